@@ -19,6 +19,7 @@ import { asOne } from './printable.ts'
 export const cliErrors = {
   failed: [EX_FAILED, 'something that has no code of its own'],
   cancelled: [EX_FAILED, 'a question was ended with Ctrl-C'],
+  disk_full: [EX_FAILED, 'there is no room for a file'],
   unreadable_value: [EX_FAILED, 'a value does not open, or cannot be written in this format'],
   unresolved_reference: [EX_FAILED, 'a value refers to what is not there, or to itself'],
   usage: [EX_USAGE, 'an argument, an option or a variable is missing or not acceptable'],

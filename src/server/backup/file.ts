@@ -9,6 +9,7 @@ import { createGunzip, createGzip } from 'node:zlib'
 import { Decrypter, Encrypter } from 'age-encryption'
 import { syncPath } from '../../platform/db/embedded/template_archive.ts'
 import { BackupProblem } from './problem.ts'
+import { orNoRoom } from './room.ts'
 
 /** Longer than any row, and short enough to be held. */
 const MAX_LINE_BYTES = 64 * 1024 * 1024
@@ -42,7 +43,7 @@ export async function writeWhole<T>(path: string, write: (part: string) => Promi
     return result
   } catch (error) {
     rmSync(part, { force: true })
-    throw error
+    throw orNoRoom(error, path)
   }
 }
 

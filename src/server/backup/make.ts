@@ -1,6 +1,6 @@
 /** `cloakroom backup`: by the process that has the embedded database, or straight from the database. */
 import { createWriteStream, existsSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { type Config, ConfigError } from '../../platform/config/config.ts'
@@ -15,6 +15,8 @@ import { dump } from './dump.ts'
 import { encrypterFor, writeLines, writeWhole } from './file.ts'
 import type { Sums } from './format.ts'
 import { BackupProblem } from './problem.ts'
+import { demandRoom } from './room.ts'
+import { NO_ROOM } from './spool.ts'
 
 type Wanted = { file: string; recipients: readonly string[] }
 
@@ -25,6 +27,7 @@ export async function backUp(config: Config, { file, recipients }: Wanted): Prom
     const asked = config.DB_HOST ? null : await receive(config.DATA_DIR, { part, recipients })
     if (asked) return asked
     return await withDatabase(config, async (source) => {
+      await demandRoom(source.sql, dirname(resolve(file)))
       const { sums } = await writeLines(part, encrypter, (take) => dump(source, take))
       return sums
     })
@@ -38,7 +41,10 @@ async function receive(
   const answer = await askServer(dataDir, 'backup', { recipients })
   if (answer === null) return null
   if (!answer.ok || answer.body === null)
-    throw new BackupProblem('failed', `the server made no backup: ${await answer.text()}`)
+    throw new BackupProblem(
+      answer.status === NO_ROOM ? 'disk_full' : 'failed',
+      `the server made no backup: ${await answer.text()}`,
+    )
   await pipeline(Readable.from(answer.body), createWriteStream(part, { flags: 'wx', mode: 0o600 }))
   if (Bun.file(part).size !== Number(answer.headers.get('x-bytes')))
     throw new BackupProblem('failed', 'the server ended in the middle of the backup')

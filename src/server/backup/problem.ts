@@ -1,6 +1,6 @@
 /** Why a backup, a restore or a move was not done: one line for people, under a code of the command line. */
 export class BackupProblem extends Error {
-  readonly code: 'invalid_file' | 'file_exists' | 'usage' | 'failed'
+  readonly code: 'invalid_file' | 'file_exists' | 'usage' | 'disk_full' | 'failed'
 
   constructor(code: BackupProblem['code'], message: string, cause?: unknown) {
     super(message, { cause })

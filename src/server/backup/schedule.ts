@@ -1,6 +1,6 @@
-/** Backups by the clock: of several processes on one database one makes it, and the oldest files go. */
+/** Backups by the clock: of several processes on one database one makes it, what was missed is made later, the oldest files go. */
 import { mkdirSync, readdirSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { Cron } from 'croner'
 import type { Clock } from '../../platform/clock.ts'
 import type { Config } from '../../platform/config/config.ts'
@@ -8,6 +8,7 @@ import type { Connection } from '../../platform/db/open.ts'
 import { describeError, type Log } from '../../platform/log.ts'
 import { dump } from './dump.ts'
 import { encrypterFor, writeLines, writeWhole } from './file.ts'
+import { demandRoom } from './room.ts'
 
 type Surroundings = {
   connection: Connection
@@ -19,9 +20,13 @@ type Surroundings = {
 }
 
 const MINUTE_MS = 60_000
-/** What is ours to remove in BACKUP_DIR; a part was left by a process that was killed. */
+const DAY_MS = 1440 * MINUTE_MS
+/** What is ours to remove in BACKUP_DIR. */
 const OURS = /^cloakroom-\d{8}T\d{6}Z\.backup$/
+/** Left by a process that was killed, or just being written by another one. */
 const OUR_PART = /^cloakroom-\d{8}T\d{6}Z\.backup\.part$/
+/** When what was missed is looked for, besides at the start. */
+const HOURLY = '47 * * * *'
 
 /** `null` without BACKUP_DIR. @throws BackupProblem for a recipient that is none */
 export function scheduleBackups(surroundings: Surroundings): { stop(): void } | null {
@@ -29,9 +34,35 @@ export function scheduleBackups(surroundings: Surroundings): { stop(): void } | 
   if (BACKUP_DIR === undefined || ROLE === 'resolver') return null
   encrypterFor(BACKUP_RECIPIENTS)
   const options = { protect: true, unref: true, timezone: 'UTC' }
-  return new Cron(BACKUP_SCHEDULE, options, async () => {
-    await backUpByClock(surroundings, BACKUP_DIR)
-  })
+  const jobs = [
+    new Cron(BACKUP_SCHEDULE, options, async () => {
+      await backUpByClock(surroundings, BACKUP_DIR)
+    }),
+    new Cron(HOURLY, options, async () => {
+      await makeUpForMissed(surroundings, BACKUP_DIR)
+    }),
+  ]
+  void makeUpForMissed(surroundings, BACKUP_DIR)
+  return {
+    stop: () => {
+      for (const job of jobs) job.stop()
+    },
+  }
+}
+
+/** Makes one now where none was made at its time or since: nothing ran then, it was killed, or it failed. Never throws. */
+export async function makeUpForMissed(
+  surroundings: Surroundings,
+  folder: string,
+): Promise<boolean> {
+  const { connection, config, clock } = surroundings
+  const pattern = new Cron(config.BACKUP_SCHEDULE, { paused: true, timezone: 'UTC' })
+  const [due] = pattern.previousRuns(1, new Date(clock.now()))
+  if (!due) return false
+  const missed = await connection.sql`
+    select 1 from instance
+    where coalesce(backed_up_at, '-infinity') < ${due.toISOString()}`.catch(() => [])
+  return missed.length > 0 && (await backUpByClock(surroundings, folder))
 }
 
 /** Returns whether it was this process that made one. Never throws. */
@@ -44,14 +75,15 @@ export async function backUpByClock(
   const at = new Date(now).toISOString()
   try {
     if (!(await claim(sql, Math.floor(now / MINUTE_MS)))) return false
-    const file = join(folder, `cloakroom-${nameOf(now)}.backup`)
-    prepareFolder(folder)
+    const file = join(folder, nameOf(now))
+    prepareFolder(folder, now)
+    await demandRoom(sql, folder)
     const source = { sql, encryptionKey: config.ENCRYPTION_KEY, now: clock.now }
     const encrypter = encrypterFor(config.BACKUP_RECIPIENTS)
     await writeWhole(file, (part) => writeLines(part, encrypter, (take) => dump(source, take)))
     await sql`update instance set backed_up_at = ${at}, backup_failed_at = null`
     log.info('backed up', { file, bytes: Bun.file(file).size })
-    removeOldest(folder, config.BACKUP_KEEP)
+    removeOldest(file, config.BACKUP_KEEP)
     observe?.('made')
     return true
   } catch (error) {
@@ -62,23 +94,29 @@ export async function backUpByClock(
   }
 }
 
-/** One process has each minute, also where their clocks differ. */
+/** One process has each minute, also where their clocks differ; a day ahead is a clock that was wrong. */
 async function claim(sql: Connection['sql'], minute: number): Promise<boolean> {
   const mine = await sql`update instance set backup_minute = ${minute}
-    where coalesce(backup_minute, 0) < ${minute} returning 1 as mine`
+    where coalesce(backup_minute, 0) < ${minute} or backup_minute > ${minute + DAY_MS / MINUTE_MS}
+    returning 1 as mine`
   return mine.length > 0
 }
 
-function prepareFolder(folder: string): void {
+function prepareFolder(folder: string, now: number): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
-  for (const name of readdirSync(folder)) if (OUR_PART.test(name)) rmSync(join(folder, name))
+  const old = nameOf(now - DAY_MS / 2)
+  for (const name of readdirSync(folder))
+    if (OUR_PART.test(name) && name < old) rmSync(join(folder, name))
 }
 
-function removeOldest(folder: string, keep: number): void {
-  const ours = readdirSync(folder).filter((name) => OURS.test(name))
-  for (const name of ours.sort().slice(0, -keep)) rmSync(join(folder, name))
+/** Never the one that was just made, whatever the clock was when others were. */
+function removeOldest(made: string, keep: number): void {
+  const folder = dirname(made)
+  const others = readdirSync(folder).filter((name) => OURS.test(name) && name !== basename(made))
+  const surplus = Math.max(0, others.length + 1 - keep)
+  for (const name of others.sort().slice(0, surplus)) rmSync(join(folder, name))
 }
 
 function nameOf(now: number): string {
-  return new Date(now).toISOString().replaceAll(/[-:]|\.\d+/g, '')
+  return `cloakroom-${new Date(now).toISOString().replaceAll(/[-:]|\.\d+/g, '')}.backup`
 }

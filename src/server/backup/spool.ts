@@ -11,6 +11,10 @@ import { type Handler, notUnderstood, type Surroundings } from '../operator_sock
 import { dump } from './dump.ts'
 import { encrypterFor, writeLines } from './file.ts'
 import { BackupProblem } from './problem.ts'
+import { demandRoom, orNoRoom } from './room.ts'
+
+/** The status where the disk is full: Insufficient Storage. */
+export const NO_ROOM = 507
 
 const request = z.strictObject({ recipients: z.array(z.string().max(3000)).max(100) })
 
@@ -21,6 +25,7 @@ export function backupHandler({ connection, config, log, now }: Surroundings): H
     const remove = () => rmSync(folder, { recursive: true, force: true })
     const file = join(folder, 'backup')
     try {
+      await demandRoom(connection.sql, folder)
       const source = { sql: connection.sql, encryptionKey: config.ENCRYPTION_KEY, now }
       const made = await writeLines(file, encrypterFor(recipients), (take) => dump(source, take))
       // Removed while it is open: it lives as long as it is read.
@@ -29,7 +34,7 @@ export function backupHandler({ connection, config, log, now }: Surroundings): H
       })
     } catch (error) {
       remove()
-      throw error
+      throw orNoRoom(error, file)
     }
   }
   return async (body) => {
@@ -40,8 +45,9 @@ export function backupHandler({ connection, config, log, now }: Surroundings): H
     last = mine.catch(() => {})
     return await mine.catch((error: unknown) => {
       log.error('backup failed', describeError(error))
-      const why = error instanceof BackupProblem ? error.message : 'see the log of the server'
-      return new Response(why, { status: 500 })
+      const problem = error instanceof BackupProblem ? error : null
+      const status = problem?.code === 'disk_full' ? NO_ROOM : 500
+      return new Response(problem?.message ?? 'see the log of the server', { status })
     })
   }
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { reportInstance } from '../../../src/features/instance/contract.ts'
 import { ConfigError, readConfig } from '../../../src/platform/config/config.ts'
 import { openLog } from '../../../src/platform/log.ts'
-import { backUpByClock } from '../../../src/server/backup/schedule.ts'
+import { backUpByClock, makeUpForMissed } from '../../../src/server/backup/schedule.ts'
 import { startTestApp, type TestApp } from '../../support/app.ts'
 import { type Person, registerPerson } from '../../support/people.ts'
 import { KEYS, operate, scratch } from './support.ts'
@@ -21,6 +21,9 @@ const outcomes: string[] = []
 beforeAll(async () => {
   app = await startTestApp({ BACKUP_DIR: folder, BACKUP_SCHEDULE: '0 0 1 1 *', BACKUP_KEEP: '2' })
   owner = await registerPerson(app)
+  // The first of all is made at the start.
+  while ((await report()).last_backup === null) await Bun.sleep(10)
+  rmSync(folder, { recursive: true })
 }, 60_000)
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 afterAll(async () => {
@@ -66,6 +69,26 @@ test('as many as BACKUP_KEEP stay, and what others put there', async () => {
     ...made.filter((name) => name.startsWith('cloakroom-')).slice(-2),
     'notes.txt',
   ])
+})
+
+test('what was missed is made up for, once by one of several processes, and nothing is made before it is due', async () => {
+  const { connection, config, clock } = app
+  const log = openLog('debug', (line) => app.logs.push(line))
+  const year = 366 * 1440 * MINUTE_MS
+  const makeUp = () => makeUpForMissed({ connection, config, clock, log }, folder)
+  app.clock.advance(MINUTE_MS)
+  expect(await makeUp()).toBeFalse()
+  app.clock.advance(year)
+  expect((await Promise.all([makeUp(), makeUp()])).filter(Boolean)).toHaveLength(1)
+  app.clock.advance(MINUTE_MS)
+  expect(await makeUp()).toBeFalse()
+  // A clock that was wrong does not end all backups, and does not have the new one removed.
+  app.clock.advance(-year)
+  expect(await backUp()).toBeTrue()
+  app.clock.advance(MINUTE_MS)
+  expect(await backUp()).toBeTrue()
+  const now = new Date(app.clock.now()).toISOString().replaceAll(/[-:]|T.*/g, '')
+  expect(readdirSync(folder).some((name) => name.includes(now))).toBeTrue()
 })
 
 test('a failure is in the log, in the figures and in the report, until one succeeds', async () => {

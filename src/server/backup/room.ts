@@ -1,0 +1,36 @@
+/** Whether there is room for a backup, and what is said where there is none. */
+import { statfsSync } from 'node:fs'
+import type { Sql } from 'postgres'
+import { BackupProblem } from './problem.ts'
+
+/** Of what the tables take on the disk, what a backup takes at least: ciphertext, once compressed, takes more. */
+const LEAST_SHARE = 0.25
+
+/** @throws BackupProblem where even the least would not fit */
+export async function demandRoom(sql: Sql, folder: string): Promise<void> {
+  const [row] = await sql<{ bytes: number }[]>`
+    select sum(pg_table_size(oid))::float8 as bytes from pg_class
+    where relkind = 'r' and relnamespace = current_schema()::regnamespace`
+  const least = (row?.bytes ?? 0) * LEAST_SHARE
+  const { bavail, bsize } = statfsSync(folder)
+  const free = bavail * bsize
+  if (free >= least) return
+  throw noRoom(
+    `in ${folder}: at least ${megabytes(least)} MB are needed, ${megabytes(free)} are free`,
+  )
+}
+
+/** The same for a disk, quota or limit that was full in the middle; other errors as they are. */
+export function orNoRoom(error: unknown, path: string): unknown {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  if (!['ENOSPC', 'EDQUOT', 'EFBIG'].includes(code)) return error
+  return noRoom(`for ${path} (${code}): what was written of it is removed`, error)
+}
+
+function noRoom(where: string, cause?: unknown): BackupProblem {
+  return new BackupProblem('disk_full', `there is no room ${where}`, cause)
+}
+
+function megabytes(bytes: number): number {
+  return Math.ceil(bytes / 1024 / 1024)
+}
