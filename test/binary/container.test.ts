@@ -1,68 +1,10 @@
-/** The container files: what they set must be settings, and what they promise must be in them. */
+/** The files that an image is built from: what they promise must be in them. */
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import project from '../../package.json'
-import { documentConfig, readConfig } from '../../src/platform/config/config.ts'
-import { generateKeys } from '../../src/server/own_keys.ts'
 
 const ROOT = join(import.meta.dir, '..', '..')
 const read = (name: string) => Bun.file(join(ROOT, name)).text()
-
-type Service = {
-  image: string
-  environment: Record<string, string>
-  depends_on?: Record<string, { condition: string }>
-  healthcheck?: { test: string[] }
-  ports?: string[]
-}
-type Compose = { services: { database: Service; cloakroom: Service } }
-
-/** `${NAME:-fallback}` where NAME is not set. */
-function withDefaults(environment: Record<string, string>): Record<string, string> {
-  const filled = (text: string) => text.replace(/\$\{[A-Z_]+:-([^}]*)\}/g, '$1')
-  return Object.fromEntries(Object.entries(environment).map(([name, it]) => [name, filled(it)]))
-}
-
-async function readCompose(): Promise<Compose> {
-  return Bun.YAML.parse(await read('compose.yaml')) as Compose
-}
-
-const settings = new Set(
-  [...documentConfig().matchAll(/^\| `([A-Z_]+)`/gm)].map(([, name]) => name),
-)
-
-test('every variable that compose.yaml gives to the server is a setting', async () => {
-  const { cloakroom } = (await readCompose()).services
-  expect(settings.size).toBeGreaterThan(20)
-  expect(Object.keys(cloakroom.environment).filter((name) => !settings.has(name))).toEqual([])
-})
-
-test('compose.yaml and the lines of keygen are all that production needs', async () => {
-  const { cloakroom, database } = (await readCompose()).services
-  const env = { ...withDefaults(cloakroom.environment), ...generateKeys() }
-  const config = readConfig(env, () => {
-    throw new Error('production makes no keys for itself')
-  })
-  expect(config).toMatchObject({
-    SERVICE_SETTINGS: 'production',
-    DB_HOST: 'database',
-    DB_SSLMODE: 'disable',
-  })
-  const { POSTGRES_DB, POSTGRES_USER, POSTGRES_PASSWORD } = withDefaults(database.environment)
-  expect([config.DB_NAME, config.DB_USER, config.DB_PASSWORD]).toEqual([
-    POSTGRES_DB,
-    POSTGRES_USER,
-    POSTGRES_PASSWORD,
-  ])
-})
-
-test('the server waits for a healthy database, and is published to this machine only', async () => {
-  const { cloakroom, database } = (await readCompose()).services
-  expect(Number(/^postgres:(\d+)/.exec(database.image)?.[1])).toBeGreaterThanOrEqual(15)
-  expect(database.healthcheck?.test).toContain('pg_isready')
-  expect(cloakroom.depends_on).toEqual({ database: { condition: 'service_healthy' } })
-  expect(cloakroom.ports).toEqual(['127.0.0.1:8000:8000', '127.0.0.1:8080:8080'])
-})
 
 test('the image is built by the Bun of the lockfile and has nothing but the executable in it', async () => {
   const dockerfile = await read('Dockerfile')

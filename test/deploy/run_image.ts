@@ -1,8 +1,8 @@
 /** Runs an image that image.ts has built as a container engine would: in namespaces, as its user, read-only. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { watched } from '../support/watched.ts'
 import type { Image } from './image.ts'
+import { inNamespaces } from './namespaces.ts'
 
 type Run = { place: string; script: string }
 
@@ -56,26 +56,5 @@ export async function runImage(
   `
   const file = join(place, 'script')
   writeFileSync(file, `${prelude}\n${script}`)
-  const namespaces = ['unshare', '--mount', '--pid', '--net', '--fork', '--kill-child']
-  const child = watched(
-    Bun.spawn([...namespaces, 'sh', '-u', file], {
-      stdin: 'ignore',
-      stdout: 'pipe',
-      stderr: 'pipe',
-    }),
-  )
-  const [out, error] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-  ])
-  if ((await child.exited) !== 0 || !out.includes('>> end')) throw new Error(`${out}\n${error}`)
-  return Object.fromEntries(
-    out
-      .split(/^>> /m)
-      .slice(1)
-      .map((part) => {
-        const [name = '', ...lines] = part.trimEnd().split('\n')
-        return [name, lines]
-      }),
-  )
+  return inNamespaces(file)
 }

@@ -1,10 +1,10 @@
 /**
  * Programs of others that tests use and that are too large to be dependencies: Python's, at the versions of
- * requirements.txt, and packages of npm. Installed once, into a cache in node_modules.
+ * requirements.txt, packages of npm, and programs of Go. Installed once, into a cache in node_modules.
  */
 import { existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { watched } from './watched.ts'
 
 const CACHE = join(import.meta.dir, '..', '..', 'node_modules', '.cache', 'cloakroom')
@@ -31,6 +31,15 @@ export async function otherPackages(...specs: string[]): Promise<string | null> 
     await run([process.execPath, 'add', '--exact', ...specs], directory)
   })
   return place && join(place, 'node_modules')
+}
+
+/** A program of Go, `module/path@version`, built from the sources of the module proxy. */
+export async function otherGoProgram(module: string): Promise<string | null> {
+  const place = await installed('go', module, async (directory) => {
+    const PATH = `${process.env.PATH}:/usr/local/go/bin`
+    await run(['go', 'install', module], undefined, { ...process.env, PATH, GOBIN: directory })
+  })
+  return place && join(place, basename(module.replace(/@.*/, '')))
 }
 
 /** What is begun elsewhere at the same time is done twice, and one of the two stays. */
@@ -73,9 +82,9 @@ async function pythonWithVenv(): Promise<string> {
   throw new Error('there is no python3 with venv (Debian: python3-venv)')
 }
 
-async function run(command: string[], cwd?: string): Promise<void> {
+async function run(command: string[], cwd?: string, env = process.env): Promise<void> {
   const child = watched(
-    Bun.spawn(command, { ...(cwd && { cwd }), stdout: 'ignore', stderr: 'pipe' }),
+    Bun.spawn(command, { ...(cwd && { cwd }), env, stdout: 'ignore', stderr: 'pipe' }),
   )
   const said = await new Response(child.stderr).text()
   if ((await child.exited) !== 0) throw new Error(`${command.join(' ')}: ${said}`)

@@ -1,0 +1,38 @@
+/** Scripts that have their own mounts, processes and network, all gone with them. */
+import { watched } from '../support/watched.ts'
+
+/** Namespaces are root's, on Linux; CI has that. */
+export function canHaveNamespaces(what: string): boolean {
+  const can = watched(Bun.spawnSync(['unshare', '--mount', '--net', 'dpkg', '-L', 'libc6'])).success
+  if (!can && process.env.CI) throw new Error(`${what}: not root, or no Debian`)
+  if (!can) process.stdout.write(`!! ${what.toUpperCase()}: THAT NEEDS ROOT ON DEBIAN !!\n`)
+  return can
+}
+
+/** Runs a script of the shell; each line that it says behind `>> name` is in the list of that name. */
+export async function inNamespaces(
+  file: string,
+  env: Record<string, string | undefined> = process.env,
+): Promise<Record<string, string[]>> {
+  const namespaces = ['unshare', '--mount', '--pid', '--net', '--fork', '--kill-child']
+  const child = watched(
+    Bun.spawn([...namespaces, 'sh', '-u', file], {
+      env,
+      stdin: 'ignore',
+      stdout: 'pipe',
+      stderr: 'pipe',
+    }),
+  )
+  const [out, error] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ])
+  if ((await child.exited) !== 0 || !out.includes('>> end')) throw new Error(`${out}\n${error}`)
+  const parts = out.split(/^>> /m).slice(1)
+  return Object.fromEntries(
+    parts.map((part) => {
+      const [name = '', ...lines] = part.trimEnd().split('\n')
+      return [name, lines]
+    }),
+  )
+}
