@@ -6,6 +6,7 @@ import { type Capability, capabilities } from '../platform/capability.ts'
 import { Fault } from '../platform/fault.ts'
 import type { TokenEndpoint } from '../platform/http/endpoint.ts'
 import type { RateState } from '../platform/http/rate.ts'
+import { currentSpan, traced } from '../platform/trace/span.ts'
 import { decideDurably } from './decide.ts'
 import { entryOf } from './entry.ts'
 import type { Access } from './index.ts'
@@ -27,8 +28,9 @@ export async function admitToken(
   { text, requestId }: Presented,
 ): Promise<Admitted> {
   const startedAt = new Date()
-  const token = await access.tokens.verify(text)
+  const token = await traced('authenticate', {}, () => access.tokens.verify(text))
   const rate = access.limiter.take(token.id)
+  currentSpan()?.trace.know()
   const refusal = refusalOf(token, endpoint)
   if (refusal) await refuse(access, token, refusal, { endpoint, id: requestId, startedAt })
   return { token, rate }

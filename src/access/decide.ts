@@ -2,7 +2,9 @@
  * Decides and records as one. The record is stored only if the token is live and the workspace's policy
  * is still the one that was decided by; otherwise both are read anew and the decision is made again.
  */
+import type { Entry } from '../audit/entry.ts'
 import { Fault } from '../platform/fault.ts'
+import { type Attributes, currentSpan, traced } from '../platform/trace/span.ts'
 import type { Access } from './index.ts'
 import type { Decide, Decided } from './locked_decision.ts'
 import { StaleSnapshot } from './snapshots/snapshots.ts'
@@ -33,7 +35,15 @@ type Deciding = Pick<Access, 'tokens' | 'snapshots' | 'trail' | 'decideLocked'>
  *
  * @throws Fault what was decided, `invalid_token`, `audit_unavailable`, `unavailable`
  */
-export async function decideDurably<T>(
+export function decideDurably<T>(
+  access: Deciding,
+  token: LiveToken,
+  decide: Decide<T>,
+): Promise<T> {
+  return traced('decide', {}, () => decideAndRecord(access, token, decide))
+}
+
+async function decideAndRecord<T>(
   access: Deciding,
   token: LiveToken,
   decide: Decide<T>,
@@ -42,6 +52,7 @@ export async function decideDurably<T>(
   for (let attempt = 1; performance.now() - started < TIMEOUT_MS; attempt += 1) {
     const isLocked = attempt > FREE_ATTEMPTS
     const decided = await attemptOnce(access, token, decide, isLocked)
+    if (decided) currentSpan()?.set(told(decided.entry))
     if (decided?.result instanceof Fault) throw decided.result
     if (decided) return decided.result
     access.snapshots.forget(token.workspaceId)
@@ -67,5 +78,16 @@ async function attemptOnce<T>(
   } catch (error) {
     if (error instanceof StaleSnapshot) return null
     throw error
+  }
+}
+
+/** Of a decision, in traces: no more than the audit shows. */
+function told({ decision, reason, method, target_domain, ...entry }: Entry): Attributes {
+  return {
+    'cloakroom.workspace_id': entry.workspace_id,
+    'cloakroom.decision': decision,
+    'cloakroom.reason': reason,
+    'http.request.method': method,
+    'server.address': target_domain,
   }
 }

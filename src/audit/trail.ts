@@ -8,6 +8,7 @@ import type postgres from 'postgres'
 import { Fault } from '../platform/fault.ts'
 import { describeError, type Log } from '../platform/log.ts'
 import { endsWithin } from '../platform/timeout.ts'
+import { traced, untraced } from '../platform/trace/span.ts'
 import type { Entry, Outcome } from './entry.ts'
 import { FairQueue } from './fair_queue.ts'
 import { type Group, groupOf, type Intent, writeGroup } from './journal.ts'
@@ -87,13 +88,18 @@ export class AuditTrail {
    * @throws Fault `audit_unavailable` when the database does not confirm in time; nothing may be sent
    */
   record(entry: Entry): Promise<Verdict> {
+    return traced('audit write', {}, () => this.#record(entry))
+  }
+
+  #record(entry: Entry): Promise<Verdict> {
     return new Promise((confirm, refuse) => {
       const waiting: Waiting = { entry, since: performance.now(), confirm, refuse }
       const hasRoom = this.#records.waiting < MAX_WAITING
       if (!hasRoom || !this.#queue.add(entry.workspace_id, waiting)) return refuse(unavailable())
       this.#waiting.add(waiting)
       // What arrives in the same tick of the event loop shares the commit, also when none is under way.
-      if (!this.#writing && this.#queue.length === 1) setImmediate(() => void this.#write())
+      if (!this.#writing && this.#queue.length === 1)
+        untraced(() => setImmediate(() => void this.#write()))
     })
   }
 

@@ -53,6 +53,8 @@ export type Principal = {
    * @throws Fault what was decided, or `audit_unavailable`
    */
   decide(attempt: Attempt): Promise<OutboundRequest>
+  /** Told of an answer's head. */
+  received?(response: Response): void
   /** Adds to the record how the call ended. */
   conclude(conclusion: Conclusion): void
   /** Whose connections to upstreams it uses. */
@@ -129,7 +131,9 @@ async function fetched(
   { fetcher }: Outbound,
   { request, principal, deadline }: Pick<Sending, 'request' | 'principal' | 'deadline'>,
 ): Promise<Response> {
-  return request.received(await fetcher.fetch(request, principal.owner, deadline))
+  const response = await fetcher.fetch(request, principal.owner, deadline)
+  principal.received?.(response)
+  return request.received(response)
 }
 
 /** The same for an answer that is passed on as it arrives. */

@@ -2,6 +2,8 @@
  * Structured logs: one JSON object per line on standard error. Callers pass names, ids, codes and
  * durations; never bodies, query strings, header values or secrets.
  */
+import { traceIds } from './trace/span.ts'
+
 const severities = ['debug', 'info', 'warning', 'error'] as const
 export type Severity = (typeof severities)[number]
 type Fields = Record<string, string | number | boolean | null | undefined>
@@ -15,7 +17,9 @@ export function openLog(least: Severity, write: (line: string) => void = writeEr
   const entry = (level: Severity) => {
     if (severities.indexOf(level) < severities.indexOf(least)) return () => {}
     return (message: string, fields: Fields = {}) =>
-      write(`${JSON.stringify({ time: now(), level, pid: process.pid, message, ...fields })}\n`)
+      write(
+        `${JSON.stringify({ time: now(), level, pid: process.pid, message, ...fields, ...traceIds() })}\n`,
+      )
   }
   return {
     debug: entry('debug'),

@@ -12,6 +12,7 @@ import { basisOf } from '../outbound/policy/judge_again.ts'
 import type { CallRecord, Conclusion } from '../outbound/record.ts'
 import { Fault } from '../platform/fault.ts'
 import { toFault } from '../platform/http/unexpected_error.ts'
+import { currentSpan, type Span } from '../platform/trace/span.ts'
 import { type NamedScope, TokenPermission } from './permission.ts'
 import type { ResolverServices } from './services.ts'
 
@@ -33,6 +34,8 @@ export class TokenPrincipal implements Principal {
   readonly headers: Record<string, string>
   readonly #services: ResolverServices
   readonly #caller: Caller
+  /** From what is sent to the end of its answer. */
+  #call: Span | undefined
 
   constructor(services: ResolverServices, caller: Caller) {
     this.#services = services
@@ -52,10 +55,23 @@ export class TokenPrincipal implements Principal {
     const { liveCalls } = this.#services
     const end = (fault: Fault) => deadline.refuse(fault)
     if (basis) deadline.afterwards(liveCalls.hold({ token, ...basis }, end))
+    this.#call = currentSpan()?.child('call', sentTo(record), 'client')
     return request
   }
 
+  received({ status, headers }: Response): void {
+    this.#call?.note('first byte')
+    const length = Number(headers.get('content-length') ?? Number.NaN)
+    this.#call?.set({
+      'http.response.status_code': status,
+      'http.response.body.size': Number.isSafeInteger(length) ? length : null,
+    })
+  }
+
   conclude(conclusion: Conclusion): void {
+    const { decision, reason, redacted } = conclusion
+    this.#call?.set({ 'cloakroom.redacted': redacted, 'error.type': reason })
+    this.#call?.end(decision === 'error')
     this.#services.trail.conclude({ id: this.#caller.record.id, ...conclusion })
   }
 
@@ -77,5 +93,14 @@ export class TokenPrincipal implements Principal {
     const { token, record, deadline } = this.#caller
     const refusal = result instanceof Fault ? record.refusal(result, deadline.isUnwanted) : null
     return { result, entry: entryOf(token, policyVersion, record, refusal) }
+  }
+}
+
+/** As the audit has it, without the path. */
+function sentTo({ method, target }: CallRecord) {
+  return {
+    'http.request.method': method,
+    'server.address': target?.host,
+    'server.port': target?.port,
   }
 }

@@ -18,6 +18,7 @@ import { type Connection, openDatabase } from '../platform/db/open.ts'
 import { prepareDatabase } from '../platform/db/prepare.ts'
 import { describeError, type Log } from '../platform/log.ts'
 import type { FeatureServices } from '../platform/services.ts'
+import { openTracer, type Tracer } from '../platform/trace/tracer.ts'
 import { openResolver } from '../resolver/index.ts'
 import { scheduleBackups } from './backup/schedule.ts'
 import { openListeners } from './listeners.ts'
@@ -33,6 +34,8 @@ export type App = {
   admin: string | null
   /** Writes what the audit knows and has not written yet. */
   flushAudit(): Promise<void>
+  /** `null` where nothing is traced. */
+  tracer: Tracer | null
   /** Stops accepting, finishes what runs, flushes the audit and closes the database. */
   stop(): Promise<void>
 }
@@ -55,9 +58,10 @@ export async function startApp(
   config: Config,
   { log, clock = systemClock, lookup, worker = 0, onFailure }: AppOptions,
 ): Promise<App> {
-  const connection = await openDatabase(config, onFailure)
+  const tracer = openTracer(config, log)
+  const connection = await openDatabase(config, onFailure, { isTraced: tracer !== null })
   try {
-    return await compose(config, connection, { log, clock, lookup, worker })
+    return await compose(config, connection, { log, clock, lookup, worker, tracer })
   } catch (error) {
     await connection.close()
     throw error
@@ -67,9 +71,12 @@ export async function startApp(
 async function compose(
   config: Config,
   connection: Connection,
-  options: { log: Log; clock: Clock; lookup: Lookup | undefined; worker: number },
+  options: Required<Pick<AppOptions, 'log' | 'clock' | 'worker'>> & {
+    lookup: Lookup | undefined
+    tracer: Tracer | null
+  },
 ): Promise<App> {
-  const { log, clock, lookup, worker } = options
+  const { log, clock, lookup, worker, tracer } = options
   const keys = await prepareDatabase(connection, config, log)
   const services: FeatureServices = { db: connection.db, ...keys, clock, config, log }
   const watch = openWatch({ ...config, ADMIN_PORT: adminPortOf(config, worker) })
@@ -95,8 +102,9 @@ async function compose(
     activity,
     onChange: (workspaceId) => bus.publish(POLICY_CHANGES, workspaceId),
     onRequest: watch?.instruments.onRequest,
+    tracer,
   })
-  const admin = watch?.open({ sql: connection.sql, ...access }) ?? null
+  const admin = watch?.open({ sql: connection.sql, tracer, ...access }) ?? null
   const origins = [listeners.controlPlane, listeners.resolver, admin?.origin]
   ports.push(...origins.flatMap((origin) => (origin ? [Number(new URL(origin).port)] : [])))
   const jobs = [
@@ -111,13 +119,14 @@ async function compose(
     resolver: listeners.resolver,
     admin: admin?.origin ?? null,
     flushAudit: () => trail.flush(),
+    tracer,
     stop: async () => {
       await listeners.close()
       await admin?.close()
       resolver.close()
       for (const job of jobs) job?.stop()
       await bus.close()
-      await Promise.all([activity.close(FLUSH_MS), trail.close(FLUSH_MS)])
+      await Promise.all([activity.close(FLUSH_MS), trail.close(FLUSH_MS), tracer?.close(FLUSH_MS)])
       await connection.close()
       access.chains.seen.close()
     },

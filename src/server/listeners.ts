@@ -29,7 +29,7 @@ import { controlPlaneRoutes, documented } from './routes.ts'
 /** Milliseconds that running requests get after a stop was asked for. */
 const DRAIN_MS = 30_000
 
-type Parts = Pick<Services, 'onChange' | 'onRequest'> & {
+type Parts = Pick<Services, 'onChange' | 'onRequest' | 'tracer'> & {
   resolver: Resolver
   access: Access
   activity: ActivityLog
@@ -38,11 +38,11 @@ type Parts = Pick<Services, 'onChange' | 'onRequest'> & {
 export function openListeners(services: FeatureServices, parts: Parts) {
   const { HOST: hostname, PORT, RESOLVER_PORT, ROLE, WORKERS } = services.config
   const socket = { hostname, shared: WORKERS > 1 }
-  const { resolver, access, activity, onChange, onRequest } = parts
+  const { resolver, access, activity, onChange, onRequest, tracer } = parts
   const identity = stamping(openIdentity(services), activity)
   const { chains } = access
   const onSigned = (note: SignedNote) => chains.seen.see(note.name, note)
-  const shared = { ...sharedServices(services), identity, onChange, onSigned, onRequest }
+  const shared = { ...sharedServices(services), identity, onChange, onSigned, onRequest, tracer }
   const live = new LiveAudit(services)
   const routes = controlPlaneRoutes(
     { ...services, chains },
@@ -93,7 +93,7 @@ function sharedServices({
   config,
   clock,
   log,
-}: FeatureServices): Omit<Services, 'surface' | 'routes' | 'identity'> {
+}: FeatureServices): Omit<Services, 'surface' | 'routes' | 'identity' | 'tracer'> {
   const trusted = parseCidrs(config.TRUSTED_PROXIES)
   return {
     db,

@@ -3,6 +3,7 @@ import type postgres from 'postgres'
 import { Counter, collectDefaultMetrics, Gauge, type Registry } from 'prom-client'
 import { version } from '../../../package.json'
 import { withTimeout } from '../../platform/timeout.ts'
+import type { Tracer } from '../../platform/trace/tracer.ts'
 
 type CacheStats = { hits: number; misses: number; entries: number }
 
@@ -15,6 +16,7 @@ export type Sources = {
   snapshots: Cache
   keys: Cache
   refusals: { readonly count: number }
+  tracer?: Tracer | null
 }
 
 /** Milliseconds that the database has to answer. */
@@ -25,6 +27,7 @@ export function openGauges(registry: Registry, sources: Sources): void {
   watchAudit(registers, sources)
   watchCaches(registers, sources)
   watchRefusals(registers, sources)
+  watchTraces(registers, sources)
   watchDatabase(registers, sources)
   watchProcess(registry)
 }
@@ -78,6 +81,20 @@ function watchRefusals(registers: Registry[], { refusals }: Sources): void {
     collect() {
       this.reset()
       this.inc(refusals.count)
+    },
+  })
+}
+
+function watchTraces(registers: Registry[], { tracer }: Sources): void {
+  new Counter({
+    name: 'cloakroom_trace_spans_total',
+    help: 'Spans that the collector took, that found no room in the queue, and that it did not take.',
+    labelNames: ['outcome'],
+    registers,
+    collect() {
+      this.reset()
+      const counts = tracer?.counts.spans ?? { exported: 0, dropped: 0, failed: 0 }
+      for (const [outcome, count] of Object.entries(counts)) this.inc({ outcome }, count)
     },
   })
 }

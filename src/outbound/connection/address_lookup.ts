@@ -9,6 +9,7 @@ import type { Clock } from '../../platform/clock.ts'
 import { Fault } from '../../platform/fault.ts'
 import { LruMap } from '../../platform/lru.ts'
 import { type CidrList, isIn, parseAddress, parseCidrs } from '../../platform/net/cidr.ts'
+import { traced } from '../../platform/trace/span.ts'
 import { classify } from './address.ts'
 
 /** One address of a name, and the seconds for which it may be kept. */
@@ -94,7 +95,9 @@ async function lookUp(
   deadline.addEventListener('abort', expire)
   if (deadline.aborted) expire()
   try {
-    return await Promise.race([lookup(host), late.promise])
+    return await traced('dns', { 'server.address': host }, () =>
+      Promise.race([lookup(host), late.promise]),
+    )
   } catch (cause) {
     if (cause instanceof Fault) throw cause
     throw new Fault('upstream_unreachable', { cause })

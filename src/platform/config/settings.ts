@@ -13,6 +13,7 @@ import { HOST_NAME, key, list, number, port, succeeds } from './forms.ts'
 import { passkeyOrigins } from './passkey_origins.ts'
 import { publicUrl } from './public_url.ts'
 import { rate } from './rate.ts'
+import { traceSettings } from './trace_settings.ts'
 
 /** The declaration: order is the order of the documentation. */
 export const settings = z.object({
@@ -193,6 +194,7 @@ export const settings = z.object({
     example: '0',
   }),
   ...backupSettings,
+  ...traceSettings,
   AUDIT_RETENTION_DAYS: number('a number of days', 1, 36_500).optional().meta({
     about: 'days that audit records are kept; without it they are kept for ever',
     example: '365',

@@ -9,6 +9,7 @@ import { announcedName } from './announced.ts'
 import { openEmbedded } from './embedded/open.ts'
 import { nameWithKeys } from './live_keys.ts'
 import * as schema from './schema/index.ts'
+import { withSpans } from './traced.ts'
 
 export type Database = PostgresJsDatabase<typeof schema>
 export type Transaction = Parameters<Parameters<Database['transaction']>[0]>[0]
@@ -43,10 +44,13 @@ const POOL_SIZE = 10
 export async function openDatabase(
   config: Config,
   onFailure: (reason: string) => void,
+  options: { isTraced?: boolean } = {},
 ): Promise<Connection> {
-  return config.DB_HOST === undefined
-    ? openLocal(config, onFailure)
-    : openServer(config, config.DB_HOST)
+  const connection =
+    config.DB_HOST === undefined
+      ? await openLocal(config, onFailure)
+      : openServer(config, config.DB_HOST)
+  return options.isTraced ? { ...connection, ...wrap(withSpans(connection.sql)) } : connection
 }
 
 /** How the driver reaches PostgreSQL; `host` is DB_HOST. */

@@ -11,6 +11,7 @@ import { transactNoting } from '../db/signed_notes.ts'
 import { Fault, invalidField } from '../fault.ts'
 import { type Caller, type Grant, RoleDenied } from '../grant.ts'
 import { describeError, type Log } from '../log.ts'
+import { currentSpan, traced } from '../trace/span.ts'
 import { transactWhenRead } from '../unread.ts'
 import { consoleCookies } from './console_cookies.ts'
 import { checkCronSecret } from './cron_secret.ts'
@@ -34,7 +35,10 @@ export async function perform(
   const { endpoint, handle } = route
   const { request, network } = received
   const headers = commonHeaders(received.requestId)
-  const caller = await admit(services, endpoint.access, received, headers)
+  const caller = await traced('authenticate', {}, () =>
+    admit(services, endpoint.access, received, headers),
+  )
+  if (endpoint.access.kind !== 'public') currentSpan()?.trace.know()
   checkIds(received.params)
   // Before any query: a name that cannot be one, such as text with NUL, must not reach the database.
   const params = endpoint.params && parsePart(endpoint.params, received.params)
@@ -158,11 +162,12 @@ async function recorded<T>(
   change: () => T,
 ): Promise<Awaited<T>> {
   const result = await change()
+  const store = () => traced('audit write', {}, () => audit.store(tx, name, storeChanges))
   if (method === 'GET') {
-    const stored = audit.store(tx, name, storeChanges)
+    const stored = store()
     // A database that is lost may come back without this record: then nothing is shown.
     await stored.catch(onlyLogged(log, 'a read could not be put on record', name, isUnwilling))
-  } else await audit.store(tx, name, storeChanges)
+  } else await store()
   return result
 }
 

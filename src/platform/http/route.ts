@@ -6,6 +6,7 @@ import type { Database, Reading, Transaction } from '../db/open.ts'
 import type { SignedNote } from '../db/signed_notes.ts'
 import type { Caller, Grant, GrantOf, ResourceRef } from '../grant.ts'
 import type { Log } from '../log.ts'
+import type { Tracer } from '../trace/tracer.ts'
 import type { ConsoleCookies } from './console_cookies.ts'
 import type {
   Endpoint,
@@ -171,5 +172,7 @@ export type Services = {
   onSigned?: ((note: SignedNote) => void) | undefined
   /** Called after each response. */
   onRequest?: ((surface: Surface, request: ServedRequest) => void) | undefined
+  /** Absent where nothing is traced. */
+  tracer?: Tracer | null | undefined
   log: Log
 }

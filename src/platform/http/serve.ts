@@ -6,6 +6,7 @@
 import type { Server } from 'bun'
 import { Elysia } from 'elysia'
 import { Fault } from '../fault.ts'
+import { currentSpan, within } from '../trace/span.ts'
 import type { Endpoint } from './endpoint.ts'
 import { perform } from './pipeline.ts'
 import { presentFault } from './reply.ts'
@@ -97,12 +98,24 @@ function nameParams(endpoint: Endpoint, values: readonly string[]): Record<strin
   return Object.fromEntries(names.map((name, index) => [name, values[index] ?? '']))
 }
 
-async function respond(
+type Received = [
   services: Services,
   routes: readonly Route[],
   request: Request,
   values: readonly string[],
   server: Server<unknown> | null,
+]
+
+/** In a span, where it is traced. */
+function respond(...received: Received): Promise<Response | undefined> {
+  const [{ tracer, surface }, routes, { headers }] = received
+  const route = routes[0]?.endpoint.path
+  const span = tracer?.begin(headers.get('traceparent'), { listener: surface, 'http.route': route })
+  return span ? within(span, () => answer(...received)) : answer(...received)
+}
+
+async function answer(
+  ...[services, routes, request, values, server]: Received
 ): Promise<Response | undefined> {
   const started = performance.now()
   const requestId = Bun.randomUUIDv7()
@@ -124,6 +137,7 @@ async function respond(
   if (response && !request.bodyUsed && request.body) linger(request, response, server)
   services.onRequest?.(services.surface, served)
   services.log.info('request', { request_id: requestId, listener: services.surface, ...served })
+  currentSpan()?.served(requestId, served)
   return response ?? undefined
 }
 

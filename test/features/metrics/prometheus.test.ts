@@ -111,7 +111,7 @@ describe('figures', () => {
       .flatMap(([, { samples }]) => samples)
       .filter(({ name, labels, value }) => value < sumOf(before, name, labels))
     expect(fallen).toEqual([])
-    expect([counters.length, histograms.length]).toEqual([12, 3])
+    expect([counters.length, histograms.length]).toEqual([13, 3])
   })
 
   test('have no label that a caller could fill with something new', async () => {

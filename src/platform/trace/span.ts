@@ -1,0 +1,232 @@
+/**
+ * What is traced of a request: names, codes, counts and times, never a value. What is known of it stands in
+ * the audit, too. Without a trace that runs, all of this is one look at an empty store.
+ *
+ * A trace is kept in memory until its request ends, since only then is it known whether somebody asked whom
+ * we know. Until then it has an id of ours: a stranger does not choose the trace that it is found in.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { Fault } from '../fault.ts'
+import type { TraceContext } from './traceparent.ts'
+
+export type Attributes = Record<string, string | number | boolean | null | undefined>
+type Served = { method: string; route: string | null; status: number }
+
+/** Any token is a method to HTTP; others have one name (semantic conventions). */
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
+
+export type Kind = 'internal' | 'server' | 'client'
+
+/** A span that has ended; times in milliseconds since 1970. */
+export type Ended = {
+  traceId: string
+  spanId: string
+  parentId: string | null
+  name: string
+  kind: Kind
+  from: number
+  to: number
+  attributes: Attributes
+  events: { name: string; at: number }[]
+  isError: boolean
+}
+
+/** Spans of one trace; what a request does beyond that is not exported. */
+const MAX_SPANS = 128
+/** Characters of an attribute. */
+const MAX_TEXT = 256
+
+/** What becomes of the spans of a trace. */
+export type Sink = {
+  /** At its end: whether it is exported. */
+  keeps(trace: Trace): boolean
+  add(span: Ended): void
+  /** A span over the bound. */
+  drop(): void
+}
+
+export class Trace {
+  /** The caller's, as soon as it is known who calls. */
+  id = randomHex(16)
+  readonly remote: TraceContext | null
+  /** The span of the caller in which this one is. */
+  remoteParent: string | null = null
+  isOfKnown = false
+  readonly #sink: Sink
+  #held: Ended[] | null = []
+  #isKept = true
+  #count = 0
+
+  constructor(remote: TraceContext | null, sink: Sink) {
+    this.remote = remote
+    this.#sink = sink
+  }
+
+  /** It is known who calls: the trace is the caller's, if it named one. */
+  know(): void {
+    if (this.isOfKnown || this.#held === null) return
+    this.isOfKnown = true
+    if (!this.remote) return
+    this.id = this.remote.traceId
+    this.remoteParent = this.remote.spanId
+  }
+
+  add(span: Omit<Ended, 'traceId'>): void {
+    this.#count += 1
+    if (this.#count > MAX_SPANS) {
+      if (this.#isKept) this.#sink.drop()
+      return
+    }
+    const ended = { ...span, traceId: this.id }
+    if (this.#held) this.#held.push(ended)
+    else if (this.#isKept) this.#sink.add(ended)
+  }
+
+  /** The request has its answer. What goes on after it, such as a stream, is exported as it ends. */
+  finish(): void {
+    const held = this.#held ?? []
+    this.#held = null
+    this.#isKept = this.#sink.keeps(this)
+    if (this.#isKept) for (const span of held) this.#sink.add({ ...span, traceId: this.id })
+  }
+}
+
+export class Span {
+  readonly trace: Trace
+  readonly id = randomHex(8)
+  readonly #parent: Span | null
+  #name: string
+  readonly #kind: Kind
+  readonly #from = now()
+  readonly #attributes: Attributes
+  readonly #events: Ended['events'] = []
+  #hasEnded = false
+
+  constructor(
+    trace: Trace,
+    parent: Span | null,
+    { name, kind, attributes }: { name: string; kind: Kind; attributes: Attributes },
+  ) {
+    this.trace = trace
+    this.#parent = parent
+    this.#name = name
+    this.#kind = kind
+    this.#attributes = attributes
+  }
+
+  child(name: string, attributes: Attributes = {}, kind: Kind = 'internal'): Span {
+    return new Span(this.trace, this, { name, kind, attributes: { ...attributes } })
+  }
+
+  set(attributes: Attributes): this {
+    Object.assign(this.#attributes, attributes)
+    return this
+  }
+
+  /** That something happened at this moment. */
+  note(name: string): void {
+    this.#events.push({ name, at: now() })
+  }
+
+  /** What an error is called: its message may quote what was submitted. */
+  fail(error: unknown): void {
+    this.set({ 'error.type': nameOf(error) })
+    this.end(!(error instanceof Fault) || error.status >= 500)
+  }
+
+  /** The request has its answer: so ends its trace, but for what goes on after it. */
+  served(requestId: string, { method, route, status }: Served): void {
+    const shown = METHODS.has(method) ? method : '_OTHER'
+    this.#name = route === null ? shown : `${shown} ${route}`
+    this.set({
+      'cloakroom.request_id': requestId,
+      'http.request.method': shown,
+      'http.response.status_code': status,
+      ...(status >= 500 ? { 'error.type': String(status) } : {}),
+    })
+    this.end(status >= 500)
+    this.trace.finish()
+  }
+
+  end(isError = false): void {
+    if (this.#hasEnded) return
+    this.#hasEnded = true
+    this.trace.add({
+      spanId: this.id,
+      parentId: this.#parent ? this.#parent.id : this.trace.remoteParent,
+      name: this.#name,
+      kind: this.#kind,
+      from: this.#from,
+      to: now(),
+      attributes: shortened(this.#attributes),
+      events: this.#events,
+      isError,
+    })
+  }
+}
+
+const running = new AsyncLocalStorage<Span | undefined>()
+
+/** The span in which this happens; none where nothing is traced. */
+export function currentSpan(): Span | undefined {
+  return running.getStore()
+}
+
+/** Does work in a span. */
+export function within<T>(span: Span, work: () => T): T {
+  return running.run(span, work)
+}
+
+/** Does work of which many requests have something: it belongs to none of their traces. */
+export function untraced<T>(work: () => T): T {
+  return running.getStore() ? running.run(undefined, work) : work()
+}
+
+/** Does work in a span of its own, which ends with it; `work` is given the span where there is one. */
+export function traced<T>(name: string, attributes: Attributes, work: (span?: Span) => T): T {
+  const parent = running.getStore()
+  if (!parent) return work()
+  const span = parent.child(name, attributes)
+  try {
+    const result = running.run(span, () => work(span))
+    if (result instanceof Promise) {
+      result.then(
+        () => span.end(),
+        (error) => span.fail(error),
+      )
+    } else span.end()
+    return result
+  } catch (error) {
+    span.fail(error)
+    throw error
+  }
+}
+
+/** For lines of the log. */
+export function traceIds(): { trace_id: string; span_id: string } | undefined {
+  const span = running.getStore()
+  return span && { trace_id: span.trace.id, span_id: span.id }
+}
+
+/** Milliseconds since 1970 that only go forward, in fractions. */
+function now(): number {
+  return performance.timeOrigin + performance.now()
+}
+
+function randomHex(bytes: number): string {
+  return crypto.getRandomValues(new Uint8Array(bytes)).toHex()
+}
+
+function nameOf(error: unknown): string {
+  if (error instanceof Fault) return error.code
+  if (!(error instanceof Error)) return typeof error
+  return 'code' in error && typeof error.code === 'string' ? error.code : error.name
+}
+
+function shortened(attributes: Attributes): Attributes {
+  const entries = Object.entries(attributes).map(([name, value]) => [
+    name,
+    typeof value === 'string' ? value.slice(0, MAX_TEXT) : value,
+  ])
+  return Object.fromEntries(entries)
+}

@@ -1,0 +1,21 @@
+/** W3C Trace Context, level 2: the header by which a caller's trace goes on in ours, and ours in the upstream's. */
+
+/** One span of a trace, as others name it. */
+export type TraceContext = { traceId: string; spanId: string; isSampled: boolean }
+
+/** Versions after 00 may say more at the end; ff is none. */
+const FORM = /^(?!ff)([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.{0,200})?$/
+const NOTHING = /^0+$/
+
+/** `null` for what is not valid: then a trace begins here (section 3.2.2). */
+export function parseTraceparent(header: string | null): TraceContext | null {
+  const [, version = '', traceId = '', spanId = '', flags = '', more] =
+    FORM.exec(header ?? '') ?? []
+  if (version === '' || (version === '00' && more !== undefined)) return null
+  if (NOTHING.test(traceId) || NOTHING.test(spanId)) return null
+  return { traceId, spanId, isSampled: (Number.parseInt(flags, 16) & 1) === 1 }
+}
+
+export function traceparentOf({ traceId, spanId, isSampled }: TraceContext): string {
+  return `00-${traceId}-${spanId}-${isSampled ? '01' : '00'}`
+}
