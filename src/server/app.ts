@@ -2,7 +2,7 @@
  * The composition root: configuration in, two listeners out. Nothing else in the code knows all of them.
  */
 import { Cron } from 'croner'
-import { forgetWorkspace, openAccess } from '../access/index.ts'
+import { type Access, forgetWorkspace, openAccess } from '../access/index.ts'
 import { AuditTrail } from '../audit/trail.ts'
 import { scheduleUpkeep } from '../features/audit/upkeep.ts'
 import { ActivityLog } from '../features/metrics/activity.ts'
@@ -13,13 +13,13 @@ import type { Lookup } from '../outbound/connection/address_lookup.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
 import type { Config } from '../platform/config/config.ts'
 import { vacuumStatement } from '../platform/db/embedded/open.ts'
-import { openBus, POLICY_CHANGES } from '../platform/db/notify.ts'
+import { type Bus, openBus, POLICY_CHANGES } from '../platform/db/notify.ts'
 import { type Connection, openDatabase } from '../platform/db/open.ts'
 import { prepareDatabase } from '../platform/db/prepare.ts'
 import { describeError, type Log } from '../platform/log.ts'
 import type { FeatureServices } from '../platform/services.ts'
 import { openTracer, type Tracer } from '../platform/trace/tracer.ts'
-import { openResolver } from '../resolver/index.ts'
+import { openResolver, type Resolver } from '../resolver/index.ts'
 import { scheduleBackups } from './backup/schedule.ts'
 import { openListeners } from './listeners.ts'
 import { answerOperators } from './operators.ts'
@@ -91,11 +91,7 @@ async function compose(
     ownPorts: () => ports,
     lookup,
   })
-  const onPolicyChange = (workspaceId?: string) => {
-    forgetWorkspace(access, workspaceId)
-    resolver.recheck(workspaceId)
-  }
-  bus.subscribe(POLICY_CHANGES, { onNotice: onPolicyChange, onGap: () => onPolicyChange() })
+  followChanges(bus, access, resolver)
   const listeners = openListeners(services, {
     resolver,
     access,
@@ -140,6 +136,15 @@ function upkeepOf(services: FeatureServices): { stop(): void }[] {
     scheduleProjectUpkeep(services),
     scheduleMetrics(services),
   ]
+}
+
+/** What other processes change is dropped here, and what is open judged again. */
+function followChanges(bus: Bus, access: Access, resolver: Resolver): void {
+  const onChange = (workspaceId?: string) => {
+    forgetWorkspace(access, workspaceId)
+    resolver.recheck(workspaceId)
+  }
+  bus.subscribe(POLICY_CHANGES, { onNotice: onChange, onGap: () => onChange() })
 }
 
 /** The embedded database has no background processes that would vacuum it. */
