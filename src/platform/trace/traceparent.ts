@@ -7,7 +7,7 @@ export type TraceContext = { traceId: string; spanId: string; isSampled: boolean
 const FORM = /^(?!ff)([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.{0,200})?$/
 const NOTHING = /^0+$/
 
-/** `null` for what is not valid: then a trace begins here (section 3.2.2). */
+/** `null` for what is not valid: then a trace begins here. */
 export function parseTraceparent(header: string | null): TraceContext | null {
   const [, version = '', traceId = '', spanId = '', flags = '', more] =
     FORM.exec(header ?? '') ?? []
