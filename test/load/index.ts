@@ -22,6 +22,7 @@ const { values } = parseArgs({
     out: { type: 'string', default: 'dist/load' },
     sizing: { type: 'boolean', default: false },
     kinds: { type: 'string' },
+    set: { type: 'string', multiple: true, default: [] },
     seconds: { type: 'string', default: '5' },
     warm: { type: 'string', default: '5' },
   },
@@ -29,6 +30,7 @@ const { values } = parseArgs({
 const database = values.database === 'embedded' ? 'embedded' : 'postgresql'
 const connections = Number(values.connections)
 const executable = values.executable
+const settings = Object.fromEntries(values.set.map((text) => text.split(/=(.*)/s)))
 
 process.exitCode = values.sizing ? await size() : await load()
 
@@ -38,6 +40,7 @@ async function load(): Promise<number> {
     processes: Number(values.processes),
     coldTokens: coldTokensFor(KEY_CACHE_SECONDS),
     executable,
+    settings,
   })
   try {
     const seconds = Number(values.minutes) * 60
@@ -66,6 +69,7 @@ async function size(): Promise<number> {
   const table = await sizing({
     database,
     executable,
+    settings,
     connections,
     processes: values.processes.split(',').map(Number),
     kinds: kinds.filter((kind): kind is Kind => wanted.includes(kind)),

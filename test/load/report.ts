@@ -12,6 +12,7 @@ export function reportOf(outcome: Outcome, command: string, verdicts: readonly V
     command,
     seconds,
     live_events: outcome.liveEvents,
+    audit: outcome.audit,
     server_cpu_seconds: serverCpuSeconds,
     database_cpu_seconds: databaseCpuSeconds,
     kinds: [...tallies].map(([kind, tally]) => ({

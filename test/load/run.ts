@@ -1,7 +1,7 @@
 /** One run: everything at its rate at once, and one kind as fast as so many connections take it. */
 import { watchAudit } from '../../src/features/audit/contract.ts'
 import { generate, Tally, watch } from './generator.ts'
-import { type Sample, startSampler } from './sampler.ts'
+import { type AuditSize, type Sample, startSampler } from './sampler.ts'
 import type { Subject } from './subject.ts'
 import { type Kind, kinds, rates, trafficOf } from './traffic.ts'
 
@@ -19,6 +19,7 @@ export type Outcome = {
   liveEvents: number
   samples: Sample[]
   waits: Map<string, number>
+  audit: AuditSize | null
   serverCpuSeconds: number
   databaseCpuSeconds: number
   seconds: number
@@ -49,13 +50,14 @@ export async function run(subject: Subject, plan: Plan): Promise<Outcome> {
   await Promise.all(generators)
   const seconds = (performance.now() - began) / 1000
   const after = sampler.totals()
-  await sampler.stop()
+  const audit = await sampler.stop()
   leaving.abort()
   return {
     tallies,
     liveEvents: streams.reduce((total, { events }) => total + events, 0),
     samples: sampler.samples,
     waits: sampler.waits,
+    audit,
     serverCpuSeconds: after.serverCpuSeconds - before.serverCpuSeconds,
     databaseCpuSeconds: after.databaseCpuSeconds - before.databaseCpuSeconds,
     seconds,

@@ -16,13 +16,16 @@ export type Sample = Judged & {
 
 export type Totals = { serverCpuSeconds: number; databaseCpuSeconds: number }
 
+export type AuditSize = { records: number; mb: number }
+
 export type Sampler = {
   samples: Sample[]
   /** What active statements waited for, and how often that was seen; `running` are those that did not wait. */
   waits: Map<string, number>
   /** CPU time until now. */
   totals(): Totals
-  stop(): Promise<void>
+  /** Returns what the audit takes in the database, without the log; null for the embedded one. */
+  stop(): Promise<AuditSize | null>
 }
 
 type Database = { connections: number; commits: number; wal: number }
@@ -73,7 +76,9 @@ export async function startSampler(subject: Subject): Promise<Sampler> {
     totals,
     stop: async () => {
       for (const loop of loops) await loop.stop()
+      const size = sql && (await sizeOfAudit(sql))
       await sql?.end()
+      return size
     },
   }
 }
@@ -86,6 +91,13 @@ async function look(sql: postgres.Sql | null): Promise<Database> {
       xact_commit::float8 as commits, pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::float8 as wal
     from pg_stat_database where datname = current_database()`
   return row ?? NO_DATABASE
+}
+
+async function sizeOfAudit(sql: postgres.Sql): Promise<AuditSize | null> {
+  const [row] = await sql<AuditSize[]>`
+    select (select count(*)::float8 from audit_logs) as records, sum(pg_total_relation_size(oid))::float8 / 1e6 as mb
+    from pg_class where relname in ('audit_logs', 'audit_terms', 'audit_rollups', 'audit_deltas')`
+  return row ?? null
 }
 
 async function countWaits(sql: postgres.Sql, waits: Map<string, number>): Promise<void> {

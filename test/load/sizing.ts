@@ -4,7 +4,7 @@ import { type Outcome, run } from './run.ts'
 import { type Options, startSubject } from './subject.ts'
 import type { Kind } from './traffic.ts'
 
-type Sizing = Omit<Options, 'processes' | 'coldTokens' | 'settings'> & {
+type Sizing = Omit<Options, 'processes' | 'coldTokens'> & {
   processes: readonly number[]
   kinds: readonly Kind[]
   connections: number
@@ -22,15 +22,15 @@ export async function sizing({ processes, kinds, ...options }: Sizing): Promise<
   return markdownTable(HEAD, rows)
 }
 
-const COLD: Kind = 'resolve, cold key'
+const COLD: Kind = 'resolve by a cold key'
 
 async function measure(
   processes: number,
   kinds: readonly Kind[],
-  { database, executable, connections, seconds, warmSeconds }: Omit<Sizing, 'processes' | 'kinds'>,
+  { connections, seconds, warmSeconds, ...options }: Omit<Sizing, 'processes' | 'kinds'>,
 ): Promise<string[][]> {
-  const settings = kinds.includes(COLD) ? { KEY_CACHE_SECONDS: '0' } : {}
-  const subject = await startSubject({ database, executable, processes, coldTokens: 16, settings })
+  const settings = { ...options.settings, ...(kinds.includes(COLD) && { KEY_CACHE_SECONDS: '0' }) }
+  const subject = await startSubject({ ...options, processes, coldTokens: 16, settings })
   const rows: string[][] = []
   try {
     for (const driven of kinds) {

@@ -22,7 +22,7 @@ export type Traffic = { origin: string; requests: Request[] }
 /** Requests per second beside the kind that is driven as fast as it goes. */
 export const rates = {
   resolve: 200,
-  'resolve, cold key': 2,
+  'resolve by a cold key': 2,
   'deliver 100': 5,
   'list 100 names': 10,
   'list 100 values': 2,
@@ -37,12 +37,12 @@ export const kinds = Object.keys(rates) as Kind[]
 
 /** As many tokens as rest for longer than a key is kept. */
 export function coldTokensFor(keptSeconds: number): number {
-  return Math.ceil(rates['resolve, cold key'] * keptSeconds * 1.25)
+  return Math.ceil(rates['resolve by a cold key'] * keptSeconds * 1.25)
 }
 
 const traffics: Record<Kind, (subject: Subject) => Traffic | Promise<Traffic>> = {
   resolve: (subject) => calls(subject, subject.hotTokens),
-  'resolve, cold key': (subject) => calls(subject, subject.coldTokens),
+  'resolve by a cold key': (subject) => calls(subject, subject.coldTokens),
   'deliver 100': delivery,
   'list 100 names': (subject) => reading(subject, listPath(subject, '')),
   'list 100 values': (subject) => reading(subject, listPath(subject, '&include=value')),
