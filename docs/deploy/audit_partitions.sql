@@ -110,11 +110,14 @@ CREATE TRIGGER audit_logs_removed AFTER DELETE ON audit_logs
   REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION count_removed_audit_logs();
 CREATE TRIGGER client_ids_dropped AFTER DELETE ON audit_logs
   REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION audit_partitions.drop_client_ids();
--- Who might do what with the table may do it still.
+-- Who might do what with the table, or with columns of it, may do it still.
 DO $$ DECLARE allowed record; BEGIN
   FOR allowed IN
     SELECT grantee::regrole AS role, privilege_type AS privilege
-    FROM pg_class, aclexplode(relacl) WHERE oid = 'audit_partitions.before'::regclass AND grantee <> 0
+      FROM pg_class, aclexplode(relacl) WHERE oid = 'audit_partitions.before'::regclass AND grantee <> 0
+    UNION ALL
+    SELECT grantee::regrole, format('%s (%I)', privilege_type, attname)
+      FROM pg_attribute, aclexplode(attacl) WHERE attrelid = 'audit_partitions.before'::regclass AND grantee <> 0
   LOOP
     EXECUTE format('GRANT %s ON audit_logs TO %s', allowed.privilege, allowed.role);
   END LOOP;

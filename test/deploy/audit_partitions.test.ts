@@ -83,7 +83,7 @@ if (databaseKind === 'postgresql') {
       const agent = await team.owner.api.call(registerAgent, { params, body: { name: 'reporter' } })
       token = agent.token ?? ''
       expect((await report('first')).status).toBe(201)
-      await sql`grant select, insert on audit_logs to pg_monitor`
+      await sql`grant insert, select (id, decision) on audit_logs to pg_monitor`
       before = await seen()
       columns = await tables()
       await partitionAudit(await sharedCluster(), database)
@@ -93,10 +93,13 @@ if (databaseKind === 'postgresql') {
     test('what was recorded before is there, and so are the rights of others', async () => {
       expect(await seen()).toEqual(before as never)
       const [row] = await sql`
-        select relkind, (select string_agg(privilege_type, ' ' order by privilege_type) from aclexplode(relacl)
-          where grantee = 'pg_monitor'::regrole) as rights
+        select relkind, array_to_string(array(select privilege_type from aclexplode(relacl)
+          where grantee = 'pg_monitor'::regrole), ' ') as rights,
+          (select string_agg(format('%s %s', privilege_type, attname), ', ' order by attnum)
+            from pg_attribute, aclexplode(attacl)
+            where attrelid = 'audit_logs'::regclass and grantee = 'pg_monitor'::regrole) as columns
         from pg_class where oid = 'audit_logs'::regclass`
-      expect(row).toEqual({ relkind: 'p', rights: 'INSERT SELECT' })
+      expect(row).toEqual({ relkind: 'p', rights: 'INSERT', columns: 'SELECT id, SELECT decision' })
     })
 
     test('a backup sees one table of the audit, with the same columns, and none of what was added', async () => {
