@@ -20,6 +20,7 @@ export function allEndpoints(): Documented[] {
     outer: OuterLayer.parse(config.ENCRYPTION_KEY),
     pepper: Pepper.parse(config.SECRET_KEY),
     clock: systemClock,
+    isStopping: () => false,
     log: openLog('error'),
     chains: new ChainCache(),
   }

@@ -13,4 +13,6 @@ export type FeatureServices = {
   clock: Clock
   config: Config
   log: Log
+  /** Whether this process was told to stop: it finishes, and wants no more. */
+  isStopping(): boolean
 }

@@ -21,6 +21,7 @@ import type { FeatureServices } from '../platform/services.ts'
 import { openTracer, type Tracer } from '../platform/trace/tracer.ts'
 import { openResolver, type Resolver } from '../resolver/index.ts'
 import { scheduleBackups } from './backup/schedule.ts'
+import { openDrain } from './drain.ts'
 import { openListeners } from './listeners.ts'
 import { answerOperators } from './operators.ts'
 import { adminPortOf, configuredPorts } from './ports.ts'
@@ -36,7 +37,7 @@ export type App = {
   flushAudit(): Promise<void>
   /** `null` where nothing is traced. */
   tracer: Tracer | null
-  /** Stops accepting, finishes what runs, flushes the audit and closes the database. */
+  /** Says so for DRAIN_SECONDS, then stops accepting, finishes what runs, flushes the audit and closes the database. */
   stop(): Promise<void>
 }
 
@@ -78,7 +79,8 @@ async function compose(
 ): Promise<App> {
   const { log, clock, lookup, worker, tracer } = options
   const keys = await prepareDatabase(connection, config, log)
-  const services: FeatureServices = { db: connection.db, ...keys, clock, config, log }
+  const { isStopping, beginStop } = openDrain(config)
+  const services: FeatureServices = { db: connection.db, ...keys, clock, config, log, isStopping }
   const watch = openWatch({ ...config, ADMIN_PORT: adminPortOf(config, worker) })
   const trail = new AuditTrail(connection.sql, log, watch?.instruments)
   await trail.adopt(null)
@@ -117,7 +119,7 @@ async function compose(
     flushAudit: () => trail.flush(),
     tracer,
     stop: async () => {
-      await listeners.close()
+      await beginStop().then(listeners.close)
       await admin?.close()
       resolver.close()
       for (const job of jobs) job?.stop()

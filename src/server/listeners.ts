@@ -93,11 +93,13 @@ function sharedServices({
   config,
   clock,
   log,
+  isStopping,
 }: FeatureServices): Omit<Services, 'surface' | 'routes' | 'identity' | 'tracer'> {
   const trusted = parseCidrs(config.TRUSTED_PROXIES)
   return {
     db,
     log,
+    isStopping,
     storeChanges,
     storeDenial,
     checkHost: hostCheck(config.ALLOWED_HOSTS),

@@ -16,7 +16,7 @@ import { Supervisor, type Worker } from './supervisor.ts'
 
 /** Which worker a process is, from 0; set together with a channel to the supervisor. */
 const INDEX_VARIABLE = 'CLOAKROOM_WORKER'
-/** Milliseconds that workers get to finish what runs. */
+/** Milliseconds that workers get to finish what runs, after DRAIN_SECONDS. */
 const STOP_MS = 35_000
 
 /** The index of this process among the workers, or `null` where it is none. */
@@ -52,7 +52,7 @@ export async function superviseWorkers(config: Config): Promise<number> {
   })
   await Promise.race([started, stopped.promise])
   await stopped.promise
-  const code = (await supervisor.stop(STOP_MS)) ? 0 : 1
+  const code = (await supervisor.stop(config.DRAIN_SECONDS * 1000 + STOP_MS)) ? 0 : 1
   log.info('stopped', { code })
   return code
 }

@@ -63,6 +63,7 @@ beforeAll(async () => {
     originOf: () => 'http://127.0.0.1',
     limits: { register: limiter(), login: limiter(), api: limiter() },
     log: openLog('error', (line) => app.logs.push(line)),
+    isStopping: () => false,
   })
   origin = listener.open({ hostname: '127.0.0.1', port: 0 })
 }, 60_000)

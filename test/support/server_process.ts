@@ -20,10 +20,13 @@ export type ServerProcess = {
 }
 
 /** Starts and waits until it listens; throws what it wrote if it does not. */
-export async function startServer(env: Record<string, string>): Promise<ServerProcess> {
+export async function startServer(
+  env: Record<string, string>,
+  main = MAIN,
+): Promise<ServerProcess> {
   const { PATH = '', HOME = '' } = process.env
   const child = watched(
-    Bun.spawn([process.execPath, MAIN, 'serve'], {
+    Bun.spawn([process.execPath, main, 'serve'], {
       env: { PATH, HOME, PORT: '0', RESOLVER_PORT: '0', LOG_LEVEL: 'debug', ...env },
       stdin: 'ignore',
       stdout: 'pipe',

@@ -1,6 +1,7 @@
 /** Health for load balancers and people, with no detail that helps an attacker. */
 import { sql } from 'drizzle-orm'
 import { version } from '../../../package.json'
+import { Fault } from '../../platform/fault.ts'
 import { Reply } from '../../platform/http/reply.ts'
 import { type Route, route } from '../../platform/http/route.ts'
 import type { FeatureServices } from '../../platform/services.ts'
@@ -11,18 +12,29 @@ export type CacheProbe = () => void
 
 export function healthRoutes(services: FeatureServices, probeCache: CacheProbe): Route[] {
   const startedAt = services.clock.now()
-  const report = () => examine(services, probeCache, startedAt)
+  const report = () => {
+    requireGoingOn(services)
+    return examine(services, probeCache, startedAt)
+  }
   return [route(getHealth, report), route(getStatus, report)]
 }
 
-export function resolverHealthRoutes({ clock }: FeatureServices): Route[] {
+export function resolverHealthRoutes(services: FeatureServices): Route[] {
   return [
-    route(getResolverHealth, () => ({
-      status: 'healthy' as const,
-      service: 'resolver' as const,
-      timestamp: new Date(clock.now()),
-    })),
+    route(getResolverHealth, () => {
+      requireGoingOn(services)
+      return {
+        status: 'healthy' as const,
+        service: 'resolver' as const,
+        timestamp: new Date(services.clock.now()),
+      }
+    }),
   ]
+}
+
+/** Balancers turn to other processes before the ports of this one close. @throws Fault `unavailable` */
+function requireGoingOn({ isStopping }: FeatureServices): void {
+  if (isStopping()) throw new Fault('unavailable')
 }
 
 async function examine(

@@ -110,6 +110,11 @@ export const settings = z.object({
     about: 'processes that serve the ports together; more than 1 needs PostgreSQL',
     example: '4',
   }),
+  DRAIN_SECONDS: number('a whole number of seconds', 0, 300).default(0).meta({
+    about:
+      'how long a process that was told to stop goes on accepting, while its health says that it stops, so that a balancer turns away before its ports close',
+    example: '10',
+  }),
   LOG_LEVEL: z
     .string()
     .toLowerCase()

@@ -175,4 +175,6 @@ export type Services = {
   /** Absent where nothing is traced. */
   tracer?: Tracer | null | undefined
   log: Log
+  /** Whether this process was told to stop. */
+  isStopping(): boolean
 }

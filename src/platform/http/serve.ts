@@ -135,6 +135,8 @@ async function answer(
     duration_ms: Math.round((performance.now() - started) * 10) / 10,
   }
   if (response && !request.bodyUsed && request.body) linger(request, response, server)
+  // The next request of this client goes to a process that stays.
+  if (services.isStopping()) response?.headers.set('connection', 'close')
   services.onRequest?.(services.surface, served)
   services.log.info('request', { request_id: requestId, listener: services.surface, ...served })
   currentSpan()?.served(requestId, served)

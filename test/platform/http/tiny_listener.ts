@@ -290,6 +290,7 @@ export function openTiny({
       api: new RateLimiter(apiRate, clock),
     },
     log: openLog('debug', (line) => logs.push(line)),
+    isStopping: () => false,
   })
   const origin = listener.open({ hostname: '127.0.0.1', port: 0, idleSeconds })
   return { origin, listener, events, notices, logs, clock }

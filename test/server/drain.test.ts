@@ -1,0 +1,35 @@
+import { expect, test } from 'bun:test'
+import { startTestApp } from '../support/app.ts'
+
+test('told to stop, it says so in its health, still answers and ends kept connections; then its ports close', async () => {
+  const app = await startTestApp({ DRAIN_SECONDS: '1' })
+  const { controlPlane, resolver } = app
+  const health = `${controlPlane}/api/status/health/`
+  const before = await fetch(health)
+  expect({ status: before.status, kept: before.headers.get('connection') }).toEqual({
+    status: 200,
+    kept: null,
+  })
+  const stopped = app.stop()
+  for (const url of [health, `${resolver}/healthz`]) {
+    const answer = await fetch(url)
+    expect({ status: answer.status, kept: answer.headers.get('connection') }).toEqual({
+      status: 503,
+      kept: 'close',
+    })
+  }
+  const answer = await fetch(`${controlPlane}/api/instance/`)
+  expect({ status: answer.status, kept: answer.headers.get('connection') }).toEqual({
+    status: 200,
+    kept: 'close',
+  })
+  await stopped
+  await expect(fetch(health)).rejects.toThrow()
+})
+
+test('without DRAIN_SECONDS a stop does not wait', async () => {
+  const app = await startTestApp()
+  const stopped = app.stop()
+  await stopped
+  await expect(fetch(app.controlPlane)).rejects.toThrow()
+})

@@ -1,0 +1,168 @@
+/**
+ * Two processes of a version on one PostgreSQL behind a balancer, under load, are replaced by those of the next one
+ * after the other. Everything that was acknowledged is noted, and compared at the end.
+ */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createAuthority } from '../../../src/cli/demo/certificates.ts'
+import { readSecret } from '../../../src/client/environment.ts'
+import { openApi } from '../../../src/client/http/api.ts'
+import type { OpenWorkspace } from '../../../src/client/vault.ts'
+import { type Agent, API, employAgent } from '../../support/agent.ts'
+import type { TestApp } from '../../support/app.ts'
+import { type ServerProcess, startServer } from '../../support/server_process.ts'
+import { startUpstream } from '../../support/upstream.ts'
+import { type Balancer, startBalancer } from './balancer.ts'
+
+type Versions = { before: string | undefined; after: string; env: Record<string, string> }
+
+export type Outcome = {
+  calls: number
+  writes: number
+  /** What was refused, or met the end of a connection. */
+  lost: string[]
+  /** What was acknowledged and is not there. */
+  torn: string[]
+  /** Exit codes of those that were replaced. */
+  codes: (number | string)[]
+}
+
+const CALLERS = 6
+const WRITERS = 3
+/** Each does so many at least between two steps. */
+const STRIDE = 20
+
+const KEYS = {
+  SECRET_KEY: 'upgrade-secret-key-upgrade-secret-key',
+  ENCRYPTION_KEY: Buffer.alloc(32, 5).toString('base64url'),
+}
+
+export async function restartOneByOne({ before, after, env }: Versions): Promise<Outcome> {
+  const home = mkdtempSync(join(tmpdir(), 'cr-rolling-'))
+  const authority = await createAuthority('Rolling')
+  writeFileSync(join(home, 'ca.pem'), authority.certificate)
+  const upstream = await startUpstream(authority, { names: [API] })
+  const settings = {
+    ...KEYS,
+    ...env,
+    LOG_LEVEL: 'warning',
+    RESOLVER_ALLOW_NETWORKS: '127.0.0.1/32',
+    RESOLVER_HOSTS: `${API}=127.0.0.1`,
+    RESOLVER_CA_FILE: join(home, 'ca.pem'),
+    RATE_API: '100000/1',
+    RATE_TOKEN: '100000/1',
+    DRAIN_SECONDS: '1',
+  }
+  const control = await startBalancer('/api/status/health/')
+  const resolver = await startBalancer('/healthz')
+  const running: ServerProcess[] = []
+  const start = async (main: string | undefined) => {
+    const server = await startServer(settings, main)
+    running.push(server)
+    control.add(server.controlPlane)
+    resolver.add(server.resolver)
+    return server
+  }
+  try {
+    const old = [await start(before), await start(before)]
+    await until(() => control.healthy() === 2 && resolver.healthy() === 2)
+    const app = throughBalancers(control, resolver)
+    const agent = await employAgent(
+      { app, authorityOf: () => `${API}:${upstream.port}` },
+      { secrets: { KEY: 'of_a_rolling_restart' } },
+    )
+    const load = startLoad(agent, resolver.origin, `https://${API}:${upstream.port}/charges`)
+    await load.proceed()
+    const codes = []
+    for (const server of old) {
+      server.kill('SIGTERM')
+      codes.push(await server.exited)
+      await load.proceed()
+      await start(after)
+      await until(() => control.healthy() === 2 && resolver.healthy() === 2)
+      await load.proceed()
+    }
+    return { ...(await load.end()), codes }
+  } finally {
+    for (const server of running) server.kill('SIGTERM')
+    await Promise.all(running.map(({ exited }) => exited))
+    await Promise.all([control.stop(), resolver.stop(), upstream.stop()])
+    rmSync(home, { recursive: true, force: true })
+  }
+}
+
+function throughBalancers(control: Balancer, resolver: Balancer): TestApp {
+  const app: Pick<TestApp, 'controlPlane' | 'resolver' | 'as'> = {
+    controlPlane: control.origin,
+    resolver: resolver.origin,
+    as: (token) => openApi(control.origin, () => token ?? null),
+  }
+  return app as TestApp
+}
+
+/** Calls and writes without a pause, over connections that are kept. */
+function startLoad(agent: Agent, resolver: string, target_url: string) {
+  let isOver = false
+  let calls = 0
+  let writes = 0
+  const lost: string[] = []
+  const acknowledged = new Map<string, number>()
+  const body = {
+    target_url,
+    method: 'GET',
+    headers: { Authorization: 'Bearer SVC_SECRET_KEY' },
+  }
+  const callOn = async () => {
+    while (!isOver) {
+      const answer = await agent.resolve(body, resolver).catch((error: Error) => error)
+      calls += 1
+      if (answer instanceof Error) lost.push(`call: ${answer.message}`)
+      else if (answer.status !== 200)
+        lost.push(`call: ${answer.status} ${JSON.stringify(answer.body)}`)
+    }
+  }
+  const writeOn = async (key: string) => {
+    for (let count = 1; !isOver; count += 1) {
+      await agent.store(key, `value ${count}`).then(
+        () => acknowledged.set(key, count),
+        (error: Error) => lost.push(`write: ${error.message}`),
+      )
+      writes += 1
+    }
+  }
+  const names = Array.from({ length: WRITERS }, (_, index) => `WRITTEN_${index}`)
+  const all = Promise.all([...Array.from({ length: CALLERS }, callOn), ...names.map(writeOn)])
+  return {
+    /** Resolves when enough happened since. */
+    proceed: async () => {
+      const [c, w] = [calls + CALLERS * STRIDE, writes + WRITERS * STRIDE]
+      await until(() => calls >= c && writes >= w)
+    },
+    end: async () => {
+      isOver = true
+      await all
+      return { calls, writes, lost, torn: await tornIn(agent, acknowledged) }
+    },
+  }
+}
+
+/** The last acknowledged value of each name is its newest version, and each before it one. */
+async function tornIn(
+  { person, workspaceId, projectId, environment }: Agent,
+  acknowledged: Map<string, number>,
+) {
+  const workspace: OpenWorkspace = { id: workspaceId, name: '', epoch: 1, key: person.workspaceKey }
+  const place = { api: person.api, workspace, projectId, environment }
+  const torn: string[] = []
+  for (const [key, count] of acknowledged) {
+    const { version } = await readSecret(place, key)
+    if (version !== count)
+      torn.push(`${key}: ${count} writes were acknowledged, it has ${version} versions`)
+  }
+  return torn
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await Bun.sleep(10)
+}
