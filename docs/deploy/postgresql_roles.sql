@@ -76,6 +76,18 @@ GRANT INSERT, SELECT (id, decision, reason, refused_by, status_code, duration_ms
   UPDATE (decision, reason, refused_by, status_code, duration_ms, redacted) ON audit_logs TO cloakroom_resolver;
 GRANT INSERT, SELECT (id, intent), UPDATE (intent) ON audit_refused TO cloakroom_resolver;
 GRANT INSERT ON audit_deltas, audit_terms TO cloakroom_resolver;
+GRANT SELECT, INSERT, UPDATE ON token_rates, live_processes TO cloakroom_resolver;
+
+-- Columns cannot say which rows: of a record the resolver adds the outcome of a call, once.
+CREATE OR REPLACE FUNCTION refuse_altered_audit_logs() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  RAISE EXCEPTION 'a record of the audit is not changed' USING ERRCODE = 'insufficient_privilege';
+END
+$$;
+ALTER FUNCTION refuse_altered_audit_logs() OWNER TO cloakroom_owner;
+CREATE OR REPLACE TRIGGER audit_logs_altered BEFORE UPDATE ON audit_logs FOR EACH ROW
+  WHEN (current_user = 'cloakroom_resolver' AND (OLD.status_code IS NOT NULL OR OLD.source <> 'resolver'))
+  EXECUTE FUNCTION refuse_altered_audit_logs();
 
 -- From PostgreSQL 17 on who is not the owner may vacuum; before, autovacuum alone does it.
 DO $$

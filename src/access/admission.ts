@@ -29,7 +29,7 @@ export async function admitToken(
 ): Promise<Admitted> {
   const startedAt = new Date()
   const token = await traced('authenticate', {}, () => access.tokens.verify(text))
-  const rate = access.limiter.take(token.id)
+  const rate = await access.limiter.take(token.id)
   currentSpan()?.trace.know()
   const refusal = refusalOf(token, endpoint)
   if (refusal) await refuse(access, token, refusal, { endpoint, id: requestId, startedAt })

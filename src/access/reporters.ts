@@ -71,7 +71,7 @@ async function asPerson(
   { headers, url }: Request,
 ): Promise<Reporter> {
   const caller = await identity.authenticate(headers)
-  limits.api.take(caller.sessionId)
+  await limits.api.take(caller.sessionId)
   const named = headers.get('x-workspace-id') ?? new URL(url).searchParams.get('workspace_id')
   if (named === null)
     throw invalidField('X-Workspace-Id', 'is required: name the workspace in this header')

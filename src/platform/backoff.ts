@@ -4,14 +4,24 @@ import { Fault } from './fault.ts'
 import { LruMap } from './lru.ts'
 
 const MAX_KEYS = 100_000
-const FREE_FAILURES = 5
-const MAX_WAIT_SECONDS = 300
+export const FREE_FAILURES = 5
+export const MAX_WAIT_SECONDS = 300
+
+/** Asked before each attempt, and told what came of it. */
+export type Waits = {
+  /** @throws Fault `rate_limited` while the wait of this key lasts */
+  check(key: string): void | Promise<void>
+  failed(key: string): void | Promise<void>
+  succeeded(key: string): void | Promise<void>
+  /** It ended in an error. */
+  undecided(key: string): void | Promise<void>
+}
 
 /**
  * Growing waits after wrong passwords: 1, 2, 4 … 300 s after the fifth in a row. Keys are pairs of
  * account and network, so that a stranger's guessing never locks the owner out.
  */
-export class Backoff {
+export class Backoff implements Waits {
   readonly #clock: Clock
   readonly #failures = new LruMap<string, { count: number; until: number }>({ max: MAX_KEYS })
 
@@ -22,8 +32,7 @@ export class Backoff {
   /** @throws Fault `rate_limited` while the wait of this key lasts */
   check(key: string): void {
     const left = (this.#failures.get(key)?.until ?? 0) - this.#clock.now()
-    if (left <= 0) return
-    throw new Fault('rate_limited', { headers: { 'retry-after': String(Math.ceil(left / 1000)) } })
+    if (left > 0) throw waiting(left / 1000)
   }
 
   failed(key: string): void {
@@ -36,4 +45,9 @@ export class Backoff {
   succeeded(key: string): void {
     this.#failures.delete(key)
   }
+  undecided(): void {}
+}
+
+export function waiting(seconds: number): Fault {
+  return new Fault('rate_limited', { headers: { 'retry-after': String(Math.ceil(seconds)) } })
 }

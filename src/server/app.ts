@@ -16,6 +16,7 @@ import { vacuumStatement } from '../platform/db/embedded/open.ts'
 import { type Bus, openBus, POLICY_CHANGES } from '../platform/db/notify.ts'
 import { type Connection, openDatabase } from '../platform/db/open.ts'
 import { prepareDatabase } from '../platform/db/prepare.ts'
+import { scheduleSweeps } from '../platform/limits/upkeep.ts'
 import { describeError, type Log } from '../platform/log.ts'
 import type { FeatureServices } from '../platform/services.ts'
 import { openTracer, type Tracer } from '../platform/trace/tracer.ts'
@@ -137,6 +138,7 @@ function upkeepOf(services: FeatureServices): { stop(): void }[] {
     scheduleUpkeep(services, services.config.AUDIT_RETENTION_DAYS),
     scheduleProjectUpkeep(services),
     scheduleMetrics(services),
+    scheduleSweeps(services),
   ]
 }
 

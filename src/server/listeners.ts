@@ -20,6 +20,7 @@ import { RateLimiter } from '../platform/http/rate.ts'
 import type { Surface } from '../platform/http/reply.ts'
 import type { Services } from '../platform/http/route.ts'
 import { serve } from '../platform/http/serve.ts'
+import { openRate } from '../platform/limits/shared_rate.ts'
 import { parseCidrs } from '../platform/net/cidr.ts'
 import { networkNamer, originNamer } from '../platform/net/network.ts'
 import type { FeatureServices } from '../platform/services.ts'
@@ -88,13 +89,10 @@ export function openListeners(services: FeatureServices, parts: Parts) {
   }
 }
 
-function sharedServices({
-  db,
-  config,
-  clock,
-  log,
-  isStopping,
-}: FeatureServices): Omit<Services, 'surface' | 'routes' | 'identity' | 'tracer'> {
+function sharedServices(
+  services: FeatureServices,
+): Omit<Services, 'surface' | 'routes' | 'identity' | 'tracer'> {
+  const { db, config, clock, log, isStopping } = services
   const trusted = parseCidrs(config.TRUSTED_PROXIES)
   return {
     db,
@@ -113,8 +111,8 @@ function sharedServices({
     ),
     originOf: originNamer(trusted),
     limits: {
-      register: new RateLimiter(config.RATE_REGISTER, clock),
-      login: new RateLimiter(config.RATE_LOGIN, clock),
+      register: openRate(services, 'register', config.RATE_REGISTER),
+      login: openRate(services, 'login', config.RATE_LOGIN),
       api: new RateLimiter(config.RATE_API, clock),
     },
     cronSecret: config.CRON_SECRET,

@@ -3,7 +3,8 @@ import type { Config } from '../../platform/config/config.ts'
 import type { OuterLayer } from '../../platform/crypto/outer_layer.ts'
 import type { Pepper } from '../../platform/crypto/pepper.ts'
 import type { Database } from '../../platform/db/open.ts'
-import { RateLimiter } from '../../platform/http/rate.ts'
+import { openBackoff } from '../../platform/limits/shared_backoff.ts'
+import { openRate, type SharedLimiter } from '../../platform/limits/shared_rate.ts'
 import type { FeatureServices } from '../../platform/services.ts'
 import { openFakeSalts } from './fake_salt.ts'
 import { openPasswords, type Passwords } from './passwords.ts'
@@ -19,20 +20,15 @@ export type AccountServices = {
   throttle: PasswordThrottle
   fakeSalt: (email: string) => string
   /** Asking for public keys tells who is registered: so often per person, as for log-ins. */
-  lookUps: RateLimiter
+  lookUps: SharedLimiter
   /** New keys of an account: each takes a link of every signed workspace, also of others'. */
-  rotations: RateLimiter
+  rotations: SharedLimiter
 }
 
 const ROTATIONS = { count: 10, seconds: 86_400 }
 
-export function openAccountServices({
-  db,
-  outer,
-  pepper,
-  clock,
-  config,
-}: FeatureServices): AccountServices {
+export function openAccountServices(services: FeatureServices): AccountServices {
+  const { db, outer, pepper, config } = services
   return {
     db,
     outer,
@@ -40,9 +36,9 @@ export function openAccountServices({
     registration: config.REGISTRATION,
     ownerCode: config.OWNER_CODE,
     passwords: openPasswords(pepper),
-    throttle: new PasswordThrottle(clock),
+    throttle: new PasswordThrottle(openBackoff(services)),
     fakeSalt: openFakeSalts(config.SECRET_KEY),
-    lookUps: new RateLimiter(config.RATE_LOGIN, clock),
-    rotations: new RateLimiter(ROTATIONS, clock),
+    lookUps: openRate(services, 'look-up', config.RATE_LOGIN),
+    rotations: openRate(services, 'rotation', ROTATIONS),
   }
 }

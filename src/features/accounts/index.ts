@@ -142,7 +142,7 @@ function personRoutes(services: AccountServices): Route[] {
     }),
     route(contract.getMe, async ({ caller }) => showUser(await getUser(db, caller.userId))),
     route(contract.getPublicKey, async ({ caller, params }) => {
-      lookUps.take(caller.userId)
+      await lookUps.take(caller.userId)
       const user = await findUserByEmail(db, params.email)
       if (!user) throw new Fault('not_found')
       const keys = showKeys(user)

@@ -44,7 +44,7 @@ export async function giveNewKeys(
     await dropSeedCopies(tx, user.id)
     await revokeAllSessions(tx, user.id, { except: caller.sessionId })
     // Last: what others overtake, or refuse, takes nothing of it.
-    services.rotations.take(user.id)
+    await services.rotations.take(user.id, tx)
   })
 }
 

@@ -5,8 +5,7 @@
  * submitted address, whether it exists or not, and other networks are never affected.
  */
 
-import { Backoff } from '../../platform/backoff.ts'
-import type { Clock } from '../../platform/clock.ts'
+import type { Waits } from '../../platform/backoff.ts'
 
 /** What is guessed, for whom, and from where. */
 export type Attempt = {
@@ -17,12 +16,12 @@ export type Attempt = {
 }
 
 export class PasswordThrottle {
-  readonly #backoff: Backoff
+  readonly #waits: Waits
   /** The last attempt in line of each pair. */
   readonly #lines = new Map<string, Promise<void>>()
 
-  constructor(clock: Clock) {
-    this.#backoff = new Backoff(clock)
+  constructor(waits: Waits) {
+    this.#waits = waits
   }
 
   /**
@@ -42,11 +41,20 @@ export class PasswordThrottle {
   }
 
   async #count<T>(key: string, check: () => Promise<T | null>): Promise<T | null> {
-    this.#backoff.check(key)
-    const found = await check()
-    if (found === null) this.#backoff.failed(key)
-    else this.#backoff.succeeded(key)
+    await this.#waits.check(key)
+    const found = await this.#decided(key, check)
+    if (found === null) await this.#waits.failed(key)
+    else await this.#waits.succeeded(key)
     return found
+  }
+
+  async #decided<T>(key: string, check: () => Promise<T | null>): Promise<T | null> {
+    try {
+      return await check()
+    } catch (error) {
+      await this.#waits.undecided(key)
+      throw error
+    }
   }
 
   #leave(key: string, done: Promise<void>): void {

@@ -28,6 +28,7 @@ import refusedBy from '../../../drizzle/0016_refused_by.sql' with { type: 'text'
 import sessionPasskeys from '../../../drizzle/0017_session_passkeys.sql' with { type: 'text' }
 import backups from '../../../drizzle/0018_backups.sql' with { type: 'text' }
 import resealing from '../../../drizzle/0019_resealing.sql' with { type: 'text' }
+import sharedLimits from '../../../drizzle/0020_shared_limits.sql' with { type: 'text' }
 import { AlteredHistory, NewerSchema, SchemaInUse } from './schema_error.ts'
 
 export type Migration = {
@@ -59,6 +60,7 @@ export const migrations: readonly Migration[] = [
   { name: '0017_session_passkeys', text: sessionPasskeys },
   { name: '0018_backups', text: backups },
   { name: '0019_resealing', text: resealing },
+  { name: '0020_shared_limits', text: sharedLimits },
 ]
 
 const ADVISORY_LOCK = 6_021_023_004

@@ -192,17 +192,17 @@ async function admit(
   headers: Record<string, string>,
 ): Promise<Caller | undefined> {
   if (access.kind === 'public') {
-    if (access.rate) Object.assign(headers, rateHeaders(limits[access.rate].take(network)))
+    if (access.rate) Object.assign(headers, rateHeaders(await limits[access.rate].take(network)))
     if (access.console && !consoleCookies(request.headers)) throw notTheConsole()
     return undefined
   }
   if (access.kind === 'cron') {
-    Object.assign(headers, rateHeaders(limits.login.take(network)))
+    Object.assign(headers, rateHeaders(await limits.login.take(network)))
     checkCronSecret(cronSecret, request.headers)
     return undefined
   }
   const caller = await identity.authenticate(request.headers)
-  Object.assign(headers, rateHeaders(limits.api.take(caller.sessionId)))
+  Object.assign(headers, rateHeaders(await limits.api.take(caller.sessionId)))
   if (access.kind === 'session' && access.instanceOwner && !caller.isInstanceOwner)
     throw new Fault('forbidden')
   return caller

@@ -16,6 +16,18 @@ export type RateState = {
   windowSeconds: number
 }
 
+/** Takes one token of a key's bucket. @throws Fault `rate_limited` with Retry-After in seconds */
+export type Limiter = { take(key: string): RateState | Promise<RateState> }
+
+/** The refusal of somebody who may come again after so many seconds. */
+export function overLimit({ count, seconds }: Rate, waitSeconds: number): Fault {
+  const wait = Math.ceil(waitSeconds)
+  const state = { limit: count, remaining: 0, resetSeconds: wait, windowSeconds: seconds }
+  return new Fault('rate_limited', {
+    headers: { ...rateHeaders(state), 'retry-after': String(wait) },
+  })
+}
+
 /** One token, less what a sum of fractions may lack. */
 const WHOLE = 1 - 1e-9
 
@@ -49,13 +61,7 @@ export class RateLimiter {
     }
     // A refusal refills nothing: many small sums would round below the whole that the wait promised.
     this.#buckets.set(key, { tokens: bucket.tokens, at: since })
-    const waitSeconds = Math.ceil(((1 - tokens) * seconds) / count)
-    throw new Fault('rate_limited', {
-      headers: {
-        ...rateHeaders({ ...this.#stateOf(0), resetSeconds: waitSeconds }),
-        'retry-after': String(waitSeconds),
-      },
-    })
+    throw overLimit(this.#rate, ((1 - tokens) * seconds) / count)
   }
 
   #stateOf(tokens: number): RateState {

@@ -16,7 +16,7 @@ import type {
   ResultOf,
   TokenEndpoint,
 } from './endpoint.ts'
-import type { RateLimiter } from './rate.ts'
+import type { Limiter } from './rate.ts'
 import type { Audit, StoreChanges, StoreDenial, UnboundAudit } from './recorder.ts'
 import type { Download, EventStream, Reply, Surface } from './reply.ts'
 
@@ -163,7 +163,7 @@ export type Services = {
   checkHost: (header: string | null) => void
   networkOf: (request: Request, peer: string | null) => string
   originOf: (request: Request, peer: string | null) => string
-  limits: { register: RateLimiter; login: RateLimiter; api: RateLimiter }
+  limits: { register: Limiter; login: Limiter; api: Limiter }
   /** CRON_SECRET, if it is set. */
   cronSecret?: string | undefined
   /** Called after each transaction in which something of a workspace changed, or may have. */

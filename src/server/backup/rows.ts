@@ -27,7 +27,7 @@ export async function makeTextsExact(tx: TransactionSql): Promise<void> {
     set local idle_in_transaction_session_timeout = 0`)
 }
 
-/** Our tables, each behind those that its rows refer to. */
+/** Our tables but what only counts for a moment (unlogged), each behind those that its rows refer to. */
 export async function tablesOf(tx: TransactionSql): Promise<Table[]> {
   const tables = await tx<Table[]>`
     select c.relname as name,
@@ -39,7 +39,8 @@ export async function tablesOf(tx: TransactionSql): Promise<Table[]> {
         join pg_attribute a on a.attrelid = c.oid and a.attnum = part.number
         where i.indrelid = c.oid and i.indisprimary), 't::text collate "C"') as "order"
     from pg_class c
-    where c.relkind in ('r', 'p') and c.relnamespace = current_schema()::regnamespace and c.relname <> ${MIGRATIONS}
+    where c.relkind in ('r', 'p') and c.relpersistence = 'p'
+      and c.relnamespace = current_schema()::regnamespace and c.relname <> ${MIGRATIONS}
     order by c.relname collate "C"`
   const references = await tx<{ from: string; to: string }[]>`
     select conrelid::regclass::text as "from", confrelid::regclass::text as "to" from pg_constraint

@@ -1,0 +1,32 @@
+/** Takes away what limits no longer need; the control plane does it, which may delete rows of all of them. */
+import { Cron } from 'croner'
+import type { Clock } from '../clock.ts'
+import type { Config } from '../config/config.ts'
+import type { Database } from '../db/open.ts'
+import { describeError, type Log } from '../log.ts'
+import { sweepAttempts } from './shared_backoff.ts'
+import { SharedBuckets } from './shared_buckets.ts'
+
+export function scheduleSweeps({
+  db,
+  clock,
+  config,
+  log,
+}: {
+  db: Database
+  clock: Clock
+  config: Config
+  log: Log
+}): { stop(): void } {
+  const tables = ['rate_limits', 'token_rates'] as const
+  const buckets = tables.map((table) => new SharedBuckets(db, clock, { table, sweeps: true }))
+  return new Cron('*/20 * * * * *', { protect: true, unref: true }, async () => {
+    if (config.DB_HOST === undefined) return
+    try {
+      for (const each of buckets) await each.sweep()
+      await sweepAttempts(db)
+    } catch (error) {
+      log.warning('counts of limits could not be swept', describeError(error))
+    }
+  })
+}
