@@ -1,0 +1,108 @@
+/** PostgreSQL as faults need it: stopped at once, frozen, on a disk of its own, copied and promoted; with its usual durability. */
+import { chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import postgres from 'postgres'
+import { childrenOf, freePort } from '../bench/processes.ts'
+import { findPostgres } from '../support/postgres.ts'
+
+export type FaultCluster = {
+  home: string
+  port: number
+  /** The variables that select its database, over TCP on loopback. */
+  database: Record<string, string>
+  pids(): number[]
+  start(): Promise<void>
+  stop(mode: 'immediate' | 'fast'): Promise<void>
+  /** A standby that follows it. */
+  standby(): Promise<FaultCluster>
+  promote(): Promise<void>
+  ask(statement: string): Promise<readonly Record<string, unknown>[]>
+  remove(): Promise<void>
+}
+
+type Made = { home: string; owner: { uid: number; gid: number } | undefined }
+
+/** @param home an empty directory, else one is made */
+export async function startFaultCluster(home?: string): Promise<FaultCluster> {
+  const made = newHome(home)
+  const data = join(made.home, 'data')
+  const user = ['-U', 'cloakroom', '-A', 'trust', '-E', 'UTF8', '--no-locale']
+  await run([program('initdb'), '-D', data, ...user], made)
+  const cluster = clusterAt(made)
+  await cluster.start()
+  await cluster.ask('create database faults')
+  return cluster
+}
+
+function newHome(home = mkdtempSync(join(tmpdir(), 'cr-faults-pg-'))): Made {
+  const owner = unprivileged()
+  mkdirSync(home, { recursive: true })
+  if (owner) chownSync(home, owner.uid, owner.gid)
+  return { home, owner }
+}
+
+function clusterAt(made: Made): FaultCluster {
+  const { home } = made
+  const port = freePort()
+  const data = join(home, 'data')
+  const settings = `-c listen_addresses=127.0.0.1 -c port=${port} -c unix_socket_directories=${home} -c max_connections=100`
+  const control = (...words: string[]) => run([program('pg_ctl'), '-D', data, '-w', ...words], made)
+  const pid = () => Number(readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')[0])
+  const cluster: FaultCluster = {
+    home,
+    port,
+    database: {
+      DB_HOST: '127.0.0.1',
+      DB_PORT: String(port),
+      DB_NAME: 'faults',
+      DB_USER: 'cloakroom',
+      DB_SSLMODE: 'disable',
+    },
+    pids: () => [pid(), ...childrenOf(pid())],
+    start: () => control('-l', join(home, 'log'), '-o', settings, 'start'),
+    stop: (mode) => control('-m', mode, 'stop'),
+    standby: async () => {
+      const other = newHome()
+      const from = ['-h', '127.0.0.1', '-p', String(port), '-U', 'cloakroom']
+      const to = ['-D', join(other.home, 'data'), '-R', '-X', 'stream', '-c', 'fast']
+      await run([program('pg_basebackup'), ...from, ...to], other)
+      const standby = clusterAt(other)
+      await standby.start()
+      return standby
+    },
+    promote: () => control('promote'),
+    ask: async (statement) => {
+      const sql = postgres({ host: home, port, user: 'cloakroom', database: 'postgres', max: 1 })
+      try {
+        return await sql.unsafe(statement)
+      } finally {
+        await sql.end({ timeout: 1 })
+      }
+    },
+    remove: async () => {
+      await cluster.stop('immediate').catch(() => {})
+      rmSync(home, { recursive: true, force: true })
+    },
+  }
+  return cluster
+}
+
+function program(name: string): string {
+  const bin = findPostgres()
+  if (bin === null) throw new Error('PostgreSQL is not installed: there is no initdb')
+  return join(bin, name)
+}
+
+/** PostgreSQL refuses to run as root. */
+function unprivileged(): Made['owner'] {
+  if (process.getuid?.() !== 0) return undefined
+  const entry = /^(?:postgres|nobody):[^:]*:(\d+):(\d+):/m.exec(readFileSync('/etc/passwd', 'utf8'))
+  return { uid: Number(entry?.[1] ?? 65_534), gid: Number(entry?.[2] ?? 65_534) }
+}
+
+async function run(command: string[], { home, owner }: Made): Promise<void> {
+  const child = Bun.spawn(command, { stdout: 'ignore', stderr: 'pipe', cwd: home, ...owner })
+  if ((await child.exited) !== 0)
+    throw new Error(`${command[0]} failed: ${await new Response(child.stderr).text()}`)
+}

@@ -1,0 +1,114 @@
+/** A person with the product's own client in a signed workspace, whose memory outlives the server: it notices what went back. */
+
+import { makeToken } from '../../src/client/agents/tokens.ts'
+import { type EnvironmentPlace, readEnvironment } from '../../src/client/environment.ts'
+import { type Api, openApi } from '../../src/client/http/api.ts'
+import { opened, upload } from '../../src/client/sealing.ts'
+import { signChange } from '../../src/client/signed/chain.ts'
+import { type KnownEntry, knownChains } from '../../src/client/signed/known_chains.ts'
+import { chainsOf } from '../../src/client/signed/trust.ts'
+import { logIn, type OpenWorkspace, type Session, signUp } from '../../src/client/vault.ts'
+import { registerAgent } from '../../src/features/agents/contract.ts'
+import { addToAllowlist } from '../../src/features/allowlist/contract.ts'
+import { createProject } from '../../src/features/projects/contract.ts'
+import { identityOf } from '../../src/sigchain/index.ts'
+
+export const ENVIRONMENT = 'development'
+export const PASSWORD = 'a passphrase for faults only'
+
+export type Person = {
+  origin: string
+  email: string
+  session: Session
+  api: Api
+  workspace: OpenWorkspace
+  projectId: string
+  /** A new session, with the workspace under the key that it has now. */
+  logIn(): Promise<void>
+}
+
+export async function enrol(origin: string): Promise<Person> {
+  const email = `person-${crypto.randomUUID()}@example.com`
+  await signUp(origin, email, PASSWORD)
+  const session = await logIn(origin, email, PASSWORD)
+  const api = openApi(origin, () => person.session.access)
+  const entries = new Map<string, KnownEntry>()
+  const known = knownChains({
+    of: (id) => entries.get(id),
+    put: (id, change) => {
+      const next = change(entries.get(id))
+      if (next) entries.set(id, next)
+    },
+  })
+  const chains = chainsOf(api, known, { met: () => {}, rekeyed: () => {} })
+  const signed = ({ workspaces: [workspace] }: Session): OpenWorkspace => {
+    if (!workspace) throw new Error('no workspace opened')
+    const identity = () => identityOf(person.session.seed ?? new Uint8Array())
+    return { ...workspace, signing: { chains, workspace, identity } }
+  }
+  const person: Person = {
+    origin,
+    email,
+    session,
+    api,
+    workspace: signed(session),
+    projectId: '',
+    logIn: async () => {
+      person.session = await logIn(origin, email, PASSWORD)
+      person.workspace = signed(person.session)
+    },
+  }
+  person.projectId = await newProject(person)
+  return person
+}
+
+export async function newProject({ api, workspace }: Person): Promise<string> {
+  const body = { name: `faults-${crypto.randomUUID()}`, workspace_id: workspace.id }
+  return (await api.call(createProject, { body })).id
+}
+
+export function placeOf(person: Person, projectId = person.projectId): EnvironmentPlace {
+  const { api, workspace } = person
+  return { api, workspace, projectId, environment: ENVIRONMENT }
+}
+
+export async function store(
+  place: EnvironmentPlace,
+  values: Readonly<Record<string, string>>,
+): Promise<void> {
+  const entries = Object.entries(values).map(([key, value]) => ({ key, value, policy: null }))
+  await upload(place, entries, true)
+}
+
+/** What the manifest covers and what opens; others throw. */
+export async function readValues(place: EnvironmentPlace): Promise<Map<string, string | null>> {
+  const { secrets } = await readEnvironment(place, { include: 'value' })
+  return new Map(secrets.map((secret) => [secret.key, opened(place, secret)]))
+}
+
+export async function allow({ api, workspace }: Person, domain: string): Promise<void> {
+  const { signing } = workspace
+  if (!signing) throw new Error('the workspace is signed')
+  await signChange(
+    signing,
+    () => ({ type: 'allowlist.changed', body: { add: [domain], remove: [] } }),
+    (link) =>
+      api.call(addToAllowlist, {
+        params: { workspace_id: workspace.id },
+        body: { domains: [domain], link },
+      }),
+  )
+}
+
+export type Employee = { agentId: string; tokenId: string; token: string }
+
+export async function employ(person: Person, label: string): Promise<Employee> {
+  const { api, workspace, projectId } = person
+  const agentId = Bun.randomUUIDv7()
+  const scope = { kind: 'agent', agentId, projectId: null, environment: null } as const
+  const places = [{ projectId, environment: ENVIRONMENT }]
+  const made = await makeToken(workspace, scope, { capabilities: ['use', 'read'] }, places)
+  const params = { workspace_id: workspace.id }
+  await api.call(registerAgent, { params, body: { id: agentId, name: label, ...made.body } })
+  return { agentId, tokenId: made.id, token: made.text }
+}

@@ -1,0 +1,390 @@
+/** The kinds of work: secrets in bulk, allowlist, tokens, calls, sessions, keys of workspaces and of accounts. */
+
+import { newKeys, rotateKeys } from '../../src/client/account/rotation.ts'
+import { endTokens } from '../../src/client/agents/ending.ts'
+import { ApiError, openApi } from '../../src/client/http/api.ts'
+import { rekey } from '../../src/client/rekey.ts'
+import { allowlistChange } from '../../src/client/signed/allowlist.ts'
+import { signChange } from '../../src/client/signed/chain.ts'
+import { refresh } from '../../src/features/accounts/contract.ts'
+import { revokeAgentToken } from '../../src/features/agents/contract.ts'
+import {
+  addToAllowlist,
+  listAllowlist,
+  removeFromAllowlist,
+} from '../../src/features/allowlist/contract.ts'
+import { listAuditLogs } from '../../src/features/audit/contract.ts'
+import { must } from './ledger.ts'
+import {
+  type Employee,
+  employ,
+  newProject,
+  PASSWORD,
+  type Person,
+  placeOf,
+  readValues,
+  store,
+} from './person.ts'
+import type { Replica, Subject } from './subject.ts'
+import type { Work } from './work.ts'
+
+const BULK = 8
+
+/** One value for several names in one request: all of them have it, or none. */
+export async function bulkWork({ ledger }: Subject, person: Person): Promise<Work> {
+  const projectId = await newProject(person)
+  const name = `bulk ${projectId}`
+  let tried = 0
+  const sealedUnder = (generation: number) =>
+    Object.fromEntries(
+      Array.from({ length: BULK }, (_, index) => [`BULK_${index}`, String(generation)]),
+    )
+  return {
+    name,
+    origin: person.origin,
+    step: async () => {
+      tried += 1
+      await store(placeOf(person, projectId), sealedUnder(tried))
+      ledger.note(name, 'stored', tried)
+    },
+    reconcile: async () => {
+      const values = await readValues(placeOf(person, projectId))
+      const acknowledged = Number(ledger.of(name, 'stored').at(-1) ?? 0)
+      const distinct = new Set(values.values())
+      must(distinct.size <= 1, () => `a bulk write is torn: ${[...values].join(' ')}`)
+      must([0, BULK].includes(values.size), () => `${values.size} of ${BULK} names are there`)
+      const [stored = '0'] = distinct
+      must(
+        Number(stored) >= acknowledged,
+        () => `${acknowledged} was acknowledged, ${stored} is there`,
+      )
+      must(Number(stored) <= tried, () => `${stored} is there, which nobody wrote`)
+    },
+  }
+}
+
+/** Domains that come and go; the chain says the same as the rows. */
+export function allowlistWork({ ledger, domain: needed }: Subject, person: Person): Work {
+  const { api } = person
+  const params = { workspace_id: person.workspace.id }
+  let count = 0
+  const change = async (said: { add: string[] } | { remove: string[] }) => {
+    const { signing } = person.workspace
+    if (!signing) throw new Error('the workspace is signed')
+    await signChange(
+      signing,
+      (chain) => allowlistChange(chain, said),
+      async (link): Promise<unknown> => {
+        if ('add' in said) {
+          return api.call(addToAllowlist, { params, body: { domains: said.add, link } })
+        }
+        const [domain = ''] = said.remove
+        return api.call(removeFromAllowlist, { params: { ...params, domain }, body: { link } })
+      },
+    )
+  }
+  const trying = new Set<string>()
+  const noted = async (fact: 'added' | 'removed', domain: string) => {
+    trying.add(domain)
+    await change(fact === 'added' ? { add: [domain] } : { remove: [domain] })
+    ledger.note('allowlist', fact, domain)
+    trying.delete(domain)
+  }
+  return {
+    name: 'allowlist',
+    origin: person.origin,
+    step: async () => {
+      count += 1
+      await noted('added', `d${count}.example`)
+      if (count > 3) await noted('removed', `d${count - 3}.example`)
+    },
+    reconcile: async () => {
+      const rows = (await api.list(listAllowlist, { params })).map(({ domain }) => domain)
+      await mustBeSigned(person, rows)
+      const removed = new Set(ledger.of('allowlist', 'removed'))
+      const due = ledger.of('allowlist', 'added').filter((domain) => !removed.has(domain))
+      const gone = due.filter((domain) => !rows.includes(domain) && !trying.has(domain))
+      must(gone.length === 0, () => `${gone} was added and is gone`)
+      const back = rows.filter((domain) => removed.has(domain))
+      must(back.length === 0, () => `${back} was removed and is allowed again`)
+      const strange = rows.filter((row) => ![...due, ...trying, needed].includes(row))
+      must(strange.length === 0, () => `${strange} is allowed, which nobody asked for`)
+      // What became of the last attempts is known now.
+      for (const domain of trying) {
+        ledger.note('allowlist', rows.includes(domain) ? 'added' : 'removed', domain)
+      }
+      trying.clear()
+    },
+  }
+}
+
+async function mustBeSigned({ workspace }: Person, rows: readonly string[]): Promise<void> {
+  const chain = await workspace.signing?.chains.continued(workspace)
+  const signed = [...(chain?.allowlist ?? [])].sort().join()
+  const stored = [...rows].sort().join()
+  must(stored === signed, () => `the rows allow ${stored}, the chain ${signed}`)
+}
+
+/** A call of an agent: the status, which is the API's where it was reached. */
+export async function resolveAs(
+  { resolver }: Pick<Replica, 'resolver'>,
+  { token }: Pick<Employee, 'token'>,
+  target_url: string,
+): Promise<number> {
+  const response = await fetch(`${resolver}/v1/resolve`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ target_url, headers: { Authorization: 'Bearer SVC_SECRET_API_KEY' } }),
+    signal: AbortSignal.timeout(60_000),
+  })
+  const answer = (await response.json()) as { error_code?: string }
+  if (response.status >= 500) throw new ApiError(response.status, answer)
+  return response.status
+}
+
+export async function forwardAs(
+  { resolver }: Pick<Replica, 'resolver'>,
+  { token }: Pick<Employee, 'token'>,
+  target: string,
+): Promise<number> {
+  const response = await fetch(`${resolver}/v1/forward/${target.replace('https://', '')}`, {
+    headers: { 'x-service-token': token, authorization: 'Bearer SVC_SECRET_API_KEY' },
+    signal: AbortSignal.timeout(60_000),
+  })
+  const text = await response.text()
+  if (response.status >= 500) throw new ApiError(response.status, JSON.parse(text))
+  return response.status
+}
+
+/** The upstream's own log against the audit: nothing reached it without a record, and what was answered has one. */
+export function callWork(subject: Subject, person: Person, agent: Employee, via: Replica): Work {
+  const { ledger, upstream, target } = subject
+  const id = crypto.randomUUID().slice(0, 8)
+  const name = `calls ${id}`
+  let count = 0
+  let compared = 0
+  return {
+    name,
+    origin: via.controlPlane,
+    step: async () => {
+      count += 1
+      const path = `/${id}/${count}`
+      const call = count % 4 === 0 ? forwardAs : resolveAs
+      const status = await call(via, agent, target(path))
+      must(status === 200, () => `a call that is allowed was answered ${status}`)
+      ledger.note(name, 'answered', path)
+    },
+    reconcile: async () => {
+      const until = Date.now() + 40_000
+      const reached = upstream.received
+        .map(({ path }) => path)
+        .filter((path) => path.startsWith(`/${id}/`))
+      const answered = ledger.of(name, 'answered').slice(compared)
+      let missing = new Set([...answered, ...reached.slice(compared)])
+      // What a killed process left in the journal becomes records within 15 seconds.
+      while (missing.size > 0 && Date.now() < until) {
+        const recorded = await recordedPaths(person, missing.size + 500)
+        missing = new Set([...missing].filter((path) => !recorded.has(path)))
+        if (missing.size > 0) await Bun.sleep(200)
+      }
+      must(missing.size === 0, () => `calls without a record: ${[...missing]}`)
+      const lost = answered.filter((path) => !reached.includes(path))
+      must(lost.length === 0, () => `answered without having reached the API: ${lost}`)
+      compared = answered.length + compared
+    },
+  }
+}
+
+async function recordedPaths({ api, workspace }: Person, most: number): Promise<Set<string>> {
+  const query = { workspace_id: workspace.id, domain: 'api.faults.example', limit: 500 }
+  const paths = new Set<string>()
+  let cursor: string | undefined
+  while (paths.size < most) {
+    const page = await api.page(listAuditLogs, { query: cursor ? { ...query, cursor } : query })
+    for (const { target_path } of page.data) paths.add(target_path ?? '')
+    if (page.next === null) break
+    cursor = page.next
+  }
+  return paths
+}
+
+/** Tokens that are made, used, and ended; one that was ended is refused from then on, by each process and both doors. */
+export function revokeWork(subject: Subject, person: Person): Work {
+  const { ledger, replicas, target } = subject
+  const isServing = ({ controlPlane }: Replica) => controlPlane === person.origin
+  const own = replicas.find(isServing) ?? replicas[0]
+  let count = 0
+  let ending: Employee | null = null
+  const live = new Map<string, Employee>()
+  const refusedBy = async (replica: Replica, token: string) => {
+    for (const call of [resolveAs, forwardAs]) {
+      const status = await call(replica, { token }, target('/ended'))
+      must(status === 401, () => `a revoked token was answered ${status} by ${call.name}`)
+    }
+  }
+  const revoke = async (agent: Employee) => {
+    ending = agent
+    const { api, workspace } = person
+    const params = {
+      workspace_id: workspace.id,
+      registration_id: agent.agentId,
+      token_id: agent.tokenId,
+    }
+    const { signing } = workspace
+    if (!signing) throw new Error('the workspace is signed')
+    await endTokens(
+      {
+        api,
+        workspace,
+        sign: (judge, send) => signChange(signing, judge, send),
+        unsigned: () => {},
+      },
+      [agent.tokenId],
+      (link) => api.call(revokeAgentToken, { params, body: { link } }),
+    )
+    ledger.note('tokens', 'revoked', agent.token)
+    ledger.note('tokens', 'ended', agent.tokenId)
+    live.delete(agent.tokenId)
+    ending = null
+  }
+  return {
+    name: 'tokens',
+    origin: person.origin,
+    step: async () => {
+      count += 1
+      const agent = await employ(person, `short-lived-${count}`)
+      ledger.note('tokens', 'made', agent.token)
+      live.set(agent.tokenId, agent)
+      if (own) {
+        const status = await resolveAs(own, agent, target('/live'))
+        must(status === 200, () => `a new token was answered ${status}`)
+      }
+      await revoke(agent)
+      // At once, also by processes that did not take the revoke, unless they are the ones that are down.
+      for (const replica of replicas) {
+        await refusedBy(replica, agent.token).catch((error) => {
+          if (replica === own || (error instanceof Error && error.name === 'Loss')) throw error
+        })
+      }
+    },
+    reconcile: async () => {
+      // Whether the last revoke was taken is not known: again is no error.
+      if (ending !== null) await revoke(ending)
+      for (const replica of replicas) {
+        for (const token of ledger.of('tokens', 'revoked').slice(-6))
+          await refusedBy(replica, token)
+        for (const agent of live.values()) {
+          const status = await resolveAs(replica, agent, target('/live'))
+          must(status === 200, () => `a token that was made is answered ${status}`)
+        }
+      }
+      const { api, workspace } = person
+      const query = { workspace_id: workspace.id, action: 'token.revoked', limit: 500 }
+      const page = await api.page(listAuditLogs, { query })
+      const recorded = new Set(page.data.map(({ resource }) => resource?.id))
+      const ended = ledger.of('tokens', 'ended').slice(-400)
+      const unrecorded = ended.filter((id) => !recorded.has(id))
+      must(unrecorded.length === 0, () => `revoked without a record: ${unrecorded}`)
+    },
+  }
+}
+
+/** A session that is renewed: the tokens of the last answer are good. One whose answer was lost is a new log-in (docs/faults.md). */
+export function refreshWork({ ledger }: Subject, person: Person): Work {
+  const { origin } = person
+  let token = person.session.refresh
+  let isTrying = false
+  const api = openApi(origin)
+  const renew = async () => {
+    isTrying = true
+    const next = await api.call(refresh, { body: { refresh: token } })
+    token = next.refresh
+    ledger.note('refresh', 'renewed', token)
+    isTrying = false
+  }
+  return {
+    name: 'refresh',
+    origin,
+    step: renew,
+    reconcile: async () => {
+      const acknowledged = ledger.of('refresh', 'renewed').at(-1) ?? token
+      const wasTrying = isTrying
+      token = acknowledged
+      try {
+        await renew()
+      } catch (error) {
+        const isLost =
+          error instanceof ApiError && ['conflict', 'invalid_token'].includes(error.code)
+        if (!isLost) throw error
+        must(wasTrying, () => 'the refresh token of the last answer is refused')
+        await person.logIn()
+        token = person.session.refresh
+        ledger.note('refresh', 'renewed', token)
+        isTrying = false
+      }
+    },
+  }
+}
+
+const VALUES = { FIRST: 'one', SECOND: 'two', THIRD: 'three' }
+
+async function mustHaveValues(person: Person): Promise<void> {
+  const values = await readValues(placeOf(person))
+  for (const [key, value] of Object.entries(VALUES)) {
+    must(values.get(key) === value, () => `${key} is ${values.get(key)} after a change of keys`)
+  }
+}
+
+/** New keys of a workspace: all secrets, envelopes and the link, or nothing. */
+export async function rekeyWork({ ledger }: Subject, person: Person): Promise<Work> {
+  await store(placeOf(person), VALUES)
+  let tried = person.workspace.epoch
+  return {
+    name: 'rekey',
+    origin: person.origin,
+    step: async () => {
+      tried = person.workspace.epoch + 1
+      const { next } = await rekey(person.api, person.workspace, async () => {})
+      ledger.note('rekey', 'epoch', next.epoch)
+      person.workspace = { ...person.workspace, epoch: next.epoch, key: next.key }
+    },
+    reconcile: async () => {
+      await person.logIn()
+      const { workspace } = person
+      const acknowledged = Number(ledger.of('rekey', 'epoch').at(-1) ?? 1)
+      must(
+        workspace.epoch === acknowledged || workspace.epoch === tried,
+        () => `epoch ${acknowledged} was acknowledged, ${workspace.epoch} is there`,
+      )
+      await workspace.signing?.chains.continued(workspace)
+      await workspace.signing?.chains.requireKey(workspace)
+      await mustHaveValues(person)
+    },
+  }
+}
+
+/** New keys of an account: what the password opens fits the workspace, before and after. */
+export async function accountWork({ ledger }: Subject, person: Person): Promise<Work> {
+  await store(placeOf(person), VALUES)
+  const { origin, email } = person
+  return {
+    name: 'account keys',
+    origin,
+    step: async () => {
+      const holder = { api: person.api, server: origin, email }
+      const next = await newKeys()
+      await rotateKeys(holder, PASSWORD, next, async () => [person.workspace], [])
+      ledger.note('account keys', 'rotated', next.keys.publicKey.toBase64())
+      await person.logIn()
+      must(
+        person.session.publicKey.toBase64() === next.keys.publicKey.toBase64(),
+        () => 'the account has other keys than were acknowledged',
+      )
+    },
+    reconcile: async () => {
+      await person.logIn()
+      await person.workspace.signing?.chains.continued(person.workspace)
+      await mustHaveValues(person)
+    },
+  }
+}
