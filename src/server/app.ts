@@ -103,7 +103,8 @@ async function compose(
     onRequest: watch?.instruments.onRequest,
     tracer,
   })
-  const admin = watch?.open({ sql: connection.sql, tracer, ...access }) ?? null
+  const dataDir = connection.kind === 'embedded' ? config.DATA_DIR : null
+  const admin = watch?.open({ sql: connection.sql, tracer, dataDir, ...access }) ?? null
   const origins = [listeners.controlPlane, listeners.resolver, admin?.origin]
   ports.push(...origins.flatMap((origin) => (origin ? [Number(new URL(origin).port)] : [])))
   const jobs = [

@@ -4,13 +4,13 @@ import { Counter, collectDefaultMetrics, Gauge, type Registry } from 'prom-clien
 import { version } from '../../../package.json'
 import { withTimeout } from '../../platform/timeout.ts'
 import type { Tracer } from '../../platform/trace/tracer.ts'
+import { type Installation, watchInstallation } from './installation_gauges.ts'
 
 type CacheStats = { hits: number; misses: number; entries: number }
 
 type Cache = { readonly stats: CacheStats }
 
-export type Sources = {
-  sql: postgres.Sql
+export type Sources = Installation & {
   trail: { readonly depth: { entries: number; outcomes: number } }
   tokens: Cache
   snapshots: Cache
@@ -30,6 +30,7 @@ export function openGauges(registry: Registry, sources: Sources): void {
   watchTraces(registers, sources)
   watchDatabase(registers, sources)
   watchProcess(registry)
+  watchInstallation(registry, sources)
 }
 
 function watchAudit(registers: Registry[], { trail }: Sources): void {
