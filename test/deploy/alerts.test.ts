@@ -176,7 +176,7 @@ test('what the rules ask for is there to be asked, and what they say has its wor
   const asked = rules.flatMap(({ expr }) => expr.match(/\b(cloakroom|process|nodejs)_\w+/g) ?? [])
   const missing = asked.filter((name) => !known.includes(name.replace(/_bucket$/, '')))
   expect(missing).toEqual([])
-  const routes = new Set(
+  const routes = new Set<string>(
     allEndpoints().flatMap(({ endpoints }) => endpoints.map(({ path }) => path)),
   )
   for (const { expr } of rules)
