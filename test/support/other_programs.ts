@@ -35,11 +35,27 @@ export async function otherPackages(...specs: string[]): Promise<string | null> 
 
 /** A program of Go, `module/path@version`, built from the sources of the module proxy. */
 export async function otherGoProgram(module: string): Promise<string | null> {
-  const place = await installed('go', module, async (directory) => {
-    const PATH = `${process.env.PATH}:/usr/local/go/bin`
-    await run(['go', 'install', module], undefined, { ...process.env, PATH, GOBIN: directory })
-  })
+  const place = await installed('go', module, (directory) =>
+    run(['go', 'install', module], undefined, { ...withGo(), GOBIN: directory }),
+  )
   return place && join(place, basename(module.replace(/@.*/, '')))
+}
+
+/** One of ours over packages of Go, from its `main.go` and `go.mod`. */
+export async function ownGoProgram(folder: string): Promise<string | null> {
+  const files = ['go.mod', 'main.go'].map((name) => join(folder, name))
+  const texts = await Promise.all(files.map((file) => Bun.file(file).text()))
+  const place = await installed('go', texts.join('\n'), async (directory) => {
+    await Promise.all(
+      files.map((file) => Bun.write(join(directory, basename(file)), Bun.file(file))),
+    )
+    await run(['go', 'build', '-mod=mod', '-o', 'program', '.'], directory, withGo())
+  })
+  return place && join(place, 'program')
+}
+
+function withGo(): NodeJS.ProcessEnv {
+  return { ...process.env, PATH: `${process.env.PATH}:/usr/local/go/bin` }
 }
 
 /** What is begun elsewhere at the same time is done twice, and one of the two stays. */
@@ -67,7 +83,7 @@ function absent(versions: string, cause: unknown): null {
   if (process.env.CI) throw new Error(`cannot be installed: ${versions}`, { cause })
   const bar = '!'.repeat(88)
   process.stdout.write(
-    `\n${bar}\n!! NOT INSTALLED, AND NOT TESTED WITH: ${versions.split(/\s+/).join(' ')}\n`,
+    `\n${bar}\n!! NOT INSTALLED, AND NOT TESTED WITH: ${versions.split(/\s+/).join(' ').slice(0, 2000)}\n`,
   )
   process.stdout.write(`!! ${cause}\n${bar}\n`)
   return null

@@ -1,0 +1,354 @@
+/**
+ * The manifests and the chart, by the code of Kubernetes, Helm and External Secrets (kubernetes/main.go), and their pods'
+ * settings, files and probes with real processes. No cluster takes part.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseAllDocuments } from 'yaml'
+import { z } from 'zod'
+import { classify } from '../../src/outbound/connection/address.ts'
+import { describeConfig, readConfig } from '../../src/platform/config/config.ts'
+import { parseCidrs } from '../../src/platform/net/cidr.ts'
+import { generateKeys } from '../../src/server/own_keys.ts'
+import { employAgent, openStage } from '../support/agent.ts'
+import { databaseKind, sharedCluster } from '../support/database.ts'
+import { ownGoProgram } from '../support/other_programs.ts'
+import { startServer } from '../support/server_process.ts'
+import { watched } from '../support/watched.ts'
+
+const DEPLOY = join(import.meta.dir, '../../docs/deploy')
+const read = (name: string) => readFileSync(join(DEPLOY, name), 'utf8')
+const manifests = read('kubernetes/cloakroom.yaml')
+const external = read('kubernetes/external-secrets.yaml')
+const place = mkdtempSync(join(tmpdir(), 'cr-kubernetes-'))
+let program: string | null
+beforeAll(async () => {
+  program = await ownGoProgram(join(import.meta.dir, 'kubernetes'))
+}, 300_000)
+afterAll(() => rmSync(place, { recursive: true, force: true }))
+
+async function call(words: string[], input = '', reveals = false) {
+  const options = { stdin: Buffer.from(input), stdout: 'pipe', stderr: 'pipe' } as const
+  const child = watched(Bun.spawn([program ?? '', ...words], options), { reveals })
+  const [out, error] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ])
+  return { out, error, code: await child.exited }
+}
+
+const check = (text: string) => call(['check'], text)
+
+async function render(values: string) {
+  const file = join(place, 'values.yaml')
+  writeFileSync(file, values)
+  return call(['render', join(DEPLOY, 'helm'), file])
+}
+
+const named = z
+  .object({ kind: z.string(), metadata: z.object({ name: z.string() }).loose() })
+  .loose()
+const documents = (text: string) =>
+  parseAllDocuments(text)
+    .map((document) => document.toJS())
+    .filter((object) => object !== null)
+    .map((object) => named.parse(object))
+const byName = (objects: z.infer<typeof named>[]) =>
+  Object.fromEntries(objects.map((object) => [`${object.kind} ${object.metadata.name}`, object]))
+
+const httpGet = z.object({
+  path: z.string(),
+  port: z.literal('http'),
+  httpHeaders: z.tuple([z.object({ name: z.literal('Host'), value: z.string() })]),
+})
+const mount = z.object({
+  name: z.string(),
+  mountPath: z.string(),
+  readOnly: z.boolean().optional(),
+})
+const container = z.object({
+  ports: z.tuple([z.object({ name: z.literal('http'), containerPort: z.number() })]),
+  env: z.array(z.object({ name: z.string(), value: z.string() })),
+  volumeMounts: z.array(mount),
+  securityContext: z.unknown(),
+  startupProbe: z.object({ httpGet }).loose(),
+  readinessProbe: z.object({ httpGet }).loose(),
+})
+const labels = z.record(z.string(), z.string())
+const pod = z.object({
+  securityContext: z
+    .object({ runAsNonRoot: z.literal(true), runAsUser: z.number(), fsGroup: z.number() })
+    .loose(),
+  automountServiceAccountToken: z.literal(false),
+  containers: z.tuple([container]),
+  volumes: z.array(
+    z
+      .object({
+        name: z.string(),
+        secret: z
+          .object({ defaultMode: z.literal(0o440) })
+          .loose()
+          .optional(),
+      })
+      .loose(),
+  ),
+})
+const deployment = z.object({
+  kind: z.literal('Deployment'),
+  metadata: z.object({ name: z.string() }),
+  spec: z.object({
+    selector: z.object({ matchLabels: labels }),
+    template: z.object({ metadata: z.object({ labels }), spec: pod }),
+  }),
+})
+const ROLES = ['control-plane', 'resolver'] as const
+const objects = byName(documents(manifests))
+const podOf = (role: (typeof ROLES)[number]) =>
+  deployment.parse(objects[`Deployment cloakroom-${role}`]).spec.template.spec
+const envOf = (role: (typeof ROLES)[number]) =>
+  Object.fromEntries(podOf(role).containers[0].env.map(({ name, value }) => [name, value]))
+
+test('the manifests are what the chart renders', async () => {
+  if (program === null) return
+  const { out, error } = await render('{}')
+  expect(error).toBe('')
+  expect(byName(documents(out))).toEqual(objects)
+  expect(Object.keys(objects).sort()).toEqual(
+    ['Deployment', 'NetworkPolicy', 'PodDisruptionBudget', 'Service'].flatMap((kind) =>
+      ROLES.map((role) => `${kind} cloakroom-${role}`),
+    ),
+  )
+})
+
+test('Kubernetes knows every field, and no other is taken', async () => {
+  if (program === null) return
+  expect(await check(manifests)).toEqual({ out: '', error: '', code: 0 })
+  const { out } = await render(
+    '{settings: {LOG_LEVEL: warning, KEY_CACHE_SECONDS: 0}, resolver: {allowNetworks: [10.1.0.0/16]}, trustedProxies: [10.2.0.0/16, "fd00::/8"], networkPolicy: {enabled: false}}',
+  )
+  expect(await check(out)).toEqual({ out: '', error: '', code: 0 })
+  expect(out).toContain('{ name: KEY_CACHE_SECONDS, value: "0" }')
+  expect(out).toContain('{ name: TRUSTED_PROXIES, value: "10.2.0.0/16,fd00::/8" }')
+  expect(out).not.toContain('NetworkPolicy')
+  const wrong = manifests.replace('readOnlyRootFilesystem', 'readOnlyRootFs')
+  expect((await check(wrong)).error).toContain('unknown field')
+})
+
+test.each([
+  ['a secret among the settings', '{settings: {SECRET_KEY: abc}}', 'SECRET_KEY'],
+  ['a network that is none', '{trustedProxies: [proxy.internal]}', 'trustedProxies'],
+  ['a value that nothing reads', '{replicas: 3}', 'replicas'],
+])('the chart refuses %s', async (_, values, name) => {
+  if (program === null) return
+  const { error, code } = await render(values)
+  expect([code, error.includes(name)]).toEqual([1, true])
+})
+
+describe.each(ROLES)('a pod of %s', (role) => {
+  const {
+    securityContext,
+    containers: [main],
+    volumes,
+  } = podOf(role)
+
+  test('has settings that are known, all that production needs, and secrets in files only', () => {
+    const known = describeConfig()
+    const names = known.flatMap(({ name, file }): string[] => (file ? [name, file] : [name]))
+    const env = envOf(role)
+    expect(Object.keys(env).filter((name) => !names.includes(name))).toEqual([])
+    expect(known.filter(({ name, file }) => file && env[name])).toEqual([])
+    const config = readConfig({ ...env, ...mounted(env, join(place, `settings-${role}`)) }, () => {
+      throw new Error('production makes no keys for itself')
+    })
+    expect(config).toMatchObject({ ROLE: role, SERVICE_SETTINGS: 'production' })
+  })
+
+  test('is what the image is: its user, its port, its volume, and a root that is not written', () => {
+    const dockerfile = readFileSync(join(DEPLOY, '../../Dockerfile'), 'utf8')
+    const [, uid, gid] = /^USER (\d+):(\d+)$/m.exec(dockerfile) ?? []
+    expect([securityContext.runAsUser, securityContext.fsGroup].map(String)).toEqual([
+      uid ?? '',
+      gid ?? '',
+    ])
+    expect(/^EXPOSE (.*)$/m.exec(dockerfile)?.[1]?.split(' ')).toContain(
+      `${main.ports[0].containerPort}`,
+    )
+    expect(main.securityContext).toEqual({
+      readOnlyRootFilesystem: true,
+      allowPrivilegeEscalation: false,
+      capabilities: { drop: ['ALL'] },
+    })
+    const written = main.volumeMounts.filter(({ readOnly }) => !readOnly)
+    expect(written.map(({ mountPath }) => mountPath)).toEqual([
+      /^VOLUME (.*)$/m.exec(dockerfile)?.[1] ?? '',
+    ])
+    expect(volumes.map(({ name }) => name).sort()).toEqual(
+      main.volumeMounts.map(({ name }) => name).sort(),
+    )
+  })
+
+  test('is chosen by its Deployment, Service, budget and policy, and by no other', () => {
+    const { spec } = deployment.parse(objects[`Deployment cloakroom-${role}`])
+    const chosen = spec.template.metadata.labels
+    const selectors = z.object({
+      spec: z.object({
+        selector: z.union([z.object({ matchLabels: labels }), labels]).optional(),
+        podSelector: z.object({ matchLabels: labels }).optional(),
+      }),
+    })
+    for (const kind of ['Deployment', 'Service', 'PodDisruptionBudget', 'NetworkPolicy']) {
+      const { selector, podSelector } = selectors.parse(objects[`${kind} cloakroom-${role}`]).spec
+      const given = podSelector ?? selector
+      expect(given?.matchLabels ?? given).toEqual(chosen as never)
+    }
+    expect(chosen['app.kubernetes.io/component']).toBe(role)
+  })
+
+  if (databaseKind === 'postgresql') {
+    test('is asked for its health by the name that it is reached by, and refuses its address', async () => {
+      const { socketDir, createDatabase } = await sharedCluster()
+      const database = {
+        DB_HOST: socketDir,
+        DB_NAME: await createDatabase(),
+        DB_USER: 'cloakroom',
+        DB_PORT: '5432',
+      }
+      const env = {
+        ...envOf(role),
+        ...mounted(envOf(role), join(place, `run-${role}`)),
+        ...database,
+      }
+      const state = { SIGNED_STATE_FILE: join(place, `${role}.sqlite`), DB_SSLMODE: 'disable' }
+      // A resolver never migrates.
+      const first =
+        role === 'resolver' ? await startServer({ ...env, ...state, ROLE: 'control-plane' }) : null
+      const server = await startServer({ ...env, ...state })
+      const origin = role === 'resolver' ? server.resolver : server.controlPlane
+      for (const { httpGet: probe } of [main.startupProbe, main.readinessProbe]) {
+        const [{ value }] = probe.httpHeaders
+        expect((await fetch(`${origin}${probe.path}`, { headers: { Host: value } })).status).toBe(
+          200,
+        )
+        expect(
+          (await fetch(`${origin}${probe.path}`, { headers: { Host: '10.1.2.3:8000' } })).status,
+        ).toBe(400)
+      }
+      expect(server.output()).not.toContain('_FILE')
+      for (const each of [server, first]) each?.kill('SIGTERM')
+      await Promise.all([server.exited, first?.exited])
+    }, 60_000)
+  }
+})
+
+/** The files of the secrets as a kubelet mounts them, and the variables that name them. */
+function mounted(env: Record<string, string>, root: string): Record<string, string> {
+  const values: Record<string, string> = { ...generateKeys(), DB_PASSWORD: 'not asked for' }
+  return Object.fromEntries(
+    Object.entries(env)
+      .filter(([, path]) => path.startsWith('/run/secrets/'))
+      .map(([variable, path]) => {
+        const [, , , volume = '', name = ''] = path.split('/')
+        const data = join(root, volume, '..2026_11_23')
+        mkdirSync(data, { recursive: true })
+        writeFileSync(join(data, name), values[name] ?? '')
+        chmodSync(join(data, name), 0o440)
+        rmSync(join(root, volume, '..data'), { force: true })
+        symlinkSync('..2026_11_23', join(root, volume, '..data'))
+        symlinkSync(`..data/${name}`, join(root, volume, name))
+        return [variable, join(root, volume, name)]
+      }),
+  )
+}
+
+const peer = z
+  .object({
+    ipBlock: z.object({ cidr: z.string(), except: z.array(z.string()).default([]) }).optional(),
+  })
+  .loose()
+const policy = z.object({
+  spec: z.object({
+    policyTypes: z.tuple([z.literal('Ingress'), z.literal('Egress')]),
+    egress: z.array(
+      z.object({
+        to: z.array(peer),
+        ports: z.array(z.object({ protocol: z.string(), port: z.number() }).loose()),
+      }),
+    ),
+  }),
+})
+const blocksOf = (role: string) =>
+  policy
+    .parse(objects[`NetworkPolicy cloakroom-${role}`])
+    .spec.egress.flatMap(({ to }) => to.flatMap(({ ipBlock }) => ipBlock ?? []))
+
+test('the control plane reaches names and its database only, the resolver public addresses besides', () => {
+  const { egress } = policy.parse(objects['NetworkPolicy cloakroom-control-plane']).spec
+  expect(egress.map(({ ports }) => ports.map(({ port }) => port))).toEqual([[53, 53], [5432]])
+  expect(blocksOf('control-plane')).toEqual([])
+  const [v4, v6] = blocksOf('resolver')
+  expect([v4?.cidr, v6?.cidr]).toEqual(['0.0.0.0/0', '2000::/3'])
+  const isOpen = (address: string) => classify(address, parseCidrs('')) !== 'refused'
+  // What is left out is refused by the resolver itself, and what lies beside it is not lost.
+  for (const cidr of v4?.except ?? [])
+    expect([cidr, isOpen(cidr.replace(/\/.*/, ''))]).toEqual([cidr, false])
+  for (const secret of [
+    '169.254.169.254',
+    '10.96.0.1',
+    '100.100.100.200',
+    '192.168.0.1',
+    '172.31.255.255',
+    '127.0.0.1',
+  ])
+    expect([secret, classify(secret, parseCidrs((v4?.except ?? []).join(',')))]).toEqual([
+      secret,
+      'allowed',
+    ])
+  expect(classify('172.32.0.1', parseCidrs((v4?.except ?? []).join(',')))).toBe('public')
+})
+
+describe('External Secrets', () => {
+  test('knows every field of the store', async () => {
+    if (program === null) return
+    expect((await check(external.replace('refreshInterval', 'refreshEvery'))).error).toContain(
+      'refreshEvery',
+    )
+  })
+
+  test('gets an environment by its webhook provider, and nothing with a token that was revoked', async () => {
+    if (program === null) return
+    const stage = await openStage()
+    const values = {
+      DATABASE_URL: 'postgres://app:p"w$d@db/app',
+      CERTIFICATE: 'line one\nline two\n',
+      FLAG: 'true',
+    }
+    const agent = await employAgent(stage, {
+      secrets: values,
+      ofProject: true,
+      capabilities: ['read'],
+    })
+    const token = await agent.issue({ environment: agent.environment, capabilities: ['read'] })
+    await agent.provision(token)
+    const own = external
+      .replace('https://vault.example.com', stage.app.controlPlane)
+      .replace('svc_wkl_…', token.text)
+    const found = await call(['check'], own, true)
+    expect(found.error).toBe('')
+    expect(JSON.parse(found.out)).toEqual(values)
+    await agent.revoke(token.id)
+    const refused = await call(['check'], own)
+    expect([refused.code, refused.out]).toEqual([1, ''])
+    expect(refused.error).toContain('401')
+    await stage.stop()
+  }, 60_000)
+})
