@@ -112,7 +112,7 @@ const ARGUMENTS: Record<string, string[]> = {
 /** What talks to nobody or to the session's own server; MCP has a test of its own. */
 const APART = [
   ...['account list', 'account remove', 'account use'],
-  ...['backup', 'move', 'rekey-outer', 'restore', 'upgrade'],
+  ...['backup', 'move', 'doctor', 'rekey-outer', 'restore', 'upgrade'],
   ...['completion', 'config', 'echo', 'trust', 'env use', 'lock', 'logout', 'mcp', 'unlock'],
 ]
 

@@ -52,6 +52,12 @@ export const serverSpecs: readonly Spec[] = [
     action: async () => (await import('../commands/backup.ts')).moveDatabase,
   }),
   command({
+    usage: 'doctor',
+    about: 'tell what an operator should know of the server and its data; exit code 0, 1 or 78',
+    examples: ['doctor', 'doctor --json'],
+    action: async () => (await import('../commands/doctor.ts')).doctor,
+  }),
+  command({
     usage: 'rekey-outer',
     about: 'put what the server sealed under the first key of ENCRYPTION_KEY, while it runs',
     examples: ['rekey-outer --dry-run', 'rekey-outer', 'rekey-outer --batch 50 --pause 200'],

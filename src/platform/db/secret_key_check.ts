@@ -31,7 +31,7 @@ export async function checkSecretKey(
 ): Promise<void> {
   const [current, ...older] = pepper.keyIds
   const known = new Set([current, ...older, ...lost])
-  const remainders = await countByKey(db, of)
+  const remainders = await countMadeBy(db, of)
   const unknown = remainders.filter(({ keyId }) => !known.has(keyId))
   if (unknown.length > 0) throw new ConfigError(unknown.map(problem))
   for (const key of older) {
@@ -51,7 +51,7 @@ function nothingOf(keyId: string): Remainder {
 }
 
 /** The id of a key is in front of a MAC, and behind a password's hash (protocol 4). */
-async function countByKey(db: Database, of: 'all' | 'tokens'): Promise<Remainder[]> {
+export async function countMadeBy(db: Database, of: 'all' | 'tokens'): Promise<Remainder[]> {
   const rows = await db.execute<Remainder>(sql`
     select key as "keyId",
       count(*) filter (where what = 'password')::float8 as passwords,

@@ -1,4 +1,5 @@
 /** Whether the clock can be right: tokens and sessions expire by it, on every process the same. */
+import type { Sql } from 'postgres'
 import type { Clock } from '../../platform/clock.ts'
 import type { Config } from '../../platform/config/config.ts'
 import { Failed } from './check.ts'
@@ -11,16 +12,19 @@ const TOLERANCE_MS = 5_000
 
 /** @throws Failed */
 export async function checkClock(config: Config, clock: Clock): Promise<string> {
-  const now = clock.now()
+  if (config.DB_HOST === undefined) return await compareClocks(null, clock.now)
+  return await withDatabase(config, ({ sql }) => compareClocks(sql, clock.now))
+}
+
+/** `null` for the embedded database, which has no clock of its own. @throws Failed */
+export async function compareClocks(sql: Sql | null, clock: () => number): Promise<string> {
+  const now = clock()
   const shown = new Date(now).toISOString()
   if (now < EARLIEST) throw new Failed(`it says ${shown}, which has been: set it, such as by NTP`)
-  // The embedded database has no clock of its own.
-  if (config.DB_HOST === undefined) return shown
-  const theirs = await withDatabase(config, async ({ sql }) => {
-    const [row] = await sql<{ ms: number }[]>`
-      select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms`
-    return row?.ms ?? 0
-  })
+  if (sql === null) return shown
+  const [row] = await sql<{ ms: number }[]>`
+    select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms`
+  const theirs = row?.ms ?? 0
   const difference = Math.round((theirs - now) / 1000)
   if (Math.abs(theirs - now) <= TOLERANCE_MS) return `${shown}, as PostgreSQL's`
   throw new Failed(

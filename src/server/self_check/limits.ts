@@ -57,7 +57,7 @@ function openFilesOfSystem(): number | null {
   return limit === undefined ? null : Number(limit)
 }
 
-function freeBytesOf(directory: string): number {
+export function freeBytesOf(directory: string): number {
   const { bavail, bsize } = statfsSync(directory)
   return bavail * bsize
 }

@@ -172,7 +172,7 @@ describe('refused before anything is written', () => {
         altered('later', ([first = '', ...rest]) => [
           first.replace(
             '"migrations":[',
-            '"migrations":[{"name":"9999_later","sha256":"' + '0'.repeat(64) + '"},',
+            `"migrations":[{"name":"9999_later","sha256":"${'0'.repeat(64)}"},`,
           ),
           ...rest,
         ]),

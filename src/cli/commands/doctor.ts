@@ -1,0 +1,19 @@
+/** `cloakroom doctor`: for who runs a server, with its settings. */
+import { EX_FAILED } from '../../platform/exit_codes.ts'
+import { diagnose, type Finding } from '../../server/doctor/index.ts'
+import type { Action } from '../command.ts'
+import { explained, serverConfig } from './operator.ts'
+
+export const doctor: Action = ({ output }) =>
+  explained(async () => {
+    const findings = await output.during('looking', diagnose(serverConfig()))
+    if (output.isJson || output.isQuiet) output.table(findings, ['check', 'level', 'said'])
+    else output.say(...findings.flatMap(linesOf))
+    return findings.some(({ level }) => level === 'fail') ? EX_FAILED : 0
+  })
+
+function linesOf({ check, level, said, todo, docs }: Finding): string[] {
+  const start = `${level.padEnd(4)}  ${check.padEnd(18)}`
+  if (todo === null) return [`${start}  ${said}`]
+  return [`${start}  ${said}`, `${' '.repeat(start.length)}  ${todo} (${docs})`]
+}
