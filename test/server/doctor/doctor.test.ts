@@ -7,6 +7,7 @@ import { issueWorkloadToken } from '../../../src/features/agents/contract.ts'
 import type { Config } from '../../../src/platform/config/config.ts'
 import { examine, USUAL } from '../../../src/server/doctor/doctor.ts'
 import type { Finding, Level, Limits } from '../../../src/server/doctor/finding.ts'
+import { textOf } from '../../docs/documents.ts'
 import { startTestApp, type TestApp } from '../../support/app.ts'
 import { databaseKind } from '../../support/database.ts'
 import { registerPerson } from '../../support/people.ts'
@@ -63,6 +64,27 @@ test('an instance that is well has no finding', async () => {
   const findings = await look()
   expect(findings.length).toBeGreaterThan(18)
   expect(findings.filter(({ level }) => level !== 'ok')).toEqual([])
+})
+
+test('each check is in the table of docs/operations.md, and names a heading that exists', async () => {
+  const [, table = ''] =
+    /`cloakroom doctor` tells.*?\n\n(\|.*?)\n\n/s.exec(textOf('docs/operations.md')) ?? []
+  const told = table
+    .split('\n')
+    .slice(2)
+    .flatMap((row) => row.split('|')[1]?.match(/\w+/g) ?? [])
+  const findings = await look()
+  expect(told.toSorted()).toEqual(findings.map(({ check }) => check).toSorted())
+  for (const { docs } of findings) {
+    const [file = '', anchor] = docs.split('#')
+    const headings = [...textOf(file).matchAll(/^#+ (.*)$/gm)].map(([, text = '']) =>
+      text
+        .toLowerCase()
+        .replaceAll(/[^\w -]/g, '')
+        .replaceAll(' ', '-'),
+    )
+    if (anchor !== undefined) expect(headings).toContain(anchor)
+  }
 })
 
 /** What is done to the database, how it is undone, and what is said. */
