@@ -12,6 +12,7 @@ export type FaultCluster = {
   /** The variables that select its database, over TCP on loopback. */
   database: Record<string, string>
   pids(): number[]
+  isUp(): boolean
   start(): Promise<void>
   stop(mode: 'immediate' | 'fast'): Promise<void>
   /** A standby that follows it. */
@@ -60,6 +61,9 @@ function clusterAt(made: Made): FaultCluster {
       DB_SSLMODE: 'disable',
     },
     pids: () => [pid(), ...childrenOf(pid())],
+    isUp: () =>
+      Bun.spawnSync([program('pg_ctl'), '-D', data, 'status'], { cwd: home, ...made.owner })
+        .exitCode === 0,
     start: () => control('-l', join(home, 'log'), '-o', settings, 'start'),
     stop: (mode) => control('-m', mode, 'stop'),
     standby: async () => {

@@ -1,6 +1,9 @@
 /** The faults by name, as `bun run faults` has them. */
+import { fullDisk } from './disk.ts'
 import { killRound } from './kill.ts'
+import { Loss } from './ledger.ts'
 import type { Random } from './random.ts'
+import { crashRound, freeze, stopRound } from './stops.ts'
 import { type Kind, openWorld, type World } from './world.ts'
 
 export type Order = { kind: Kind; rounds: number; seconds: number; random: Random }
@@ -14,6 +17,28 @@ const both = ['embedded', 'postgresql'] as const
 
 export const faults: Faults = {
   kill: { rounds: 50, databases: both, run: inRounds(killRound) },
+  crash: { rounds: 20, databases: ['postgresql'], run: inRounds(crashRound) },
+  freeze: { rounds: 1, databases: ['postgresql'], run: frozen },
+  stop: { rounds: 20, databases: both, run: inRounds(stopRound) },
+  disk: { rounds: 5, databases: both, run: ({ kind, rounds }) => fullDisk(kind, rounds, 3_000) },
+}
+
+const FROZEN_MS = 30_000
+/** In which the health endpoint has to say that there is no database. */
+const TOLD_MS = 5_000
+
+async function frozen({ kind, rounds }: Order): Promise<string> {
+  const world = await openWorld(kind)
+  let longest = 0
+  try {
+    for (let count = 0; count < rounds; count += 1)
+      longest = Math.max(longest, await freeze(world, FROZEN_MS))
+    const seen = `frozen for 30 s; health answered within ${longest.toFixed(0)} ms`
+    if (longest > TOLD_MS) throw new Loss(seen)
+    return seen
+  } finally {
+    await world.stop()
+  }
 }
 
 function inRounds(round: (world: World, random: Random) => Promise<void>): Run {

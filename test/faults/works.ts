@@ -83,6 +83,7 @@ export function allowlistWork({ ledger, domain: needed }: Subject, person: Perso
       },
     )
   }
+  const present: string[] = []
   const trying = new Set<string>()
   const noted = async (fact: 'added' | 'removed', domain: string) => {
     trying.add(domain)
@@ -95,8 +96,10 @@ export function allowlistWork({ ledger, domain: needed }: Subject, person: Perso
     origin: person.origin,
     step: async () => {
       count += 1
-      await noted('added', `d${count}.example`)
-      if (count > 3) await noted('removed', `d${count - 3}.example`)
+      const domain = `d${count}.example`
+      await noted('added', domain)
+      present.push(domain)
+      if (present.length > 3) await noted('removed', present.shift() ?? '')
     },
     reconcile: async () => {
       const rows = (await api.list(listAllowlist, { params })).map(({ domain }) => domain)
@@ -114,6 +117,7 @@ export function allowlistWork({ ledger, domain: needed }: Subject, person: Perso
         ledger.note('allowlist', rows.includes(domain) ? 'added' : 'removed', domain)
       }
       trying.clear()
+      present.splice(0, present.length, ...rows.filter((row) => row !== needed))
     },
   }
 }
@@ -363,14 +367,20 @@ export async function rekeyWork({ ledger }: Subject, person: Person): Promise<Wo
   }
 }
 
+/** An account gets new keys ten times a day. */
+const MOST_ROTATIONS = 8
+
 /** New keys of an account: what the password opens fits the workspace, before and after. */
 export async function accountWork({ ledger }: Subject, person: Person): Promise<Work> {
   await store(placeOf(person), VALUES)
   const { origin, email } = person
+  let rotations = 0
   return {
     name: 'account keys',
     origin,
     step: async () => {
+      rotations += 1
+      if (rotations > MOST_ROTATIONS) return Bun.sleep(500)
       const holder = { api: person.api, server: origin, email }
       const next = await newKeys()
       await rotateKeys(holder, PASSWORD, next, async () => [person.workspace], [])
@@ -380,6 +390,7 @@ export async function accountWork({ ledger }: Subject, person: Person): Promise<
         person.session.publicKey.toBase64() === next.keys.publicKey.toBase64(),
         () => 'the account has other keys than were acknowledged',
       )
+      await person.workspace.signing?.chains.continued(person.workspace)
     },
     reconcile: async () => {
       await person.logIn()

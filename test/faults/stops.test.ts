@@ -1,0 +1,36 @@
+/** PostgreSQL that crashes or stands still, and SIGTERM, under everything at once. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { databaseKind } from '../support/database.ts'
+import { randomFrom, seedOf } from './random.ts'
+import { crashRound, freeze, stopRound } from './stops.ts'
+import { openWorld, type World } from './world.ts'
+
+let opened: World | undefined
+
+function world(): World {
+  if (!opened) throw new Error('there is no server')
+  return opened
+}
+
+beforeAll(async () => {
+  opened = await openWorld(databaseKind, { isShort: true })
+})
+afterAll(() => opened?.stop())
+
+if (databaseKind === 'postgresql') {
+  test('a crash of PostgreSQL loses and tears nothing, and the server goes on by itself', async () => {
+    const before = world().subject.ledger.size
+    await crashRound(world(), randomFrom(seedOf()))
+    expect(world().subject.ledger.size).toBeGreaterThan(before)
+  })
+
+  test('a PostgreSQL that stands still is told as unhealthy, and when it goes on so does the server', async () => {
+    expect(await freeze(world(), 2_000)).toBeGreaterThan(0)
+  })
+}
+
+test('SIGTERM under load loses and tears nothing that was acknowledged', async () => {
+  const before = world().subject.ledger.size
+  await stopRound(world(), randomFrom(seedOf()))
+  expect(world().subject.ledger.size).toBeGreaterThan(before)
+})

@@ -1,0 +1,83 @@
+/** PostgreSQL that is stopped at once, or frozen; and a server that is told to stop: all under load. */
+
+import { whileDown } from './kill.ts'
+import { Loss } from './ledger.ts'
+import type { Random } from './random.ts'
+import type { World } from './world.ts'
+
+/** `pg_ctl stop -m immediate`: as after a crash of PostgreSQL. */
+export async function crashRound(world: World, random: Random): Promise<void> {
+  const { cluster, subject } = world
+  await world.through(async () => {
+    await Bun.sleep(random.between(20, 1000))
+    await whileDown(world, subject.replicas, async () => {
+      await cluster?.stop('immediate')
+      await Bun.sleep(random.between(0, 1000))
+      await cluster?.start()
+      await untilHealthy(world)
+    })
+    await Bun.sleep(random.between(20, 300))
+    mustBeTheSame(world)
+  })
+}
+
+/** SIGSTOP of every process of PostgreSQL. Returns the longest wait for an answer of the health endpoint, in milliseconds. */
+export async function freeze(world: World, frozenMs: number): Promise<number> {
+  let longest = 0
+  await world.through(async () => {
+    await Bun.sleep(200)
+    await whileDown(world, world.subject.replicas, async () => {
+      const pids = world.cluster?.pids() ?? []
+      for (const pid of pids) process.kill(pid, 'SIGSTOP')
+      longest = await longestAnswer(world, frozenMs).finally(() => {
+        for (const pid of pids) process.kill(pid, 'SIGCONT')
+      })
+      await untilHealthy(world)
+    })
+    mustBeTheSame(world)
+  })
+  return longest
+}
+
+async function longestAnswer(world: World, forMs: number): Promise<number> {
+  const until = performance.now() + forMs
+  let longest = 0
+  while (performance.now() < until) {
+    const began = performance.now()
+    if ((await health(world, 30_000)) === 200) throw new Loss('healthy without a database')
+    longest = Math.max(longest, performance.now() - began)
+    await Bun.sleep(100)
+  }
+  return longest
+}
+
+/** SIGTERM: what was accepted is answered, and the exit is a clean one. */
+export async function stopRound(world: World, random: Random): Promise<void> {
+  await world.through(async () => {
+    await Bun.sleep(random.between(20, 1000))
+    await whileDown(world, world.subject.replicas, () =>
+      Promise.all(world.subject.replicas.map((replica) => replica.bounce('SIGTERM'))),
+    )
+    await Bun.sleep(random.between(20, 300))
+  })
+}
+
+/** It recovered by itself, and was not started again. */
+function mustBeTheSame({ subject }: World): void {
+  if (subject.replicas.some((replica) => replica.starts() > 1))
+    throw new Loss('a server ended because of its database')
+}
+
+async function health({ subject }: World, timeoutMs: number): Promise<number> {
+  const [first] = subject.replicas
+  const url = `${first?.controlPlane}/api/status/health/`
+  return (await fetch(url, { signal: AbortSignal.timeout(timeoutMs) })).status
+}
+
+export async function untilHealthy(world: World): Promise<void> {
+  const until = performance.now() + 60_000
+  while ((await health(world, 30_000).catch(() => 0)) !== 200) {
+    if (performance.now() > until) throw new Loss('it did not recover within a minute')
+    await Bun.sleep(50)
+  }
+}
