@@ -19,12 +19,11 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { describeConfig, readConfig } from '../../src/platform/config/config.ts'
 import { databaseKind, sharedCluster } from '../support/database.ts'
-import { otherGoProgram } from '../support/other_programs.ts'
 import { watched } from '../support/watched.ts'
+import { BUILD_MS, composeProgram } from './go_programs.ts'
 import { canHaveNamespaces, inNamespaces } from './namespaces.ts'
 
 const ROOT = join(import.meta.dir, '..', '..')
-const COMPOSE = 'github.com/compose-spec/compose-go/v2/cmd@v2.16.2'
 const text = readFileSync(join(ROOT, 'compose.yaml'), 'utf8')
 
 const service = z.object({
@@ -63,12 +62,12 @@ let resolved: z.infer<typeof compose>
 beforeAll(async () => {
   cpSync(join(ROOT, 'compose.yaml'), join(place, 'compose.yaml'))
   setUp()
-  program = await otherGoProgram(COMPOSE)
+  program = await composeProgram()
   if (program === null) return
   const { stdout, stderr, success } = read(text)
   if (!success) throw new Error(`${stderr}`)
   resolved = compose.parse(JSON.parse(`${stdout}`))
-}, 120_000)
+}, BUILD_MS)
 afterAll(() => rmSync(place, { recursive: true, force: true }))
 
 /** The lines at the head, with what stands for the program of Docker. */

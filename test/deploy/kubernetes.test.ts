@@ -22,9 +22,9 @@ import { parseCidrs } from '../../src/platform/net/cidr.ts'
 import { generateKeys } from '../../src/server/own_keys.ts'
 import { employAgent, openStage } from '../support/agent.ts'
 import { databaseKind, sharedCluster } from '../support/database.ts'
-import { ownGoProgram } from '../support/other_programs.ts'
 import { startServer } from '../support/server_process.ts'
 import { watched } from '../support/watched.ts'
+import { BUILD_MS, kubernetesProgram } from './go_programs.ts'
 
 const DEPLOY = join(import.meta.dir, '../../docs/deploy')
 const read = (name: string) => readFileSync(join(DEPLOY, name), 'utf8')
@@ -33,8 +33,8 @@ const external = read('kubernetes/external-secrets.yaml')
 const place = mkdtempSync(join(tmpdir(), 'cr-kubernetes-'))
 let program: string | null
 beforeAll(async () => {
-  program = await ownGoProgram(join(import.meta.dir, 'kubernetes'))
-}, 300_000)
+  program = await kubernetesProgram()
+}, BUILD_MS)
 afterAll(() => rmSync(place, { recursive: true, force: true }))
 
 async function call(words: string[], input = '', reveals = false) {

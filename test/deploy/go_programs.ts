@@ -1,0 +1,23 @@
+/**
+ * Programs of Go that tests here run: the library of Compose, and what Kubernetes, Helm and External Secrets are made of.
+ * The second takes three minutes of a core where nothing of it was built before, so CI builds both before the suite:
+ * `bun test/deploy/go_programs.ts`.
+ */
+import { join } from 'node:path'
+import { otherGoProgram, ownGoProgram } from '../support/other_programs.ts'
+
+/** Milliseconds for a hook that may have to build. */
+export const BUILD_MS = 600_000
+
+export function composeProgram(): Promise<string | null> {
+  return otherGoProgram('github.com/compose-spec/compose-go/v2/cmd@v2.16.2')
+}
+
+export function kubernetesProgram(): Promise<string | null> {
+  return ownGoProgram(join(import.meta.dir, 'kubernetes'))
+}
+
+if (import.meta.main) {
+  await composeProgram()
+  await kubernetesProgram()
+}
