@@ -53,6 +53,11 @@ export function pathOf(schema: string): string {
   return join(DIRECTORY, `${schema}${SUFFIX}`)
 }
 
+/** What `cloakroom backup` of that version wrote, from 0016 on. */
+export function backupOf(schema: string): string {
+  return join(DIRECTORY, `${schema}.backup`)
+}
+
 export function readFixture(schema: string): Fixture {
   const bytes = Bun.zstdDecompressSync(readFileSync(pathOf(schema)))
   return JSON.parse(new TextDecoder().decode(bytes)) as Fixture

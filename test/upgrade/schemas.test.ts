@@ -3,28 +3,19 @@
  * passwords of then, recovery keys recover, secrets open, tokens do what they did, and no row is lost.
  */
 import { afterAll, describe, expect, test } from 'bun:test'
-import { recoverAccount } from '../../src/client/account/recovery.ts'
-import { fetchEnvironment } from '../../src/client/delivery/delivery.ts'
-import { logIn, openSecret, type Session } from '../../src/client/vault.ts'
-import { listAuditLogs } from '../../src/features/audit/contract.ts'
-import { listProjects } from '../../src/features/projects/contract.ts'
-import { listSecrets } from '../../src/features/secrets/contract.ts'
 import { migrate, migrations } from '../../src/platform/db/migrate.ts'
-import type { Policy } from '../../src/platform/policy.ts'
-import { resolveAs } from '../support/agent.ts'
-import { startTestApp, type TestApp } from '../support/app.ts'
+import { startTestApp } from '../support/app.ts'
 import type { TestDatabase } from '../support/database.ts'
-import { type Fixture, fixtureNames, HOST, readFixture } from './fixture.ts'
+import { fixtureNames, readFixture } from './fixture.ts'
 import { NEVER_LANDED } from './never_landed.ts'
 import { countsIn, restored } from './restored.ts'
+import { expectItWorks } from './works.ts'
 
 /** Rows that a migration takes to another table or makes anew. */
 const REPLACED = new Set(['audit_statuses', 'audit_deltas', 'audit_rollups', 'audit_terms'])
 
 /** Of the first day: passwords and tokens were not stored under SECRET_KEY yet, and open nothing since. */
 const UNPEPPERED = new Set(['0001_policy_version', '0002_audit_indexes'])
-
-const TO_THE_API = { RESOLVER_ALLOW_NETWORKS: '127.0.0.1/32', RESOLVER_HOSTS: `${HOST}=127.0.0.1` }
 
 test('each schema before the newest has a fixture: `bun run fixture` makes what is missing', () => {
   const before = migrations.slice(0, -1).map(({ name }) => name)
@@ -58,69 +49,6 @@ describe.each(fixtureNames())('a database of schema %s', (name) => {
   }
 
   test('goes on working: log-in, recovery, secrets, tokens, revocations and the audit', async () => {
-    const app = await startTestApp({ ...fixture.keys, ...TO_THE_API }, { database })
-    try {
-      await expectAll(app, fixture)
-    } finally {
-      await app.stop()
-    }
+    await expectItWorks(fixture, database)
   })
 })
-
-async function expectAll(app: TestApp, fixture: Fixture): Promise<void> {
-  const { story } = fixture
-  const [ada = '', bob = ''] = story.people
-  const session = await logIn(app.controlPlane, ada, story.password)
-  expect(await secretsOf(session)).toEqual(story.secrets)
-  await expectTokens(app, fixture)
-  await expectAudit(app, session)
-  await recoverAccount(app.controlPlane, ada, story.recoveryKey, 'another long password of now')
-  const { workspaces } = await logIn(app.controlPlane, bob, story.password)
-  expect(workspaces.map(({ name }) => name).toSorted()).toEqual(['Personal', 'team'])
-}
-
-async function expectTokens(app: TestApp, { story, port }: Fixture): Promise<void> {
-  const call = (token: string) =>
-    resolveAs(app.resolver, token, {
-      target_url: `https://${HOST}:${port}/charges`,
-      method: 'GET',
-      headers: { Authorization: 'Bearer SVC_SECRET_STRIPE_KEY' },
-    })
-  // The allowlist names the port of then, on which nobody listens: all is decided and put in before that is found.
-  expect((await call(story.agentToken)).body).toMatchObject({
-    error_code: 'upstream_unreachable',
-  })
-  expect((await call(story.revokedToken)).status).toBe(401)
-  const delivered = await fetchEnvironment(app.controlPlane, story.workloadToken)
-  const values = [...(await delivered.open())].map(([key, { value }]) => [key, value])
-  expect(Object.fromEntries(values)).toEqual(story.secrets)
-}
-
-async function secretsOf({ api, workspaces }: Session): Promise<Record<string, string>> {
-  const [project] = await api.list(listProjects, {})
-  const workspace = workspaces.find(({ id }) => id === project?.workspace_id)
-  if (!project || !workspace) throw new Error('the project is not there')
-  const place = { projectId: project.id, environment: 'development' }
-  const listed = await api.list(listSecrets, {
-    params: { project_id: project.id },
-    query: { environment: 'development', include: 'value' },
-  })
-  return Object.fromEntries(
-    listed.map(({ key, policy, value }) => {
-      const opened = openSecret(workspace, { ...place, key }, policy as Policy | null, value ?? '')
-      return [key, new TextDecoder().decode(opened?.reveal())]
-    }),
-  )
-}
-
-/** All that was recorded is listed, the oldest too. */
-async function expectAudit(app: TestApp, { api, workspaces }: Session): Promise<void> {
-  for (const { id } of workspaces) {
-    const recorded = await app.connection.sql<{ id: string }[]>`
-      select id from audit_logs where workspace_id = ${id}`
-    const listed = await api.list(listAuditLogs, { query: { workspace_id: id } })
-    const ids = new Set(listed.map((record) => record.id))
-    expect(recorded.length).toBeGreaterThan(0)
-    expect(recorded.filter((record) => !ids.has(record.id))).toEqual([])
-  }
-}

@@ -12,7 +12,7 @@ import { migrations } from '../../../src/platform/db/migrate.ts'
 import { type Cluster, startCluster } from '../../support/postgres.ts'
 import { databaseVariables } from '../../support/prepared.ts'
 import { startUpstream } from '../../support/upstream.ts'
-import { type Fixture, fixtureNames, HOST, pathOf } from '../fixture.ts'
+import { backupOf, type Fixture, fixtureNames, HOST, pathOf } from '../fixture.ts'
 import { NEVER_LANDED } from '../never_landed.ts'
 import { checkOut, commitBefore, type OldVersion } from './old_version.ts'
 import { tell } from './story.ts'
@@ -51,16 +51,18 @@ async function make(cluster: Cluster, version: OldVersion, schema: string): Prom
     SECRET_KEY: randomBytes(32).toString('base64url'),
     ENCRYPTION_KEY: randomBytes(32).toString('base64url'),
   }
-  const server = await serve(version, {
+  const settings = {
     ...keys,
     ...databaseVariables(cluster.socketDir, database),
     RESOLVER_ALLOW_NETWORKS: '127.0.0.1/32',
     RESOLVER_HOSTS: `${HOST}=127.0.0.1`,
     RESOLVER_CA_FILE: caFile,
-  })
+  }
+  const server = await serve(version, settings)
   try {
     const place = { command: version.command, ...server, port: upstream.port }
     const story = await tell(place)
+    await backUp(version, schema, settings)
     await server.stop()
     const dumped = await dump(cluster, database)
     if (dumped.migrations.at(-1)?.name !== schema)
@@ -71,6 +73,19 @@ async function make(cluster: Cluster, version: OldVersion, schema: string): Prom
     await upstream.stop()
     rmSync(directory, { recursive: true, force: true })
   }
+}
+
+/** By the command of then, where there was one. */
+async function backUp({ command }: OldVersion, schema: string, env: Record<string, string>) {
+  const { PATH = '', HOME = '' } = process.env
+  rmSync(backupOf(schema), { force: true })
+  const child = Bun.spawn([...command, 'backup', backupOf(schema)], {
+    env: { PATH, HOME, ...env },
+    stdin: 'ignore',
+    stdout: 'ignore',
+    stderr: 'ignore',
+  })
+  await child.exited
 }
 
 async function serve({ command, directory }: OldVersion, env: Record<string, string>) {

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { createAuthority } from '../../../src/cli/demo/certificates.ts'
 import { readSecret } from '../../../src/client/environment.ts'
 import { openApi } from '../../../src/client/http/api.ts'
-import type { OpenWorkspace } from '../../../src/client/vault.ts'
+import { type OpenWorkspace, openSecret } from '../../../src/client/vault.ts'
 import { type Agent, API, employAgent } from '../../support/agent.ts'
 import type { TestApp } from '../../support/app.ts'
 import { type ServerProcess, startServer } from '../../support/server_process.ts'
@@ -107,7 +107,7 @@ function startLoad(agent: Agent, resolver: string, target_url: string) {
   let calls = 0
   let writes = 0
   const lost: string[] = []
-  const acknowledged = new Map<string, number>()
+  const written = new Map<string, Written>()
   const body = {
     target_url,
     method: 'GET',
@@ -123,9 +123,16 @@ function startLoad(agent: Agent, resolver: string, target_url: string) {
     }
   }
   const writeOn = async (key: string) => {
-    for (let count = 1; !isOver; count += 1) {
+    const mine = { tried: 0, acknowledged: 0, newest: 0 }
+    written.set(key, mine)
+    while (!isOver) {
+      mine.tried += 1
+      const count = mine.tried
       await agent.store(key, `value ${count}`).then(
-        () => acknowledged.set(key, count),
+        () => {
+          mine.acknowledged += 1
+          mine.newest = count
+        },
         (error: Error) => lost.push(`write: ${error.message}`),
       )
       writes += 1
@@ -142,23 +149,29 @@ function startLoad(agent: Agent, resolver: string, target_url: string) {
     end: async () => {
       isOver = true
       await all
-      return { calls, writes, lost, torn: await tornIn(agent, acknowledged) }
+      return { calls, writes, lost, torn: await tornIn(agent, written) }
     },
   }
 }
 
-/** The last acknowledged value of each name is its newest version, and each before it one. */
+type Written = { tried: number; acknowledged: number; newest: number }
+
+/** What is stored is what was acknowledged last, or a later one whose answer was lost; each left a version. */
 async function tornIn(
   { person, workspaceId, projectId, environment }: Agent,
-  acknowledged: Map<string, number>,
-) {
+  written: Map<string, Written>,
+): Promise<string[]> {
   const workspace: OpenWorkspace = { id: workspaceId, name: '', epoch: 1, key: person.workspaceKey }
   const place = { api: person.api, workspace, projectId, environment }
   const torn: string[] = []
-  for (const [key, count] of acknowledged) {
-    const { version } = await readSecret(place, key)
-    if (version !== count)
-      torn.push(`${key}: ${count} writes were acknowledged, it has ${version} versions`)
+  for (const [key, { tried, acknowledged, newest }] of written) {
+    const { version, value } = await readSecret(place, key)
+    const plaintext = openSecret(workspace, { ...place, key }, null, value ?? '')?.reveal()
+    const stored = Number(new TextDecoder().decode(plaintext).replace('value ', ''))
+    if (version < acknowledged || version > tried || stored < newest || stored > tried)
+      torn.push(
+        `${key}: ${version} versions, value ${stored}; ${JSON.stringify({ tried, acknowledged, newest })}`,
+      )
   }
   return torn
 }
