@@ -1,0 +1,60 @@
+/** The rotation of ENCRYPTION_KEY as docs/operations.md tells it, with its own commands, from one key to another. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { getSecret, upsertSecrets } from '../../src/features/secrets/contract.ts'
+import { operate } from '../server/backup/support.ts'
+import { BOTH, environmentOf, NEW, OLD } from '../server/rekey_outer/support.ts'
+import { startTestApp, type TestApp } from '../support/app.ts'
+import { marked } from '../support/canary.ts'
+import { preparedDatabase, type TestDatabase } from '../support/database.ts'
+import { openProject, type ProjectTeam } from '../support/project.ts'
+import { textOf } from './documents.ts'
+
+const [, block = ''] =
+  /## Rotate ENCRYPTION_KEY\n.*?```sh\n(.*?)```/s.exec(textOf('docs/operations.md')) ?? []
+const commands = block
+  .trim()
+  .split('\n')
+  .map((line) => line.split('#')[0]?.trim().split(' ').slice(1) ?? [])
+
+let database: TestDatabase
+let project: ProjectTeam
+let app: TestApp
+
+const start = (ENCRYPTION_KEY: string) => startTestApp({ ENCRYPTION_KEY }, { database })
+
+beforeAll(async () => {
+  database = await preparedDatabase()
+  app = await start(OLD)
+  project = await openProject(app)
+  const secrets = [{ key: 'A', value: project.seal('A', marked('sk_live_rotated')), policy: null }]
+  await project.owner.api.call(upsertSecrets, { body: { project_id: project.projectId, secrets } })
+  await app.stop()
+}, 60_000)
+afterAll(() => database.remove())
+
+test('the commands of the page take a server from one ENCRYPTION_KEY to another, and the old one away', async () => {
+  expect(commands.map(([name]) => name)).toEqual(['rekey-outer', 'rekey-outer'])
+  for (const keys of [`${OLD},${NEW}`, BOTH]) {
+    app = await start(keys)
+    if (keys !== BOTH) await app.stop()
+  }
+  for (const args of commands) {
+    const { code, err } = await operate(environmentOf(app), ...args)
+    expect({ code, err }).toMatchObject({ code: 0 })
+  }
+  await app.stop()
+  app = await start(NEW)
+  try {
+    const params = { project_id: project.projectId, key: 'A' }
+    const call = app
+      .as(project.owner.token)
+      .call(getSecret, { params, query: { environment: 'development' } })
+    expect(await call).toMatchObject({ key: 'A', version: 1 })
+  } finally {
+    await app.stop()
+  }
+}, 60_000)
+
+test('with a key alone that nothing is under, a start is refused', async () => {
+  await expect(start(Buffer.alloc(32, 99).toString('base64url'))).rejects.toThrow('ENCRYPTION_KEY')
+})
