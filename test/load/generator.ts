@@ -19,11 +19,10 @@ export class Tally {
     this.failures.set(code, (this.failures.get(code) ?? 0) + 1)
   }
 
-  /** Milliseconds, of the answers in a stretch of the run, or of all. */
-  latency(percent: number, from = 0, to = Number.POSITIVE_INFINITY): number {
-    const within = this.answers.filter(({ seconds }) => seconds >= from && seconds < to)
+  /** Milliseconds. */
+  latency(percent: number): number {
     return percentile(
-      within.map(({ tookMs }) => tookMs),
+      this.answers.map(({ tookMs }) => tookMs),
       percent,
     )
   }

@@ -1,6 +1,6 @@
 /** A run as a table, as CSV and JSON, and as a picture (Apache ECharts). */
 import { init } from 'echarts'
-import { figure, markdownTable } from '../bench/measure.ts'
+import { figure, markdownTable, percentile } from '../bench/measure.ts'
 import type { Verdict } from './judge.ts'
 import type { Outcome } from './run.ts'
 
@@ -8,6 +8,7 @@ export type Report = ReturnType<typeof reportOf>
 
 export function reportOf(outcome: Outcome, command: string, verdicts: readonly Verdict[]) {
   const { tallies, samples, waits, seconds, serverCpuSeconds, databaseCpuSeconds } = outcome
+  const at = bySecond(outcome)
   return {
     command,
     seconds,
@@ -27,20 +28,28 @@ export function reportOf(outcome: Outcome, command: string, verdicts: readonly V
     })),
     waits: Object.fromEntries([...waits].sort(([, one], [, other]) => other - one)),
     verdicts,
-    samples: samples.map((sample) => ({ ...sample, ...latenciesAt(outcome, sample.seconds) })),
+    // A sample stands at the end of its second.
+    samples: samples.map((sample) => ({ ...sample, ...at(Math.round(sample.seconds) - 1) })),
   }
 }
 
-/** Of the second before. */
-function latenciesAt({ tallies }: Outcome, seconds: number) {
-  const [from, to] = [seconds - 1, seconds]
-  const columns = [...tallies].map(([kind, tally]) => {
-    const within = tally.answers.filter((answer) => answer.seconds >= from && answer.seconds < to)
-    return { kind, count: within.length, p99: tally.latency(99, from, to) }
-  })
-  return {
-    rates: Object.fromEntries(columns.map(({ kind, count }) => [kind, count])),
-    p99: Object.fromEntries(columns.map(({ kind, p99 }) => [kind, p99])),
+type Second = { rates: Record<string, number>; p99: Record<string, number> }
+
+/** What was answered in each second, once through all answers: there may be a million. */
+function bySecond({ tallies }: Outcome): (second: number) => Second {
+  const kinds = [...tallies].map(([kind, { answers }]) => ({
+    kind,
+    seconds: Map.groupBy(answers, ({ seconds }) => Math.floor(seconds)),
+  }))
+  return (second) => {
+    const columns = kinds.map(({ kind, seconds }) => {
+      const times = (seconds.get(second) ?? []).map(({ tookMs }) => tookMs)
+      return { kind, count: times.length, p99: percentile(times, 99) }
+    })
+    return {
+      rates: Object.fromEntries(columns.map(({ kind, count }) => [kind, count])),
+      p99: Object.fromEntries(columns.map(({ kind, p99 }) => [kind, p99])),
+    }
   }
 }
 
