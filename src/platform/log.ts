@@ -29,6 +29,21 @@ export function openLog(least: Severity, write: (line: string) => void = writeEr
   }
 }
 
+const MAX_REMEMBERED = 50
+
+/** The same log, with its last warnings and errors. */
+export function remembering(log: Log): { log: Log; problems: string[] } {
+  const problems: string[] = []
+  const keep =
+    (level: 'warning' | 'error') =>
+    (message: string, fields: Fields = {}) => {
+      problems.push(JSON.stringify({ time: now(), level, message, ...fields, ...traceIds() }))
+      if (problems.length > MAX_REMEMBERED) problems.shift()
+      log[level](message, fields)
+    }
+  return { log: { ...log, warning: keep('warning'), error: keep('error') }, problems }
+}
+
 let lastTime = { ms: 0, text: '' }
 
 /** Made once for each millisecond: many lines are written in one. */

@@ -20,6 +20,8 @@ export type Resolver = {
   routes: Route[]
   /** The policy of a workspace changed, or may have in any: what is open is judged again. */
   recheck(workspaceId?: string): void
+  /** Streams and WebSockets that are open. */
+  readonly open: { calls: number; workspaces: number }
   close(): void
 }
 
@@ -61,6 +63,9 @@ export function openResolver(
     recheck: (workspaceId) => {
       guards.sweep()
       services.liveCalls.check(workspaceId)
+    },
+    get open() {
+      return services.liveCalls.counts
     },
     close: () => {
       services.liveCalls.close()

@@ -66,6 +66,12 @@ export class LiveCalls {
     }
   }
 
+  /** Streams and WebSockets that are open, and the workspaces that they are of. */
+  get counts(): { calls: number; workspaces: number } {
+    const calls = [...this.#calls.values()].reduce((sum, { size }) => sum + size, 0)
+    return { calls, workspaces: this.#calls.size }
+  }
+
   /** Something changed in a workspace, or may have in any. */
   check(workspaceId?: string): void {
     const changed = workspaceId === undefined ? [...this.#calls.keys()] : [workspaceId]

@@ -36,6 +36,8 @@ export type App = {
   admin: string | null
   /** Writes what the audit knows and has not written yet. */
   flushAudit(): Promise<void>
+  /** Counts of what waits, is kept and is open, for a report. */
+  figures(): object
   /** `null` where nothing is traced. */
   tracer: Tracer | null
   /** Says so for DRAIN_SECONDS, then stops accepting, finishes what runs, flushes the audit and closes the database. */
@@ -119,6 +121,7 @@ async function compose(
     resolver: listeners.resolver,
     admin: admin?.origin ?? null,
     flushAudit: () => trail.flush(),
+    figures: () => figuresOf({ trail, access, resolver, tracer }),
     tracer,
     stop: async () => {
       await beginStop().then(listeners.close)
@@ -141,6 +144,21 @@ function upkeepOf(services: FeatureServices): { stop(): void }[] {
     scheduleMetrics(services),
     scheduleSweeps(services),
   ]
+}
+
+function figuresOf(parts: {
+  trail: AuditTrail
+  access: Access
+  resolver: Resolver
+  tracer: Tracer | null
+}): object {
+  const { tokens, snapshots, keys } = parts.access
+  return {
+    audit_queue: parts.trail.depth,
+    caches: { tokens: tokens.stats, snapshots: snapshots.stats, keys: keys.stats },
+    open_calls: parts.resolver.open,
+    traces: parts.tracer?.counts ?? null,
+  }
 }
 
 /** What other processes change is dropped here, and what is open judged again. */

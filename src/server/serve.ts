@@ -6,12 +6,13 @@ import { DataDirectoryError } from '../platform/db/embedded/open.ts'
 import { awaitServer, ServerUnreachable } from '../platform/db/reach.ts'
 import { SchemaError } from '../platform/db/schema_error.ts'
 import { EX_CONFIG } from '../platform/exit_codes.ts'
-import { describeError, type Log, openLog } from '../platform/log.ts'
+import { describeError, type Log, openLog, remembering } from '../platform/log.ts'
 import { type App, startApp } from './app.ts'
 import { claimPorts, PortsTaken } from './claim_ports.ts'
 import { enterCleanEnvironment } from './clean_environment.ts'
 import { readOwnKeys } from './own_keys.ts'
 import { readyText } from './ready_text.ts'
+import { reportOnSignal } from './report.ts'
 import { tellServiceManager } from './service_manager.ts'
 import { WorkerFailed } from './supervisor.ts'
 import { reportReady, superviseWorkers, workerIndex, workerStopped } from './workers.ts'
@@ -37,7 +38,9 @@ export async function runServe(): Promise<number> {
 }
 
 async function serveUntilStopped(config: Config, notices: readonly string[]): Promise<never> {
-  const log = openLog(config.LOG_LEVEL)
+  const { log, problems } = remembering(openLog(config.LOG_LEVEL))
+  // Its default would end the process.
+  process.on('SIGUSR1', () => {})
   const failed = Promise.withResolvers<number>()
   const worker = workerIndex()
   // A worker shares its ports with the others: who started it has looked.
@@ -52,6 +55,7 @@ async function serveUntilStopped(config: Config, notices: readonly string[]): Pr
     },
   })
   const stopped = worker === null ? toldToStop(log) : workerStopped()
+  reportOnSignal({ ...app, config, log, problems: () => problems })
   await announce(app, worker, notices)
   if (worker === null) await tellServiceManager('READY=1', log)
   const code = await Promise.race([failed.promise, stopped.then(() => 0)])

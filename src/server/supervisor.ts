@@ -9,7 +9,7 @@ export type Worker<Ready> = {
   /** Resolves when it serves; stays open if it ends before. */
   ready: Promise<Ready>
   exited: Promise<number>
-  kill(signal: 'SIGTERM' | 'SIGKILL'): void
+  kill(signal: 'SIGTERM' | 'SIGKILL' | 'SIGUSR1'): void
 }
 
 type Options<Ready> = {
@@ -86,6 +86,11 @@ export class Supervisor<Ready> {
     const codes = await Promise.all(running.map(({ exited }) => exited))
     clearTimeout(killing)
     return codes.every((code) => code === 0)
+  }
+
+  /** Has each write what it knows of itself. */
+  report(): void {
+    for (const worker of this.#workers.values()) worker.kill('SIGUSR1')
   }
 
   /** At once, without finishing anything. */

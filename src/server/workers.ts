@@ -44,6 +44,7 @@ export async function superviseWorkers(config: Config): Promise<number> {
       stopped.resolve()
     })
   }
+  process.on('SIGUSR1', () => supervisor.report())
   const { hash: consoleHash } = await openConsole()
   const started = supervisor.start().then((places) => {
     const told = { ...merged(places), location, consoleHash, workers: config.WORKERS }

@@ -86,6 +86,12 @@ export function documentConfig(): string {
   ].join('\n')
 }
 
+/** For people who look after the process: what is secret is only said to be there. */
+export function shownConfig(config: Config): Record<string, unknown> {
+  const set = variables().filter((name) => config[name] !== undefined)
+  return Object.fromEntries(set.map((name) => [name, isSecret(name) ? '[redacted]' : config[name]]))
+}
+
 /** Every variable with its meaning, default and an example. */
 export function describeConfig() {
   return variables().map((name) => {
