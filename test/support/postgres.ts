@@ -137,14 +137,14 @@ async function searchDump([program = '', ...options]: string[], socketDir: strin
 }
 
 /** PostgreSQL refuses to run as root: then it runs as `postgres` or `nobody`. */
-function unprivileged(): { uid: number; gid: number } | undefined {
+export function unprivileged(): { uid: number; gid: number } | undefined {
   if (process.getuid?.() !== 0) return undefined
   const passwd = readFileSync('/etc/passwd', 'utf8')
   const entry = /^(?:postgres|nobody):[^:]*:(\d+):(\d+):/m.exec(passwd)
   return { uid: Number(entry?.[1] ?? 65534), gid: Number(entry?.[2] ?? 65534) }
 }
 
-async function run(
+export async function run(
   command: string[],
   owner: { uid: number; gid: number } | undefined,
   cwd: string,

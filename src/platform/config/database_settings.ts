@@ -1,21 +1,24 @@
 /** Where PostgreSQL is, as variables. */
-import { isIP } from 'node:net'
 import { z } from 'zod'
+import { placesOf } from '../db/places.ts'
 import { number } from './forms.ts'
+
+const DEFAULT_PORT = 5432
 
 const databaseHost = z
   .string()
   .trim()
   .refine(
-    (text) => text.startsWith('/') || isIP(text) > 0 || /^[\w.-]+$/.test(text),
-    'must be a host name, an address or the directory of a socket; a port goes into a variable of its own',
+    (text) => placesOf(text, DEFAULT_PORT) !== null,
+    'must be a host name, an address or the directory of a socket; or several names or addresses separated by commas, each with :port where it is not the usual one',
   )
   .optional()
-const databasePort = number('a port number', 1, 65_535).default(5432)
+const databasePort = number('a port number', 1, 65_535).default(DEFAULT_PORT)
 
 export const databaseSettings = {
   DB_HOST: databaseHost.meta({
-    about: 'PostgreSQL host or socket directory; without it the embedded database is used',
+    about:
+      'PostgreSQL host or socket directory, or the hosts of a primary and its standbys, separated by commas; without it the embedded database is used',
     example: 'db.internal',
     required: true,
   }),

@@ -8,6 +8,7 @@ import type { Config } from '../config/config.ts'
 import { announcedName } from './announced.ts'
 import { openEmbedded } from './embedded/open.ts'
 import { nameWithKeys } from './live_keys.ts'
+import { reachOf } from './places.ts'
 import * as schema from './schema/index.ts'
 import { withSpans } from './traced.ts'
 
@@ -58,8 +59,7 @@ export function serverOptions(config: Config, host: string) {
   return {
     ...COMMON,
     connection: { application_name: nameWithKeys(config.ENCRYPTION_KEY) },
-    host,
-    port: config.DB_PORT,
+    ...reachOf(host, config.DB_PORT),
     database: config.DB_NAME ?? '',
     user: config.DB_USER ?? '',
     ...(config.DB_PASSWORD === undefined ? {} : { password: config.DB_PASSWORD }),
@@ -73,7 +73,7 @@ function openServer(config: Config, host: string): Connection {
   const options = serverOptions(config, host)
   const sql = postgres({ ...options, max: POOL_SIZE })
   const { DB_LISTEN_HOST, DB_LISTEN_PORT } = config
-  const itself = DB_LISTEN_HOST === undefined ? {} : { host: DB_LISTEN_HOST, port: DB_LISTEN_PORT }
+  const itself = DB_LISTEN_HOST === undefined ? {} : reachOf(DB_LISTEN_HOST, DB_LISTEN_PORT)
   return {
     ...wrap(sql),
     kind: 'postgresql',

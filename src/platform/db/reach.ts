@@ -9,6 +9,7 @@ import { type Config, ConfigError } from '../config/config.ts'
 import type { Log } from '../log.ts'
 import { withTimeout } from '../timeout.ts'
 import { serverOptions } from './open.ts'
+import { type Place, placesOf } from './places.ts'
 
 /** Milliseconds that one attempt may take, and that lie between two of them. */
 const ATTEMPT_MS = 5_000
@@ -65,7 +66,7 @@ function unreachable(
 /** `null`, or why it failed if another attempt may not. */
 async function attempt(config: Config, host: string): Promise<string | null> {
   try {
-    await attend((late) => greet(config, host, late))
+    await greetOne(config, host)
     await attend((late) => logIn(config, host, late))
     return null
   } catch (error) {
@@ -89,6 +90,16 @@ function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : ''
 }
 
+/** Of several, one that speaks PostgreSQL is enough: which is the primary is seen at the log-in. */
+async function greetOne(config: Config, hosts: string): Promise<void> {
+  const greeted = (placesOf(hosts, config.DB_PORT) ?? []).map((place) =>
+    attend((late) => greet(config, place, late)),
+  )
+  await Promise.any(greeted).catch((error: AggregateError) => {
+    throw error.errors[0]
+  })
+}
+
 /** What is late is aborted. */
 async function attend(work: (late: AbortSignal) => Promise<void>): Promise<void> {
   const late = new AbortController()
@@ -102,9 +113,9 @@ async function attend(work: (late: AbortSignal) => Promise<void>): Promise<void>
 const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47])
 
 /** PostgreSQL alone answers this with a single `S` or `N`, or with an error message. */
-function greet({ DB_PORT, DB_SSLMODE }: Config, host: string, late: AbortSignal): Promise<void> {
+function greet({ DB_SSLMODE }: Config, { host, port }: Place, late: AbortSignal): Promise<void> {
   const socket = connect(
-    host.startsWith('/') ? { path: `${host}/.s.PGSQL.${DB_PORT}` } : { host, port: DB_PORT },
+    host.startsWith('/') ? { path: `${host}/.s.PGSQL.${port}` } : { host, port },
   )
   late.addEventListener('abort', () => socket.destroy())
   return new Promise<void>((resolve, reject) => {

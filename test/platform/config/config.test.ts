@@ -94,6 +94,10 @@ describe('a wrong value is one line: variable, complaint, example', () => {
     ['DB_PORT', 'postgres'],
     ['DB_HOST', 'postgres://db.internal'],
     ['DB_HOST', 'db.internal:5432'],
+    ['DB_HOST', 'db1,/run/postgresql'],
+    ['DB_HOST', 'db1:0,db2'],
+    ['DB_HOST', 'db1,'],
+    ['DB_HOST', 'db1,fd00::1:5432:zz'],
     ['DB_WAIT_SECONDS', 'ever so long'],
     ['ADMIN_PORT', 'metrics'],
     ['WORKERS', 'several'],
@@ -129,7 +133,14 @@ test('what a host name may look like is accepted', () => {
   for (const ALLOWED_HOSTS of ['*', '.example.com', '[::1]', 'my_host-1.internal,10.0.0.1'])
     expect(problemsOf({ ...keys, ALLOWED_HOSTS })).toEqual([])
   const server = { ...keys, DB_NAME: 'cloakroom', DB_USER: 'cloakroom' }
-  for (const DB_HOST of ['database', 'db.internal', '10.0.0.1', '::1', '/run/postgresql'])
+  for (const DB_HOST of [
+    'database',
+    'db.internal',
+    '10.0.0.1',
+    '::1',
+    '/run/postgresql',
+    'db1, db2:5433,[::1]:5434,fd00::1',
+  ])
     expect(problemsOf({ ...server, DB_HOST })).toEqual([])
   expect(problemsOf({ ...keys, RESOLVER_HOSTS: 'a.internal=10.0.0.1,b=fd00::1' })).toEqual([])
 })

@@ -1,0 +1,45 @@
+/** Where PostgreSQL is by DB_HOST: in one place, or in several of which one is the primary at a time. */
+import { isIP } from 'node:net'
+
+export type Place = { host: string; port: number }
+
+/**
+ * A host, an address or the directory of a socket; or several of the first two, separated by commas, each with `:port`
+ * (`[IPv6 address]:port`) where it is not the `usual` one. Null where it is none of these.
+ */
+export function placesOf(text: string, usual: number): Place[] | null {
+  const parts = text.split(',').map((part) => part.trim())
+  if (parts.length === 1)
+    return text.startsWith('/') || isHost(text) ? [{ host: text, port: usual }] : null
+  const places = parts.map((part) => placeOf(part, usual))
+  return places.every((place) => place !== null) ? places : null
+}
+
+function isHost(text: string): boolean {
+  return isIP(text) > 0 || /^[\w.-]+$/.test(text)
+}
+
+function placeOf(text: string, usual: number): Place | null {
+  if (isHost(text)) return { host: text, port: usual }
+  const [, bracketed, host = bracketed, digits] =
+    /^(?:\[(.+)\]|([^:]+)):(\d{1,5})$/.exec(text) ?? []
+  const port = Number(digits)
+  return host !== undefined && isHost(host) && port >= 1 && port <= 65_535 ? { host, port } : null
+}
+
+/**
+ * For the driver: of several places the next is tried where one cannot be reached or is a standby, which takes no
+ * writes (libpq, section 34.1.2, `target_session_attrs`).
+ */
+export function reachOf(text: string, usual: number): Place {
+  const places = placesOf(text, usual) ?? []
+  const [only, another] = places
+  if (only && !another) return only
+  const several = {
+    host: places.map(({ host }) => host),
+    port: places.map(({ port }) => port),
+    target_session_attrs: 'primary',
+  }
+  // The driver takes lists (README, "Multi-host connections"); its types do not say so.
+  return several as unknown as Place
+}
