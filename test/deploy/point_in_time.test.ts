@@ -3,13 +3,16 @@ import { afterAll, expect, test } from 'bun:test'
 import { chownSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { deleteSecret, listSecrets, upsertSecrets } from '../../src/features/secrets/contract.ts'
+import { logout } from '../../src/features/accounts/contract.ts'
+import { deleteSecret, listSecrets } from '../../src/features/secrets/contract.ts'
+import { getToken } from '../../src/features/workloads/contract.ts'
+import { employAgent } from '../support/agent.ts'
 import { startTestApp } from '../support/app.ts'
 import { findPostgres, unprivileged } from '../support/postgres.ts'
 import { databaseVariables } from '../support/prepared.ts'
-import { openProject } from '../support/project.ts'
 import { watched } from '../support/watched.ts'
 
+const MOMENT = '2026-11-23 02:00:00+00'
 const home = mkdtempSync(join(tmpdir(), 'cr-pitr-'))
 const owner = unprivileged()
 if (owner) chownSync(home, owner.uid, owner.gid)
@@ -63,18 +66,31 @@ const startCluster = (name: string) =>
     `pg_ctl -D ${name} -w -t 60 -l ${name}.log -o "-c listen_addresses= -k ${home}" start >/dev/null`,
   )
 
-test('a secret that was deleted is there at the moment before, and so is a session that was ended', async () => {
+test('a secret that was deleted, a session that was ended and a token that was revoked are back', async () => {
   await shell('initdb -D before -U cloakroom -A trust -E UTF8 --no-locale && mkdir archive')
   writeFileSync(join(home, 'before/postgresql.auto.conf'), example('archive'))
   await startCluster('before')
   await shell('createdb cloakroom')
   const database = { env: databaseVariables(home, 'cloakroom'), remove: () => {} }
   const app = await startTestApp({}, { database })
-  const { owner: person, projectId, seal } = await openProject(app)
-  const value = seal('STRIPE_KEY', 'sk_live_pitr_1')
-  const secrets = [{ key: 'STRIPE_KEY', value, policy: null }]
   await shell(example('base'))
-  await person.api.call(upsertSecrets, { body: { project_id: projectId, secrets } })
+  const outside = { app, authorityOf: () => 'api.example:443' }
+  const { person, projectId, token, tokenId, revoke } = await employAgent(outside, {
+    secrets: { STRIPE_KEY: 'sk_live_pitr_1' },
+  })
+  const isAccepted = async ({ as }: typeof app) =>
+    as(token)
+      .call(getToken, {})
+      .then(({ token_id }) => token_id === tokenId)
+      .catch(() => false)
+  const keys = ({ as }: typeof app) =>
+    as(person.token)
+      .call(listSecrets, {
+        params: { project_id: projectId },
+        query: { environment: 'development' },
+      })
+      .then((secrets) => secrets.map(({ key }) => key))
+  expect([await isAccepted(app), await keys(app)]).toEqual([true, ['STRIPE_KEY']])
   const moment = await shell('psql -d cloakroom -Atc "select now()"')
   await shell('psql -d cloakroom -Atc "select pg_sleep(0.1)"')
   await person.api.call(deleteSecret, {
@@ -82,20 +98,23 @@ test('a secret that was deleted is there at the moment before, and so is a sessi
     query: { environment: 'development' },
     body: {},
   })
-  // Ends the session, as a log-out does.
-  await app.connection.sql`update sessions set revoked_at = now()`
+  await revoke()
+  await person.api.call(logout, { body: {} })
+  expect(await isAccepted(app)).toBe(false)
+  expect(keys(app)).rejects.toMatchObject({ code: 'invalid_token' })
   await app.stop()
   await shell(example('now'))
   await shell('pg_ctl -D before -m fast -w stop >/dev/null')
-  await shell(example('recover').replace('2026-11-23 02:00:00+00', moment))
+  await shell(example('recover').replace(MOMENT, moment))
   await startCluster('after')
   while ((await shell('psql -d cloakroom -Atc "select pg_is_in_recovery()"')) !== 'f')
     await Bun.sleep(50)
   const back = await startTestApp({}, { database })
-  const list = await back.as(person.token).call(listSecrets, {
-    params: { project_id: projectId },
-    query: { environment: 'development', include: 'value' },
-  })
-  expect(list).toMatchObject([{ key: 'STRIPE_KEY', value }])
+  expect([await isAccepted(back), await keys(back)]).toEqual([true, ['STRIPE_KEY']])
   await back.stop()
+  // What is to be revoked once more stands in the old database.
+  await shell('pg_ctl -D after -m fast -w stop >/dev/null')
+  await startCluster('before')
+  const revoked = await shell(example('revoked').replace(MOMENT, moment).replace(' -p 5433', ''))
+  expect(revoked).toContain(tokenId)
 }, 120_000)
