@@ -29,7 +29,7 @@ function placeOf(text: string, usual: number): Place | null {
 
 /**
  * For the driver: of several places the next is tried where one cannot be reached or is a standby, which takes no
- * writes (libpq, section 34.1.2, `target_session_attrs`).
+ * writes (PostgreSQL documentation, "Specifying Multiple Hosts").
  */
 export function reachOf(text: string, usual: number): Place {
   const places = placesOf(text, usual) ?? []
