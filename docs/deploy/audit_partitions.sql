@@ -1,8 +1,12 @@
--- Partitions of the audit by month, for PostgreSQL 14 and later: docs/sizing.md. Run once by the owner of the tables:
+-- Partitions of the audit by month, for PostgreSQL 14 and later: docs/sizing.md. Run once, by an administrator or by
+-- the owner of the tables with CREATE on the database; what it makes belongs to that owner:
 --   psql -v ON_ERROR_STOP=1 -f audit_partitions.sql
+-- With the users of postgresql_roles.sql, run that file once more afterwards.
 -- The server may run: writers wait only while the last transaction renames and attaches. Everything that is added is
 -- in the schema audit_partitions; the table keeps its name, and a month is told by the time in a record's id.
-CREATE SCHEMA audit_partitions;
+SELECT relowner::regrole AS owner FROM pg_class WHERE oid = 'audit_logs'::regclass \gset
+CREATE SCHEMA audit_partitions AUTHORIZATION :owner;
+SET ROLE :owner;
 
 CREATE FUNCTION audit_partitions.first_id(month timestamp) RETURNS uuid LANGUAGE sql IMMUTABLE AS $$
   SELECT (lpad(to_hex((extract(epoch FROM month) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid

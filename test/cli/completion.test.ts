@@ -137,6 +137,7 @@ const ONLY_A_PERSON_KNOWS = new Set([
     'emails',
     'ids',
     'json',
+    'milliseconds',
     'label',
   ],
   ...[

@@ -81,10 +81,12 @@ function setUp(): void {
   writeFileSync(join(bin, 'docker'), docker)
   chmodSync(join(bin, 'docker'), 0o755)
   const PATH = `${bin}:${process.env.PATH}`
-  const child = Bun.spawnSync(['sh', '-euc', lines.join('\n')], {
-    cwd: place,
-    env: { ...process.env, PATH },
-  })
+  const child = watched(
+    Bun.spawnSync(['sh', '-euc', lines.join('\n')], {
+      cwd: place,
+      env: { ...process.env, PATH },
+    }),
+  )
   if (!watched(child).success) throw new Error(`${child.stderr}`)
 }
 

@@ -12,8 +12,9 @@ import { type Agent, employAgent, openStage, resolveAs, type Stage } from '../su
 import { callJson, startTestApp, type TestApp } from '../support/app.ts'
 import { databaseKind, sharedCluster, type TestDatabase } from '../support/database.ts'
 import { forwardAs } from '../support/forward.ts'
-import { databaseVariables } from '../support/prepared.ts'
+import { databaseVariables, partitionAudit } from '../support/prepared.ts'
 import { answerOf } from '../support/upstream.ts'
+import { watched } from '../support/watched.ts'
 
 const ROLES_FILE = join(import.meta.dir, '../../docs/deploy/postgresql_roles.sql')
 const PAGE = join(import.meta.dir, '../../docs/database-users.md')
@@ -36,20 +37,22 @@ if (databaseKind === 'postgresql') {
 
   async function applyRoles(): Promise<void> {
     const { bin } = await sharedCluster()
-    const child = Bun.spawn(
-      [
-        join(bin, 'psql'),
-        '-qX',
-        '-h',
-        socketDir,
-        '-U',
-        'cloakroom',
-        '-d',
-        database,
-        '-f',
-        ROLES_FILE,
-      ],
-      { stdout: 'pipe', stderr: 'pipe' },
+    const child = watched(
+      Bun.spawn(
+        [
+          join(bin, 'psql'),
+          '-qX',
+          '-h',
+          socketDir,
+          '-U',
+          'cloakroom',
+          '-d',
+          database,
+          '-f',
+          ROLES_FILE,
+        ],
+        { stdout: 'pipe', stderr: 'pipe' },
+      ),
     )
     const [out, complaints] = await Promise.all([
       new Response(child.stdout).text(),
@@ -250,6 +253,27 @@ if (databaseKind === 'postgresql') {
       await owner`alter table users drop column of_a_later_version`
       expect(await decisionsIn(owner)).toEqual(before)
       expect((await resolveAs(resolver.resolver, agent.token, call())).status).toBe(200)
+    })
+  })
+
+  describe('audit_partitions.sql', () => {
+    test("goes with the users: what was made is the owner's, and the resolver may what it might", async () => {
+      const rights = () => owner`
+        select attname, has_column_privilege('cloakroom_resolver', attrelid, attname, 'select') as reads,
+          has_column_privilege('cloakroom_resolver', attrelid, attname, 'update') as writes
+        from pg_attribute where attrelid = 'audit_logs'::regclass and attnum > 0 order by attname`
+      const before = await rights()
+      await partitionAudit(await sharedCluster(), database)
+      await applyRoles()
+      expect(await rights()).toEqual(before)
+      expect((await resolveAs(resolver.resolver, agent.token, call())).status).toBe(200)
+      // As a migration does.
+      await owner`alter table audit_logs add column of_a_later_version int`
+      await owner`alter table audit_logs drop column of_a_later_version`
+      const [{ strangers } = {}] = await owner`
+        select count(*)::int as strangers from pg_class
+        where relname like 'audit%' and relkind in ('r', 'p') and relowner <> 'cloakroom_owner'::regrole`
+      expect(strangers).toBe(0)
     })
   })
 

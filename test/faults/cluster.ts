@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import postgres from 'postgres'
 import { childrenOf, freePort } from '../bench/processes.ts'
 import { findPostgres } from '../support/postgres.ts'
+import { watched } from '../support/watched.ts'
 
 export type FaultCluster = {
   home: string
@@ -62,8 +63,9 @@ function clusterAt(made: Made): FaultCluster {
     },
     pids: () => [pid(), ...childrenOf(pid())],
     isUp: () =>
-      Bun.spawnSync([program('pg_ctl'), '-D', data, 'status'], { cwd: home, ...made.owner })
-        .exitCode === 0,
+      watched(
+        Bun.spawnSync([program('pg_ctl'), '-D', data, 'status'], { cwd: home, ...made.owner }),
+      ).exitCode === 0,
     start: () => control('-l', join(home, 'log'), '-o', settings, 'start'),
     stop: (mode) => control('-m', mode, 'stop'),
     standby: async () => {
@@ -106,7 +108,9 @@ function unprivileged(): Made['owner'] {
 }
 
 async function run(command: string[], { home, owner }: Made): Promise<void> {
-  const child = Bun.spawn(command, { stdout: 'ignore', stderr: 'pipe', cwd: home, ...owner })
+  const child = watched(
+    Bun.spawn(command, { stdout: 'ignore', stderr: 'pipe', cwd: home, ...owner }),
+  )
   if ((await child.exited) !== 0)
     throw new Error(`${command[0]} failed: ${await new Response(child.stderr).text()}`)
 }

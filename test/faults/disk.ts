@@ -2,6 +2,7 @@
 import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { watched } from '../support/watched.ts'
 import { startFaultCluster } from './cluster.ts'
 import { whileDown } from './kill.ts'
 import { Loss } from './ledger.ts'
@@ -15,7 +16,9 @@ export type Disk = { path: string; fill(): void; free(): void; remove(): void }
 /** Needs root, as CI has it: where it cannot be had this throws, and says so. */
 export function makeDisk(megabytes: number): Disk {
   const path = mkdtempSync(join(tmpdir(), 'cr-faults-disk-'))
-  const mounted = Bun.spawnSync(['mount', '-t', 'tmpfs', '-o', `size=${megabytes}m`, 'none', path])
+  const mounted = watched(
+    Bun.spawnSync(['mount', '-t', 'tmpfs', '-o', `size=${megabytes}m`, 'none', path]),
+  )
   if (mounted.exitCode !== 0) throw new Error(`a disk to fill cannot be mounted: ${mounted.stderr}`)
   const ballast = join(path, 'ballast')
   return {
@@ -23,7 +26,7 @@ export function makeDisk(megabytes: number): Disk {
     fill: () => fillUp(ballast),
     free: () => rmSync(ballast, { force: true }),
     remove: () => {
-      Bun.spawnSync(['umount', '-l', path])
+      watched(Bun.spawnSync(['umount', '-l', path]))
       rmSync(path, { recursive: true, force: true })
     },
   }

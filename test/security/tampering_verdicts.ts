@@ -216,4 +216,9 @@ export const unconcerned: Record<string, string> = {
   audit_rollups: 'counts of audit_logs',
   daily_metrics: 'counts',
   user_activity: 'counts',
+  failed_attempts:
+    'how long guesses wait; who guesses right opens keys by the password all the same',
+  rate_limits: 'how often, and not what',
+  token_rates: 'the same',
+  live_processes: 'how limits are divided',
 }

@@ -8,6 +8,7 @@ import { migrate } from '../../src/platform/db/migrate.ts'
 import { openDatabase } from '../../src/platform/db/open.ts'
 import { databasePlace } from './places.ts'
 import type { Cluster } from './postgres.ts'
+import { watched } from './watched.ts'
 
 /** The name of the one in a cluster. */
 export const PREPARED = 'prepared'
@@ -57,7 +58,9 @@ export async function partitionAudit({ bin, socketDir }: Cluster, name: string):
     '-qf',
     file,
   ]
-  const psql = Bun.spawn([join(bin, 'psql'), ...options], { stdout: 'ignore', stderr: 'pipe' })
+  const psql = watched(
+    Bun.spawn([join(bin, 'psql'), ...options], { stdout: 'ignore', stderr: 'pipe' }),
+  )
   const errors = await new Response(psql.stderr).text()
   if ((await psql.exited) !== 0) throw new Error(errors)
 }

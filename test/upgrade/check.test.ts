@@ -125,6 +125,12 @@ describe('of a database of before', () => {
     const { code, report } = await check()
     expect(code).toBe(2)
     expect(report.problems).toEqual([expect.stringMatching(/^newer_schema: .*9999_later/)])
+    await change(configOf(fixture, database), async ({ sql }) => {
+      await sql`update cloakroom_migrations set name = ${'9999_\u001b[31mlater'} where name = '9999_later'`
+    })
+    const shown = await operate({ ...fixture.keys, ...database.env }, 'upgrade', '--check')
+    expect(shown.out).toContain('9999_?[31mlater')
+    expect(`${shown.out}${shown.err}`).not.toContain('\u001b')
   })
 })
 
@@ -168,6 +174,12 @@ describe('what follows from what was found', () => {
       'make a backup first: the newest by the clock is 26 hours old',
     ])
     expect(linesOf(report, now)).toContain('processes   2 of a version that does not say which\n')
+  })
+
+  test('names in the database drive no terminal, and add no line', () => {
+    const database = '9999_\u001b[31mlater\nFAILED      all is lost'
+    const lines = linesOf(conclude({ ...facts, schema: { database, program: NEWEST } }, now), now)
+    expect(lines.split('\n').filter((line) => line.startsWith('FAILED'))).toEqual([])
   })
 
   test('none of it where nothing is pending', () => {

@@ -3,6 +3,7 @@ import { checkUpgrade, linesOf } from '../../server/upgrade_check/index.ts'
 import type { upgradeOptions } from '../catalogue/server.ts'
 import type { Action } from '../command.ts'
 import { CliError } from '../terminal/cli_error.ts'
+import { printableJson, printableLines } from '../terminal/printable.ts'
 import { explained, serverConfig } from './operator.ts'
 
 /** Returns 0, 1 where something is to be seen to first, 2 where it would not work, or 78 for wrong settings. */
@@ -12,7 +13,9 @@ export const upgrade: Action<typeof upgradeOptions> = ({ output }, _, options) =
       throw new CliError('usage', 'a start does the upgrade: to see what it will do, add --check')
     const now = Date.now()
     const report = await checkUpgrade(serverConfig(), now)
-    const text = output.isJson ? `${JSON.stringify(report, null, 2)}\n` : linesOf(report, now)
+    const text = output.isJson
+      ? `${printableJson(report, 2)}\n`
+      : printableLines(linesOf(report, now))
     process.stdout.write(text)
     return report.verdict
   })

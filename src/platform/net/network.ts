@@ -3,7 +3,7 @@
  * an IPv6 /64, since a single host commands a whole /64. X-Forwarded-For counts only as far as
  * trusted proxies wrote it.
  */
-import { type CidrList, isIn, parseAddress } from './cidr.ts'
+import { type CidrList, isIn, parseAddress, parseCidrs } from './cidr.ts'
 
 /**
  * Builds the function that names a request's network; `trusted` are our own proxies. The first peer that
@@ -42,12 +42,20 @@ export function originNamer(trusted: CidrList): (request: Request, peer: string 
 
 function isTrusted(address: string, trusted: CidrList): boolean {
   const bytes = parseAddress(address)
-  return bytes !== null && isIn(bytes, trusted)
+  return bytes !== null && (isIn(bytes, trusted) || isIn(unmapped(bytes), trusted))
 }
 
+/** The IPv4 address within an IPv4-mapped one, as a socket for both has it (RFC 4291, section 2.5.5.2). */
+function unmapped(bytes: Uint8Array): Uint8Array {
+  return isIn(bytes, MAPPED) ? bytes.subarray(12) : bytes
+}
+
+const MAPPED = parseCidrs('::ffff:0:0/96')
+
 function networkOf(address: string): string {
-  const bytes = parseAddress(address)
-  if (!bytes) return 'unknown'
+  const parsed = parseAddress(address)
+  if (!parsed) return 'unknown'
+  const bytes = unmapped(parsed)
   if (bytes.length === 4) return bytes.join('.')
   return `${Buffer.from(bytes.subarray(0, 8)).toString('hex')}/64`
 }

@@ -4,6 +4,7 @@
  * same text for the same row.
  */
 import type { TransactionSql } from 'postgres'
+import { migrations } from '../../platform/db/migrate.ts'
 
 export type Table = {
   name: string
@@ -27,8 +28,13 @@ export async function makeTextsExact(tx: TransactionSql): Promise<void> {
     set local idle_in_transaction_session_timeout = 0`)
 }
 
+/** Made by our migrations; others keep tables of their own beside them. */
+const OWN = migrations.flatMap(({ text }) =>
+  [...text.matchAll(/^create table "?(\w+)"?/gim)].map(([, name = '']) => name),
+)
+
 /** Our tables but what only counts for a moment (unlogged), each behind those that its rows refer to. */
-export async function tablesOf(tx: TransactionSql): Promise<Table[]> {
+export async function tablesOf(tx: TransactionSql, own = OWN): Promise<Table[]> {
   const tables = await tx<Table[]>`
     select c.relname as name,
       (select string_agg(quote_ident(attname) || ' ' || format_type(atttypid, atttypmod), ', ' order by attnum)
@@ -40,7 +46,7 @@ export async function tablesOf(tx: TransactionSql): Promise<Table[]> {
         where i.indrelid = c.oid and i.indisprimary), 't::text collate "C"') as "order"
     from pg_class c
     where c.relkind in ('r', 'p') and c.relpersistence = 'p'
-      and c.relnamespace = current_schema()::regnamespace and c.relname <> ${MIGRATIONS}
+      and c.relnamespace = current_schema()::regnamespace and c.relname in ${tx(own)} and c.relname <> ${MIGRATIONS}
     order by c.relname collate "C"`
   const references = await tx<{ from: string; to: string }[]>`
     select conrelid::regclass::text as "from", confrelid::regclass::text as "to" from pg_constraint

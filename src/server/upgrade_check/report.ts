@@ -91,7 +91,7 @@ export function linesOf(report: Report, now: number): string {
     ...warnings.map((text) => ['WARNING', text]),
     ...problems.map((text) => ['FAILED', text]),
   ]
-    .map(([label = '', text]) => `${label.padEnd(10)}  ${text}\n`)
+    .map(([label = '', text]) => `${label.padEnd(10)}  ${text?.replaceAll('\n', '?')}\n`)
     .join('')
 }
 

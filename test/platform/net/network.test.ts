@@ -19,6 +19,11 @@ describe('without trusted proxies', () => {
     expect(nameOf(forwarded(), '2001:0db8:0001:0002:ffff::9')).toBe(first)
     expect(nameOf(forwarded(), '2001:db8:1:3::1')).not.toBe(first)
   })
+  test('an IPv4 address is one network, also as a socket for both families has it', () => {
+    expect(nameOf(forwarded(), '::ffff:203.0.113.5')).toBe('203.0.113.5')
+    expect(nameOf(forwarded(), '::ffff:cb00:7106')).toBe('203.0.113.6')
+    expect(nameOf(forwarded(), '0:0:0:0:0:ffff:203.0.113.7')).toBe('203.0.113.7')
+  })
   test('an unknown peer has one name for all', () => {
     expect(nameOf(forwarded('198.51.100.7'), null)).toBe('unknown')
     expect(nameOf(forwarded(), 'not an address')).toBe('unknown')
@@ -31,6 +36,14 @@ describe('behind trusted proxies', () => {
     expect(nameOf(forwarded('198.51.100.7'), '10.0.0.1')).toBe('198.51.100.7')
     expect(nameOf(forwarded('198.51.100.7, 10.1.1.1'), '10.0.0.1')).toBe('198.51.100.7')
     expect(nameOf(forwarded('198.51.100.7'), 'fd00::1')).toBe('198.51.100.7')
+  })
+  test('a proxy and a client are the same where a socket for both families sees them', () => {
+    expect(nameOf(forwarded('198.51.100.7'), '::ffff:10.0.0.1')).toBe('198.51.100.7')
+    expect(nameOf(forwarded('::ffff:198.51.100.7, ::ffff:10.1.1.1'), '10.0.0.1')).toBe(
+      '198.51.100.7',
+    )
+    const mapped = networkNamer(parseCidrs('::ffff:192.0.2.0/120'))
+    expect(mapped(forwarded('198.51.100.7'), '::ffff:192.0.2.9')).toBe('198.51.100.7')
   })
   test('what the client wrote in front of that is ignored', () => {
     expect(nameOf(forwarded('192.0.2.1, 198.51.100.7'), '10.0.0.1')).toBe('198.51.100.7')

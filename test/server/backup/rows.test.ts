@@ -26,6 +26,24 @@ afterAll(async () => {
   database.remove()
 })
 
+test('the tables of a migrated database are ours, and those that somebody put beside them are left alone', async () => {
+  const { sql } = connection
+  await sql`create table if not exists notes_of_the_operator (id int)`
+  const [ours, all] = await sql.begin(async (tx) => [
+    (await tablesOf(tx)).map(({ name }) => name),
+    (
+      await tx<{ name: string }[]>`
+        select relname as name from pg_class where relkind in ('r', 'p') and relpersistence = 'p'
+          and relnamespace = current_schema()::regnamespace`
+    ).map(({ name }) => name),
+  ])
+  await sql`drop table notes_of_the_operator`
+  expect(all.filter((name) => !ours.includes(name)).sort()).toEqual([
+    'cloakroom_migrations',
+    'notes_of_the_operator',
+  ])
+})
+
 const text = fc.string({ unit: 'binary' }).map((some) => some.toWellFormed().replaceAll('\0', ''))
 const moment = fc
   .tuple(
@@ -84,7 +102,7 @@ test('random rows of every type are the same after the way into a text and back'
           await tx.unsafe(`create table one (${declared}); create table two (${declared})`)
           const casts = columns.map(({ type }, at) => `$${at + 1}::text::${type}`).join(', ')
           for (const values of rows) await tx.unsafe(`insert into one values (${casts})`, values)
-          const tables = await tablesOf(tx)
+          const tables = await tablesOf(tx, ['one', 'two'])
           const [one, two] = ['one', 'two'].map((name) =>
             tables.find((table) => table.name === name),
           )

@@ -10,7 +10,16 @@
  */
 
 import { Database } from 'bun:sqlite'
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import {
+  chmodSync,
+  closeSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
 import { join, resolve } from 'node:path'
 import { finishReplacement } from './replace_cluster.ts'
 import { extractTemplate, NEW_CLUSTER_PREFIX } from './template_archive.ts'
@@ -19,6 +28,7 @@ import { extractTemplate, NEW_CLUSTER_PREFIX } from './template_archive.ts'
 export const KEYS_FILE = 'keys.env'
 
 export const LOCK = 'cloakroom.lock'
+const OWN_ONLY = 0o600
 /** A backup that is made for another process, which is given it when it is whole (server/backup). */
 export const SPOOL_PREFIX = 'backup.new-'
 export const CLUSTER = 'postgres'
@@ -118,6 +128,9 @@ function prepareRoot(root: string): void {
 function takeLock(root: string): Database {
   let lock: Database | undefined
   try {
+    // Who may open it may lock it, and keep the server from starting.
+    closeSync(openSync(join(root, LOCK), 'a', OWN_ONLY))
+    chmodSync(join(root, LOCK), OWN_ONLY)
     lock = new Database(join(root, LOCK), { create: true, readwrite: true })
     lock.run('PRAGMA busy_timeout = 0')
     lock.run('PRAGMA locking_mode = EXCLUSIVE')

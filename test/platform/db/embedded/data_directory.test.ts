@@ -69,6 +69,18 @@ test('a lock file of PostgreSQL that a kill left empty does not keep the directo
   await (await open()).close()
 }, 30_000)
 
+test('nobody else may open what locks the directory, also where it is of an older version', async () => {
+  const before = process.umask(0)
+  try {
+    writeFileSync(join(directory, 'cloakroom.lock'), '', { mode: 0o666 })
+    const opened = await open()
+    expect(statSync(join(directory, 'cloakroom.lock')).mode & 0o777).toBe(0o600)
+    await opened.close()
+  } finally {
+    process.umask(before)
+  }
+}, 30_000)
+
 test('a foreign directory is refused and left untouched', async () => {
   writeFileSync(join(directory, 'thesis.txt'), 'mine')
   expect(await refusal()).toEqual({
