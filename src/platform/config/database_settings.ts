@@ -48,7 +48,10 @@ export const databaseSettings = {
   DB_SSLMODE: z
     .enum(['disable', 'allow', 'prefer', 'require', 'verify-full'])
     .default('prefer')
-    .meta({ about: 'TLS towards PostgreSQL', example: 'verify-full' }),
+    .meta({
+      about: 'TLS towards PostgreSQL; only verify-full keeps out who is on the path',
+      example: 'verify-full',
+    }),
   DB_WAIT_SECONDS: number('a whole number of seconds', 0, 3600).default(60).meta({
     about: 'how long a start keeps trying to reach PostgreSQL; 0 tries once',
     example: '300',
