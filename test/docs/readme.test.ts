@@ -33,7 +33,7 @@ function jsonIn(screen: string): unknown {
 
 test('every script and command that the README or CONTRIBUTING names exists', async () => {
   const { scripts } = await Bun.file(join(ROOT, 'package.json')).json()
-  const named = `${readme}${textOf('CONTRIBUTING.md')}`.matchAll(/bun(?:@[\d.]+)? run ([\w:]+)/g)
+  const named = `${readme}${textOf('CONTRIBUTING.md')}`.matchAll(/bun(?:@[\d.]+)? run ([\w:-]+)/g)
   for (const [, name = ''] of named) expect(Object.keys(scripts)).toContain(name)
   const known = [
     'keygen',
