@@ -1,4 +1,5 @@
 /** The faults by name, as `bun run faults` has them. */
+import { chaos } from './chaos.ts'
 import { fullDisk } from './disk.ts'
 import { killRound } from './kill.ts'
 import { Loss } from './ledger.ts'
@@ -20,6 +21,7 @@ export const faults: Faults = {
   crash: { rounds: 20, databases: ['postgresql'], run: inRounds(crashRound) },
   freeze: { rounds: 1, databases: ['postgresql'], run: frozen },
   stop: { rounds: 20, databases: both, run: inRounds(stopRound) },
+  chaos: { rounds: 1, databases: both, run: badApi },
   disk: { rounds: 5, databases: both, run: ({ kind, rounds }) => fullDisk(kind, rounds, 3_000) },
 }
 
@@ -36,6 +38,15 @@ async function frozen({ kind, rounds }: Order): Promise<string> {
     const seen = `frozen for 30 s; health answered within ${longest.toFixed(0)} ms`
     if (longest > TOLD_MS) throw new Loss(seen)
     return seen
+  } finally {
+    await world.stop()
+  }
+}
+
+async function badApi({ kind, seconds, random }: Order): Promise<string> {
+  const world = await openWorld(kind)
+  try {
+    return await chaos(world, random, seconds)
   } finally {
     await world.stop()
   }

@@ -54,7 +54,12 @@ export async function openWorld(kind: Kind, options: Options = {}): Promise<Worl
     if (!options.cluster) await cluster?.remove()
     rmSync(parent, { recursive: true, force: true })
   }
-  const { works, people } = await everythingOn(subject, options.isShort ?? false)
+  const { works, people } = await everythingOn(subject, options.isShort ?? false).catch(
+    async (error: unknown) => {
+      await stop()
+      throw error
+    },
+  )
   let loggedIn = Date.now()
   const through = async (fault: () => Promise<void>) => {
     if (Date.now() - loggedIn > SESSION_MS) {

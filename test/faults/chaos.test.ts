@@ -1,0 +1,20 @@
+/** An API that behaves badly in every way, beside everything that people and agents do. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { databaseKind } from '../support/database.ts'
+import { chaos } from './chaos.ts'
+import { randomFrom, seedOf } from './random.ts'
+import { openWorld, type World } from './world.ts'
+
+let world: World | undefined
+
+beforeAll(async () => {
+  world = await openWorld(databaseKind, { isShort: true, replicas: 1 })
+}, 60_000)
+afterAll(() => world?.stop())
+
+test('callers of a bad API hold up nobody else, and leave no memory, no open files and no call without a record', async () => {
+  if (!world) throw new Error('there is no server')
+  const before = world.subject.ledger.size
+  expect(await chaos(world, randomFrom(seedOf()), 5)).toContain('on record')
+  expect(world.subject.ledger.size).toBeGreaterThan(before)
+}, 180_000)
