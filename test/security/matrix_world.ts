@@ -9,6 +9,7 @@ import type { Capability } from '../../src/platform/capability.ts'
 import { memberships, projects, users, workspaces } from '../../src/platform/db/schema/index.ts'
 import type { Role } from '../../src/platform/grant.ts'
 import type { TestApp } from '../support/app.ts'
+import { LIMITS } from '../support/failure.ts'
 import { type Person, registerPerson } from '../support/people.ts'
 import { openTeam } from '../support/teams.ts'
 
@@ -166,7 +167,7 @@ export async function addSecret({ projectId, person }: World): Promise<string> {
 }
 
 /** Made of what is there already, some of it in the background: counts, who was active. */
-const DERIVED = ['audit_deltas', 'audit_rollups', 'audit_terms', 'user_activity']
+const DERIVED = [...['audit_deltas', 'audit_rollups', 'audit_terms', 'user_activity'], ...LIMITS]
 /** Filled in later: when a token was used, and how its request ended. */
 const LATER = ['last_used_at', 'status_code', 'duration_ms', 'redacted', 'decision', 'reason']
 

@@ -1,6 +1,7 @@
 /** Refusals as a whole: status, code, sentence and fields, nothing more, and nothing written. */
 import { expect } from 'bun:test'
-import { sql } from 'drizzle-orm'
+import { getTableName, sql } from 'drizzle-orm'
+import * as limits from '../../src/platform/db/schema/limits.ts'
 import { type FaultCode, type FieldFault, messageOf, statusOf } from '../../src/platform/fault.ts'
 import type { Answer, CallOptions, TestApp } from './app.ts'
 
@@ -53,15 +54,22 @@ const but: Record<string, string> = {
   audit_logs: "where action is null or action not in ('access.denied', 'secret.read')",
 }
 
+/** Attempts count also where they are refused. */
+export const LIMITS = Object.values(limits).map((table) => getTableName(table))
+const BACKGROUND = `('${[
+  ...['audit_deltas', 'audit_rollups', 'audit_terms', 'user_activity'],
+  ...LIMITS,
+].join("','")}')`
+
 /**
- * A digest of the rows of each table, but for what is written in the background: the audit's counts, and
- * who was active.
+ * A digest of the rows of each table, but for what is written in the background: the audit's counts, who was
+ * active, and what limits count.
  */
 export async function contentOf({ connection: { db }, flushAudit }: TestApp): Promise<unknown[]> {
   await flushAudit()
   const tables = await db.execute<{ name: string }>(
     sql`select tablename as name from pg_tables where schemaname = 'public'
-      and tablename not in ('audit_deltas', 'audit_rollups', 'audit_terms', 'user_activity') order by 1`,
+      and tablename not in ${sql.raw(BACKGROUND)} order by 1`,
   )
   const digests = tables.map(({ name }) =>
     sql.raw(

@@ -43,7 +43,8 @@ class SharedBackoff implements Waits {
         insert into failed_attempts as f (key, count, until) values (${this.#named(key)}, 1, ${now})
         on conflict (key) do update set count = ${count},
           until = excluded.until + make_interval(secs => ${wait})
-        where f.until <= excluded.until
+        where f.until not between excluded.until + interval '1 microsecond'
+          and excluded.until + make_interval(secs => ${MAX_WAIT_SECONDS})
         returning 1)
       select null::float8 as waits from counted
       union all

@@ -46,14 +46,17 @@ export class SharedBuckets {
     const table = this.#table
     const each = seconds / count
     const now = sql`(excluded.full_at - ${most * each}::float8)`
-    const room = sql`${seconds + each / 2}::float8 - greatest(b.full_at - ${now}, 0)`
+    // Further ahead than an empty bucket is: a clock that was set back must not refuse until it is there again.
+    const full = sql`case when b.full_at > ${now} + ${seconds + each}::float8 then ${now}
+      else greatest(b.full_at, ${now}) end`
+    const room = sql`${seconds + each / 2}::float8 - (${full} - ${now})`
     const free = sql`least(${most}::int, floor((${room}) / ${each}::float8)::int)`
     const query = db.execute<Row>(sql`
       with n as materialized (select ${this.#now()} as now), drawn as (
         insert into ${table} as b (key, full_at, taken)
           select decode(${key}, 'hex'), now + ${most * each}::float8, ${most}::int from n
         on conflict (key) do update set
-          full_at = greatest(b.full_at, ${now}) + ${each}::float8 * ${free}, taken = ${free}
+          full_at = ${full} + ${each}::float8 * ${free}, taken = ${free}
         where ${free} >= 1
         returning taken, full_at, xmax = 0 as added)
       select taken as got, greatest(full_at - now, 0) as lacks, added from drawn, n

@@ -78,6 +78,16 @@ if (databaseKind === 'postgresql') {
       expect(await codeOf((async () => one?.take('a'))())).toBe('rate_limited')
     })
 
+    test('a clock that was ahead for a while refuses nobody when it is right again, and goes on counting', async () => {
+      moved = 86_400_000
+      const [ahead] = limiters()
+      for (let more = 0; more < rate.count; more += 1) await ahead?.take('a')
+      moved = 0
+      const [one] = limiters()
+      for (let more = 0; more < rate.count; more += 1) await one?.take('a')
+      expect(await codeOf((async () => one?.take('a'))())).toBe('rate_limited')
+    })
+
     test('a thousand keys that nobody uses any more leave no row', async () => {
       const [one] = limiters()
       await Promise.all(Array.from({ length: 200 }, async (_, key) => one?.take(`net ${key}`)))
@@ -175,6 +185,14 @@ if (databaseKind === 'postgresql') {
       await sql`update failed_attempts set until = until - interval '1 day 1 minute'`
       await sweepAttempts(processes[0]?.db as Connection['db'])
       expect(await sql`select 1 from failed_attempts`).toHaveLength(0)
+    })
+
+    test('a clock that was ahead for a while keeps nobody waiting when it is right again', async () => {
+      const [one] = throttles()
+      moved = 86_400_000
+      for (let round = 0; round < 5; round += 1) await one?.judge(attempt, wrong)
+      moved = 0
+      expect(await one?.judge(attempt, right)).toBe('ada')
     })
 
     test('no address of an account or network stands in the table', async () => {
