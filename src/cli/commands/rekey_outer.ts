@@ -73,8 +73,10 @@ function conclude(output: Output, result: Result): void {
   if (unreadable > 0) output.warn(`${unreadable} open under no key of ENCRYPTION_KEY`)
   for (const [id, why] of Object.entries(needed_keys))
     if (!dry_run) output.warn(`the key ${id} is needed still: ${WHY[why]}; then run this again`)
-  if (unused.length > 0)
+  for (const id of unused)
     output.say(
-      `nothing is under ${unused.join(', ')} any more: take it out of ENCRYPTION_KEY everywhere, and keep it as long as backups from before`,
+      resealed > 0
+        ? `nothing is under ${id} any more: take it out of ENCRYPTION_KEY everywhere, and keep it as long as backups from before`
+        : `nothing is under ${id}: if it is a new key, put it first in ENCRYPTION_KEY everywhere; if it is an old one, take it out, and keep it as long as backups from before`,
     )
 }

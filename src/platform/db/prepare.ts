@@ -26,7 +26,7 @@ export async function prepareDatabase(
   if (ROLE === 'resolver' && kind === 'postgresql') {
     const pending = await pendingMigrations(sql)
     if (pending !== 0) throw new OlderSchema(pending)
-    return await requireKeys(db, keys, log)
+    return await requireKeys(db, { ...keys, ROLE }, log)
   }
   const onWait = () => log.warning('a migration waits for other transactions')
   const applied = await migrate(sql, migrations, { onWait })
@@ -34,9 +34,15 @@ export async function prepareDatabase(
   return await checkKeys(db, keys, log)
 }
 
-async function requireKeys(db: Database, keys: Keys, log: Log): Promise<OpenedKeys> {
+/** Only looks, at what a process of that role may read. @throws ConfigError */
+export async function requireKeys(
+  db: Database,
+  { ROLE, ...keys }: Keys & Pick<Config, 'ROLE'>,
+  log: Log,
+): Promise<OpenedKeys> {
   const pepper = Pepper.parse(keys.SECRET_KEY)
-  await checkSecretKey(db, { pepper, lost: keys.SECRET_KEY_LOST, of: 'tokens' }, log)
+  const of = ROLE === 'resolver' ? 'tokens' : 'all'
+  await checkSecretKey(db, { pepper, lost: keys.SECRET_KEY_LOST, of }, log)
   const outer = OuterLayer.parse(keys.ENCRYPTION_KEY)
   await requireEncryptionKey(db, outer)
   return { outer, pepper }

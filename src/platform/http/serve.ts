@@ -64,6 +64,7 @@ export function serve(services: Services): Listener {
       return app.server?.url.origin ?? ''
     },
     close: async (drainMs) => {
+      if (!app.server) return
       const force = setTimeout(() => app.stop(true), drainMs)
       await app.stop()
       clearTimeout(force)

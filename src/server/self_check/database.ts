@@ -2,12 +2,11 @@
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '../../platform/config/config.ts'
-import { OuterLayer } from '../../platform/crypto/outer_layer.ts'
 import { CLUSTER } from '../../platform/db/embedded/data_directory.ts'
 import { DataDirectoryError } from '../../platform/db/embedded/open.ts'
-import { requireEncryptionKey } from '../../platform/db/key_check.ts'
 import { pendingMigrations } from '../../platform/db/migrate.ts'
 import { type Connection, openDatabase } from '../../platform/db/open.ts'
+import { requireKeys } from '../../platform/db/prepare.ts'
 import { awaitServer } from '../../platform/db/reach.ts'
 import { openLog } from '../../platform/log.ts'
 import { Failed } from './check.ts'
@@ -31,9 +30,11 @@ export async function checkDatabase(config: Config): Promise<string> {
 async function describe({ sql, db, location }: Connection, config: Config): Promise<string> {
   const pending = await pendingMigrations(sql)
   if (pending === null) return `${location}: without tables, the first start makes them`
-  if (pending === 0) await requireEncryptionKey(db, OuterLayer.parse(config.ENCRYPTION_KEY))
+  if (pending === 0) await requireKeys(db, config, openLog('error'))
   const state =
-    pending === 0 ? 'opens under ENCRYPTION_KEY' : `the next start migrates it (${pending})`
+    pending === 0
+      ? 'opens under ENCRYPTION_KEY, and SECRET_KEY made it'
+      : `the next start migrates it (${pending})`
   return `${location}: ${state}`
 }
 

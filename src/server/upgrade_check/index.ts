@@ -2,6 +2,7 @@
  * `cloakroom upgrade --check`: what the next start of this executable would do to the database of the settings, and
  * whether it can. It writes nothing; the start itself does the upgrade.
  */
+
 import { existsSync, readdirSync } from 'node:fs'
 import type { TransactionSql } from 'postgres'
 import type { Config } from '../../platform/config/config.ts'
@@ -14,8 +15,10 @@ import { requireEncryptionKey } from '../../platform/db/key_check.ts'
 import { appliedIn, type Migration, migrations, pendingOf } from '../../platform/db/migrate.ts'
 import { type Effect, effectsOf } from '../../platform/db/migration_effects.ts'
 import type { Database } from '../../platform/db/open.ts'
+import { requireKeys } from '../../platform/db/prepare.ts'
 import { ServerUnreachable } from '../../platform/db/reach.ts'
 import { SchemaError } from '../../platform/db/schema_error.ts'
+import { openLog } from '../../platform/log.ts'
 import { freeBytesOf, lookAt } from './look.ts'
 import { conclude, type Facts, type Pending, type Report, Unfit } from './report.ts'
 
@@ -66,7 +69,9 @@ async function gather(facts: Facts, { config, tx, db }: Place): Promise<void> {
   const reserve = config.DB_HOST === undefined ? RESERVE_BYTES : 0
   if (pending.length > 0) facts.space.needed_bytes = written + reserve
   facts.backup.newest = await lastBackup(tx)
-  await requireEncryptionKey(db, OuterLayer.parse(config.ENCRYPTION_KEY))
+  // What an older schema has of SECRET_KEY is counted by the start that migrates it.
+  if (pending.length === 0) await requireKeys(db, config, openLog('error'))
+  else await requireEncryptionKey(db, OuterLayer.parse(config.ENCRYPTION_KEY))
 }
 
 const STRENGTH = ['nobody', 'writers', 'everybody'] as const

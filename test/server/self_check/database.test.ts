@@ -58,6 +58,22 @@ test('another ENCRYPTION_KEY than the data was made under fails', async () => {
   await expect(checkDatabase(other)).rejects.toThrow('ENCRYPTION_KEY: does not open the data')
 })
 
+test('another SECRET_KEY than made what is there fails', async () => {
+  await change(
+    ({ sql }) => sql`insert into workspaces (id, type, name, policy_version)
+      values ('0190a000-0000-7000-8000-000000000001', 'shared', 'acme', 1)`,
+  )
+  await change(
+    ({
+      sql,
+    }) => sql`insert into tokens (id, workspace_id, kind, label, capabilities, verifier, public_key)
+      values ('0190a000-0000-7000-8000-000000000002', '0190a000-0000-7000-8000-000000000001', 'workload', 'ci',
+        '["read"]', decode('01020304' || repeat('00', 32), 'hex'), '')`,
+  )
+  await expect(checkDatabase(config)).rejects.toThrow('SECRET_KEY: another key (id 01020304)')
+  await change(({ sql }) => sql`delete from workspaces`)
+})
+
 test('a database of a later version fails, and one of an earlier version says what a start will do', async () => {
   await change(
     ({ sql }) => sql`insert into cloakroom_migrations (name, sha256) values ('9999_later', '')`,
