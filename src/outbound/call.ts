@@ -27,6 +27,8 @@ export type Call = {
   signing: Signing | null
   /** Where links in the answer's headers lead; `null` leaves them as they are. */
   linkBase: LinkBase | null
+  /** Of the span in which it is sent, for the upstream: instead of one among its headers. */
+  traceparent?: string | null
   /** What the guard writes in place of placeholders begins so (`stand_ins/mark.ts`). */
   mark?: string | null
 }

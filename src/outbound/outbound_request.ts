@@ -99,10 +99,11 @@ function standsForIn({ mark }: Call): Guarded['standsFor'] {
 
 function wireOf(
   { userAgent, clock }: Signer,
-  { method, signing, body: given }: Call,
+  { method, signing, body: given, traceparent = null }: Call,
   { target, address, injection, filled, values, signature }: Parts,
 ): { wire: WireRequest } & Pick<SignedAnew, 'signatures' | 'received'> {
-  const { headers } = injection.reveal()
+  const own = traceparent === null ? [] : [['traceparent', traceparent] satisfies HeaderPair]
+  const headers = without(own, injection.reveal().headers)
   const { path, search, body: filledBody } = filled.reveal()
   const { host, port, authority } = target
   const body = filledBody ? { bytes: filledBody } : given
@@ -110,7 +111,8 @@ function wireOf(
   const signed = signing
     ? sign(signing, { ...unsigned, body: bytesOf(body) ?? NO_BYTES }, values, clock.now())
     : UNSIGNED
-  const complete = completeHeaders(headers, signed.headers, userAgent)
+  const added = [...without(own, signed.headers), ...own]
+  const complete = completeHeaders(headers, added, userAgent)
   const sent: SignedAnew = signature
     ? signature.sign({ ...unsigned, headers: complete, body }, values)
     : { headers: complete, search, body, signatures: signed.signatures }
@@ -129,6 +131,13 @@ function wireOf(
     signatures: sent.signatures,
     received: sent.received,
   }
+}
+
+/** A header of ours stands alone, also in what is signed. */
+function without(own: readonly HeaderPair[], headers: readonly HeaderPair[]) {
+  return own.length === 0
+    ? headers
+    : headers.filter(([name]) => own.every(([one]) => one !== name.toLowerCase()))
 }
 
 /** An upstream that is asked not to compress cannot send a bomb. */

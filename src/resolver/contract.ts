@@ -33,6 +33,7 @@ const outboundCall = z
     timeout_ms: z.number().int().min(1).max(120_000).nullish(),
     stream: z.boolean().nullish(),
     sign: signing.nullish().meta(rarelyNeeded),
+    trace: z.boolean().nullish().meta(rarelyNeeded),
   })
   .superRefine(({ method, body, body_encoding }, context) => {
     const refuse = (path: string, message: string) =>
@@ -170,6 +171,8 @@ export const forwardSettings = z.strictObject({
   /** Links to the host of the call lead back through forward mode in a JSON body, too. */
   rewrite: z.enum(['body']).optional(),
   timeout_ms: z.coerce.number().int().min(1).max(120_000).optional(),
+  /** The upstream is told of the trace. */
+  trace: z.literal('true').optional(),
   mark: z
     .string()
     .regex(MARK, 'must be 20 to 40 letters and digits between two ~')

@@ -145,6 +145,7 @@ async function readForward(
     },
     scope: { projectId: settings.project ?? null, environment: settings.environment ?? null },
     timeoutMs: settings.timeout_ms ?? defaultTimeoutMs,
+    passesTrace: settings.trace !== undefined,
   }
 }
 

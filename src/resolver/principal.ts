@@ -35,7 +35,7 @@ export class TokenPrincipal implements Principal {
   readonly #services: ResolverServices
   readonly #caller: Caller
   /** From what is sent to the end of its answer. */
-  #call: Span | undefined
+  readonly #call: Span | undefined
 
   constructor(services: ResolverServices, caller: Caller) {
     this.#services = services
@@ -43,6 +43,12 @@ export class TokenPrincipal implements Principal {
     this.owner = { workspaceId: caller.token.workspaceId, tokenId: caller.token.id }
     this.connection = caller.connection
     this.headers = caller.headers
+    this.#call = currentSpan()?.child('call', {}, 'client')
+  }
+
+  /** Of the call that is sent, where that is traced. */
+  get traceparent(): string | null {
+    return this.#call?.traceparent ?? null
   }
 
   async decide(attempt: Attempt): Promise<OutboundRequest> {
@@ -55,7 +61,7 @@ export class TokenPrincipal implements Principal {
     const { liveCalls } = this.#services
     const end = (fault: Fault) => deadline.refuse(fault)
     if (basis) deadline.afterwards(liveCalls.hold({ token, ...basis }, end))
-    this.#call = currentSpan()?.child('call', sentTo(record), 'client')
+    this.#call?.begin().set(sentTo(record))
     return request
   }
 

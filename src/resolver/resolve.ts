@@ -24,6 +24,8 @@ export type TokenCall = {
   scope: NamedScope
   /** Milliseconds for the whole call; between two signs of life unless the answer is `whole`. */
   timeoutMs: number
+  /** Whether the upstream is told of the trace. */
+  passesTrace: boolean
 }
 
 /** POST /v1/resolve: the call is described in JSON. */
@@ -54,7 +56,9 @@ export async function perform(
   const record = new CallRecord({ id: requestId, projectId, environment })
   const turn = services.scheduler.take(workspaceId)
   if (turn) await turn
-  const { call, scope, timeoutMs } = await readLive(services, token, () => readCall(request))
+  const { call, scope, timeoutMs, passesTrace } = await readLive(services, token, () =>
+    readCall(request),
+  )
   // From here on the call's own deadline limits it, not the listener's patience with connections.
   context.holdOpen()
   const deadline = new Deadline(timeoutMs)
@@ -68,7 +72,12 @@ export async function perform(
     const headers = rateHeaders(rate)
     const caller = { token, record, scope, deadline, isLong, connection: context, headers }
     const principal = new TokenPrincipal(services, caller)
-    return await execute(services.outbound, principal, { call, deadline, record })
+    const traceparent = passesTrace ? principal.traceparent : null
+    return await execute(services.outbound, principal, {
+      call: { ...call, traceparent },
+      deadline,
+      record,
+    })
   } catch (error) {
     // Lets go of an answer that was refused half-way, too.
     deadline.abort()
@@ -109,6 +118,7 @@ function tokenCallOf(
     },
     scope: { projectId: body.project_id ?? null, environment: body.environment ?? null },
     timeoutMs: body.timeout_ms ?? defaultTimeoutMs,
+    passesTrace: body.trace ?? false,
   }
 }
 

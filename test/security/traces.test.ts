@@ -6,6 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:tes
 import { type Agent, API, employAgent, openStage, recordOf, type Stage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { type Collector, type SentSpan, startCollector } from '../support/collector.ts'
+import { forwardAs } from '../support/forward.ts'
 
 const VALUE = marked('traced')
 /** What stands in paths and queries, which the audit has and traces have not. */
@@ -153,6 +154,87 @@ describe('traceparent', () => {
     expect((await resolve({}, { traceparent: `00-${TRACE}-${SPAN}-01-more` })).status).toBe(200)
     const [root] = named(await spansNow(), 'POST /v1/resolve')
     expect(root?.traceId).not.toBe(TRACE)
+  })
+})
+
+const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-(0[01])$/
+
+/** Of the newest request that the upstream has: all headers of that name. */
+function sentOn(): string[] {
+  const { headers } = stage.upstream.received.at(-1) ?? { headers: [] }
+  return headers.flatMap(([name, value]) => (name.toLowerCase() === 'traceparent' ? [value] : []))
+}
+
+function forward(headers: Record<string, string> = {}) {
+  return forwardAs(stage, agent, '/', { headers: { 'x-key': 'SVC_SECRET_KEY', ...headers } })
+}
+
+describe('the upstream', () => {
+  test('is told nothing of a trace that was not asked to be passed on', async () => {
+    for (const more of [{}, { trace: false }, { trace: null }]) {
+      expect((await resolve(more, { traceparent })).status).toBe(200)
+      expect(sentOn()).toEqual([])
+    }
+    expect((await forward()).status).toBe(200)
+    expect(sentOn()).toEqual([])
+    expect((await forward({ traceparent })).status).toBe(200)
+    expect(sentOn()).toEqual([traceparent])
+    expect((await resolve({ headers: { Traceparent: traceparent } })).status).toBe(200)
+    expect(sentOn()).toEqual([traceparent])
+  })
+
+  test.each([
+    ['POST /v1/resolve', () => resolve({ trace: true }, { traceparent })],
+    ['a stream', () => resolve({ trace: true, stream: true }, { traceparent })],
+    [
+      'POST /v1/resolve with a header of that name',
+      () => resolve({ trace: true, headers: { TraceParent: 'another' } }, { traceparent }),
+    ],
+    ['forward mode', () => forward({ 'x-service-trace': 'true', traceparent })],
+  ])('is named the span of its call when %s asks, and no other', async (_, ask) => {
+    const response = await ask()
+    expect(response.status).toBe(200)
+    await response.text()
+    const [call] = named(await spansNow(), 'call')
+    expect(call?.traceId).toBe(TRACE)
+    expect(sentOn()).toEqual([`00-${TRACE}-${call?.spanId}-01`])
+  })
+
+  test('is told that the caller does not sample', async () => {
+    expect((await resolve({ trace: true }, { traceparent: `00-${TRACE}-${SPAN}-00` })).status).toBe(
+      200,
+    )
+    expect(sentOn().map((text) => TRACEPARENT.exec(text)?.slice(1))).toEqual([
+      [TRACE, expect.any(String), '00'],
+    ])
+    expect(await spansNow()).toEqual([])
+  })
+
+  test('is told of a trace of ours where the caller names none', async () => {
+    expect((await resolve({ trace: true }, { traceparent: 'none' })).status).toBe(200)
+    const [call] = named(await spansNow(), 'call')
+    expect(sentOn()).toEqual([`00-${call?.traceId}-${call?.spanId}-01`])
+  })
+
+  test('is sent a call whose signature stands in that header with one of that name', async () => {
+    const sign = {
+      type: 'hmac-sha256',
+      key: 'SVC_SECRET_SIGNING',
+      text: 'text',
+      header: 'traceparent',
+    }
+    const { status } = await resolve({ trace: true, sign })
+    if (status === 200) expect(sentOn()).toHaveLength(1)
+  })
+
+  test('that was refused leaves no span of a call', async () => {
+    const refused = { trace: true, target_url: 'https://elsewhere.example/' }
+    expect((await resolve(refused)).status).toBe(403)
+    expect(named(await spansNow(), 'call')).toEqual([])
+  })
+
+  test.each(['1', 'yes', 'false', ''])('X-Service-Trace: %s is refused', async (value) => {
+    expect((await forward({ 'x-service-trace': value })).status).toBe(422)
   })
 })
 

@@ -6,7 +6,6 @@ import type { KnownNames } from '../../client/known_names.ts'
 import {
   type Chains,
   type Judge,
-  ownId,
   type Send,
   signChange,
   UntrustedChain,
@@ -15,7 +14,7 @@ import type { OpenWorkspace } from '../../client/vault.ts'
 import type { KnownWorkspaceKeys } from '../../client/workspace_key.ts'
 import { isActive, readWorkspaces, type WorkspaceEntry } from '../../client/workspaces.ts'
 import { type Bytes, fromBase64 } from '../../platform/crypto/encoding.ts'
-import { type Identity, identityOf, isSignedId } from '../../sigchain/index.ts'
+import { type Identity, identityOf } from '../../sigchain/index.ts'
 import type { Choice } from '../accounts/choice.ts'
 import type { Names } from '../completion/names.ts'
 import { CliError } from '../terminal/cli_error.ts'

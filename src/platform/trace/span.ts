@@ -7,7 +7,7 @@
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { Fault } from '../fault.ts'
-import type { TraceContext } from './traceparent.ts'
+import { type TraceContext, traceparentOf } from './traceparent.ts'
 
 export type Attributes = Record<string, string | number | boolean | null | undefined>
 type Served = { method: string; route: string | null; status: number }
@@ -71,6 +71,11 @@ export class Trace {
     this.remoteParent = this.remote.spanId
   }
 
+  /** As far as it is decided yet: of strangers it is only at the end. */
+  get isSampled(): boolean {
+    return this.isOfKnown && this.#sink.keeps(this)
+  }
+
   add(span: Omit<Ended, 'traceId'>): void {
     this.#count += 1
     if (this.#count > MAX_SPANS) {
@@ -97,7 +102,7 @@ export class Span {
   readonly #parent: Span | null
   #name: string
   readonly #kind: Kind
-  readonly #from = now()
+  #from = now()
   readonly #attributes: Attributes
   readonly #events: Ended['events'] = []
   #hasEnded = false
@@ -120,6 +125,18 @@ export class Span {
 
   set(attributes: Attributes): this {
     Object.assign(this.#attributes, attributes)
+    return this
+  }
+
+  /** By which others name it. */
+  get traceparent(): string {
+    const { id: traceId, isSampled } = this.trace
+    return traceparentOf({ traceId, spanId: this.id, isSampled })
+  }
+
+  /** What it stands for begins only now. */
+  begin(): this {
+    this.#from = now()
     return this
   }
 
