@@ -5,6 +5,7 @@
 import {
   chmodSync,
   existsSync,
+  lstatSync,
   readdirSync,
   readFileSync,
   readlinkSync,
@@ -32,6 +33,7 @@ export type Reported = {
 }
 
 const INTERVAL_MS = 10_000
+/** For each process. */
 const KEPT = 5
 const MAX_BYTES = 262_144
 const TIMEOUT_MS = 2_000
@@ -61,7 +63,7 @@ export async function writeReport(reported: Reported): Promise<string | null> {
     const text = textOf(await describe(reported))
     // Never what is there already, which in a folder for all may be a link of somebody's.
     writeWhole(path, text)
-    if (isOwn) removeOld(directory)
+    removeOld(directory, KEPT * config.WORKERS)
     log.info('a report was written', { path })
     return path
   } catch (error) {
@@ -82,10 +84,13 @@ function writeWhole(path: string, text: string): void {
   }
 }
 
-/** Those of this folder; names begin with the time. */
-function removeOld(directory: string): void {
-  const found = readdirSync(directory).filter((name) => FILE.test(name))
-  for (const name of found.sort().slice(0, -KEPT)) rmSync(join(directory, name), { force: true })
+/** Of this user those of this folder, which may be one for all; names begin with the time. */
+function removeOld(directory: string, kept: number): void {
+  const found = readdirSync(directory)
+    .filter((name) => FILE.test(name))
+    .map((name) => join(directory, name))
+    .filter((path) => lstatSync(path, { throwIfNoEntry: false })?.uid === process.getuid?.())
+  for (const path of found.sort().slice(0, -kept)) rmSync(path, { force: true })
 }
 
 function textOf(described: object): string {

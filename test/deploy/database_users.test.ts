@@ -3,13 +3,16 @@
  * else, the control plane's changes no schema. docs/database-users.md is the list of what the resolver may.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { readFileSync } from 'node:fs'
+import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import postgres from 'postgres'
 import type { Entry } from '../../src/audit/entry.ts'
 import { storeRefused } from '../../src/audit/write_records.ts'
+import { openLog } from '../../src/platform/log.ts'
+import { writeReport } from '../../src/server/report.ts'
 import { type Agent, employAgent, openStage, resolveAs, type Stage } from '../support/agent.ts'
 import { callJson, startTestApp, type TestApp } from '../support/app.ts'
+import { type Collector, startCollector } from '../support/collector.ts'
 import { databaseKind, sharedCluster, type TestDatabase } from '../support/database.ts'
 import { forwardAs } from '../support/forward.ts'
 import { databaseVariables, partitionAudit } from '../support/prepared.ts'
@@ -25,6 +28,7 @@ if (databaseKind === 'postgresql') {
   let stage: Stage
   let resolver: TestApp
   let agent: Agent
+  let collector: Collector
   /** As each of the three users. */
   let owner: postgres.Sql
   let control: postgres.Sql
@@ -72,7 +76,12 @@ if (databaseKind === 'postgresql') {
     // Tables that another user made: the file gives them to the owner.
     await (await startTestApp({}, { database: given('cloakroom') })).stop()
     await applyRoles()
-    const rates = { RATE_TOKEN: '100000/1', RATE_API: '100000/1' }
+    collector = startCollector()
+    const rates = {
+      RATE_TOKEN: '100000/1',
+      RATE_API: '100000/1',
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.origin,
+    }
     stage = await openStage({ env: { ...variables('cloakroom_control'), ...rates } })
     resolver = await startTestApp(
       {
@@ -97,6 +106,7 @@ if (databaseKind === 'postgresql') {
     for (const sql of [owner, control, asResolver]) await sql?.end()
     await resolver?.stop()
     await stage?.stop()
+    await collector?.stop()
   })
 
   const call = () => ({ target_url: stage.url('/'), headers: { 'X-Key': 'SVC_SECRET_KEY' } })
@@ -128,6 +138,34 @@ if (databaseKind === 'postgresql') {
         expect([path, (await fetch(`${origin}${path}`, bearer())).status]).toEqual([path, 200])
       const figures = await (await fetch(`${resolver.admin}/metrics`)).text()
       expect(figures).toContain('cloakroom_database_up 1')
+      expect(problemsIn(resolver)).toEqual([])
+    })
+
+    test('has traces, gauges of what it may read and no others, and a report', async () => {
+      await resolver.tracer?.flush()
+      collector.spans.length = 0
+      expect((await resolveAs(resolver.resolver, agent.token, call())).status).toBe(200)
+      await resolver.tracer?.flush()
+      const names = collector.spans.map(({ name }) => name)
+      for (const name of ['POST /v1/resolve', 'decide', 'audit write', 'call'])
+        expect(names).toContain(name)
+      await owner`update instance set backed_up_at = now()`
+      const figures = await (await fetch(`${resolver.admin}/metrics`)).text()
+      expect(figures).toMatch(/^cloakroom_tokens_expiring \d/m)
+      expect(figures).toMatch(/^cloakroom_database_size_bytes \d/m)
+      expect(figures).not.toMatch(/^cloakroom_backup_last_timestamp_seconds\b/m)
+      const path = await writeReport({
+        ...resolver,
+        log: openLog('info', () => {}),
+        problems: () => [],
+      })
+      const report = JSON.parse(readFileSync(path ?? '', 'utf8'))
+      rmSync(path ?? '')
+      expect(report).toMatchObject({
+        settings: { ROLE: 'resolver', SECRET_KEY: '[redacted]' },
+        database: { kind: 'postgresql', connections: expect.any(Array) },
+      })
+      expect(report.database.migrations.length).toBeGreaterThan(10)
       expect(problemsIn(resolver)).toEqual([])
     })
 

@@ -12,6 +12,7 @@ import type { Endpoint } from '../../src/platform/http/endpoint.ts'
 import { permits } from '../../src/platform/roles.ts'
 import { forwardCalls } from '../../src/resolver/contract.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
+import { type Collector, startCollector } from '../support/collector.ts'
 import type { Person } from '../support/people.ts'
 import { type Request, type Row, rows, type Scene } from './matrix_rows.ts'
 import { slotsOf, withSlot } from './matrix_slots.ts'
@@ -19,6 +20,8 @@ import {
   buildWorld,
   type CallerName,
   callers,
+  ciphertext,
+  envelope,
   fingerprint,
   people,
   type World,
@@ -33,21 +36,28 @@ const endpoints = surfaces.flatMap(({ surface, endpoints }) =>
 )
 
 let app: TestApp
+/** Of traces, which all of this has. */
+let collector: Collector
 let world: World
 let other: World
 
 beforeAll(async () => {
   const plenty = '1000000/1'
+  collector = startCollector()
   app = await startTestApp({
     RATE_REGISTER: plenty,
     RATE_LOGIN: plenty,
     RATE_API: plenty,
     RATE_TOKEN: plenty,
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.origin,
   })
   world = await buildWorld(app)
   other = await buildWorld(app)
 }, 60_000)
-afterAll(() => app.stop())
+afterAll(async () => {
+  await app.stop()
+  await collector.stop()
+})
 
 const isPerson = (name: CallerName): name is (typeof people)[number] =>
   (people as readonly string[]).includes(name)
@@ -314,5 +324,21 @@ test('a foreign workspace in the header or the query is 404, wherever it may be 
     })
     const inQuery = `${path}?workspace_id=${other.workspaceId}`
     expect((await app.call(endpoint.method, inQuery, { token, body })).status).toBe(404)
+  }
+})
+
+test('the traces of all that was asked for have no token, password, key or name of a person in them', async () => {
+  await app.tracer?.flush()
+  const names = new Set(collector.spans.map(({ name }) => name))
+  const known = endpoints.filter(({ endpoint }) => endpoint.access.kind === 'member')
+  for (const { endpoint } of known) expect(names).toContain(`${endpoint.method} ${endpoint.path}`)
+  const secrets = [world, other].flatMap(({ person, ...its }) => [
+    ...[its.agentToken, its.workloadToken, its.readingToken, its.secretKey, its.projectName],
+    ...Object.values(person).flatMap((one) => [one.token, one.refresh, one.password, one.email]),
+  ])
+  for (const { text } of collector.requests) {
+    for (const secret of [...secrets, envelope, ciphertext])
+      expect({ secret, sent: text.includes(secret) }).toEqual({ secret, sent: false })
+    expect(text).not.toMatch(/svc_[a-z]{3}_|bearer |@/i)
   }
 })

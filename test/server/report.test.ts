@@ -1,8 +1,16 @@
 /** SIGUSR1: what a process knows of itself, without a secret, and never at the cost of what it does. */
 import { expect, test } from 'bun:test'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import {
+  chownSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { openLog } from '../../src/platform/log.ts'
 import { writeReport } from '../../src/server/report.ts'
 import { keepingIn, startTestApp } from '../support/app.ts'
@@ -45,6 +53,34 @@ test('many signals write one report, which only its user may read and which has 
   expect(report.database.migrations.length).toBeGreaterThan(10)
   expect(report.keys.SECRET_KEY[0]).toMatch(/^[0-9a-f]{8}$/)
   rmSync(directory, { recursive: true })
+}, 60_000)
+
+test('the newest five are kept wherever they are written, and what others wrote stays', async () => {
+  const app = await startTestApp()
+  const directory = mkdtempSync(join(tmpdir(), 'cr-report-'))
+  const { TMPDIR = '' } = process.env
+  const old = Array.from({ length: 8 }, (_, at) => `cloakroom-report-100000000000${at}-1.json`)
+  const notOurs = ['cloakroom-report-1-1.json.gz', 'notes']
+  const isRoot = process.getuid?.() === 0
+  if (isRoot) notOurs.push('cloakroom-report-1-1.json')
+  for (const name of [...old, ...notOurs]) writeFileSync(join(directory, name), '')
+  if (isRoot) chownSync(join(directory, 'cloakroom-report-1-1.json'), 65_534, 65_534)
+  try {
+    process.env.TMPDIR = directory
+    const written = await writeReport({
+      ...app,
+      connection: { ...app.connection, kind: 'postgresql' as const },
+      log: openLog('info', keepingIn([])),
+      problems: () => [],
+    })
+    const expected = [...notOurs, ...old.slice(-4), basename(written ?? '')]
+    expect(readdirSync(directory).sort()).toEqual(expected.sort())
+  } finally {
+    if (TMPDIR) process.env.TMPDIR = TMPDIR
+    else delete process.env.TMPDIR
+    rmSync(directory, { recursive: true })
+    await app.stop()
+  }
 }, 60_000)
 
 test('a report that cannot be written is a line of the log, and one too long is cut', async () => {
