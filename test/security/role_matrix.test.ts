@@ -336,9 +336,8 @@ test('the traces of all that was asked for have no token, password, key or name 
     ...[its.agentToken, its.workloadToken, its.readingToken, its.secretKey, its.projectName],
     ...Object.values(person).flatMap((one) => [one.token, one.refresh, one.password, one.email]),
   ])
-  for (const { text } of collector.requests) {
-    for (const secret of [...secrets, envelope, ciphertext])
-      expect({ secret, sent: text.includes(secret) }).toEqual({ secret, sent: false })
-    expect(text).not.toMatch(/svc_[a-z]{3}_|bearer |@/i)
-  }
+  const sent = collector.requests.map(({ text }) => text).join('\n')
+  for (const secret of [...secrets, envelope, ciphertext])
+    expect({ secret, sent: sent.includes(secret) }).toEqual({ secret, sent: false })
+  expect(sent.match(/svc_[a-z]{3}_|bearer |@/i)).toBeNull()
 })

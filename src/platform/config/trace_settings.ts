@@ -38,6 +38,11 @@ export const traceSettings = {
     example: 'authorization=Bearer%20a-long-random-string',
     secret: true,
   }),
+  OTEL_EXPORTER_OTLP_CERTIFICATE: z.string().min(1).optional().meta({
+    about:
+      'PEM file of the authorities that the collector is trusted by, in place of the built-in ones',
+    example: '/etc/cloakroom/collector-ca.pem',
+  }),
   OTEL_SERVICE_NAME: z.string().min(1).max(255).default('cloakroom').meta({
     about: 'name of this service in traces',
     example: 'cloakroom-eu',

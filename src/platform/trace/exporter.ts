@@ -20,7 +20,13 @@ const LATER = new Set([429, 502, 503, 504])
 const ATTEMPTS = 3
 const FIRST_WAIT_MS = 1_000
 
-export type Collector = { url: string; headers: Record<string, string>; serviceName: string }
+export type Collector = {
+  url: string
+  headers: Record<string, string>
+  serviceName: string
+  /** PEM of the authorities that it is trusted by, in place of the built-in ones. */
+  ca?: string | undefined
+}
 
 export class Exporter {
   /** Spans that were taken, that found no room, and that the collector did not take. */
@@ -97,7 +103,7 @@ export class Exporter {
   }
 
   async #post(body: string): Promise<{ isTaken: boolean; isLater: boolean; why: string }> {
-    const { url, headers } = this.#collector
+    const { url, headers, ca } = this.#collector
     try {
       const response = await fetch(url, {
         method: 'POST',
@@ -107,7 +113,7 @@ export class Exporter {
         proxy: false,
         decompress: false,
         verbose: false,
-        tls: { rejectUnauthorized: true },
+        tls: { rejectUnauthorized: true, ...(ca === undefined ? {} : { ca }) },
         signal: AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), this.#closing.signal]),
       } as unknown as BunFetchRequestInit)
       const { ok, status } = response

@@ -2,6 +2,7 @@
  * Begins the trace of a request, and decides whether it is exported. What strangers ask for is never more than
  * a few traces a second, whatever they say by `traceparent`; what they say of sampling does not count.
  */
+import { readAuthorities } from '../config/authorities.ts'
 import type { Config } from '../config/config.ts'
 import type { Log } from '../log.ts'
 import { Exporter } from './exporter.ts'
@@ -32,12 +33,13 @@ type Settings = Pick<
   | 'OTEL_EXPORTER_OTLP_ENDPOINT'
   | 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'
   | 'OTEL_EXPORTER_OTLP_HEADERS'
+  | 'OTEL_EXPORTER_OTLP_CERTIFICATE'
   | 'OTEL_SERVICE_NAME'
   | 'OTEL_TRACES_SAMPLER'
   | 'OTEL_TRACES_SAMPLER_ARG'
 >
 
-/** `null` without a collector: then nothing is traced. */
+/** `null` without a collector: then nothing is traced. @throws ConfigError when its certificate cannot be read */
 export function openTracer(config: Settings, log: Log): Tracer | null {
   const url = urlOf(config)
   if (url === null) return null
@@ -46,6 +48,7 @@ export function openTracer(config: Settings, log: Log): Tracer | null {
       url,
       headers: Object.fromEntries(config.OTEL_EXPORTER_OTLP_HEADERS),
       serviceName: config.OTEL_SERVICE_NAME,
+      ca: readAuthorities(config.OTEL_EXPORTER_OTLP_CERTIFICATE, 'OTEL_EXPORTER_OTLP_CERTIFICATE'),
     },
     log,
   )

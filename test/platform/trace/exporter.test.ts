@@ -1,8 +1,11 @@
 /** A collector that is away, slow or hostile costs spans, and nothing else. */
 import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { createAuthority } from '../../../src/cli/demo/certificates.ts'
+import { readConfig } from '../../../src/platform/config/config.ts'
 import { openLog } from '../../../src/platform/log.ts'
 import { Exporter } from '../../../src/platform/trace/exporter.ts'
 import type { Ended } from '../../../src/platform/trace/span.ts'
+import { openTracer } from '../../../src/platform/trace/tracer.ts'
 import { keepingIn } from '../../support/app.ts'
 import { type Collector, startCollector } from '../../support/collector.ts'
 
@@ -104,4 +107,50 @@ test('a collector that asks for time gets the batch again', async () => {
   await exporter.flush()
   expect(refused).toBe(1)
   expect(exporter.counts).toEqual({ exported: 1, dropped: 0, failed: 0 })
+})
+
+test('a collector with a certificate of its own is trusted by the authority that is named, and by no other', async () => {
+  const [authority, another] = [await createAuthority('Ours'), await createAuthority('Another')]
+  const received: string[] = []
+  const server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    tls: await authority.issue(['localhost']),
+    fetch: async (request) => {
+      received.push(await request.text())
+      return Response.json({})
+    },
+  })
+  const url = `https://localhost:${server.port}/v1/traces`
+  for (const ca of [undefined, another.certificate, authority.certificate]) {
+    const to = { url, headers: {}, serviceName: 'test', ca }
+    const one = new Exporter(to, openLog('info', keepingIn(logs)))
+    one.add(span)
+    const isTrusted = ca === authority.certificate
+    const sent = one.flush()
+    if (isTrusted) await sent
+    else while (!logs.join().includes('could not be exported')) await Bun.sleep(5)
+    logs.length = 0
+    await one.close(0)
+    expect(one.counts.exported).toBe(isTrusted ? 1 : 0)
+    expect(received.length).toBe(isTrusted ? 1 : 0)
+  }
+  await server.stop(true)
+})
+
+test('a certificate of the collector that cannot be read is a wrong setting', () => {
+  const KEYS = {
+    SECRET_KEY: 'test-secret-key-test-secret-key-test',
+    ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64url'),
+  }
+  const env = {
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.origin,
+    OTEL_EXPORTER_OTLP_CERTIFICATE: '/nowhere/ca.pem',
+  }
+  expect(() =>
+    openTracer(
+      readConfig(env, () => KEYS),
+      openLog('info', keepingIn(logs)),
+    ),
+  ).toThrow(/^OTEL_EXPORTER_OTLP_CERTIFICATE: is not a readable PEM file/)
 })
