@@ -72,12 +72,8 @@ export async function perform(
     const headers = rateHeaders(rate)
     const caller = { token, record, scope, deadline, isLong, connection: context, headers }
     const principal = new TokenPrincipal(services, caller)
-    const traceparent = passesTrace ? principal.traceparent : null
-    return await execute(services.outbound, principal, {
-      call: { ...call, traceparent },
-      deadline,
-      record,
-    })
+    const sent = passesTrace ? { ...call, traceparent: principal.traceparent } : call
+    return await execute(services.outbound, principal, { call: sent, deadline, record })
   } catch (error) {
     // Lets go of an answer that was refused half-way, too.
     deadline.abort()

@@ -767,3 +767,14 @@ describe('policies', () => {
     }
   })
 })
+
+test('a server that traces nothing has no trace to pass on, and leaves the caller its own', async () => {
+  const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
+  const call = { target_url: stage.url('/'), trace: true }
+  expect((await agent.resolve(call)).status).toBe(200)
+  expect((await agent.resolve({ ...call, headers: { traceparent } })).status).toBe(200)
+  expect(stage.upstream.received.map((one) => one.header('traceparent'))).toEqual([
+    undefined,
+    traceparent,
+  ])
+})
