@@ -76,7 +76,7 @@ GRANT INSERT, SELECT (id, decision, reason, refused_by, status_code, duration_ms
   UPDATE (decision, reason, refused_by, status_code, duration_ms, redacted) ON audit_logs TO cloakroom_resolver;
 GRANT INSERT, SELECT (id, intent), UPDATE (intent) ON audit_refused TO cloakroom_resolver;
 GRANT INSERT ON audit_deltas, audit_terms TO cloakroom_resolver;
-GRANT SELECT, INSERT, UPDATE ON token_rates, live_processes TO cloakroom_resolver;
+GRANT SELECT, INSERT, UPDATE ON live_processes TO cloakroom_resolver;
 
 -- Columns cannot say which rows: of a record the resolver adds the outcome of a call, once.
 CREATE OR REPLACE FUNCTION refuse_altered_audit_logs() RETURNS trigger LANGUAGE plpgsql AS $$

@@ -39,7 +39,7 @@ export function forgetWorkspace({ tokens, snapshots, keys }: Access, workspaceId
 }
 
 export function openAccess(
-  { config, clock, outer, pepper, log }: Omit<FeatureServices, 'db'>,
+  { config, clock, outer, pepper, live, log }: Omit<FeatureServices, 'db'>,
   { sql, trail }: { sql: postgres.Sql; trail: AuditTrail },
 ): Access {
   const reader = openReader(sql)
@@ -51,7 +51,7 @@ export function openAccess(
     keys: new KeyCache(config.KEY_CACHE_SECONDS, clock),
     chains,
     refusals: verifier.refusals,
-    limiter: new RateLimiter(config.RATE_TOKEN, clock),
+    limiter: new RateLimiter(config.RATE_TOKEN, clock, live.resolvers),
     trail,
     decideLocked: openDecideLocked({ sql, trail, outer, verifier }),
     readCredentials: openReadCredentials(reader),

@@ -4,6 +4,7 @@ import type { Config } from './config/config.ts'
 import type { OuterLayer } from './crypto/outer_layer.ts'
 import type { Pepper } from './crypto/pepper.ts'
 import type { Database } from './db/open.ts'
+import type { LiveProcesses } from './limits/sharers.ts'
 import type { Log } from './log.ts'
 
 export type FeatureServices = {
@@ -12,6 +13,8 @@ export type FeatureServices = {
   pepper: Pepper
   clock: Clock
   config: Config
+  /** Among whom limits are divided. */
+  live: LiveProcesses
   log: Log
   /** Whether this process was told to stop: it finishes, and wants no more. */
   isStopping(): boolean

@@ -4,12 +4,14 @@
  * such as the queue of the audit.
  */
 import { Fault } from '../platform/fault.ts'
+import { ALONE, partOf, type Sharers } from '../platform/limits/sharers.ts'
 
 type Bulkhead = { running: number; waiting: Set<() => void> }
 
 type Options = {
-  /** Calls of one workspace that run at once, and as many that may wait. */
+  /** Calls of one workspace that run at once, and as many that may wait: of both the part of this process. */
   width: number
+  sharers?: Sharers
   /** Milliseconds that one waits. */
   timeoutMs?: number
 }
@@ -18,13 +20,19 @@ type Options = {
 const TIMEOUT_MS = 1_000
 
 export class Bulkheads {
-  readonly #width: number
+  readonly #whole: number
+  readonly #sharers: Sharers
   readonly #timeoutMs: number
   readonly #bulkheads = new Map<string, Bulkhead>()
 
-  constructor({ width, timeoutMs = TIMEOUT_MS }: Options) {
-    this.#width = width
+  constructor({ width, sharers = ALONE, timeoutMs = TIMEOUT_MS }: Options) {
+    this.#whole = width
+    this.#sharers = sharers
     this.#timeoutMs = timeoutMs
+  }
+
+  get #width(): number {
+    return partOf(this.#whole, this.#sharers)
   }
 
   /**
@@ -52,7 +60,7 @@ export class Bulkheads {
     }
   }
 
-  /** A call that leaves hands the place over: the number of running calls stays. */
+  /** Who leaves gives the place, which is taken again before the wait ends. */
   async #wait({ waiting }: Bulkhead, deadline: AbortSignal): Promise<void> {
     if (waiting.size >= this.#width || deadline.aborted) throw busy()
     const place = Promise.withResolvers<void>()
@@ -73,13 +81,14 @@ export class Bulkheads {
   }
 
   #leave(workspaceId: string, bulkhead: Bulkhead): void {
-    const [next] = bulkhead.waiting
-    if (next) {
-      bulkhead.waiting.delete(next)
-      next()
-      return
-    }
     bulkhead.running -= 1
+    // None while more run than may since the part became smaller, several where it grew.
+    for (const next of bulkhead.waiting) {
+      if (bulkhead.running >= this.#width) break
+      bulkhead.waiting.delete(next)
+      bulkhead.running += 1
+      next()
+    }
     if (bulkhead.running === 0) this.#bulkheads.delete(workspaceId)
   }
 }

@@ -33,7 +33,7 @@ type Options = {
 
 /** @throws ConfigError when RESOLVER_CA_FILE cannot be read */
 export function openResolver(
-  { config, clock, log }: FeatureServices,
+  { config, clock, live, log }: FeatureServices,
   { access, ownPorts, lookup }: Options,
 ): Resolver {
   const outbound = openOutbound({ config, clock, lookup, ownPorts })
@@ -44,7 +44,7 @@ export function openResolver(
     outbound,
     guards,
     scheduler: new Scheduler(),
-    bulkheads: new Bulkheads({ width: config.RESOLVER_CONCURRENCY }),
+    bulkheads: new Bulkheads({ width: config.RESOLVER_CONCURRENCY, sharers: live.resolvers }),
     liveCalls: new LiveCalls({ ...access, guards, log }),
     listings: openListings(clock),
     defaultTimeoutMs: config.RESOLVER_TIMEOUT_MS,

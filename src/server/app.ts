@@ -16,6 +16,7 @@ import { vacuumStatement } from '../platform/db/embedded/open.ts'
 import { type Bus, openBus, POLICY_CHANGES } from '../platform/db/notify.ts'
 import { type Connection, openDatabase } from '../platform/db/open.ts'
 import { prepareDatabase } from '../platform/db/prepare.ts'
+import { openLiveProcesses } from '../platform/limits/sharers.ts'
 import { scheduleSweeps } from '../platform/limits/upkeep.ts'
 import { describeError, type Log } from '../platform/log.ts'
 import type { FeatureServices } from '../platform/services.ts'
@@ -83,7 +84,9 @@ async function compose(
   const { log, clock, lookup, worker, tracer } = options
   const keys = await prepareDatabase(connection, config, log)
   const { isStopping, beginStop } = openDrain(config)
-  const services: FeatureServices = { db: connection.db, ...keys, clock, config, log, isStopping }
+  const { db } = connection
+  const live = await openLiveProcesses({ db, config })
+  const services: FeatureServices = { db, ...keys, clock, config, live, log, isStopping }
   const watch = openWatch({ ...config, ADMIN_PORT: adminPortOf(config, worker) })
   const trail = new AuditTrail(connection.sql, log, watch?.instruments)
   await trail.adopt(null)
@@ -128,7 +131,7 @@ async function compose(
       await admin?.close()
       resolver.close()
       for (const job of jobs) job?.stop()
-      await bus.close()
+      await Promise.all([bus.close(), live.stop()])
       await Promise.all([activity.close(FLUSH_MS), trail.close(FLUSH_MS), tracer?.close(FLUSH_MS)])
       await connection.close()
       access.chains.seen.close()

@@ -92,7 +92,7 @@ export function openListeners(services: FeatureServices, parts: Parts) {
 function sharedServices(
   services: FeatureServices,
 ): Omit<Services, 'surface' | 'routes' | 'identity' | 'tracer'> {
-  const { db, config, clock, log, isStopping } = services
+  const { db, config, clock, live, log, isStopping } = services
   const trusted = parseCidrs(config.TRUSTED_PROXIES)
   return {
     db,
@@ -113,7 +113,7 @@ function sharedServices(
     limits: {
       register: openRate(services, 'register', config.RATE_REGISTER),
       login: openRate(services, 'login', config.RATE_LOGIN),
-      api: new RateLimiter(config.RATE_API, clock),
+      api: new RateLimiter(config.RATE_API, clock, live.controlPlanes),
     },
     cronSecret: config.CRON_SECRET,
   }

@@ -5,6 +5,7 @@
 import type { Clock } from '../clock.ts'
 import type { Rate } from '../config/config.ts'
 import { Fault } from '../fault.ts'
+import { ALONE, partOf, type Sharers } from '../limits/sharers.ts'
 import { LruMap } from '../lru.ts'
 
 const MAX_KEYS = 100_000
@@ -31,15 +32,17 @@ export function overLimit({ count, seconds }: Rate, waitSeconds: number): Fault 
 /** One token, less what a sum of fractions may lack. */
 const WHOLE = 1 - 1e-9
 
-/** A token bucket per key: `count` at once, refilled evenly over `seconds`. */
+/** A token bucket per key: `count` at once, refilled evenly over `seconds`; of both the part of this process. */
 export class RateLimiter {
-  readonly #rate: Rate
+  readonly #whole: Rate
   readonly #clock: Clock
+  readonly #sharers: Sharers
   readonly #buckets = new LruMap<string, { tokens: number; at: number }>({ max: MAX_KEYS })
 
-  constructor(rate: Rate, clock: Clock) {
-    this.#rate = rate
+  constructor(rate: Rate, clock: Clock, sharers = ALONE) {
+    this.#whole = rate
     this.#clock = clock
+    this.#sharers = sharers
   }
 
   /**
@@ -48,7 +51,8 @@ export class RateLimiter {
    * @throws Fault `rate_limited` with Retry-After in seconds
    */
   take(key: string): RateState {
-    const { count, seconds } = this.#rate
+    const { seconds } = this.#whole
+    const count = partOf(this.#whole.count, this.#sharers)
     const now = this.#clock.now()
     const bucket = this.#buckets.get(key) ?? { tokens: count, at: now }
     // A clock that was set back must not lock everybody out until it has caught up.
@@ -57,17 +61,12 @@ export class RateLimiter {
     if (tokens >= WHOLE) {
       const left = Math.max(0, tokens - 1)
       this.#buckets.set(key, { tokens: left, at: now })
-      return this.#stateOf(left)
+      const resetSeconds = Math.ceil(((count - left) * seconds) / count)
+      return { limit: count, remaining: Math.floor(left), resetSeconds, windowSeconds: seconds }
     }
     // A refusal refills nothing: many small sums would round below the whole that the wait promised.
     this.#buckets.set(key, { tokens: bucket.tokens, at: since })
-    throw overLimit(this.#rate, ((1 - tokens) * seconds) / count)
-  }
-
-  #stateOf(tokens: number): RateState {
-    const { count, seconds } = this.#rate
-    const resetSeconds = Math.ceil(((count - tokens) * seconds) / count)
-    return { limit: count, remaining: Math.floor(tokens), resetSeconds, windowSeconds: seconds }
+    throw overLimit({ count, seconds }, ((1 - tokens) * seconds) / count)
   }
 }
 

@@ -2,20 +2,18 @@
  * Token buckets in PostgreSQL, which all processes draw from: one statement for each look, by the database's
  * clock. A row says when its bucket is full again; from then on it says nothing, and goes.
  */
-import { type Name, type SQL, sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import type { Clock } from '../clock.ts'
 import type { Rate } from '../config/config.ts'
 import type { Reading } from '../db/open.ts'
 import { Fault } from '../fault.ts'
 import { withTimeout } from '../timeout.ts'
 
-/** Rows of one table: beyond that those that are full soonest go first, which can only forgive. */
+/** Beyond so many rows that those that are full soonest go first, which can only forgive. */
 export const MAX_ROWS = 100_000
 /** Rows that one process adds before it looks. */
 const MUCH = 10_000
 const TIMEOUT_MS = 5_000
-
-export type BucketTable = 'rate_limits' | 'token_rates'
 
 /** What was got, at most what was asked for, and by how many seconds of refilling the bucket is not full. */
 export type Draw = { got: number; lacks: number }
@@ -25,25 +23,15 @@ type Row = { got: number; lacks: number; added: boolean }
 export class SharedBuckets {
   readonly #db: Reading
   readonly #clock: Clock
-  readonly #table: Name
-  readonly #sweeps: boolean
   #added = 0
 
-  /** Who may not delete rows does not sweep. */
-  constructor(
-    db: Reading,
-    clock: Clock,
-    { table, sweeps }: { table: BucketTable; sweeps: boolean },
-  ) {
+  constructor(db: Reading, clock: Clock) {
     this.#db = db
     this.#clock = clock
-    this.#table = sql.identifier(table)
-    this.#sweeps = sweeps
   }
 
   /** Draws up to so many. @throws Fault `unavailable` when the database takes too long, and the driver's errors */
   async draw(key: string, { count, seconds }: Rate, most = 1, db = this.#db): Promise<Draw> {
-    const table = this.#table
     const each = seconds / count
     const now = sql`(excluded.full_at - ${most * each}::float8)`
     // Further ahead than an empty bucket is: a clock that was set back must not refuse until it is there again.
@@ -53,7 +41,7 @@ export class SharedBuckets {
     const free = sql`least(${most}::int, floor((${room}) / ${each}::float8)::int)`
     const query = db.execute<Row>(sql`
       with n as materialized (select ${this.#now()} as now), drawn as (
-        insert into ${table} as b (key, full_at, taken)
+        insert into rate_limits as b (key, full_at, taken)
           select decode(${key}, 'hex'), now + ${most * each}::float8, ${most}::int from n
         on conflict (key) do update set
           full_at = ${full} + ${each}::float8 * ${free}, taken = ${free}
@@ -61,7 +49,7 @@ export class SharedBuckets {
         returning taken, full_at, xmax = 0 as added)
       select taken as got, greatest(full_at - now, 0) as lacks, added from drawn, n
       union all
-      select 0, greatest(b.full_at - n.now, 0), false from ${table} b, n
+      select 0, greatest(b.full_at - n.now, 0), false from rate_limits b, n
       where b.key = decode(${key}, 'hex') and not exists (select from drawn)`)
     const late = () => new Fault('unavailable')
     const [row] = await withTimeout(TIMEOUT_MS, query, late)
@@ -73,11 +61,9 @@ export class SharedBuckets {
   /** Takes away rows that say nothing any more, and what is over the bound. */
   async sweep(): Promise<void> {
     this.#added = 0
-    if (!this.#sweeps) return
-    const table = this.#table
-    await this.#db.execute(sql`delete from ${table} where full_at <= ${this.#now()}`)
-    await this.#db.execute(sql`delete from ${table} where key in (
-      select key from ${table} order by full_at desc offset ${MAX_ROWS})`)
+    await this.#db.execute(sql`delete from rate_limits where full_at <= ${this.#now()}`)
+    await this.#db.execute(sql`delete from rate_limits where key in (
+      select key from rate_limits order by full_at desc offset ${MAX_ROWS})`)
   }
 
   /** Differs from the database's clock in tests only, where time is moved. */

@@ -19,7 +19,7 @@ export function openRate(
   rate: Rate,
 ): SharedLimiter {
   if (config.DB_HOST === undefined) return new RateLimiter(rate, clock)
-  const buckets = new SharedBuckets(db, clock, { table: 'rate_limits', sweeps: true })
+  const buckets = new SharedBuckets(db, clock)
   return new SharedRate({ buckets, clock, rate, keyOf: openKeys(config.SECRET_KEY), name })
 }
 

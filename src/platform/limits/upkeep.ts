@@ -6,6 +6,7 @@ import type { Database } from '../db/open.ts'
 import { describeError, type Log } from '../log.ts'
 import { sweepAttempts } from './shared_backoff.ts'
 import { SharedBuckets } from './shared_buckets.ts'
+import { sweepProcesses } from './sharers.ts'
 
 export function scheduleSweeps({
   db,
@@ -18,13 +19,13 @@ export function scheduleSweeps({
   config: Config
   log: Log
 }): { stop(): void } {
-  const tables = ['rate_limits', 'token_rates'] as const
-  const buckets = tables.map((table) => new SharedBuckets(db, clock, { table, sweeps: true }))
+  const buckets = new SharedBuckets(db, clock)
   return new Cron('*/20 * * * * *', { protect: true, unref: true }, async () => {
     if (config.DB_HOST === undefined) return
     try {
-      for (const each of buckets) await each.sweep()
+      await buckets.sweep()
       await sweepAttempts(db)
+      await sweepProcesses(db)
     } catch (error) {
       log.warning('counts of limits could not be swept', describeError(error))
     }

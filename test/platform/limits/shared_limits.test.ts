@@ -29,7 +29,7 @@ if (databaseKind === 'postgresql') {
   afterAll(() => Promise.all(processes.map(({ close }) => close())))
   beforeEach(async () => {
     moved = 0
-    await sql`truncate rate_limits, token_rates, failed_attempts`
+    await sql`truncate rate_limits, failed_attempts`
   })
 
   /** What each of three processes has of its own. */
@@ -93,10 +93,7 @@ if (databaseKind === 'postgresql') {
       await Promise.all(Array.from({ length: 200 }, async (_, key) => one?.take(`net ${key}`)))
       expect((await sql`select 1 from rate_limits`).length).toBe(200)
       moved += 61_000
-      await new SharedBuckets(processes[0]?.db as Connection['db'], clock, {
-        table: 'rate_limits',
-        sweeps: true,
-      }).sweep()
+      await new SharedBuckets(processes[0]?.db as Connection['db'], clock).sweep()
       expect((await sql`select 1 from rate_limits`).length).toBe(0)
     })
 
@@ -106,10 +103,7 @@ if (databaseKind === 'postgresql') {
         await codeOf((async () => one?.take('attacker'))())
       await sql.unsafe(`insert into rate_limits select decode(md5(n::text), 'hex'), extract(epoch from now()) + 10, 1
         from generate_series(1, ${MAX_ROWS + 500}) n`)
-      await new SharedBuckets(processes[0]?.db as Connection['db'], clock, {
-        table: 'rate_limits',
-        sweeps: true,
-      }).sweep()
+      await new SharedBuckets(processes[0]?.db as Connection['db'], clock).sweep()
       expect(Number((await sql`select count(*) from rate_limits`)[0]?.count)).toBe(MAX_ROWS)
       expect(await codeOf((async () => limiters()[2]?.take('attacker'))())).toBe('rate_limited')
     })

@@ -22,13 +22,13 @@ const buckets = () => ({
 
 export const rateLimits = pgTable('rate_limits', buckets())
 
-/** Apart, since the resolver's user may write it. */
+/** Of 0020; nothing uses it, and a version that drops it must not run beside one that sweeps it. */
 export const tokenRates = pgTable('token_rates', buckets())
 
-/** Processes that serve this database: each says so every five seconds. */
+/** Processes that serve this database, one row for each role: each says so every five seconds. */
 export const liveProcesses = pgTable('live_processes', {
   id: uuid().primaryKey(),
-  /** Whether it is a resolver. */
+  /** As a resolver, or as a control plane. */
   resolves: boolean().notNull(),
   seenAt: moment().notNull(),
 })

@@ -1,0 +1,116 @@
+/**
+ * Limits that each process counts for itself are divided by the processes that live: on a PostgreSQL each says every
+ * five seconds that it does, and counts the others with the same statement. No request pays for it.
+ */
+import { randomUUID } from 'node:crypto'
+import { Cron } from 'croner'
+import { sql } from 'drizzle-orm'
+import type { Config } from '../config/config.ts'
+import type { Reading } from '../db/open.ts'
+import { Fault } from '../fault.ts'
+import { withTimeout } from '../timeout.ts'
+
+const EVERY_FIVE_SECONDS = '*/5 * * * * *'
+/** Seconds after which one that says nothing more is gone. */
+const GONE_SECONDS = 15
+const TIMEOUT_MS = 4_000
+
+/** The processes that share a limit, this one among them. */
+export type Sharers = { readonly count: number }
+
+export const ALONE: Sharers = { count: 1 }
+
+/** What this process may give of a limit, never nothing. */
+export function partOf(limit: number, sharers: Sharers): number {
+  return Math.ceil(limit / sharers.count)
+}
+
+export type LiveProcesses = {
+  /** Control planes: of RATE_API. */
+  readonly controlPlanes: Sharers
+  /** Of what tokens may do: resolvers, and of a control plane without one the control planes. */
+  readonly resolvers: Sharers
+  beat(): Promise<void>
+  stop(): Promise<void>
+}
+
+type Surroundings = { db: Reading; config: Pick<Config, 'DB_HOST' | 'ROLE' | 'WORKERS'> }
+
+/** Announces this process before it serves. The embedded database has one process. @throws the driver's errors */
+export async function openLiveProcesses({ db, config }: Surroundings): Promise<LiveProcesses> {
+  if (config.DB_HOST === undefined)
+    return { controlPlanes: ALONE, resolvers: ALONE, beat: async () => {}, stop: async () => {} }
+  const { ROLE, WORKERS } = config
+  const controlPlane = ROLE === 'resolver' ? null : new Heart(db, false, WORKERS)
+  const resolver = ROLE === 'control-plane' ? null : new Heart(db, true, WORKERS)
+  const all = [controlPlane, resolver].filter((heart) => heart !== null)
+  const each = (act: (heart: Heart) => Promise<void>) => async () => {
+    await Promise.all(all.map(act))
+  }
+  const beat = each((heart) => heart.beat())
+  // Of processes that start at once each finds those that had announced themselves before it.
+  await beat()
+  await beat()
+  // Without the database the last count stays.
+  const quietly = () => beat().catch(() => {})
+  let last = Promise.resolve()
+  const job = new Cron(EVERY_FIVE_SECONDS, { protect: true, unref: true }, () => {
+    last = quietly()
+    return last
+  })
+  return {
+    controlPlanes: controlPlane ?? resolver ?? ALONE,
+    resolvers: resolver ?? controlPlane ?? ALONE,
+    beat,
+    stop: async () => {
+      job.stop()
+      await last
+      await each((heart) => heart.end())().catch(() => {})
+    },
+  }
+}
+
+/** One process in one role. */
+class Heart implements Sharers {
+  readonly #id = randomUUID()
+  readonly #db: Reading
+  readonly #resolves: boolean
+  readonly #workers: number
+  #counts: [number, number] = [1, 1]
+
+  constructor(db: Reading, resolves: boolean, workers: number) {
+    this.#db = db
+    this.#resolves = resolves
+    this.#workers = workers
+  }
+
+  /** By the last two looks: after a crash that emptied the table the first may miss who has not beaten yet. */
+  get count(): number {
+    return Math.max(this.#workers, ...this.#counts)
+  }
+
+  async beat(): Promise<void> {
+    const query = this.#db.execute<{ others: number }>(sql`
+      with said as (
+        insert into live_processes (id, resolves, seen_at) values (${this.#id}, ${this.#resolves}, clock_timestamp())
+        on conflict (id) do update set seen_at = excluded.seen_at)
+      select count(*)::int as others from live_processes where resolves = ${this.#resolves} and id <> ${this.#id}
+        and seen_at > clock_timestamp() - make_interval(secs => ${GONE_SECONDS}::int)`)
+    const [row] = await withTimeout(TIMEOUT_MS, query, () => new Fault('unavailable'))
+    this.#counts = [this.#counts[1], 1 + (row?.others ?? 0)]
+  }
+
+  /** The resolver's user may not delete: the row is swept. */
+  async end(): Promise<void> {
+    const query = this.#db.execute(
+      sql`update live_processes set seen_at = '-infinity' where id = ${this.#id}`,
+    )
+    await withTimeout(TIMEOUT_MS, query, () => new Fault('unavailable'))
+  }
+}
+
+/** Forgets processes that ended, and what no process can have said. */
+export async function sweepProcesses(db: Reading): Promise<void> {
+  await db.execute(sql`delete from live_processes
+    where seen_at not between now() - interval '1 minute' and now() + interval '1 minute'`)
+}
