@@ -7,6 +7,7 @@ import { readConfig } from '../platform/config/config.ts'
 import { OuterLayer } from '../platform/crypto/outer_layer.ts'
 import { Pepper } from '../platform/crypto/pepper.ts'
 import * as schema from '../platform/db/schema/index.ts'
+import { LIVES_ALONE } from '../platform/limits/sharers.ts'
 import { openLog } from '../platform/log.ts'
 import type { Documented } from '../platform/openapi/document.ts'
 import { generateKeys } from '../server/own_keys.ts'
@@ -20,6 +21,7 @@ export function allEndpoints(): Documented[] {
     outer: OuterLayer.parse(config.ENCRYPTION_KEY),
     pepper: Pepper.parse(config.SECRET_KEY),
     clock: systemClock,
+    live: LIVES_ALONE,
     isStopping: () => false,
     log: openLog('error'),
     chains: new ChainCache(),

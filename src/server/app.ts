@@ -16,7 +16,7 @@ import { vacuumStatement } from '../platform/db/embedded/open.ts'
 import { type Bus, openBus, POLICY_CHANGES } from '../platform/db/notify.ts'
 import { type Connection, openDatabase } from '../platform/db/open.ts'
 import { prepareDatabase } from '../platform/db/prepare.ts'
-import { openLiveProcesses } from '../platform/limits/sharers.ts'
+import { openLiveProcesses, scheduleBeats } from '../platform/limits/sharers.ts'
 import { scheduleSweeps } from '../platform/limits/upkeep.ts'
 import { describeError, type Log } from '../platform/log.ts'
 import type { FeatureServices } from '../platform/services.ts'
@@ -94,11 +94,7 @@ async function compose(
   const bus = openBus(connection, log)
   const activity = new ActivityLog(services)
   const ports = configuredPorts(config)
-  const resolver = openResolver(services, {
-    access,
-    ownPorts: () => ports,
-    lookup,
-  })
+  const resolver = openResolver(services, { access, ownPorts: () => ports, lookup })
   followChanges(bus, access, resolver)
   const listeners = openListeners(services, {
     resolver,
@@ -113,6 +109,7 @@ async function compose(
   const origins = [listeners.controlPlane, listeners.resolver, admin?.origin]
   ports.push(...origins.flatMap((origin) => (origin ? [Number(new URL(origin).port)] : [])))
   const jobs = [
+    scheduleBeats(live),
     scheduleVacuum(connection, log),
     ...(config.ROLE === 'resolver' && connection.kind === 'postgresql' ? [] : upkeepOf(services)),
     scheduleBackups({ ...services, connection, observe: watch?.instruments.onBackup }),
@@ -131,7 +128,7 @@ async function compose(
       await admin?.close()
       resolver.close()
       for (const job of jobs) job?.stop()
-      await Promise.all([bus.close(), live.stop()])
+      await Promise.all([bus.close(), live.end()])
       await Promise.all([activity.close(FLUSH_MS), trail.close(FLUSH_MS), tracer?.close(FLUSH_MS)])
       await connection.close()
       access.chains.seen.close()

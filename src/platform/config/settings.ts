@@ -191,7 +191,7 @@ export const settings = z.object({
   }),
   RESOLVER_CONCURRENCY: number('a number of calls', 1, 30_000).default(1000).meta({
     about:
-      'outbound calls of one workspace that run at once in one process, streams and WebSockets included; as many wait, a second at most',
+      'outbound calls of one workspace that run at once, divided by the resolvers on one PostgreSQL, streams and WebSockets included; as many wait, a second at most',
     example: '500',
   }),
   KEY_CACHE_SECONDS: number('a whole number of seconds', 0, 3600).default(60).meta({

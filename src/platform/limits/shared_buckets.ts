@@ -9,7 +9,7 @@ import type { Reading } from '../db/open.ts'
 import { Fault } from '../fault.ts'
 import { withTimeout } from '../timeout.ts'
 
-/** Beyond so many rows that those that are full soonest go first, which can only forgive. */
+/** Beyond so many rows those that are full soonest go first, which can only forgive. */
 export const MAX_ROWS = 100_000
 /** Rows that one process adds before it looks. */
 const MUCH = 10_000

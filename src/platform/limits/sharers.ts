@@ -31,43 +31,46 @@ export type LiveProcesses = {
   /** Of what tokens may do: resolvers, and of a control plane without one the control planes. */
   readonly resolvers: Sharers
   beat(): Promise<void>
-  stop(): Promise<void>
+  end(): Promise<void>
+}
+
+/** With the embedded database, which has one process. */
+export const LIVES_ALONE: LiveProcesses = {
+  controlPlanes: ALONE,
+  resolvers: ALONE,
+  beat: async () => {},
+  end: async () => {},
 }
 
 type Surroundings = { db: Reading; config: Pick<Config, 'DB_HOST' | 'ROLE' | 'WORKERS'> }
 
-/** Announces this process before it serves. The embedded database has one process. @throws the driver's errors */
+/** Announces this process before it serves. @throws the driver's errors */
 export async function openLiveProcesses({ db, config }: Surroundings): Promise<LiveProcesses> {
-  if (config.DB_HOST === undefined)
-    return { controlPlanes: ALONE, resolvers: ALONE, beat: async () => {}, stop: async () => {} }
+  if (config.DB_HOST === undefined) return LIVES_ALONE
   const { ROLE, WORKERS } = config
   const controlPlane = ROLE === 'resolver' ? null : new Heart(db, false, WORKERS)
   const resolver = ROLE === 'control-plane' ? null : new Heart(db, true, WORKERS)
   const all = [controlPlane, resolver].filter((heart) => heart !== null)
-  const each = (act: (heart: Heart) => Promise<void>) => async () => {
-    await Promise.all(all.map(act))
+  const beat = async () => {
+    await Promise.all(all.map((heart) => heart.beat()))
   }
-  const beat = each((heart) => heart.beat())
   // Of processes that start at once each finds those that had announced themselves before it.
   await beat()
   await beat()
-  // Without the database the last count stays.
-  const quietly = () => beat().catch(() => {})
-  let last = Promise.resolve()
-  const job = new Cron(EVERY_FIVE_SECONDS, { protect: true, unref: true }, () => {
-    last = quietly()
-    return last
-  })
   return {
     controlPlanes: controlPlane ?? resolver ?? ALONE,
     resolvers: resolver ?? controlPlane ?? ALONE,
     beat,
-    stop: async () => {
-      job.stop()
-      await last
-      await each((heart) => heart.end())().catch(() => {})
+    end: async () => {
+      await Promise.allSettled(all.map((heart) => heart.end()))
     },
   }
+}
+
+/** Without the database the last count stays. */
+export function scheduleBeats(live: LiveProcesses): { stop(): void } {
+  const options = { protect: true, unref: true }
+  return new Cron(EVERY_FIVE_SECONDS, options, () => live.beat().catch(() => {}))
 }
 
 /** One process in one role. */
