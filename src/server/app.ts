@@ -109,7 +109,7 @@ async function compose(
   const origins = [listeners.controlPlane, listeners.resolver, admin?.origin]
   ports.push(...origins.flatMap((origin) => (origin ? [Number(new URL(origin).port)] : [])))
   const jobs = [
-    scheduleBeats(live),
+    scheduleBeats(services),
     scheduleVacuum(connection, log),
     ...(config.ROLE === 'resolver' && connection.kind === 'postgresql' ? [] : upkeepOf(services)),
     scheduleBackups({ ...services, connection, observe: watch?.instruments.onBackup }),

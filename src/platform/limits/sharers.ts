@@ -8,6 +8,7 @@ import { sql } from 'drizzle-orm'
 import type { Config } from '../config/config.ts'
 import type { Reading } from '../db/open.ts'
 import { Fault } from '../fault.ts'
+import { describeError, type Log } from '../log.ts'
 import { withTimeout } from '../timeout.ts'
 
 const EVERY_FIVE_SECONDS = '*/5 * * * * *'
@@ -68,28 +69,34 @@ export async function openLiveProcesses({ db, config }: Surroundings): Promise<L
 }
 
 /** Without the database the last count stays. */
-export function scheduleBeats(live: LiveProcesses): { stop(): void } {
-  const options = { protect: true, unref: true }
-  return new Cron(EVERY_FIVE_SECONDS, options, () => live.beat().catch(() => {}))
+export function scheduleBeats({ live, log }: { live: LiveProcesses; log: Log }): { stop(): void } {
+  let isAway = false
+  return new Cron(EVERY_FIVE_SECONDS, { protect: true, unref: true }, async () => {
+    try {
+      await live.beat()
+      isAway = false
+    } catch (error) {
+      // Said once, until it works again.
+      if (!isAway) log.warning('processes that live could not be counted', describeError(error))
+      isAway = true
+    }
+  })
 }
 
-/** One process in one role. */
+/** One process in one role; how many there are with it. Before it was asked: as many as its machine has. */
 class Heart implements Sharers {
   readonly #id = randomUUID()
   readonly #db: Reading
   readonly #resolves: boolean
   readonly #workers: number
-  #counts: [number, number] = [1, 1]
+  count: number
+  #seen = 1
 
   constructor(db: Reading, resolves: boolean, workers: number) {
     this.#db = db
     this.#resolves = resolves
     this.#workers = workers
-  }
-
-  /** By the last two looks: after a crash that emptied the table the first may miss who has not beaten yet. */
-  get count(): number {
-    return Math.max(this.#workers, ...this.#counts)
+    this.count = workers
   }
 
   async beat(): Promise<void> {
@@ -100,7 +107,10 @@ class Heart implements Sharers {
       select count(*)::int as others from live_processes where resolves = ${this.#resolves} and id <> ${this.#id}
         and seen_at > clock_timestamp() - make_interval(secs => ${GONE_SECONDS}::int)`)
     const [row] = await withTimeout(TIMEOUT_MS, query, () => new Fault('unavailable'))
-    this.#counts = [this.#counts[1], 1 + (row?.others ?? 0)]
+    const seen = 1 + (row?.others ?? 0)
+    // By two looks: after a crash that emptied the table the first may miss who has not beaten yet.
+    this.count = Math.max(this.#workers, this.#seen, seen)
+    this.#seen = seen
   }
 
   /** The resolver's user may not delete: the row is swept. */
