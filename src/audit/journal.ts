@@ -6,15 +6,13 @@
  */
 import type postgres from 'postgres'
 import type { Entry } from './entry.ts'
+import { readIntents } from './stored_intents.ts'
 
 /** An entry with the number of its proof in the group. */
 export type Intent = { entry: Entry; proof: number }
 
 /** One row; `isUnconfirmed` where its commit may have failed. */
 export type Group = { id: string; intents: readonly Intent[]; isUnconfirmed?: boolean }
-
-/** What an intent of a release before left out. */
-const WITHOUT_OUTCOME = { reason: null, status_code: null, duration_ms: null, redacted: null }
 
 /** A text and not a template: the driver would put it together anew each time. */
 const INSERT = `insert into audit_journal (id, live, intents)
@@ -100,25 +98,27 @@ export async function writeGroup(
   return { id, intents: intents.filter(({ proof }) => numbers.has(proof)) }
 }
 
-/** What is in the journal for longer than so many seconds; without them, all of it. */
-export async function readGroups(sql: postgres.Sql, seconds: number | null): Promise<Group[]> {
-  const rows = await sql.unsafe<{ id: string; live: string; intents: string }[]>(SELECT, [seconds])
-  return rows.map(({ id, live, intents }) => ({ id, intents: read(intents, live) }))
-}
+/** A row of the journal. */
+export type Row = { id: string; live: string; intents: string }
 
-/** Rows under their names. Objects are of a release before, or were moved back from `audit_refused`. */
-function read(text: string, live: string): Intent[] {
-  const numbers = new Set(live.split(' ').map(Number))
-  const [names, ...rows] = JSON.parse(text) as [string[], ...unknown[][]]
-  const stored = Array.isArray(names)
-    ? rows.map((row) => Object.fromEntries(names.map((name, column) => [name, row[column]])))
-    : [names, ...rows]
-  return (stored as (Entry & { proof: number })[])
-    .filter(({ proof }) => numbers.has(proof))
-    .map(({ proof, timestamp, ...entry }) => ({
-      entry: { ...WITHOUT_OUTCOME, ...entry, timestamp: new Date(timestamp) },
-      proof,
-    }))
+/**
+ * What is in the journal for longer than so many seconds; without them, all of it. A row that holds something
+ * else is passed to `onUnreadable`, and the others are read.
+ */
+export async function readGroups(
+  sql: postgres.Sql,
+  seconds: number | null,
+  onUnreadable: (row: Row) => void = () => {},
+): Promise<Group[]> {
+  const rows = await sql.unsafe<Row[]>(SELECT, [seconds])
+  return rows.flatMap((row) => {
+    try {
+      return [{ id: row.id, intents: readIntents(row.intents, row.live) }]
+    } catch {
+      onUnreadable(row)
+      return []
+    }
+  })
 }
 
 /** Each field by name, and no date: objects, or one with methods, take several times as long. */

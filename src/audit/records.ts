@@ -8,8 +8,8 @@ import type postgres from 'postgres'
 import { describeError, type Log } from '../platform/log.ts'
 import { endsWithin } from '../platform/timeout.ts'
 import type { Entry, Outcome } from './entry.ts'
-import { type Group, readGroups } from './journal.ts'
-import { storeRefused, type Unwritten, writeRecords } from './write_records.ts'
+import { type Group, type Row, readGroups } from './journal.ts'
+import { storeRefused, storeUnreadable, type Unwritten, writeRecords } from './write_records.ts'
 
 /** A batch has so many records, and characters, at most: other statements wait for it in an embedded database. */
 const BATCH_SIZE = 500
@@ -18,8 +18,8 @@ const BATCH_LENGTH = 1_048_576
 const LONG_MS = 1_000
 /** Milliseconds that a statement gets before it is tried again. */
 const TIMEOUT_MS = 5_000
-/** SQLSTATE classes of what is wrong with a value: a repeat will not help. */
-const UNFIT = /^(22|23|54)/
+/** SQLSTATE classes of what is wrong with a value, or with two of one id: a repeat will not help. */
+const UNFIT = /^(21|22|23|54)/
 
 /** A record that is to be written, and the group that is in the journal until it is. */
 type Pending = Unwritten & { since: number; group: Held | null }
@@ -86,12 +86,25 @@ export class Records {
 
   /** Writes what is in the journal for longer than so many seconds, or at all: its process is gone. */
   async adopt(seconds: number | null): Promise<void> {
-    const groups = await readGroups(this.#sql, seconds)
+    const unreadable: Row[] = []
+    const groups = await readGroups(this.#sql, seconds, (row) => unreadable.push(row))
+    for (const row of unreadable) await this.#discard(row)
     const left = groups.flatMap((group) => pendingOf(group, 0))
     for (let next = 0; next < left.length; ) {
       const batch = batchFrom(left, next)
       if (!(await this.#store(batch))) return
       next += batch.length
+    }
+  }
+
+  /** What is no group never becomes one: it is kept with what was refused. */
+  async #discard(row: Row): Promise<void> {
+    try {
+      await storeUnreadable(this.#sql, row)
+      this.#onRefused()
+      this.#log.error('a row of the journal cannot be read', { row: row.id })
+    } catch (error) {
+      this.#log.warning('a row of the journal waits', { row: row.id, ...describeError(error) })
     }
   }
 

@@ -4,7 +4,7 @@
  */
 import type postgres from 'postgres'
 import type { Conclusion, Entry } from './entry.ts'
-import { textOf } from './journal.ts'
+import { type Row, textOf } from './journal.ts'
 
 export type Unwritten = {
   entry: Entry
@@ -64,7 +64,7 @@ const WRITE = `with gone as (delete from audit_journal where id = any($1::text::
   on conflict (id) do update set decision = excluded.decision, reason = excluded.reason,
     refused_by = excluded.refused_by,
     status_code = excluded.status_code, duration_ms = excluded.duration_ms, redacted = excluded.redacted
-    where a.status_code is null and excluded.status_code is not null`
+    where a.source = 'resolver' and a.status_code is null and excluded.status_code is not null`
 
 /** Stores the records, and takes the groups out of the journal. */
 export async function writeRecords(
@@ -85,10 +85,12 @@ export async function writeRecords(
   await sql.unsafe(WRITE, parameters, { prepare: true })
 }
 
+/** A record without its outcome has an id of its own there, so that the one with it comes beside it: nothing is rewritten. */
 const REFUSE = `with gone as (delete from audit_journal where id = any($1::text::uuid[]) returning 1)
   insert into audit_refused (id, code, intent)
-  select $2::text::uuid, $3, $4 where (select count(*) from gone) >= 0
-  on conflict (id) do update set intent = excluded.intent`
+  select case when $5 then md5($2 || ' without outcome')::uuid else $2::uuid end, $3, $4
+  where (select count(*) from gone) >= 0
+  on conflict do nothing`
 
 /** Keeps what cannot be a record out of the way of others, as the intent that it was. */
 export async function storeRefused(
@@ -97,7 +99,16 @@ export async function storeRefused(
   { code, emptied }: { code: string; emptied: readonly string[] },
 ): Promise<void> {
   const intent = textOf({ entry: { ...entry, ...conclusion }, proof: 1 })
-  await sql.unsafe(REFUSE, [`{${emptied.join()}}`, entry.id, code, intent])
+  const isOpen = conclusion.status_code === null
+  await sql.unsafe(REFUSE, [`{${emptied.join()}}`, entry.id, code, intent, isOpen])
+}
+
+/** invalid_json_text */
+const UNREADABLE = '22032'
+
+/** Takes a row that holds no intents out of the journal, as it was. */
+export async function storeUnreadable(sql: postgres.Sql, { id, ...row }: Row): Promise<void> {
+  await sql.unsafe(REFUSE, [`{${id}}`, id, UNREADABLE, JSON.stringify(row), false])
 }
 
 function column(name: keyof Entry, type: string, read: Column['read']): Column {

@@ -257,6 +257,75 @@ test('a record that the database will not take holds up no other, and is kept wh
   expect(complaints()).toHaveLength(1)
 })
 
+test('a row of the journal that nobody can read stops no other: it is kept with what was refused, counted and logged once', async () => {
+  const entry = entryOf()
+  const whole = { ...entry, proof: 1 }
+  const rows = [
+    ...['garbage', '', '5', '{}', '[]', '[null]', '[["id"],5]'],
+    JSON.stringify([{ ...whole, id: 'none' }]),
+    JSON.stringify([{ ...whole, registration_id: `${Bun.randomUUIDv7()},${Bun.randomUUIDv7()}` }]),
+    JSON.stringify([{ ...whole, identity_level: 'user' }]),
+    JSON.stringify([{ ...whole, decision: 'perhaps' }]),
+    JSON.stringify([{ ...whole, action: 'member.removed' }]),
+    JSON.stringify([{ ...whole, timestamp: 'yesterday' }]),
+    JSON.stringify([{ ...whole, proof: 2 }]),
+  ].map((intents) => ({ id: Bun.randomUUIDv7(), live: '1', intents }))
+  await sql`insert into audit_journal ${sql(rows)}`
+  await openTrail().record(entry)
+  let refused = 0
+  const observer = { onDecision() {}, onWrite() {}, onRefused: () => void refused++ }
+  const trail = new AuditTrail(sql, log, observer)
+  trails.push(trail)
+  await trail.adopt(null)
+  expect(await recordsOf(entry)).toEqual([open(entry)])
+  expect([...(await sql`select 1 from audit_journal`)]).toEqual([])
+  expect(refused).toBe(rows.length)
+  for (const { id, live, intents } of rows) {
+    const [kept] = await sql`select code, intent from audit_refused where id = ${id}`
+    expect([kept?.code, JSON.parse(kept?.intent)]).toEqual(['22032', { live, intents }])
+    expect(logged.filter((line) => line.includes(id))).toHaveLength(1)
+  }
+  await trail.adopt(null)
+  expect(refused).toBe(rows.length)
+  await sql`delete from audit_refused`
+})
+
+test('two intents of one id in the journal do not hold up the others', async () => {
+  const [entry, other] = [entryOf(), entryOf()]
+  const intents = JSON.stringify([1, 2].map(() => ({ ...entry, proof: 1 })))
+  await sql`insert into audit_journal (id, live, intents) values (${Bun.randomUUIDv7()}, '1', ${intents})`
+  await openTrail().record(other)
+  await openTrail().adopt(null)
+  expect(await recordsOf(entry, other)).toEqual([open(entry), open(other)])
+  expect(await journaled()).toEqual([])
+})
+
+test('what is put into the journal gives no outcome to a record that is not of a call', async () => {
+  const entry = entryOf()
+  await sql`insert into audit_logs (id, workspace_id, timestamp, source, identity_level, agent_id, decision)
+    values (${entry.id}, ${entry.workspace_id}, now(), 'control_plane', 'user', 'ada@example.com', 'allowed')`
+  const intents = JSON.stringify([{ ...entry, ...outcomeOf(entry), decision: 'blocked', proof: 1 }])
+  await sql`insert into audit_journal (id, live, intents) values (${Bun.randomUUIDv7()}, '1', ${intents})`
+  await openTrail().adopt(null)
+  expect(await recordsOf(entry)).toEqual([open(entry)])
+  expect(await journaled()).toEqual([])
+})
+
+test('a refused record that gets its outcome later is there with it, and the first is not rewritten', async () => {
+  const [trail, bad] = [openTrail(), entryOf({ target_path: 'NUL \0' })]
+  await trail.record(bad)
+  await trail.flush()
+  trail.conclude(outcomeOf(bad))
+  await trail.flush()
+  const rows = await sql`select id, intent from audit_refused where intent like ${`%${bad.id}%`}`
+  const statuses = rows.map(({ id, intent }) => [id === bad.id, JSON.parse(intent).status_code])
+  expect(statuses.toSorted()).toEqual([
+    [false, null],
+    [true, 201],
+  ])
+  await sql`delete from audit_refused`
+})
+
 test('what was refused is tried again when it is moved back into the journal', async () => {
   const [trail, bad] = [openTrail(), entryOf({ target_path: 'NUL \0' })]
   await trail.record(bad)

@@ -1,0 +1,71 @@
+/**
+ * The text of a row of the journal, as intents. Whoever may write to the journal may have written anything there, so
+ * each field is looked at before it is put into a statement beside the records of others.
+ */
+import { z } from 'zod'
+import { tokenActions } from '../platform/http/endpoint.ts'
+import type { Entry } from './entry.ts'
+import type { Intent } from './journal.ts'
+
+/** What an intent of a release before left out. */
+const WITHOUT_OUTCOME = { reason: null, status_code: null, duration_ms: null, redacted: null }
+
+/** Fits into an array of the statement; whether it is an id is for the database to say. */
+const id = z.string().regex(/^[\w-]+$/)
+const text = z.string().nullish()
+const integer = z.int().nullish()
+
+const storedIntent = z.looseObject({
+  id: z.guid(),
+  workspace_id: id,
+  token_id: id,
+  registration_id: id.nullish(),
+  project_id: id.nullish(),
+  agent_id: z.string(),
+  identity_level: z.enum(['agent', 'workload']),
+  timestamp: z
+    .union([z.number(), z.string()])
+    .refine((moment) => Number.isFinite(new Date(moment).getTime())),
+  environment: text,
+  method: text,
+  target_url: text,
+  target_path: text,
+  target_domain: text,
+  credential_ref: text,
+  injection_style: text,
+  action: z.enum(tokenActions).nullish(),
+  decision: z.enum(['allowed', 'blocked', 'error']),
+  reason: text,
+  refused_by: z.object({ secret: z.string(), rule: z.string() }).nullish(),
+  status_code: integer,
+  duration_ms: integer,
+  redacted: z.boolean().nullish(),
+  proof: z.int(),
+})
+
+/**
+ * Rows under their names, those of the proofs that were live. Objects are of a release before, or were moved back
+ * from `audit_refused`.
+ *
+ * @throws where that is not what a process writes, also when none is left
+ */
+export function readIntents(text: string, live: string): Intent[] {
+  const numbers = new Set(live.split(' ').map(Number))
+  const [names, ...rows] = z.tuple([z.unknown()], z.unknown()).parse(JSON.parse(text))
+  const stored = Array.isArray(names)
+    ? z
+        .array(z.array(z.unknown()))
+        .parse(rows)
+        .map((row) => Object.fromEntries(names.map((name, column) => [name, row[column]])))
+    : [names, ...rows]
+  const intents = stored.map((one) => storedIntent.parse(one))
+  return z
+    .array(z.unknown())
+    .min(1)
+    .parse(intents.filter(({ proof }) => numbers.has(proof)))
+    .map((one) => intentOf(one as Entry & { proof: number }))
+}
+
+function intentOf({ proof, timestamp, ...entry }: Entry & { proof: number }): Intent {
+  return { entry: { ...WITHOUT_OUTCOME, ...entry, timestamp: new Date(timestamp) }, proof }
+}
