@@ -54,6 +54,7 @@ function statement(term: SQL, which: SQL | undefined, since: Date): SQL {
       cross join lateral (
         select method, target_url, credential_ref, injection_style, decision, timestamp from audit_logs
         where ${which} and ${isInBucket} and action is null and method is not null
+          and decision in ('allowed', 'blocked', 'error')
           and target_url is not null and injection_style is not null) as found
       limit ${MAX_CALLS}) as newest
     group by 1, 2, 3, 4, 5`

@@ -8,6 +8,7 @@ import type { Database } from '../../platform/db/open.ts'
 import type { Caller } from '../../platform/grant.ts'
 import { describeError, type Log } from '../../platform/log.ts'
 import type { Filters } from './contract.ts'
+import { fitting } from './fitting.ts'
 import type { Position } from './matching.ts'
 import { positionOf, selectLogs } from './queries.ts'
 
@@ -41,8 +42,7 @@ export async function* exportLines(
       const last = rows.length > PAGE ? rows[PAGE - 1] : undefined
       after = last ? positionOf(last) : null
       if (rows.length > 0)
-        yield rows
-          .slice(0, PAGE)
+        yield fitting(rows.slice(0, PAGE), log)
           .map((row) => `${jsonOf(row)}\n`)
           .join('')
     } while (after !== null)

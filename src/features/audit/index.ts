@@ -1,7 +1,7 @@
 /** Who used which credential where: reads of the audit trail. */
 import { Fault } from '../../platform/fault.ts'
 import { openPager } from '../../platform/http/page.ts'
-import { Download } from '../../platform/http/reply.ts'
+import { Download, Reply } from '../../platform/http/reply.ts'
 import { type Route, route } from '../../platform/http/route.ts'
 import type { FeatureServices } from '../../platform/services.ts'
 import { endsWithin } from '../../platform/timeout.ts'
@@ -14,6 +14,7 @@ import {
   summariseCalls,
 } from './contract.ts'
 import { exportLines } from './export.ts'
+import { fitting } from './fitting.ts'
 import { positionOf, selectLog, selectLogs } from './queries.ts'
 import { summarise } from './summary.ts'
 
@@ -30,18 +31,20 @@ export function auditRoutes(services: FeatureServices, flush: () => Promise<void
       const [timestamp, id] = pager.start(list, cursor) ?? []
       const after = timestamp !== undefined && id !== undefined ? { timestamp, id } : null
       const rows = await selectLogs(tx, grant, query, { after, limit, order })
-      return pager.cut(
+      const { data, options } = pager.cut(
         list,
         rows,
         limit,
         (row) => Object.values(positionOf(row)),
         (row) => row,
       )
+      return new Reply(fitting(data, services.log), options)
     }),
     route(getAuditLog, async ({ tx, grant, params }) => {
       const found = await selectLog(tx, grant, params.log_id)
-      if (!found) throw new Fault('not_found')
-      return found
+      const [record] = found ? fitting([found], services.log) : []
+      if (!record) throw new Fault('not_found')
+      return record
     }),
     route(summariseAudit, ({ tx, grant, query }) => summarise(tx, grant, query)),
     route(summariseCalls, ({ tx, grant, query }) => callsOf(tx, grant, query)),

@@ -67,7 +67,7 @@ export class LiveAudit {
       const { moment, isWhole } = startOf(lastEventId)
       // Something at once: the head of the answer goes out with the first of its body.
       yield isWhole ? ': here they come\n\n' : 'event: gap\ndata: {}\n\n'
-      for await (const records of recordsSince(this.#services.db, watcher.confirm, moment))
+      for await (const records of recordsSince(this.#services, watcher.confirm, moment))
         yield textOf(records)
       yield* watcher.texts()
     } finally {

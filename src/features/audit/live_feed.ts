@@ -6,10 +6,12 @@
 import type { Database } from '../../platform/db/open.ts'
 import type { Grant } from '../../platform/grant.ts'
 import { describeError, type Log } from '../../platform/log.ts'
+import { fitting } from './fitting.ts'
 import { selectByIds, selectClosed, selectIdsAfter } from './live_queries.ts'
 import type { Watcher } from './live_watcher.ts'
 
 type Read = Grant<'audit.read'>
+type Services = { db: Database; log: Log }
 
 /** Milliseconds between two looks. */
 const POLL_MS = 500
@@ -27,14 +29,18 @@ export function firstIdOf(moment: number): string {
 }
 
 /** All pages of what was written from a moment on, and of what may have been written late. */
-export async function* recordsSince(db: Database, confirm: () => Promise<Read>, moment: number) {
+export async function* recordsSince(
+  { db, log }: Services,
+  confirm: () => Promise<Read>,
+  moment: number,
+) {
   let after: string | undefined = firstIdOf(moment - LATE_MS)
   while (after !== undefined) {
     const grant = await confirm()
     const found: { id: string }[] = await selectIdsAfter(db, grant, after, PAGE)
     after = found.length === PAGE ? found.at(-1)?.id : undefined
     const ids = found.map(({ id }) => id)
-    if (ids.length > 0) yield await selectByIds(db, grant, ids)
+    if (ids.length > 0) yield fitting(await selectByIds(db, grant, ids), log)
   }
 }
 
@@ -46,7 +52,7 @@ export class Feed {
   readonly #shown = new Map<string, boolean>()
   #since = Date.now()
 
-  constructor({ db, log }: { db: Database; log: Log }) {
+  constructor({ db, log }: Services) {
     this.#db = db
     this.#log = log
   }
@@ -85,7 +91,8 @@ export class Feed {
     const ids = await this.#findNew(grant)
     for (let from = 0; from < ids.length; from += PAGE) {
       const records = await selectByIds(this.#db, grant, ids.slice(from, from + PAGE))
-      for (const watcher of this.#watchers) watcher.show(records)
+      const shown = fitting(records, this.#log)
+      for (const watcher of this.#watchers) watcher.show(shown)
       for (const { id, source, status_code } of records)
         this.#shown.set(id, source === 'resolver' && status_code === null)
     }

@@ -47,13 +47,17 @@ export function sorted(
   return [by(timestamp), by(id)]
 }
 
+/** The years that a list can name; a clock that says something else sorts before or behind all of them. */
+const FIRST = new Date('0001-01-01T00:00:00Z')
+const LAST = new Date('9999-12-31T00:00:00Z')
+
 export function matches(workspaceId: string, filters: Filters): SQL | undefined {
   const { since, until } = filters
   const { timestamp } = auditLogs
   return and(
     eq(auditLogs.workspaceId, workspaceId),
-    since === undefined ? undefined : gte(timestamp, since),
-    until === undefined ? undefined : lt(timestamp, until),
+    gte(timestamp, since ?? FIRST),
+    lt(timestamp, until ?? LAST),
     equals(filters),
   )
 }

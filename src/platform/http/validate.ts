@@ -24,9 +24,17 @@ export function parsePart<S extends z.ZodType>(schema: S, value: unknown): z.out
 export const uuid = z.string().regex(UUID, 'must be a UUID').toLowerCase()
 /** ISO 8601 UTC with milliseconds and `Z` on the wire; the database's dates come in. */
 export const timestamp = z.preprocess(
-  (value) => (value instanceof Date ? value.toISOString() : value),
+  (value) => (isMoment(value) ? value.toISOString() : value),
   z.iso.datetime({ precision: 3 }),
 )
+
+const EARLIEST = Date.parse('0000-01-01T00:00:00Z')
+const LATEST = Date.parse('9999-12-31T23:59:59.999Z')
+
+/** Of a year of four digits: PostgreSQL has others, and infinity. */
+export function isMoment(value: unknown): value is Date {
+  return value instanceof Date && value.getTime() >= EARLIEST && value.getTime() <= LATEST
+}
 
 /**
  * Characters that a line of text for people must not have: they would break a log line, drive a

@@ -5,7 +5,7 @@
  * For all that is not built of lists, objects and simple values zod itself is asked.
  */
 import { z } from 'zod'
-import { timestamp } from '../validate.ts'
+import { isMoment, timestamp } from '../validate.ts'
 
 type Schema = z.core.$ZodType
 type Def = z.core.$ZodTypes['_zod']['def']
@@ -103,7 +103,7 @@ function objectShape(fields: Readonly<Record<string, Schema>>): Shape {
 /** In the form of the wire already, where the database wrote it. */
 function timeShape(value: unknown): string {
   if (typeof value === 'string') return value
-  return value instanceof Date ? value.toISOString() : refuse()
+  return isMoment(value) ? value.toISOString() : refuse()
 }
 
 function askZod(schema: Schema): Shape {

@@ -1,0 +1,21 @@
+/**
+ * Records as the contract has them. What another program, or a later version, put into the table may not fit: it is
+ * left out, with its id in the log, and the others are read.
+ */
+import { shape } from '../../platform/http/validation/shape.ts'
+import type { Log } from '../../platform/log.ts'
+import { auditRecord } from './contract.ts'
+
+/** Ids in one line of the log. */
+const MAX_NAMED = 20
+
+export function fitting<Row extends { id: string }>(rows: readonly Row[], log: Log): Row[] {
+  const unfit = new Set(rows.filter((row) => !('data' in shape(auditRecord, row))))
+  if (unfit.size === 0) return [...rows]
+  const named = [...unfit].slice(0, MAX_NAMED).map(({ id }) => id)
+  log.error('audit records that are none were left out', {
+    records: unfit.size,
+    ids: named.join(' '),
+  })
+  return rows.filter((row) => !unfit.has(row))
+}
