@@ -72,13 +72,35 @@ GRANT SELECT (workspace_id, seq, statement, signature) ON workspace_links TO clo
 GRANT SELECT (token_id, workspace_id, statement, signature, binding) ON token_grants TO cloakroom_resolver;
 GRANT SELECT (workspace_id, project_id, environment, statement, signature) ON manifests TO cloakroom_resolver;
 GRANT SELECT, INSERT, DELETE ON audit_journal TO cloakroom_resolver;
-GRANT INSERT, SELECT (id, decision, reason, refused_by, status_code, duration_ms, redacted),
+GRANT INSERT, SELECT (id, source, decision, reason, refused_by, status_code, duration_ms, redacted),
   UPDATE (decision, reason, refused_by, status_code, duration_ms, redacted) ON audit_logs TO cloakroom_resolver;
-GRANT INSERT, SELECT (id, intent), UPDATE (intent) ON audit_refused TO cloakroom_resolver;
-GRANT INSERT ON audit_deltas, audit_terms TO cloakroom_resolver;
+GRANT INSERT ON audit_refused TO cloakroom_resolver;
 GRANT SELECT, INSERT, UPDATE ON live_processes TO cloakroom_resolver;
 
--- Columns cannot say which rows: of a record the resolver adds the outcome of a call, once.
+-- What the triggers of audit_logs count and index they write as the owner: the resolver writes no counts itself.
+ALTER FUNCTION count_added_audit_logs() SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp;
+ALTER FUNCTION count_changed_audit_logs() SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp;
+
+-- Columns cannot say which rows: the resolver adds records of what tokens did, as of now, with values that there are ...
+CREATE OR REPLACE FUNCTION refuse_strange_audit_logs() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  RAISE EXCEPTION 'not a record of what a token did' USING ERRCODE = 'check_violation';
+END
+$$;
+ALTER FUNCTION refuse_strange_audit_logs() OWNER TO cloakroom_owner;
+CREATE OR REPLACE TRIGGER audit_logs_strange BEFORE INSERT ON audit_logs FOR EACH ROW
+  WHEN (current_user = 'cloakroom_resolver' AND (
+    NEW.source <> 'resolver' OR NEW.identity_level NOT IN ('agent', 'workload') OR NEW.token_id IS NULL
+    OR NEW.user_id IS NOT NULL OR NEW.resource IS NOT NULL
+    OR NEW.client_id IS NOT NULL OR NEW.content_hash IS NOT NULL
+    OR NEW.decision IS NULL OR NEW.decision NOT IN ('allowed', 'blocked', 'error')
+    OR NEW.action NOT IN ('audit.reported', 'credentials.listed', 'credentials.read', 'domains.listed', 'links.read',
+      'shapes.read')
+    OR NEW.recorded_at NOT BETWEEN now() - interval '1 minute' AND now() + interval '1 minute'
+    OR NEW.timestamp NOT BETWEEN timestamptz '0001-01-02 00:00:00Z' AND timestamptz '9999-12-30 00:00:00Z'))
+  EXECUTE FUNCTION refuse_strange_audit_logs();
+
+-- ... and to one of its own that has none yet the outcome, once.
 CREATE OR REPLACE FUNCTION refuse_altered_audit_logs() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   RAISE EXCEPTION 'a record of the audit is not changed' USING ERRCODE = 'insufficient_privilege';
@@ -86,7 +108,8 @@ END
 $$;
 ALTER FUNCTION refuse_altered_audit_logs() OWNER TO cloakroom_owner;
 CREATE OR REPLACE TRIGGER audit_logs_altered BEFORE UPDATE ON audit_logs FOR EACH ROW
-  WHEN (current_user = 'cloakroom_resolver' AND (OLD.status_code IS NOT NULL OR OLD.source <> 'resolver'))
+  WHEN (current_user = 'cloakroom_resolver' AND (OLD.status_code IS NOT NULL OR OLD.source <> 'resolver'
+    OR NEW.decision IS NULL OR NEW.decision NOT IN ('allowed', 'blocked', 'error')))
   EXECUTE FUNCTION refuse_altered_audit_logs();
 
 -- From PostgreSQL 17 on who is not the owner may vacuum; before, autovacuum alone does it.

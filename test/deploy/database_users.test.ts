@@ -7,7 +7,9 @@ import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import postgres from 'postgres'
 import type { Entry } from '../../src/audit/entry.ts'
+import { AuditTrail } from '../../src/audit/trail.ts'
 import { storeRefused } from '../../src/audit/write_records.ts'
+import { tokenActions } from '../../src/platform/http/endpoint.ts'
 import { openLog } from '../../src/platform/log.ts'
 import { writeReport } from '../../src/server/report.ts'
 import { type Agent, employAgent, openStage, resolveAs, type Stage } from '../support/agent.ts'
@@ -29,6 +31,7 @@ if (databaseKind === 'postgresql') {
   let resolver: TestApp
   let agent: Agent
   let collector: Collector
+  const silent = openLog('error', () => {})
   /** As each of the three users. */
   let owner: postgres.Sql
   let control: postgres.Sql
@@ -220,7 +223,12 @@ if (databaseKind === 'postgresql') {
       'update audit_logs set timestamp = now()',
       "update audit_logs set decision = 'blocked' where status_code is not null",
       "update audit_logs set decision = 'blocked' where id in (select id from audit_logs)",
+      "update audit_logs set decision = 'perhaps' where id in (select id from audit_logs)",
       'truncate audit_logs',
+      "update audit_refused set intent = ''",
+      'select intent from audit_refused',
+      'insert into audit_deltas select * from audit_deltas',
+      'insert into audit_terms (term, bucket) values (1, now())',
       'select * from failed_attempts',
       'delete from rate_limits',
       'update rate_limits set full_at = 0',
@@ -248,6 +256,63 @@ if (databaseKind === 'postgresql') {
         (error) => error.code,
       )
       expect(code).toBe('42501')
+    })
+
+    /** A record as the resolver's user may store it, with other values. */
+    const insert = (values: Record<string, unknown>) => {
+      const row = {
+        id: Bun.randomUUIDv7(),
+        workspace_id: agent.workspaceId,
+        timestamp: new Date().toISOString(),
+        recorded_at: new Date().toISOString(),
+        source: 'resolver',
+        identity_level: 'agent',
+        agent_id: 'bot',
+        token_id: agent.tokenId,
+        decision: 'allowed',
+        ...values,
+      }
+      return asResolver`insert into audit_logs
+        select * from json_populate_record(null::audit_logs, ${JSON.stringify(row)}::text::json)`.then(
+        () => 'done',
+        (error) => error.code,
+      )
+    }
+
+    const strange: [what: string, values: Record<string, unknown>][] = [
+      ['a change by a person', { source: 'control_plane', identity_level: 'user' }],
+      ['what a person did', { identity_level: 'user', agent_id: 'ada@example.com' }],
+      ['the id of a person', { user_id: Bun.randomUUIDv7() }],
+      ['what a client reports', { source: 'client', client_id: '1' }],
+      ['a source that there is not', { source: 'bogus' }],
+      ['no token', { token_id: null }],
+      ['a resource', { resource: { id: null, type: 'member', name: 'mallory' } }],
+      ['an action of people', { action: 'member.removed' }],
+      ['a decision that there is not', { decision: 'perhaps' }],
+      ['another time of recording', { recorded_at: '2026-01-01T00:00:00Z' }],
+      ['no end of time', { timestamp: 'infinity' }],
+    ]
+    test.each(strange)('a forged record of the resolver is refused: %s', async (_, values) => {
+      expect(await insert(values)).toBe('23514')
+    })
+
+    test.each([null, ...tokenActions])(
+      'a record of what a token does is stored: %s',
+      async (action) => {
+        expect(await insert({ action })).toBe('done')
+      },
+    )
+
+    test('a forged intent in the journal becomes no record, and holds up none', async () => {
+      const [id, intents] = [Bun.randomUUIDv7(), JSON.stringify([{ id: 'x', proof: 1 }])]
+      await asResolver`insert into audit_journal (id, live, intents, recorded_at)
+        values (${id}, '1', ${intents}, now() - interval '1 hour')`
+      expect((await resolveAs(resolver.resolver, agent.token, call())).status).toBe(200)
+      const trail = new AuditTrail(asResolver, silent)
+      await trail.adopt(10)
+      await trail.close(0)
+      expect(await owner`select 1 from audit_journal where id = ${id}`).toHaveLength(0)
+      expect(await owner`select 1 from audit_refused where id = ${id}`).toHaveLength(1)
     })
 
     test('each table of the schema has its decision in docs/database-users.md, and no other', async () => {
