@@ -315,6 +315,33 @@ if (databaseKind === 'postgresql') {
       expect(await owner`select 1 from audit_refused where id = ${id}`).toHaveLength(1)
     })
 
+    test('locks that it keeps hold off a revoke for seconds only: 503, and the log says whose session to end', async () => {
+      const other = await agent.issue()
+      await agent.provision(other)
+      const thief = connect('cloakroom_resolver')
+      const session = await thief.reserve()
+      const [{ pid } = { pid: 0 }] = await session`select pg_backend_pid() as pid`
+      await session`begin`
+      await session`select id from tokens for update`
+      const refusal = await agent.revoke(other.id).catch((error) => error)
+      expect([refusal.status, refusal.code]).toEqual([503, 'unavailable'])
+      const told = problemsIn(stage.app).filter((line) => line.includes('changes wait for locks'))
+      expect(told.map((line) => JSON.parse(line).sessions)).toContain(
+        `${pid} of cloakroom_resolver`,
+      )
+      const [, end = ''] =
+        /```sql\n(select pg_terminate_backend[^`]*)```/.exec(readFileSync(PAGE, 'utf8')) ?? []
+      const superuser = connect('cloakroom')
+      await superuser.unsafe(end)
+      await superuser.end()
+      await thief.end({ timeout: 1 })
+      await agent.revoke(other.id)
+      expect((await resolveAs(resolver.resolver, other.text, call())).status).toBe(401)
+      expect((await resolveAs(resolver.resolver, agent.token, call())).status).toBe(200)
+      stage.app.logs.length = 0
+      resolver.logs.length = 0
+    })
+
     test('each table of the schema has its decision in docs/database-users.md, and no other', async () => {
       expect(await decisionsIn(owner)).toEqual(decisionsOf(readFileSync(PAGE, 'utf8')))
     })

@@ -14,6 +14,7 @@ const AWAY = [
 const UNWILLING = [
   /^53/, // out of disk, memory or connections
   /^57014$/, // statement timeout
+  /^55P03$/, // another session keeps a lock
   /^40(001|P01)$/, // serialization failure, deadlock
   /^25006$/, // read-only: a standby took over
   /^58030$/, // I/O error

@@ -2,6 +2,8 @@
  * What a transaction stores that members signed, said once it has committed: what was shown to somebody must
  * not be gone later, and what was rolled back never was.
  */
+import type { Log } from '../log.ts'
+import { transactImpatiently } from './lock_wait.ts'
 import type { Database, Transaction } from './open.ts'
 
 /** A chain or an environment, and the number and hash of the newest that is stored of it. */
@@ -14,15 +16,14 @@ export function noteSigned(tx: Transaction, note: SignedNote): void {
 }
 
 export async function transactNoting<T>(
-  db: Database,
+  services: { db: Database; log: Log; onSigned?: ((note: SignedNote) => void) | undefined },
   change: (tx: Transaction) => Promise<T>,
-  onSigned: ((note: SignedNote) => void) | undefined,
 ): Promise<T> {
   const noted: SignedNote[] = []
-  const result = await db.transaction((tx) => {
+  const result = await transactImpatiently(services, (tx) => {
     notes.set(tx, noted)
     return change(tx)
   })
-  for (const note of noted) onSigned?.(note)
+  for (const note of noted) services.onSigned?.(note)
   return result
 }

@@ -89,7 +89,7 @@ async function actWithGrant(
   context: RequestContext,
   act: Act,
 ): Promise<unknown> {
-  const { identity, db, onChange, onSigned } = services
+  const { identity, db, onChange } = services
   const { request } = context
   if (endpoint.body && !namedInBody(tenant, request)) {
     await identity.authorise(db, caller, permission, resourceOf(tenant, context, undefined))
@@ -115,7 +115,7 @@ async function actWithGrant(
   const reads = endpoint.method === 'GET'
   const { result, changed } = await (reads
     ? actIn(db)
-    : transactWhenRead(() => transactNoting(db, actIn, onSigned)))
+    : transactWhenRead(() => transactNoting(services, actIn)))
   if (changed !== undefined && !reads) onChange?.(changed)
   return result
 }
@@ -145,7 +145,7 @@ async function actWithoutGrant(
       const audit = new Recorder()
       return recorded(services, endpoint, { tx, audit }, () => change(tx, audit))
     }
-    const result = await transactWhenRead(() => transactNoting(services.db, act, services.onSigned))
+    const result = await transactWhenRead(() => transactNoting(services, act))
     isRecorded = true
     return result
   }
