@@ -299,6 +299,7 @@ export function openTiny({
 /** Transactions here hold nothing together, but tell how they ended. */
 function fakeDatabase(events: Event[]): Database {
   const database = {
+    execute: async () => [],
     transaction: async (act: (tx: unknown) => unknown) => {
       try {
         return await act(database)
