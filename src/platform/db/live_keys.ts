@@ -17,10 +17,18 @@ export function nameWithKeys(encryptionKey: string): string {
   return [NAME, ...ids.slice(0, MAX_IDS)].join(' ')
 }
 
-/** Of each connection in use: its keys, `[]` for a process of an earlier version, which does not say them. */
-export async function liveKeys(sql: Sql): Promise<string[][]> {
-  const rows = await sql<{ name: string }[]>`
-    select application_name as name from pg_stat_activity
-    where datname = current_database() and (application_name = ${NAME} or application_name like ${`${NAME} %`})`
-  return rows.map(({ name }) => name.split(' ').slice(1)).filter(([first]) => first !== '-')
+/** A connection in use; `ids` is empty for a process of an earlier version, which does not say its keys. */
+export type LiveKeys = { ids: string[]; pid: number; user: string; place: string }
+
+/** Whatever has such a name: any user of the database may take one. */
+export async function liveKeys(sql: Sql): Promise<LiveKeys[]> {
+  const rows = await sql<({ name: string } & Omit<LiveKeys, 'ids'>)[]>`
+    select application_name as name, pid, coalesce(usename, '?') as "user",
+      coalesce(host(client_addr), 'this machine') as place
+    from pg_stat_activity
+    where datname = current_database() and (application_name = ${NAME} or application_name like ${`${NAME} %`})
+    order by pid`
+  return rows
+    .map(({ name, ...who }) => ({ ids: name.split(' ').slice(1), ...who }))
+    .filter(({ ids: [first] }) => first !== '-')
 }

@@ -6,7 +6,7 @@
 import type { Sql } from 'postgres'
 import { outerKeysIn } from '../../platform/crypto/outer_keys.ts'
 import { OuterLayer } from '../../platform/crypto/outer_layer.ts'
-import { liveKeys } from '../../platform/db/live_keys.ts'
+import { type LiveKeys, liveKeys } from '../../platform/db/live_keys.ts'
 import { SEALED, type SealedColumn } from '../../platform/db/schema/sealed.ts'
 import { countByKey, countUnder, type KeyCounts } from './counts.ts'
 import { RekeyProblem } from './problem.ts'
@@ -78,12 +78,17 @@ export async function rekey(source: Source, wanted: Wanted): Promise<Result> {
 
 /** Rows that such a process could not open any more would be an outage. */
 async function demandKeyEverywhere(sql: Sql, key: string): Promise<void> {
-  const without = (await liveKeys(sql)).filter((ids) => !ids.includes(key))
+  const without = (await liveKeys(sql)).filter(({ ids }) => !ids.includes(key))
   if (without.length === 0) return
-  const isOld = without.some((ids) => ids.length === 0)
+  const isOld = without.some(({ ids }) => ids.length === 0)
   throw new RekeyProblem(
-    `nothing was done: ${without.length} connections to the database are of processes that do not have the key ${key}${isOld ? ', or are of an earlier version, which does not say' : ''}; start all of them with it in ENCRYPTION_KEY first`,
+    `nothing was done: ${without.length} connections to the database are of processes that do not have the key ${key}${isOld ? ', or are of an earlier version, which does not say' : ''} (${without.slice(0, MAX_NAMED).map(whoOf).join('; ')}); start all of them with it in ENCRYPTION_KEY first`,
   )
+}
+
+/** Any user of the database can have such a connection: so it is said whose it is. */
+function whoOf({ pid, user, place, ids }: LiveKeys): string {
+  return `backend ${pid} of ${user}, from ${place}${ids.length === 0 ? '' : `, with ${ids.join(' ')}`}`
 }
 
 /** Returns how many rows the last pass could not open. */
@@ -136,7 +141,7 @@ async function needOf(
   const needed: Result['needed_keys'] = {}
   for (const { id } of others) {
     if (countUnder(rows, (used) => used === id) > 0) needed[id] = 'rows'
-    else if (live.some(([first = id]) => first === id)) needed[id] = 'process'
+    else if (live.some(({ ids: [first = id] }) => first === id)) needed[id] = 'process'
   }
   return {
     unused_keys: others.map(({ id }) => id).filter((id) => !(id in needed)),
