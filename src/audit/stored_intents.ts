@@ -58,12 +58,11 @@ export function readIntents(text: string, live: string): Intent[] {
         .parse(rows)
         .map((row) => Object.fromEntries(names.map((name, column) => [name, row[column]])))
     : [names, ...rows]
-  const intents = stored.map((one) => storedIntent.parse(one))
-  return z
-    .array(z.unknown())
-    .min(1)
-    .parse(intents.filter(({ proof }) => numbers.has(proof)))
-    .map((one) => intentOf(one as Entry & { proof: number }))
+  const intents = stored
+    .map((one) => storedIntent.parse(one) as unknown as Entry & { proof: number })
+    .filter(({ proof }) => numbers.has(proof))
+  if (intents.length === 0) throw new Error('a row of the journal without an intent')
+  return intents.map(intentOf)
 }
 
 function intentOf({ proof, timestamp, ...entry }: Entry & { proof: number }): Intent {
