@@ -1,5 +1,6 @@
 /** The faults by name, as `bun run faults` has them. */
 import { chaos } from './chaos.ts'
+import { cutOff } from './cut.ts'
 import { fullDisk } from './disk.ts'
 import { killRound } from './kill.ts'
 import { Loss } from './ledger.ts'
@@ -22,6 +23,7 @@ export const faults: Faults = {
   freeze: { rounds: 1, databases: ['postgresql'], run: frozen },
   stop: { rounds: 20, databases: both, run: inRounds(stopRound) },
   chaos: { rounds: 1, databases: both, run: badApi },
+  cut: { rounds: 3, databases: ['postgresql'], run: ({ rounds }) => cutOff(rounds, 30_000) },
   disk: { rounds: 5, databases: both, run: ({ kind, rounds }) => fullDisk(kind, rounds, 3_000) },
 }
 

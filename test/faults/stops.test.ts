@@ -5,6 +5,7 @@ import { randomFrom, seedOf } from './random.ts'
 import { crashRound, freeze, stopRound } from './stops.ts'
 import { openWorld, type World } from './world.ts'
 
+const random = randomFrom(seedOf())
 let opened: World | undefined
 
 function world(): World {
@@ -13,6 +14,7 @@ function world(): World {
 }
 
 beforeAll(async () => {
+  process.stdout.write(`FAULTS_SEED=${random.seed}\n`)
   opened = await openWorld(databaseKind, { isShort: true })
 })
 afterAll(() => opened?.stop())
@@ -20,7 +22,7 @@ afterAll(() => opened?.stop())
 if (databaseKind === 'postgresql') {
   test('a crash of PostgreSQL loses and tears nothing, and the server goes on by itself', async () => {
     const before = world().subject.ledger.size
-    await crashRound(world(), randomFrom(seedOf()))
+    await crashRound(world(), random)
     expect(world().subject.ledger.size).toBeGreaterThan(before)
   })
 
@@ -31,6 +33,6 @@ if (databaseKind === 'postgresql') {
 
 test('SIGTERM under load loses and tears nothing that was acknowledged', async () => {
   const before = world().subject.ledger.size
-  await stopRound(world(), randomFrom(seedOf()))
+  await stopRound(world(), random)
   expect(world().subject.ledger.size).toBeGreaterThan(before)
 })

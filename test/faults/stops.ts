@@ -39,7 +39,8 @@ export async function freeze(world: World, frozenMs: number): Promise<number> {
   return longest
 }
 
-async function longestAnswer(world: World, forMs: number): Promise<number> {
+/** No answer may say that all is well meanwhile. Returns the longest wait for one. */
+export async function longestAnswer(world: World, forMs: number): Promise<number> {
   const until = performance.now() + forMs
   let longest = 0
   while (performance.now() < until) {
@@ -63,7 +64,7 @@ export async function stopRound(world: World, random: Random): Promise<void> {
 }
 
 /** It recovered by itself, and was not started again. */
-function mustBeTheSame({ subject }: World): void {
+export function mustBeTheSame({ subject }: World): void {
   if (subject.replicas.some((replica) => replica.starts() > 1))
     throw new Loss('a server ended because of its database')
 }
