@@ -17,13 +17,15 @@ export type Waits = {
   undecided(key: string): void | Promise<void>
 }
 
+type Failures = { count: number; at: number; waitMs: number }
+
 /**
  * Growing waits after wrong passwords: 1, 2, 4 … 300 s after the fifth in a row. Keys are pairs of
  * account and network, so that a stranger's guessing never locks the owner out.
  */
 export class Backoff implements Waits {
   readonly #clock: Clock
-  readonly #failures = new LruMap<string, { count: number; until: number }>({ max: MAX_KEYS })
+  readonly #failures = new LruMap<string, Failures>({ max: MAX_KEYS })
 
   constructor(clock: Clock) {
     this.#clock = clock
@@ -31,7 +33,12 @@ export class Backoff implements Waits {
 
   /** @throws Fault `rate_limited` while the wait of this key lasts */
   check(key: string): void {
-    const left = (this.#failures.get(key)?.until ?? 0) - this.#clock.now()
+    const failures = this.#failures.get(key)
+    if (failures === undefined) return
+    const now = this.#clock.now()
+    // A clock that was set back must not add to the wait.
+    failures.at = Math.min(failures.at, now)
+    const left = failures.at + failures.waitMs - now
     if (left > 0) throw waiting(left / 1000)
   }
 
@@ -39,7 +46,7 @@ export class Backoff implements Waits {
     const count = (this.#failures.get(key)?.count ?? 0) + 1
     const waitSeconds =
       count < FREE_FAILURES ? 0 : Math.min(MAX_WAIT_SECONDS, 2 ** (count - FREE_FAILURES))
-    this.#failures.set(key, { count, until: this.#clock.now() + waitSeconds * 1000 })
+    this.#failures.set(key, { count, at: this.#clock.now(), waitMs: waitSeconds * 1000 })
   }
 
   succeeded(key: string): void {

@@ -107,7 +107,10 @@ export class LruMap<K, V> {
   }
 
   #isOver({ until }: Entry<K, V>): boolean {
-    return this.#expiry !== undefined && until <= this.#expiry.clock.now()
+    if (this.#expiry === undefined) return false
+    const left = until - this.#expiry.clock.now()
+    // More than all of it is left where the clock was set back: it must not stay for as long.
+    return left <= 0 || left > this.#expiry.ms
   }
 
   /** A pointer or two, and no new place in the map: nearly every request comes here several times. */

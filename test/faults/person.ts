@@ -1,6 +1,6 @@
 /** A person with the product's own client in a signed workspace, whose memory outlives the server: it notices what went back. */
 
-import { makeToken } from '../../src/client/agents/tokens.ts'
+import { makeToken, type TokenOrder } from '../../src/client/agents/tokens.ts'
 import { type EnvironmentPlace, readEnvironment } from '../../src/client/environment.ts'
 import { type Api, openApi } from '../../src/client/http/api.ts'
 import { opened, upload } from '../../src/client/sealing.ts'
@@ -102,12 +102,17 @@ export async function allow({ api, workspace }: Person, domain: string): Promise
 
 export type Employee = { agentId: string; tokenId: string; token: string }
 
-export async function employ(person: Person, label: string): Promise<Employee> {
+export async function employ(
+  person: Person,
+  label: string,
+  expires_in_days = 90,
+): Promise<Employee> {
   const { api, workspace, projectId } = person
   const agentId = Bun.randomUUIDv7()
   const scope = { kind: 'agent', agentId, projectId: null, environment: null } as const
   const places = [{ projectId, environment: ENVIRONMENT }]
-  const made = await makeToken(workspace, scope, { capabilities: ['use', 'read'] }, places)
+  const order = { capabilities: ['use', 'read'], expires_in_days } satisfies TokenOrder
+  const made = await makeToken(workspace, scope, order, places)
   const params = { workspace_id: workspace.id }
   await api.call(registerAgent, { params, body: { id: agentId, name: label, ...made.body } })
   return { agentId, tokenId: made.id, token: made.text }

@@ -1,6 +1,7 @@
 /** PostgreSQL that crashes or stands still, and SIGTERM, under everything at once. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { databaseKind } from '../support/database.ts'
+import { cutOff } from './cut.ts'
 import { randomFrom, seedOf } from './random.ts'
 import { crashRound, freeze, stopRound } from './stops.ts'
 import { openWorld, type World } from './world.ts'
@@ -28,6 +29,10 @@ if (databaseKind === 'postgresql') {
 
   test('a PostgreSQL that stands still is told as unhealthy, and when it goes on so does the server', async () => {
     expect(await freeze(world(), 2_000)).toBeGreaterThan(0)
+  })
+
+  test('a network that is cut between server and database is 503, loses and tears nothing, and once mended the server goes on by itself', async () => {
+    expect(await cutOff(1, 2_000, true)).toContain('health was 503')
   })
 }
 

@@ -25,4 +25,16 @@ describe('waits after wrong passwords', () => {
     backoff.succeeded('a')
     expect(refusalOf(() => backoff.check('a'))).toBeNull()
   })
+
+  test('are not longer for a clock that was set back', () => {
+    const clock = movable()
+    const backoff = new Backoff(clock)
+    for (let failure = 0; failure < 7; failure += 1) backoff.failed('a')
+    clock.advance(-86_400_000)
+    expect(refusalOf(() => backoff.check('a'))?.headers['retry-after']).toBe('4')
+    clock.advance(3_999)
+    expect(refusalOf(() => backoff.check('a'))).not.toBeNull()
+    clock.advance(1)
+    expect(refusalOf(() => backoff.check('a'))).toBeNull()
+  })
 })

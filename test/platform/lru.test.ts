@@ -89,3 +89,20 @@ describe('expiry', () => {
     expect(map.get('a')).toBe(1)
   })
 })
+
+describe('a clock that was set back', () => {
+  test('keeps nothing for longer than it may stay, and what is set afterwards stays', () => {
+    let time = 100_000
+    const map = new LruMap<string, number>({
+      max: 3,
+      expiry: { ms: 10, clock: { now: () => time } },
+    })
+    map.set('ahead', 1)
+    expect(map.get('ahead')).toBe(1)
+    time -= 86_400
+    expect(map.get('ahead')).toBeUndefined()
+    map.set('now', 2)
+    time += 9
+    expect(map.get('now')).toBe(2)
+  })
+})

@@ -1,0 +1,15 @@
+/** A clock that is wrong by a day and comes back. */
+import { afterAll, beforeAll, test } from 'bun:test'
+import { startWithWrongClock, type WrongClock, wrongByADay } from './clock.ts'
+
+let wrong: WrongClock | undefined
+
+beforeAll(async () => {
+  wrong = await startWithWrongClock()
+})
+afterAll(() => wrong?.stop())
+
+test('a clock that is wrong by a day opens nothing that is closed, and keeps nothing closed when it is right again', async () => {
+  if (!wrong) throw new Error('there is no server')
+  await wrongByADay(wrong)
+})
