@@ -48,10 +48,12 @@ type Options = {
 
 export async function startSubject({ database, replicas, settings }: Options): Promise<Subject> {
   const directory = mkdtempSync(join(tmpdir(), 'cr-faults-'))
-  const authority = await createAuthority('Cloakroom faults')
+  // Also for a server whose clock is behind.
+  const certificate = { notBefore: new Date(Date.now() - 2 * 86_400_000) }
+  const authority = await createAuthority('Cloakroom faults', certificate)
   const RESOLVER_CA_FILE = join(directory, 'ca.pem')
   writeFileSync(RESOLVER_CA_FILE, authority.certificate)
-  const upstream = await startUpstream(authority, { names: [HOST] })
+  const upstream = await startUpstream(authority, { names: [HOST], certificate })
   const domain = `${HOST}:${upstream.port}`
   const env = {
     ...benchSettings(),

@@ -17,13 +17,16 @@ export type Authority = {
 
 export type IssueOptions = { commonName?: string; notBefore?: Date; notAfter?: Date }
 
-export async function createAuthority(name: string): Promise<Authority> {
+export async function createAuthority(
+  name: string,
+  options: IssueOptions = {},
+): Promise<Authority> {
   const { X509CertificateGenerator, BasicConstraintsExtension } = await loadX509()
   const keys = await generate()
   const certificate = await X509CertificateGenerator.createSelfSigned({
     name: `CN=${name}`,
     keys,
-    ...validity({}),
+    ...validity(options),
     signingAlgorithm: ALGORITHM,
     extensions: [new BasicConstraintsExtension(true, undefined, true)],
   })
