@@ -146,16 +146,6 @@ if (databaseKind === 'postgresql') {
         expect(await throttle.judge({ ...attempt, network: '198.51.100.1' }, right)).toBe('ada')
     })
 
-    test('a clock that was set back by a day adds nothing to the wait', async () => {
-      const [one] = each(openBackoff)
-      moved = 86_400_000
-      for (let failure = 0; failure < 5; failure += 1) await one?.check('a')
-      expect(await codeOf((async () => one?.check('a'))())).toBe('rate_limited')
-      moved = 0
-      expect(await codeOf((async () => one?.check('a'))())).toBe('done')
-      expect(await codeOf((async () => one?.check('a'))())).toBe('rate_limited')
-    })
-
     test('the right password is let in at three processes at once, and begins anew', async () => {
       const three = throttles()
       for (let round = 0; round < 4; round += 1) {
