@@ -4,7 +4,15 @@
  * not open what is there.
  */
 import { randomBytes } from 'node:crypto'
-import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { ConfigError, type OwnKeys } from '../platform/config/config.ts'
 import { CLUSTER, KEYS_FILE } from '../platform/db/embedded/data_directory.ts'
@@ -30,7 +38,7 @@ export function readOwnKeys(dataDir: string, notice: (text: string) => void): Ow
     writeOnce(dataDir, file)
     notice(`made SECRET_KEY and ENCRYPTION_KEY in ${file}: back this file up apart from the data`)
   }
-  const { SECRET_KEY, ENCRYPTION_KEY } = parse(readFileSync(file, 'utf8'))
+  const { SECRET_KEY, ENCRYPTION_KEY } = parse(read(file))
   if (!SECRET_KEY || !ENCRYPTION_KEY) throw missing(file)
   return { SECRET_KEY, ENCRYPTION_KEY }
 }
@@ -50,6 +58,17 @@ function writeOnce(dataDir: string, file: string): void {
     if (!existsSync(file)) throw error
   } finally {
     rmSync(draft)
+  }
+}
+
+function read(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    const { uid } = statSync(file)
+    throw new ConfigError([
+      `DATA_DIR: ${file} cannot be read (${(error as NodeJS.ErrnoException).code}): it belongs to user ${uid}, and this is user ${process.getuid?.()} (run it as that user, or chown what is in DATA_DIR)`,
+    ])
   }
 }
 

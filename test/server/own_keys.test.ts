@@ -39,6 +39,14 @@ test('keys are made once, for their owner only, and said where', () => {
   for (const key of Object.values(first)) expect(notices[0]).not.toContain(key)
 })
 
+test('a file of keys that cannot be read is one line, which says whose it is', () => {
+  mkdirSync(join(home, KEYS_FILE))
+  expect(() => read()).toThrow(ConfigError)
+  expect(() => read()).toThrow(
+    `${join(home, KEYS_FILE)} cannot be read (EISDIR): it belongs to user`,
+  )
+})
+
 test('the configuration accepts what was made', () => {
   const keys = generateKeys()
   expect(readConfig(keys, generateKeys)).toMatchObject(keys)

@@ -98,6 +98,7 @@ export function lockDataDirectory(
 ): Pick<DataDirectory, 'root' | 'release'> {
   const root = resolve(dataDir)
   prepareRoot(root)
+  demandOwner(root)
   const lock = takeLock(root)
   try {
     removeLeftovers(root, log)
@@ -121,6 +122,17 @@ function prepareRoot(root: string): void {
   throw new DataDirectoryError(
     'foreign',
     `The data directory ${root} is not empty and was not made by Cloakroom: it was left untouched.`,
+  )
+}
+
+/** What root writes among another user's data, that user's server cannot read any more. */
+function demandOwner(root: string): void {
+  const owner = statSync(join(root, CLUSTER), { throwIfNoEntry: false })?.uid
+  const own = process.getuid?.()
+  if (owner === undefined || own === undefined || owner === own) return
+  throw new DataDirectoryError(
+    'foreign',
+    `The data in ${root} belongs to user ${owner}, and this is user ${own}: run it as that user. It was left untouched.`,
   )
 }
 

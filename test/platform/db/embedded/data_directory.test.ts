@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { afterEach, beforeEach, expect, spyOn, test } from 'bun:test'
 import {
   mkdirSync,
   mkdtempSync,
@@ -80,6 +80,18 @@ test('nobody else may open what locks the directory, also where it is of an olde
     process.umask(before)
   }
 }, 30_000)
+
+test('data of another user is left untouched, also by root', async () => {
+  await (await open()).close()
+  const own = process.getuid?.() ?? 0
+  const who = spyOn(process, 'getuid').mockReturnValue(own + 1)
+  expect(await refusal()).toEqual({
+    problem: 'foreign',
+    message: `The data in ${directory} belongs to user ${own}, and this is user ${own + 1}: run it as that user. It was left untouched.`,
+  })
+  who.mockRestore()
+  await (await open()).close()
+}, 60_000)
 
 test('a foreign directory is refused and left untouched', async () => {
   writeFileSync(join(directory, 'thesis.txt'), 'mine')
