@@ -13,6 +13,7 @@ import { Database } from 'bun:sqlite'
 import {
   chmodSync,
   closeSync,
+  existsSync,
   mkdirSync,
   openSync,
   readdirSync,
@@ -140,10 +141,11 @@ function demandOwner(root: string): void {
 function takeLock(root: string): Database {
   let lock: Database | undefined
   try {
-    // Who may open it may lock it, and keep the server from starting.
-    closeSync(openSync(join(root, LOCK), 'a', OWN_ONLY))
-    chmodSync(join(root, LOCK), OWN_ONLY)
-    lock = new Database(join(root, LOCK), { create: true, readwrite: true })
+    const file = join(root, LOCK)
+    // Who may open it may lock it. One that is there may be locked by this process, which any close of it would end.
+    if (!existsSync(file)) closeSync(openSync(file, 'a', OWN_ONLY))
+    chmodSync(file, OWN_ONLY)
+    lock = new Database(file, { create: true, readwrite: true })
     lock.run('PRAGMA busy_timeout = 0')
     lock.run('PRAGMA locking_mode = EXCLUSIVE')
     lock.run('BEGIN EXCLUSIVE')
