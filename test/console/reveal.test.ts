@@ -36,6 +36,9 @@ test('a value is hidden after 30 seconds, in a tab that slept too, and when some
   await page.getByRole('textbox', { name: 'Value', exact: true }).fill(VALUE)
   await press('Save')
   await page.getByRole('button', { name: /^KEY in development/ }).click()
+  // The list is read anew after a change, and what is shown meanwhile is hidden with its row.
+  await show()
+  await press('Hide KEY')
   await page.clock.install()
   await show()
   await page.clock.runFor(28_000)
