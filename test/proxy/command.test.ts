@@ -404,6 +404,8 @@ async function countRecords(): Promise<number> {
 function queued(): number {
   const path = join(ada.home, '.local/state/cloakroom/audit', OUTBOX_FILE)
   const database = new Database(path, { readwrite: true })
+  // Who was killed left its log to be read by the next who opens it, and the proxy may be at it.
+  database.run('PRAGMA busy_timeout = 5000')
   const row = database
     .query<{ waiting: number }, []>('SELECT count(*) AS waiting FROM records')
     .get()
