@@ -2,12 +2,20 @@
  * What the patch in .patches/ mends in postgres.js 3.4.9; these tests fail where it was not applied. The
  * driver wrote ROLLBACK to a connection that was gone, which ended the whole process. And it went round its
  * connections: after a rest each statement met one that had not prepared it, with a server process that
- * had slept for as long.
+ * had slept for as long. And a transaction that began where a connection took no more for the moment did not
+ * have it for itself: it failed, and others wrote into what it had left open.
  */
-import { expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { fileURLToPath } from 'node:url'
 import postgres from 'postgres'
-import { databaseKind, sharedCluster } from '../../support/database.ts'
+import { readConfig } from '../../../src/platform/config/config.ts'
+import { type Connection, openDatabase, serverOptions } from '../../../src/platform/db/open.ts'
+import {
+  databaseKind,
+  preparedDatabase,
+  sharedCluster,
+  type TestDatabase,
+} from '../../support/database.ts'
 
 test('the driver knows that a connection may be gone when it writes', async () => {
   const text = await sourceOf('connection.js')
@@ -16,6 +24,59 @@ test('the driver knows that a connection may be gone when it writes', async () =
 
 test('of idle connections it takes the one that was used last', async () => {
   expect(await sourceOf('index.js')).toContain('return go(open.pop(), query)')
+})
+
+describe('a transaction has its connection for itself', () => {
+  const KEYS = {
+    SECRET_KEY: 'k'.repeat(36),
+    ENCRYPTION_KEY: Buffer.alloc(32, 1).toString('base64url'),
+  }
+  let database: TestDatabase
+  let connection: Connection
+  let sql: postgres.Sql
+
+  beforeAll(async () => {
+    database = await preparedDatabase()
+    const config = readConfig({ ...KEYS, ...database.env }, () => KEYS)
+    connection = await openDatabase(config, () => {})
+    // The embedded database has one anyway.
+    const { DB_HOST: host } = config
+    sql = host === undefined ? connection.sql : postgres({ ...serverOptions(config, host), max: 1 })
+    await sql`create table written (what text)`
+  }, 60_000)
+  afterAll(async () => {
+    if (sql !== connection.sql) await sql.end()
+    await connection.close()
+    database.remove()
+  })
+
+  /** With these asked in the same moment before it, while another one runs. */
+  async function transactionBehind(before: () => Promise<unknown>[]): Promise<void> {
+    await sql`truncate written`
+    const gate = Promise.withResolvers<void>()
+    const begun = Promise.withResolvers<void>()
+    const running = sql.begin(async (tx) => {
+      await tx`select 1`
+      begun.resolve()
+      await gate.promise
+    })
+    await begun.promise
+    const asked = before()
+    const transaction = sql.begin((tx) => tx`insert into written values ('in it')`)
+    const beside = sql`insert into written values ('beside it')`
+    gate.resolve()
+    await Promise.all([running, ...asked, transaction, beside])
+    // What was not committed goes with the transaction.
+    await sql`rollback`
+    expect((await sql`select what from written order by what`).map(({ what }) => what)).toEqual([
+      'beside it',
+      'in it',
+    ])
+  }
+
+  test.each([98, 99, 100, 101, 200])('behind %d statements', async (count) => {
+    await transactionBehind(() => Array.from({ length: count }, () => sql`select 1`.execute()))
+  })
 })
 
 if (databaseKind === 'postgresql') {
