@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import postgres from 'postgres'
 import { childrenOf, freePort } from '../bench/processes.ts'
-import { findPostgres } from '../support/postgres.ts'
+import { findPostgres, unprivileged } from '../support/postgres.ts'
 import { watched } from '../support/watched.ts'
 
 export type FaultCluster = {
@@ -23,7 +23,7 @@ export type FaultCluster = {
   remove(): Promise<void>
 }
 
-type Made = { home: string; owner: { uid: number; gid: number } | undefined }
+type Made = { home: string; owner: ReturnType<typeof unprivileged> }
 
 /** @param home an empty directory, else one is made */
 export async function startFaultCluster(home?: string): Promise<FaultCluster> {
@@ -98,13 +98,6 @@ function program(name: string): string {
   const bin = findPostgres()
   if (bin === null) throw new Error('PostgreSQL is not installed: there is no initdb')
   return join(bin, name)
-}
-
-/** PostgreSQL refuses to run as root. */
-function unprivileged(): Made['owner'] {
-  if (process.getuid?.() !== 0) return undefined
-  const entry = /^(?:postgres|nobody):[^:]*:(\d+):(\d+):/m.exec(readFileSync('/etc/passwd', 'utf8'))
-  return { uid: Number(entry?.[1] ?? 65_534), gid: Number(entry?.[2] ?? 65_534) }
 }
 
 async function run(command: string[], { home, owner }: Made): Promise<void> {

@@ -144,7 +144,7 @@ export function unprivileged(): { uid: number; gid: number } | undefined {
   return { uid: Number(entry?.[1] ?? 65534), gid: Number(entry?.[2] ?? 65534) }
 }
 
-export async function run(
+async function run(
   command: string[],
   owner: { uid: number; gid: number } | undefined,
   cwd: string,
