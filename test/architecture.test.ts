@@ -6,7 +6,7 @@ import { describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { generateDrizzleJson, generateMigration } from 'drizzle-kit/api'
-import { migrations } from '../src/platform/db/migrate.ts'
+import { migrations } from '../src/platform/db/migrations/migrate.ts'
 import * as schema from '../src/platform/db/schema/index.ts'
 
 const root = join(import.meta.dir, '..')

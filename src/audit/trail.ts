@@ -5,9 +5,9 @@
  * written afterwards, with its outcome, together with others (records.ts).
  */
 import type postgres from 'postgres'
+import { endsWithin } from '../platform/async/timeout.ts'
 import { Fault } from '../platform/fault.ts'
 import { describeError, type Log } from '../platform/log.ts'
-import { endsWithin } from '../platform/timeout.ts'
 import { traced, untraced } from '../platform/trace/span.ts'
 import type { Entry, Outcome } from './entry.ts'
 import { FairQueue } from './fair_queue.ts'

@@ -33,12 +33,12 @@ const serverCommands: Record<string, ServerCommand> = {
   health: serverCommand(
     'ask the running server on this machine whether it works; exit code 0 or 1',
     [],
-    async (_, json) => (await import('./commands/health.ts')).runHealth(json),
+    async (_, json) => (await import('./commands/operator/health.ts')).runHealth(json),
   ),
   keygen: serverCommand(
     'print fresh SECRET_KEY, ENCRYPTION_KEY and CRON_SECRET lines for a .env file',
     [],
-    async (_, json) => (await import('./commands/keygen.ts')).runKeygen(json),
+    async (_, json) => (await import('./commands/operator/keygen.ts')).runKeygen(json),
   ),
   calculate_metrics: serverCommand(
     'compute the figures of the last days anew and print them as JSON lines',
@@ -49,7 +49,7 @@ const serverCommands: Record<string, ServerCommand> = {
   'self-check': serverCommand(
     'tell whether the server would work on this machine with these settings; exit code 0, 1 or 78',
     [],
-    async (_, json) => (await import('./commands/self_check.ts')).runSelfCheck(json),
+    async (_, json) => (await import('./commands/operator/self_check.ts')).runSelfCheck(json),
   ),
   version: serverCommand(
     'print the version, with --json all that tells this program from others',
@@ -59,7 +59,7 @@ const serverCommands: Record<string, ServerCommand> = {
   settings: serverCommand(
     'print every setting of the server with its meaning, default and an example',
     [],
-    async (_, json) => (await import('./commands/settings.ts')).runSettings(json),
+    async (_, json) => (await import('./commands/operator/settings.ts')).runSettings(json),
   ),
 }
 

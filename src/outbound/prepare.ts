@@ -2,9 +2,9 @@
  * Steps 2 to 8 of protocol 6: what a call would send, decided in one go by what is known. Nothing can change
  * between two of them, and no key be wiped; what is not known yet is read, and they are taken again.
  */
+import { Unread, whenRead } from '../platform/async/unread.ts'
 import { Fault } from '../platform/fault.ts'
 import { mayHoldRequests, overrideAmong } from '../platform/policy_check/override.ts'
-import { Unread, whenRead } from '../platform/unread.ts'
 import { rangeIn, rangesAt } from './answer/part.ts'
 import { checkBytes, checkCounts } from './budget.ts'
 import { bytesOf, type Call, contentTypeOf } from './call.ts'

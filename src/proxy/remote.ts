@@ -2,17 +2,16 @@
  * The remote backend: requests go to the resolver as they are, in forward mode, with the agent's token.
  * Values never come to this machine; the resolver decides, redacts and keeps the audit.
  */
-
 import { ApiError, openApi } from '../client/http/api.ts'
 import { serverTrust, UntrustedCertificate } from '../client/http/certificates.ts'
 import { headersPassedOn, isHandshake, isHopByHop } from '../outbound/headers.ts'
 import { USER_AGENT } from '../outbound/index.ts'
 import { FORWARD_PREFIX, proxyLinks, rewriteLinks, throughForwardMode } from '../outbound/links.ts'
 import { AMBIGUOUS } from '../outbound/stand_ins/shaped.ts'
+import { withTimeout } from '../platform/async/timeout.ts'
 import { Fault } from '../platform/fault.ts'
 import { type Domain, domainMatches, parseDomain } from '../platform/net/domain.ts'
 import { PLACEHOLDER_PREFIX } from '../platform/secret_name.ts'
-import { withTimeout } from '../platform/timeout.ts'
 import { listDomains, listShapes, outboundMethods, resolveCall } from '../resolver/contract.ts'
 import type { Backend, Credential, Inbound, Notice } from './backend.ts'
 import { relayThrough } from './remote_socket.ts'

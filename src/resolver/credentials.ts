@@ -2,7 +2,6 @@
  * GET /v1/credentials/: what a token may name, for programs that show it to an agent. That somebody looked
  * is recorded, without names and once in a while: programs look often.
  */
-
 import type { z } from 'zod'
 import { admitToken } from '../access/admission.ts'
 import type { Credential } from '../access/credentials.ts'
@@ -11,6 +10,8 @@ import { entryOf } from '../access/entry.ts'
 import type { LiveToken } from '../access/tokens.ts'
 import { bearerText } from '../identity/authenticate.ts'
 import { CallRecord } from '../outbound/record.ts'
+import { inSlices } from '../platform/async/time_slice.ts'
+import { whenRead } from '../platform/async/unread.ts'
 import type { Clock } from '../platform/clock.ts'
 import { Fault } from '../platform/fault.ts'
 import { jsonResponse } from '../platform/http/json/write.ts'
@@ -19,8 +20,6 @@ import { commonHeaders } from '../platform/http/reply.ts'
 import type { RequestContext } from '../platform/http/route.ts'
 import { LruMap } from '../platform/lru.ts'
 import type { Policy } from '../platform/policy.ts'
-import { inSlices } from '../platform/time_slice.ts'
-import { whenRead } from '../platform/unread.ts'
 import { listCredentials } from './contract.ts'
 import { credentialNameOf, provenPolicies } from './proven.ts'
 import type { ResolverServices } from './services.ts'

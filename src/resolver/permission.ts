@@ -12,12 +12,12 @@ import type { IsPlaceable } from '../outbound/locations.ts'
 import type { Permission, Scope, UsableSecret } from '../outbound/policy/permission.ts'
 import { openedPart, partNamed, withParts } from '../outbound/stand_ins/parts.ts'
 import type { Target } from '../outbound/target.ts'
+import { Unread } from '../platform/async/unread.ts'
 import { openSealed, type SealedSecret } from '../platform/crypto/secret_value.ts'
 import { Fault } from '../platform/fault.ts'
 import { domainMatches } from '../platform/net/domain.ts'
 import type { Policy } from '../platform/policy.ts'
 import type { Secret } from '../platform/secret.ts'
-import { Unread } from '../platform/unread.ts'
 import type { GuardCache } from './guards.ts'
 
 /** The scope that a call names; `null` where it leaves it to its token. */

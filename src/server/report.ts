@@ -16,12 +16,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { version } from '../../package.json'
+import { withTimeout } from '../platform/async/timeout.ts'
 import { type Config, shownConfig } from '../platform/config/config.ts'
 import { outerKeysIn } from '../platform/crypto/outer_keys.ts'
 import { Pepper } from '../platform/crypto/pepper.ts'
 import type { Connection } from '../platform/db/open.ts'
 import { describeError, type Log } from '../platform/log.ts'
-import { withTimeout } from '../platform/timeout.ts'
 
 /** What it is about: `figures` are counts of the application's parts, `problems` lines of its log. */
 export type Reported = {

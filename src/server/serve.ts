@@ -1,10 +1,9 @@
 /** `cloakroom serve`: starts the application or its workers, says where it is, and stops it gracefully. */
-
 import { openConsole } from '../console/serve.ts'
 import { type Config, ConfigError, readConfig } from '../platform/config/config.ts'
 import { DataDirectoryError } from '../platform/db/embedded/open.ts'
+import { SchemaError } from '../platform/db/migrations/schema_error.ts'
 import { awaitServer, ServerUnreachable } from '../platform/db/reach.ts'
-import { SchemaError } from '../platform/db/schema_error.ts'
 import { EX_CONFIG } from '../platform/exit_codes.ts'
 import { describeError, type Log, openLog, remembering } from '../platform/log.ts'
 import { type App, startApp } from './app.ts'

@@ -10,10 +10,10 @@ import {
   SnapshotCache,
   StaleSnapshot,
 } from '../../src/access/snapshots/snapshots.ts'
+import { whenRead } from '../../src/platform/async/unread.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { OuterLayer, secretRow } from '../../src/platform/crypto/outer_layer.ts'
 import { openLog } from '../../src/platform/log.ts'
-import { whenRead } from '../../src/platform/unread.ts'
 import { emptyChain } from '../../src/sigchain/index.ts'
 
 const NO_BYTES = new Uint8Array()

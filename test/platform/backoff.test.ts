@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { Backoff } from '../../src/platform/backoff.ts'
+import { Backoff } from '../../src/platform/limits/backoff.ts'
 import { movable, refusalOf } from './clock_support.ts'
 
 describe('waits after wrong passwords', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { Semaphore } from '../../src/platform/semaphore.ts'
+import { Semaphore } from '../../src/platform/async/semaphore.ts'
 
 describe('a semaphore', () => {
   test('runs so many at a time, in order, and refuses when the queue is full', async () => {

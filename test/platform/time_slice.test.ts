@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { inSlices } from '../../src/platform/time_slice.ts'
+import { inSlices } from '../../src/platform/async/time_slice.ts'
 
 /** Five things, each of which takes a slice. */
 async function work(): Promise<number> {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { endsWithin, withTimeout } from '../../src/platform/timeout.ts'
+import { endsWithin, withTimeout } from '../../src/platform/async/timeout.ts'
 
 const never = new Promise<never>(() => {})
 const late = () => new Error('too late')

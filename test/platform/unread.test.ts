@@ -1,6 +1,11 @@
 /** A decision is made in one go, when all that it needs has been read. */
 import { expect, test } from 'bun:test'
-import { transactWhenRead, Unread, UnreadBefore, whenRead } from '../../src/platform/unread.ts'
+import {
+  transactWhenRead,
+  Unread,
+  UnreadBefore,
+  whenRead,
+} from '../../src/platform/async/unread.ts'
 
 test('what is not known is read, and the decision is made from its beginning', async () => {
   const known: string[] = []

@@ -4,8 +4,8 @@
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { listSecrets, upsertSecrets } from '../../src/features/secrets/contract.ts'
+import { Semaphores } from '../../src/platform/async/semaphore.ts'
 import { toBase64 } from '../../src/platform/crypto/encoding.ts'
-import { Semaphores } from '../../src/platform/semaphore.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { openProject, type ProjectTeam } from '../support/project.ts'
 

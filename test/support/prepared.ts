@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path'
 import { readConfig } from '../../src/platform/config/config.ts'
-import { migrate } from '../../src/platform/db/migrate.ts'
+import { migrate } from '../../src/platform/db/migrations/migrate.ts'
 import { openDatabase } from '../../src/platform/db/open.ts'
 import { databasePlace } from './places.ts'
 import type { Cluster } from './postgres.ts'

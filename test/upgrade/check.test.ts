@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { version } from '../../package.json'
-import { migrate, migrations } from '../../src/platform/db/migrate.ts'
+import { migrate, migrations } from '../../src/platform/db/migrations/migrate.ts'
 import { EX_CONFIG } from '../../src/platform/exit_codes.ts'
 import type { Report } from '../../src/server/upgrade_check/report.ts'
 import { conclude, type Facts, linesOf } from '../../src/server/upgrade_check/report.ts'

@@ -1,6 +1,6 @@
 /** A database as a version of before left it. */
 import { type Config, readConfig } from '../../src/platform/config/config.ts'
-import { migrate, migrations } from '../../src/platform/db/migrate.ts'
+import { migrate, migrations } from '../../src/platform/db/migrations/migrate.ts'
 import { type Connection, openDatabase } from '../../src/platform/db/open.ts'
 import { freshDatabase, type TestDatabase } from '../support/database.ts'
 import type { Fixture } from './fixture.ts'

@@ -3,7 +3,7 @@
  * passwords of then, recovery keys recover, secrets open, tokens do what they did, and no row is lost.
  */
 import { afterAll, describe, expect, test } from 'bun:test'
-import { migrate, migrations } from '../../src/platform/db/migrate.ts'
+import { migrate, migrations } from '../../src/platform/db/migrations/migrate.ts'
 import { startTestApp } from '../support/app.ts'
 import type { TestDatabase } from '../support/database.ts'
 import { fixtureNames, readFixture } from './fixture.ts'

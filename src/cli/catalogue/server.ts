@@ -27,7 +27,7 @@ export const serverSpecs: readonly Spec[] = [
     about: 'write the database of the server to a file, also while it runs',
     examples: ['backup /backups/cloakroom.backup', 'backup --recipient age1… cloakroom.backup'],
     options: backupOptions,
-    action: async () => (await import('../commands/backup.ts')).backup,
+    action: async () => (await import('../commands/operator/backup.ts')).backup,
   }),
   command({
     usage: 'restore <path>',
@@ -38,7 +38,7 @@ export const serverSpecs: readonly Spec[] = [
       'restore --force cloakroom.backup',
     ],
     options: restoreOptions,
-    action: async () => (await import('../commands/backup.ts')).restoreBackup,
+    action: async () => (await import('../commands/operator/backup.ts')).restoreBackup,
   }),
   command({
     usage: 'move',
@@ -49,26 +49,26 @@ export const serverSpecs: readonly Spec[] = [
       'move --to /var/lib/cloakroom',
     ],
     options: moveOptions,
-    action: async () => (await import('../commands/backup.ts')).moveDatabase,
+    action: async () => (await import('../commands/operator/backup.ts')).moveDatabase,
   }),
   command({
     usage: 'doctor',
     about: 'tell what an operator should know of the server and its data; exit code 0, 1 or 78',
     examples: ['doctor', 'doctor --json'],
-    action: async () => (await import('../commands/doctor.ts')).doctor,
+    action: async () => (await import('../commands/operator/doctor.ts')).doctor,
   }),
   command({
     usage: 'rekey-outer',
     about: 'put what the server sealed under the first key of ENCRYPTION_KEY, while it runs',
     examples: ['rekey-outer --dry-run', 'rekey-outer', 'rekey-outer --batch 50 --pause 200'],
     options: rekeyOuterOptions,
-    action: async () => (await import('../commands/rekey_outer.ts')).rekey,
+    action: async () => (await import('../commands/operator/rekey_outer.ts')).rekey,
   }),
   command({
     usage: 'upgrade',
     about: 'tell what the next start of this program will do to the database; exit code 0, 1 or 2',
     examples: ['upgrade --check', 'upgrade --check --json'],
     options: upgradeOptions,
-    action: async () => (await import('../commands/upgrade.ts')).upgrade,
+    action: async () => (await import('../commands/operator/upgrade.ts')).upgrade,
   }),
 ]

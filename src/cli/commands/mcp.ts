@@ -3,7 +3,6 @@
  * value, and none asks for one: an agent learns names, makes calls through the resolver, and sees what the
  * audit says of it.
  */
-
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
 import { z } from 'zod'
 import { version } from '../../../package.json'
@@ -11,9 +10,9 @@ import { InvalidToken } from '../../client/delivery/delivery.ts'
 import { openApi } from '../../client/http/api.ts'
 import { listAuditLogs } from '../../features/audit/contract.ts'
 import { getResolverHealth } from '../../features/health/contract.ts'
+import { endsWithin } from '../../platform/async/timeout.ts'
 import { parseToken } from '../../platform/crypto/token.ts'
 import { placeholderOf } from '../../platform/secret_name.ts'
-import { endsWithin } from '../../platform/timeout.ts'
 import { listCredentials, outboundMethods, resolveCall } from '../../resolver/contract.ts'
 import type { mcpOptions } from '../catalogue/options.ts'
 import type { Action } from '../command.ts'

@@ -4,13 +4,13 @@
  * contract says, or end with a sentence that names the host and the status.
  */
 import { z } from 'zod'
+import { withTimeout } from '../../platform/async/timeout.ts'
 import { fromUtf8 } from '../../platform/crypto/encoding.ts'
 import type { FieldFault } from '../../platform/fault.ts'
 import { readCapped } from '../../platform/http/capped_body.ts'
 import type { Endpoint } from '../../platform/http/endpoint.ts'
 import { validateLarge } from '../../platform/http/validation/validate_large.ts'
 import { piecesOf } from '../../platform/streams.ts'
-import { withTimeout } from '../../platform/timeout.ts'
 import { asSent, connectionFault } from './transport.ts'
 
 const MIB = 1_048_576

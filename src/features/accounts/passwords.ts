@@ -5,8 +5,8 @@
  */
 import { randomBytes } from 'node:crypto'
 import { availableParallelism } from 'node:os'
+import { Semaphore } from '../../platform/async/semaphore.ts'
 import type { Pepper } from '../../platform/crypto/pepper.ts'
-import { Semaphore } from '../../platform/semaphore.ts'
 
 const COST = { algorithm: 'argon2id', memoryCost: 19_456, timeCost: 2 } as const
 /** A PHC string with the id of the pepper's key behind it (protocol 4.1). */

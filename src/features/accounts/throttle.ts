@@ -4,8 +4,7 @@
  * side by side, a hundred of them would pass before the first was counted. The account is the
  * submitted address, whether it exists or not, and other networks are never affected.
  */
-
-import type { Waits } from '../../platform/backoff.ts'
+import type { Waits } from '../../platform/limits/backoff.ts'
 
 /** What is guessed, for whom, and from where. */
 export type Attempt = {

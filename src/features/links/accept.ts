@@ -5,10 +5,10 @@
  */
 import canonicalize from 'canonicalize'
 import { type ChainCache, hasRoomFor } from '../../access/signed/chains.ts'
+import { UnreadBefore } from '../../platform/async/unread.ts'
 import type { Database, Reading, Transaction } from '../../platform/db/open.ts'
 import { noteSigned } from '../../platform/db/signed_notes.ts'
 import { Fault } from '../../platform/fault.ts'
-import { UnreadBefore } from '../../platform/unread.ts'
 import {
   type Chain,
   emptyChain,

@@ -2,7 +2,7 @@
 import type postgres from 'postgres'
 import { Counter, collectDefaultMetrics, Gauge, type Registry } from 'prom-client'
 import { version } from '../../../package.json'
-import { withTimeout } from '../../platform/timeout.ts'
+import { withTimeout } from '../../platform/async/timeout.ts'
 import type { Tracer } from '../../platform/trace/tracer.ts'
 import { type Installation, watchInstallation } from './installation_gauges.ts'
 

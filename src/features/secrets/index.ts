@@ -1,4 +1,5 @@
 /** Secrets: stored as clients sealed them, under the outer layer, and never opened further here. */
+import { Semaphores } from '../../platform/async/semaphore.ts'
 import { toBase64 } from '../../platform/crypto/encoding.ts'
 import { lockWorkspace } from '../../platform/db/workspace_lock.ts'
 import { Fault } from '../../platform/fault.ts'
@@ -8,7 +9,6 @@ import { openPager } from '../../platform/http/page.ts'
 import type { Audit } from '../../platform/http/recorder.ts'
 import { created, withBeside } from '../../platform/http/reply.ts'
 import { type Changing, type Route, route } from '../../platform/http/route.ts'
-import { Semaphores } from '../../platform/semaphore.ts'
 import { isSignedId } from '../../sigchain/index.ts'
 import type { SignedServices } from '../links/index.ts'
 import { acceptManifest, selectManifest } from '../statements/index.ts'

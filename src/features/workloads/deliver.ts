@@ -3,7 +3,6 @@
  * Nothing leaves before its record is durable, and the record proves that the token is live. Names go
  * into the audit, values never. With a sealed-only token nothing is opened here at all.
  */
-
 import { admitToken } from '../../access/admission.ts'
 import { decideDurably, orRefusal } from '../../access/decide.ts'
 import { entryOf } from '../../access/entry.ts'
@@ -16,6 +15,8 @@ import type { LiveToken } from '../../access/tokens.ts'
 import type { Entry } from '../../audit/trail.ts'
 import { bearerText } from '../../identity/authenticate.ts'
 import { CallRecord } from '../../outbound/record.ts'
+import { inSlices } from '../../platform/async/time_slice.ts'
+import { whenRead } from '../../platform/async/unread.ts'
 import { fromUtf8, toBase64, toBase64Url } from '../../platform/crypto/encoding.ts'
 import { openSealed, type SealedSecret } from '../../platform/crypto/secret_value.ts'
 import { Fault } from '../../platform/fault.ts'
@@ -31,8 +32,6 @@ import {
   resolveReferences,
   UnresolvedReference,
 } from '../../platform/references.ts'
-import { inSlices } from '../../platform/time_slice.ts'
-import { whenRead } from '../../platform/unread.ts'
 import { type Delivery, type DeliveryScope, deliverEnvironment } from './contract.ts'
 
 type Scope = { projectId: string; environment: string }

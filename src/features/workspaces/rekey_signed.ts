@@ -4,6 +4,7 @@
  * before the transaction: it takes its time.
  */
 import { eq } from 'drizzle-orm'
+import { TimeSlice } from '../../platform/async/time_slice.ts'
 import type { Bytes } from '../../platform/crypto/encoding.ts'
 import { sha256 } from '../../platform/crypto/primitives.ts'
 import type { Reading } from '../../platform/db/open.ts'
@@ -11,7 +12,6 @@ import { manifests, tokenGrants } from '../../platform/db/schema/index.ts'
 import type { SignedNote } from '../../platform/db/signed_notes.ts'
 import { Fault } from '../../platform/fault.ts'
 import type { Grant } from '../../platform/grant.ts'
-import { TimeSlice } from '../../platform/time_slice.ts'
 import { type Chain, extend, Refusal, type SignedText } from '../../sigchain/index.ts'
 import type { SignedServices } from '../links/index.ts'
 import {

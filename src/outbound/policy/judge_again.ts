@@ -1,5 +1,5 @@
 /** What is open goes on only while the same call would still be let through. */
-import { whenRead } from '../../platform/unread.ts'
+import { whenRead } from '../../platform/async/unread.ts'
 import type { Placeholder } from '../placeholders.ts'
 import type { CallRecord } from '../record.ts'
 import {

@@ -4,7 +4,7 @@
  */
 import type postgres from 'postgres'
 import { version } from '../../../package.json'
-import { migrations } from './migrate.ts'
+import { migrations } from './migrations/migrate.ts'
 
 const PREFIX = 'cloakroom/'
 

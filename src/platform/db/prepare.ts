@@ -4,9 +4,9 @@ import { OuterLayer } from '../crypto/outer_layer.ts'
 import { Pepper } from '../crypto/pepper.ts'
 import type { Log } from '../log.ts'
 import { checkEncryptionKey, requireEncryptionKey } from './key_check.ts'
-import { migrate, migrations, pendingMigrations } from './migrate.ts'
+import { migrate, migrations, pendingMigrations } from './migrations/migrate.ts'
+import { OlderSchema } from './migrations/schema_error.ts'
 import type { Connection, Database } from './open.ts'
-import { OlderSchema } from './schema_error.ts'
 import { checkSecretKey } from './secret_key_check.ts'
 
 type Keys = Pick<Config, 'ENCRYPTION_KEY' | 'SECRET_KEY' | 'SECRET_KEY_LOST'>

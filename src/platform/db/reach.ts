@@ -5,9 +5,9 @@
  */
 import { connect } from 'node:net'
 import postgres from 'postgres'
+import { withTimeout } from '../async/timeout.ts'
 import { type Config, ConfigError } from '../config/config.ts'
 import type { Log } from '../log.ts'
-import { withTimeout } from '../timeout.ts'
 import { serverOptions } from './open.ts'
 import { type Place, placesOf } from './places.ts'
 

@@ -4,7 +4,7 @@
  * known, and every handler that touches a tenant receives a transaction and a grant, never less. What
  * changes something says so to the audit, or fails.
  */
-
+import { transactWhenRead } from '../async/unread.ts'
 import { isUnwilling, unavailableFault } from '../db/errors.ts'
 import type { Reading, Transaction } from '../db/open.ts'
 import { transactNoting } from '../db/signed_notes.ts'
@@ -12,7 +12,6 @@ import { Fault, invalidField } from '../fault.ts'
 import { type Caller, type Grant, RoleDenied } from '../grant.ts'
 import { describeError, type Log } from '../log.ts'
 import { currentSpan, traced } from '../trace/span.ts'
-import { transactWhenRead } from '../unread.ts'
 import { consoleCookies } from './console_cookies.ts'
 import { checkCronSecret } from './cron_secret.ts'
 import { type Access, type Endpoint, mustRecord } from './endpoint.ts'

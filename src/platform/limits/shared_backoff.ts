@@ -3,12 +3,12 @@
  * before it is judged, so that as many as there are processes, side by side, are no more than one after the other.
  */
 import { sql } from 'drizzle-orm'
-import { Backoff, FREE_FAILURES, MAX_WAIT_SECONDS, type Waits, waiting } from '../backoff.ts'
+import { withTimeout } from '../async/timeout.ts'
 import type { Clock } from '../clock.ts'
 import type { Config } from '../config/config.ts'
 import type { Reading } from '../db/open.ts'
 import { Fault } from '../fault.ts'
-import { withTimeout } from '../timeout.ts'
+import { Backoff, FREE_FAILURES, MAX_WAIT_SECONDS, type Waits, waiting } from './backoff.ts'
 import { openKeys } from './keys.ts'
 
 const TIMEOUT_MS = 5_000

@@ -3,11 +3,11 @@
  * clock. A row says when its bucket is full again; from then on it says nothing, and goes.
  */
 import { type SQL, sql } from 'drizzle-orm'
+import { withTimeout } from '../async/timeout.ts'
 import type { Clock } from '../clock.ts'
 import type { Rate } from '../config/config.ts'
 import type { Reading } from '../db/open.ts'
 import { Fault } from '../fault.ts'
-import { withTimeout } from '../timeout.ts'
 
 /** Beyond so many rows those that are full soonest go first, which can only forgive. */
 export const MAX_ROWS = 100_000

@@ -5,11 +5,11 @@
 import { randomUUID } from 'node:crypto'
 import { Cron } from 'croner'
 import { sql } from 'drizzle-orm'
+import { withTimeout } from '../async/timeout.ts'
 import type { Config } from '../config/config.ts'
 import type { Reading } from '../db/open.ts'
 import { Fault } from '../fault.ts'
 import { describeError, type Log } from '../log.ts'
-import { withTimeout } from '../timeout.ts'
 
 const EVERY_FIVE_SECONDS = '*/5 * * * * *'
 /** Seconds after which one that says nothing more is gone. */

@@ -3,8 +3,8 @@
  * deadline, no redirects, and of an answer its status. A collector that is away, slow or hostile costs spans.
  */
 import { version } from '../../../package.json'
+import { endsWithin } from '../async/timeout.ts'
 import { describeError, type Log } from '../log.ts'
-import { endsWithin } from '../timeout.ts'
 import { otlpOf } from './otlp.ts'
 import type { Ended } from './span.ts'
 

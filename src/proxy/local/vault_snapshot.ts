@@ -7,13 +7,13 @@
  * Ciphertexts are read when there are others than before: ids and versions tell, and reading those is no
  * reading of values, which the audit would note.
  */
-
 import { readSecrets } from '../../client/environment.ts'
 import { type Api, ApiError } from '../../client/http/api.ts'
 import type { OpenWorkspace } from '../../client/vault.ts'
 import { UntrustedKey } from '../../client/workspace_key.ts'
 import { type Guard, type NamedBytes, prepareGuardInSteps } from '../../leak_guard/index.ts'
 import { shapedBy, UNREADABLE } from '../../outbound/stand_ins/shaped.ts'
+import { withTimeout } from '../../platform/async/timeout.ts'
 import { fromBase64 } from '../../platform/crypto/encoding.ts'
 import {
   environmentKey,
@@ -24,7 +24,6 @@ import { Fault } from '../../platform/fault.ts'
 import { domainMatches } from '../../platform/net/domain.ts'
 import type { Policy } from '../../platform/policy.ts'
 import { Secret } from '../../platform/secret.ts'
-import { withTimeout } from '../../platform/timeout.ts'
 import type { Credential, Notice } from '../backend.ts'
 import { domainsOf } from './allowed_domains.ts'
 import { AgentRemoved, checkIsThere, type NamedAgent } from './named_agent.ts'

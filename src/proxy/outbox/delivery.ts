@@ -4,7 +4,7 @@
  */
 import { appendFile } from 'node:fs/promises'
 import { ApiError } from '../../client/http/api.ts'
-import { endsWithin } from '../../platform/timeout.ts'
+import { endsWithin } from '../../platform/async/timeout.ts'
 import type { Notice } from '../backend.ts'
 import type { Outbox, Owner, StoredRecord } from './outbox.ts'
 

@@ -1,7 +1,7 @@
 /** Puts rows into an empty database: all of them, proven by their sums, or none. */
 import type { TransactionSql } from 'postgres'
 import type { Config } from '../../platform/config/config.ts'
-import { migrateIn, migrations } from '../../platform/db/migrate.ts'
+import { migrateIn, migrations } from '../../platform/db/migrations/migrate.ts'
 import { type Connection, databaseIn } from '../../platform/db/open.ts'
 import { checkKeys } from '../../platform/db/prepare.ts'
 import { openLog } from '../../platform/log.ts'

@@ -1,6 +1,6 @@
 /** Reads the lines of a backup, and believes none before the last: first to verify, then again to restore. */
 import type { z } from 'zod'
-import { migrations } from '../../platform/db/migrate.ts'
+import { migrations } from '../../platform/db/migrations/migrate.ts'
 import type { Dumped } from './dump.ts'
 import { damaged } from './file.ts'
 import {

@@ -4,7 +4,7 @@
  * same text for the same row.
  */
 import type { TransactionSql } from 'postgres'
-import { migrations } from '../../platform/db/migrate.ts'
+import { migrations } from '../../platform/db/migrations/migrate.ts'
 
 export type Table = {
   name: string

@@ -2,7 +2,7 @@
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { CLUSTER } from '../../platform/db/embedded/data_directory.ts'
-import { pendingMigrations } from '../../platform/db/migrate.ts'
+import { pendingMigrations } from '../../platform/db/migrations/migrate.ts'
 import { compareClocks } from '../self_check/clock.ts'
 import { freeBytesOf } from '../self_check/limits.ts'
 import {

@@ -2,7 +2,6 @@
  * `cloakroom upgrade --check`: what the next start of this executable would do to the database of the settings, and
  * whether it can. It writes nothing; the start itself does the upgrade.
  */
-
 import { existsSync, readdirSync } from 'node:fs'
 import type { TransactionSql } from 'postgres'
 import type { Config } from '../../platform/config/config.ts'
@@ -12,12 +11,17 @@ import { announcedVersions } from '../../platform/db/announced.ts'
 import { DataDirectoryError } from '../../platform/db/embedded/open.ts'
 import { RESERVE_BYTES } from '../../platform/db/embedded/upkeep.ts'
 import { requireEncryptionKey } from '../../platform/db/key_check.ts'
-import { appliedIn, type Migration, migrations, pendingOf } from '../../platform/db/migrate.ts'
-import { type Effect, effectsOf } from '../../platform/db/migration_effects.ts'
+import { type Effect, effectsOf } from '../../platform/db/migrations/effects.ts'
+import {
+  appliedIn,
+  type Migration,
+  migrations,
+  pendingOf,
+} from '../../platform/db/migrations/migrate.ts'
+import { SchemaError } from '../../platform/db/migrations/schema_error.ts'
 import type { Database } from '../../platform/db/open.ts'
 import { requireKeys } from '../../platform/db/prepare.ts'
 import { ServerUnreachable } from '../../platform/db/reach.ts'
-import { SchemaError } from '../../platform/db/schema_error.ts'
 import { openLog } from '../../platform/log.ts'
 import { freeBytesOf, lookAt } from './look.ts'
 import { conclude, type Facts, type Pending, type Report, Unfit } from './report.ts'

@@ -10,7 +10,7 @@ import { dropOverdue } from '../../../src/features/projects/upkeep.ts'
 import { listSecrets, listVersions, upsertSecrets } from '../../../src/features/secrets/contract.ts'
 import { rekeyWorkspace } from '../../../src/features/workspaces/contract.ts'
 import { readConfig } from '../../../src/platform/config/config.ts'
-import { migrate, migrations } from '../../../src/platform/db/migrate.ts'
+import { migrate, migrations } from '../../../src/platform/db/migrations/migrate.ts'
 import { openDatabase } from '../../../src/platform/db/open.ts'
 import {
   deletedProjects,

@@ -3,8 +3,8 @@
  * may break those processes, is found here, so that it is decided on and not overlooked.
  */
 import { describe, expect, test } from 'bun:test'
-import { migrations } from '../../../src/platform/db/migrate.ts'
-import { type Effect, effectsOf } from '../../../src/platform/db/migration_effects.ts'
+import { type Effect, effectsOf } from '../../../src/platform/db/migrations/effects.ts'
+import { migrations } from '../../../src/platform/db/migrations/migrate.ts'
 
 /**
  * Works through a table that was there: writers of it, or all, wait. Accepted because the table was small then, or

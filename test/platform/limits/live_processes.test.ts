@@ -1,7 +1,7 @@
 /** Limits that several processes on one PostgreSQL divide, as each of them counts; on the embedded database one has all. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { readConfig } from '../../../src/platform/config/config.ts'
-import { migrate } from '../../../src/platform/db/migrate.ts'
+import { migrate } from '../../../src/platform/db/migrations/migrate.ts'
 import { type Connection, openDatabase } from '../../../src/platform/db/open.ts'
 import { Fault } from '../../../src/platform/fault.ts'
 import { RateLimiter } from '../../../src/platform/http/rate.ts'

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { PasswordThrottle } from '../../../src/features/accounts/throttle.ts'
 import { readConfig } from '../../../src/platform/config/config.ts'
-import { migrate } from '../../../src/platform/db/migrate.ts'
+import { migrate } from '../../../src/platform/db/migrations/migrate.ts'
 import { type Connection, openDatabase } from '../../../src/platform/db/open.ts'
 import { Fault } from '../../../src/platform/fault.ts'
 import { openBackoff, sweepAttempts } from '../../../src/platform/limits/shared_backoff.ts'

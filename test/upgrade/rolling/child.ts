@@ -1,5 +1,5 @@
 /** This version with a migration more, such as the next one may bring: what runs meanwhile is of before it. */
-import { type Migration, migrations } from '../../../src/platform/db/migrate.ts'
+import { type Migration, migrations } from '../../../src/platform/db/migrations/migrate.ts'
 
 const list = migrations as Migration[]
 list.push({

@@ -3,7 +3,7 @@
  * to this one. Without one, from the last version that had not the newest migration.
  */
 import { join } from 'node:path'
-import { migrations } from '../../../src/platform/db/migrate.ts'
+import { migrations } from '../../../src/platform/db/migrations/migrate.ts'
 import { startCluster } from '../../support/postgres.ts'
 import { databaseVariables } from '../../support/prepared.ts'
 import { checkOut, commitBefore, git } from '../making/old_version.ts'

@@ -2,8 +2,7 @@
  * The thread that runs PostgreSQL, seen from the process: whatever happens to it, every question is
  * answered or refused, and an unexpected end is heard of.
  */
-
-import { endsWithin } from '../../timeout.ts'
+import { endsWithin } from '../../async/timeout.ts'
 import { workerAddress } from '../../worker_address.ts'
 import type { OpenOrder, Order, Report } from './worker_messages.ts'
 

@@ -5,8 +5,8 @@
  * nothing that the contract cannot admit, so that no body takes more memory than a good one.
  */
 import { isUtf8 } from 'node:buffer'
+import { TimeSlice } from '../../async/time_slice.ts'
 import { Fault, type FieldFault } from '../../fault.ts'
-import { TimeSlice } from '../../time_slice.ts'
 import { type Bounds, unbounded } from './bounds.ts'
 import { Containers } from './containers.ts'
 import { readSmall } from './read_small.ts'

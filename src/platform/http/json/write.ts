@@ -2,7 +2,7 @@
  * Answers in JSON. A large one is written piece by piece, in time slices and as fast as it is taken:
  * megabytes in one go would keep everybody else waiting (protocol 6.2).
  */
-import { TimeSlice } from '../../time_slice.ts'
+import { TimeSlice } from '../../async/time_slice.ts'
 
 /** Characters from which on an answer is large, and of one piece of it. */
 const LARGE = 262_144

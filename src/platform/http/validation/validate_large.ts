@@ -5,7 +5,7 @@
  * entries that are valid already.
  */
 import { z } from 'zod'
-import { TimeSlice } from '../../time_slice.ts'
+import { TimeSlice } from '../../async/time_slice.ts'
 import { type Issue, MAX_COMPLAINTS, prefixed } from './complaints.ts'
 
 type Outcome = { data: unknown; issues: Issue[] }

@@ -1,15 +1,15 @@
 /** `cloakroom backup`, `cloakroom restore` and `cloakroom move`: for who runs a server, with its settings. */
-import { type backUp, identitiesIn } from '../../server/backup/index.ts'
-import type { backupOptions, moveOptions, restoreOptions } from '../catalogue/server.ts'
-import type { Action } from '../command.ts'
-import { CliError } from '../terminal/cli_error.ts'
+import { type backUp, identitiesIn } from '../../../server/backup/index.ts'
+import type { backupOptions, moveOptions, restoreOptions } from '../../catalogue/server.ts'
+import type { Action } from '../../command.ts'
+import { CliError } from '../../terminal/cli_error.ts'
 import { explained, serverConfig } from './operator.ts'
 
 type Sums = Awaited<ReturnType<typeof backUp>>
 
 export const backup: Action<typeof backupOptions> = ({ output }, [file = ''], options) =>
   explained(async () => {
-    const { backUp: make } = await import('../../server/backup/index.ts')
+    const { backUp: make } = await import('../../../server/backup/index.ts')
     const recipients = options.recipient ?? []
     const sums = await output.during('backing up', make(serverConfig(), { file, recipients }))
     const how = recipients.length > 0 ? 'encrypted' : 'not encrypted'
@@ -24,7 +24,7 @@ export const backup: Action<typeof backupOptions> = ({ output }, [file = ''], op
 
 export const restoreBackup: Action<typeof restoreOptions> = ({ output }, [file = ''], options) =>
   explained(async () => {
-    const { restore } = await import('../../server/backup/index.ts')
+    const { restore } = await import('../../../server/backup/index.ts')
     const identities = options.identity === undefined ? [] : await identitiesIn(options.identity)
     const given = { file, identities, force: options.force === true }
     const { header, sums, place, kept } = await output.during(
@@ -48,7 +48,7 @@ export const moveDatabase: Action<typeof moveOptions> = ({ output }, _, options)
   explained(async () => {
     const { to, dryRun = false } = options
     if (to === undefined) throw new CliError('usage', 'where to? add --to')
-    const { move } = await import('../../server/backup/index.ts')
+    const { move } = await import('../../../server/backup/index.ts')
     const { sums, place } = await output.during('moving', move(serverConfig(), { to, dryRun }))
     const what = `${countOf(sums)} to ${place}`
     output.done(dryRun ? `would move ${what}` : `moved ${what}, each table compared`, {

@@ -1,10 +1,10 @@
 /** What the commands of an operator share: the settings of the server, and what is said where these are wrong. */
-import { EX_CONFIG } from '../../platform/exit_codes.ts'
-import { ConfigError, problemIn } from '../../server/backup/index.ts'
-import { RekeyProblem } from '../../server/rekey_outer/index.ts'
-import { CliError } from '../terminal/cli_error.ts'
+import { EX_CONFIG } from '../../../platform/exit_codes.ts'
+import { ConfigError, problemIn } from '../../../server/backup/index.ts'
+import { RekeyProblem } from '../../../server/rekey_outer/index.ts'
+import { CliError } from '../../terminal/cli_error.ts'
 
-export { serverConfig } from '../../server/backup/index.ts'
+export { serverConfig } from '../../../server/backup/index.ts'
 
 export async function explained(
   work: () => Promise<number | undefined>,

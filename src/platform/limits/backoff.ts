@@ -1,7 +1,7 @@
 /** Growing waits after failures in a row. State lives in this process and is bounded. */
-import type { Clock } from './clock.ts'
-import { Fault } from './fault.ts'
-import { LruMap } from './lru.ts'
+import type { Clock } from '../clock.ts'
+import { Fault } from '../fault.ts'
+import { LruMap } from '../lru.ts'
 
 const MAX_KEYS = 100_000
 export const FREE_FAILURES = 5

@@ -1,5 +1,5 @@
 /** `cloakroom keygen`: fresh keys, to be redirected into a .env file. */
-import { generateKeys } from '../../server/own_keys.ts'
+import { generateKeys } from '../../../server/own_keys.ts'
 
 export async function runKeygen(json = false): Promise<number> {
   const keys = generateKeys()

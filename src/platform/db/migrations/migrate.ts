@@ -8,27 +8,29 @@
  * behind it, so it waits for two seconds, gives up and tries again.
  */
 import type postgres from 'postgres'
-import initial from '../../../drizzle/0000_initial.sql' with { type: 'text' }
-import policyVersion from '../../../drizzle/0001_policy_version.sql' with { type: 'text' }
-import auditIndexes from '../../../drizzle/0002_audit_indexes.sql' with { type: 'text' }
-import dailyMetrics from '../../../drizzle/0003_daily_metrics.sql' with { type: 'text' }
-import policyNotices from '../../../drizzle/0004_policy_notices.sql' with { type: 'text' }
-import capabilities from '../../../drizzle/0005_capabilities.sql' with { type: 'text' }
-import corrections from '../../../drizzle/0006_corrections.sql' with { type: 'text' }
-import auditJournal from '../../../drizzle/0007_audit_journal.sql' with { type: 'text' }
-import secretsFillfactor from '../../../drizzle/0008_secrets_fillfactor.sql' with { type: 'text' }
-import deletedSecrets from '../../../drizzle/0009_deleted_secrets.sql' with { type: 'text' }
-import auditTerms from '../../../drizzle/0010_audit_terms.sql' with { type: 'text' }
-import auditRefused from '../../../drizzle/0011_audit_refused.sql' with { type: 'text' }
-import signingKeys from '../../../drizzle/0012_signing_keys.sql' with { type: 'text' }
-import signedWorkspaces from '../../../drizzle/0013_signed_workspaces.sql' with { type: 'text' }
-import valueHashes from '../../../drizzle/0014_value_hashes.sql' with { type: 'text' }
-import passkeys from '../../../drizzle/0015_passkeys.sql' with { type: 'text' }
-import refusedBy from '../../../drizzle/0016_refused_by.sql' with { type: 'text' }
-import sessionPasskeys from '../../../drizzle/0017_session_passkeys.sql' with { type: 'text' }
-import backups from '../../../drizzle/0018_backups.sql' with { type: 'text' }
-import resealing from '../../../drizzle/0019_resealing.sql' with { type: 'text' }
-import sharedLimits from '../../../drizzle/0020_shared_limits.sql' with { type: 'text' }
+import initial from '../../../../drizzle/0000_initial.sql' with { type: 'text' }
+import policyVersion from '../../../../drizzle/0001_policy_version.sql' with { type: 'text' }
+import auditIndexes from '../../../../drizzle/0002_audit_indexes.sql' with { type: 'text' }
+import dailyMetrics from '../../../../drizzle/0003_daily_metrics.sql' with { type: 'text' }
+import policyNotices from '../../../../drizzle/0004_policy_notices.sql' with { type: 'text' }
+import capabilities from '../../../../drizzle/0005_capabilities.sql' with { type: 'text' }
+import corrections from '../../../../drizzle/0006_corrections.sql' with { type: 'text' }
+import auditJournal from '../../../../drizzle/0007_audit_journal.sql' with { type: 'text' }
+import secretsFillfactor from '../../../../drizzle/0008_secrets_fillfactor.sql' with {
+  type: 'text',
+}
+import deletedSecrets from '../../../../drizzle/0009_deleted_secrets.sql' with { type: 'text' }
+import auditTerms from '../../../../drizzle/0010_audit_terms.sql' with { type: 'text' }
+import auditRefused from '../../../../drizzle/0011_audit_refused.sql' with { type: 'text' }
+import signingKeys from '../../../../drizzle/0012_signing_keys.sql' with { type: 'text' }
+import signedWorkspaces from '../../../../drizzle/0013_signed_workspaces.sql' with { type: 'text' }
+import valueHashes from '../../../../drizzle/0014_value_hashes.sql' with { type: 'text' }
+import passkeys from '../../../../drizzle/0015_passkeys.sql' with { type: 'text' }
+import refusedBy from '../../../../drizzle/0016_refused_by.sql' with { type: 'text' }
+import sessionPasskeys from '../../../../drizzle/0017_session_passkeys.sql' with { type: 'text' }
+import backups from '../../../../drizzle/0018_backups.sql' with { type: 'text' }
+import resealing from '../../../../drizzle/0019_resealing.sql' with { type: 'text' }
+import sharedLimits from '../../../../drizzle/0020_shared_limits.sql' with { type: 'text' }
 import { AlteredHistory, NewerSchema, SchemaInUse } from './schema_error.ts'
 
 export type Migration = {

@@ -1,5 +1,5 @@
 /** A bound on tasks that run at a time. */
-import { Fault } from './fault.ts'
+import { Fault } from '../fault.ts'
 
 /** Lets `width` tasks run at a time and `queue` wait; more are refused with 503 `unavailable`. */
 export class Semaphore {

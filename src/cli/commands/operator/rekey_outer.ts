@@ -1,16 +1,16 @@
 /** `cloakroom rekey-outer`: for who runs a server, with its settings. */
-import { EX_FAILED } from '../../platform/exit_codes.ts'
+import { EX_FAILED } from '../../../platform/exit_codes.ts'
 import {
   countUnder,
   type Progress,
   type Result,
   rekeyOuter,
-} from '../../server/rekey_outer/index.ts'
-import type { rekeyOuterOptions } from '../catalogue/server.ts'
-import type { Action } from '../command.ts'
-import { CliError } from '../terminal/cli_error.ts'
-import type { Output } from '../terminal/output.ts'
-import { printableJson } from '../terminal/printable.ts'
+} from '../../../server/rekey_outer/index.ts'
+import type { rekeyOuterOptions } from '../../catalogue/server.ts'
+import type { Action } from '../../command.ts'
+import { CliError } from '../../terminal/cli_error.ts'
+import type { Output } from '../../terminal/output.ts'
+import { printableJson } from '../../terminal/printable.ts'
 import { explained, serverConfig } from './operator.ts'
 
 const MAX_BATCH = 1_000

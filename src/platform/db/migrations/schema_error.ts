@@ -1,5 +1,5 @@
 /** Why the schema of a database cannot be used or changed: one line for the operator, with a code that stays. */
-import { version } from '../../../package.json'
+import { version } from '../../../../package.json'
 
 export abstract class SchemaError extends Error {
   abstract readonly code: string

@@ -2,8 +2,8 @@
  * `cloakroom health`: asks the listeners of this machine, found through the same settings as the
  * server's, whether they work. For containers that have no other program in them.
  */
-import { type Config, ConfigError, readConfig } from '../../platform/config/config.ts'
-import { EX_CONFIG } from '../../platform/exit_codes.ts'
+import { type Config, ConfigError, readConfig } from '../../../platform/config/config.ts'
+import { EX_CONFIG } from '../../../platform/exit_codes.ts'
 
 type Listener = { name: string; port: number; path: string }
 
