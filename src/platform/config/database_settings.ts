@@ -52,6 +52,11 @@ export const databaseSettings = {
       about: 'TLS towards PostgreSQL; only verify-full keeps out who is on the path',
       example: 'verify-full',
     }),
+  DB_CA_FILE: z.string().min(1).optional().meta({
+    about:
+      'PEM file of the authority that PostgreSQL has its certificate from, in place of the built-in ones; with verify-full',
+    example: '/etc/cloakroom/database_ca.pem',
+  }),
   DB_WAIT_SECONDS: number('a whole number of seconds', 0, 3600).default(60).meta({
     about: 'how long a start keeps trying to reach PostgreSQL; 0 tries once',
     example: '300',

@@ -4,6 +4,7 @@
  */
 import { drizzle, type PostgresJsDatabase } from 'drizzle-orm/postgres-js'
 import postgres from 'postgres'
+import { readAuthorities } from '../config/authorities.ts'
 import type { Config } from '../config/config.ts'
 import { announcedName } from './announced.ts'
 import { openEmbedded } from './embedded/open.ts'
@@ -63,10 +64,17 @@ export function serverOptions(config: Config, host: string) {
     database: config.DB_NAME ?? '',
     user: config.DB_USER ?? '',
     ...(config.DB_PASSWORD === undefined ? {} : { password: config.DB_PASSWORD }),
-    ssl: config.DB_SSLMODE === 'disable' ? false : config.DB_SSLMODE,
+    ssl: sslOf(config),
     // A pooler in transaction mode gives each transaction to any session, which has not prepared its statements.
     prepare: config.DB_LISTEN_HOST === undefined,
   } as const
+}
+
+/** @throws ConfigError when DB_CA_FILE cannot be read */
+function sslOf({ DB_SSLMODE: mode, DB_CA_FILE }: Config) {
+  if (mode === 'disable') return false
+  const ca = readAuthorities(DB_CA_FILE, 'DB_CA_FILE')
+  return mode === 'verify-full' && ca !== undefined ? { ca } : mode
 }
 
 function openServer(config: Config, host: string): Connection {

@@ -73,9 +73,14 @@ async function attempt(config: Config, host: string): Promise<string | null> {
     if (error instanceof Unusable) return error.message
     const code = codeOf(error)
     if (/^E[A-Z]+$|^CONN/.test(code)) return `${WORDS[code] ?? 'the connection failed'} (${code})`
+    if (/CERT|LEAF_SIGNATURE/.test(code)) throw new ConfigError([unverified(code)])
     if (PASSING.has(code)) return `it does not accept us yet (${code})`
     throw error
   }
+}
+
+function unverified(code: string): string {
+  return `DB_SSLMODE: verify-full, and PostgreSQL's certificate is not of an authority that is trusted, or not for this host (${code}); DB_CA_FILE names the authority (example: /etc/cloakroom/database_ca.pem)`
 }
 
 const WORDS: Record<string, string> = {

@@ -1,0 +1,99 @@
+/** TLS towards a real PostgreSQL: verify-full takes the certificate of a named authority for that host, and nothing else. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Authority, createAuthority } from '../../src/cli/demo/certificates.ts'
+import { readConfig } from '../../src/platform/config/config.ts'
+import { openDatabase } from '../../src/platform/db/open.ts'
+import { awaitServer } from '../../src/platform/db/reach.ts'
+import { openLog } from '../../src/platform/log.ts'
+import { type FaultCluster, startFaultCluster } from '../faults/cluster.ts'
+import { unprivileged } from '../support/postgres.ts'
+
+const KEYS = { SECRET_KEY: 'k'.repeat(36), ENCRYPTION_KEY: Buffer.alloc(32).toString('base64url') }
+const home = mkdtempSync(join(tmpdir(), 'cr-database-tls-'))
+const file = (name: string, text: string) => {
+  writeFileSync(join(home, name), text)
+  return join(home, name)
+}
+let cluster: FaultCluster
+let authority: Authority
+
+beforeAll(async () => {
+  cluster = await startFaultCluster()
+  authority = await createAuthority('Authority of the database')
+}, 60_000)
+afterAll(async () => {
+  await cluster.remove()
+  rmSync(home, { recursive: true, force: true })
+})
+
+/** PostgreSQL has a certificate for that name from now on. */
+async function serveAs(name: string): Promise<void> {
+  const { cert, key } = await authority.issue([name])
+  const loaded = async () => (await cluster.ask('select pg_conf_load_time()::text as at'))[0]?.at
+  const before = await loaded()
+  const owner = unprivileged()
+  for (const [option, text] of [
+    ['ssl_cert_file', cert],
+    ['ssl_key_file', key],
+  ] as const) {
+    const path = join(cluster.home, option)
+    writeFileSync(path, text, { mode: 0o600 })
+    if (owner) chownSync(path, owner.uid, owner.gid)
+    await cluster.ask(`alter system set ${option} = '${path}'`)
+  }
+  await cluster.ask('alter system set ssl = on')
+  await cluster.ask('select pg_reload_conf()')
+  while ((await loaded()) === before) await Bun.sleep(20)
+}
+
+/** `TLS` or `clear`, or the refusal of the start. */
+async function reached(settings: Record<string, string>): Promise<string> {
+  const env = {
+    ...KEYS,
+    ...cluster.database,
+    DB_HOST: 'localhost',
+    DB_WAIT_SECONDS: '0',
+    ...settings,
+  }
+  const config = readConfig(env, () => KEYS)
+  try {
+    await awaitServer(config, openLog('error'))
+  } catch (error) {
+    return String(error)
+  }
+  const { sql, close } = await openDatabase(config, () => {})
+  const [row] = await sql<{ ssl: boolean }[]>`
+    select ssl from pg_stat_ssl where pid = pg_backend_pid()`
+  await close()
+  return row?.ssl ? 'TLS' : 'clear'
+}
+
+test('a server without TLS is refused where it is demanded, and reached where it is not', async () => {
+  expect(await reached({ DB_SSLMODE: 'prefer' })).toBe('clear')
+  for (const DB_SSLMODE of ['require', 'verify-full'])
+    expect(await reached({ DB_SSLMODE })).toContain('demands TLS')
+})
+
+test('verify-full takes the certificate of the named authority for this host, and nothing else', async () => {
+  const DB_CA_FILE = file('ca.pem', authority.certificate)
+  const other = file('other.pem', (await createAuthority('Another authority')).certificate)
+  const DB_SSLMODE = 'verify-full'
+  const refused = 'DB_CA_FILE names the authority'
+  await serveAs('localhost')
+  expect(await reached({ DB_SSLMODE, DB_CA_FILE })).toBe('TLS')
+  expect(await reached({ DB_SSLMODE })).toContain(refused)
+  expect(await reached({ DB_SSLMODE, DB_CA_FILE: other })).toContain(refused)
+  await serveAs('db.other.example')
+  expect(await reached({ DB_SSLMODE, DB_CA_FILE })).toContain(refused)
+  expect(await reached({ DB_SSLMODE: 'require', DB_CA_FILE })).toBe('TLS')
+}, 60_000)
+
+test('a file that is none is a wrong setting', async () => {
+  const DB_CA_FILE = file('empty.pem', '')
+  expect(await reached({ DB_SSLMODE: 'verify-full', DB_CA_FILE })).toContain(
+    'DB_CA_FILE: is not a readable PEM file',
+  )
+})
