@@ -172,7 +172,7 @@ export const forwardSettings = z.strictObject({
   rewrite: z.enum(['body']).optional(),
   timeout_ms: z.coerce.number().int().min(1).max(120_000).optional(),
   /** The upstream is told of the trace. */
-  trace: z.literal('true').optional(),
+  trace: z.enum(['true']).optional(),
   mark: z
     .string()
     .regex(MARK, 'must be 20 to 40 letters and digits between two ~')
