@@ -49,7 +49,7 @@ function ownRoutes(services: PasskeyServices, { config }: FeatureServices): Rout
     route(contract.addPasskey, async ({ caller, body }) => show(await add(services, caller, body))),
     route(contract.renamePasskey, async ({ caller, params, body }) => {
       const own = { userId: caller.userId, id: params.passkey_id }
-      return show(required(await updatePasskey(db, own, body)))
+      return show(required(await db.transaction((tx) => updatePasskey(tx, own, body))))
     }),
     route(contract.removePasskey, async ({ caller, params }) => {
       if (!(await deletePasskey(db, caller.userId, params.passkey_id))) throw new Fault('not_found')

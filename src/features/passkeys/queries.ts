@@ -79,11 +79,11 @@ export async function insertPasskey(tx: Transaction, values: typeof passkeys.$in
 }
 
 export async function updatePasskey(
-  db: Database | Transaction,
+  tx: Transaction,
   { userId, id }: Pick<Passkey, 'userId' | 'id'>,
   values: Partial<Pick<Passkey, 'label' | 'encryptedSeed'>>,
 ) {
-  const [row] = await db.update(passkeys).set(values).where(own(userId, id)).returning()
+  const [row] = await tx.update(passkeys).set(values).where(own(userId, id)).returning()
   return row ?? null
 }
 

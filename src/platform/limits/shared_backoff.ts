@@ -2,7 +2,7 @@
  * Waits after failures in a row that all processes on one PostgreSQL keep together. An attempt counts as failed
  * before it is judged, so that as many as there are processes, side by side, are no more than one after the other.
  */
-import { sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import { withTimeout } from '../async/timeout.ts'
 import type { Clock } from '../clock.ts'
 import type { Config } from '../config/config.ts'
@@ -58,17 +58,19 @@ class SharedBackoff implements Waits {
   failed(): void {}
 
   async succeeded(key: string): Promise<void> {
-    await this.#db.execute(sql`delete from failed_attempts where key = ${this.#named(key)}`)
+    await this.#write(sql`delete from failed_attempts where key = ${this.#named(key)}`)
   }
 
   /** It stays counted where the database does not say otherwise. */
   async undecided(key: string): Promise<void> {
     const back = sql`update failed_attempts set count = greatest(count - 1, 0), until = ${this.#now()}
       where key = ${this.#named(key)}`
-    await this.#db.execute(back).then(
-      () => {},
-      () => {},
-    )
+    await this.#write(back).catch(() => {})
+  }
+
+  /** In a transaction: what arrives late must not forgive what failed since. */
+  async #write(statement: SQL): Promise<void> {
+    await this.#db.transaction((tx) => tx.execute(statement))
   }
 
   #named(key: string) {

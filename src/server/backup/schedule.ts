@@ -81,7 +81,7 @@ export async function backUpByClock(
     const source = { sql, encryptionKey: config.ENCRYPTION_KEY, now: clock.now }
     const encrypter = encrypterFor(config.BACKUP_RECIPIENTS)
     await writeWhole(file, (part) => writeLines(part, encrypter, (take) => dump(source, take)))
-    await sql`update instance set backed_up_at = ${at}, backup_failed_at = null`
+    await sql.begin((tx) => tx`update instance set backed_up_at = ${at}, backup_failed_at = null`)
     log.info('backed up', { file, bytes: Bun.file(file).size })
     removeOldest(file, config.BACKUP_KEEP)
     observe?.('made')
@@ -89,7 +89,7 @@ export async function backUpByClock(
   } catch (error) {
     log.error('backup failed', describeError(error))
     observe?.('failed')
-    await sql`update instance set backup_failed_at = ${at}`.catch(() => {})
+    await sql.begin((tx) => tx`update instance set backup_failed_at = ${at}`).catch(() => {})
     return false
   }
 }

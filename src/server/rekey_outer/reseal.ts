@@ -152,8 +152,10 @@ export async function resealCheck({
   )
   if (!row || !(await outer.openCheck(row.blob))) return
   const made = toBase64(await outer.sealCheck())
-  await sql.unsafe(
-    `update ${table} set ${column} = decode($1::text, 'base64') where ${sealedUnder(column)} <> '${key}'`,
-    [made],
+  await sql.begin((tx) =>
+    tx.unsafe(
+      `update ${table} set ${column} = decode($1::text, 'base64') where ${sealedUnder(column)} <> '${key}'`,
+      [made],
+    ),
   )
 }
