@@ -1,6 +1,6 @@
 /**
  * Structured logs: one JSON object per line on standard error. Callers pass names, ids, codes and
- * durations; never bodies, query strings, header values or secrets.
+ * durations; never bodies, query strings, header values (but for the name of a refused host) or secrets.
  */
 import { traceIds } from './trace/span.ts'
 

@@ -87,7 +87,7 @@ async function compose(
   const { db } = connection
   const live = await openLiveProcesses({ db, config })
   const services: FeatureServices = { db, ...keys, clock, config, live, log, isStopping }
-  const watch = openWatch({ ...config, ADMIN_PORT: adminPortOf(config, worker) })
+  const watch = openWatch(services, adminPortOf(config, worker))
   const trail = new AuditTrail(connection.sql, log, watch?.instruments)
   await trail.adopt(null)
   const access = openAccess(services, { sql: connection.sql, trail })

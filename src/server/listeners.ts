@@ -15,7 +15,7 @@ import { securityContactRoutes } from '../features/security_contact/index.ts'
 import { workloadRoutes } from '../features/workloads/index.ts'
 import { openIdentity } from '../identity/index.ts'
 import type { SignedNote } from '../platform/db/signed_notes.ts'
-import { hostCheck } from '../platform/http/host.ts'
+import { hostCheck, refusedHosts } from '../platform/http/host.ts'
 import { RateLimiter } from '../platform/http/rate.ts'
 import type { Surface } from '../platform/http/reply.ts'
 import type { Services } from '../platform/http/route.ts'
@@ -100,7 +100,7 @@ function sharedServices(
     isStopping,
     storeChanges,
     storeDenial,
-    checkHost: hostCheck(config.ALLOWED_HOSTS),
+    checkHost: hostCheck(config.ALLOWED_HOSTS, refusedHosts(log, clock)),
     networkOf: networkNamer(trusted, (peer) =>
       log.warning(
         'forwarded by a peer that is not in TRUSTED_PROXIES: limits count its clients as one',

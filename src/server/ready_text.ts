@@ -1,10 +1,13 @@
 /** What a server prints when it serves: where it is, and how to try and stop it. */
+import type { Config } from '../platform/config/config.ts'
+import { dialledAddress, hostToAsk } from '../platform/config/own_address.ts'
 
 /** Origins of the listeners; `null` where ROLE leaves one out. */
 export type Origins = { controlPlane: string | null; resolver: string | null; admin: string[] }
 
 /** `consoleHash` is what a release publishes of the console. */
 type Ready = Origins & {
+  config: Pick<Config, 'ALLOWED_HOSTS'>
   location: string
   consoleHash: string
   workers?: number
@@ -26,8 +29,19 @@ export function readyText(ready: Ready): string {
     `  database       ${location}`,
     ...(workers > 1 ? [`  workers        ${workers}`] : []),
     ...notices.map((notice) => `  notice         ${notice}`),
-    ...(controlPlane ? ['', `Try:  curl ${controlPlane}/api/status/health/`] : []),
+    '',
+    `Try:  ${tryLine(ready)}`,
     'Stop: Ctrl-C',
     '',
   ].join('\n')
+}
+
+/** Works as it is printed, on this machine: by an address that is dialled, under a name that is let in. */
+function tryLine({ controlPlane, resolver, config }: Ready): string {
+  const url = new URL(controlPlane ? `${controlPlane}/api/status/health/` : `${resolver}/healthz`)
+  url.hostname = dialledAddress(url.hostname)
+  const host = hostToAsk(config, url.hostname)
+  // A shell may take the brackets of an IPv6 address for a pattern.
+  const address = url.hostname.startsWith('[') ? `'${url}'` : `${url}`
+  return host === url.hostname ? `curl ${address}` : `curl -H 'Host: ${host}' ${address}`
 }

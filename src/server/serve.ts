@@ -55,7 +55,7 @@ async function serveUntilStopped(config: Config, notices: readonly string[]): Pr
   })
   const stopped = worker === null ? toldToStop(log) : workerStopped()
   reportOnSignal({ ...app, config, log, problems: () => problems })
-  await announce(app, worker, notices)
+  await announce(app, { config, worker, notices })
   if (worker === null) await tellServiceManager('READY=1', log)
   const code = await Promise.race([failed.promise, stopped.then(() => 0)])
   await app.stop()
@@ -91,8 +91,11 @@ function toldToStop(log: Log): Promise<void> {
 /** To the supervisor, or to the people at the terminal. */
 async function announce(
   app: App,
-  worker: number | null,
-  notices: readonly string[],
+  {
+    config,
+    worker,
+    notices,
+  }: { config: Config; worker: number | null; notices: readonly string[] },
 ): Promise<void> {
   const { controlPlane, resolver, connection } = app
   const place = { controlPlane, resolver, admin: app.admin ? [app.admin] : [] }
@@ -100,7 +103,7 @@ async function announce(
   const location = `${database} ${connection.location}`
   if (worker !== null) return reportReady(place)
   const { hash: consoleHash } = await openConsole()
-  process.stdout.write(readyText({ ...place, location, consoleHash, notices }))
+  process.stdout.write(readyText({ ...place, config, location, consoleHash, notices }))
 }
 
 /** A start that fails says why in one line per problem, and shows no stack. */

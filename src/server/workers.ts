@@ -47,7 +47,7 @@ export async function superviseWorkers(config: Config): Promise<number> {
   process.on('SIGUSR1', () => supervisor.report())
   const { hash: consoleHash } = await openConsole()
   const started = supervisor.start().then((places) => {
-    const told = { ...merged(places), location, consoleHash, workers: config.WORKERS }
+    const told = { ...merged(places), config, location, consoleHash, workers: config.WORKERS }
     process.stdout.write(readyText(told))
     return tellServiceManager('READY=1', log)
   })

@@ -1,7 +1,7 @@
 /** The figures for Prometheus: opened only where there is a listener for them. */
 import { Registry } from 'prom-client'
-import type { Config } from '../../platform/config/config.ts'
-import { hostCheck } from '../../platform/http/host.ts'
+import { hostCheck, refusedHosts } from '../../platform/http/host.ts'
+import type { FeatureServices } from '../../platform/services.ts'
 import { type AdminListener, openAdminListener } from './admin_listener.ts'
 import { openGauges, type Sources } from './gauges.ts'
 import { type Instruments, openInstruments } from './instruments.ts'
@@ -12,15 +12,19 @@ export type Watch = {
   open(sources: Sources): AdminListener
 }
 
-/** `null` without ADMIN_PORT: then nothing is counted. */
-export function openWatch({ ADMIN_PORT: port, HOST, ALLOWED_HOSTS }: Config): Watch | null {
+/** `null` without ADMIN_PORT, of which `port` is this process's part: then nothing is counted. */
+export function openWatch(
+  { config, log, clock }: Pick<FeatureServices, 'config' | 'log' | 'clock'>,
+  port: number | undefined,
+): Watch | null {
   if (port === undefined) return null
   const registry = new Registry()
   return {
     instruments: openInstruments(registry),
     open: (sources) => {
       openGauges(registry, sources)
-      const place = { hostname: HOST, port, checkHost: hostCheck(ALLOWED_HOSTS) }
+      const checkHost = hostCheck(config.ALLOWED_HOSTS, refusedHosts(log, clock))
+      const place = { hostname: config.HOST, port, checkHost }
       return openAdminListener(registry, place)
     },
   }

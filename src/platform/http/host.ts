@@ -2,29 +2,62 @@
  * The Host check: requests that name another host than ours are refused before anything else, so
  * that DNS rebinding and poisoned links find nothing here.
  */
+import type { Clock } from '../clock.ts'
 import { Fault } from '../fault.ts'
+import type { Log } from '../log.ts'
 
 const HOST = /^(?<name>\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::\d{1,5})?$/
+
+/** Characters; a name of DNS has no more. */
+const LONGEST_NAME = 253
 
 /**
  * Builds the check for `ALLOWED_HOSTS`: exact names, `.example.com` for a domain with its
  * subdomains, `*` for all. Ports are not compared, but must be some: the runtime makes the URL of a
- * request from its Host.
+ * request from its Host. `onRefused` is told the name, where it has the form of one.
  */
-export function hostCheck(allowed: readonly string[]): (header: string | null) => void {
+export function hostCheck(
+  allowed: readonly string[],
+  onRefused: (name: string | null) => void = () => {},
+): (header: string | null) => void {
   const names = allowed.map((name) => name.toLowerCase())
   /** Nearly all requests come with the same one. */
   let accepted: string | undefined
   return (header) => {
     if (header === accepted) return
-    const name = HOST.exec(header?.toLowerCase() ?? '')?.groups?.name?.replace(/\.$/, '')
-    if (!header || !name || !URL.canParse(`http://${header}`)) throw new Fault('invalid_host')
-    if (!names.some((pattern) => matches(pattern, name))) throw new Fault('invalid_host')
+    const name = nameIn(header)
+    if (!header || !name || !names.some((pattern) => matches(pattern, name))) {
+      onRefused(name)
+      throw new Fault('invalid_host')
+    }
     accepted = header
   }
+}
+
+/** The name alone, in small letters; `null` where the header is missing or malformed. */
+function nameIn(header: string | null): string | null {
+  const name = HOST.exec(header?.toLowerCase() ?? '')?.groups?.name?.replace(/\.$/, '')
+  return name && URL.canParse(`http://${header}`) ? name : null
 }
 
 function matches(pattern: string, name: string): boolean {
   if (pattern === '*' || pattern === name) return true
   return pattern.startsWith('.') && (name.endsWith(pattern) || name === pattern.slice(1))
+}
+
+/** Milliseconds in which refusals have one line in the log. */
+const LOGGED_MS = 60_000
+
+/** Says which name was refused: the first at once, then one line a minute with how many there were since. */
+export function refusedHosts(log: Log, clock: Clock): (name: string | null) => void {
+  let [count, next] = [0, 0]
+  return (name) => {
+    count += 1
+    const now = clock.now()
+    if (now < next) return
+    const host = name !== null && name.length <= LONGEST_NAME ? name : null
+    log.warning('a request was refused, since its host is not in ALLOWED_HOSTS', { host, count })
+    count = 0
+    next = now + LOGGED_MS
+  }
 }

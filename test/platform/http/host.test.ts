@@ -1,5 +1,6 @@
-import { describe, expect, test } from 'bun:test'
-import { hostCheck } from '../../../src/platform/http/host.ts'
+import { beforeEach, describe, expect, test } from 'bun:test'
+import { hostCheck, refusedHosts } from '../../../src/platform/http/host.ts'
+import { openLog } from '../../../src/platform/log.ts'
 
 function passes(allowed: readonly string[], header: string | null): boolean {
   try {
@@ -75,4 +76,61 @@ test('* allows every well-formed name and no other', () => {
 
 test('nothing is allowed where nothing is configured', () => {
   expect(passes([], 'localhost')).toBe(false)
+})
+
+describe('a refusal in the log', () => {
+  let time = 0
+  let lines: string[] = []
+  function refuse(...headers: (string | null)[]): void {
+    const refused = refusedHosts(
+      openLog('info', (line) => lines.push(line)),
+      { now: () => time },
+    )
+    const check = hostCheck(['vault.example.com'], refused)
+    for (const header of headers) {
+      expect(() => check(header)).toThrow()
+      time += 10_000
+    }
+  }
+  const said = () =>
+    lines.map((line) => {
+      const { level, host, count } = JSON.parse(line)
+      return [level, host, count]
+    })
+  beforeEach(() => {
+    lines = []
+  })
+
+  test('names the host at once, then once a minute with how many there were', () => {
+    refuse(...Array.from({ length: 14 }, (_, index) => `Wrong${index}.example.com:443`))
+    expect(said()).toEqual([
+      ['warning', 'wrong0.example.com', 1],
+      ['warning', 'wrong6.example.com', 6],
+      ['warning', 'wrong12.example.com', 6],
+    ])
+  })
+
+  test.each([null, '', 'a\nb.example.com', '\u001b[31mred', 'user@vault.example.com'])(
+    '%p writes nothing of itself',
+    (header) => {
+      refuse(header)
+      expect(said()).toEqual([['warning', null, 1]])
+      expect(lines.join('').length).toBeLessThan(250)
+    },
+  )
+
+  test('a name that is longer than any writes nothing of itself', () => {
+    refuse(`${'a'.repeat(8192)}.example.com`)
+    expect(said()).toEqual([['warning', null, 1]])
+    expect(lines.join('').length).toBeLessThan(250)
+  })
+
+  test('a host that is let in leaves no line', () => {
+    const refused = refusedHosts(
+      openLog('info', (line) => lines.push(line)),
+      { now: () => time },
+    )
+    hostCheck(['vault.example.com'], refused)('vault.example.com')
+    expect(lines).toEqual([])
+  })
 })

@@ -3,6 +3,7 @@
  * server's, whether they work. For containers that have no other program in them.
  */
 import { type Config, ConfigError, readConfig } from '../../../platform/config/config.ts'
+import { dialledAddress, hostToAsk } from '../../../platform/config/own_address.ts'
 import { EX_CONFIG } from '../../../platform/exit_codes.ts'
 
 type Listener = { name: string; port: number; path: string }
@@ -44,11 +45,11 @@ function listenersOf({ ROLE, PORT, RESOLVER_PORT }: Config): Listener[] {
 }
 
 function examine(config: Config, listener: Listener): Promise<string> {
-  return ask(urlOf(config, listener), hostOf(config))
+  return ask(urlOf(config, listener), hostToAsk(config, dialledAddress(config.HOST)))
 }
 
 function urlOf({ HOST }: Config, { port, path }: Listener): string {
-  return `http://${addressOf(HOST)}:${port}${path}`
+  return `http://${dialledAddress(HOST)}:${port}${path}`
 }
 
 async function ask(url: string, host: string): Promise<string> {
@@ -64,16 +65,4 @@ async function ask(url: string, host: string): Promise<string> {
   } catch {
     return 'unreachable'
   }
-}
-
-/** Who listens on all addresses is asked on loopback. */
-function addressOf(host: string): string {
-  if (host === '0.0.0.0') return '127.0.0.1'
-  if (host === '::') return '[::1]'
-  return host.includes(':') ? `[${host}]` : host
-}
-
-/** A name that the Host check lets in, since loopback need not be in ALLOWED_HOSTS. */
-function hostOf({ ALLOWED_HOSTS: [first = 'localhost'] }: Config): string {
-  return first === '*' ? 'localhost' : first.replace(/^\./, '')
 }

@@ -1,0 +1,69 @@
+/** What is printed to be tried works: curl is run with it, in each way to be set up. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { hostCheck } from '../../src/platform/http/host.ts'
+import { readyText } from '../../src/server/ready_text.ts'
+import { watched } from '../support/watched.ts'
+
+/** Says 200 to what would be let in. */
+let allowed: string[] = []
+const servers: Bun.Server<undefined>[] = []
+let [all, loopback, sixth] = ['', '', '']
+
+beforeAll(() => {
+  const open = (hostname: string) => {
+    const server = Bun.serve({ hostname, port: 0, fetch: answer })
+    servers.push(server)
+    return server.url.origin
+  }
+  all = open('0.0.0.0')
+  loopback = open('127.0.0.1')
+  sixth = open('::1')
+})
+afterAll(async () => {
+  for (const server of servers) await server.stop(true)
+})
+
+function answer(request: Request): Response {
+  const { pathname } = new URL(request.url)
+  try {
+    hostCheck(allowed)(request.headers.get('host'))
+  } catch {
+    return new Response(pathname, { status: 400 })
+  }
+  return new Response(pathname)
+}
+
+function tryLine(origins: { controlPlane: string | null; resolver: string | null }): string {
+  const config = { ALLOWED_HOSTS: allowed }
+  const text = readyText({ ...origins, admin: [], config, location: 'there', consoleHash: 'abc' })
+  return /^Try: {2}(.*)$/m.exec(text)?.[1] ?? ''
+}
+
+const ASK = '/api/status/health/'
+
+test.each([
+  ['the default', ['localhost', '127.0.0.1', '[::1]'], () => loopback, ASK],
+  ['a host name in ALLOWED_HOSTS', ['vault.example.com'], () => loopback, ASK],
+  ['a domain with what is below it', ['.example.com'], () => loopback, ASK],
+  ['every name', ['*'], () => loopback, ASK],
+  ['all addresses', ['localhost', '127.0.0.1'], () => all, ASK],
+  ['all addresses and a host name', ['vault.example.com'], () => all, ASK],
+  ['IPv6', ['[::1]'], () => sixth, ASK],
+  ['the resolver alone', ['resolver.example.com'], () => all, '/healthz'],
+])('%s: the line that is to be tried works', async (_, names, origin, path) => {
+  allowed = names
+  const isResolver = path === '/healthz'
+  const line = tryLine({
+    controlPlane: isResolver ? null : origin(),
+    resolver: isResolver ? origin() : null,
+  })
+  const { stdout, exited } = watched(
+    Bun.spawn(['sh', '-c', `${line} -sS --max-time 20 --noproxy '*' -w ' %{http_code}'`], {
+      stdout: 'pipe',
+    }),
+  )
+  expect({ said: await new Response(stdout).text(), code: await exited }).toEqual({
+    said: `${path} 200`,
+    code: 0,
+  })
+})
