@@ -2,7 +2,8 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Sql, TransactionSql } from 'postgres'
-import type { Config } from '../../platform/config/config.ts'
+import { type Config, ConfigError } from '../../platform/config/config.ts'
+import { withSecretFiles } from '../../platform/config/secret_files.ts'
 import { CLUSTER } from '../../platform/db/embedded/data_directory.ts'
 import { type Connection, openDatabase } from '../../platform/db/open.ts'
 import { awaitServer } from '../../platform/db/reach.ts'
@@ -93,13 +94,32 @@ async function lookAt(target: Config): Promise<string> {
 }
 
 async function withServer<T>(target: Config, work: (there: Connection) => Promise<T>): Promise<T> {
-  await awaitServer(target, openLog(target.LOG_LEVEL))
+  try {
+    await awaitServer(target, openLog(target.LOG_LEVEL))
+  } catch (error) {
+    throw refusalOf(error, target)
+  }
   const connection = await openDatabase(target, () => {})
   try {
     return await work(connection)
   } finally {
     await connection.close()
   }
+}
+
+/** What PostgreSQL has against us, in words for who typed the target. */
+function refusalOf(error: unknown, { DB_NAME, DB_USER, DB_PASSWORD }: Config): unknown {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  if (code === '3D000')
+    return new BackupProblem('failed', `there is no database ${DB_NAME} there: make it first`)
+  if (!code.startsWith('28')) return error
+  if (!DB_USER) return new BackupProblem('usage', 'the target names no user: postgres://user@…')
+  if (DB_PASSWORD)
+    return new BackupProblem('failed', `PostgreSQL refuses the user ${DB_USER}, or the password`)
+  return new BackupProblem(
+    'usage',
+    `PostgreSQL wants a password of ${DB_USER}, and none was given: set PGPASSWORD, or PGPASSWORD_FILE to the path of a file that holds it`,
+  )
 }
 
 /** The settings with which a server will use it. */
@@ -119,10 +139,17 @@ function targetOf(config: Config, to: string): Config {
     DB_PORT: Number(url.port || 5432),
     DB_NAME: decodeURIComponent(url.pathname.slice(1)),
     DB_USER: decodeURIComponent(url.username),
-    DB_PASSWORD: decodeURIComponent(url.password) || process.env.PGPASSWORD,
+    DB_PASSWORD: decodeURIComponent(url.password) || givenPassword(),
     DB_SSLMODE: SSL_MODES.find((known) => known === mode) ?? 'verify-full',
     DB_WAIT_SECONDS: 0,
   }
+}
+
+/** In the environment or in a file, as the server's own; in the URL everybody on the machine could see it. */
+function givenPassword(): string | undefined {
+  const { env, problems } = withSecretFiles(process.env, ['PGPASSWORD'])
+  if (problems.length > 0) throw new ConfigError(problems)
+  return env.PGPASSWORD
 }
 
 const SSL_MODES = ['disable', 'allow', 'prefer', 'require', 'verify-full'] as const
