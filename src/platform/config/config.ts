@@ -142,7 +142,7 @@ function workerProblems({ WORKERS, DB_HOST, ADMIN_PORT }: Parsed): string[] {
   return [
     ...(DB_HOST ? [] : ['WORKERS: more than 1 needs PostgreSQL: set DB_HOST (example: 1)']),
     ...(isCramped
-      ? ['ADMIN_PORT: must be the first of as many ports as there are WORKERS (example: 9090)']
+      ? ['ADMIN_PORT: must be the first of as many ports as there are WORKERS (example: 9464)']
       : []),
   ]
 }
@@ -159,7 +159,7 @@ function portProblems(parsed: Parsed): string[] {
   return [
     ...(isTwice ? ['RESOLVER_PORT: must be another than PORT (example: 8080)'] : []),
     ...(ADMIN_PORT > 0 && opened.some(isAdmin)
-      ? ['ADMIN_PORT: must be another than PORT and RESOLVER_PORT (example: 9090)']
+      ? ['ADMIN_PORT: must be another than PORT and RESOLVER_PORT (example: 9464)']
       : []),
   ]
 }

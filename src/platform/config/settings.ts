@@ -100,7 +100,7 @@ export const settings = z.object({
     .meta({ about: 'port of the resolver; 0 picks a free one', example: '8080' }),
   ADMIN_PORT: port.optional().meta({
     about: 'port of the admin listener with GET /metrics for Prometheus; without it there is none',
-    example: '9090',
+    example: '9464',
   }),
   ROLE: z
     .enum(['all', 'control-plane', 'resolver'])
