@@ -31,6 +31,8 @@ export type Subject = {
   cluster: BenchCluster | null
   /** The variables that select the database. */
   database: Record<string, string>
+  /** All settings of the server, to start it again. */
+  env: Record<string, string>
   /** Whose agents call; and who reads and writes secrets, so that a write does not make each call cold. */
   caller: Customer
   writer: Customer
@@ -66,19 +68,17 @@ async function start(options: Options, undo: (() => unknown)[]): Promise<Omit<Su
   const cluster = options.database === 'postgresql' ? await startBenchCluster() : null
   if (cluster) undo.push(cluster.stop)
   const database = cluster ? await cluster.createDatabase() : { DATA_DIR: join(directory, 'data') }
-  const server = await startServer(
-    {
-      ...benchSettings(),
-      ...database,
-      WORKERS: String(options.processes),
-      KEY_CACHE_SECONDS: String(KEY_CACHE_SECONDS),
-      RESOLVER_HOSTS: `${HOST}=127.0.0.1`,
-      RESOLVER_ALLOW_NETWORKS: '127.0.0.1/32',
-      RESOLVER_CA_FILE,
-      ...options.settings,
-    },
-    serverCommand({ executable: options.executable }),
-  )
+  const env = {
+    ...benchSettings(),
+    ...database,
+    WORKERS: String(options.processes),
+    KEY_CACHE_SECONDS: String(KEY_CACHE_SECONDS),
+    RESOLVER_HOSTS: `${HOST}=127.0.0.1`,
+    RESOLVER_ALLOW_NETWORKS: '127.0.0.1/32',
+    RESOLVER_CA_FILE,
+    ...options.settings,
+  }
+  const server = await startServer(env, serverCommand({ executable: options.executable }))
   undo.push(server.stop)
   const address = `${HOST}:${upstream.ready.port}`
   const caller = await registerCustomer(server, 'signed')
@@ -91,6 +91,7 @@ async function start(options: Options, undo: (() => unknown)[]): Promise<Omit<Su
     pids: [server.pid, ...childrenOf(server.pid)],
     cluster,
     database,
+    env,
     caller,
     writer,
     hotTokens: tokens.slice(0, HOT_TOKENS),
