@@ -9,6 +9,7 @@ import { describeError, type Log } from '../../platform/log.ts'
 import { dump } from './dump.ts'
 import { encrypterFor, writeLines, writeWhole } from './file.ts'
 import { demandRoom } from './room.ts'
+import { withSource } from './source.ts'
 
 type Surroundings = {
   connection: Connection
@@ -78,9 +79,15 @@ export async function backUpByClock(
     const file = join(folder, nameOf(now))
     prepareFolder(folder, now)
     await demandRoom(sql, folder)
-    const source = { sql, encryptionKey: config.ENCRYPTION_KEY, now: clock.now }
-    const encrypter = encrypterFor(config.BACKUP_RECIPIENTS)
-    await writeWhole(file, (part) => writeLines(part, encrypter, (take) => dump(source, take)))
+    const { ENCRYPTION_KEY: encryptionKey, BACKUP_RECIPIENTS } = config
+    const encrypter = encrypterFor(BACKUP_RECIPIENTS)
+    await withSource({ connection, config, log }, (source) =>
+      writeWhole(file, (part) =>
+        writeLines(part, encrypter, (take) =>
+          dump({ sql: source, encryptionKey, now: clock.now }, take),
+        ),
+      ),
+    )
     await sql.begin((tx) => tx`update instance set backed_up_at = ${at}, backup_failed_at = null`)
     log.info('backed up', { file, bytes: Bun.file(file).size })
     removeOldest(file, config.BACKUP_KEEP)

@@ -12,6 +12,7 @@ import { dump } from './dump.ts'
 import { encrypterFor, writeLines } from './file.ts'
 import { BackupProblem } from './problem.ts'
 import { demandRoom, orNoRoom } from './room.ts'
+import { withSource } from './source.ts'
 
 /** The status where the disk is full: Insufficient Storage. */
 export const NO_ROOM = 507
@@ -19,15 +20,17 @@ export const NO_ROOM = 507
 const request = z.strictObject({ recipients: z.array(z.string().max(3000)).max(100) })
 
 export function backupHandler({ connection, config, log, now }: Surroundings): Handler {
-  let last: Promise<unknown> = Promise.resolve()
   const spool = async (recipients: readonly string[]): Promise<Response> => {
     const folder = mkdtempSync(join(resolve(config.DATA_DIR), SPOOL_PREFIX))
     const remove = () => rmSync(folder, { recursive: true, force: true })
     const file = join(folder, 'backup')
     try {
       await demandRoom(connection.sql, folder)
-      const source = { sql: connection.sql, encryptionKey: config.ENCRYPTION_KEY, now }
-      const made = await writeLines(file, encrypterFor(recipients), (take) => dump(source, take))
+      const encrypter = encrypterFor(recipients)
+      const encryptionKey = config.ENCRYPTION_KEY
+      const made = await withSource({ connection, config, log }, (sql) =>
+        writeLines(file, encrypter, (take) => dump({ sql, encryptionKey, now }, take)),
+      )
       // Removed while it is open: it lives as long as it is read.
       return new Response(readAndForget(file, remove), {
         headers: { 'x-bytes': `${Bun.file(file).size}`, 'x-summary': JSON.stringify(made.sums) },
@@ -40,10 +43,7 @@ export function backupHandler({ connection, config, log, now }: Surroundings): H
   return async (body) => {
     const parsed = request.safeParse(body)
     if (!parsed.success) return notUnderstood()
-    // One after the other: each holds the database up.
-    const mine = last.then(() => spool(parsed.data.recipients))
-    last = mine.catch(() => {})
-    return await mine.catch((error: unknown) => {
+    return await spool(parsed.data.recipients).catch((error: unknown) => {
       log.error('backup failed', describeError(error))
       const problem = error instanceof BackupProblem ? error : null
       const status = problem?.code === 'disk_full' ? NO_ROOM : 500
