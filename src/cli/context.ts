@@ -4,6 +4,7 @@ import { conflictLine, withAliases } from '../platform/config/aliases.ts'
 import { type Accounts, openAccounts, settingsWith } from './accounts/index.ts'
 import { openAddress } from './addresses.ts'
 import { namesOf } from './completion/names.ts'
+import { openGivenToken, tokenVariable } from './given_token.ts'
 import { demandProjectFile } from './project_file.ts'
 import { settleNext } from './session/next_keys.ts'
 import { resumeSession, type Session } from './session/session.ts'
@@ -41,6 +42,8 @@ export type Context = {
   insecureHttp: boolean
   /** Whose authorities are trusted besides the usual ones. */
   caFile: string | undefined
+  /** The token that the environment gives. @throws CliError where its file cannot be read */
+  givenToken(): string | undefined
   /** The value of a setting that has a default. @throws CliError where a broken project file hides it */
   setting(name: Exclude<SettingName, AddressName>): string
   /** An address that may be talked to; asks where a project file names it. @throws CliError */
@@ -73,6 +76,7 @@ export function openContext(options: GlobalOptions): Context {
     ...place,
     caFile,
     output,
+    givenToken: openGivenToken(env, output.warn),
     setting: (name) => {
       demandProjectFile(place, name, 'project')
       return settings[name]?.value ?? ''
@@ -82,7 +86,7 @@ export function openContext(options: GlobalOptions): Context {
     accounts,
     session: async () => {
       const choice = await accounts.chosen(await server()).catch((error: unknown) => {
-        throw besideToken(error, env.SERVICE_TOKEN)
+        throw besideToken(error, env)
       })
       const { account } = choice
       const store = await accounts.store(account.slot)
@@ -102,21 +106,22 @@ export function openContext(options: GlobalOptions): Context {
 }
 
 /** Who works with a token is told what it is good for. */
-function besideToken(error: unknown, token: string | undefined): unknown {
-  if (!(error instanceof CliError) || error.code !== 'not_logged_in' || token === undefined) {
+function besideToken(error: unknown, env: Context['env']): unknown {
+  const variable = tokenVariable(env)
+  if (!(error instanceof CliError) || error.code !== 'not_logged_in' || variable === undefined) {
     return error
   }
-  if (token === '') {
+  if (env[variable] === '') {
     const hint = 'a CI gives a secret that it does not have as empty text: is its name right there?'
     return new CliError(
       'not_logged_in',
-      `${error.message}, and SERVICE_TOKEN is set, but empty`,
+      `${error.message}, and ${variable} is set, but empty`,
       hint,
     )
   }
   return new CliError(
     'not_logged_in',
-    `${error.message}, and this needs a person: SERVICE_TOKEN cannot do it`,
+    `${error.message}, and this needs a person: ${variable} cannot do it`,
     'a token works with run, call, mcp, proxy, whoami, status, secrets list, secrets get and secrets pull',
   )
 }

@@ -2,7 +2,13 @@
 import { aliasOf } from '../platform/config/aliases.ts'
 
 /** What was only meant for us: a child that knows the token could fetch more, or use it past the proxy. */
-const OURS = ['SERVICE_TOKEN', 'SERVICE_PASSPHRASE', 'SERVICE_RECOVERY_KEY', 'SERVICE_OWNER_CODE']
+const OURS = [
+  'SERVICE_TOKEN',
+  'SERVICE_TOKEN_FILE',
+  'SERVICE_PASSPHRASE',
+  'SERVICE_RECOVERY_KEY',
+  'SERVICE_OWNER_CODE',
+]
 const KEPT = new Set([...OURS, ...OURS.map(aliasOf)])
 
 export function inherited(env: Record<string, string | undefined>) {

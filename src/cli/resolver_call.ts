@@ -27,9 +27,9 @@ import { openKnownNames } from './trust/known_names.ts'
 type TokenOption = { token: string | undefined }
 export type Answer = CallResult<typeof resolveCall>
 
-/** Of the option, else of the environment. */
-export function tokenOf({ env }: Context, { token }: TokenOption): string | undefined {
-  return token ?? env.SERVICE_TOKEN
+/** Of the option, else of the environment. @throws CliError */
+export function tokenOf(context: Context, { token }: TokenOption): string | undefined {
+  return token ?? context.givenToken()
 }
 
 /** @throws CliError when there is none */
@@ -39,7 +39,7 @@ export function requireToken(context: Context, options: TokenOption): string {
   throw new CliError(
     'token_required',
     'an agent token is needed',
-    'name an agent of yours with --agent, set SERVICE_TOKEN, or make a token: cloakroom agent create <name>',
+    'name an agent of yours with --agent, set SERVICE_TOKEN or SERVICE_TOKEN_FILE, or make a token: cloakroom agent create <name>',
   )
 }
 

@@ -121,7 +121,7 @@ export async function describeToken(context: Context, token: string) {
         `${grant.project_name}/${grant.environment}${isOld(grant) ? ' (of an earlier key)' : ''}`,
     ),
     expires_at: told.expires_at ?? 'never',
-    because: 'a token was given (--token or SERVICE_TOKEN)',
+    because: 'a token was given (--token, SERVICE_TOKEN or its file)',
   }
 }
 

@@ -55,7 +55,7 @@ test('whoami and status say that a token works here, which, and what it may', as
     environment: 'development',
     grants: ['payments/development'],
     expires_at: expect.stringMatching(/Z$/),
-    because: 'a token was given (--token or SERVICE_TOKEN)',
+    because: 'a token was given (--token, SERVICE_TOKEN or its file)',
     server: app.controlPlane,
     resolver: app.resolver,
   })
@@ -64,7 +64,7 @@ test('whoami and status say that a token works here, which, and what it may', as
     kind: 'workload',
     may: ['use credentials', 'read values'],
     health: 'healthy',
-    because: 'a token was given (--token or SERVICE_TOKEN)',
+    because: 'a token was given (--token, SERVICE_TOKEN or its file)',
   })
   expect(JSON.stringify(await jsonOf(using, 'status'))).not.toContain(using)
 })

@@ -25,7 +25,7 @@ const acceptChanged = [
   '--accept-changed-keys',
   'accept public keys that differ from those seen before',
 ] as const
-const token = ['--token <token>', 'token of an agent or workload (SERVICE_TOKEN)'] as const
+const token = ['--token <token>', 'token of an agent or workload (SERVICE_TOKEN, …_FILE)'] as const
 
 const passwordStdin = ['--password-stdin', 'read the password from standard input'] as const
 export const passwordOptions = [passwordStdin] as const
@@ -245,5 +245,5 @@ export const proxyOptions = [
   ['--strict', 'refuse hosts that are not on the allowlist, instead of passing them untouched'],
   ['--stand-ins <choice>', 'none sets no variables in the names of credentials', 'all'],
   ['--print-env', 'show the variables that are set for the command'],
-  ['--token <token>', 'token of an agent (SERVICE_TOKEN)'],
+  ['--token <token>', 'token of an agent (SERVICE_TOKEN, …_FILE)'],
 ] as const

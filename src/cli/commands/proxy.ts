@@ -59,11 +59,11 @@ export const proxy: Action<typeof proxyOptions> = async (context, command, optio
 }
 
 /** By token where there is one: then no value comes to this machine. */
-function wayOf({ env }: Context, options: Options): 'remote' | 'local' {
+function wayOf({ givenToken }: Context, options: Options): 'remote' | 'local' {
   if (options.remote && options.local) {
     throw new CliError('usage', '--remote and --local exclude each other')
   }
-  const hasToken = options.token !== undefined || Boolean(env.SERVICE_TOKEN)
+  const hasToken = options.token !== undefined || Boolean(givenToken())
   if (options.remote || (hasToken && !options.local)) return 'remote'
   return 'local'
 }

@@ -1,0 +1,170 @@
+/** SERVICE_TOKEN_FILE: a token as Docker, Kubernetes and systemd hand out secrets. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { startTestApp, type TestApp } from '../support/app.ts'
+import { marked } from '../support/canary.ts'
+import { openAccount, openTerminal, type Terminal } from './person.ts'
+
+const VALUE = marked('sk_live_token_file')
+const NONSENSE = 'svc_wkl_what_is_in_the_file'
+
+let app: TestApp
+let ada: Terminal
+/** A machine on which nobody is logged in. */
+let runner: Terminal
+let agent: string
+let reading: string
+
+beforeAll(async () => {
+  app = await startTestApp()
+  ada = await openAccount(app, 'ada@example.com')
+  runner = await openTerminal(app)
+  await ada.must('init', 'payments')
+  await ada.must('secrets', 'set', `STRIPE_KEY=${VALUE}`, 'MODE=live', '--sensitive')
+  agent = (await ada.must('agent', 'create', 'bot', '-q')).trim()
+  reading = (await ada.must('workload-token', 'issue', 'ci', '--may', 'use,read', '-q')).trim()
+})
+afterAll(async () => {
+  ada.remove()
+  runner.remove()
+  await app.stop()
+})
+
+function put(text: string | Uint8Array, mode = 0o600): string {
+  const path = join(runner.cwd, 'token')
+  writeFileSync(path, text)
+  chmodSync(path, mode)
+  return path
+}
+
+const withFile = (path: string, args: readonly string[], env: Record<string, string> = {}) =>
+  runner.run(args, { env: { SERVICE_TOKEN_FILE: path, ...env } })
+const RUN = ['run', '--no-mask', '--', 'sh', '-c', 'echo "$MODE"; env | grep -c TOKEN']
+
+describe('the token is taken from the file', () => {
+  test.each(['', '\n', '\r\n'])('that ends with %j', async (end) => {
+    const ran = await withFile(put(reading + end), RUN)
+    expect(ran).toEqual({ code: 1, out: 'live\n0\n', err: '' })
+  })
+
+  test('behind links, as a kubelet makes them', async () => {
+    const folder = join(runner.cwd, 'mounted')
+    mkdirSync(join(folder, '..2026_01_01'), { recursive: true })
+    writeFileSync(join(folder, '..2026_01_01', 'token'), reading, { mode: 0o440 })
+    symlinkSync('..2026_01_01', join(folder, '..data'))
+    symlinkSync('..data/token', join(folder, 'token'))
+    const { code, out } = await withFile(join(folder, 'token'), ['secrets', 'get', 'MODE'])
+    expect([code, out]).toEqual([0, 'live'])
+  })
+
+  test('by whoami, call, proxy and mcp', async () => {
+    const path = put(`${agent}\n`)
+    const whoami = await withFile(path, ['whoami', '--json'])
+    expect(JSON.parse(whoami.out)).toMatchObject({ kind: 'agent', name: 'bot' })
+    const called = await withFile(path, ['call', 'https://api.example.com/'])
+    expect([called.code, called.err]).toEqual([5, expect.stringContaining('domain_blocked')])
+    const child = ['--', 'sh', '-c', 'env | grep -c TOKEN']
+    // With a token the proxy works by the resolver: without one this machine has no session for it.
+    expect(await withFile(path, ['proxy', ...child])).toMatchObject({ code: 1, out: '0\n' })
+    const line = { jsonrpc: '2.0', id: 1, method: 'ping' }
+    const env = { SERVICE_TOKEN_FILE: path }
+    const served = await runner.run(['mcp'], { env, stdin: `${JSON.stringify(line)}\n` })
+    expect(JSON.parse(served.out)).toEqual({ jsonrpc: '2.0', id: 1, result: {} })
+  })
+
+  test('under its second name; an empty variable is not set', async () => {
+    const env = { SERVICE_TOKEN_FILE: '', CLOAKROOM_TOKEN_FILE: put(reading), SERVICE_TOKEN: '' }
+    expect(await runner.run(RUN, { env })).toEqual({ code: 1, out: 'live\n0\n', err: '' })
+  })
+
+  test('with a warning where every user can read it', async () => {
+    const path = put(reading, 0o604)
+    const warning = `SERVICE_TOKEN_FILE: every user of this machine can read ${path} (chmod o-r)\n`
+    expect(await withFile(path, RUN)).toEqual({ code: 1, out: 'live\n0\n', err: warning })
+  })
+})
+
+describe('one line says what is wrong, without what is in the file, and nothing is run', () => {
+  const example = ' (example: /run/secrets/service_token)'
+  const refused = async (path: string, reason: string, env: Record<string, string> = {}) => {
+    for (const args of [
+      ['run', '--', 'echo', 'started'],
+      ['call', 'https://api.example.com/'],
+      ['proxy', '--', 'echo', 'started'],
+      ['mcp'],
+      ['secrets', 'list'],
+      ['whoami'],
+    ]) {
+      const { code, out, err } = await withFile(path, args, env)
+      const said = err.replace(/\n→[^\n]*/, '')
+      expect([args, code, out, said]).toEqual([
+        args,
+        2,
+        '',
+        `cloakroom: SERVICE_TOKEN_FILE: ${reason}${example}\n`,
+      ])
+    }
+  }
+
+  test('both are set', async () => {
+    const reason = 'must not be set beside SERVICE_TOKEN: unset one of them'
+    await refused(put(NONSENSE), reason, { SERVICE_TOKEN: reading })
+  })
+
+  test('it is missing', async () => {
+    const path = join(runner.cwd, 'missing')
+    await refused(path, `${path} cannot be read (ENOENT)`)
+  })
+
+  test('it is empty', async () => {
+    const path = put('\n')
+    await refused(path, `${path} must not be empty`)
+  })
+
+  test('it is too large', async () => {
+    const path = put(NONSENSE.repeat(4000))
+    await refused(path, `${path} must have at most 65536 bytes`)
+  })
+
+  test('it is no regular file', async () => {
+    await refused(runner.cwd, `${runner.cwd} must be a regular file`)
+  })
+
+  test('every user can write it', async () => {
+    const path = put(NONSENSE, 0o602)
+    await refused(path, `${path} can be written by every user: chmod o-w ${path}`)
+  })
+
+  test('what is in it is no token', async () => {
+    for (const text of [NONSENSE, `${NONSENSE}\nsecond line`, ` ${NONSENSE}`, `${NONSENSE}\0`])
+      for (const args of [
+        ['run', '--', 'echo', 'started'],
+        ['call', 'https://api.example.com/'],
+      ]) {
+        const { code, out, err } = await withFile(put(text), args)
+        expect([text, args, code === 0, out]).toEqual([text, args, false, ''])
+        expect(err).not.toContain('what_is_in')
+      }
+  })
+})
+
+test('--token goes before the file, which is not looked at then', async () => {
+  const { code, out } = await withFile('/nowhere/token', [
+    'secrets',
+    'get',
+    'MODE',
+    '--token',
+    reading,
+  ])
+  expect([code, out]).toEqual([0, 'live'])
+})
+
+test('what needs no token does not look at it; what needs a person says so', async () => {
+  expect((await withFile('/nowhere/token', ['config'])).code).toBe(0)
+  const { code, err } = await withFile(put(reading), ['secrets', 'set', 'A=b'])
+  expect([code, err]).toEqual([
+    3,
+    expect.stringContaining('this needs a person: SERVICE_TOKEN_FILE cannot do it'),
+  ])
+})
