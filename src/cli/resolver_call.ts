@@ -106,13 +106,11 @@ export async function callResolver(
   context: Context,
   token: string,
   request: CallInput<typeof resolveCall>['body'],
-  signal?: AbortSignal,
+  options: { signal?: AbortSignal; traceparent?: string | undefined } = {},
 ): Promise<Answer> {
   const body = { ...request, ...namedEnvironment(context) }
   const resolver = await context.resolver()
-  const answer = await asToken(
-    openApi(resolver, () => token, { signal }).call(resolveCall, { body }),
-  )
+  const answer = await asToken(openApi(resolver, () => token, options).call(resolveCall, { body }))
   if (answer.body_encoding !== 'base64' || fromBase64(answer.body) !== null) return answer
   throw new AnswerError(resolver, 'answered with a body that is not the base64 that it says it is')
 }

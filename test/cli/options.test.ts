@@ -37,6 +37,7 @@ test('texts, flags and lists', async () => {
     header: ['A:1', 'B:2'],
     data: 'x',
     include: true,
+    trace: undefined,
     fail: true,
     agent: undefined,
     token: 't',

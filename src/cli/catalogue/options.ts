@@ -229,6 +229,7 @@ export const callOptions = [
   ['-H, --header <line...>', 'a header, with placeholders such as SVC_SECRET_NAME'],
   ['-d, --data <text>', 'the body; @file reads a file, @- standard input'],
   ['-i, --include', 'print status and headers too'],
+  ['--trace', 'have the API told of the trace of this call, and print its id'],
   ['-f, --fail', 'exit with 1 when the upstream answers 400 or above'],
   savedToken,
   token,

@@ -1,6 +1,7 @@
 /** `cloakroom call`: one request through the resolver, in the manner of curl. */
 import { fromUtf8 } from '../../platform/crypto/encoding.ts'
 import { EX_FAILED } from '../../platform/exit_codes.ts'
+import { newTrace, traceparentOf } from '../../platform/trace/traceparent.ts'
 import { outboundMethods } from '../../resolver/contract.ts'
 import type { callOptions } from '../catalogue/options.ts'
 import type { Action, OptionValues } from '../command.ts'
@@ -13,6 +14,20 @@ import { CliError } from '../terminal/cli_error.ts'
 type CallOptions = OptionValues<typeof callOptions>
 
 export const call: Action<typeof callOptions> = async (context, [url = ''], options) => {
+  const request = requestOf(url, options)
+  const token = await tokenFor(context, options)
+  const answer = await (options.trace ? traced : callResolver)(context, token, request)
+  show(context, answer, options.include ?? false)
+  if (answer.redacted) {
+    // On standard error too, so that what is piped on stays the body and nothing else.
+    const isLineOpen = !context.output.isJson && answer.body !== '' && !answer.body.endsWith('\n')
+    context.output.warn(...(isLineOpen ? [''] : []), 'a credential in the answer was redacted')
+  }
+  return options.fail && answer.status_code >= 400 ? EX_FAILED : 0
+}
+
+/** @throws CliError */
+function requestOf(url: string, options: CallOptions) {
   const data = dataOf(options)
   const method = methodOf(options, data !== undefined)
   const headers = headersOf(options.header)
@@ -22,20 +37,16 @@ export const call: Action<typeof callOptions> = async (context, [url = ''], opti
   ) {
     headers['Content-Type'] = 'application/x-www-form-urlencoded'
   }
-  const request = {
-    target_url: url,
-    method,
-    headers,
-    ...(data === undefined ? {} : { body: data }),
-  }
-  const answer = await callResolver(context, await tokenFor(context, options), request)
-  show(context, answer, options.include ?? false)
-  if (answer.redacted) {
-    // On standard error too, so that what is piped on stays the body and nothing else.
-    const isLineOpen = !context.output.isJson && answer.body !== '' && !answer.body.endsWith('\n')
-    context.output.warn(...(isLineOpen ? [''] : []), 'a credential in the answer was redacted')
-  }
-  return options.fail && answer.status_code >= 400 ? EX_FAILED : 0
+  return { target_url: url, method, headers, ...(data === undefined ? {} : { body: data }) }
+}
+
+/** The same call in a trace that begins here. Its id is said first: one that fails is looked for, too. */
+async function traced(context: Context, token: string, request: ReturnType<typeof requestOf>) {
+  const trace = newTrace()
+  context.output.note(`trace ${trace.traceId}`)
+  const options = { traceparent: traceparentOf(trace) }
+  const answer = await callResolver(context, token, { ...request, trace: true }, options)
+  return { ...answer, trace_id: trace.traceId }
 }
 
 /** @throws CliError for a file that is not text */

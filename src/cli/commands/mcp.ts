@@ -70,7 +70,7 @@ function addTools(server: McpServer, context: Context, token: string): void {
     },
     ({ url, method, headers, body }, { signal }) => {
       const request = { target_url: url, method, headers, ...(body === undefined ? {} : { body }) }
-      return answer(() => callResolver(context, token, request, signal))
+      return answer(() => callResolver(context, token, request, { signal }))
     },
   )
   server.registerTool(

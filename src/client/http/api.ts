@@ -49,6 +49,8 @@ type Options = {
   timeoutMs?: number
   /** Ends what is under way. */
   signal?: AbortSignal | undefined
+  /** The trace of the caller, if it has one. */
+  traceparent?: string | undefined
   /** Bytes of all pages of a list together. */
   listLimit?: number
 }
@@ -59,7 +61,7 @@ const LIST_LIMIT = 256 * 1_048_576
 export function openApi(
   origin: string,
   token: () => string | null = () => null,
-  { timeoutMs = ANSWER_TIMEOUT_MS, listLimit = LIST_LIMIT, signal }: Options = {},
+  { timeoutMs = ANSWER_TIMEOUT_MS, listLimit = LIST_LIMIT, signal, traceparent }: Options = {},
 ): Api {
   const request = (endpoint: Endpoint, input: Parts) => {
     const bearer = token()
@@ -68,6 +70,7 @@ export function openApi(
       headers: {
         ...(bearer === null ? {} : { authorization: `Bearer ${bearer}` }),
         ...(input.body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(traceparent === undefined ? {} : { traceparent }),
       },
       ...(input.body === undefined ? {} : { body: JSON.stringify(input.body) }),
       ...(signal ? { signal } : {}),

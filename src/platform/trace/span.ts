@@ -7,7 +7,7 @@
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { Fault } from '../fault.ts'
-import { type TraceContext, traceparentOf } from './traceparent.ts'
+import { randomId, type TraceContext, traceparentOf } from './traceparent.ts'
 
 export type Attributes = Record<string, string | number | boolean | null | undefined>
 type Served = { method: string; route: string | null; status: number }
@@ -47,7 +47,7 @@ export type Sink = {
 
 export class Trace {
   /** The caller's, as soon as it is known who calls. */
-  id = randomHex(16)
+  id = randomId(16)
   readonly remote: TraceContext | null
   /** The span of the caller in which this one is. */
   remoteParent: string | null = null
@@ -98,7 +98,7 @@ export class Trace {
 
 export class Span {
   readonly trace: Trace
-  readonly id = randomHex(8)
+  readonly id = randomId(8)
   readonly #parent: Span | null
   #name: string
   readonly #kind: Kind
@@ -228,10 +228,6 @@ export function traceIds(): { trace_id: string; span_id: string } | undefined {
 /** Milliseconds since 1970 that only go forward, in fractions. */
 function now(): number {
   return performance.timeOrigin + performance.now()
-}
-
-function randomHex(bytes: number): string {
-  return crypto.getRandomValues(new Uint8Array(bytes)).toHex()
 }
 
 function nameOf(error: unknown): string {

@@ -16,6 +16,15 @@ export function parseTraceparent(header: string | null): TraceContext | null {
   return { traceId, spanId, isSampled: (Number.parseInt(flags, 16) & 1) === 1 }
 }
 
+/** A trace that begins here and that the server is asked to keep. */
+export function newTrace(): TraceContext {
+  return { traceId: randomId(16), spanId: randomId(8), isSampled: true }
+}
+
+export function randomId(bytes: number): string {
+  return crypto.getRandomValues(new Uint8Array(bytes)).toHex()
+}
+
 export function traceparentOf({ traceId, spanId, isSampled }: TraceContext): string {
   return `00-${traceId}-${spanId}-${isSampled ? '01' : '00'}`
 }

@@ -1,0 +1,76 @@
+/** `call --trace`: what the API is told, what the collector has, and what is printed are one trace. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { openStage, type Stage } from '../support/agent.ts'
+import { marked } from '../support/canary.ts'
+import { type Collector, type SentSpan, startCollector } from '../support/collector.ts'
+import { openAccount, type Terminal } from './person.ts'
+
+const VALUE = marked('sk_live_traced_call')
+
+let collector: Collector
+let stage: Stage
+let ada: Terminal
+let token: string
+
+beforeAll(async () => {
+  collector = startCollector()
+  stage = await openStage({ env: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.origin } })
+  ada = await openAccount(stage.app, 'ada@example.com')
+  await ada.must('init', 'payments')
+  await ada.must('secrets', 'set', `STRIPE_KEY=${VALUE}`, '--sensitive')
+  await ada.must('allowlist', 'add', stage.authorityOf())
+  token = (await ada.must('agent', 'create', 'bot', '-q')).trim()
+}, 60_000)
+afterAll(async () => {
+  ada.remove()
+  await stage.stop()
+  await collector.stop()
+})
+
+const as = () => ({ env: { SERVICE_TOKEN: token } })
+const call = (...args: string[]) =>
+  ada.run(['call', stage.url('/'), '-H', 'X-Key: SVC_SECRET_STRIPE_KEY', ...args], as())
+const told = () => stage.upstream.received.at(-1)?.header('traceparent')
+
+/** Those that came since the last look. */
+async function spansNow(): Promise<SentSpan[]> {
+  await stage.app.tracer?.flush()
+  return collector.spans.splice(0)
+}
+
+test('the API is told of the trace whose id is printed, and the collector has it', async () => {
+  await spansNow()
+  const { code, err } = await call('--trace')
+  const [, id = ''] = /^trace ([0-9a-f]{32})\n$/.exec(err) ?? []
+  expect({ code, err }).toEqual({ code: 0, err: `trace ${id}\n` })
+  const spans = await spansNow()
+  expect(new Set(spans.map(({ traceId }) => traceId))).toEqual(new Set([id]))
+  const [span] = spans.filter(({ name }) => name === 'call')
+  expect(told()).toBe(`00-${id}-${span?.spanId}-01`)
+})
+
+test('each call is a trace of its own', async () => {
+  const [one, other] = [await call('--trace'), await call('--trace')]
+  expect(one.err).not.toBe(other.err)
+})
+
+test('with --json the id stands in the answer', async () => {
+  const { out, err } = await call('--trace', '--json')
+  const { trace_id: id, status_code } = JSON.parse(out)
+  expect([status_code, err]).toEqual([200, ''])
+  expect(told()).toStartWith(`00-${id}-`)
+})
+
+test('of a call that is refused the id is printed too', async () => {
+  await spansNow()
+  const { code, err } = await ada.run(['call', 'https://elsewhere.example/', '--trace'], as())
+  const [, id] = /^trace ([0-9a-f]{32})\ncloakroom: .*\(domain_blocked\)\n$/s.exec(err) ?? []
+  expect(code).toBe(5)
+  expect((await spansNow()).map(({ traceId }) => traceId)).toContain(`${id}`)
+})
+
+test('without it neither the API is told nor an id is printed', async () => {
+  expect(await call()).toMatchObject({ code: 0, err: '' })
+  expect(told()).toBeUndefined()
+  expect(JSON.parse((await call('--json')).out)).not.toHaveProperty('trace_id')
+})
