@@ -49,6 +49,10 @@ BEGIN
 END
 $$;
 
+-- Who keeps a lock holds up no other for longer: what is done by the clock waits for it, too.
+ALTER ROLE cloakroom_control SET lock_timeout = '5s';
+ALTER ROLE cloakroom_resolver SET lock_timeout = '5s';
+
 -- The control plane: all rows, and no change of the schema.
 GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO cloakroom_control;
 ALTER DEFAULT PRIVILEGES FOR ROLE cloakroom_owner IN SCHEMA public
@@ -58,14 +62,14 @@ REVOKE INSERT, UPDATE, DELETE ON cloakroom_migrations FROM cloakroom_control;
 -- The resolver: by table and column, why is said in docs/database-users.md. A test compares the two.
 GRANT SELECT ON cloakroom_migrations TO cloakroom_resolver;
 GRANT SELECT (key_check) ON instance TO cloakroom_resolver;
-GRANT SELECT (id, name, epoch, policy_version), UPDATE (updated_at) ON workspaces TO cloakroom_resolver;
+GRANT SELECT (id, name, epoch, policy_version) ON workspaces TO cloakroom_resolver;
 GRANT SELECT (workspace_id, domain) ON allowlist_entries TO cloakroom_resolver;
 GRANT SELECT (id, workspace_id, name) ON projects TO cloakroom_resolver;
 GRANT SELECT (workspace_id, project_id, environment, key, value, policy) ON secrets TO cloakroom_resolver;
 GRANT SELECT (id, name) ON agents TO cloakroom_resolver;
 GRANT SELECT (id, workspace_id, kind, agent_id, project_id, environment, label, capabilities, verifier,
-  public_key, expires_at, revoked_at, last_used_at, created_at), UPDATE (last_used_at) ON tokens
-  TO cloakroom_resolver;
+  public_key, expires_at, revoked_at, created_at) ON tokens TO cloakroom_resolver;
+GRANT SELECT, INSERT, UPDATE (last_used_at) ON token_uses TO cloakroom_resolver;
 GRANT SELECT (token_id, workspace_id, project_id, environment, epoch, envelope, statement, signature)
   ON token_envelopes TO cloakroom_resolver;
 GRANT SELECT (workspace_id, seq, statement, signature) ON workspace_links TO cloakroom_resolver;
@@ -75,7 +79,7 @@ GRANT SELECT, INSERT, DELETE ON audit_journal TO cloakroom_resolver;
 GRANT INSERT, SELECT (id, source, decision, reason, refused_by, status_code, duration_ms, redacted),
   UPDATE (decision, reason, refused_by, status_code, duration_ms, redacted) ON audit_logs TO cloakroom_resolver;
 GRANT INSERT ON audit_refused TO cloakroom_resolver;
-GRANT SELECT, INSERT, UPDATE ON live_processes TO cloakroom_resolver;
+GRANT SELECT, INSERT, UPDATE (seen_at) ON live_processes TO cloakroom_resolver;
 
 -- What the triggers of audit_logs count and index they write as the owner: the resolver writes no counts itself.
 ALTER FUNCTION count_added_audit_logs() SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp;

@@ -6,6 +6,9 @@
  * Measured with 4 writers without pause on the embedded database: 25 calls take 3 to 5 s and all succeed;
  * without this many end with 503 after 5 s each (test/security/resolver_busy_policy.test.ts). On PostgreSQL
  * both work, in 0.2 to 0.3 s with and 0.4 to 1 s without.
+ *
+ * A user of PostgreSQL that may lock no workspace (docs/database-users.md) decides without the lock, in a shorter time
+ * than otherwise: 25 calls beside 12 writers take 22 s instead of 6 s then, the longest 3.7 s instead of 0.6 s.
  */
 import type postgres from 'postgres'
 import { type Group, groupOf, writeGroup } from '../audit/journal.ts'
@@ -38,7 +41,7 @@ type Parts = { sql: postgres.Sql; trail: AuditTrail; outer: OuterLayer; verifier
 export function openDecideLocked({ sql, trail, outer, verifier }: Parts): DecideLocked {
   return async <T>(token: LiveToken, decide: Decide<T>) => {
     const { decided, group } = (await sql.begin(async (tx) => {
-      await tx`select 1 from workspaces where id = ${token.workspaceId} for share`
+      await keepWritersOut(tx, token.workspaceId)
       const snapshots = new SnapshotCache(openReader(tx), outer, verifier)
       const decision = snapshots
         .of(token.workspaceId)
@@ -49,4 +52,11 @@ export function openDecideLocked({ sql, trail, outer, verifier }: Parts): Decide
     trail.hold(group)
     return group.intents.length > 0 ? decided : null
   }
+}
+
+/** PostgreSQL asks for the privilege to change a row where it is locked. */
+async function keepWritersOut(tx: postgres.TransactionSql, workspaceId: string): Promise<void> {
+  const [user] = await tx<{ mayLock: boolean }[]>`
+    select has_any_column_privilege('workspaces', 'update') as "mayLock"`
+  if (user?.mayLock) await tx`select 1 from workspaces where id = ${workspaceId} for share`
 }

@@ -1,18 +1,26 @@
-/** When tokens were last used, to ten seconds: a statement only for those of which nothing was noted as long. */
+/**
+ * When tokens were last used, to ten seconds: a statement only for those of which nothing was noted as long. It is in a
+ * table of its own: who may write it may lock its rows, and a lock in `tokens` would hold off a revoke.
+ */
+import { sql } from 'drizzle-orm'
 import type postgres from 'postgres'
+import type { Database } from '../platform/db/open.ts'
 
 const INTERVAL_MS = 10_000
 /** Tokens remembered at most; beyond that some are noted more often, which changes nothing. */
 const MAX_NOTED = 10_000
 
-const UPDATE = `update tokens t set last_used_at = u.at
-  from json_to_recordset($1::text::json) as u(token_id uuid, at timestamptz)
-  where t.id = u.token_id and (t.last_used_at is null or t.last_used_at < u.at)`
+/** In one order, so that no two processes wait for each other. */
+const UPSERT = `insert into token_uses as known (token_id, last_used_at)
+  select token_id, at from json_to_recordset($1::text::json) as u(token_id uuid, at timestamptz) order by token_id
+  on conflict (token_id) do update set last_used_at = excluded.last_used_at
+  where known.last_used_at < excluded.last_used_at`
 
 export class LastUse {
   readonly #sql: postgres.Sql
   readonly #noted = new Map<string, number>()
-  #due: { token_id: string; at: Date }[] = []
+  readonly #due = new Map<string, Date>()
+  #current: Promise<void> | undefined
 
   constructor(sql: postgres.Sql) {
     this.#sql = sql
@@ -23,12 +31,38 @@ export class LastUse {
     if (time - (this.#noted.get(tokenId) ?? 0) < INTERVAL_MS) return
     if (this.#noted.size >= MAX_NOTED) this.#noted.clear()
     this.#noted.set(tokenId, time)
-    this.#due.push({ token_id: tokenId, at })
+    this.#due.set(tokenId, at)
   }
 
-  /** What fails is noted again with the next use after ten seconds. */
+  /**
+   * What fails is noted again with the next use after ten seconds. One statement at a time: where somebody keeps rows
+   * locked, one connection waits and not all of them.
+   */
   async write(): Promise<void> {
-    const due = this.#due.splice(0)
-    if (due.length > 0) await this.#sql.unsafe(UPDATE, [JSON.stringify(due)], { prepare: true })
+    if (!this.#current && this.#due.size > 0) this.#current = this.#upsert()
+    await this.#current
   }
+
+  /** Writes everything that is known at this moment. */
+  async flush(): Promise<void> {
+    await this.#current
+    await this.write()
+  }
+
+  async #upsert(): Promise<void> {
+    const due = [...this.#due].map(([token_id, at]) => ({ token_id, at }))
+    this.#due.clear()
+    try {
+      await this.#sql.unsafe(UPSERT, [JSON.stringify(due)], { prepare: true })
+    } finally {
+      this.#current = undefined
+    }
+  }
+}
+
+/** Forgets the uses of tokens that are gone. Rows that somebody keeps locked stay until the next time. */
+export async function sweepUses(db: Database): Promise<void> {
+  await db.execute(sql`delete from token_uses where token_id = any (array(
+    select token_id from token_uses u where not exists (select from tokens t where t.id = u.token_id)
+    for update skip locked))`)
 }

@@ -126,7 +126,7 @@ export class AuditTrail {
   /** Writes what this process knows, open calls without their outcome. What fails is tried again. */
   async flush(): Promise<void> {
     await this.#records.flush()
-    await this.#attempt('last use could not be noted', () => this.#lastUse.write())
+    await this.#attempt('last use could not be noted', () => this.#lastUse.flush())
   }
 
   /** Puts on record what is in the journal for longer than so many seconds, or at all. */

@@ -24,6 +24,12 @@ import { watched } from '../support/watched.ts'
 const ROLES_FILE = join(import.meta.dir, '../../docs/deploy/postgresql_roles.sql')
 const PAGE = join(import.meta.dir, '../../docs/database-users.md')
 
+const ROW_LOCKS = ['key share', 'share', 'no key update', 'update']
+const TABLE_LOCKS = [
+  ...['access share', 'row exclusive', 'share update exclusive', 'share'],
+  ...['share row exclusive', 'exclusive', 'access exclusive'],
+]
+
 if (databaseKind === 'postgresql') {
   let socketDir: string
   let database: string
@@ -192,7 +198,8 @@ if (databaseKind === 'postgresql') {
       held.resolve()
       expect((await slow).status).toBe(200)
       expect(await recorded()).toEqual([200])
-      const [token] = await owner`select last_used_at from tokens where id = ${agent.tokenId}`
+      const [token] =
+        await owner`select last_used_at from token_uses where token_id = ${agent.tokenId}`
       expect(token?.last_used_at).not.toBeNull()
       expect(problemsIn(resolver)).toEqual([])
       const entry = { id: Bun.randomUUIDv7() } as Entry
@@ -234,6 +241,8 @@ if (databaseKind === 'postgresql') {
       'update rate_limits set full_at = 0',
       'delete from token_rates',
       'update tokens set revoked_at = null',
+      'update tokens set last_used_at = now()',
+      'delete from token_uses',
       'update tokens set expires_at = null',
       "update tokens set verifier = ''",
       'insert into tokens (id) values (gen_random_uuid())',
@@ -242,6 +251,7 @@ if (databaseKind === 'postgresql') {
       'update secrets set policy = null',
       "insert into allowlist_entries (id, workspace_id, domain) select gen_random_uuid(), id, 'evil.example' from workspaces",
       'update workspaces set policy_version = 1',
+      'update workspaces set updated_at = now()',
       'delete from audit_deltas',
       'delete from cloakroom_migrations',
       'create table mine (id int)',
@@ -259,25 +269,24 @@ if (databaseKind === 'postgresql') {
     })
 
     /** A record as the resolver's user may store it, with other values. */
-    const insert = (values: Record<string, unknown>) => {
-      const row = {
-        id: Bun.randomUUIDv7(),
-        workspace_id: agent.workspaceId,
-        timestamp: new Date().toISOString(),
-        recorded_at: new Date().toISOString(),
-        source: 'resolver',
-        identity_level: 'agent',
-        agent_id: 'bot',
-        token_id: agent.tokenId,
-        decision: 'allowed',
-        ...values,
-      }
-      return asResolver`insert into audit_logs
-        select * from json_populate_record(null::audit_logs, ${JSON.stringify(row)}::text::json)`.then(
+    const recordWith = (values: Record<string, unknown>) => ({
+      id: Bun.randomUUIDv7(),
+      workspace_id: agent.workspaceId,
+      timestamp: new Date().toISOString(),
+      recorded_at: new Date().toISOString(),
+      source: 'resolver',
+      identity_level: 'agent',
+      agent_id: 'bot',
+      token_id: agent.tokenId,
+      decision: 'allowed',
+      ...values,
+    })
+    const insert = (values: Record<string, unknown>) =>
+      asResolver`insert into audit_logs
+        select * from json_populate_record(null::audit_logs, ${JSON.stringify(recordWith(values))}::text::json)`.then(
         () => 'done',
         (error) => error.code,
       )
-    }
 
     const strange: [what: string, values: Record<string, unknown>][] = [
       ['a change by a person', { source: 'control_plane', identity_level: 'user' }],
@@ -315,31 +324,73 @@ if (databaseKind === 'postgresql') {
       expect(await owner`select 1 from audit_refused where id = ${id}`).toHaveLength(1)
     })
 
-    test('locks that it keeps hold off a revoke for seconds only: 503, and the log says whose session to end', async () => {
+    test('locks all that it may, and holds off no revoke and no change of members', async () => {
       const other = await agent.issue()
       await agent.provision(other)
+      expect((await resolveAs(resolver.resolver, other.text, call())).status).toBe(200)
+      const tables =
+        (await owner`select relname from pg_class where relnamespace = 'public'::regnamespace
+        and relkind in ('r', 'p') order by 1`) as unknown as { relname: string }[]
       const thief = connect('cloakroom_resolver')
+      await using _ = { [Symbol.asyncDispose]: () => thief.end({ timeout: 0 }) }
       const session = await thief.reserve()
-      const [{ pid } = { pid: 0 }] = await session`select pg_backend_pid() as pid`
       await session`begin`
-      await session`select id from tokens for update`
-      const refusal = await agent.revoke(other.id).catch((error) => error)
-      expect([refusal.status, refusal.code]).toEqual([503, 'unavailable'])
-      const told = problemsIn(stage.app).filter((line) => line.includes('changes wait for locks'))
-      expect(told.map((line) => JSON.parse(line).sessions)).toContain(
-        `${pid} of cloakroom_resolver`,
-      )
+      const does = (statement: string) => attempt(session, statement)
+      const locked: Record<string, string[]> = {}
+      for (const { relname } of tables) {
+        const locks = await locksOf(relname, does)
+        if (locks.length > 0) locked[relname] = locks
+      }
+      expect(locked).toEqual({
+        audit_journal: TABLE_LOCKS,
+        audit_logs: [...ROW_LOCKS, 'row exclusive'],
+        audit_refused: ['row exclusive'],
+        cloakroom_migrations: ['access share'],
+        live_processes: [...ROW_LOCKS, 'access share', 'row exclusive'],
+        token_uses: [...ROW_LOCKS, 'access share', 'row exclusive'],
+      })
+      const written = [
+        'insert into token_uses select id, now() from tokens on conflict (token_id) do update set last_used_at = now()',
+        `insert into audit_logs select * from json_populate_record(null::audit_logs, '${JSON.stringify(recordWith({}))}')`,
+      ]
+      for (const statement of written) expect(await does(statement)).toBeNull()
+      await agent.revoke(other.id)
+      await agent.allow('one.more.example')
+      await agent.disallow('one.more.example')
+      await agent.store('KEY', 'another value of a key')
       const [, end = ''] =
         /```sql\n(select pg_terminate_backend[^`]*)```/.exec(readFileSync(PAGE, 'utf8')) ?? []
       const superuser = connect('cloakroom')
       await superuser.unsafe(end)
       await superuser.end()
-      await thief.end({ timeout: 1 })
-      await agent.revoke(other.id)
+      // The resolver's own sessions ended, too: 503 until it has others.
+      while ((await resolveAs(resolver.resolver, agent.token, call())).status === 503)
+        await Bun.sleep(5)
       expect((await resolveAs(resolver.resolver, other.text, call())).status).toBe(401)
       expect((await resolveAs(resolver.resolver, agent.token, call())).status).toBe(200)
+      await resolver.flushAudit()
       stage.app.logs.length = 0
       resolver.logs.length = 0
+    })
+
+    test('waits for no lock longer than five seconds, and neither does what the control plane does by the clock', async () => {
+      for (const sql of [asResolver, control])
+        expect(await sql`show lock_timeout`).toEqual([{ lock_timeout: '5s' }] as never)
+    })
+
+    test('decides where its workspace is written to without pause, and locks it not', async () => {
+      const busy = await employAgent(stage, { secrets: { KEY: 'the value of a key' } })
+      const writing = { on: true }
+      const writers = [1, 2, 3, 4].map(async (writer) => {
+        while (writing.on) await busy.store(`WRITTEN_${writer}`, 'another value')
+      })
+      const statuses: number[] = []
+      for (let number = 0; number < 10; number += 1)
+        statuses.push((await resolveAs(resolver.resolver, busy.token, call())).status)
+      writing.on = false
+      await Promise.all(writers)
+      expect(statuses).toEqual(statuses.map(() => 200))
+      expect(problemsIn(resolver)).toEqual([])
     })
 
     test('each table of the schema has its decision in docs/database-users.md, and no other', async () => {
@@ -362,6 +413,25 @@ if (databaseKind === 'postgresql') {
         200,
       )
       expect(problemsIn(stage.app)).toEqual([])
+    })
+  })
+
+  describe('a session that keeps a lock of tokens', () => {
+    test('holds off a revoke for seconds only: 503, and the log says whose it is', async () => {
+      const other = await agent.issue()
+      const keeper = connect('cloakroom_control')
+      await using _ = { [Symbol.asyncDispose]: () => keeper.end({ timeout: 0 }) }
+      const session = await keeper.reserve()
+      const [{ pid } = { pid: 0 }] = await session`select pg_backend_pid() as pid`
+      await session`begin`
+      await session`select id from tokens for update`
+      const refusal = await agent.revoke(other.id).catch((error) => error)
+      expect([refusal.status, refusal.code]).toEqual([503, 'unavailable'])
+      const told = problemsIn(stage.app).filter((line) => line.includes('changes wait for locks'))
+      expect(told.map((line) => JSON.parse(line).sessions)).toContain(`${pid} of cloakroom_control`)
+      await session`rollback`
+      await agent.revoke(other.id)
+      stage.app.logs.length = 0
     })
   })
 
@@ -436,6 +506,31 @@ if (databaseKind === 'postgresql') {
 
 function problemsIn({ logs }: TestApp): string[] {
   return logs.filter((line) => /"level":"(warning|error)"/.test(line))
+}
+
+/** Within a transaction: `null` where it was done, otherwise PostgreSQL's code. */
+async function attempt(session: postgres.ReservedSql, statement: string): Promise<string | null> {
+  await session`savepoint before`
+  try {
+    await session.unsafe(statement)
+    return null
+  } catch (error) {
+    await session`rollback to before`
+    return (error as { code: string }).code
+  }
+}
+
+/** Takes and keeps all locks of a table and its rows that there are, and says which were given. */
+async function locksOf(
+  table: string,
+  does: (statement: string) => Promise<string | null>,
+): Promise<string[]> {
+  const given: string[] = []
+  for (const lock of ROW_LOCKS)
+    if (!(await does(`select 1 from ${table} for ${lock}`))) given.push(lock)
+  for (const mode of TABLE_LOCKS)
+    if (!(await does(`lock table ${table} in ${mode} mode`))) given.push(mode)
+  return given
 }
 
 /** By table: privileges, with columns where it is not all of them. */

@@ -102,7 +102,7 @@ describe('the intent', () => {
   test('lets a token be seen as used', async () => {
     await recordOf(stage.app, await agent.resolve(call('/used')))
     const [row] = await stage.app.connection.sql`
-      select last_used_at is not null as used from tokens where id = ${agent.tokenId}`
+      select last_used_at is not null as used from token_uses where token_id = ${agent.tokenId}`
     expect(row).toEqual({ used: true })
   })
 })

@@ -167,7 +167,10 @@ export async function addSecret({ projectId, person }: World): Promise<string> {
 }
 
 /** Made of what is there already, some of it in the background: counts, who was active. */
-const DERIVED = [...['audit_deltas', 'audit_rollups', 'audit_terms', 'user_activity'], ...LIMITS]
+const DERIVED = [
+  ...['audit_deltas', 'audit_rollups', 'audit_terms', 'token_uses', 'user_activity'],
+  ...LIMITS,
+]
 /** Filled in later: when a token was used, and how its request ended. */
 const LATER = ['last_used_at', 'status_code', 'duration_ms', 'redacted', 'decision', 'reason']
 

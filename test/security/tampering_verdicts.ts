@@ -220,5 +220,6 @@ export const unconcerned: Record<string, string> = {
     'how long guesses wait; who guesses right opens keys by the password all the same',
   rate_limits: 'how often, and not what',
   token_rates: 'the same',
+  token_uses: 'shown: when tokens were last used',
   live_processes: 'how limits are divided',
 }

@@ -57,13 +57,13 @@ const but: Record<string, string> = {
 /** Attempts count also where they are refused. */
 export const LIMITS = Object.values(limits).map((table) => getTableName(table))
 const BACKGROUND = `('${[
-  ...['audit_deltas', 'audit_rollups', 'audit_terms', 'user_activity'],
+  ...['audit_deltas', 'audit_rollups', 'audit_terms', 'token_uses', 'user_activity'],
   ...LIMITS,
 ].join("','")}')`
 
 /**
- * A digest of the rows of each table, but for what is written in the background: the audit's counts, who was
- * active, and what limits count.
+ * A digest of the rows of each table, but for what is written in the background: the audit's counts, when
+ * tokens were used, who was active, and what limits count.
  */
 export async function contentOf({ connection: { db }, flushAudit }: TestApp): Promise<unknown[]> {
   await flushAudit()

@@ -1,7 +1,7 @@
 /** The agents' rows. Deleted agents stay in the table for the audit; no statement here finds them. */
-import { and, asc, count, eq, gt, isNull, max, or, type SQL, sql } from 'drizzle-orm'
+import { and, asc, count, eq, gt, isNull, or, type SQL, sql } from 'drizzle-orm'
 import type { Reading, Transaction } from '../../platform/db/open.ts'
-import { agents, tokens } from '../../platform/db/schema/index.ts'
+import { agents, tokens, tokenUses } from '../../platform/db/schema/index.ts'
 import type { Grant } from '../../platform/grant.ts'
 
 type Manage = Grant<'agent.manage'>
@@ -9,6 +9,12 @@ type Manage = Grant<'agent.manage'>
 /** What the database's clock says of a token; the process's clock has no say. */
 export const isActive = sql`(${tokens.revokedAt} is null
   and (${tokens.expiresAt} is null or ${tokens.expiresAt} > now()))`
+
+/** By this version or one before it; both may run. `tokenUses` must be joined. */
+export const lastUsedAt =
+  sql<Date | null>`greatest(${tokens.lastUsedAt}, ${tokenUses.lastUsedAt})`.mapWith(
+    tokens.lastUsedAt,
+  )
 
 /** One row more than the page holds, oldest first: ids are UUIDs of version 7. */
 export function selectAgents(
@@ -40,9 +46,12 @@ function selectCounted(tx: Reading, which: SQL | undefined) {
     .select({
       all: count().as('all_tokens'),
       active: sql`count(*) filter (where ${isActive})`.mapWith(Number).as('active_tokens'),
-      lastUsedAt: max(tokens.lastUsedAt).as('last_used_at'),
+      lastUsedAt: sql<Date | null>`max(${lastUsedAt})`
+        .mapWith(tokens.lastUsedAt)
+        .as('last_used_at'),
     })
     .from(tokens)
+    .leftJoin(tokenUses, eq(tokenUses.tokenId, tokens.id))
     .where(eq(tokens.agentId, agents.id))
     .as('tally')
   return tx

@@ -3,9 +3,15 @@ import { and, asc, eq, inArray, isNull, type SQL, sql } from 'drizzle-orm'
 import { appearance } from '../../platform/appearance.ts'
 import type { Capability } from '../../platform/capability.ts'
 import type { Reading, Transaction } from '../../platform/db/open.ts'
-import { projects, tokenEnvelopes, tokenGrants, tokens } from '../../platform/db/schema/index.ts'
+import {
+  projects,
+  tokenEnvelopes,
+  tokenGrants,
+  tokens,
+  tokenUses,
+} from '../../platform/db/schema/index.ts'
 import type { Grant } from '../../platform/grant.ts'
-import { isActive } from './queries.ts'
+import { isActive, lastUsedAt } from './queries.ts'
 import type { Provision } from './shapes.ts'
 
 type Manage = Grant<'agent.manage'>
@@ -86,7 +92,7 @@ export function selectTokens(
       expires_in_days: tokens.expiresInDays,
       expires_at: tokens.expiresAt,
       revoked_at: tokens.revokedAt,
-      last_used_at: tokens.lastUsedAt,
+      last_used_at: lastUsedAt,
       created_at: tokens.createdAt,
       publicKey: tokens.publicKey,
       provisioned: provisions.list,
@@ -95,6 +101,7 @@ export function selectTokens(
     })
     .from(tokens)
     .leftJoin(tokenGrants, eq(tokenGrants.tokenId, tokens.id))
+    .leftJoin(tokenUses, eq(tokenUses.tokenId, tokens.id))
     .innerJoinLateral(provisions, sql`true`)
     .where(and(isOf(grant, holder), after ? isAfter(after) : undefined))
     .orderBy(asc(tokens.createdAt), asc(tokens.id))

@@ -4,6 +4,7 @@
  */
 import { Cron } from 'croner'
 import { sql } from 'drizzle-orm'
+import { sweepUses } from '../../audit/last_use.ts'
 import type { Database, Transaction } from '../../platform/db/open.ts'
 import { describeError, type Log } from '../../platform/log.ts'
 import { splitByDimension } from './summary.ts'
@@ -29,6 +30,7 @@ export function scheduleUpkeep(
 ): Upkeep {
   const jobs = [
     schedule('*/5 * * * * *', log, foldOften(db)),
+    schedule('53 11 * * * *', log, () => sweepUses(db)),
     ...(retentionDays === undefined
       ? []
       : [schedule('23 7 * * * *', log, () => expireLogs(db, retentionDays))]),

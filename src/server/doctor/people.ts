@@ -63,7 +63,8 @@ async function checkEnded(patient: Patient): Promise<Found> {
 }
 
 async function checkUnused(patient: Patient): Promise<Found> {
-  const condition = `${LIVE} and last_used_at is null and created_at < $2::text::timestamptz`
+  const condition = `${LIVE} and last_used_at is null and created_at < $2::text::timestamptz
+    and not exists (select from token_uses u where u.token_id = tokens.id)`
   const found = await tokensWhere(patient, condition, -UNUSED_DAYS)
   if (found === 0) return well(`every token older than ${UNUSED_DAYS} days was used`)
   return {

@@ -14,7 +14,7 @@ import {
   presentedVerifier,
   tokenKeyPair,
 } from '../../../src/platform/crypto/token.ts'
-import { tokens } from '../../../src/platform/db/schema/index.ts'
+import { tokens, tokenUses } from '../../../src/platform/db/schema/index.ts'
 import type { FaultCode, FieldFault } from '../../../src/platform/fault.ts'
 import { startTestApp, type TestApp } from '../../support/app.ts'
 import { expectFailure } from '../../support/failure.ts'
@@ -394,10 +394,10 @@ describe('lists', () => {
     const path = `${agentsPath()}${agent.id}/`
     for (const label of ['second', 'third']) await call('POST', `${path}tokens/`, { label })
     const { db } = app.connection
+    await db.update(tokens).set({ expiresAt: sql`now()` }).where(eq(tokens.id, token_id))
     await db
-      .update(tokens)
-      .set({ lastUsedAt: new Date('2026-01-02T03:04:05.678Z'), expiresAt: sql`now()` })
-      .where(eq(tokens.id, token_id))
+      .insert(tokenUses)
+      .values({ tokenId: token_id, lastUsedAt: new Date('2026-01-02T03:04:05.678Z') })
     const expected = {
       ...agent,
       token_count: 3,
@@ -409,6 +409,30 @@ describe('lists', () => {
     const params = { workspace_id: team.workspaceId }
     const all = await team.owner.api.list(listAgents, { params })
     expect(all.find(({ id }) => id === agent.id)).toEqual(expected)
+  })
+
+  test('show the later of the uses that this version and one of before noted', async () => {
+    const { agent, token_id } = await register('used by two versions')
+    const { db } = app.connection
+    const path = `${agentsPath()}${agent.id}/`
+    const [early, late] = [
+      new Date('2026-01-02T03:04:05.678Z'),
+      new Date('2026-01-02T03:04:06.789Z'),
+    ]
+    await db.insert(tokenUses).values({ tokenId: token_id, lastUsedAt: late })
+    const shown = async () => {
+      const [one, list] = [await call('GET', path), await call('GET', `${path}tokens/`)]
+      const { data } = list.body as { data: { last_used_at: string }[] }
+      return [(one.body as { data: { last_used_at: string } }).data, ...data].map(
+        ({ last_used_at }) => new Date(last_used_at),
+      )
+    }
+    expect(await shown()).toEqual([late, late])
+    await db.update(tokens).set({ lastUsedAt: late }).where(eq(tokens.id, token_id))
+    await db.update(tokenUses).set({ lastUsedAt: early }).where(eq(tokenUses.tokenId, token_id))
+    expect(await shown()).toEqual([late, late])
+    await db.delete(tokenUses).where(eq(tokenUses.tokenId, token_id))
+    expect(await shown()).toEqual([late, late])
   })
 
   test('refuse the cursor of another list', async () => {

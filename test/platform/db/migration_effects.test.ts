@@ -45,6 +45,22 @@ test('a migration that may break processes of before says so, or was decided on'
   expect(promised).toEqual(ACCEPTED_BREAKING)
 })
 
+/** What only versions of before use is left for them, and goes with the first migration that breaks them anyway. */
+const LEFT_FOR_OLDER: [since: string, goesBy: RegExp][] = [
+  // Counted in by development versions of 2026-11-23.
+  ['0020_shared_limits', /drop table "?token_rates/i],
+  // Written by versions before 0021; `token_uses` is to be given its values first.
+  ['0021_token_uses', /alter table "?tokens"? drop column "?last_used_at/i],
+]
+
+test('the first migration that breaks older versions takes away what was left for them', () => {
+  const breaking = migrations.filter(({ breaksOlder }) => breaksOlder)
+  for (const [since, goesBy] of LEFT_FOR_OLDER) {
+    const [first] = breaking.filter(({ name }) => name > since)
+    if (first) expect([first.name, first.text]).toEqual([first.name, expect.stringMatching(goesBy)])
+  }
+})
+
 function found(
   is: (effect: Effect) => boolean,
   counts: (name: string) => boolean = () => true,

@@ -87,6 +87,20 @@ test('each check is in the table of docs/operations.md, and names a heading that
   }
 })
 
+test('a token of which a use was noted, by this version or one of before, is not unused', async () => {
+  await sql()`update tokens set created_at = now() - interval '31 days'`
+  try {
+    await sql()`insert into token_uses select id, now() from tokens`
+    expect(wrongIn(await look())).toEqual({})
+    await sql()`delete from token_uses`
+    await sql()`update tokens set last_used_at = now()`
+    expect(wrongIn(await look())).toEqual({})
+  } finally {
+    await sql()`delete from token_uses`
+    await sql()`update tokens set created_at = now(), last_used_at = null`
+  }
+})
+
 /** What is done to the database, how it is undone, and what is said. */
 const provoked: [check: string, level: Wrong, done: string, undone: string][] = [
   [

@@ -31,6 +31,7 @@ import sessionPasskeys from '../../../../drizzle/0017_session_passkeys.sql' with
 import backups from '../../../../drizzle/0018_backups.sql' with { type: 'text' }
 import resealing from '../../../../drizzle/0019_resealing.sql' with { type: 'text' }
 import sharedLimits from '../../../../drizzle/0020_shared_limits.sql' with { type: 'text' }
+import tokenUses from '../../../../drizzle/0021_token_uses.sql' with { type: 'text' }
 import { AlteredHistory, NewerSchema, SchemaInUse } from './schema_error.ts'
 
 export type Migration = {
@@ -63,6 +64,7 @@ export const migrations: readonly Migration[] = [
   { name: '0018_backups', text: backups },
   { name: '0019_resealing', text: resealing },
   { name: '0020_shared_limits', text: sharedLimits },
+  { name: '0021_token_uses', text: tokenUses },
 ]
 
 const ADVISORY_LOCK = 6_021_023_004

@@ -61,6 +61,7 @@ export const tokens = pgTable(
     expiresInDays: integer(),
     expiresAt: moment(),
     revokedAt: moment(),
+    /** By versions before 0021, and left for them; `tokenUses` has what came since. */
     lastUsedAt: moment(),
     createdBy: uuid().references(() => users.id, { onDelete: 'set null' }),
     createdAt: createdAt(),
@@ -75,6 +76,15 @@ export const tokens = pgTable(
     ),
   ],
 )
+
+/**
+ * Apart from `tokens`, so that the resolver's user can lock no row of these; and without a foreign key, by which it
+ * could hold off that they are deleted. What is left of such a token is swept.
+ */
+export const tokenUses = pgTable('token_uses', {
+  tokenId: uuid().primaryKey(),
+  lastUsedAt: moment().notNull(),
+})
 
 export const tokenEnvelopes = pgTable(
   'token_envelopes',

@@ -22,7 +22,7 @@ const buckets = () => ({
 
 export const rateLimits = pgTable('rate_limits', buckets())
 
-/** Of 0020; nothing uses it, and a version that drops it must not run beside one that sweeps it. */
+/** Of 0020; nothing uses it. It is left for versions that do (test/platform/db/migration_effects.test.ts). */
 export const tokenRates = pgTable('token_rates', buckets())
 
 /** Processes that serve this database, one row for each role: each says so every five seconds. */
