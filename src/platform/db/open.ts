@@ -9,7 +9,7 @@ import type { Config } from '../config/config.ts'
 import { announcedName } from './announced.ts'
 import { openEmbedded } from './embedded/open.ts'
 import { nameWithKeys } from './live_keys.ts'
-import { reachOf } from './places.ts'
+import { areHere, reachOf } from './places.ts'
 import * as schema from './schema/index.ts'
 import { withSpans } from './traced.ts'
 
@@ -38,6 +38,8 @@ const COMMON = {
    * server that goes away at that moment would be an unhandled rejection. No statement uses arrays.
    */
   fetch_types: false,
+  /** Seconds before another attempt; `failures` are those of one connection in a row, also of one that did not live for a second. */
+  backoff: (failures: number) => (0.5 + Math.random() / 2) * Math.min(0.05 * 2 ** failures, 1),
 } as const
 
 /** Connections per process to a PostgreSQL server. */
@@ -60,7 +62,7 @@ export function serverOptions(config: Config, host: string) {
   return {
     ...COMMON,
     connection: { application_name: nameWithKeys(config.ENCRYPTION_KEY) },
-    ...reachOf(host, config.DB_PORT),
+    ...placeFor(config, host, config.DB_PORT),
     database: config.DB_NAME ?? '',
     user: config.DB_USER ?? '',
     ...(config.DB_PASSWORD === undefined ? {} : { password: config.DB_PASSWORD }),
@@ -70,18 +72,26 @@ export function serverOptions(config: Config, host: string) {
   } as const
 }
 
+/** Whoever answers elsewhere without having proven who they are must not be told the password. */
+function placeFor({ DB_SSLMODE }: Config, host: string, port: number) {
+  return { ...reachOf(host, port), clear_password: DB_SSLMODE === 'verify-full' || areHere(host) }
+}
+
 /** @throws ConfigError when DB_CA_FILE cannot be read */
 function sslOf({ DB_SSLMODE: mode, DB_CA_FILE }: Config) {
   if (mode === 'disable') return false
   const ca = readAuthorities(DB_CA_FILE, 'DB_CA_FILE')
-  return mode === 'verify-full' && ca !== undefined ? { ca } : mode
+  if (mode === 'verify-full' && ca !== undefined) return { ca }
+  // The driver would insist on TLS.
+  return mode === 'allow' ? 'prefer' : mode
 }
 
 function openServer(config: Config, host: string): Connection {
   const options = serverOptions(config, host)
   const sql = postgres({ ...options, max: POOL_SIZE })
   const { DB_LISTEN_HOST, DB_LISTEN_PORT } = config
-  const itself = DB_LISTEN_HOST === undefined ? {} : reachOf(DB_LISTEN_HOST, DB_LISTEN_PORT)
+  const itself =
+    DB_LISTEN_HOST === undefined ? {} : placeFor(config, DB_LISTEN_HOST, DB_LISTEN_PORT)
   return {
     ...wrap(sql),
     kind: 'postgresql',

@@ -15,6 +15,12 @@ export function placesOf(text: string, usual: number): Place[] | null {
   return places.every((place) => place !== null) ? places : null
 }
 
+/** Whether all of them are this machine: by a socket, or by loopback. */
+export function areHere(text: string): boolean {
+  const places = placesOf(text, 1) ?? []
+  return places.every(({ host }) => /^\/|^localhost$|^127(\.\d+){3}$|^::1$/.test(host))
+}
+
 function isHost(text: string): boolean {
   return isIP(text) > 0 || /^[\w.-]+$/.test(text)
 }

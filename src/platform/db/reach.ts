@@ -38,7 +38,7 @@ export async function awaitServer(config: Config, log: Log): Promise<void> {
   const giveUpAt = performance.now() + config.DB_WAIT_SECONDS * 1000
   const reported = { reason: '', at: 0 }
   for (;;) {
-    const reason = await attempt(config, place.host)
+    const reason = await attempt(config, place.host, log)
     if (reason === null) return
     const now = performance.now()
     if (now + PAUSE_MS >= giveUpAt) throw unreachable(place, config.DB_WAIT_SECONDS, reason)
@@ -64,14 +64,15 @@ function unreachable(
 }
 
 /** `null`, or why it failed if another attempt may not. */
-async function attempt(config: Config, host: string): Promise<string | null> {
+async function attempt(config: Config, host: string, log: Log): Promise<string | null> {
   try {
     await greetOne(config, host)
-    await attend((late) => logIn(config, host, late))
+    await logInOnce(config, host, log)
     return null
   } catch (error) {
     if (error instanceof Unusable) return error.message
     const code = codeOf(error)
+    if (code === 'CONNECTION_CLEAR_PASSWORD') throw new ConfigError([CLEAR_PASSWORD])
     if (/^E[A-Z]+$|^CONN/.test(code)) return `${WORDS[code] ?? 'the connection failed'} (${code})`
     if (/CERT|LEAF_SIGNATURE/.test(code)) throw new ConfigError([unverified(code)])
     if (PASSING.has(code)) return `it does not accept us yet (${code})`
@@ -89,6 +90,9 @@ const WORDS: Record<string, string> = {
   ENOTFOUND: 'the name is not known',
   EAI_AGAIN: 'the name cannot be looked up',
   ECONNRESET: 'it closed the connection',
+  CONNECTION_CLOSED: 'it closed the connection',
+  CONNECTION_UNPROVEN: 'it did not prove that it knows the password',
+  CONNECTION_MESSAGE_TOO_LONG: 'it sends more than PostgreSQL does',
 }
 
 function codeOf(error: unknown): string {
@@ -106,9 +110,9 @@ async function greetOne(config: Config, hosts: string): Promise<void> {
 }
 
 /** What is late is aborted. */
-async function attend(work: (late: AbortSignal) => Promise<void>): Promise<void> {
+async function attend<T>(work: (late: AbortSignal) => Promise<T>): Promise<T> {
   const late = new AbortController()
-  await withTimeout(ATTEMPT_MS, work(late.signal), () => {
+  return await withTimeout(ATTEMPT_MS, work(late.signal), () => {
     late.abort()
     return new Unusable(`no answer within ${ATTEMPT_MS / 1000} seconds`)
   })
@@ -141,15 +145,33 @@ function greet({ DB_SSLMODE }: Config, { host, port }: Place, late: AbortSignal)
 const NO_TLS =
   'DB_SSLMODE: demands TLS, which the PostgreSQL server does not offer (example: prefer)'
 
+const CLEAR_PASSWORD =
+  'DB_SSLMODE: the PostgreSQL server asked for the password in clear, which it is told only with verify-full or on this machine; or have it ask by scram-sha-256 (example: verify-full)'
+
 function demandsTls(mode: Config['DB_SSLMODE']): boolean {
   return mode === 'require' || mode === 'verify-full'
 }
 
-async function logIn(config: Config, host: string, late: AbortSignal): Promise<void> {
-  const sql = postgres({ ...serverOptions(config, host), max: 1 })
+async function logInOnce(config: Config, host: string, log: Log): Promise<void> {
+  const wasAsked = await attend((late) => logIn(config, host, late))
+  if (!wasAsked) log.warning(NOT_ASKED, { host, port: config.DB_PORT })
+}
+
+const NOT_ASKED = 'PostgreSQL did not ask for DB_PASSWORD: anybody may be it'
+
+/** False where a password was there to be asked for, and nothing else showed who the server is. */
+async function logIn(config: Config, host: string, late: AbortSignal): Promise<boolean> {
+  const options = serverOptions(config, host)
+  let wasAsked = options.clear_password || config.DB_PASSWORD === undefined
+  const password = () => {
+    wasAsked = true
+    return config.DB_PASSWORD ?? ''
+  }
+  const sql = postgres({ ...options, password, max: 1 })
   late.addEventListener('abort', () => void sql.end({ timeout: 0 }))
   try {
     await sql`select 1`
+    return wasAsked
   } finally {
     await sql.end({ timeout: 0 })
   }
