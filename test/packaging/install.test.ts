@@ -28,6 +28,8 @@ const fakes = join(place, 'fakes')
 /** In the place of executables; each says which platform it was published for. */
 const TARGETS = ['linux-x64', 'linux-x64-musl', 'linux-arm64', 'darwin-arm64', 'darwin-x64']
 
+const TOOLS = 'awk cat chmod cp cut dirname gzip id mkdir mktemp mv rm sh sha256sum'.split(' ')
+
 beforeEach(() => {
   for (const folder of [from, to, fakes]) rmSync(folder, { recursive: true, force: true })
   for (const folder of [from, to, fakes]) mkdirSync(folder)
@@ -122,9 +124,7 @@ for (const shell of SHELLS) {
     })
 
     test.each(['curl', 'wget'])('installs from an address with %s', async (program) => {
-      const tools = ['awk', 'cat', 'chmod', 'cp', 'cut', 'dirname', 'gzip', 'id', 'mkdir', 'mktemp']
-      for (const name of [...tools, 'mv', 'rm', 'sh', 'sha256sum', program])
-        fake(name, `exec ${Bun.which(name)} "$@"`)
+      for (const name of [...TOOLS, program]) fake(name, `exec ${Bun.which(name)} "$@"`)
       const server = serve()
       const args = ['--from', server.url.origin, '--to', to]
       const [first = '', ...rest] = shell
@@ -134,6 +134,27 @@ for (const shell of SHELLS) {
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
       expect(installed().text).toContain('1.2.3-linux-x64')
     })
+
+    test.each(['curl', 'wget'])(
+      'does not go on to a plain connection with %s, and replaces nothing',
+      async (program) => {
+        for (const name of [...TOOLS, program]) fake(name, `exec ${Bun.which(name)} "$@"`)
+        const plain = serve()
+        const away = Bun.serve({
+          port: 0,
+          hostname: '127.0.0.1',
+          fetch: ({ url }) => Response.redirect(`${plain.url.origin}${new URL(url).pathname}`, 302),
+        })
+        const args = ['--from', away.url.origin, '--to', to]
+        const [first = '', ...rest] = shell
+        const absolute = [Bun.which(first) ?? first, ...rest]
+        const { code, stderr } = await install({ shell: absolute, args, path: fakes })
+        await Promise.all([plain.stop(true), away.stop(true)])
+        expect(code).toBe(1)
+        expect(stderr).toContain('cannot be had')
+        expect(installed()).toEqual(UNTOUCHED)
+      },
+    )
 
     test.each([
       ['changed', (bytes: Uint8Array) => bytes.with(20, (bytes[20] ?? 0) ^ 1)],
@@ -246,7 +267,11 @@ test.each([
   [['--from', 'ftp://releases.example.com'], 'only https, and http of this machine'],
   [['--from', '/does/not/exist'], 'there is no folder /does/not/exist'],
   [[], 'say with --from where the files are'],
+  [['--from', 'http://localhost:x@192.0.2.1/'], 'an address has no user in it'],
+  [['--from', 'https://releases.example.com@192.0.2.1'], 'an address has no user in it'],
+  [['--from', '-x'], 'there is no folder -x'],
   [['--from'], '--from needs a value'],
+  [['--from', from, '--to', to, '--sums-sha256', ''], '--sums-sha256 needs a value'],
   [['--force', 'yes'], 'unknown option --force'],
 ])('%p is refused', async (args, words) => {
   const { code, stderr } = await install({ args })
@@ -276,6 +301,22 @@ test('as it is published, one command is all: it is piped into a shell and knows
   await server.stop(true)
   expect(code).toBe(0)
   expect(stdout).toContain(`as ${place}/.local/bin/cloakroom.`)
+})
+
+test('piped into a shell it takes no files of the folder that it is run in', async () => {
+  const line = `cd ${from} && sh -s -- --to ${to} <${SCRIPT}`
+  const { code, stderr } = await install({ shell: ['sh', '-c'], script: line, args: [] })
+  expect(code).toBe(1)
+  expect(stderr).toContain('say with --from where the files are')
+  expect(installed()).toEqual(UNTOUCHED)
+})
+
+test('a destination that is a folder is refused', async () => {
+  rmSync(join(to, 'cloakroom'))
+  mkdirSync(join(to, 'cloakroom'))
+  const { code, stderr } = await install({})
+  expect([code, stderr]).toEqual([1, `install.sh: ${to}/cloakroom is a folder\n`])
+  expect(readdirSync(join(to, 'cloakroom'))).toEqual([])
 })
 
 test('a script that was cut off anywhere does nothing', async () => {

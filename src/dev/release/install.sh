@@ -15,7 +15,7 @@ published=''
 main() {
   from=$published to='' sums_sha256=''
   while [ $# -gt 0 ]; do
-    [ $# -ge 2 ] || fail "$1 needs a value"
+    [ -n "${2-}" ] || fail "$1 needs a value"
     case $1 in
       --from) from=$2 ;;
       --to) to=$2 ;;
@@ -28,11 +28,13 @@ main() {
   [ -n "$from" ] || fail 'say with --from where the files are: a folder or an address'
   [ -n "$to" ] || to=$(usual_folder)
   check_source
+  case $to in -*) to=./$to ;; esac
   target=$(this_machine)
   install_it "cloakroom-$target"
 }
 
 install_it() {
+  [ ! -d "$to/cloakroom" ] || fail "$to/cloakroom is a folder"
   mkdir -p "$to" || fail "$to cannot be made"
   # Beside its destination, since only a file of the same disk is replaced in one step.
   work=$(mktemp -d "$to/.cloakroom.XXXXXX") || fail "nothing can be written into $to"
@@ -57,7 +59,12 @@ install_it() {
 
 # Files with their hashes over a connection that anybody can change would be as good as without.
 check_source() {
+  host=${from#*://}
+  case ${host%%/*} in
+    *@*) fail 'an address has no user in it' ;;
+  esac
   case $from in
+    -*) fail "there is no folder $from" ;;
     https://* | http://localhost[:/]* | http://127.0.0.1[:/]* | 'http://[::1]'[:/]*) ;;
     *://*) fail "$from: only https, and http of this machine" ;;
     *) [ -d "$from" ] || fail "there is no folder $from" ;;
@@ -88,7 +95,12 @@ libc_suffix() {
   if ls /lib/ld-musl-*.so.1 >/dev/null 2>&1; then echo -musl; fi
 }
 
+# Of a script that is piped into a shell the folder is that of its caller, where anybody may have put files.
 own_folder() {
+  case ${0##*/} in
+    install.sh) ;;
+    *) return 0 ;;
+  esac
   folder=$(dirname "$0")
   [ ! -f "$folder/SHA256SUMS" ] || echo "$folder"
 }
@@ -107,8 +119,12 @@ get() {
 download() {
   if command -v curl >/dev/null; then
     curl --fail --silent --show-error --location --proto-redir '=https' --output "$2" "$1"
-  elif command -v wget >/dev/null; then
+  elif [ -n "$sums_sha256" ] && command -v wget >/dev/null; then
     wget -q -O "$2" "$1"
+  elif command -v wget >/dev/null; then
+    # It would go on to a plain connection.
+    wget -q --max-redirect=0 -O "$2" "$1" ||
+      fail "$1 cannot be had by wget, which may not follow a redirect: install curl, or give --sums-sha256"
   else
     fail 'neither curl nor wget is here'
   fi
