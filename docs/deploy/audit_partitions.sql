@@ -114,6 +114,16 @@ CREATE TRIGGER audit_logs_removed AFTER DELETE ON audit_logs
   REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION count_removed_audit_logs();
 CREATE TRIGGER client_ids_dropped AFTER DELETE ON audit_logs
   REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION audit_partitions.drop_client_ids();
+-- What refuses rows, as the triggers of postgresql_roles.sql do, refuses them in every partition.
+DO $$ DECLARE refusing record; BEGIN
+  FOR refusing IN
+    SELECT tgname AS name, pg_get_triggerdef(oid) AS definition
+      FROM pg_trigger WHERE tgrelid = 'audit_partitions.before'::regclass AND NOT tgisinternal
+  LOOP
+    EXECUTE format('DROP TRIGGER %I ON audit_partitions.before', refusing.name);
+    EXECUTE replace(refusing.definition, ' ON audit_partitions.before ', ' ON audit_logs ');
+  END LOOP;
+END $$;
 -- Who might do what with the table, or with columns of it, may do it still.
 DO $$ DECLARE allowed record; BEGIN
   FOR allowed IN

@@ -464,6 +464,21 @@ if (databaseKind === 'postgresql') {
         from pg_attribute where attrelid = 'audit_logs'::regclass and attnum > 0 order by attname`
       const before = await rights()
       await partitionAudit(await sharedCluster(), database)
+      // Also before the file of the users is run again, in a partition of its choice.
+      const ofAPerson = {
+        id: '01b00000-0000-7000-8000-000000000000',
+        workspace_id: agent.workspaceId,
+        timestamp: new Date().toISOString(),
+        recorded_at: new Date().toISOString(),
+        source: 'resolver',
+        identity_level: 'user',
+        agent_id: 'ada@example.com',
+        decision: 'allowed',
+      }
+      await expect(
+        asResolver`insert into audit_logs
+          select * from json_populate_record(null::audit_logs, ${JSON.stringify(ofAPerson)}::text::json)`,
+      ).rejects.toMatchObject({ code: '23514', message: 'not a record of what a token did' })
       await applyRoles()
       expect(await rights()).toEqual(before)
       expect((await resolveAs(resolver.resolver, agent.token, call())).status).toBe(200)
