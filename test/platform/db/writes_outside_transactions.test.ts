@@ -18,7 +18,8 @@ const REASONS: Record<string, string> = {
   'audit/write_records.ts with gone as (delete from audit_journal where id = any($1::text::uuid[]) returning 1) insert into audit_refused':
     'by id, and changes nothing that is there',
   'audit/last_use.ts insert into token_uses': 'only forwards',
-  'audit/last_use.ts delete from token_uses': 'of tokens that are gone, whose ids are never given again',
+  'audit/last_use.ts delete from token_uses':
+    'of tokens that are gone, whose ids are never given again',
   'audit/changes.ts db.insert(auditLogs)': 'a record of its own; one of a read without transaction',
   'audit/trail.ts vacuum (skip_locked,': 'changes no rows',
   'features/accounts/sessions.ts db.update(sessions)': 'ends what is not ended: never undone',
