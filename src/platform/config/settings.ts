@@ -66,6 +66,8 @@ export const settings = z.object({
     secret: true,
   }),
   ALLOWED_HOSTS: list
+    // A Host header has brackets around an IPv6 address; what hands out addresses has not.
+    .transform((names) => names.map((name) => (isIP(name) === 6 ? `[${name}]` : name)))
     .refine(
       (names) => names.length > 0 && names.every((name) => HOST_NAME.test(name)),
       'must be host names without scheme, port or path, separated by commas',

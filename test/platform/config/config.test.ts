@@ -132,6 +132,9 @@ test('a number may have spaces around it, as in a file of variables', () => {
 test('what a host name may look like is accepted', () => {
   for (const ALLOWED_HOSTS of ['*', '.example.com', '[::1]', 'my_host-1.internal,10.0.0.1'])
     expect(problemsOf({ ...keys, ALLOWED_HOSTS })).toEqual([])
+  expect(readConfig({ ...keys, ALLOWED_HOSTS: 'a.internal,fd00::1' }, unasked)).toMatchObject({
+    ALLOWED_HOSTS: ['a.internal', '[fd00::1]'],
+  })
   const server = { ...keys, DB_NAME: 'cloakroom', DB_USER: 'cloakroom' }
   for (const DB_HOST of [
     'database',
