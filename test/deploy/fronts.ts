@@ -115,7 +115,7 @@ async function writeCertificate(home: string): Promise<string> {
   return caFile
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const address = server.address()

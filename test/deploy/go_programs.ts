@@ -1,6 +1,7 @@
 /**
- * Programs of Go that tests here run: the library of Compose, and what Kubernetes, Helm and External Secrets are made of.
- * The second takes three minutes of a core where nothing of it was built before, so CI builds both before the suite:
+ * Programs of Go that tests here run: the library of Compose, what Kubernetes, Helm and External Secrets are made of, and
+ * the receiver of OpenTelemetry's collector. The second takes three minutes of a core where nothing of it was built before,
+ * the third a minute, so CI builds them before the suite:
  * `bun test/deploy/go_programs.ts`.
  */
 import { join } from 'node:path'
@@ -17,7 +18,12 @@ export function kubernetesProgram(): Promise<string | null> {
   return ownGoProgram(join(import.meta.dir, 'kubernetes'))
 }
 
+export function collectorProgram(): Promise<string | null> {
+  return ownGoProgram(join(import.meta.dir, 'collector'))
+}
+
 if (import.meta.main) {
   await composeProgram()
   await kubernetesProgram()
+  await collectorProgram()
 }
