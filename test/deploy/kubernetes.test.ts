@@ -3,68 +3,24 @@
  * settings, files and probes with real processes. No cluster takes part.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import {
-  chmodSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { parseAllDocuments } from 'yaml'
 import { z } from 'zod'
 import { classify } from '../../src/outbound/connection/address.ts'
 import { describeConfig, readConfig } from '../../src/platform/config/config.ts'
 import { parseCidrs } from '../../src/platform/net/cidr.ts'
-import { generateKeys } from '../../src/server/own_keys.ts'
 import { employAgent, openStage } from '../support/agent.ts'
 import { databaseKind, sharedCluster } from '../support/database.ts'
 import { startServer } from '../support/server_process.ts'
-import { watched } from '../support/watched.ts'
-import { BUILD_MS, kubernetesProgram } from './go_programs.ts'
+import { type Chart, mounted, objectsOf, openChart, read } from './chart.ts'
+import { BUILD_MS } from './go_programs.ts'
 
-const DEPLOY = join(import.meta.dir, '../../docs/deploy')
-const read = (name: string) => readFileSync(join(DEPLOY, name), 'utf8')
 const manifests = read('kubernetes/cloakroom.yaml')
 const external = read('kubernetes/external-secrets.yaml')
-const place = mkdtempSync(join(tmpdir(), 'cr-kubernetes-'))
-let program: string | null
+let chart: Chart
 beforeAll(async () => {
-  program = await kubernetesProgram()
+  chart = await openChart()
 }, BUILD_MS)
-afterAll(() => rmSync(place, { recursive: true, force: true }))
-
-async function call(words: string[], input = '', reveals = false) {
-  const options = { stdin: Buffer.from(input), stdout: 'pipe', stderr: 'pipe' } as const
-  const child = watched(Bun.spawn([program ?? '', ...words], options), { reveals })
-  const [out, error] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-  ])
-  return { out, error, code: await child.exited }
-}
-
-const check = (text: string) => call(['check'], text)
-
-async function render(values: string) {
-  const file = join(place, 'values.yaml')
-  writeFileSync(file, values)
-  return call(['render', join(DEPLOY, 'helm'), file])
-}
-
-const named = z
-  .object({ kind: z.string(), metadata: z.object({ name: z.string() }).loose() })
-  .loose()
-const documents = (text: string) =>
-  parseAllDocuments(text)
-    .map((document) => document.toJS())
-    .filter((object) => object !== null)
-    .map((object) => named.parse(object))
-const byName = (objects: z.infer<typeof named>[]) =>
-  Object.fromEntries(objects.map((object) => [`${object.kind} ${object.metadata.name}`, object]))
+afterAll(() => chart.remove())
 
 const httpGet = z.object({
   path: z.string(),
@@ -112,17 +68,17 @@ const deployment = z.object({
   }),
 })
 const ROLES = ['control-plane', 'resolver'] as const
-const objects = byName(documents(manifests))
+const objects = objectsOf(manifests)
 const podOf = (role: (typeof ROLES)[number]) =>
   deployment.parse(objects[`Deployment cloakroom-${role}`]).spec.template.spec
 const envOf = (role: (typeof ROLES)[number]) =>
   Object.fromEntries(podOf(role).containers[0].env.map(({ name, value }) => [name, value]))
 
 test('the manifests are what the chart renders', async () => {
-  if (program === null) return
-  const { out, error } = await render('{}')
+  if (!chart.isThere) return
+  const { out, error } = await chart.render('{}')
   expect(error).toBe('')
-  expect(byName(documents(out))).toEqual(objects)
+  expect(objectsOf(out)).toEqual(objects)
   expect(Object.keys(objects).sort()).toEqual(
     ['Deployment', 'NetworkPolicy', 'PodDisruptionBudget', 'Service'].flatMap((kind) =>
       ROLES.map((role) => `${kind} cloakroom-${role}`),
@@ -131,17 +87,17 @@ test('the manifests are what the chart renders', async () => {
 })
 
 test('Kubernetes knows every field, and no other is taken', async () => {
-  if (program === null) return
-  expect(await check(manifests)).toEqual({ out: '', error: '', code: 0 })
-  const { out } = await render(
+  if (!chart.isThere) return
+  expect(await chart.check(manifests)).toEqual({ out: '', error: '', code: 0 })
+  const { out } = await chart.render(
     '{settings: {LOG_LEVEL: warning, KEY_CACHE_SECONDS: 0}, resolver: {allowNetworks: [10.1.0.0/16]}, trustedProxies: [10.2.0.0/16, "fd00::/8"], networkPolicy: {enabled: false}}',
   )
-  expect(await check(out)).toEqual({ out: '', error: '', code: 0 })
+  expect(await chart.check(out)).toEqual({ out: '', error: '', code: 0 })
   expect(out).toContain('{ name: KEY_CACHE_SECONDS, value: "0" }')
   expect(out).toContain('{ name: TRUSTED_PROXIES, value: "10.2.0.0/16,fd00::/8" }')
   expect(out).not.toContain('NetworkPolicy')
   const wrong = manifests.replace('readOnlyRootFilesystem', 'readOnlyRootFs')
-  expect((await check(wrong)).error).toContain('unknown field')
+  expect((await chart.check(wrong)).error).toContain('unknown field')
 })
 
 test.each([
@@ -149,8 +105,8 @@ test.each([
   ['a network that is none', '{trustedProxies: [proxy.internal]}', 'trustedProxies'],
   ['a value that nothing reads', '{replicas: 3}', 'replicas'],
 ])('the chart refuses %s', async (_, values, name) => {
-  if (program === null) return
-  const { error, code } = await render(values)
+  if (!chart.isThere) return
+  const { error, code } = await chart.render(values)
   expect([code, error.includes(name)]).toEqual([1, true])
 })
 
@@ -167,14 +123,17 @@ describe.each(ROLES)('a pod of %s', (role) => {
     const env = envOf(role)
     expect(Object.keys(env).filter((name) => !names.includes(name))).toEqual([])
     expect(known.filter(({ name, file }) => file && env[name])).toEqual([])
-    const config = readConfig({ ...env, ...mounted(env, join(place, `settings-${role}`)) }, () => {
-      throw new Error('production makes no keys for itself')
-    })
+    const config = readConfig(
+      { ...env, ...mounted(env, join(chart.place, `settings-${role}`)) },
+      () => {
+        throw new Error('production makes no keys for itself')
+      },
+    )
     expect(config).toMatchObject({ ROLE: role, SERVICE_SETTINGS: 'production' })
   })
 
   test('is what the image is: its user, its port, its volume, and a root that is not written', () => {
-    const dockerfile = readFileSync(join(DEPLOY, '../../Dockerfile'), 'utf8')
+    const dockerfile = read('../../Dockerfile')
     const [, uid, gid] = /^USER (\d+):(\d+)$/m.exec(dockerfile) ?? []
     expect([securityContext.runAsUser, securityContext.fsGroup].map(String)).toEqual([
       uid ?? '',
@@ -225,10 +184,13 @@ describe.each(ROLES)('a pod of %s', (role) => {
       }
       const env = {
         ...envOf(role),
-        ...mounted(envOf(role), join(place, `run-${role}`)),
+        ...mounted(envOf(role), join(chart.place, `run-${role}`)),
         ...database,
       }
-      const state = { SIGNED_STATE_FILE: join(place, `${role}.sqlite`), DB_SSLMODE: 'disable' }
+      const state = {
+        SIGNED_STATE_FILE: join(chart.place, `${role}.sqlite`),
+        DB_SSLMODE: 'disable',
+      }
       // A resolver never migrates.
       const first =
         role === 'resolver' ? await startServer({ ...env, ...state, ROLE: 'control-plane' }) : null
@@ -249,26 +211,6 @@ describe.each(ROLES)('a pod of %s', (role) => {
     }, 60_000)
   }
 })
-
-/** The files of the secrets as a kubelet mounts them, and the variables that name them. */
-function mounted(env: Record<string, string>, root: string): Record<string, string> {
-  const values: Record<string, string> = { ...generateKeys(), DB_PASSWORD: 'not asked for' }
-  return Object.fromEntries(
-    Object.entries(env)
-      .filter(([, path]) => path.startsWith('/run/secrets/'))
-      .map(([variable, path]) => {
-        const [, , , volume = '', name = ''] = path.split('/')
-        const data = join(root, volume, '..2026_11_23')
-        mkdirSync(data, { recursive: true })
-        writeFileSync(join(data, name), values[name] ?? '')
-        chmodSync(join(data, name), 0o440)
-        rmSync(join(root, volume, '..data'), { force: true })
-        symlinkSync('..2026_11_23', join(root, volume, '..data'))
-        symlinkSync(`..data/${name}`, join(root, volume, name))
-        return [variable, join(root, volume, name)]
-      }),
-  )
-}
 
 const peer = z
   .object({
@@ -318,14 +260,14 @@ test('the control plane reaches names and its database only, the resolver public
 
 describe('External Secrets', () => {
   test('knows every field of the store', async () => {
-    if (program === null) return
-    expect((await check(external.replace('refreshInterval', 'refreshEvery'))).error).toContain(
-      'refreshEvery',
-    )
+    if (!chart.isThere) return
+    expect(
+      (await chart.check(external.replace('refreshInterval', 'refreshEvery'))).error,
+    ).toContain('refreshEvery')
   })
 
   test('gets an environment by its webhook provider, and nothing with a token that was revoked', async () => {
-    if (program === null) return
+    if (!chart.isThere) return
     const stage = await openStage()
     const values = {
       DATABASE_URL: 'postgres://app:p"w$d@db/app',
@@ -342,11 +284,11 @@ describe('External Secrets', () => {
     const own = external
       .replace('https://vault.example.com', stage.app.controlPlane)
       .replace('svc_wkl_…', token.text)
-    const found = await call(['check'], own, true)
+    const found = await chart.check(own, true)
     expect(found.error).toBe('')
     expect(JSON.parse(found.out)).toEqual(values)
     await agent.revoke(token.id)
-    const refused = await call(['check'], own)
+    const refused = await chart.check(own)
     expect([refused.code, refused.out]).toEqual([1, ''])
     expect(refused.error).toContain('401')
     await stage.stop()

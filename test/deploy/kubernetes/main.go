@@ -1,4 +1,4 @@
-// What Kubernetes, Helm and External Secrets make of our files, by their own code:
+// What Kubernetes, Helm, External Secrets and the Prometheus Operator make of our files, by their own code:
 //
 //	kubernetes render CHART VALUES   the chart as Helm renders it, with values of a file
 //	kubernetes check                 manifests of standard input, as types of Kubernetes without any other field; of an
@@ -15,6 +15,7 @@ import (
 
 	esv1 "github.com/external-secrets/external-secrets/apis/externalsecrets/v1"
 	"github.com/external-secrets/external-secrets/pkg/provider/webhook"
+	monitoringv1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
 	"helm.sh/helm/v3/pkg/chart/loader"
 	"helm.sh/helm/v3/pkg/chartutil"
 	"helm.sh/helm/v3/pkg/engine"
@@ -68,6 +69,9 @@ func render(place string, file string) error {
 func check() error {
 	known := scheme.Scheme
 	if err := esv1.AddToScheme(known); err != nil {
+		return err
+	}
+	if err := monitoringv1.AddToScheme(known); err != nil {
 		return err
 	}
 	text, err := os.ReadFile("/dev/stdin")
