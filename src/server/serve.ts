@@ -106,6 +106,9 @@ async function announce(
   process.stdout.write(readyText({ ...place, config, location, consoleHash, notices }))
 }
 
+/** What another start may find otherwise. */
+const PASSING = new Set<DataDirectoryError['problem']>(['in_use', 'not_writable'])
+
 /** A start that fails says why in one line per problem, and shows no stack. */
 function explain(error: unknown): number {
   if (error instanceof ConfigError || error instanceof PortsTaken) {
@@ -116,6 +119,10 @@ function explain(error: unknown): number {
     process.stderr.write(`cloakroom: ${error.code}: ${error.message}\n`)
     return EX_CONFIG
   }
+  if (error instanceof DataDirectoryError) {
+    process.stderr.write(`cloakroom: ${error.problem}: ${error.message}\n`)
+    return PASSING.has(error.problem) ? 1 : EX_CONFIG
+  }
   // It has said why, in a line of its own.
   if (error instanceof WorkerFailed) return error.code
   process.stderr.write(`cloakroom: ${reasonOf(error)}\n`)
@@ -123,8 +130,7 @@ function explain(error: unknown): number {
 }
 
 function reasonOf(error: unknown): string {
-  if (error instanceof DataDirectoryError || error instanceof ServerUnreachable)
-    return error.message
+  if (error instanceof ServerUnreachable) return error.message
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   // Another program took it after the check.
   if (code === 'EADDRINUSE')

@@ -157,7 +157,7 @@ if (databaseKind === 'embedded') {
     expect(await runProgram({ env: { ...env, ...portsAt('0') } })).toEqual({
       code: 1,
       stdout: '',
-      stderr: `cloakroom: The data directory ${env.DATA_DIR} is in use by another process.\n`,
+      stderr: `cloakroom: in_use: The data directory ${env.DATA_DIR} is in use by another process.\n`,
     })
     expect((await fetch(`${first.controlPlane}/api/status/health/`)).status).toBe(200)
     first.signal('SIGTERM')

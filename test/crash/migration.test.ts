@@ -119,7 +119,7 @@ if (databaseKind === 'embedded') {
     expect(refused).toEqual({
       code: 1,
       stdout: '',
-      stderr: `cloakroom: The data directory ${env.DATA_DIR} is in use by another process.\n`,
+      stderr: `cloakroom: in_use: The data directory ${env.DATA_DIR} is in use by another process.\n`,
     })
     const winner = await Promise.race([
       one.stdout.until('Stop: Ctrl-C').then(() => one),

@@ -1,0 +1,58 @@
+/** A start on a DATA_DIR that cannot be used: what it says, and whether a service manager should try again. */
+import { afterAll, expect, test } from 'bun:test'
+import { mkdirSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { openEmbedded } from '../../src/platform/db/embedded/open.ts'
+import { operate, scratch } from './backup/support.ts'
+
+const files = scratch()
+afterAll(() => files.remove())
+
+const start = (DATA_DIR: string) => operate({ DATA_DIR, PORT: '0', RESOLVER_PORT: '0' }, 'serve')
+
+test('what no other start finds otherwise exits with 78, with the problem first', async () => {
+  const foreign = files.at('foreign')
+  mkdirSync(foreign)
+  writeFileSync(join(foreign, 'thesis.txt'), 'mine')
+  const old = files.at('old')
+  mkdirSync(join(old, 'postgres'), { recursive: true })
+  writeFileSync(join(old, 'cloakroom.lock'), '')
+  writeFileSync(join(old, 'postgres', 'PG_VERSION'), '17\n')
+  const broken = files.at('broken')
+  await (await openEmbedded({ dataDir: broken, onFailure: () => {} })).close()
+  truncateSync(join(broken, 'postgres', 'global', 'pg_control'), 100)
+
+  const expected: [string, string][] = [
+    [
+      foreign,
+      `foreign: The data directory ${foreign} is not empty and was not made by Cloakroom: it was left untouched.`,
+    ],
+    [
+      old,
+      `other_version: The data directory ${old} was made by PostgreSQL 17; this build opens 18 only.`,
+    ],
+    [
+      broken,
+      `damaged: The data directory ${broken} looks damaged: pg_control is missing or cut off. Restore it from a backup.`,
+    ],
+  ]
+  for (const [place, line] of expected)
+    expect(await start(place)).toEqual({ code: 78, out: '', err: `cloakroom: ${line}\n` })
+}, 60_000)
+
+test('what passes exits with 1', async () => {
+  const used = files.at('used')
+  const database = await openEmbedded({ dataDir: used, onFailure: () => {} })
+  expect(await start(used)).toEqual({
+    code: 1,
+    out: '',
+    err: `cloakroom: in_use: The data directory ${used} is in use by another process.\n`,
+  })
+  await database.close()
+  const below = join(files.at('file'), 'data')
+  writeFileSync(files.at('file'), '')
+  expect(await start(below)).toMatchObject({
+    code: 1,
+    err: expect.stringMatching(/^cloakroom: not_writable: .*\n$/),
+  })
+}, 60_000)
