@@ -184,32 +184,38 @@ export function callWork(subject: Subject, person: Person, agent: Employee, via:
         .map(({ path }) => path)
         .filter((path) => path.startsWith(`/${id}/`))
       const answered = ledger.of(name, 'answered').slice(compared)
-      let missing = new Set([...answered, ...reached.slice(compared)])
+      const missing = new Set([...answered, ...reached.slice(compared)])
+      const { size } = missing
+      await strikeRecorded(person, missing)
       // What a killed process left in the journal becomes records within 15 seconds.
       while (missing.size > 0 && Date.now() < until) {
-        const recorded = await recordedPaths(person, missing.size + 500)
-        missing = new Set([...missing].filter((path) => !recorded.has(path)))
-        if (missing.size > 0) await Bun.sleep(200)
+        await Bun.sleep(200)
+        await strikeRecorded(person, missing)
       }
-      must(missing.size === 0, () => `calls without a record: ${[...missing]}`)
-      const lost = answered.filter((path) => !reached.includes(path))
+      must(
+        missing.size === 0,
+        () => `${missing.size} of ${size} calls without a record: ${few(missing)}`,
+      )
+      const arrived = new Set(reached)
+      const lost = answered.filter((path) => !arrived.has(path))
       must(lost.length === 0, () => `answered without having reached the API: ${lost}`)
       compared = answered.length + compared
     },
   }
 }
 
-async function recordedPaths({ api, workspace }: Person, most: number): Promise<Set<string>> {
+const few = (paths: Iterable<string>) => [...paths].slice(0, 20).join(' ')
+
+/** Takes away what has a record, until nothing is left or there are no more records: another process may have written many more. */
+async function strikeRecorded({ api, workspace }: Person, missing: Set<string>): Promise<void> {
   const query = { workspace_id: workspace.id, domain: 'api.faults.example', limit: 500 }
-  const paths = new Set<string>()
   let cursor: string | undefined
-  while (paths.size < most) {
+  while (missing.size > 0) {
     const page = await api.page(listAuditLogs, { query: cursor ? { ...query, cursor } : query })
-    for (const { target_path } of page.data) paths.add(target_path ?? '')
-    if (page.next === null) break
+    for (const { target_path } of page.data) missing.delete(target_path ?? '')
+    if (page.next === null) return
     cursor = page.next
   }
-  return paths
 }
 
 /** Tokens that are made, used, and ended; one that was ended is refused from then on, by each process and both doors. */
