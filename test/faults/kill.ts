@@ -19,11 +19,14 @@ export async function killRound(world: World, random: Random): Promise<void> {
 
 /** What fails meanwhile may fail. */
 export async function whileDown(
-  { down }: World,
+  { down, cameBack }: World,
   replicas: readonly Replica[],
   fault: () => Promise<unknown>,
 ): Promise<void> {
   for (const { controlPlane } of replicas) down.add(controlPlane)
   await fault()
-  for (const { controlPlane } of replicas) down.delete(controlPlane)
+  for (const { controlPlane } of replicas) {
+    down.delete(controlPlane)
+    cameBack.set(controlPlane, performance.now())
+  }
 }

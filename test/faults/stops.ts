@@ -3,6 +3,7 @@
 import { whileDown } from './kill.ts'
 import { Loss } from './ledger.ts'
 import type { Random } from './random.ts'
+import type { Replica } from './subject.ts'
 import type { World } from './world.ts'
 
 /** `pg_ctl stop -m immediate`: as after a crash of PostgreSQL. */
@@ -45,7 +46,7 @@ export async function longestAnswer(world: World, forMs: number): Promise<number
   let longest = 0
   while (performance.now() < until) {
     const began = performance.now()
-    const status = await health(world, 30_000)
+    const status = await health(world.subject.replicas[0], 30_000)
     if (status !== 503) throw new Loss(`health was ${status} without a database`)
     longest = Math.max(longest, performance.now() - began)
     await Bun.sleep(100)
@@ -70,16 +71,18 @@ export function mustBeTheSame({ subject }: World): void {
     throw new Loss('a server ended because of its database')
 }
 
-async function health({ subject }: World, timeoutMs: number): Promise<number> {
-  const [first] = subject.replicas
-  const url = `${first?.controlPlane}/api/status/health/`
+async function health(replica: Replica | undefined, timeoutMs: number): Promise<number> {
+  const url = `${replica?.controlPlane}/api/status/health/`
   return (await fetch(url, { signal: AbortSignal.timeout(timeoutMs) })).status
 }
 
-export async function untilHealthy(world: World): Promise<void> {
+/** Each process by itself: the connections of one say nothing of another's. */
+export async function untilHealthy({ subject }: World): Promise<void> {
   const until = performance.now() + 60_000
-  while ((await health(world, 30_000).catch(() => 0)) !== 200) {
-    if (performance.now() > until) throw new Loss('it did not recover within a minute')
-    await Bun.sleep(50)
+  for (const replica of subject.replicas) {
+    while ((await health(replica, 30_000).catch(() => 0)) !== 200) {
+      if (performance.now() > until) throw new Loss('it did not recover within a minute')
+      await Bun.sleep(50)
+    }
   }
 }

@@ -22,28 +22,33 @@ export type Running = {
 
 const PAUSE_MS = 20
 
-/** Each kind from one side, until it is stopped. */
-export function startWork(works: readonly Work[], isDown: (origin: string) => boolean): Running {
+/**
+ * Each kind from one side, until it is stopped. What began before a fault may fail after it: `wasDown` is asked for the
+ * time since `performance.now()` was `since`.
+ */
+export function startWork(
+  works: readonly Work[],
+  wasDown: (origin: string, since: number) => boolean,
+): Running {
   const tally: Tally = { steps: 0, refusals: new Map() }
   let isStopped = false
-  const explained = (work: Work, error: unknown, wasDown: boolean) => {
+  const explained = (work: Work, error: unknown, began: number) => {
     if (error instanceof Loss) throw error
-    // It may have come back between the failure and here.
-    if (!wasDown && !isDown(work.origin)) throw failureOf(work, error)
+    if (!wasDown(work.origin, began)) throw failureOf(work, error)
     const code = codeOf(error)
     tally.refusals.set(code, (tally.refusals.get(code) ?? 0) + 1)
   }
   const loop = async (work: Work) => {
     let isUnsure = false
     while (!isStopped) {
-      const wasDown = isDown(work.origin)
+      const began = performance.now()
       try {
         if (isUnsure) await work.reconcile()
         isUnsure = false
         await work.step()
         tally.steps += 1
       } catch (error) {
-        explained(work, error, wasDown)
+        explained(work, error, began)
         isUnsure = true
         await Bun.sleep(PAUSE_MS)
       }
@@ -60,9 +65,10 @@ export function startWork(works: readonly Work[], isDown: (origin: string) => bo
   }
 }
 
-function failureOf({ name }: Work, cause: unknown): Error {
+function failureOf({ name, origin }: Work, cause: unknown): Error {
   const fields = cause instanceof ApiError ? JSON.stringify(cause.fields) : ''
-  return new Error(`${name} failed with no fault at hand: ${codeOf(cause)} ${fields} ${cause}`, {
+  const at = `${origin}, ${new Date().toISOString()}`
+  return new Error(`${name} (${at}) failed with no fault: ${codeOf(cause)} ${fields} ${cause}`, {
     cause,
   })
 }

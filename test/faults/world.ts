@@ -25,6 +25,8 @@ export type World = {
   works: readonly Work[]
   /** What may fail now. */
   down: Set<string>
+  /** When it last was no longer down. */
+  cameBack: Map<string, number>
   /** Works while the fault happens and for a moment after it, then compares. */
   through(fault: () => Promise<void>): Promise<Tally>
   stop(): Promise<void>
@@ -49,6 +51,7 @@ export async function openWorld(kind: Kind, options: Options = {}): Promise<Worl
   const replicas = options.replicas ?? (kind === 'postgresql' ? 2 : 1)
   const subject = await startSubject({ database, replicas, settings: options.settings ?? {} })
   const down = new Set<string>()
+  const cameBack = new Map<string, number>()
   const stop = async () => {
     await subject.stop()
     if (!options.cluster) await cluster?.remove()
@@ -66,10 +69,12 @@ export async function openWorld(kind: Kind, options: Options = {}): Promise<Worl
       for (const person of people) await person.logIn()
       loggedIn = Date.now()
     }
-    const running = startWork(works, (origin) => down.has(origin))
+    const wasDown = (origin: string, since: number) =>
+      down.has(origin) || (cameBack.get(origin) ?? 0) > since
+    const running = startWork(works, wasDown)
     return compareAfter(fault, running, works)
   }
-  return { kind, subject, cluster, works, down, through, stop }
+  return { kind, subject, cluster, works, down, cameBack, through, stop }
 }
 
 /** An access token lasts for 15 minutes. */
