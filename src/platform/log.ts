@@ -2,6 +2,7 @@
  * Structured logs: one JSON object per line on standard error. Callers pass names, ids, codes and
  * durations; never bodies, query strings, header values (but for the name of a refused host) or secrets.
  */
+import { printableJson } from './printable.ts'
 import { traceIds } from './trace/span.ts'
 
 const severities = ['debug', 'info', 'warning', 'error'] as const
@@ -18,7 +19,7 @@ export function openLog(least: Severity, write: (line: string) => void = writeEr
     if (severities.indexOf(level) < severities.indexOf(least)) return () => {}
     return (message: string, fields: Fields = {}) =>
       write(
-        `${JSON.stringify({ time: now(), level, pid: process.pid, message, ...fields, ...traceIds() })}\n`,
+        `${printableJson({ time: now(), level, pid: process.pid, message, ...fields, ...traceIds() })}\n`,
       )
   }
   return {

@@ -17,6 +17,7 @@ import { openDatabase } from '../platform/db/open.ts'
 import { awaitServer, ServerUnreachable } from '../platform/db/reach.ts'
 import { EX_CONFIG, EX_USAGE } from '../platform/exit_codes.ts'
 import { openLog } from '../platform/log.ts'
+import { complaints } from '../platform/printable.ts'
 import { enterCleanEnvironment } from './clean_environment.ts'
 
 /** Nothing that is counted is opened. */
@@ -35,11 +36,11 @@ export async function runCalculateMetrics(days: unknown): Promise<number> {
     return 0
   } catch (error) {
     if (error instanceof ConfigError) {
-      process.stderr.write(error.problems.map((problem) => `cloakroom: ${problem}\n`).join(''))
+      process.stderr.write(complaints(error.problems))
       return EX_CONFIG
     }
     if (error instanceof ServerUnreachable) {
-      process.stderr.write(`cloakroom: ${error.message}\n`)
+      process.stderr.write(complaints([error.message]))
       return 1
     }
     if (!(error instanceof DataDirectoryError)) throw error

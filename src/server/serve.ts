@@ -6,6 +6,7 @@ import { SchemaError } from '../platform/db/migrations/schema_error.ts'
 import { awaitServer, ServerUnreachable } from '../platform/db/reach.ts'
 import { EX_CONFIG } from '../platform/exit_codes.ts'
 import { describeError, type Log, openLog, remembering } from '../platform/log.ts'
+import { complaints } from '../platform/printable.ts'
 import { type App, startApp } from './app.ts'
 import { claimPorts, PortsTaken } from './claim_ports.ts'
 import { enterCleanEnvironment } from './clean_environment.ts'
@@ -112,20 +113,20 @@ const PASSING = new Set<DataDirectoryError['problem']>(['in_use', 'not_writable'
 /** A start that fails says why in one line per problem, and shows no stack. */
 function explain(error: unknown): number {
   if (error instanceof ConfigError || error instanceof PortsTaken) {
-    process.stderr.write(error.problems.map((problem) => `cloakroom: ${problem}\n`).join(''))
+    process.stderr.write(complaints(error.problems))
     return error instanceof ConfigError ? EX_CONFIG : 1
   }
   if (error instanceof SchemaError) {
-    process.stderr.write(`cloakroom: ${error.code}: ${error.message}\n`)
+    process.stderr.write(complaints([`${error.code}: ${error.message}`]))
     return EX_CONFIG
   }
   if (error instanceof DataDirectoryError) {
-    process.stderr.write(`cloakroom: ${error.problem}: ${error.message}\n`)
+    process.stderr.write(complaints([`${error.problem}: ${error.message}`]))
     return PASSING.has(error.problem) ? 1 : EX_CONFIG
   }
   // It has said why, in a line of its own.
   if (error instanceof WorkerFailed) return error.code
-  process.stderr.write(`cloakroom: ${reasonOf(error)}\n`)
+  process.stderr.write(complaints([reasonOf(error)]))
   return 1
 }
 

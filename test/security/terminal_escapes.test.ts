@@ -2,8 +2,8 @@
 import { expect, test } from 'bun:test'
 import { CliError } from '../../src/cli/terminal/cli_error.ts'
 import { errorText, explain, sentences } from '../../src/cli/terminal/explain.ts'
-import { printable, printableJson } from '../../src/cli/terminal/printable.ts'
 import { ApiError } from '../../src/client/http/api.ts'
+import { printable, printableJson } from '../../src/platform/printable.ts'
 
 const ESCAPES = '\x1b]0;title\x07\x1b[31mred\x1b[2J\x9b1m\r\x00'
 

@@ -12,6 +12,7 @@ import { listAuditLogs } from '../../features/audit/contract.ts'
 import { getResolverHealth } from '../../features/health/contract.ts'
 import { endsWithin } from '../../platform/async/timeout.ts'
 import { parseToken } from '../../platform/crypto/token.ts'
+import { printableJson } from '../../platform/printable.ts'
 import { placeholderOf } from '../../platform/secret_name.ts'
 import { listCredentials, outboundMethods, resolveCall } from '../../resolver/contract.ts'
 import type { mcpOptions } from '../catalogue/options.ts'
@@ -21,7 +22,6 @@ import { StdioTransport } from '../mcp_transport.ts'
 import { callResolver, namedEnvironment } from '../resolver_call.ts'
 import { tokenFor } from '../session/saved_tokens.ts'
 import { explain, sentences } from '../terminal/explain.ts'
-import { printableJson } from '../terminal/printable.ts'
 
 const AUDIT_TIMEOUT_MS = 3000
 

@@ -10,7 +10,7 @@ import {
   EX_REFUSED,
   EX_USAGE,
 } from '../../platform/exit_codes.ts'
-import { asOne } from './printable.ts'
+import { asOne } from '../../platform/printable.ts'
 
 /**
  * Every kind of error of the command line: the stable code that scripts read with --json, its exit code and

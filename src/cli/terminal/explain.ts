@@ -12,10 +12,10 @@ import {
   EX_USAGE,
 } from '../../platform/exit_codes.ts'
 import { type FieldFault, inWords } from '../../platform/fault.ts'
+import { asOne, printableJson, printableLines } from '../../platform/printable.ts'
 import { UnresolvedReference } from '../../platform/references.ts'
 import { Refusal } from '../../sigchain/index.ts'
 import { CliError } from './cli_error.ts'
-import { asOne, printableJson, printableLines } from './printable.ts'
 
 export type Explanation = {
   exitCode: number

@@ -2,8 +2,8 @@
 import confirm from '@inquirer/confirm'
 import password from '@inquirer/password'
 import { fromUtf8 } from '../../platform/crypto/encoding.ts'
+import { printable } from '../../platform/printable.ts'
 import { CliError } from './cli_error.ts'
-import { printable } from './printable.ts'
 
 const ON_STDERR = { output: process.stderr }
 

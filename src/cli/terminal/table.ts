@@ -1,6 +1,7 @@
 /** Tables for people: as wide as the terminal, measured in what a character takes on it. */
+
+import { printable } from '../../platform/printable.ts'
 import { relativeTime } from './moments.ts'
-import { printable } from './printable.ts'
 
 export type Row = Record<string, unknown>
 

@@ -8,6 +8,7 @@ import { systemClock } from '../../platform/clock.ts'
 import { type Config, ConfigError, readConfig } from '../../platform/config/config.ts'
 import { KEYS_FILE } from '../../platform/db/embedded/data_directory.ts'
 import { EX_CONFIG, EX_FAILED } from '../../platform/exit_codes.ts'
+import { printableJson, printableLines } from '../../platform/printable.ts'
 import { enterCleanEnvironment } from '../clean_environment.ts'
 import { readOwnKeys } from '../own_keys.ts'
 import { type Check, type Result, runChecks } from './check.ts'
@@ -38,9 +39,7 @@ export async function runSelfCheck(
     { name: 'tls', run: async () => checkTls(await certificate()) },
     ...(config instanceof ConfigError ? [] : checksOf(config)),
   ])
-  process.stdout.write(
-    json ? `${JSON.stringify(results, null, 2)}\n` : results.map(lineOf).join(''),
-  )
+  process.stdout.write(json ? `${printableJson(results, 2)}\n` : results.map(lineOf).join(''))
   if (config instanceof ConfigError) return EX_CONFIG
   return results.every(({ ok }) => ok) ? 0 : EX_FAILED
 }
@@ -68,5 +67,5 @@ function readSettings(env: NodeJS.ProcessEnv, warn: (line: string) => void): Con
 }
 
 function lineOf({ check, ok, said }: Result): string {
-  return `${ok ? 'ok    ' : 'FAILED'}  ${check.padEnd(8)}  ${said.replaceAll('\n', '\n                  ')}\n`
+  return `${ok ? 'ok    ' : 'FAILED'}  ${check.padEnd(8)}  ${printableLines(said).replaceAll('\n', '\n                  ')}\n`
 }

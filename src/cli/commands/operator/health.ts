@@ -5,6 +5,7 @@
 import { type Config, ConfigError, readConfig } from '../../../platform/config/config.ts'
 import { dialledAddress, hostToAsk } from '../../../platform/config/own_address.ts'
 import { EX_CONFIG } from '../../../platform/exit_codes.ts'
+import { complaints } from '../../../platform/printable.ts'
 
 type Listener = { name: string; port: number; path: string }
 
@@ -28,7 +29,7 @@ export async function runHealth(json = false): Promise<number> {
     return answers.every((answer) => answer === HEALTHY) ? 0 : 1
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
-    process.stderr.write(error.problems.map((problem) => `cloakroom: ${problem}\n`).join(''))
+    process.stderr.write(complaints(error.problems))
     return EX_CONFIG
   }
 }

@@ -1,5 +1,6 @@
 /** What the commands of an operator share: the settings of the server, and what is said where these are wrong. */
 import { EX_CONFIG } from '../../../platform/exit_codes.ts'
+import { complaints } from '../../../platform/printable.ts'
 import { ConfigError, problemIn } from '../../../server/backup/index.ts'
 import { RekeyProblem } from '../../../server/rekey_outer/index.ts'
 import { CliError } from '../../terminal/cli_error.ts'
@@ -13,7 +14,7 @@ export async function explained(
     return await work()
   } catch (error) {
     if (error instanceof ConfigError) {
-      process.stderr.write(error.problems.map((problem) => `cloakroom: ${problem}\n`).join(''))
+      process.stderr.write(complaints(error.problems))
       return EX_CONFIG
     }
     if (error instanceof RekeyProblem) throw new CliError('failed', error.message)

@@ -1,5 +1,6 @@
 /** `cloakroom rekey-outer`: for who runs a server, with its settings. */
 import { EX_FAILED } from '../../../platform/exit_codes.ts'
+import { printableJson } from '../../../platform/printable.ts'
 import {
   countUnder,
   type Progress,
@@ -10,7 +11,6 @@ import type { rekeyOuterOptions } from '../../catalogue/server.ts'
 import type { Action } from '../../command.ts'
 import { CliError } from '../../terminal/cli_error.ts'
 import type { Output } from '../../terminal/output.ts'
-import { printableJson } from '../../terminal/printable.ts'
 import { explained, serverConfig } from './operator.ts'
 
 const MAX_BATCH = 1_000

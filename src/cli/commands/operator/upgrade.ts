@@ -1,9 +1,10 @@
 /** `cloakroom upgrade --check`: what the next start will do to the database, before it does. */
+
+import { printableJson, printableLines } from '../../../platform/printable.ts'
 import { checkUpgrade, linesOf } from '../../../server/upgrade_check/index.ts'
 import type { upgradeOptions } from '../../catalogue/server.ts'
 import type { Action } from '../../command.ts'
 import { CliError } from '../../terminal/cli_error.ts'
-import { printableJson, printableLines } from '../../terminal/printable.ts'
 import { explained, serverConfig } from './operator.ts'
 
 /** Returns 0, 1 where something is to be seen to first, 2 where it would not work, or 78 for wrong settings. */

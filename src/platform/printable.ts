@@ -24,6 +24,11 @@ export function printableLines(text: string): string {
   return text.replace(/[^\n\t]+/g, printable)
 }
 
+/** What stands in the way of a start or a command, a line each: names in it may be of the database. */
+export function complaints(problems: readonly string[]): string {
+  return problems.map((problem) => `cloakroom: ${printable(problem)}\n`).join('')
+}
+
 /** JSON that is the same to who parses it, with escapes in the place of such characters. */
 export function printableJson(data: unknown, indent?: number): string {
   return JSON.stringify(data, null, indent).replace(UNSEEN, (found) =>

@@ -1,0 +1,51 @@
+/** Who writes the database chooses names that the programs of an operator show: none of them drives a terminal. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { readConfig } from '../../src/platform/config/config.ts'
+import { openDatabase } from '../../src/platform/db/open.ts'
+import { openLog } from '../../src/platform/log.ts'
+import { KEYS, operate } from '../server/backup/support.ts'
+import { preparedDatabase, type TestDatabase } from '../support/database.ts'
+
+/** Controls of both sets, a line of its own, and what turns the order of letters. */
+const HOSTILE = '9999_\u001b]0;owned\u0007\u009b2J\u202e\ncloakroom: all is well'
+
+let database: TestDatabase
+beforeAll(async () => {
+  database = await preparedDatabase()
+  const config = readConfig({ ...KEYS, ...database.env }, () => KEYS)
+  const { sql, close } = await openDatabase(config, () => {})
+  await sql`insert into cloakroom_migrations (name, sha256) values (${HOSTILE}, 'x')`
+  await close()
+}, 60_000)
+afterAll(() => database.remove())
+
+test.each<[code: number, args: string[]]>([
+  [78, ['serve']],
+  [1, ['self-check']],
+  [1, ['self-check', '--json']],
+  [2, ['upgrade', '--check']],
+  [2, ['upgrade', '--check', '--json']],
+  [1, ['backup', 'never']],
+  [1, ['backup', 'never', '--json']],
+])(
+  'exit code %i, and a line each: %j',
+  async (code, args) => {
+    const ports = { PORT: '0', RESOLVER_PORT: '0' }
+    const ran = await operate({ ...database.env, ...ports }, ...args)
+    const text = ran.out + ran.err
+    expect(text).toContain('9999_')
+    expect({ code: ran.code, unseen: text.match(/[^\P{Cc}\n]|[\p{Bidi_Control}]/gu) }).toEqual({
+      code,
+      unseen: null,
+    })
+    expect(text).not.toMatch(/^cloakroom: all is well/m)
+  },
+  60_000,
+)
+
+test('a line of the log has them as JSON writes them', () => {
+  const lines: string[] = []
+  openLog('error', (line) => lines.push(line)).error('failed', { name: HOSTILE })
+  expect(lines.join('')).not.toMatch(/[^\P{Cc}\n]|[\p{Bidi_Control}]/u)
+  expect(JSON.parse(lines.join(''))).toMatchObject({ name: HOSTILE })
+})
