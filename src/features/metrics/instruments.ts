@@ -1,7 +1,8 @@
 /**
  * What is counted while it happens. Labels have few values each: patterns of routes, codes of errors,
- * known methods; never a path, a name or an id.
+ * known methods and statuses; never a path, a name or an id.
  */
+import { STATUS_CODES } from 'node:http'
 import { Counter, Histogram, type Registry } from 'prom-client'
 import type { TrailObserver } from '../../audit/trail.ts'
 import type { ServedRequest } from '../../platform/http/route.ts'
@@ -46,7 +47,7 @@ export function openInstruments(registry: Registry): Instruments {
         method: METHODS.has(method) ? method : 'other',
         route: route ?? 'none',
       }
-      requests.inc({ ...place, status })
+      requests.inc({ ...place, status: status in STATUS_CODES ? status : `${String(status)[0]}xx` })
       durations.observe(place, duration_ms / 1000)
     },
     ...trailInstruments(registers),
