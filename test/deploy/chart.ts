@@ -63,8 +63,16 @@ export function objectsOf(text: string): Record<string, z.infer<typeof named>> {
 }
 
 /** The files of the secrets as a kubelet mounts them, and the variables that name them. */
-export function mounted(env: Record<string, string>, root: string): Record<string, string> {
-  const values: Record<string, string> = { ...generateKeys(), DB_PASSWORD: 'not asked for' }
+export function mounted(
+  env: Record<string, string>,
+  root: string,
+  others: Record<string, string> = {},
+): Record<string, string> {
+  const values: Record<string, string> = {
+    ...generateKeys(),
+    DB_PASSWORD: 'not asked for',
+    ...others,
+  }
   return Object.fromEntries(
     Object.entries(env)
       .filter(([, path]) => path.startsWith('/run/secrets/'))
@@ -76,6 +84,7 @@ export function mounted(env: Record<string, string>, root: string): Record<strin
         chmodSync(join(data, name), 0o440)
         rmSync(join(root, volume, '..data'), { force: true })
         symlinkSync('..2026_11_23', join(root, volume, '..data'))
+        rmSync(join(root, volume, name), { force: true })
         symlinkSync(`..data/${name}`, join(root, volume, name))
         return [variable, join(root, volume, name)]
       }),

@@ -12,7 +12,7 @@ export { parseCidrs } from '../../platform/net/cidr.ts'
 export type Verdict = 'public' | 'allowed' | 'refused'
 
 /** IANA special-purpose, multicast and reserved IPv4, and Azure's wire server. */
-const NOT_PUBLIC_V4 = parseCidrs(
+export const NOT_PUBLIC_V4 = parseCidrs(
   `0.0.0.0/8, 10.0.0.0/8, 100.64.0.0/10, 127.0.0.0/8, 169.254.0.0/16, 172.16.0.0/12,
   192.0.0.0/24, 192.0.2.0/24, 192.31.196.0/24, 192.52.193.0/24, 192.88.99.0/24, 192.168.0.0/16,
   192.175.48.0/24, 198.18.0.0/15, 198.51.100.0/24, 203.0.113.0/24, 224.0.0.0/4, 240.0.0.0/4,
@@ -20,10 +20,10 @@ const NOT_PUBLIC_V4 = parseCidrs(
 )
 
 /** Global unicast; ::/96, ::ffff:0:0/96, 64:ff9b::/96, fc00::/7, fe80::/10, ff00::/8 lie outside. */
-const GLOBAL_V6 = parseCidrs('2000::/3')
+export const GLOBAL_V6 = parseCidrs('2000::/3')
 
 /** Protocol assignments with Teredo and ORCHID, documentation, 6to4, AS112. */
-const NOT_PUBLIC_V6 = parseCidrs(
+export const NOT_PUBLIC_V6 = parseCidrs(
   '2001::/23, 2001:db8::/32, 2002::/16, 2620:4f:8000::/48, 3fff::/20',
 )
 

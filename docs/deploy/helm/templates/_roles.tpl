@@ -6,7 +6,7 @@ resolver: { values: resolver, port: 8080, host: resolver, ready: /healthz }
 
 {{- define "cloakroom.selector" -}}
 app.kubernetes.io/name: cloakroom
-app.kubernetes.io/instance: {{ .release }}
+app.kubernetes.io/instance: {{ .release | quote }}
 app.kubernetes.io/component: {{ .role }}
 {{- end }}
 
@@ -29,7 +29,7 @@ app.kubernetes.io/component: {{ .role }}
 - { name: DB_HOST, value: {{ .root.Values.database.host | quote }} }
 - { name: DB_PORT, value: {{ .root.Values.database.port | quote }} }
 - { name: DB_NAME, value: {{ .root.Values.database.name | quote }} }
-- { name: DB_SSLMODE, value: {{ .root.Values.database.sslmode }} }
+- { name: DB_SSLMODE, value: {{ .root.Values.database.sslmode | quote }} }
 - { name: DB_USER, value: {{ $values.databaseUser | quote }} }
 - { name: DB_PASSWORD_FILE, value: /run/secrets/database/DB_PASSWORD }
 - { name: SECRET_KEY_FILE, value: /run/secrets/keys/SECRET_KEY }
@@ -40,7 +40,7 @@ app.kubernetes.io/component: {{ .role }}
 - { name: RESOLVER_ALLOW_NETWORKS, value: {{ join "," . | quote }} }
 {{- end }}
 {{- range $name, $value := .root.Values.settings }}
-- { name: {{ $name }}, value: {{ $value | quote }} }
+- { name: {{ $name | quote }}, value: {{ $value | quote }} }
 {{- end }}
 {{- end }}
 
@@ -61,22 +61,29 @@ capabilities: { drop: [ALL] }
 {{- end }}
 
 {{- define "cloakroom.image" -}}
-{{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}
+{{ printf "%s:%s" .Values.image.repository (.Values.image.tag | default .Chart.AppVersion) | quote }}
 {{- end }}
 
 {{- define "cloakroom.mounts" -}}
 - { name: keys, mountPath: /run/secrets/keys, readOnly: true }
 - { name: database, mountPath: /run/secrets/database, readOnly: true }
 - { name: state, mountPath: /var/lib/cloakroom }
+{{- if .Values.filesSecret }}
+- { name: files, mountPath: /run/secrets/files, readOnly: true }
+{{- end }}
 {{- end }}
 
 {{- define "cloakroom.volumes" -}}
 - name: keys
-  secret: { secretName: {{ .root.Values.keysSecret }}, defaultMode: 288 }
+  secret: { secretName: {{ .root.Values.keysSecret | quote }}, defaultMode: 288 }
 - name: database
-  secret: { secretName: {{ (get .root.Values .of.values).passwordSecret }}, defaultMode: 288 }
+  secret: { secretName: {{ (get .root.Values .of.values).passwordSecret | quote }}, defaultMode: 288 }
 - name: state
   emptyDir: { sizeLimit: 1Gi }
+{{- with .root.Values.filesSecret }}
+- name: files
+  secret: { secretName: {{ . | quote }}, defaultMode: 288 }
+{{- end }}
 {{- end }}
 
 {{/* What every pod reaches: names, and the database. */}}
