@@ -5,6 +5,7 @@ import { fullDisk } from './disk.ts'
 import { killRound } from './kill.ts'
 import { Loss } from './ledger.ts'
 import type { Random } from './random.ts'
+import { rotationRound } from './rotation.ts'
 import { crashRound, freeze, stopRound } from './stops.ts'
 import { type Kind, openWorld, type World } from './world.ts'
 
@@ -22,6 +23,7 @@ export const faults: Faults = {
   crash: { rounds: 20, databases: ['postgresql'], run: inRounds(crashRound) },
   freeze: { rounds: 1, databases: ['postgresql'], run: frozen },
   stop: { rounds: 20, databases: both, run: inRounds(stopRound) },
+  rotation: { rounds: 20, databases: both, run: inRounds(rotationRound) },
   chaos: { rounds: 1, databases: both, run: badApi },
   cut: { rounds: 3, databases: ['postgresql'], run: ({ rounds }) => cutOff(rounds, 30_000) },
   disk: { rounds: 5, databases: both, run: ({ kind, rounds }) => fullDisk(kind, rounds, 3_000) },
@@ -54,7 +56,7 @@ async function badApi({ kind, seconds, random }: Order): Promise<string> {
   }
 }
 
-function inRounds(round: (world: World, random: Random) => Promise<void>): Run {
+function inRounds(round: (world: World, random: Random) => Promise<unknown>): Run {
   return async ({ kind, rounds, random }, say) => {
     const world = await openWorld(kind)
     try {

@@ -32,9 +32,11 @@ export function startWork(
 ): Running {
   const tally: Tally = { steps: 0, refusals: new Map() }
   let isStopped = false
-  const explained = (work: Work, error: unknown, began: number) => {
+  const explained = (work: Work, error: unknown, began: number, isUnsure: boolean) => {
     if (error instanceof Loss) throw error
-    if (!wasDown(work.origin, began)) throw failureOf(work, error)
+    // What became of it is asked of all of them.
+    const asked = isUnsure ? works : [work]
+    if (!asked.some(({ origin }) => wasDown(origin, began))) throw failureOf(work, error)
     const code = codeOf(error)
     tally.refusals.set(code, (tally.refusals.get(code) ?? 0) + 1)
   }
@@ -48,7 +50,7 @@ export function startWork(
         await work.step()
         tally.steps += 1
       } catch (error) {
-        explained(work, error, began)
+        explained(work, error, began, isUnsure)
         isUnsure = true
         await Bun.sleep(PAUSE_MS)
       }

@@ -23,6 +23,7 @@ export type World = {
   subject: Subject
   cluster: FaultCluster | null
   works: readonly Work[]
+  people: readonly Person[]
   /** What may fail now. */
   down: Set<string>
   /** When it last was no longer down. */
@@ -74,7 +75,7 @@ export async function openWorld(kind: Kind, options: Options = {}): Promise<Worl
     const running = startWork(works, wasDown)
     return compareAfter(fault, running, works)
   }
-  return { kind, subject, cluster, works, down, cameBack, through, stop }
+  return { kind, subject, cluster, works, people, down, cameBack, through, stop }
 }
 
 /** An access token lasts for 15 minutes. */
