@@ -3,14 +3,14 @@
  * what went in. It is not signed: it says how to build the same files again, and proves nothing by itself.
  */
 import { join } from 'node:path'
-import { packageAt } from './lock.ts'
+import { PATCHES, packageAt } from './lock.ts'
 import { digestOf, purlOf } from './sbom.ts'
 import type { Source } from './source.ts'
 import { type Sums, sha256OfFile } from './sums.ts'
 import type { Target } from './targets.ts'
 
 const ROOT = join(import.meta.dir, '..', '..', '..')
-const INPUTS = ['bun.lock', 'package.json', 'dist/console.tar', 'dist/pgdata.tar.gz']
+const INPUTS = ['bun.lock', 'package.json', 'dist/console.tar', 'dist/pgdata.tar.gz', ...PATCHES]
 
 type Made = { targets: readonly Target[]; source: Source; sums: Sums }
 
