@@ -4,7 +4,7 @@ import { openApi } from '../../src/client/http/api.ts'
 import type { TestApp } from './app.ts'
 import { watched } from './watched.ts'
 
-const MAIN = join(import.meta.dir, '../../src/main.ts')
+const FROM_SOURCE = [process.execPath, join(import.meta.dir, '../../src/main.ts')]
 
 export type ServerProcess = {
   pid: number
@@ -19,14 +19,14 @@ export type ServerProcess = {
   app: TestApp
 }
 
-/** Starts and waits until it listens; throws what it wrote if it does not. */
+/** Starts a command line and waits until it listens; throws what it wrote if it does not. */
 export async function startServer(
   env: Record<string, string>,
-  main = MAIN,
+  command: readonly string[] = FROM_SOURCE,
 ): Promise<ServerProcess> {
   const { PATH = '', HOME = '' } = process.env
   const child = watched(
-    Bun.spawn([process.execPath, main, 'serve'], {
+    Bun.spawn([...command, 'serve'], {
       env: { PATH, HOME, PORT: '0', RESOLVER_PORT: '0', LOG_LEVEL: 'debug', ...env },
       stdin: 'ignore',
       stdout: 'pipe',

@@ -10,6 +10,8 @@ export type OldVersion = {
   directory: string
   /** The arguments that start its command line. */
   command: string[]
+  /** Its executable, built by its own `bun run build`. */
+  build(): Promise<string>
   remove(): Promise<void>
 }
 
@@ -28,6 +30,10 @@ export async function checkOut(commit: string): Promise<OldVersion> {
     commit,
     directory,
     command: [process.execPath, join(directory, 'src/main.ts')],
+    build: async () => {
+      await run([process.execPath, 'run', 'build'], directory)
+      return join(directory, 'dist/cloakroom')
+    },
     remove: async () => {
       await git('worktree', 'remove', '--force', directory)
       rmSync(join(directory, '..'), { recursive: true, force: true })

@@ -1,13 +1,4 @@
-/** This version with a migration more, such as the next one may bring: what runs meanwhile is of before it. */
-import { type Migration, migrations } from '../../../src/platform/db/migrations/migrate.ts'
+/** This version with a migration more: what runs meanwhile is of before it. */
+import './later.ts'
 
-const list = migrations as Migration[]
-list.push({
-  name: '9999_later',
-  text: `create table later (id uuid primary key);
-    alter table secrets add column later text;
-    alter table tokens add column later text default 'none' not null;
-    alter table audit_logs add column later jsonb;
-    create index audit_logs_later on audit_logs (recorded_at)`,
-})
 await import('../../../src/main.ts')

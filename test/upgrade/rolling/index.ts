@@ -1,24 +1,34 @@
 /**
- * `bun run upgrade-test [commit]`: a rolling restart from the version of a commit, with its own sources and dependencies,
- * to this one. Without one, from the last version that had not the newest migration.
+ * `bun run upgrade-test [--compiled] [commit]`: a rolling restart from the version of a commit, with its own sources and
+ * dependencies, to this one. Without one, from the last version that had not the newest migration. `--compiled` takes
+ * both as executables, each built by its own `bun run build`.
  */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { buildExecutable } from '../../../src/dev/build.ts'
 import { migrations } from '../../../src/platform/db/migrations/migrate.ts'
 import { startCluster } from '../../support/postgres.ts'
 import { databaseVariables } from '../../support/prepared.ts'
 import { checkOut, commitBefore, git } from '../making/old_version.ts'
 import { restartOneByOne } from './restart.ts'
 
-const MAIN = join(import.meta.dir, '../../../src/main.ts')
-
-const [given] = process.argv.slice(2)
+const { values, positionals } = parseArgs({
+  options: { compiled: { type: 'boolean', default: false } },
+  allowPositionals: true,
+})
+const [given] = positionals
 const commit = given ? await git('rev-parse', given) : await commitBefore(migrations.at(-1)?.name)
 const version = await checkOut(commit)
+const place = mkdtempSync(join(tmpdir(), 'cr-compiled-'))
 const cluster = await startCluster()
 try {
   const env = databaseVariables(cluster.socketDir, await cluster.createDatabase())
-  const before = join(version.directory, 'src/main.ts')
-  const { lost, torn, calls, writes, codes } = await restartOneByOne({ before, after: MAIN, env })
+  const versions = values.compiled
+    ? { before: [await version.build()], after: [await buildHere()] }
+    : { before: version.command }
+  const { lost, torn, calls, writes, codes } = await restartOneByOne({ ...versions, env })
   process.stdout.write(
     `from ${commit}: ${calls} calls, ${writes} writes, exit codes ${codes.join(', ')}\n`,
   )
@@ -28,4 +38,11 @@ try {
 } finally {
   await cluster.stop()
   await version.remove()
+  rmSync(place, { recursive: true, force: true })
+}
+
+async function buildHere(): Promise<string> {
+  const outfile = join(place, 'cloakroom')
+  await buildExecutable({ entry: join(import.meta.dir, '../../../src/main.ts'), outfile })
+  return outfile
 }

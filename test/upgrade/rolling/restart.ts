@@ -15,7 +15,12 @@ import { type ServerProcess, startServer } from '../../support/server_process.ts
 import { startUpstream } from '../../support/upstream.ts'
 import { type Balancer, startBalancer } from './balancer.ts'
 
-type Versions = { before: string | undefined; after: string; env: Record<string, string> }
+/** Command lines; without one the sources of this version. */
+type Versions = {
+  before?: readonly string[]
+  after?: readonly string[]
+  env: Record<string, string>
+}
 
 export type Outcome = {
   calls: number
@@ -33,7 +38,7 @@ const WRITERS = 3
 /** Each does so many at least between two steps. */
 const STRIDE = 20
 
-const KEYS = {
+export const KEYS = {
   SECRET_KEY: 'upgrade-secret-key-upgrade-secret-key',
   ENCRYPTION_KEY: Buffer.alloc(32, 5).toString('base64url'),
 }
@@ -57,8 +62,8 @@ export async function restartOneByOne({ before, after, env }: Versions): Promise
   const control = await startBalancer('/api/status/health/')
   const resolver = await startBalancer('/healthz')
   const running: ServerProcess[] = []
-  const start = async (main: string | undefined) => {
-    const server = await startServer(settings, main)
+  const start = async (command: readonly string[] | undefined) => {
+    const server = await startServer(settings, command)
     running.push(server)
     control.add(server.controlPlane)
     resolver.add(server.resolver)
