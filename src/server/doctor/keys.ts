@@ -2,7 +2,7 @@
 import { outerKeysIn } from '../../platform/crypto/outer_keys.ts'
 import { Pepper } from '../../platform/crypto/pepper.ts'
 import { countMadeBy } from '../../platform/db/secret_key_check.ts'
-import { countByKey, countUnder, UNKNOWN } from '../rekey_outer/counts.ts'
+import { CHECK_COUNT, countByKey, countUnder, UNKNOWN } from '../rekey_outer/counts.ts'
 import { type Check, count, type Found, type Patient, well } from './finding.ts'
 
 export const keyChecks: readonly Check[] = [
@@ -22,15 +22,22 @@ async function checkOuter({ connection, config }: Patient): Promise<Found> {
     return {
       level: 'fail',
       said: `${count(unknown, 'row')} ${unknown === 1 ? 'is' : 'are'} under no key of ENCRYPTION_KEY; ${said}`,
-      todo: 'cloakroom rekey-outer --dry-run names them: put back the key that is missing',
+      todo:
+        counts[CHECK_COUNT]?.[UNKNOWN] === undefined
+          ? 'put back the key that is missing; cloakroom rekey-outer --dry-run names the rows'
+          : 'put back the key that is missing: without it no server starts, and rekey-outer is refused',
     }
   if (others.some(({ id }) => under(id) > 0))
-    return { level: 'warn', said, todo: 'run cloakroom rekey-outer, then take the old key away' }
+    return {
+      level: 'warn',
+      said,
+      todo: 'run cloakroom rekey-outer: it says when the old key can go',
+    }
   if (others.length > 0)
     return {
       level: 'warn',
       said,
-      todo: 'run cloakroom rekey-outer: it says whether the old key can be taken away',
+      todo: 'put one that is new first, everywhere; of one that is old cloakroom rekey-outer says whether it can go',
     }
   return well(said)
 }
@@ -42,7 +49,9 @@ async function checkSecret({ connection, config }: Patient): Promise<Found> {
   const sum = ({ keyId: _, ...counts }: (typeof made)[number]) =>
     Object.values(counts).reduce((total, number) => total + number, 0)
   const said =
-    made.map((row) => `${row.keyId} made ${sum(row)}`).join(', ') || 'it made nothing yet'
+    made.length === 0
+      ? 'it made no log-in, session or token yet'
+      : `${made.map((row) => `${row.keyId} made ${sum(row)}`).join(', ')} log-ins, sessions and tokens`
   if (made.some(({ keyId }) => !known.has(keyId)))
     return {
       level: 'fail',
@@ -53,14 +62,16 @@ async function checkSecret({ connection, config }: Patient): Promise<Found> {
   if (left.length > 0)
     return {
       level: 'warn',
-      said: `${said} log-ins, sessions and tokens`,
-      todo: 'keep the older keys in SECRET_KEY until nothing is left of them',
+      said,
+      todo: left.every((row) => sum(row) === row.recovery_keys)
+        ? 'only recovery keys are left of the older keys: they move when their people replace them'
+        : 'keep the older keys in SECRET_KEY until nothing is left of them',
     }
   if (older.length > 0)
     return {
       level: 'warn',
       said,
-      todo: 'take the older keys out of SECRET_KEY: nothing needs them',
+      todo: 'put one that is new first, everywhere; take one that is old out: nothing needs it',
     }
-  return well(`${said} log-ins, sessions and tokens`)
+  return well(said)
 }

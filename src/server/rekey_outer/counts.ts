@@ -7,6 +7,9 @@ import { patiently } from './reseal.ts'
 /** What is under no key of ENCRYPTION_KEY: ids that anybody wrote there are not listed one by one. */
 export const UNKNOWN = 'unknown'
 
+/** Where the proof that the key opens the data is counted: a start is refused without the key that it is under. */
+export const CHECK_COUNT = `${KEY_CHECK.table}.${KEY_CHECK.column}`
+
 /** By `table.column`, then by the id of the key. */
 export type KeyCounts = Record<string, Record<string, number>>
 

@@ -34,7 +34,8 @@ export class Pace {
     this.resealed += resealed
     this.#met += met
     const now = performance.now()
-    if (now - this.#told < EVERY_MS) return
+    // Before the first row there is no rate.
+    if (this.#met === 0 || now - this.#told < EVERY_MS) return
     this.#told = now
     const left = Math.max(this.#total - this.#met, 0)
     const rate = this.#met / ((now - this.#began) / 1000)

@@ -7,7 +7,7 @@ import type { Sql } from 'postgres'
 import { outerKeysIn } from '../../platform/crypto/outer_keys.ts'
 import { OuterLayer } from '../../platform/crypto/outer_layer.ts'
 import { type LiveKeys, liveKeys } from '../../platform/db/live_keys.ts'
-import { SEALED, type SealedColumn } from '../../platform/db/schema/sealed.ts'
+import { KEY_CHECK, SEALED, type SealedColumn } from '../../platform/db/schema/sealed.ts'
 import { countByKey, countUnder, type KeyCounts } from './counts.ts'
 import { RekeyProblem } from './problem.ts'
 import { Pace, type Progress } from './progress.ts'
@@ -110,7 +110,7 @@ async function goThrough(work: Work, isFirst: boolean): Promise<Seen> {
     do after = await goOn(work, sealed, { after, seen, isFirst })
     while (after !== null)
   }
-  if (!work.wanted.dryRun) await resealCheck(work)
+  if (!work.wanted.dryRun) work.pace.add(KEY_CHECK.table, await resealCheck(work), 0)
   return seen
 }
 

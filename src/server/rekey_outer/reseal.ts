@@ -136,7 +136,7 @@ async function write(
   })
 }
 
-/** What proves at start that the key opens the data; it has no content but that. */
+/** What proves at start that the key opens the data; it has no content but that. Returns how many were sealed: 0 or 1. */
 export async function resealCheck({
   sql,
   outer,
@@ -145,17 +145,18 @@ export async function resealCheck({
   sql: Sql
   outer: OuterLayer
   key: string
-}) {
+}): Promise<number> {
   const { table, column } = KEY_CHECK
   const [row] = await sql.unsafe<{ blob: Uint8Array }[]>(
     `select ${column} as blob from ${table} t where ${isElsewhere(KEY_CHECK, key)}`,
   )
-  if (!row || !(await outer.openCheck(row.blob))) return
+  if (!row || !(await outer.openCheck(row.blob))) return 0
   const made = toBase64(await outer.sealCheck())
-  await sql.begin((tx) =>
+  const { count } = await sql.begin((tx) =>
     tx.unsafe(
       `update ${table} set ${column} = decode($1::text, 'base64') where ${sealedUnder(column)} <> '${key}'`,
       [made],
     ),
   )
+  return count
 }
