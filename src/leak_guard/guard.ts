@@ -69,7 +69,7 @@ function* prepare(values: readonly NamedBytes[]): Generator<void, Guard> {
   return new Guard({
     patterns: yield* buildPatterns(patterns, SHORT),
     names: yield* buildPatterns(names, SHORT),
-    fragments: yield* buildFragments(() => collection.runs()),
+    fragments: yield* buildFragments(collection.stretches),
     holdsEscape: collection.holdsEscape,
   })
 }

@@ -4,6 +4,7 @@
  */
 import { expect, test } from 'bun:test'
 import { prepareGuard, prepareGuardInSteps } from '../../src/leak_guard/guard.ts'
+import { buildFragments } from '../../src/leak_guard/matching/fragments.ts'
 import { MAX_ALL_PARTS, MAX_PARTS } from '../../src/leak_guard/matching/guarded.ts'
 
 const utf8 = (text: string) => new Uint8Array(Buffer.from(text))
@@ -72,4 +73,12 @@ test('a vault of word lists is prepared in short steps, and what is kept is in p
   )
   expect(bytesOf(guard.retained)).toBeLessThan(20 * size)
   expect(textOf(guard.forCall().body(utf8(`<${lists[59]}>`)))).toBe('<SVC_SECRET_K59>')
+})
+
+test('words that are too short for fragments are searched in short steps', () => {
+  const lists = Array.from({ length: 60 }, (_, at) => listOf(at * 1000, 1000).join('\t'))
+  const stretches = lists.map((list) => list.replaceAll(/\S{16,}/g, 'short'))
+  const size = stretches.reduce((sum, { length }) => sum + length, 0)
+  const steps = [...buildFragments(stretches)].length
+  expect(steps).toBeGreaterThan(Math.floor(size / 2 ** 17))
 })

@@ -14,7 +14,7 @@ import type { Feed } from '../decoding/feed.ts'
 import { nextStretch } from '../decoding/stretch.ts'
 import { GEAR, LANE_A, LANE_B, POINT_A, POINT_B, power, SealedTable } from './fingerprint.ts'
 import { FRAGMENT, toBytes } from './guarded.ts'
-import { BUILD_STEP } from './patterns_build.ts'
+import { countWindows, pacer, RUN } from './runs.ts'
 
 /** Characters of a run that are replaced on either side of a window. */
 const BESIDE = FRAGMENT - 1
@@ -37,8 +37,8 @@ export type FragmentSink = {
 /** The powers that take a byte out of a rolling polynomial. */
 const OUT_A = power(POINT_A, FRAGMENT)
 const OUT_B = power(POINT_B, FRAGMENT)
-/** Runs that are counted in one step. */
-const RUNS_AT_ONCE = 4096
+/** What adding a byte costs beside searching it. */
+const PER_BYTE_ADDED = 16
 /** The bytes that runs consist of. */
 const IS_RUN = new Uint8Array(256)
 for (const character of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/_=.~-') {
@@ -81,25 +81,20 @@ export class Fragments {
 
 export const NO_FRAGMENTS = new Fragments(new SealedTable(0), new Int32Array(256), true)
 
-/** @param runs goes through them, which is done twice */
-export function* buildFragments(runs: () => Iterable<string>): Generator<void, Fragments> {
-  let count = 0
-  let counted = 0
-  for (const run of runs()) {
-    count += Math.ceil(run.length / FRAGMENT)
-    if (++counted % RUNS_AT_ONCE === 0) yield
-  }
+/** Of the runs in these texts, which are gone through twice: one may be long and hold none. */
+export function* buildFragments(stretches: readonly string[]): Generator<void, Fragments> {
+  const isTimeAfter = pacer()
+  const count = yield* countWindows(stretches)
   const filterBits = Math.min(24, Math.max(13, Math.ceil(Math.log2(16 * count + 1))))
   const windows = new SealedTable(count)
   const bits = new Int32Array(2 ** (filterBits - 5))
   const fragments = new Fragments(windows, bits, count === 0)
-  let done = 0
-  for (const run of runs()) {
-    addWindows(fragments, toBytes(run))
-    done += run.length
-    if (done < BUILD_STEP) continue
-    done = 0
-    yield
+  for (const stretch of stretches) {
+    for (const [run] of stretch.matchAll(RUN)) {
+      addWindows(fragments, toBytes(run))
+      if (isTimeAfter(PER_BYTE_ADDED * run.length)) yield
+    }
+    if (isTimeAfter(stretch.length)) yield
   }
   return fragments
 }

@@ -30,7 +30,6 @@ export const PER_PATTERN = 128
 const SPACE = 0x20
 /** The bits that bytes have which continue a character of UTF-8. */
 const CONTINUES = 0xc0
-const RUN = /[A-Za-z0-9+/_=.~-]{16,}/g
 const ARMOUR = /^-----(BEGIN|END) .*-----$/
 const URL_SHAPE = /^[a-z][a-z0-9+.-]*:\/\/([^/?#\s]*)(\S*)$/i
 /** Fields of a connection string that say where it leads, by a host name alone. */
@@ -43,7 +42,7 @@ const HEXADECIMAL = /^[0-9a-f]+$/i
 export class Collection {
   readonly #texts = new Map<string, string[]>()
   /** What runs are taken of. */
-  readonly #stretches: string[] = []
+  readonly stretches: string[] = []
   #parts = 0
   /** Whether a value holds an escape itself. */
   holdsEscape = false
@@ -57,7 +56,7 @@ export class Collection {
     const leaves = leavesOf(text)
     this.#addParts(leaves ?? wordsOf(text))
     for (const stretch of leaves ?? stretchesOf(text)) {
-      if (stretch.length >= FRAGMENT) this.#stretches.push(stretch)
+      if (stretch.length >= FRAGMENT) this.stretches.push(stretch)
     }
   }
 
@@ -102,11 +101,6 @@ export class Collection {
       yield
     }
     return patterns
-  }
-
-  /** The runs whose fragments are recognised, each as often as it stands in values. */
-  *runs(): Generator<string> {
-    for (const stretch of this.#stretches) for (const [run] of stretch.matchAll(RUN)) yield run
   }
 
   /** The first of them that are no ordinary words. */
