@@ -1,11 +1,12 @@
 /** PostgreSQL as faults need it: stopped at once, frozen, on a disk of its own, copied and promoted; with its usual durability. */
-import { chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { appendFileSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import postgres from 'postgres'
 import { childrenOf, freePort } from '../bench/processes.ts'
 import { findPostgres, unprivileged } from '../support/postgres.ts'
 import { watched } from '../support/watched.ts'
+import type { Network } from './namespaces.ts'
 
 export type FaultCluster = {
   home: string
@@ -23,14 +24,25 @@ export type FaultCluster = {
   remove(): Promise<void>
 }
 
-type Made = { home: string; owner: ReturnType<typeof unprivileged> }
+type Made = {
+  home: string
+  owner: ReturnType<typeof unprivileged>
+  network?: Pick<Network, 'address' | 'within'> | undefined
+}
 
-/** @param home an empty directory, else one is made */
-export async function startFaultCluster(home?: string): Promise<FaultCluster> {
-  const made = newHome(home)
+type Place = {
+  /** An empty directory, else one is made. */
+  home?: string
+  /** Where it listens, else on loopback. */
+  network?: Network
+}
+
+export async function startFaultCluster({ home, network }: Place = {}): Promise<FaultCluster> {
+  const made = { ...newHome(home), network }
   const data = join(made.home, 'data')
   const user = ['-U', 'cloakroom', '-A', 'trust', '-E', 'UTF8', '--no-locale']
   await run([program('initdb'), '-D', data, ...user], made)
+  if (network) appendFileSync(join(data, 'pg_hba.conf'), 'host all all 198.18.0.0/15 trust\n')
   const cluster = clusterAt(made)
   await cluster.start()
   await cluster.ask('create database faults')
@@ -45,17 +57,18 @@ function newHome(home = mkdtempSync(join(tmpdir(), 'cr-faults-pg-'))): Made {
 }
 
 function clusterAt(made: Made): FaultCluster {
-  const { home } = made
+  const { home, network } = made
+  const address = network?.address ?? '127.0.0.1'
   const port = freePort()
   const data = join(home, 'data')
-  const settings = `-c listen_addresses=127.0.0.1 -c port=${port} -c unix_socket_directories=${home} -c max_connections=100`
+  const settings = `-c listen_addresses=${address} -c port=${port} -c unix_socket_directories=${home} -c max_connections=100`
   const control = (...words: string[]) => run([program('pg_ctl'), '-D', data, '-w', ...words], made)
   const pid = () => Number(readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')[0])
   const cluster: FaultCluster = {
     home,
     port,
     database: {
-      DB_HOST: '127.0.0.1',
+      DB_HOST: address,
       DB_PORT: String(port),
       DB_NAME: 'faults',
       DB_USER: 'cloakroom',
@@ -100,9 +113,12 @@ function program(name: string): string {
   return join(bin, name)
 }
 
-async function run(command: string[], { home, owner }: Made): Promise<void> {
+async function run(command: string[], { home, owner, network }: Made): Promise<void> {
+  const place = { stdout: 'ignore', stderr: 'pipe', cwd: home } as const
   const child = watched(
-    Bun.spawn(command, { stdout: 'ignore', stderr: 'pipe', cwd: home, ...owner }),
+    network
+      ? Bun.spawn(network.within(command), place)
+      : Bun.spawn(command, { ...place, ...owner }),
   )
   if ((await child.exited) !== 0)
     throw new Error(`${command[0]} failed: ${await new Response(child.stderr).text()}`)

@@ -1,11 +1,18 @@
-/** A network between server and PostgreSQL that goes silent: nothing is closed, nothing arrives, and later all of it does. */
+/**
+ * A network between server and PostgreSQL that goes silent: nothing is closed and nothing arrives. A relay delivers all of it
+ * later, a router never does.
+ */
 import { connect, createServer, type Socket } from 'node:net'
+import { listAllowlist } from '../../src/features/allowlist/contract.ts'
 import { freePort } from '../bench/processes.ts'
 import { type FaultCluster, startFaultCluster } from './cluster.ts'
 import { whileDown } from './kill.ts'
 import { Loss } from './ledger.ts'
+import { makeNetwork, type Network } from './namespaces.ts'
+import type { Person } from './person.ts'
 import { longestAnswer, mustBeTheSame, untilHealthy } from './stops.ts'
-import { openWorld } from './world.ts'
+import { codeOf } from './work.ts'
+import { openWorld, type World } from './world.ts'
 
 export type Cut = { cluster: FaultCluster; cut(): void; mend(): void; remove(): Promise<void> }
 
@@ -49,37 +56,92 @@ export async function startBehindWire(): Promise<Cut> {
   }
 }
 
+/** A cluster behind a router that can lose every packet; behind the wire, and that is said, where there can be none. */
+export async function startBehindRouter(): Promise<Cut> {
+  const network = routerOrReason()
+  if (typeof network === 'string') {
+    process.stdout.write(
+      `NO NETWORK NAMESPACES HERE (${network}): a relay stands in for the router\n`,
+    )
+    return await startBehindWire()
+  }
+  const { cut, mend } = network
+  const cluster = await startFaultCluster({ network }).catch((error: unknown) => {
+    network.remove()
+    throw error
+  })
+  const remove = async () => {
+    await cluster.remove()
+    network.remove()
+  }
+  return { cluster, cut, mend, remove }
+}
+
+function routerOrReason(): Network | string {
+  try {
+    return makeNetwork()
+  } catch (error) {
+    return `${error}`
+  }
+}
+
+type Order = { rounds: number; silentMs: number; isShort?: boolean }
+
 /** Returns what was seen. @throws Loss */
-export async function cutOff(rounds: number, silentMs: number, isShort = false): Promise<string> {
-  const wire = await startBehindWire()
+export async function cutOff(
+  start: () => Promise<Cut>,
+  { rounds, silentMs, isShort = false }: Order,
+): Promise<string> {
+  const wire = await start()
   try {
     const world = await openWorld('postgresql', { cluster: wire.cluster, isShort })
-    let longest = 0
-    const refusals = new Set<string>()
+    const seen: Seen = { health: 0, answer: 0, codes: new Set() }
     try {
-      for (let round = 0; round < rounds; round += 1) {
-        const tally = await world.through(async () => {
-          await Bun.sleep(200)
-          await whileDown(world, world.subject.replicas, async () => {
-            wire.cut()
-            try {
-              longest = Math.max(longest, await longestAnswer(world, silentMs))
-            } finally {
-              wire.mend()
-            }
-            await untilHealthy(world)
-          })
-          mustBeTheSame(world)
-        })
-        for (const code of tally.refusals.keys()) refusals.add(code)
-      }
+      for (let round = 0; round < rounds; round += 1) await cutRound(world, wire, silentMs, seen)
     } finally {
       await world.stop()
     }
-    const odd = [...refusals].filter((code) => code.startsWith('5') && !code.startsWith('503 '))
+    const { health, answer, codes } = seen
+    const odd = [...codes].filter((code) => code.startsWith('5') && !code.startsWith('503 '))
     if (odd.length > 0) throw new Loss(`refused by ${odd}`)
-    return `cut for ${silentMs / 1000} s; health was 503 within ${longest.toFixed(0)} ms; ${[...refusals].sort().join(', ')}`
+    return `cut for ${silentMs / 1000} s; health was 503 within ${health.toFixed(0)} ms, requests were answered within ${answer.toFixed(0)} ms; ${[...codes].sort().join(', ')}`
   } finally {
     await wire.remove()
   }
+}
+
+/** The longest waits in milliseconds, and what was answered. */
+type Seen = { health: number; answer: number; codes: Set<string> }
+
+async function cutRound(world: World, wire: Cut, silentMs: number, seen: Seen): Promise<void> {
+  const { refusals } = await world.through(async () => {
+    await Bun.sleep(200)
+    await whileDown(world, world.subject.replicas, async () => {
+      // On their way when it goes, and later.
+      const asked = world.people.flatMap((person) => Array.from({ length: 5 }, () => asks(person)))
+      wire.cut()
+      asked.push(...world.people.map(asks))
+      try {
+        seen.health = Math.max(seen.health, await longestAnswer(world, silentMs))
+      } finally {
+        wire.mend()
+      }
+      for (const { ms, code } of await Promise.all(asked)) {
+        seen.answer = Math.max(seen.answer, ms)
+        if (code !== '200') seen.codes.add(code)
+      }
+      await untilHealthy(world)
+    })
+    mustBeTheSame(world)
+  })
+  for (const code of refusals.keys()) seen.codes.add(code)
+}
+
+/** Something that takes a statement. */
+async function asks({ api, workspace }: Person): Promise<{ ms: number; code: string }> {
+  const began = performance.now()
+  const code = await api
+    .list(listAllowlist, { params: { workspace_id: workspace.id } })
+    .then(() => '200', codeOf)
+  return { ms: performance.now() - began, code }
 }

@@ -54,7 +54,7 @@ export async function fullDisk(kind: Kind, rounds: number, fullMs: number): Prom
   const disk = makeDisk(kind === 'embedded' ? 256 : 128)
   const data = join(disk.path, 'data')
   mkdirSync(data)
-  const cluster = kind === 'postgresql' ? await startFaultCluster(data) : undefined
+  const cluster = kind === 'postgresql' ? await startFaultCluster({ home: data }) : undefined
   const place = cluster ? { cluster } : { dataDir: data }
   const world = await openWorld(kind, { ...place, isShort: true, replicas: 1 })
   const told = new Map<string, number>()

@@ -1,6 +1,6 @@
 /** The faults by name, as `bun run faults` has them. */
 import { chaos } from './chaos.ts'
-import { cutOff } from './cut.ts'
+import { cutOff, startBehindRouter, startBehindWire } from './cut.ts'
 import { fullDisk } from './disk.ts'
 import { killRound } from './kill.ts'
 import { Loss } from './ledger.ts'
@@ -25,8 +25,13 @@ export const faults: Faults = {
   stop: { rounds: 20, databases: both, run: inRounds(stopRound) },
   rotation: { rounds: 20, databases: both, run: inRounds(rotationRound) },
   chaos: { rounds: 1, databases: both, run: badApi },
-  cut: { rounds: 3, databases: ['postgresql'], run: ({ rounds }) => cutOff(rounds, 30_000) },
+  cut: { rounds: 3, databases: ['postgresql'], run: cutBy(startBehindWire) },
+  loss: { rounds: 3, databases: ['postgresql'], run: cutBy(startBehindRouter) },
   disk: { rounds: 5, databases: both, run: ({ kind, rounds }) => fullDisk(kind, rounds, 3_000) },
+}
+
+function cutBy(start: typeof startBehindWire): Run {
+  return ({ rounds }) => cutOff(start, { rounds, silentMs: 30_000 })
 }
 
 const FROZEN_MS = 30_000

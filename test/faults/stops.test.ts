@@ -1,7 +1,7 @@
 /** PostgreSQL that crashes or stands still, and SIGTERM, under everything at once. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { databaseKind } from '../support/database.ts'
-import { cutOff } from './cut.ts'
+import { cutOff, startBehindRouter, startBehindWire } from './cut.ts'
 import { randomFrom, seedOf } from './random.ts'
 import { crashRound, freeze, stopRound } from './stops.ts'
 import { openWorld, type World } from './world.ts'
@@ -32,7 +32,13 @@ if (databaseKind === 'postgresql') {
   })
 
   test('a network that is cut between server and database is 503, loses and tears nothing, and once mended the server goes on by itself', async () => {
-    expect(await cutOff(1, 2_000, true)).toContain('health was 503')
+    const order = { rounds: 1, silentMs: 2_000, isShort: true }
+    expect(await cutOff(startBehindWire, order)).toContain('health was 503')
+  })
+
+  test('packets between server and database that a router loses for good are 503, and once mended the server goes on by itself', async () => {
+    const order = { rounds: 1, silentMs: 2_000, isShort: true }
+    expect(await cutOff(startBehindRouter, order)).toContain('health was 503')
   })
 }
 
