@@ -142,8 +142,6 @@ function reasonOf(error: unknown): string {
     return `the database cannot be reached (${code}): check DB_HOST and DB_PORT`
   if (code === '42501' && error instanceof Error)
     return `DB_USER lacks a privilege: ${error.message} (docs/database-users.md; after an upgrade, postgresql_roles.sql is run again)`
-  if (/^28|^3D/.test(code))
-    return `the database refuses us (${code}): check DB_NAME, DB_USER and DB_PASSWORD`
   const { error: name, cause, at } = describeError(error)
   const message = error instanceof Error ? error.message : ''
   return `could not start: ${message} (${[name, cause, code].filter(Boolean).join(', ')}) at ${at}`

@@ -23,6 +23,21 @@ const PASSING = new Set(['57P01', '57P02', '57P03', '53300'])
 /** PostgreSQL did not become usable in time; the message is one line for people. */
 export class ServerUnreachable extends Error {}
 
+/** It answers, and lets us in nowhere: no waiting mends that. */
+export class ServerRefuses extends ServerUnreachable {
+  readonly code: string
+
+  constructor(code: string, { DB_NAME, DB_USER, DB_PASSWORD }: Config) {
+    const password = DB_PASSWORD === undefined ? 'DB_PASSWORD, which is not set' : 'DB_PASSWORD'
+    const why =
+      code === '3D000'
+        ? `there is no database ${DB_NAME} (${code}): check DB_NAME, or make it`
+        : `PostgreSQL refuses the user ${DB_USER}, or the password (${code}): check DB_USER and ${password}${code === '28000' ? ', and pg_hba.conf' : ''}`
+    super(why)
+    this.code = code
+  }
+}
+
 /** What is wrong with an attempt, in words that follow "host:port". */
 class Unusable extends Error {}
 
@@ -30,7 +45,7 @@ class Unusable extends Error {}
  * Returns when PostgreSQL accepts us. With the embedded database there is nothing to wait for.
  *
  * @throws ServerUnreachable after DB_WAIT_SECONDS; at once ConfigError where TLS is demanded and not to
- *   be had, and the driver's error for a refusal that no waiting mends, such as a wrong password
+ *   be had, ServerRefuses for a wrong password and the like, and the driver's error for what else no waiting mends
  */
 export async function awaitServer(config: Config, log: Log): Promise<void> {
   if (config.DB_HOST === undefined) return
@@ -76,6 +91,7 @@ async function attempt(config: Config, host: string, log: Log): Promise<string |
     if (/^E[A-Z]+$|^CONN/.test(code)) return `${WORDS[code] ?? 'the connection failed'} (${code})`
     if (/CERT|LEAF_SIGNATURE/.test(code)) throw new ConfigError([unverified(code)])
     if (PASSING.has(code)) return `it does not accept us yet (${code})`
+    if (/^28|^3D/.test(code)) throw new ServerRefuses(code, config)
     throw error
   }
 }

@@ -1,0 +1,58 @@
+/** PostgreSQL refuses who comes: each command of an operator says what is to be looked at. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { marked } from '../support/canary.ts'
+import { errorMessage, type FalsePostgres, falsePostgres } from '../support/false_postgres.ts'
+import { operate, scratch } from './backup/support.ts'
+
+const files = scratch()
+let code = ''
+let database: FalsePostgres
+beforeAll(async () => {
+  database = await falsePostgres(async ({ write, socket }) => {
+    write(errorMessage({ S: 'FATAL', C: code, M: 'as PostgreSQL says it' }))
+    socket.end()
+  })
+})
+afterAll(() => {
+  database.close()
+  files.remove()
+})
+
+const said = async (refusal: string, more: Record<string, string>, ...args: string[]) => {
+  code = refusal
+  const place = { DB_HOST: '127.0.0.1', DB_PORT: String(database.port), DB_NAME: 'vault' }
+  const settings = { DB_SSLMODE: 'disable', DB_USER: 'ada', PORT: '0', RESOLVER_PORT: '0' }
+  const ran = await operate({ ...place, ...settings, ...more }, ...args)
+  return { code: ran.code, text: ran.out + ran.err }
+}
+
+const COMMANDS = [
+  ['serve'],
+  ['backup', files.at('never')],
+  ['move', '--to', files.at('never')],
+  ['doctor'],
+  ['self-check'],
+  ['upgrade', '--check'],
+  ['rekey-outer', '--dry-run'],
+  ['calculate_metrics'],
+]
+
+test.each(COMMANDS)(
+  '%s says what to check of a wrong password',
+  async (...args) => {
+    const given = { DB_PASSWORD: marked('database-password-') }
+    const { code, text } = await said('28P01', given, ...args)
+    expect(text).toContain(
+      'PostgreSQL refuses the user ada, or the password (28P01): check DB_USER and DB_PASSWORD\n',
+    )
+    expect(text).not.toContain('as PostgreSQL says it')
+    expect(code).toBe(args[0] === 'upgrade' ? 2 : 1)
+  },
+  60_000,
+)
+
+test('one that is not set is said to be so, a missing database is named', async () => {
+  expect((await said('28P01', {}, 'doctor')).text).toEndWith('DB_PASSWORD, which is not set\n')
+  expect((await said('28000', {}, 'doctor')).text).toEndWith('not set, and pg_hba.conf\n')
+  expect((await said('3D000', {}, 'doctor')).text).toContain('there is no database vault (3D000)')
+}, 60_000)
