@@ -1,6 +1,7 @@
 /** `cloakroom serve`: starts the application or its workers, says where it is, and stops it gracefully. */
 import { openConsole } from '../console/serve.ts'
 import { type Config, ConfigError, readConfig } from '../platform/config/config.ts'
+import { whyUnwritable } from '../platform/db/embedded/data_directory_error.ts'
 import { DataDirectoryError } from '../platform/db/embedded/open.ts'
 import { SchemaError } from '../platform/db/migrations/schema_error.ts'
 import { awaitServer, ServerUnreachable } from '../platform/db/reach.ts'
@@ -137,7 +138,7 @@ function reasonOf(error: unknown): string {
   if (code === 'EADDRINUSE')
     return 'PORT, RESOLVER_PORT or ADMIN_PORT is in use by another program (set another, or 0 for a free one)'
   if (error instanceof Error && 'path' in error && 'syscall' in error)
-    return `DATA_DIR: the data directory cannot be written: ${whyUnwritable(code)}, at ${error.path} (${code})`
+    return `DATA_DIR: the data directory cannot be written: ${whyUnwritable(code) ?? 'check the path'}, at ${error.path} (${code})`
   if (/^E?CONN|^CONNECT/.test(code))
     return `the database cannot be reached (${code}): check DB_HOST and DB_PORT`
   if (code === '42501' && error instanceof Error)
@@ -145,18 +146,4 @@ function reasonOf(error: unknown): string {
   const { error: name, cause, at } = describeError(error)
   const message = error instanceof Error ? error.message : ''
   return `could not start: ${message} (${[name, cause, code].filter(Boolean).join(', ')}) at ${at}`
-}
-
-/** Why a file or folder cannot be made, and what to do about it. */
-function whyUnwritable(code: string): string {
-  const reasons: Record<string, string> = {
-    EACCES: `user ${process.getuid?.()} may not write there; start it as the owner, or chown the folder`,
-    EPERM: 'the system does not permit it',
-    EROFS: 'the file system is read-only; under systemd name the folder by StateDirectory=',
-    EEXIST: 'it is a file; name a folder',
-    ENOTDIR: 'a part of the path is a file; name a folder',
-    ENOSPC: 'the disk is full',
-    EDQUOT: 'the quota of this user is used up',
-  }
-  return reasons[code] ?? 'check the path'
 }

@@ -87,14 +87,25 @@ async function attempt(config: Config, host: string, log: Log): Promise<string |
   } catch (error) {
     if (error instanceof Unusable) return error.message
     const code = codeOf(error)
-    if (code === 'CONNECTION_CLEAR_PASSWORD') throw new ConfigError([CLEAR_PASSWORD])
-    if (/^E[A-Z]+$|^CONN/.test(code)) return `${WORDS[code] ?? 'the connection failed'} (${code})`
-    if (/CERT|LEAF_SIGNATURE/.test(code)) throw new ConfigError([unverified(code)])
-    if (PASSING.has(code)) return `it does not accept us yet (${code})`
-    if (/^28|^3D/.test(code)) throw new ServerRefuses(code, config)
-    throw error
+    const reason = passingReason(code)
+    if (reason !== null) return reason
+    throw refusalOf(code, config) ?? error
   }
 }
+
+function passingReason(code: string): string | null {
+  if (/^E[A-Z]+$|^CONN/.test(code) && code !== CLEAR)
+    return `${WORDS[code] ?? 'the connection failed'} (${code})`
+  return PASSING.has(code) ? `it does not accept us yet (${code})` : null
+}
+
+function refusalOf(code: string, config: Config): Error | null {
+  if (code === CLEAR) return new ConfigError([CLEAR_PASSWORD])
+  if (/CERT|LEAF_SIGNATURE/.test(code)) return new ConfigError([unverified(code)])
+  return /^28|^3D/.test(code) ? new ServerRefuses(code, config) : null
+}
+
+const CLEAR = 'CONNECTION_CLEAR_PASSWORD'
 
 function unverified(code: string): string {
   return `DB_SSLMODE: verify-full, and PostgreSQL's certificate is not of an authority that is trusted, or not for this host (${code}); DB_CA_FILE names the authority (example: /etc/cloakroom/database_ca.pem)`

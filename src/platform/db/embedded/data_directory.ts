@@ -22,6 +22,7 @@ import {
   statSync,
 } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { DataDirectoryError, damaged, notWritable } from './data_directory_error.ts'
 import { finishReplacement } from './replace_cluster.ts'
 import { extractTemplate, NEW_CLUSTER_PREFIX } from './template_archive.ts'
 
@@ -39,24 +40,6 @@ const POSTGRES_MAJOR = '18'
 const CONTROL_FILE_SIZE = 8192
 /** What a freshly made file system, or one to which only the keys were restored, may contain. */
 const NEUTRAL = new Set(['lost+found', KEYS_FILE])
-
-export type DataDirectoryProblem =
-  | 'in_use'
-  | 'not_writable'
-  | 'other_version'
-  | 'damaged'
-  | 'foreign'
-
-/** DATA_DIR cannot be used; the message is one line for the operator and names the directory. */
-export class DataDirectoryError extends Error {
-  readonly problem: DataDirectoryProblem
-
-  constructor(problem: DataDirectoryProblem, message: string, cause?: unknown) {
-    super(message, { cause })
-    this.name = 'DataDirectoryError'
-    this.problem = problem
-  }
-}
 
 export type DataDirectory = {
   /** Absolute path of DATA_DIR. */
@@ -231,18 +214,6 @@ function listNames(root: string): string[] {
   } catch (error) {
     throw notWritable(root, codeOf(error), error)
   }
-}
-
-/** @param why a system error code, or what PostgreSQL said. */
-export function notWritable(root: string, why: string, cause: unknown): DataDirectoryError {
-  const message = `The data directory ${root} cannot be written: ${why}.`
-  return new DataDirectoryError('not_writable', message, cause)
-}
-
-/** @param why what is wrong with it, without a full stop. */
-export function damaged(root: string, why: string, cause?: unknown): DataDirectoryError {
-  const message = `The data directory ${root} looks damaged: ${why}. Restore it from a backup.`
-  return new DataDirectoryError('damaged', message, cause)
 }
 
 function codeOf(error: unknown): string {

@@ -10,11 +10,12 @@ import { createHash } from 'node:crypto'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { claimDataDirectory, type DataDirectory, damaged, notWritable } from './data_directory.ts'
+import { claimDataDirectory, type DataDirectory } from './data_directory.ts'
+import { damaged, notWritable } from './data_directory_error.ts'
 import { compilePrograms } from './programs.ts'
 import { DatabaseThread } from './thread.ts'
 
-export { DataDirectoryError } from './data_directory.ts'
+export { DataDirectoryError } from './data_directory_error.ts'
 
 /**
  * To be run through SQL, outside a transaction, about every hour: there is no autovacuum. The log

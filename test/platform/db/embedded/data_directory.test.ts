@@ -140,7 +140,7 @@ test('a path below a file cannot be written', async () => {
   writeFileSync(join(directory, 'file'), '')
   expect(await refusal(path)).toEqual({
     problem: 'not_writable',
-    message: `The data directory ${path} cannot be written: ENOTDIR.`,
+    message: `The data directory ${path} cannot be written: a part of the path is a file; name a folder (ENOTDIR).`,
   })
 })
 

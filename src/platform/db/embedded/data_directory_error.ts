@@ -1,0 +1,47 @@
+/** Why DATA_DIR cannot be used, in words for who runs the server. */
+
+export type DataDirectoryProblem =
+  | 'in_use'
+  | 'not_writable'
+  | 'other_version'
+  | 'damaged'
+  | 'foreign'
+
+/** DATA_DIR cannot be used; the message is one line for the operator and names the directory. */
+export class DataDirectoryError extends Error {
+  readonly problem: DataDirectoryProblem
+
+  constructor(problem: DataDirectoryProblem, message: string, cause?: unknown) {
+    super(message, { cause })
+    this.name = 'DataDirectoryError'
+    this.problem = problem
+  }
+}
+
+/** @param why a system error code, or what PostgreSQL said. */
+export function notWritable(root: string, why: string, cause: unknown): DataDirectoryError {
+  const reason = whyUnwritable(why)
+  const said = reason === null ? why : `${reason} (${why})`
+  const message = `The data directory ${root} cannot be written: ${said}.`
+  return new DataDirectoryError('not_writable', message, cause)
+}
+
+/** Why a file or folder cannot be made, and what to do about it. */
+export function whyUnwritable(code: string): string | null {
+  const reasons: Record<string, string> = {
+    EACCES: `user ${process.getuid?.()} may not write there; start it as the owner, or chown the folder`,
+    EPERM: 'the system does not permit it',
+    EROFS: 'the file system is read-only; under systemd name the folder by StateDirectory=',
+    EEXIST: 'it is a file; name a folder',
+    ENOTDIR: 'a part of the path is a file; name a folder',
+    ENOSPC: 'the disk is full',
+    EDQUOT: 'the quota of this user is used up',
+  }
+  return reasons[code] ?? null
+}
+
+/** @param why what is wrong with it, without a full stop. */
+export function damaged(root: string, why: string, cause?: unknown): DataDirectoryError {
+  const message = `The data directory ${root} looks damaged: ${why}. Restore it from a backup.`
+  return new DataDirectoryError('damaged', message, cause)
+}
