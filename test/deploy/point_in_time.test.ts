@@ -6,10 +6,12 @@ import { join } from 'node:path'
 import { logout } from '../../src/features/accounts/contract.ts'
 import { deleteSecret, listSecrets } from '../../src/features/secrets/contract.ts'
 import { getToken } from '../../src/features/workloads/contract.ts'
+import { getWorkspace, removeMember } from '../../src/features/workspaces/contract.ts'
 import { employAgent } from '../support/agent.ts'
 import { startTestApp } from '../support/app.ts'
 import { findPostgres, unprivileged } from '../support/postgres.ts'
 import { databaseVariables } from '../support/prepared.ts'
+import { openTeam } from '../support/teams.ts'
 import { watched } from '../support/watched.ts'
 
 const MOMENT = '2026-11-23 02:00:00+00'
@@ -66,7 +68,7 @@ const startCluster = (name: string) =>
     `pg_ctl -D ${name} -w -t 60 -l ${name}.log -o "-c listen_addresses= -k ${home}" start >/dev/null`,
   )
 
-test('a secret that was deleted, a session that was ended and a token that was revoked are back', async () => {
+test('a secret that was deleted, a session that was ended, a token that was revoked and a member who was removed are back', async () => {
   await shell('initdb -D before -U cloakroom -A trust -E UTF8 --no-locale && mkdir archive')
   writeFileSync(join(home, 'before/postgresql.auto.conf'), example('archive'))
   await startCluster('before')
@@ -78,6 +80,17 @@ test('a secret that was deleted, a session that was ended and a token that was r
   const { person, projectId, token, tokenId, revoke } = await employAgent(outside, {
     secrets: { STRIPE_KEY: 'sk_live_pitr_1' },
   })
+  const team = await openTeam(app, person)
+  const bob = await team.join('member')
+  const params = { workspace_id: team.workspaceId }
+  const isMember = async ({ as }: typeof app) =>
+    as(bob.token)
+      .call(getWorkspace, { params })
+      .then(({ rekey_required }) => ({ rekey_required }))
+      .catch(({ code }) => code)
+  const remove = ({ as }: typeof app) =>
+    as(person.token).call(removeMember, { params: { ...params, member: bob.email } })
+  expect(await isMember(app)).toEqual({ rekey_required: false })
   const isAccepted = async ({ as }: typeof app) =>
     as(token)
       .call(getToken, {})
@@ -99,6 +112,8 @@ test('a secret that was deleted, a session that was ended and a token that was r
     body: {},
   })
   await revoke()
+  await remove(app)
+  expect(await isMember(app)).toBe('not_found')
   await person.api.call(logout, { body: {} })
   expect(await isAccepted(app)).toBe(false)
   expect(keys(app)).rejects.toMatchObject({ code: 'invalid_token' })
@@ -111,10 +126,16 @@ test('a secret that was deleted, a session that was ended and a token that was r
     await Bun.sleep(50)
   const back = await startTestApp({}, { database })
   expect([await isAccepted(back), await keys(back)]).toEqual([true, ['STRIPE_KEY']])
+  expect(await isMember(back)).toEqual({ rekey_required: false })
+  await remove(back)
+  expect(await isMember(back)).toBe('not_found')
   await back.stop()
   // What is to be revoked once more stands in the old database.
   await shell('pg_ctl -D after -m fast -w stop >/dev/null')
   await startCluster('before')
-  const revoked = await shell(example('revoked').replace(MOMENT, moment).replace(' -p 5433', ''))
-  expect(revoked).toContain(tokenId)
+  const old = (name: string) => shell(example(name).replace(MOMENT, moment).replace(' -p 5433', ''))
+  expect(await old('revoked')).toContain(tokenId)
+  expect(await old('members')).toMatch(
+    new RegExp(`${team.workspaceId} \\| member.removed +\\| ${bob.email} +\\|`),
+  )
 }, 120_000)
