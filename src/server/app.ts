@@ -64,7 +64,10 @@ export async function startApp(
   { log, clock = systemClock, lookup, worker = 0, onFailure }: AppOptions,
 ): Promise<App> {
   const tracer = openTracer(config, log)
-  const connection = await openDatabase(config, onFailure, { isTraced: tracer !== null })
+  const connection = await openDatabase(config, onFailure, {
+    isTraced: tracer !== null,
+    isServing: true,
+  })
   try {
     return await compose(config, connection, { log, clock, lookup, worker, tracer })
   } catch (error) {

@@ -10,6 +10,7 @@ import { readConfig } from '../../src/platform/config/config.ts'
 import { openBus, POLICY_CHANGES } from '../../src/platform/db/notify.ts'
 import { openDatabase, serverOptions } from '../../src/platform/db/open.ts'
 import { openLog } from '../../src/platform/log.ts'
+import { startWire } from '../faults/swallowing.ts'
 import { type Agent, API, employAgent, openStage, resolveAs, type Stage } from '../support/agent.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { marked } from '../support/canary.ts'
@@ -189,6 +190,29 @@ if (databaseKind === 'postgresql') {
       await bus.close()
       await connection.close()
     })
+
+    test('a statement that is lost on its way is given up, one that PostgreSQL works on is not', async () => {
+      const wire = await startWire({ path: `${pooler.directory}/.s.PGSQL.${PORT}` })
+      const way = { DB_HOST: '127.0.0.1', DB_PORT: String(wire.port), DB_SSLMODE: 'disable' }
+      const config = configOf({ ...pooled, ...itself, ...way })
+      const connection = await openDatabase(config, () => {}, { isServing: true })
+      try {
+        await connection.sql`select 1`
+        wire.swallow('to')
+        const lost = connection.sql`select 1`.then(
+          () => 'answered',
+          ({ code }) => code,
+        )
+        await Bun.sleep(1_000)
+        wire.mend()
+        expect(await lost).toBe('CONNECTION_SILENT')
+        const [slept] = await connection.sql`select 'slept' as what from pg_sleep(9)`
+        expect(slept).toEqual({ what: 'slept' })
+      } finally {
+        await connection.close()
+        wire.close()
+      }
+    }, 60_000)
 
     /** The same statement twice from one connection, in one and then in the other of two sessions. */
     async function askTwice(env: Record<string, string>): Promise<unknown[]> {

@@ -147,8 +147,9 @@ const ANSWERS: Record<string, Buffer> = {
 
 /** Answers each statement with no rows, for as long as the client asks. */
 export async function answerAll(wire: Wire): Promise<void> {
-  for (;;) {
-    const { type } = await wire.next()
-    wire.write(ANSWERS[type] ?? Buffer.alloc(0))
-  }
+  for (;;) wire.write(answerTo(await wire.next()))
+}
+
+export function answerTo({ type }: Message): Buffer {
+  return ANSWERS[type] ?? Buffer.alloc(0)
 }

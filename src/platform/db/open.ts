@@ -11,6 +11,7 @@ import { openEmbedded } from './embedded/open.ts'
 import { nameWithKeys } from './live_keys.ts'
 import { areHere, reachOf } from './places.ts'
 import * as schema from './schema/index.ts'
+import { givingUp } from './silence.ts'
 import { withSpans } from './traced.ts'
 
 export type Database = PostgresJsDatabase<typeof schema>
@@ -48,12 +49,12 @@ const POOL_SIZE = 10
 export async function openDatabase(
   config: Config,
   onFailure: (reason: string) => void,
-  options: { isTraced?: boolean } = {},
+  options: { isTraced?: boolean; isServing?: boolean } = {},
 ): Promise<Connection> {
   const connection =
     config.DB_HOST === undefined
       ? await openLocal(config, onFailure)
-      : openServer(config, config.DB_HOST)
+      : openServer(config, config.DB_HOST, options.isServing)
   return options.isTraced ? { ...connection, ...wrap(withSpans(connection.sql)) } : connection
 }
 
@@ -86,10 +87,11 @@ function sslOf({ DB_SSLMODE: mode, DB_CA_FILE }: Config) {
   return mode === 'allow' ? 'prefer' : mode
 }
 
-function openServer(config: Config, host: string): Connection {
+function openServer(config: Config, host: string, isServing = false): Connection {
   const options = serverOptions(config, host)
-  const sql = postgres({ ...options, max: POOL_SIZE })
   const { DB_LISTEN_HOST, DB_LISTEN_PORT } = config
+  const limits = isServing ? givingUp(options) : {}
+  const sql = postgres({ ...options, ...limits, max: POOL_SIZE })
   const itself =
     DB_LISTEN_HOST === undefined ? {} : placeFor(config, DB_LISTEN_HOST, DB_LISTEN_PORT)
   return {
