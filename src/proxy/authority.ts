@@ -13,6 +13,7 @@ import {
   openSync,
   readFileSync,
   renameSync,
+  rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs'
@@ -172,9 +173,18 @@ function validity(days: number): { notBefore: Date; notAfter: Date } {
 /** Whole or not at all; two proxies that start at once both end with a pair that is checked. */
 export function replaceFile(path: string, content: string | Uint8Array, mode: number): void {
   const draft = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`
-  const file = openSync(draft, 'wx', mode)
-  writeFileSync(file, content)
-  fsyncSync(file)
-  closeSync(file)
-  renameSync(draft, path)
+  try {
+    const file = openSync(draft, 'wx', mode)
+    try {
+      writeFileSync(file, content)
+      fsyncSync(file)
+    } finally {
+      closeSync(file)
+    }
+    renameSync(draft, path)
+  } catch (error) {
+    rmSync(draft, { force: true })
+    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+    throw new Error(`${path} cannot be written (${code})`, { cause: error })
+  }
 }

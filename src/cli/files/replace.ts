@@ -34,9 +34,25 @@ export function replaceFile(
     renameSync(draft, path)
   } catch (error) {
     rmSync(draft, { force: true })
-    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-    throw new CliError('invalid_file', `${path} cannot be written (${code})`)
+    throw unwritable(path, error)
   }
+}
+
+/** That as much can be written there now: before something is fetched that is given once. @throws CliError */
+export function demandRoom(path: string, bytes: number): void {
+  const draft = `${path}.${randomUUID()}`
+  try {
+    writeDraft(draft, ' '.repeat(bytes), MODES.secret)
+  } catch (error) {
+    throw unwritable(path, error)
+  } finally {
+    rmSync(draft, { force: true })
+  }
+}
+
+function unwritable(path: string, error: unknown): CliError {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  return new CliError('invalid_file', `${path} cannot be written (${code})`)
 }
 
 /** The size of a file that is there, else `null`. @throws CliError for a link, and for what is no file */

@@ -22,6 +22,8 @@ export function renewing(store: SessionStore, stored: StoredSession): Api {
 /** Another process may have renewed the session already, or be about to: then its tokens are taken. */
 async function renew(store: SessionStore, stored: StoredSession): Promise<void> {
   if (await takeSuccessor(store, stored)) return
+  // Exchanged, the token is worth nothing: on a full disk the session would end with it.
+  store.demandRoom()
   try {
     const pair = await openApi(stored.server).call(refresh, { body: { refresh: stored.refresh } })
     Object.assign(stored, { access: pair.access, refresh: pair.refresh })

@@ -6,7 +6,7 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { readOwnFile } from '../files/read.ts'
-import { replaceFile } from '../files/replace.ts'
+import { demandRoom, replaceFile } from '../files/replace.ts'
 import { configDirectory } from '../settings.ts'
 import { openKeyring } from '../terminal/keyring.ts'
 import { unlockedKey } from '../unlocked/index.ts'
@@ -39,6 +39,8 @@ export type SessionStore = {
   prepare(): Promise<void>
   read(): Promise<StoredSession | null>
   write(session: StoredSession): Promise<void>
+  /** That it could be written now, for what the server gives once. @throws CliError */
+  demandRoom(): void
   /** With all that ends with the session. */
   clear(): Promise<void>
 }
@@ -67,6 +69,7 @@ async function storeOf(options: StoreOptions, slot: string): Promise<SessionStor
   return {
     location: keyring.name,
     prepare: async () => {},
+    demandRoom: () => {},
     read: async () => parse(await keyring.read()),
     write: (session) => keyring.write(JSON.stringify(session)),
     clear: () => keyring.clear(),
@@ -120,6 +123,7 @@ function fileStore({ env, insecure, passphrase }: StoreOptions, slot: string): S
       const text = JSON.stringify(session)
       replaceFile(path, keepsPlain() ? text : await seal.seal(text))
     },
+    demandRoom: () => demandRoom(path, present()?.length ?? 0),
     clear: async () => rmSync(path, { force: true }),
   }
 }
