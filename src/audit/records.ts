@@ -38,6 +38,7 @@ export class Records {
   #done: Pending[] = []
   #current: Promise<void> | undefined
   #next: Promise<void> | undefined
+  #look: Promise<void> | undefined
   /** Groups that left the journal. */
   emptied = 0
 
@@ -84,8 +85,18 @@ export class Records {
     return this.#next
   }
 
-  /** Writes what is in the journal for longer than so many seconds, or at all: its process is gone. */
-  async adopt(seconds: number | null): Promise<void> {
+  /**
+   * Writes what is in the journal for longer than so many seconds, or at all: its process is gone. One look at a time: a
+   * database that holds still must not get more and more of them.
+   */
+  adopt(seconds: number | null): Promise<void> {
+    this.#look ??= this.#adopt(seconds).finally(() => {
+      this.#look = undefined
+    })
+    return this.#look
+  }
+
+  async #adopt(seconds: number | null): Promise<void> {
     const unreadable: Row[] = []
     const groups = await readGroups(this.#sql, seconds, (row) => unreadable.push(row))
     for (const row of unreadable) await this.#discard(row)

@@ -83,3 +83,23 @@ test('a burst of one workspace does not stand before the call of another, and ke
   expect(greedy.map(({ id }) => id)).toEqual(burst.map(({ id }) => id))
   await trail.close(100)
 })
+
+test('while a look at the journal waits for the database no other one begins', async () => {
+  const opened = Promise.withResolvers<never[]>()
+  let statements = 0
+  const unsafe = () => {
+    statements += 1
+    return opened.promise
+  }
+  const trail = new AuditTrail(
+    { unsafe } as unknown as postgres.Sql,
+    openLog('error', () => {}),
+  )
+  const looks = [trail.adopt(10), trail.adopt(10)]
+  expect(statements).toBe(1)
+  opened.resolve([])
+  await Promise.all(looks)
+  await trail.adopt(10)
+  expect(statements).toBe(2)
+  await trail.close(100)
+})

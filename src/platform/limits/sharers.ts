@@ -91,6 +91,7 @@ class Heart implements Sharers {
   readonly #workers: number
   count: number
   #seen = 1
+  #said: Promise<{ others: number }[]> | undefined
 
   constructor(db: Reading, resolves: boolean, workers: number) {
     this.#db = db
@@ -100,17 +101,24 @@ class Heart implements Sharers {
   }
 
   async beat(): Promise<void> {
-    const query = this.#db.execute<{ others: number }>(sql`
+    // One at a time: a database that holds still must not get more and more of them.
+    this.#said ??= this.#say().finally(() => {
+      this.#said = undefined
+    })
+    const [row] = await withTimeout(TIMEOUT_MS, this.#said, () => new Fault('unavailable'))
+    const seen = 1 + (row?.others ?? 0)
+    // By two looks: after a crash that emptied the table the first may miss who has not beaten yet.
+    this.count = Math.max(this.#workers, this.#seen, seen)
+    this.#seen = seen
+  }
+
+  async #say(): Promise<{ others: number }[]> {
+    return await this.#db.execute<{ others: number }>(sql`
       with said as (
         insert into live_processes (id, resolves, seen_at) values (${this.#id}, ${this.#resolves}, clock_timestamp())
         on conflict (id) do update set seen_at = excluded.seen_at)
       select count(*)::int as others from live_processes where resolves = ${this.#resolves} and id <> ${this.#id}
         and seen_at > clock_timestamp() - make_interval(secs => ${GONE_SECONDS}::int)`)
-    const [row] = await withTimeout(TIMEOUT_MS, query, () => new Fault('unavailable'))
-    const seen = 1 + (row?.others ?? 0)
-    // By two looks: after a crash that emptied the table the first may miss who has not beaten yet.
-    this.count = Math.max(this.#workers, this.#seen, seen)
-    this.#seen = seen
   }
 
   /** The resolver's user may not delete: the row is swept. */

@@ -37,6 +37,28 @@ function passedBy(limiter: RateLimiter, key = 'a token'): number {
   }
 }
 
+test('while a beat waits for the database no other one begins', async () => {
+  let answer = Promise.resolve([{ others: 1 }])
+  let statements = 0
+  const execute = () => {
+    statements += 1
+    return answer
+  }
+  const live = await openLiveProcesses({
+    db: { execute } as unknown as Connection['db'],
+    config: { DB_HOST: 'away', ROLE: 'resolver', WORKERS: 1 },
+  })
+  const opened = Promise.withResolvers<{ others: number }[]>()
+  answer = opened.promise
+  const before = statements
+  const beats = [live.beat(), live.beat()]
+  expect(statements).toBe(before + 1)
+  opened.resolve([{ others: 3 }])
+  await Promise.all(beats)
+  await live.beat()
+  expect([statements, live.resolvers.count]).toEqual([before + 2, 4])
+})
+
 test('a part that becomes smaller or larger counts for the next request: of a rate and of what runs at once', async () => {
   const sharers = { count: 1 }
   let now = 0
