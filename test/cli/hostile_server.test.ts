@@ -27,10 +27,10 @@ const { text: token } = mintToken('agt')
 const call = (...options: string[]) =>
   ada.run(['call', 'https://api.example/', ...options], { env: { SERVICE_TOKEN: token } })
 
-const complaint = (said: string) => ({
+const complaint = (said: string, todo = hint) => ({
   code: 6,
   out: '',
-  err: `cloakroom: ${host} ${said}\n→ ${hint}\n`,
+  err: `cloakroom: ${host} ${said}\n→ ${todo}\n`,
 })
 
 const PIECE = Buffer.alloc(1_048_576, ' ')
@@ -45,7 +45,6 @@ const silent = (status: number) => `answered ${status}, and does not say why`
 const notOurs = 'answered 200, but not as Cloakroom does'
 const cases: [string, () => Response, string][] = [
   ['500 with nothing', () => new Response('', { status: 500 }), silent(500)],
-  ['a page of a gateway', () => new Response('<h1>502</h1>', { status: 502 }), silent(502)],
   ['a page of another server', () => new Response('<h1>Hello</h1>'), notOurs],
   ['a page that is not there', () => new Response('<h1>No</h1>', { status: 404 }), silent(404)],
   ['nothing', () => new Response(''), notOurs],
@@ -82,6 +81,16 @@ test.each(cases)('call says what %s is', async (_, made, said) => {
     err: `${JSON.stringify({ error })}\n`,
   })
 })
+
+test.each([502, 503, 504])(
+  'call says that the page of a proxy with %d is none of the server',
+  async (status) => {
+    answer = () => new Response('<html><h1>Bad Gateway</h1></html>', { status })
+    const todo =
+      'so says a proxy in front of a server that does not answer it: is the server running? (on its machine: cloakroom health)'
+    expect(await call()).toEqual(complaint(silent(status), todo))
+  },
+)
 
 test('call shows what a resolver answers', async () => {
   answer = () => Response.json({ ...answered, body: 'hello\n' })

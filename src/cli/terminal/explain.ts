@@ -91,6 +91,9 @@ const OTHER_CERTIFICATE =
   'check the address with: cloakroom config; a certificate is renewed at the server'
 const NOT_OURS =
   'is that the right address, and of a version that goes with this one? see: cloakroom config'
+const OF_A_PROXY =
+  'so says a proxy in front of a server that does not answer it: is the server running? (on its machine: cloakroom health)'
+const GATEWAY: readonly number[] = [502, 503, 504]
 
 const HINTS: Record<string, string> = {
   invalid_token: 'log in again: cloakroom login',
@@ -103,7 +106,9 @@ const HINTS: Record<string, string> = {
 }
 
 function explainApi({ code, status, message, fields }: ApiError): Explanation {
-  if (code === NO_CODE) return own(new CliError(code, message, NOT_OURS))
+  if (code === NO_CODE) {
+    return own(new CliError(code, message, GATEWAY.includes(status) ? OF_A_PROXY : NOT_OURS))
+  }
   return {
     exitCode: exitCodeOf(status),
     code,
