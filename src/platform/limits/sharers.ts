@@ -53,7 +53,9 @@ export async function openLiveProcesses({ db, config }: Surroundings): Promise<L
   const resolver = ROLE === 'control-plane' ? null : new Heart(db, true, WORKERS)
   const all = [controlPlane, resolver].filter((heart) => heart !== null)
   const beat = async () => {
-    await Promise.all(all.map((heart) => heart.beat()))
+    const beats = await Promise.allSettled(all.map((heart) => heart.beat()))
+    // The next one begins when none of these is under way.
+    for (const beat of beats) if (beat.status === 'rejected') throw beat.reason
   }
   // Of processes that start at once each finds those that had announced themselves before it.
   await beat()

@@ -59,6 +59,30 @@ test('while a beat waits for the database no other one begins', async () => {
   expect([statements, live.resolvers.count]).toEqual([before + 2, 4])
 })
 
+test('a beat that fails in one role has ended in the other, too', async () => {
+  const answers: (() => Promise<unknown>)[] = []
+  const execute = () => answers.shift()?.() ?? Promise.resolve([{ others: 0 }])
+  const live = await openLiveProcesses({
+    db: { execute } as unknown as Connection['db'],
+    config: { DB_HOST: 'away', ROLE: 'all', WORKERS: 1 },
+  })
+  const opened = Promise.withResolvers<unknown>()
+  answers.push(
+    () => Promise.reject(new Error('refused')),
+    () => opened.promise,
+  )
+  let hasEnded = false
+  const beat = live.beat().catch((error: Error) => {
+    hasEnded = true
+    return error.message
+  })
+  await new Promise(setImmediate)
+  expect(hasEnded).toBe(false)
+  opened.resolve([{ others: 1 }])
+  expect(await beat).toBe('refused')
+  expect(live.resolvers.count).toBe(2)
+})
+
 test('a part that becomes smaller or larger counts for the next request: of a rate and of what runs at once', async () => {
   const sharers = { count: 1 }
   let now = 0
