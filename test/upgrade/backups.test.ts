@@ -1,9 +1,10 @@
 /** What `cloakroom backup` of versions of before wrote is restored by this one, and migrated. */
-import { expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
-import { operate } from '../server/backup/support.ts'
-import { freshDatabase } from '../support/database.ts'
-import { backupOf, fixtureNames, readFixture } from './fixture.ts'
+import { operate, scratch } from '../server/backup/support.ts'
+import { freshDatabase, type TestDatabase } from '../support/database.ts'
+import { backupOf, type Fixture, fixtureNames, readFixture } from './fixture.ts'
+import { change, configOf, restored } from './restored.ts'
 import { expectItWorks } from './works.ts'
 
 /** Activity is noted a few seconds later, so after this backup; what is unlogged is in no backup. */
@@ -27,3 +28,55 @@ test.each(names)('a backup of schema %s is restored and goes on working', async 
   await expectItWorks(fixture, database)
   database.remove()
 })
+
+const files = scratch()
+afterAll(() => files.remove())
+
+/** What is left of a command that writes nothing to the schema: as others serve on it. */
+const appliedIn = (fixture: Fixture, database: TestDatabase) =>
+  change(configOf(fixture, database), async ({ sql }) => [
+    ...(await sql`select name, sha256 from cloakroom_migrations order by name`),
+  ])
+
+/** The first whose keys of then open it, the last that made no backups, and the last before this. */
+const chosen = ['0004_policy_notices', '0015_passkeys', ...names.slice(-1)]
+
+test.each(chosen)(
+  'this version backs up schema %s, which stays as it is, and restores what it wrote',
+  async (name) => {
+    const fixture = readFixture(name)
+    const source = await restored(fixture)
+    const [file, target] = [files.at(name), await freshDatabase()]
+    const before = await appliedIn(fixture, source)
+    expect(await operate({ ...fixture.keys, ...source.env }, 'backup', file)).toMatchObject({
+      code: 0,
+    })
+    expect(await appliedIn(fixture, source)).toEqual(before)
+    const settings = { ...fixture.keys, ...target.env }
+    expect(await operate(settings, 'restore', file)).toMatchObject({ code: 0 })
+    await expectItWorks(fixture, target)
+    source.remove()
+    target.remove()
+  },
+  60_000,
+)
+
+test('nor does rekey-outer migrate, or a backup make tables: both say who does', async () => {
+  const fixture = readFixture('0016_refused_by')
+  const [source, empty] = [await restored(fixture), await freshDatabase()]
+  const before = await appliedIn(fixture, source)
+  expect(await operate({ ...fixture.keys, ...source.env }, 'rekey-outer')).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('older_schema: the database lacks '),
+  })
+  expect(await appliedIn(fixture, source)).toEqual(before)
+  const settings = { ...fixture.keys, ...empty.env }
+  await change(configOf(fixture, empty), async () => {})
+  for (let again = 0; again < 2; again += 1)
+    expect(await operate(settings, 'backup', files.at('never'))).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('older_schema: the database has no tables yet'),
+    })
+  source.remove()
+  empty.remove()
+}, 60_000)

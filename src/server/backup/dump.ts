@@ -43,7 +43,7 @@ export async function dump(
 type Made = { tables: readonly Table[]; primary: string; now: () => number }
 
 async function headerOf(tx: TransactionSql, { tables, primary, now }: Made): Promise<Header> {
-  const used = await usedKeys(tx)
+  const used = await usedKeys(tx, tables)
   return {
     format: FORMAT,
     version,
@@ -61,11 +61,15 @@ export async function appliedIn(tx: TransactionSql): Promise<Header['migrations'
   return [...rows]
 }
 
-async function usedKeys(tx: TransactionSql): Promise<string[]> {
-  const parts = [...SEALED, KEY_CHECK].map(
-    ({ table, column }) =>
-      `select ${sealedUnder(column)} as id from ${table} where ${column} is not null`,
-  )
+async function usedKeys(tx: TransactionSql, tables: readonly Table[]): Promise<string[]> {
+  // A schema of before lacks some.
+  const names = new Set(tables.map(({ name }) => name))
+  const parts = [...SEALED, KEY_CHECK]
+    .filter(({ table }) => names.has(table))
+    .map(
+      ({ table, column }) =>
+        `select ${sealedUnder(column)} as id from ${table} where ${column} is not null`,
+    )
   const rows = await tx.unsafe<{ id: string }[]>(`${parts.join(' union ')} order by id`)
   return rows.map(({ id }) => id)
 }

@@ -4,10 +4,14 @@ import { dirname, join, resolve } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { type Config, ConfigError } from '../../platform/config/config.ts'
+import { OuterLayer } from '../../platform/crypto/outer_layer.ts'
 import { CLUSTER } from '../../platform/db/embedded/data_directory.ts'
 import { DataDirectoryError } from '../../platform/db/embedded/open.ts'
+import { requireEncryptionKey } from '../../platform/db/key_check.ts'
+import { pendingMigrations } from '../../platform/db/migrations/migrate.ts'
+import { OlderSchema } from '../../platform/db/migrations/schema_error.ts'
 import { openDatabase } from '../../platform/db/open.ts'
-import { prepareDatabase } from '../../platform/db/prepare.ts'
+import { requireKeys } from '../../platform/db/prepare.ts'
 import { awaitServer } from '../../platform/db/reach.ts'
 import { openLog } from '../../platform/log.ts'
 import { askServer } from '../operator_socket.ts'
@@ -26,7 +30,7 @@ export async function backUp(config: Config, { file, recipients }: Wanted): Prom
   return await writeWhole(file, async (part) => {
     const asked = config.DB_HOST ? null : await receive(config.DATA_DIR, { part, recipients })
     if (asked) return asked
-    return await withDatabase(config, async (source) => {
+    return await withDatabase(config, { mayBeOlder: true }, async (source) => {
       await demandRoom(source.sql, dirname(resolve(file)))
       const { sums } = await writeLines(part, encrypter, (take) => dump(source, take))
       return sums
@@ -51,11 +55,18 @@ async function receive(
   return JSON.parse(answer.headers.get('x-summary') ?? '{}') as Sums
 }
 
-/** @param inUse what to say where another process has it */
+type Use = {
+  /** What to say where another process has it. */
+  inUse?: string
+  /** Whether a schema of before will do. */
+  mayBeOlder: boolean
+}
+
+/** The database as it is: what serves on it may be of another version. @throws SchemaError, ConfigError */
 export async function withDatabase<T>(
   config: Config,
+  { inUse = 'It does not answer at its socket.', mayBeOlder }: Use,
   work: (source: Parameters<typeof dump>[0]) => Promise<T>,
-  inUse = 'It does not answer at its socket.',
 ): Promise<T> {
   if (config.DB_HOST === undefined && !existsSync(join(config.DATA_DIR, CLUSTER)))
     throw new ConfigError([
@@ -68,7 +79,11 @@ export async function withDatabase<T>(
     throw new BackupProblem('failed', `${error.message} ${inUse}`, error)
   })
   try {
-    await prepareDatabase(connection, config, log)
+    const pending = await pendingMigrations(connection.sql)
+    if (pending === null || (pending > 0 && !mayBeOlder)) throw new OlderSchema(pending)
+    // What an older schema has of SECRET_KEY is counted by the start that migrates it.
+    if (pending === 0) await requireKeys(connection.db, { ...config, ROLE: 'all' }, log)
+    else await requireEncryptionKey(connection.db, OuterLayer.parse(config.ENCRYPTION_KEY))
     return await work({ sql: connection.sql, encryptionKey: config.ENCRYPTION_KEY, now: Date.now })
   } finally {
     await connection.close()

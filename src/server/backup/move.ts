@@ -25,7 +25,9 @@ export type Moved = { sums: Sums; place: string }
 /** @throws BackupProblem, ConfigError, DataDirectoryError; then the target has no row, and the source all */
 export async function move(config: Config, { to, dryRun }: Wanted): Promise<Moved> {
   const target = targetOf(config, to)
-  return await withDatabase(config, ({ sql }) => moveFrom(sql, { target, dryRun }), NOT_RUNNING)
+  return await withDatabase(config, { mayBeOlder: true, inUse: NOT_RUNNING }, ({ sql }) =>
+    moveFrom(sql, { target, dryRun }),
+  )
 }
 
 const NOT_RUNNING = 'Stop the server first: what it writes meanwhile would be lost.'

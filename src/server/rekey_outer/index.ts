@@ -20,7 +20,7 @@ export async function rekeyOuter(config: Config, wanted: Wanted, tell: Tell): Pr
   const asked = isEmbedded ? await ask(config, wanted, tell) : null
   if (asked !== null) return asked
   const { signal } = new AbortController()
-  return await withDatabase(config, ({ sql, encryptionKey }) => {
+  return await withDatabase(config, { mayBeOlder: false }, ({ sql, encryptionKey }) => {
     const work = () => rekey({ sql, encryptionKey, tell, signal }, wanted)
     // Nobody else has the embedded database, and it has no second connection.
     return isEmbedded ? work() : alone(sql, work)

@@ -16,14 +16,14 @@ export class NewerSchema extends SchemaError {
   }
 }
 
-/** A resolver of this version waits for what only a control plane does. */
+/** A resolver or a command of this version waits for what only the start of a control plane does. */
 export class OlderSchema extends SchemaError {
   readonly code = 'older_schema'
 
   constructor(pending: number | null) {
     const lacks = pending === null ? 'has no tables yet' : `lacks ${pending} migrations`
     super(
-      `the database ${lacks}, and a resolver does not migrate: start a control plane of ${version} first`,
+      `the database ${lacks}, and only a control plane migrates: start a control plane of ${version} first`,
     )
   }
 }
