@@ -176,6 +176,22 @@ describe('what follows from what was found', () => {
     expect(linesOf(report, now)).toContain('processes   2 of a version that does not say which\n')
   })
 
+  test('what was not looked at is not said to be none', () => {
+    const schema = { database: null, program: NEWEST }
+    const problems = ['a server uses DATA_DIR: stop it first']
+    const unseen = {
+      ...facts,
+      schema,
+      pending: [],
+      backup: { newest: null },
+      processes: [],
+      problems,
+    }
+    expect(linesOf(conclude(unseen, now), now)).toBe(
+      'FAILED      a server uses DATA_DIR: stop it first\n',
+    )
+  })
+
   test('names in the database drive no terminal, and add no line', () => {
     const database = '9999_\u001b[31mlater\nFAILED      all is lost'
     const lines = linesOf(conclude({ ...facts, schema: { database, program: NEWEST } }, now), now)

@@ -71,9 +71,20 @@ function warningsOf({ pending, space, backup, processes }: Facts, now: number): 
   ]
 }
 
-/** Lines for people. */
+/** Lines for people. What could not be looked at is not said to be none. */
 export function linesOf(report: Report, now: number): string {
-  const { schema, pending, space, backup, processes, warnings, problems } = report
+  const { schema, warnings, problems } = report
+  const isUnseen = schema.database === null && problems.length > 0
+  return [
+    ...(isUnseen ? [] : found(report, now)),
+    ...warnings.map((text) => ['WARNING', text]),
+    ...problems.map((text) => ['FAILED', text]),
+  ]
+    .map(([label = '', text]) => `${label.padEnd(10)}  ${text?.replaceAll('\n', '?')}\n`)
+    .join('')
+}
+
+function found({ schema, pending, space, backup, processes }: Report, now: number): string[][] {
   const free =
     space.free_bytes === null
       ? 'what is free there is not seen from here'
@@ -88,11 +99,7 @@ export function linesOf(report: Report, now: number): string {
     ['space', `about ${inMib(space.needed_bytes)} needed, ${free}`],
     ['backup', ageOf(backup.newest, now)],
     ['processes', processes.map(inWords).join(', ') || 'none that says its version'],
-    ...warnings.map((text) => ['WARNING', text]),
-    ...problems.map((text) => ['FAILED', text]),
   ]
-    .map(([label = '', text]) => `${label.padEnd(10)}  ${text?.replaceAll('\n', '?')}\n`)
-    .join('')
 }
 
 const WAITS = {
