@@ -3,7 +3,8 @@
  * driver wrote ROLLBACK to a connection that was gone, which ended the whole process. And it went round its
  * connections: after a rest each statement met one that had not prepared it, with a server process that
  * had slept for as long. And a transaction that began where a connection took no more for the moment did not
- * have it for itself: it failed, and others wrote into what it had left open.
+ * have it for itself: it failed, and others wrote into what it had left open. And one that was opened to be
+ * kept for somebody was given to nobody.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { fileURLToPath } from 'node:url'
@@ -16,6 +17,14 @@ import {
   sharedCluster,
   type TestDatabase,
 } from '../../support/database.ts'
+import {
+  AUTHENTICATED,
+  answerAll,
+  errorMessage,
+  falsePostgres,
+  READY,
+  type Wire,
+} from '../../support/false_postgres.ts'
 
 test('the driver knows that a connection may be gone when it writes', async () => {
   const text = await sourceOf('connection.js')
@@ -24,6 +33,43 @@ test('the driver knows that a connection may be gone when it writes', async () =
 
 test('of idle connections it takes the one that was used last', async () => {
   expect(await sourceOf('index.js')).toContain('return go(open.pop(), query)')
+})
+
+describe('a connection that is opened to be kept', () => {
+  async function poolOf(serve: (wire: Wire) => Promise<void>) {
+    const { port, close } = await falsePostgres(serve)
+    const options = { host: '127.0.0.1', port, user: 'us', database: 'any', fetch_types: false }
+    const sql = postgres({ ...options, max: 1, backoff: false })
+    return { sql, end: () => sql.end({ timeout: 0 }).then(close) }
+  }
+
+  test('is, and given back it is used by others', async () => {
+    const { sql, end } = await poolOf(async (wire) => {
+      wire.write(AUTHENTICATED, READY)
+      await answerAll(wire)
+    })
+    const kept = await sql.reserve()
+    expect([...(await kept`select 1`)]).toEqual([])
+    const waiting = sql`select 1`.execute()
+    kept.release()
+    expect([...(await waiting)]).toEqual([])
+    await end()
+  })
+
+  test('and was refused is not kept by the next one', async () => {
+    let count = 0
+    const { sql, end } = await poolOf(async (wire) => {
+      count += 1
+      if (count === 1)
+        wire.write(errorMessage({ S: 'FATAL', C: '53300', M: 'too many connections' }))
+      else wire.write(AUTHENTICATED, READY)
+      if (count === 1) wire.socket.end()
+      else await answerAll(wire)
+    })
+    await expect(sql.reserve()).rejects.toMatchObject({ code: '53300' })
+    expect([...(await sql`select 1`)]).toEqual([])
+    await end()
+  })
 })
 
 describe('a transaction has its connection for itself', () => {
