@@ -6,6 +6,7 @@ import type { Log } from '../log.ts'
 import { checkEncryptionKey, requireEncryptionKey } from './key_check.ts'
 import { migrate, migrations, pendingMigrations } from './migrations/migrate.ts'
 import { OlderSchema } from './migrations/schema_error.ts'
+import { demandNotMoving } from './moving.ts'
 import type { Connection, Database } from './open.ts'
 import { checkSecretKey } from './secret_key_check.ts'
 
@@ -16,13 +17,15 @@ type OpenedKeys = { outer: OuterLayer; pepper: Pepper }
 /**
  * A resolver on PostgreSQL only looks: its user may write nothing of this, and read no accounts.
  *
- * @throws ConfigError when ENCRYPTION_KEY does not open the data, or SECRET_KEY did not make it; SchemaError
+ * @throws ConfigError when ENCRYPTION_KEY does not open the data, or SECRET_KEY did not make it; SchemaError;
+ *   ServerUnreachable while its rows are moved
  */
 export async function prepareDatabase(
   { sql, db, kind }: Connection,
   { ROLE, ...keys }: Keys & Pick<Config, 'ROLE'>,
   log: Log,
 ): Promise<OpenedKeys> {
+  if (kind === 'postgresql') await demandNotMoving(sql)
   if (ROLE === 'resolver' && kind === 'postgresql') {
     const pending = await pendingMigrations(sql)
     if (pending !== 0) throw new OlderSchema(pending)

@@ -9,6 +9,7 @@ import type { Dumped } from './dump.ts'
 import type { Header } from './format.ts'
 import { BackupProblem } from './problem.ts'
 import type { TakeRows } from './read.ts'
+import { demandRest, takeAlone } from './rest.ts'
 import {
   areSame,
   findRows,
@@ -29,12 +30,13 @@ type Contents = Pick<Header, 'tables' | 'migrations'>
  * @throws ConfigError when the keys are not those of the rows; then nothing is changed
  */
 export async function load(
-  { sql }: Connection,
+  { sql, kind }: Connection,
   { config, contents }: { config: Config; contents: Contents },
   supply: (take: TakeRows) => Promise<Pick<Dumped, 'sums'>>,
 ): Promise<void> {
   await sql.begin(async (tx) => {
     await makeTextsExact(tx)
+    if (kind === 'postgresql') await takeAlone(tx)
     await migrateIn(tx, migrations.slice(0, contents.migrations.length))
     const tables = await emptyTables(tx)
     if (!areSame(tables, contents.tables))
@@ -55,6 +57,7 @@ export async function load(
     })
     await migrateIn(tx)
     await checkKeys(databaseIn(tx, sql), config, openLog(config.LOG_LEVEL))
+    if (kind === 'postgresql') await demandRest(tx)
   })
 }
 

@@ -14,6 +14,7 @@ import { emptyTables, load } from './load.ts'
 import { withDatabase } from './make.ts'
 import { BackupProblem } from './problem.ts'
 import type { TakeRows } from './read.ts'
+import { demandRest, NOT_RUNNING, takeAlone } from './rest.ts'
 import { intoDirectory } from './restore.ts'
 import { makeTextsExact, rowsOf, type Table, Tally, tablesOf } from './rows.ts'
 
@@ -26,23 +27,24 @@ export type Moved = { sums: Sums; place: string }
 export async function move(config: Config, { to, dryRun }: Wanted): Promise<Moved> {
   const target = targetOf(config, to)
   return await withDatabase(config, { mayBeOlder: true, inUse: NOT_RUNNING }, ({ sql }) =>
-    moveFrom(sql, { target, dryRun }),
+    moveFrom(sql, { source: config, target, dryRun }),
   )
 }
 
-const NOT_RUNNING = 'Stop the server first: what it writes meanwhile would be lost.'
-
 async function moveFrom(
-  source: Sql,
-  { target, dryRun }: { target: Config; dryRun: boolean },
+  sql: Sql,
+  { source, target, dryRun }: { source: Config; target: Config; dryRun: boolean },
 ): Promise<Moved> {
-  return await source.begin('isolation level repeatable read read only', async (tx) => {
+  // The embedded database is ours alone by its own lock.
+  const isServer = source.DB_HOST !== undefined
+  return await sql.begin('isolation level repeatable read read only', async (tx) => {
     await makeTextsExact(tx)
-    await demandRest(tx)
+    if (isServer) await (dryRun ? demandRest(tx) : takeAlone(tx))
     const tables = await tablesOf(tx)
     const sums: Sums = {}
     const supply = async (take: TakeRows) => {
       for (const table of tables) sums[table.name] = await supplyTable(tx, table, take)
+      if (isServer) await demandRest(tx)
       return { sums }
     }
     if (dryRun) await supply(async () => {})
@@ -62,15 +64,6 @@ async function supplyTable(tx: TransactionSql, table: Table, take: TakeRows) {
   return tally.sum()
 }
 
-/** The embedded database is ours alone by its lock; of PostgreSQL we can only ask. */
-async function demandRest(tx: TransactionSql): Promise<void> {
-  const [others] = await tx<{ count: number }[]>`
-    select count(*)::int as count from pg_stat_activity
-    where datname = current_database() and application_name like 'cloakroom%' and pid <> pg_backend_pid()`
-  if (others && others.count > 0)
-    throw new BackupProblem('failed', `A server uses the database. ${NOT_RUNNING}`)
-}
-
 async function putInto(target: Config, fill: (connection: Connection) => Promise<void>) {
   if (target.DB_HOST === undefined) return (await intoDirectory(target, false, fill)).place
   return await withServer(target, async (connection) => {
@@ -87,6 +80,7 @@ async function lookAt(target: Config): Promise<string> {
   }
   return await withServer(target, async ({ sql, location }) => {
     await sql.begin('read only', async (tx) => {
+      await demandRest(tx)
       await emptyTables(tx)
       const [can] = await tx`select has_schema_privilege(current_schema(), 'create') as make`
       if (!can?.make) throw new BackupProblem('failed', 'the role may not make tables there')

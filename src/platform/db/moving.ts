@@ -1,0 +1,25 @@
+/**
+ * While the rows of a PostgreSQL are moved or restored, no server begins to use it: what it wrote would be lost, or be
+ * in the way. A lock of the transaction that moves says so; servers take it for a moment when they start.
+ */
+import type { Sql, TransactionSql } from 'postgres'
+import { ServerUnreachable } from './reach.ts'
+
+const ADVISORY_LOCK = 6_021_023_022
+
+/** Until the end of the transaction. Returns whether nobody else has it. */
+export async function keepServersOut(tx: TransactionSql): Promise<boolean> {
+  const [row] = await tx<{ mine: boolean }[]>`
+    select pg_try_advisory_xact_lock(${ADVISORY_LOCK}) as mine`
+  return row?.mine === true
+}
+
+/** @throws ServerUnreachable */
+export async function demandNotMoving(sql: Sql): Promise<void> {
+  const [row] = await sql<{ free: boolean }[]>`
+    select pg_try_advisory_xact_lock_shared(${ADVISORY_LOCK}) as free`
+  if (row?.free !== true) throw new ServerUnreachable(MOVING)
+}
+
+const MOVING =
+  'the rows of this database are being moved or restored: start the server when that has ended'

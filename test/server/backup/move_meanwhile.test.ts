@@ -1,0 +1,107 @@
+/** A server that begins to use one of both sides while rows are moved: it does not start, or the move ends in nothing. */
+import { afterAll, expect, test } from 'bun:test'
+import { existsSync } from 'node:fs'
+import postgres from 'postgres'
+import { databaseKind, preparedDatabase, sharedCluster } from '../../support/database.ts'
+import { databaseVariables } from '../../support/prepared.ts'
+import { operate, scratch } from './support.ts'
+
+if (databaseKind === 'postgresql') {
+  const files = scratch()
+  const opened: postgres.Sql[] = []
+  afterAll(async () => {
+    for (const sql of opened) await sql.end({ timeout: 0 })
+    files.remove()
+  })
+
+  /** A database with our schema and no row, and a session of somebody's in it. */
+  async function prepared(application_name: string) {
+    const { env } = await preparedDatabase()
+    return { env, sql: sessionIn(env, application_name) }
+  }
+
+  function sessionIn({ DB_HOST = '', DB_NAME = '' }: Record<string, string>, name: string) {
+    const place = { host: DB_HOST, database: DB_NAME, user: 'cloakroom' }
+    const sql = postgres({ ...place, max: 1, connection: { application_name: name } })
+    opened.push(sql)
+    return sql
+  }
+
+  const urlOf = ({ DB_HOST = '', DB_NAME = '' }: Record<string, string>) =>
+    `postgres://cloakroom@localhost/${DB_NAME}?host=${encodeURIComponent(DB_HOST)}&sslmode=disable`
+
+  /** Holds a table until `meanwhile` is over, which begins when a move waits for it. */
+  async function held<T>(
+    sql: postgres.Sql,
+    table: string,
+    { move, meanwhile }: { move: () => Promise<T>; meanwhile: () => Promise<void> },
+  ): Promise<T> {
+    let moving: Promise<T> | undefined
+    await sql.begin(async (tx) => {
+      await tx.unsafe(`lock table ${table} in access exclusive mode`)
+      moving = move()
+      for (;;) {
+        const waiting = await tx`select 1 from pg_locks where not granted
+          and database = (select oid from pg_database where datname = current_database())`
+        if (waiting.length > 0) break
+        await Bun.sleep(20)
+      }
+      await meanwhile()
+    })
+    if (moving === undefined) throw new Error('nothing was moved')
+    return await moving
+  }
+
+  const USED = {
+    code: 1,
+    out: '',
+    err: 'cloakroom: A server uses the database. Stop the server first: what it writes meanwhile would be lost.\n',
+  }
+  const ports = { PORT: '0', RESOLVER_PORT: '0', DB_WAIT_SECONDS: '0' }
+  const NOT_STARTED = {
+    code: 1,
+    out: '',
+    err: 'cloakroom: the rows of this database are being moved or restored: start the server when that has ended\n',
+  }
+
+  test('at the source', async () => {
+    const { env, sql } = await prepared('somebody')
+    const to = files.at('from-server')
+    const meanwhile = async () => {
+      for (const ROLE of ['all', 'resolver'])
+        expect(await operate({ ...env, ...ports, ROLE }, 'serve')).toEqual(NOT_STARTED)
+      await sessionIn(env, 'cloakroom 1a2b3c4d')`select 1`
+    }
+    const move = () => operate(env, 'move', '--to', to)
+    expect(await held(sql, 'projects', { move, meanwhile })).toEqual(USED)
+    expect(existsSync(`${to}/postgres`)).toBeFalse()
+  }, 60_000)
+
+  test('at the target, of a move and of a restore', async () => {
+    const source = await prepared('somebody')
+    const file = files.at('whole.backup')
+    expect(await operate(source.env, 'backup', file)).toMatchObject({ code: 0 })
+    const ways = [
+      (env: Record<string, string>) => operate(source.env, 'move', '--to', urlOf(env)),
+      (env: Record<string, string>) => operate(env, 'restore', file),
+    ]
+    for (const way of ways) {
+      const { env, sql } = await prepared('somebody')
+      const meanwhile = async () => {
+        expect(await operate({ ...env, ...ports }, 'serve')).toEqual(NOT_STARTED)
+        await sessionIn(env, 'cloakroom 1a2b3c4d')`select 1`
+      }
+      expect(await held(sql, 'projects', { move: () => way(env), meanwhile })).toEqual(USED)
+      expect(await sql`select 1 from instance`).toHaveLength(0)
+    }
+  }, 60_000)
+
+  test('one that is at the target already is seen before anything, by a dry run too', async () => {
+    const { env } = await prepared('somebody')
+    const { socketDir, createDatabase } = await sharedCluster()
+    const target = databaseVariables(socketDir, await createDatabase())
+    await sessionIn(target, 'cloakroom 1a2b3c4d')`select 1`
+    for (const more of [[], ['--dry-run']])
+      expect(await operate(env, 'move', '--to', urlOf(target), ...more)).toEqual(USED)
+  }, 60_000)
+}
