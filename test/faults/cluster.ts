@@ -28,6 +28,7 @@ type Made = {
   home: string
   owner: ReturnType<typeof unprivileged>
   network?: Pick<Network, 'address' | 'within'> | undefined
+  isSmall?: boolean
 }
 
 type Place = {
@@ -35,13 +36,16 @@ type Place = {
   home?: string
   /** Where it listens, else on loopback. */
   network?: Network
+  /** With a log of a few megabytes. */
+  isSmall?: boolean
 }
 
-export async function startFaultCluster({ home, network }: Place = {}): Promise<FaultCluster> {
-  const made = { ...newHome(home), network }
+export async function startFaultCluster(place: Place = {}): Promise<FaultCluster> {
+  const { home, network, isSmall = false } = place
+  const made = { ...newHome(home), network, isSmall }
   const data = join(made.home, 'data')
   const user = ['-U', 'cloakroom', '-A', 'trust', '-E', 'UTF8', '--no-locale']
-  await run([program('initdb'), '-D', data, ...user], made)
+  await run([program('initdb'), '-D', data, ...user, ...(isSmall ? ['--wal-segsize=1'] : [])], made)
   if (network) appendFileSync(join(data, 'pg_hba.conf'), 'host all all 198.18.0.0/15 trust\n')
   const cluster = clusterAt(made)
   await cluster.start()
@@ -57,11 +61,11 @@ function newHome(home = mkdtempSync(join(tmpdir(), 'cr-faults-pg-'))): Made {
 }
 
 function clusterAt(made: Made): FaultCluster {
-  const { home, network } = made
+  const { home, network, isSmall } = made
   const address = network?.address ?? '127.0.0.1'
   const port = freePort()
   const data = join(home, 'data')
-  const settings = `-c listen_addresses=${address} -c port=${port} -c unix_socket_directories=${home} -c max_connections=100`
+  const settings = `-c listen_addresses=${address} -c port=${port} -c unix_socket_directories=${home} -c max_connections=100${isSmall ? ' -c min_wal_size=2MB -c max_wal_size=4MB' : ''}`
   const control = (...words: string[]) => run([program('pg_ctl'), '-D', data, '-w', ...words], made)
   const pid = () => Number(readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')[0])
   const cluster: FaultCluster = {

@@ -1,4 +1,4 @@
-/** A disk of 64 MiB that runs full, under everything at once, and gets room again. */
+/** A small disk that runs full, under everything at once, and gets room again. */
 import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -50,11 +50,12 @@ function hasTaken(file: number, size: number): boolean {
 
 /** Returns what callers were told meanwhile. */
 export async function fullDisk(kind: Kind, rounds: number, fullMs: number): Promise<string> {
-  // The embedded database holds back 96 MiB; PostgreSQL's own files take 40.
-  const disk = makeDisk(kind === 'embedded' ? 256 : 128)
+  // The embedded database holds back 96 MiB.
+  const disk = makeDisk(kind === 'embedded' ? 256 : 64)
   const data = join(disk.path, 'data')
   mkdirSync(data)
-  const cluster = kind === 'postgresql' ? await startFaultCluster({ home: data }) : undefined
+  const cluster =
+    kind === 'postgresql' ? await startFaultCluster({ home: data, isSmall: true }) : undefined
   const place = cluster ? { cluster } : { dataDir: data }
   const world = await openWorld(kind, { ...place, isShort: true, replicas: 1 })
   const told = new Map<string, number>()
