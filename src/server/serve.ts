@@ -15,11 +15,13 @@ import { readOwnKeys } from './own_keys.ts'
 import { readyText } from './ready_text.ts'
 import { reportOnSignal } from './report.ts'
 import { tellServiceManager } from './service_manager.ts'
+import { ignoreOtherSignals, STOP_SIGNALS } from './signals.ts'
 import { WorkerFailed } from './supervisor.ts'
 import { reportReady, superviseWorkers, workerIndex, workerStopped } from './workers.ts'
 
 export async function runServe(): Promise<number> {
   enterCleanEnvironment()
+  ignoreOtherSignals()
   try {
     const notices: string[] = []
     const warnings: string[] = []
@@ -40,8 +42,6 @@ export async function runServe(): Promise<number> {
 
 async function serveUntilStopped(config: Config, notices: readonly string[]): Promise<never> {
   const { log, problems } = remembering(openLog(config.LOG_LEVEL))
-  // Its default would end the process.
-  process.on('SIGUSR1', () => {})
   const failed = Promise.withResolvers<number>()
   const worker = workerIndex()
   // A worker shares its ports with the others: who started it has looked.
@@ -68,16 +68,16 @@ async function serveUntilStopped(config: Config, notices: readonly string[]): Pr
 /** As the first process of a container it would not be ended by a signal that it does not handle. */
 async function interruptible(work: Promise<void>): Promise<void> {
   const end = () => process.exit(1)
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, end)
+  for (const signal of STOP_SIGNALS) process.on(signal, end)
   await work
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.off(signal, end)
+  for (const signal of STOP_SIGNALS) process.off(signal, end)
 }
 
 /** The first signal asks; a second one does not wait for what the first has begun. */
 function toldToStop(log: Log): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   let asked = false
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  for (const signal of STOP_SIGNALS) {
     // Never without a handler, not even for a moment: the default would end it half-way.
     process.on(signal, () => {
       if (asked) process.exit(1)

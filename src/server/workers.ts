@@ -12,6 +12,7 @@ import { claimPorts } from './claim_ports.ts'
 import { ownCommand } from './clean_environment.ts'
 import { type Origins, readyText } from './ready_text.ts'
 import { tellServiceManager } from './service_manager.ts'
+import { STOP_SIGNALS } from './signals.ts'
 import { Supervisor, type Worker } from './supervisor.ts'
 
 /** Which worker a process is, from 0; set together with a channel to the supervisor. */
@@ -34,7 +35,7 @@ export async function superviseWorkers(config: Config): Promise<number> {
   const supervisor = new Supervisor<Origins>({ count: config.WORKERS, spawn, log })
   const stopped = Promise.withResolvers<void>()
   let asked = false
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  for (const signal of STOP_SIGNALS) {
     process.on(signal, () => {
       if (asked) supervisor.kill()
       if (asked) process.exit(1)
@@ -64,12 +65,12 @@ export function reportReady(place: Origins): void {
 }
 
 /**
- * Workers finish when they are told to, or when the supervisor is gone. A Ctrl-C at a terminal reaches
+ * Workers finish when they are told to, or when the supervisor is gone. A Ctrl-C at a terminal, or its end, reaches
  * them too: it is the supervisor's to act on.
  */
 export function workerStopped(): Promise<void> {
   return new Promise((resolve) => {
-    process.on('SIGINT', () => {})
+    for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => {})
     process.on('SIGTERM', () => resolve())
     process.on('disconnect', () => resolve())
   })
