@@ -7,7 +7,7 @@ export type Origins = { controlPlane: string | null; resolver: string | null; ad
 
 /** `consoleHash` is what a release publishes of the console. */
 type Ready = Origins & {
-  config: Pick<Config, 'ALLOWED_HOSTS'>
+  config: Pick<Config, 'ALLOWED_HOSTS' | 'SERVICE_SERVER_URL'>
   location: string
   consoleHash: string
   workers?: number
@@ -21,7 +21,7 @@ export function readyText(ready: Ready): string {
     ...(controlPlane
       ? [
           `  control plane  ${controlPlane}`,
-          `  console        ${controlPlane}/console/ (SHA-256 ${consoleHash})`,
+          `  console        ${consoleAddress(controlPlane, ready)} (SHA-256 ${consoleHash})`,
         ]
       : []),
     ...(resolver ? [`  resolver       ${resolver}`] : []),
@@ -34,6 +34,14 @@ export function readyText(ready: Ready): string {
     'Stop: Ctrl-C',
     '',
   ].join('\n')
+}
+
+/** Can be opened as it is printed: where clients reach it, or on this machine, under a name that is let in. */
+function consoleAddress(controlPlane: string, { config }: Ready): string {
+  const url = new URL(config.SERVICE_SERVER_URL ?? controlPlane)
+  if (config.SERVICE_SERVER_URL === undefined)
+    url.hostname = hostToAsk(config, dialledAddress(url.hostname))
+  return `${url.href.replace(/\/*$/, '')}/console/`
 }
 
 /** Works as it is printed, on this machine: by an address that is dialled, under a name that is let in. */

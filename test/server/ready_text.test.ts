@@ -34,10 +34,34 @@ function answer(request: Request): Response {
 }
 
 function tryLine(origins: { controlPlane: string | null; resolver: string | null }): string {
-  const config = { ALLOWED_HOSTS: allowed }
+  const config = { ALLOWED_HOSTS: allowed, SERVICE_SERVER_URL: undefined }
   const text = readyText({ ...origins, admin: [], config, location: 'there', consoleHash: 'abc' })
   return /^Try: {2}(.*)$/m.exec(text)?.[1] ?? ''
 }
+
+/** The address of the console, in the same set-ups. */
+test.each<[string[], string | undefined, () => string, (port: string) => string]>([
+  [['localhost', '127.0.0.1'], undefined, () => all, (port) => `http://127.0.0.1:${port}/console/`],
+  [['localhost'], undefined, () => all, (port) => `http://localhost:${port}/console/`],
+  [['[::1]'], undefined, () => sixth, (port) => `http://[::1]:${port}/console/`],
+  [
+    ['vault.example.com'],
+    'https://vault.example.com/',
+    () => all,
+    () => 'https://vault.example.com/console/',
+  ],
+])(
+  'of %j and %s the console can be opened',
+  async (names, SERVICE_SERVER_URL, origin, expected) => {
+    allowed = names
+    const config = { ALLOWED_HOSTS: names, SERVICE_SERVER_URL }
+    const place = { controlPlane: origin(), resolver: null, admin: [], location: 'there' }
+    const text = readyText({ ...place, config, consoleHash: 'abc' })
+    const shown = /^ +console +(\S+) \(SHA-256 abc\)$/m.exec(text)?.[1] ?? ''
+    expect(shown).toBe(expected(new URL(origin()).port))
+    if (SERVICE_SERVER_URL === undefined) expect((await fetch(shown)).status).toBe(200)
+  },
+)
 
 const ASK = '/api/status/health/'
 
