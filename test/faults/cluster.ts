@@ -118,11 +118,14 @@ function program(name: string): string {
 }
 
 async function run(command: string[], { home, owner, network }: Made): Promise<void> {
-  const place = { stdout: 'ignore', stderr: 'pipe', cwd: home } as const
+  const user = network ? {} : owner
   const child = watched(
-    network
-      ? Bun.spawn(network.within(command), place)
-      : Bun.spawn(command, { ...place, ...owner }),
+    Bun.spawn(network?.within(command) ?? command, {
+      stdout: 'ignore',
+      stderr: 'pipe',
+      cwd: home,
+      ...user,
+    }),
   )
   if ((await child.exited) !== 0)
     throw new Error(`${command[0]} failed: ${await new Response(child.stderr).text()}`)

@@ -1,8 +1,17 @@
 /** The file around the lines of a backup: compressed, encrypted to recipients, read and written in a stream. */
+
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { createReadStream, createWriteStream, existsSync, renameSync, rmSync } from 'node:fs'
+import {
+  createReadStream,
+  createWriteStream,
+  existsSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+} from 'node:fs'
 import { open } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { PassThrough, Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
@@ -30,20 +39,40 @@ export function encrypterFor(recipients: readonly string[]): Encrypter | null {
   return recipients.length === 0 ? null : encrypter
 }
 
-/** The file has its name when it is whole and on the disk: beside it, meanwhile, is `.part`. */
+/**
+ * The file has its name when it is whole and on the disk: beside it, meanwhile, is `.part`. Of two that write under one
+ * name the one that began last does.
+ */
 export async function writeWhole<T>(path: string, write: (part: string) => Promise<T>): Promise<T> {
-  if (existsSync(path)) throw new BackupProblem('file_exists', `${path} is there already`)
-  const part = `${path}.part`
+  const demandNone = () => {
+    if (existsSync(path)) throw new BackupProblem('file_exists', `${path} is there already`)
+  }
+  demandNone()
+  // Whoever takes the `.part` away finds one that is its own, and we find that ours is gone.
+  const part = `${path}.${randomBytes(4).toString('hex')}.part`
   try {
-    rmSync(part, { force: true })
+    removePartsOf(path)
     const result = await write(part)
+    if (!existsSync(part))
+      throw new BackupProblem('failed', `another backup to ${path} was begun meanwhile`)
     syncPath(part)
+    demandNone()
     renameSync(part, path)
     syncPath(dirname(path))
     return result
   } catch (error) {
     rmSync(part, { force: true })
     throw orNoRoom(error, path)
+  }
+}
+
+/** What one that was killed left, or one that still writes, which is refused then. */
+function removePartsOf(path: string): void {
+  const [folder, name] = [dirname(path), basename(path)]
+  for (const each of readdirSync(folder)) {
+    const isPart =
+      each.startsWith(`${name}.`) && /^\.([0-9a-f]{8}\.)?part$/.test(each.slice(name.length))
+    if (isPart) rmSync(join(folder, each), { force: true })
   }
 }
 
@@ -61,6 +90,7 @@ export async function writeLines<T>(
     : pipeline(compressed, file)
   // A disk that is full ends the production too, which otherwise would wait for ever.
   const failed = written.then(() => new Promise<never>(() => {}))
+  failed.catch(() => {})
   const take = async (text: string) => {
     if (!lines.write(text)) await Promise.race([once(lines, 'drain'), failed])
   }

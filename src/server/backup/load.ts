@@ -6,6 +6,7 @@ import { type Connection, databaseIn } from '../../platform/db/open.ts'
 import { checkKeys } from '../../platform/db/prepare.ts'
 import { openLog } from '../../platform/log.ts'
 import type { Dumped } from './dump.ts'
+import { demandNoRules } from './expected.ts'
 import type { Header } from './format.ts'
 import { BackupProblem } from './problem.ts'
 import type { TakeRows } from './read.ts'
@@ -64,6 +65,7 @@ export async function load(
 /** @throws BackupProblem for a database that is somebody's */
 export async function emptyTables(tx: TransactionSql) {
   const tables = await tablesOf(tx)
+  await demandNoRules(tx, tables)
   const used = await findRows(
     tx,
     tables.filter(({ name }) => name !== OWN),

@@ -4,7 +4,7 @@
  * same text for the same row.
  */
 import type { TransactionSql } from 'postgres'
-import { migrations } from '../../platform/db/migrations/migrate.ts'
+import { expectedTables, type FoundTable, requireAsMade, tablesNamed } from './expected.ts'
 
 export type Table = {
   name: string
@@ -17,26 +17,27 @@ export type Table = {
 /** How many rows the database is asked for at a time. */
 const ROWS_AT_ONCE = 200
 
-/** Outside of the schema's rows: a restored database gets it by migrating. */
-const MIGRATIONS = 'cloakroom_migrations'
-
-/** Of one transaction: what the text of a row depends on, and no limit on its statements. */
+/** Of one transaction: what the text of a row depends on, no limit on its statements, and no row that is left out in silence. */
 export async function makeTextsExact(tx: TransactionSql): Promise<void> {
-  await tx.unsafe(`set local timezone = 'UTC'; set local datestyle = 'ISO, YMD';
+  await tx.unsafe(`set local row_security = off; set local timezone = 'UTC'; set local datestyle = 'ISO, YMD';
     set local intervalstyle = 'postgres'; set local bytea_output = 'hex';
     set local extra_float_digits = 1; set local statement_timeout = 0;
     set local idle_in_transaction_session_timeout = 0`)
 }
 
-/** Made by our migrations; others keep tables of their own beside them. */
-const OWN = migrations.flatMap(({ text }) =>
-  [...text.matchAll(/^create table "?(\w+)"?/gim)].map(([, name = '']) => name),
-)
-
-/** Our tables but what only counts for a moment (unlogged), each behind those that its rows refer to. */
-export async function tablesOf(tx: TransactionSql, own = OWN): Promise<Table[]> {
-  const tables = await tx<Table[]>`
-    select c.relname as name,
+/**
+ * Our tables but what only counts for a moment (unlogged), each behind those that its rows refer to. Others keep tables of
+ * their own beside them.
+ *
+ * @param own made by the migrations that were applied
+ * @throws BackupProblem where one is missing or not as it was made: what is read of it would not be all, or fit nowhere
+ */
+export async function tablesOf(tx: TransactionSql, own?: readonly string[]): Promise<Table[]> {
+  const expected = own === undefined ? await expectedTables(tx) : tablesNamed(own)
+  const names = JSON.stringify([...expected.keys()])
+  const found = await tx<FoundTable[]>`
+    select c.relname as name, c.relnamespace::regnamespace::text as schema, c.relpersistence as persistence,
+      c.relrowsecurity as hides,
       (select string_agg(quote_ident(attname) || ' ' || format_type(atttypid, atttypmod), ', ' order by attnum)
         from pg_attribute where attrelid = c.oid and attnum > 0 and not attisdropped) as columns,
       coalesce((select string_agg('t.' || quote_ident(attname)
@@ -44,14 +45,17 @@ export async function tablesOf(tx: TransactionSql, own = OWN): Promise<Table[]> 
         from pg_index i cross join unnest(i.indkey::int2[]) with ordinality as part(number, place)
         join pg_attribute a on a.attrelid = c.oid and a.attnum = part.number
         where i.indrelid = c.oid and i.indisprimary), 't::text collate "C"') as "order"
-    from pg_class c
-    where c.relkind in ('r', 'p') and c.relpersistence = 'p'
-      and c.relnamespace = current_schema()::regnamespace and c.relname in ${tx(own)} and c.relname <> ${MIGRATIONS}
+    from json_array_elements_text(${names}::text::json) as wanted
+      join pg_class c on c.oid = to_regclass(quote_ident(wanted)) and c.relkind in ('r', 'p')
     order by c.relname collate "C"`
+  requireAsMade(expected, found)
   const references = await tx<{ from: string; to: string }[]>`
-    select conrelid::regclass::text as "from", confrelid::regclass::text as "to" from pg_constraint
-    where contype = 'f' and conrelid <> confrelid and connamespace = current_schema()::regnamespace`
-  return inOrder([...tables], references)
+    select f.relname as "from", t.relname as "to" from pg_constraint
+      join pg_class f on f.oid = conrelid join pg_class t on t.oid = confrelid
+    where contype = 'f' and conrelid <> confrelid
+      and conrelid in (select to_regclass(quote_ident(own)) from json_array_elements_text(${names}::text::json) own)`
+  const tables = found.map(({ name, columns, order }) => ({ name, columns, order }))
+  return inOrder(tables, references)
 }
 
 function inOrder(
@@ -87,19 +91,28 @@ export async function insertRows(tx: TransactionSql, { name }: Table, rows: stri
   )
 }
 
+/** How a trigger fires, by the letter that PostgreSQL has for it; one that is disabled stays so. */
+const ENABLED: Record<string, string> = { O: 'enable', R: 'enable replica', A: 'enable always' }
+
 /** Runs the work while no trigger counts or announces what is put in: that was done when it was made. */
 export async function withoutTriggers(
   tx: TransactionSql,
   tables: readonly Table[],
   work: () => Promise<void>,
 ): Promise<void> {
-  const alter = async (how: string) => {
-    for (const { name } of tables)
-      await tx.unsafe(`alter table ${quoted(name)} ${how} trigger user`)
+  const back: string[] = []
+  for (const { name } of tables) {
+    const triggers = await tx<{ tgname: string; tgenabled: string }[]>`
+      select tgname, tgenabled::text from pg_trigger
+      where tgrelid = ${quoted(name)}::text::regclass and not tgisinternal`
+    for (const { tgname, tgenabled } of triggers) {
+      const how = ENABLED[tgenabled]
+      if (how) back.push(`alter table ${quoted(name)} ${how} trigger ${quoted(tgname)}`)
+    }
+    await tx.unsafe(`alter table ${quoted(name)} disable trigger user`)
   }
-  await alter('disable')
   await work()
-  await alter('enable')
+  for (const statement of back) await tx.unsafe(statement)
 }
 
 /** The first table that has a row. */

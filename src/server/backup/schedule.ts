@@ -25,7 +25,7 @@ const DAY_MS = 1440 * MINUTE_MS
 /** What is ours to remove in BACKUP_DIR. */
 const OURS = /^cloakroom-\d{8}T\d{6}Z\.backup$/
 /** Left by a process that was killed, or just being written by another one. */
-const OUR_PART = /^cloakroom-\d{8}T\d{6}Z\.backup\.part$/
+const OUR_PART = /^cloakroom-\d{8}T\d{6}Z\.backup(\.[0-9a-f]{8})?\.part$/
 /** When what was missed is looked for, besides at the start. */
 const HOURLY = '47 * * * *'
 
@@ -112,14 +112,19 @@ async function claim(sql: Connection['sql'], minute: number): Promise<boolean> {
 function prepareFolder(folder: string, now: number): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const old = nameOf(now - DAY_MS / 2)
-  for (const name of readdirSync(folder))
-    if (OUR_PART.test(name) && name < old) rmSync(join(folder, name))
+  for (const name of filesIn(folder, OUR_PART)) if (name < old) rmSync(join(folder, name))
+}
+
+/** Not folders and links: those are of somebody else, whatever their names. */
+function filesIn(folder: string, pattern: RegExp): string[] {
+  const entries = readdirSync(folder, { withFileTypes: true })
+  return entries.flatMap((entry) => (entry.isFile() && pattern.test(entry.name) ? entry.name : []))
 }
 
 /** Never the one that was just made, whatever the clock was when others were. */
 function removeOldest(made: string, keep: number): void {
   const folder = dirname(made)
-  const others = readdirSync(folder).filter((name) => OURS.test(name) && name !== basename(made))
+  const others = filesIn(folder, OURS).filter((name) => name !== basename(made))
   const surplus = Math.max(0, others.length + 1 - keep)
   for (const name of others.sort().slice(0, surplus)) rmSync(join(folder, name))
 }

@@ -3,6 +3,8 @@ import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { CLUSTER } from '../../platform/db/embedded/data_directory.ts'
 import { pendingMigrations } from '../../platform/db/migrations/migrate.ts'
+import { BackupProblem } from '../backup/problem.ts'
+import { tablesOf } from '../backup/rows.ts'
 import { compareClocks } from '../self_check/clock.ts'
 import { freeBytesOf } from '../self_check/limits.ts'
 import {
@@ -30,11 +32,27 @@ export const databaseChecks: readonly Check[] = [
 
 async function checkSchema({ connection }: Patient): Promise<Found> {
   const pending = await pendingMigrations(connection.sql)
-  if (pending === 0) return well('the schema is that of this version')
+  if (pending === 0)
+    return (await strangeTable(connection)) ?? well('the schema is that of this version')
   return {
     level: 'warn',
     said: `${count(pending ?? 0, 'migration')} of this version are not applied`,
     todo: 'start the server of this version: cloakroom upgrade --check says what that does',
+  }
+}
+
+/** What others changed in our tables: a server may go on with it, and no backup does. */
+async function strangeTable({ sql }: Patient['connection']): Promise<Found | null> {
+  try {
+    await sql.begin('read only', (tx) => tablesOf(tx))
+    return null
+  } catch (error) {
+    if (!(error instanceof BackupProblem)) throw error
+    return {
+      level: 'fail',
+      said: error.message,
+      todo: 'undo that: cloakroom backup and move are refused, since a restore would not fit or not be whole',
+    }
   }
 }
 

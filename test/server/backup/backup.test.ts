@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { generateIdentity, identityToRecipient } from 'age-encryption'
 import { listSecrets, upsertSecrets } from '../../../src/features/secrets/contract.ts'
+import { writeWhole } from '../../../src/server/backup/file.ts'
 import { startTestApp, type TestApp } from '../../support/app.ts'
 import { marked } from '../../support/canary.ts'
 import {
@@ -254,3 +255,27 @@ test('a backup does not replace a file, and leaves none where it fails', async (
   expect(wrong).toMatchObject({ code: 2, err: expect.stringContaining('age1…') })
   expect(readdirSync(files.at('.')).filter((name) => /wrong|\.part$/.test(name))).toEqual([])
 }, 60_000)
+
+test('of two that write under one name the one that began last does, and the file is never half of one', async () => {
+  const path = files.at('two.backup')
+  const begun = Promise.withResolvers<void>()
+  const goOn = Promise.withResolvers<void>()
+  const first = writeWhole(path, async (part) => {
+    writeFileSync(part, 'first')
+    begun.resolve()
+    await goOn.promise
+  })
+  await begun.promise
+  const second = writeWhole(path, async (part) => {
+    writeFileSync(part, 'half')
+    goOn.resolve()
+    await expect(first).rejects.toThrow(`another backup to ${path} was begun meanwhile`)
+    expect(existsSync(path)).toBe(false)
+    writeFileSync(part, 'whole')
+  })
+  await second
+  expect(readFileSync(path, 'utf8')).toBe('whole')
+  expect(readdirSync(files.at('.')).filter((name) => name.startsWith('two'))).toEqual([
+    'two.backup',
+  ])
+})

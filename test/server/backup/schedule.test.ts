@@ -57,7 +57,10 @@ test('of several processes one makes it, and it can be restored', async () => {
 test('as many as BACKUP_KEEP stay, and what others put there', async () => {
   mkdirSync(folder)
   writeFileSync(join(folder, 'notes.txt'), '')
-  writeFileSync(join(folder, 'cloakroom-20200101T000000Z.backup.part'), '')
+  for (const part of ['part', '0123abcd.part'])
+    writeFileSync(join(folder, `cloakroom-20200101T000000Z.backup.${part}`), '')
+  const folders = ['backup', 'backup.part'].map((end) => `cloakroom-20000101T000000Z.${end}`)
+  for (const name of folders) mkdirSync(join(folder, name))
   const made: string[] = []
   for (let round = 0; round < 4; round += 1) {
     app.clock.advance(MINUTE_MS)
@@ -66,7 +69,8 @@ test('as many as BACKUP_KEEP stay, and what others put there', async () => {
   }
   const left = readdirSync(folder).sort()
   expect(left).toEqual([
-    ...made.filter((name) => name.startsWith('cloakroom-')).slice(-2),
+    ...folders,
+    ...made.filter((name) => name.startsWith('cloakroom-2') && !folders.includes(name)).slice(-2),
     'notes.txt',
   ])
 })
