@@ -20,10 +20,18 @@ export type ServerProcess = {
 }
 
 /** Starts a command line and waits until it listens; throws what it wrote if it does not. */
-export async function startServer(
+export function startServer(
+  env: Record<string, string>,
+  command?: readonly string[],
+): Promise<ServerProcess> {
+  return spawnServer(env, command).ready
+}
+
+/** One that may not come so far. */
+export function spawnServer(
   env: Record<string, string>,
   command: readonly string[] = FROM_SOURCE,
-): Promise<ServerProcess> {
+): Pick<ServerProcess, 'kill' | 'exited'> & { ready: Promise<ServerProcess> } {
   const { PATH = '', HOME = '' } = process.env
   const child = watched(
     Bun.spawn([...command, 'serve'], {
@@ -34,12 +42,13 @@ export async function startServer(
     }),
   )
   let output = ''
-  const ready = Promise.withResolvers<void>()
+  const ready = Promise.withResolvers<ServerProcess>()
+  ready.promise.catch(() => {})
   const collect = async (stream: ReadableStream<Uint8Array>) => {
     const decoder = new TextDecoder()
     for await (const chunk of stream) {
       output += decoder.decode(chunk, { stream: true })
-      if (output.includes('Stop: Ctrl-C')) ready.resolve()
+      if (output.includes('Stop: Ctrl-C')) ready.resolve(listening())
     }
   }
   const collected = Promise.all([collect(child.stdout), collect(child.stderr)])
@@ -48,23 +57,19 @@ export async function startServer(
   void Promise.all([exited, collected]).then(([code]) =>
     ready.reject(new Error(`the server ended with ${code}: ${output}`)),
   )
-  await ready.promise
-  const controlPlane = originIn(output, 'control plane')
-  const resolver = originIn(output, 'resolver')
-  const api: Pick<TestApp, 'controlPlane' | 'resolver' | 'as'> = {
-    controlPlane,
-    resolver,
-    as: (token) => openApi(controlPlane, () => token ?? null),
+  const kill = (signal: NodeJS.Signals) => child.kill(signal)
+  const listening = (): ServerProcess => {
+    const controlPlane = originIn(output, 'control plane')
+    const resolver = originIn(output, 'resolver')
+    const api: Pick<TestApp, 'controlPlane' | 'resolver' | 'as'> = {
+      controlPlane,
+      resolver,
+      as: (token) => openApi(controlPlane, () => token ?? null),
+    }
+    const app = api as TestApp
+    return { pid: child.pid, controlPlane, resolver, output: () => output, kill, exited, app }
   }
-  return {
-    pid: child.pid,
-    controlPlane,
-    resolver,
-    output: () => output,
-    kill: (signal) => child.kill(signal),
-    exited,
-    app: api as TestApp,
-  }
+  return { kill, exited, ready: ready.promise }
 }
 
 function originIn(banner: string, label: string): string {

@@ -11,14 +11,14 @@ import { openApi } from '../../../src/client/http/api.ts'
 import { type OpenWorkspace, openSecret } from '../../../src/client/vault.ts'
 import { type Agent, API, employAgent } from '../../support/agent.ts'
 import type { TestApp } from '../../support/app.ts'
-import { type ServerProcess, startServer } from '../../support/server_process.ts'
+import { spawnServer } from '../../support/server_process.ts'
 import { startUpstream } from '../../support/upstream.ts'
 import { type Balancer, startBalancer } from './balancer.ts'
 
 /** Command lines; without one the sources of this version. */
 type Versions = {
-  before?: readonly string[]
-  after?: readonly string[]
+  before?: readonly string[] | undefined
+  after?: readonly string[] | undefined
   env: Record<string, string>
 }
 
@@ -44,6 +44,36 @@ export const KEYS = {
 }
 
 export async function restartOneByOne({ before, after, env }: Versions): Promise<Outcome> {
+  return await underLoad({ before, env }, 2, async ({ old, start, proceed, untilHealthy }) => {
+    const codes = []
+    for (const server of old) {
+      server.kill('SIGTERM')
+      codes.push(await server.exited)
+      await proceed()
+      await start(after).ready
+      await untilHealthy(2)
+      await proceed()
+    }
+    return { codes }
+  })
+}
+
+type Started = ReturnType<typeof spawnServer>
+type Scene = {
+  old: Started[]
+  /** One more process, which gets a share of the load as soon as it is healthy. */
+  start(command?: readonly string[]): Started
+  /** Resolves when enough was called and written since. */
+  proceed(): Promise<void>
+  untilHealthy(count: number): Promise<void>
+}
+
+/** Has so many processes of the version before serve calls and writes while the steps are taken. */
+export async function underLoad<Found>(
+  { before, env }: Omit<Versions, 'after'>,
+  count: number,
+  takeSteps: (scene: Scene) => Promise<Found>,
+): Promise<Omit<Outcome, 'codes'> & Found> {
   const home = mkdtempSync(join(tmpdir(), 'cr-rolling-'))
   const authority = await createAuthority('Rolling')
   writeFileSync(join(home, 'ca.pem'), authority.certificate)
@@ -61,35 +91,40 @@ export async function restartOneByOne({ before, after, env }: Versions): Promise
   }
   const control = await startBalancer('/api/status/health/')
   const resolver = await startBalancer('/healthz')
-  const running: ServerProcess[] = []
-  const start = async (command: readonly string[] | undefined) => {
-    const server = await startServer(settings, command)
+  const running: Started[] = []
+  const start = (command: readonly string[] | undefined) => {
+    const server = spawnServer(settings, command)
     running.push(server)
-    control.add(server.controlPlane)
-    resolver.add(server.resolver)
-    return server
+    const ready = server.ready.then((listening) => {
+      control.add(listening.controlPlane)
+      resolver.add(listening.resolver)
+      return listening
+    })
+    ready.catch(() => {})
+    return { ...server, ready }
   }
+  let load: ReturnType<typeof startLoad> | undefined
+  const untilHealthy = (wanted: number) =>
+    until(() => control.healthy() === wanted && resolver.healthy() === wanted)
   try {
-    const old = [await start(before), await start(before)]
-    await until(() => control.healthy() === 2 && resolver.healthy() === 2)
+    const old: Started[] = []
+    for (let index = 0; index < count; index += 1) {
+      const server = start(before)
+      await server.ready
+      old.push(server)
+    }
+    await untilHealthy(count)
     const app = throughBalancers(control, resolver)
     const agent = await employAgent(
       { app, authorityOf: () => `${API}:${upstream.port}` },
       { secrets: { KEY: 'of_a_rolling_restart' } },
     )
-    const load = startLoad(agent, resolver.origin, `https://${API}:${upstream.port}/charges`)
+    load = startLoad(agent, resolver.origin, `https://${API}:${upstream.port}/charges`)
     await load.proceed()
-    const codes = []
-    for (const server of old) {
-      server.kill('SIGTERM')
-      codes.push(await server.exited)
-      await load.proceed()
-      await start(after)
-      await until(() => control.healthy() === 2 && resolver.healthy() === 2)
-      await load.proceed()
-    }
-    return { ...(await load.end()), codes }
+    const found = await takeSteps({ old, start, proceed: load.proceed, untilHealthy })
+    return { ...(await load.end()), ...found }
   } finally {
+    load?.stop()
     for (const server of running) server.kill('SIGTERM')
     await Promise.all(running.map(({ exited }) => exited))
     await Promise.all([control.stop(), resolver.stop(), upstream.stop()])
@@ -145,14 +180,18 @@ function startLoad(agent: Agent, resolver: string, target_url: string) {
   }
   const names = Array.from({ length: WRITERS }, (_, index) => `WRITTEN_${index}`)
   const all = Promise.all([...Array.from({ length: CALLERS }, callOn), ...names.map(writeOn)])
+  const stop = () => {
+    isOver = true
+  }
   return {
     /** Resolves when enough happened since. */
     proceed: async () => {
       const [c, w] = [calls + CALLERS * STRIDE, writes + WRITERS * STRIDE]
       await until(() => calls >= c && writes >= w)
     },
+    stop,
     end: async () => {
-      isOver = true
+      stop()
       await all
       return { calls, writes, lost, torn: await tornIn(agent, written) }
     },
