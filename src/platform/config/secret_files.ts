@@ -2,7 +2,17 @@
  * Secrets from files: `SECRET_KEY_FILE` names the file that holds what `SECRET_KEY` would say, as Docker and Kubernetes
  * mount them. Each is read once. What is said of a file names variable and path, and nothing of what is in it.
  */
-import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  openSync,
+  readSync,
+  realpathSync,
+  type Stats,
+  statSync,
+} from 'node:fs'
+import { dirname, resolve } from 'node:path'
 import { fromUtf8 } from '../crypto/encoding.ts'
 
 type Env = Record<string, string | undefined>
@@ -18,6 +28,8 @@ export type FilledEnv = {
 const MAX_BYTES = 65_536
 const OTHERS_WRITE = 0o002
 const OTHERS_READ = 0o004
+/** In such a folder only the owner of a file replaces it. */
+const STICKY = 0o1000
 
 /** The variable that names the file of another. */
 export function fileVariableOf(name: string): string {
@@ -68,6 +80,8 @@ function secretIn(file: number, path: string): { value: string; isReadable: bool
   if (!found.isFile()) return `${path} must be a regular file`
   const mode = process.platform === 'win32' ? 0 : found.mode
   if (mode & OTHERS_WRITE) return `${path} can be written by every user: chmod o-w ${path}`
+  const replaceable = whoReplaces(found, path)
+  if (replaceable !== null) return replaceable
   const bytes = Buffer.alloc(MAX_BYTES + 1)
   const length = readSync(file, bytes, 0, bytes.length, 0)
   if (length > MAX_BYTES) return `${path} must have at most ${MAX_BYTES} bytes`
@@ -77,4 +91,20 @@ function secretIn(file: number, path: string): { value: string; isReadable: bool
   const value = text.replace(/\r?\n$/, '')
   if (value === '') return `${path} must not be empty`
   return { value, isReadable: (mode & OTHERS_READ) !== 0 }
+}
+
+/**
+ * Whether anybody may put another file in its place, where the path ends and where a link leads. That a file or folder
+ * has an owner of its own is no reason: in a container that is a user of the machine, who made it to be mounted.
+ */
+function whoReplaces({ uid }: Stats, path: string): string | null {
+  if (process.platform === 'win32') return null
+  for (const folder of new Set([dirname(resolve(path)), dirname(realpathSync(path))])) {
+    const { mode } = statSync(folder)
+    if (!(mode & OTHERS_WRITE)) continue
+    if (!(mode & STICKY)) return `${path} can be replaced by every user: chmod o-w ${folder}`
+    if (uid !== 0 && uid !== process.getuid?.())
+      return `${path} was put there by user ${uid}, as anybody can in ${folder}: name another folder`
+  }
+  return null
 }

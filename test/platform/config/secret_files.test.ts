@@ -1,11 +1,13 @@
 /** Secrets from files, as Docker and Kubernetes mount them. */
-import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
+import { afterAll, beforeEach, describe, expect, spyOn, test } from 'bun:test'
 import {
   chmodSync,
+  chownSync,
   mkdirSync,
   mkdtempSync,
   renameSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
@@ -169,6 +171,49 @@ test('as Kubernetes mounts them, by links over ..data, the newest is read at the
   expect(read({ ...OTHERS, SECRET_KEY_FILE }).config.SECRET_KEY).toBe(
     'the second key with its 32 characters',
   )
+})
+
+describe('a folder that every user may write', () => {
+  const value = VALUES.SECRET_KEY ?? ''
+  const problemOf = (path: string) => problemsOf({ ...OTHERS, SECRET_KEY_FILE: path })
+  const example = '(example: /run/secrets/secret_key)'
+
+  test('is refused, also behind a link or with one in it', () => {
+    const path = put(value)
+    chmodSync(home, 0o777)
+    const refused = [
+      `SECRET_KEY_FILE: ${path} can be replaced by every user: chmod o-w ${home} ${example}`,
+    ]
+    expect(problemOf(path)).toEqual(refused)
+    const elsewhere = mkdtempSync(join(root, 'elsewhere-'))
+    const link = join(elsewhere, 'link')
+    symlinkSync(path, link)
+    expect(problemOf(link)).toEqual(refused.map((text) => text.replace(path, link)))
+    chmodSync(home, 0o700)
+    expect(problemOf(link)).toEqual([])
+    chmodSync(elsewhere, 0o777)
+    expect(problemOf(link)).toHaveLength(1)
+  })
+
+  test('is none where only owners replace, as of root under Kubernetes', () => {
+    const path = put(value)
+    chmodSync(home, 0o1777)
+    expect(problemOf(path)).toEqual([])
+    const who = spyOn(process, 'getuid').mockReturnValue((process.getuid?.() ?? 0) + 1)
+    try {
+      const own = statSync(path).uid
+      const planted = `SECRET_KEY_FILE: ${path} was put there by user ${own}, as anybody can in ${home}: name another folder ${example}`
+      expect(problemOf(path)).toEqual(own === 0 ? [] : [planted])
+    } finally {
+      who.mockRestore()
+    }
+    if (process.getuid?.() !== 0) return
+    chownSync(path, 65_534, 65_534)
+    expect(problemOf(path)).toHaveLength(1)
+    // As a file of the machine's user is mounted into a container.
+    chmodSync(home, 0o755)
+    expect(problemOf(path)).toEqual([])
+  })
 })
 
 test('production is content with files', () => {
