@@ -75,7 +75,7 @@ if (databaseKind === 'postgresql') {
     const move = () => operate(env, 'move', '--to', to)
     expect(await held(sql, 'projects', { move, meanwhile })).toEqual(USED)
     expect(existsSync(`${to}/postgres`)).toBeFalse()
-  }, 60_000)
+  }, 180_000)
 
   test('at the target, of a move and of a restore', async () => {
     const source = await prepared('somebody')
@@ -94,7 +94,7 @@ if (databaseKind === 'postgresql') {
       expect(await held(sql, 'projects', { move: () => way(env), meanwhile })).toEqual(USED)
       expect(await sql`select 1 from instance`).toHaveLength(0)
     }
-  }, 60_000)
+  }, 180_000)
 
   test('one that is at the target already is seen before anything, by a dry run too', async () => {
     const { env } = await prepared('somebody')
@@ -103,5 +103,5 @@ if (databaseKind === 'postgresql') {
     await sessionIn(target, 'cloakroom 1a2b3c4d')`select 1`
     for (const more of [[], ['--dry-run']])
       expect(await operate(env, 'move', '--to', urlOf(target), ...more)).toEqual(USED)
-  }, 60_000)
+  }, 180_000)
 }
