@@ -24,9 +24,9 @@ export async function expectedTables(tx: TransactionSql): Promise<Expected> {
   const names = new Set<string>()
   for (const { name, text } of migrations) {
     if (!applied.has(name)) continue
-    for (const [, change = '', table = ''] of text.matchAll(CHANGES)) {
-      if (change.toLowerCase() === 'create') names.add(table)
-      else names.delete(table)
+    for (const [, change = '', found = ''] of text.matchAll(CHANGES)) {
+      if (change.toLowerCase() === 'create') names.add(found)
+      else names.delete(found)
     }
   }
   return new Map([...names].map((name) => [name, isWhole ? (COLUMNS.get(name) ?? []) : null]))
