@@ -11,6 +11,18 @@ import { openBus, POLICY_CHANGES } from '../../src/platform/db/notify.ts'
 import { openDatabase, serverOptions } from '../../src/platform/db/open.ts'
 import { openLog } from '../../src/platform/log.ts'
 import { startWire } from '../faults/swallowing.ts'
+import { operate, start } from '../server/backup/support.ts'
+import {
+  BOTH,
+  countsOf,
+  type Filled,
+  idOf,
+  NEW,
+  OLD,
+  OTHER,
+  openFilled,
+  putUnderOld,
+} from '../server/rekey_outer/support.ts'
 import { type Agent, API, employAgent, openStage, resolveAs, type Stage } from '../support/agent.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { marked } from '../support/canary.ts'
@@ -28,7 +40,11 @@ const PASSWORD = 'of the pooler'
 type Pooler = { directory: string; stop(): Promise<void> }
 
 /** On a unix socket; the rest of the example is as it is. @throws Error where it is not installed */
-async function startPooler(database: string, socketDir: string): Promise<Pooler> {
+async function startPooler(
+  database: string,
+  socketDir: string,
+  sessions = SESSIONS,
+): Promise<Pooler> {
   const program = Bun.which('pgbouncer', { PATH: `${process.env.PATH}:/usr/sbin` })
   if (!program) throw new Error('pgbouncer is not installed')
   const directory = mkdtempSync(join(tmpdir(), 'cr-pooler-'))
@@ -43,7 +59,7 @@ async function startPooler(database: string, socketDir: string): Promise<Pooler>
     ['listen_addr = 127.0.0.1', 'listen_addr ='],
     ['unix_socket_dir =', `unix_socket_dir = ${directory}`],
     ['/etc/pgbouncer/userlist.txt', users],
-    ['default_pool_size = 20', `default_pool_size = ${SESSIONS}\nadmin_users = cloakroom`],
+    ['default_pool_size = 20', `default_pool_size = ${sessions}\nadmin_users = cloakroom`],
   ])
   writeFileSync(users, `"cloakroom" "${PASSWORD}"\n`)
   writeFileSync(join(directory, 'pgbouncer.ini'), text)
@@ -251,6 +267,53 @@ if (databaseKind === 'postgresql') {
     test('without it a transaction fails in a session that has not prepared its statement', async () => {
       await expect(askTwice({})).rejects.toMatchObject({ code: '26000' })
     })
+  })
+
+  describe('rekey-outer behind it, where one session is lent to all', () => {
+    let pooler: Pooler
+    let filled: Filled
+
+    beforeAll(async () => {
+      const { env } = await preparedDatabase()
+      const { socketDir } = await sharedCluster()
+      pooler = await startPooler(env.DB_NAME ?? '', socketDir, 1)
+      const pooled = { DB_HOST: pooler.directory, DB_PORT: String(PORT), DB_PASSWORD: PASSWORD }
+      filled = await openFilled({ ...env, ...pooled, DB_LISTEN_HOST: socketDir })
+    }, 60_000)
+
+    afterAll(async () => {
+      await filled?.stage.stop()
+      await pooler?.stop()
+    })
+
+    const run = (ENCRYPTION_KEY: string, ...words: string[]) =>
+      operate({ ...filled.env, ENCRYPTION_KEY }, 'rekey-outer', ...words)
+
+    test('a server without the new key stops it, though the session has the name of the command', async () => {
+      expect(await run(`${OTHER},${BOTH}`)).toMatchObject({
+        code: 1,
+        err: expect.stringMatching(
+          new RegExp(`do not have the key .*with ${idOf(NEW)} ${idOf(OLD)}`),
+        ),
+      })
+      expect(await countsOf(filled)).toMatchObject({ underOld: 0 })
+      expect(await run(`${OLD},${NEW}`, '--json')).toMatchObject({
+        out: expect.stringContaining(`"needed_keys":{"${idOf(NEW)}":"process"}`),
+      })
+    }, 60_000)
+
+    test('of two at once the second is refused', async () => {
+      await putUnderOld(filled)
+      const first = start(filled.env, 'rekey-outer', '--batch', '1', '--pause', '300')
+      while ((await countsOf(filled)).underNew < 1) await Bun.sleep(20)
+      expect(await run(BOTH)).toMatchObject({
+        code: 1,
+        err: expect.stringContaining('another rekey-outer is at work'),
+      })
+      first.kill('SIGKILL')
+      await first.exited
+      expect(await run(BOTH)).toMatchObject({ code: 0 })
+    }, 60_000)
   })
 }
 

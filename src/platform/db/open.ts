@@ -25,8 +25,8 @@ export type Connection = {
   kind: 'postgresql' | 'embedded'
   /** Where the data is, for people: no password in it. */
   location: string
-  /** A connection besides the pool, with a session of its own also where that is behind a pooler. */
-  connectBesides(): postgres.Sql
+  /** A connection besides the pool, with a session of its own also where that is behind a pooler; called as one that listens, if not otherwise. */
+  connectBesides(name?: string): postgres.Sql
   close(): Promise<void>
 }
 
@@ -98,8 +98,8 @@ function openServer(config: Config, host: string, isServing = false): Connection
     ...wrap(sql),
     kind: 'postgresql',
     location: `${config.DB_NAME} on ${host}:${config.DB_PORT}`,
-    connectBesides: () =>
-      postgres({ ...options, ...itself, max: 1, connection: { application_name: announcedName } }),
+    connectBesides: (name = announcedName(config.ENCRYPTION_KEY)) =>
+      postgres({ ...options, ...itself, max: 1, connection: { application_name: name } }),
     close: () => sql.end({ timeout: 5 }),
   }
 }

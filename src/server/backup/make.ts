@@ -10,7 +10,7 @@ import { DataDirectoryError } from '../../platform/db/embedded/open.ts'
 import { requireEncryptionKey } from '../../platform/db/key_check.ts'
 import { pendingMigrations } from '../../platform/db/migrations/migrate.ts'
 import { OlderSchema } from '../../platform/db/migrations/schema_error.ts'
-import { openDatabase } from '../../platform/db/open.ts'
+import { type Connection, openDatabase } from '../../platform/db/open.ts'
 import { requireKeys } from '../../platform/db/prepare.ts'
 import { awaitServer } from '../../platform/db/reach.ts'
 import { openLog } from '../../platform/log.ts'
@@ -66,7 +66,7 @@ type Use = {
 export async function withDatabase<T>(
   config: Config,
   { inUse = 'It does not answer at its socket.', mayBeOlder }: Use,
-  work: (source: Parameters<typeof dump>[0]) => Promise<T>,
+  work: (source: Parameters<typeof dump>[0] & Pick<Connection, 'connectBesides'>) => Promise<T>,
 ): Promise<T> {
   if (config.DB_HOST === undefined && !existsSync(join(config.DATA_DIR, CLUSTER)))
     throw new ConfigError([
@@ -84,7 +84,13 @@ export async function withDatabase<T>(
     // What an older schema has of SECRET_KEY is counted by the start that migrates it.
     if (pending === 0) await requireKeys(connection.db, { ...config, ROLE: 'all' }, log)
     else await requireEncryptionKey(connection.db, OuterLayer.parse(config.ENCRYPTION_KEY))
-    return await work({ sql: connection.sql, encryptionKey: config.ENCRYPTION_KEY, now: Date.now })
+    const { sql, connectBesides } = connection
+    return await work({
+      sql,
+      connectBesides,
+      encryptionKey: config.ENCRYPTION_KEY,
+      now: Date.now,
+    })
   } finally {
     await connection.close()
   }

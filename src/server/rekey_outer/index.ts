@@ -20,10 +20,11 @@ export async function rekeyOuter(config: Config, wanted: Wanted, tell: Tell): Pr
   const asked = isEmbedded ? await ask(config, wanted, tell) : null
   if (asked !== null) return asked
   const { signal } = new AbortController()
-  return await withDatabase(config, { mayBeOlder: false }, ({ sql, encryptionKey }) => {
-    const work = () => rekey({ sql, encryptionKey, tell, signal }, wanted)
+  return await withDatabase(config, { mayBeOlder: false }, (source) => {
+    const isPooled = config.DB_LISTEN_HOST !== undefined
+    const work = () => rekey({ ...source, isPooled, tell, signal }, wanted)
     // Nobody else has the embedded database, and it has no second connection.
-    return isEmbedded ? work() : alone(sql, work)
+    return isEmbedded ? work() : alone(source, work)
   })
 }
 

@@ -1,12 +1,21 @@
 /** One at a time on a PostgreSQL: the second is told who holds it. The embedded database has one process. */
 import type { Sql } from 'postgres'
+import { nameWithKeys } from '../../platform/db/live_keys.ts'
+import type { Connection } from '../../platform/db/open.ts'
 import { RekeyProblem } from './problem.ts'
 
 const ADVISORY_LOCK = 6_021_023_016
 
-/** Runs the work on the pool while one connection of it holds the lock. @throws RekeyProblem */
-export async function alone<T>(sql: Sql, work: () => Promise<T>): Promise<T> {
-  const holding = await sql.reserve()
+type Database = Pick<Connection, 'sql' | 'connectBesides'> & { encryptionKey: string }
+
+/** Runs the work on the pool while a session that no pooler lends holds the lock. @throws RekeyProblem */
+export async function alone<T>(
+  { sql, connectBesides, encryptionKey }: Database,
+  work: () => Promise<T>,
+): Promise<T> {
+  const besides = connectBesides(nameWithKeys(encryptionKey))
+  // A reserved one is not made anew while it lives.
+  const holding = await besides.reserve()
   try {
     const [row] = await holding<{ mine: boolean }[]>`
       select pg_try_advisory_lock(${ADVISORY_LOCK}) as mine`
@@ -15,6 +24,7 @@ export async function alone<T>(sql: Sql, work: () => Promise<T>): Promise<T> {
   } finally {
     await holding`select pg_advisory_unlock_all()`.catch(() => {})
     holding.release()
+    await besides.end({ timeout: 5 })
   }
 }
 

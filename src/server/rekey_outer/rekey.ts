@@ -39,6 +39,8 @@ export type Result = {
 export type Source = {
   sql: Sql
   encryptionKey: string
+  /** Whether a pooler is in between, whose sessions say nothing of who lives. */
+  isPooled?: boolean
   tell: (progress: Progress) => void
   signal: AbortSignal
 }
@@ -56,7 +58,7 @@ const MAX_NAMED = 100
 export async function rekey(source: Source, wanted: Wanted): Promise<Result> {
   const { sql, encryptionKey, tell } = source
   const [{ id: key }] = outerKeysIn(encryptionKey)
-  await demandKeyEverywhere(sql, key)
+  await demandKeyEverywhere(source, key)
   const before = await countByKey(sql, encryptionKey)
   tell({ event: 'started', key, rows: before })
   const pace = new Pace(
@@ -77,8 +79,8 @@ export async function rekey(source: Source, wanted: Wanted): Promise<Result> {
 }
 
 /** Rows that such a process could not open any more would be an outage. */
-async function demandKeyEverywhere(sql: Sql, key: string): Promise<void> {
-  const without = (await liveKeys(sql)).filter(({ ids }) => !ids.includes(key))
+async function demandKeyEverywhere({ sql, isPooled }: Source, key: string): Promise<void> {
+  const without = (await liveKeys(sql, isPooled)).filter(({ ids }) => !ids.includes(key))
   if (without.length === 0) return
   const isOld = without.some(({ ids }) => ids.length === 0)
   throw new RekeyProblem(
@@ -133,11 +135,11 @@ async function goOn(work: Work, sealed: SealedColumn, { after, seen, isFirst }: 
 
 /** What may leave ENCRYPTION_KEY, and what must stay. */
 async function needOf(
-  { sql, encryptionKey }: Source,
+  { sql, encryptionKey, isPooled }: Source,
   rows: KeyCounts,
 ): Promise<Pick<Result, 'unused_keys' | 'needed_keys'>> {
   const [, ...others] = outerKeysIn(encryptionKey)
-  const live = await liveKeys(sql)
+  const live = await liveKeys(sql, isPooled)
   const needed: Result['needed_keys'] = {}
   for (const { id } of others) {
     if (countUnder(rows, (used) => used === id) > 0) needed[id] = 'rows'

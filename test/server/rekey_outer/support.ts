@@ -19,9 +19,9 @@ export const VALUE = marked('sk_live_rekey_outer')
 
 export type Filled = { stage: Stage; app: TestApp; agent: Agent; env: Record<string, string> }
 
-export async function openFilled(): Promise<Filled> {
+export async function openFilled(database: Record<string, string> = {}): Promise<Filled> {
   const stage = await openStage({
-    env: { ENCRYPTION_KEY: BOTH, PASSKEY_ORIGINS: ORIGIN, RATE_LOGIN: '1000/1' },
+    env: { ENCRYPTION_KEY: BOTH, PASSKEY_ORIGINS: ORIGIN, RATE_LOGIN: '1000/1', ...database },
   })
   const { app } = stage
   const agent = await employAgent(stage, { secrets: { KEPT: VALUE, GONE: marked('sk_live_gone') } })
@@ -36,7 +36,7 @@ export async function openFilled(): Promise<Filled> {
     params: { workspace_id: agent.workspaceId, project_name: 'gone' },
   })
   await addTo(app, agent.person, { encrypted_seed: sealedSeed() })
-  return { stage, app, agent, env: environmentOf(app) }
+  return { stage, app, agent, env: { ...environmentOf(app), ...database } }
 }
 
 /** What a command of an operator is given to find the database of the server. */
