@@ -120,10 +120,12 @@ describe('what a statement does', () => {
     [
       'create trigger t after insert on a for each row execute function f()',
       'adds a trigger to a',
-      'everybody',
+      'writers',
       false,
       true,
     ],
+    ['drop index i', 'drops an index', 'everybody', false, false],
+    ['alter table a set (fillfactor = 50)', 'changes a', 'nobody', false, false],
     ['vacuum full a', 'vacuum full a', 'everybody', true, true],
   ]
   test.each(cases)('%s', (statement, does, blocks, isLong, mayBreakOlder) => {
@@ -133,6 +135,19 @@ describe('what a statement does', () => {
   test('what is done to a table that the same migration makes costs nobody anything', () => {
     const text = 'create table a (id uuid);--> statement-breakpoint\ncreate index i on a (id);'
     expect(effectsOf(text).map(({ does }) => does)).toEqual(['makes a'])
+  })
+
+  test('a table that it makes, which refers to one that is there, costs writers of that one a moment', () => {
+    const text =
+      'create table a (id uuid);alter table a add constraint k foreign key (id) references b (id)'
+    expect(effectsOf(text).map(({ does, blocks, isLong }) => [does, blocks, isLong])).toEqual([
+      ['makes a', 'nobody', false],
+      ['refers to b', 'writers', false],
+    ])
+    expect(effectsOf(`create table b (id uuid);${text}`).map(({ does }) => does)).toEqual([
+      'makes b',
+      'makes a',
+    ])
   })
 
   test('a statement in a comment or in the body of a function is none', () => {

@@ -21,7 +21,9 @@ type Rule = [pattern: RegExp, does: string, kind: Kind]
 type Kind = Pick<Effect, 'blocks' | 'isLong' | 'mayBreakOlder'>
 
 const NEW: Kind = { blocks: 'nobody', isLong: false, mayBreakOlder: false }
+const UNSEEN: Kind = { ...NEW }
 const BRIEF: Kind = { blocks: 'everybody', isLong: false, mayBreakOlder: false }
+const BRIEF_FOR_WRITERS: Kind = { ...BRIEF, blocks: 'writers' }
 const BREAKING: Kind = { ...BRIEF, mayBreakOlder: true }
 const LONG: Kind = { ...BREAKING, isLong: true }
 const LONG_FOR_WRITERS: Kind = { blocks: 'writers', isLong: true, mayBreakOlder: false }
@@ -47,7 +49,7 @@ const RULES: readonly Rule[] = [
     'changes',
     BRIEF,
   ],
-  [/^alter table (\w+) (?:set|reset) \(/, 'changes', BRIEF],
+  [/^alter table (\w+) (?:set|reset) \(/, 'changes', UNSEEN],
   [/^alter table (\w+) drop constraint /, 'takes a condition from', BRIEF],
   [/^alter table (\w+) drop column /, 'takes a column from', BREAKING],
   [/^alter table (\w+) rename /, 'renames in', BREAKING],
@@ -59,10 +61,14 @@ const RULES: readonly Rule[] = [
     { ...LONG_FOR_WRITERS, mayBreakOlder: true },
   ],
   [/^create index \w+ on (\w+)/, 'makes an index of', LONG_FOR_WRITERS],
-  [/^drop index /, 'drops an index', NEW],
+  [/^drop index /, 'drops an index', BRIEF],
   [/^create or replace function (\w+)/, 'replaces the function', CODE],
   [/^create function /, 'makes a function', NEW],
-  [/^create trigger \w+ .* on (\w+) /, 'adds a trigger to', { ...BRIEF, mayBreakOlder: true }],
+  [
+    /^create trigger \w+ .* on (\w+) /,
+    'adds a trigger to',
+    { ...BRIEF_FOR_WRITERS, mayBreakOlder: true },
+  ],
   [/^insert into \w+ .* from (\w+)/, 'copies rows of', LONG_FOR_WRITERS],
   [/^(?:update|delete from) (\w+)/, 'changes rows of', ROWS],
 ]
@@ -71,15 +77,25 @@ const SEPARATOR = '--> statement-breakpoint'
 
 /** Of all statements, in their order; what is done to tables that the same migration makes is part of making them. */
 export function effectsOf(text: string): Effect[] {
-  const effects = text.split(SEPARATOR).flatMap(effectsOfPart)
+  const statements = text.split(SEPARATOR).flatMap(statementsOf)
+  const effects = statements.map(effectOf)
   const made = new Set(
     effects.filter(({ does }) => does.startsWith('makes ')).map(({ does }) => does.slice(6)),
   )
-  return effects.filter(({ table }) => table === null || !made.has(table))
+  const ofMade = statements.flatMap((statement) => {
+    const [, from = '', to = ''] = KEY.exec(statement) ?? []
+    return made.has(from) && !made.has(to)
+      ? [{ does: `refers to ${to}`, table: to, ...BRIEF_FOR_WRITERS }]
+      : []
+  })
+  return [...effects.filter(({ table }) => table === null || !made.has(table)), ...ofMade]
 }
 
+/** A key of one table to another, which writers of the other wait for, too. */
+const KEY = /^(?:create|alter) table (\w+) .*\breferences (\w+)/
+
 /** Drizzle writes a statement a part; by hand there may be several. A function's body is not looked into. */
-function effectsOfPart(part: string): Effect[] {
+function statementsOf(part: string): string[] {
   const text = part
     .replaceAll(/--[^\n]*/g, ' ')
     .replaceAll(/\$\$.*?\$\$/gs, "''")
@@ -90,7 +106,6 @@ function effectsOfPart(part: string): Effect[] {
     .split(';')
     .map((statement) => statement.trim().replaceAll('public.', ''))
     .filter((statement) => statement !== '')
-    .map(effectOf)
 }
 
 function effectOf(statement: string): Effect {
