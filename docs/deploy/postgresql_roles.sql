@@ -101,7 +101,8 @@ CREATE OR REPLACE TRIGGER audit_logs_strange BEFORE INSERT ON audit_logs FOR EAC
     OR NEW.action NOT IN ('audit.reported', 'credentials.listed', 'credentials.read', 'domains.listed', 'links.read',
       'shapes.read')
     OR NEW.recorded_at NOT BETWEEN now() - interval '1 minute' AND now() + interval '1 minute'
-    OR NEW.timestamp NOT BETWEEN timestamptz '0001-01-02 00:00:00Z' AND timestamptz '9999-12-30 00:00:00Z'))
+    OR NEW.timestamp NOT BETWEEN timestamptz '0001-01-02 00:00:00Z' AND timestamptz '9999-12-30 00:00:00Z'
+    OR octet_length(NEW::text) > 8388608))
   EXECUTE FUNCTION refuse_strange_audit_logs();
 
 -- ... and to one of its own that has none yet the outcome, once.
@@ -113,8 +114,23 @@ $$;
 ALTER FUNCTION refuse_altered_audit_logs() OWNER TO cloakroom_owner;
 CREATE OR REPLACE TRIGGER audit_logs_altered BEFORE UPDATE ON audit_logs FOR EACH ROW
   WHEN (current_user = 'cloakroom_resolver' AND (OLD.status_code IS NOT NULL OR OLD.source <> 'resolver'
-    OR NEW.decision IS NULL OR NEW.decision NOT IN ('allowed', 'blocked', 'error')))
+    OR NEW.decision IS NULL OR NEW.decision NOT IN ('allowed', 'blocked', 'error')
+    OR octet_length(NEW::text) > 8388608))
   EXECUTE FUNCTION refuse_altered_audit_logs();
+
+-- No row of its own is longer than backups take.
+CREATE OR REPLACE FUNCTION refuse_long_audit_rows() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  RAISE EXCEPTION 'longer than what a process writes' USING ERRCODE = 'check_violation';
+END
+$$;
+ALTER FUNCTION refuse_long_audit_rows() OWNER TO cloakroom_owner;
+CREATE OR REPLACE TRIGGER audit_journal_long BEFORE INSERT ON audit_journal FOR EACH ROW
+  WHEN (current_user = 'cloakroom_resolver' AND octet_length(NEW::text) > 8388608)
+  EXECUTE FUNCTION refuse_long_audit_rows();
+CREATE OR REPLACE TRIGGER audit_refused_long BEFORE INSERT ON audit_refused FOR EACH ROW
+  WHEN (current_user = 'cloakroom_resolver' AND octet_length(NEW::text) > 8388608)
+  EXECUTE FUNCTION refuse_long_audit_rows();
 
 -- From PostgreSQL 17 on who is not the owner may vacuum; before, autovacuum alone does it.
 DO $$

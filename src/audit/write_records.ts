@@ -106,9 +106,13 @@ export async function storeRefused(
 /** invalid_json_text */
 const UNREADABLE = '22032'
 
-/** Takes a row that holds no intents out of the journal, as it was. */
+/** More than any that a process writes. */
+const MAX_KEPT = 1_048_576
+
+/** Takes a row that holds no intents out of the journal, as it was; of a very long one the beginning. */
 export async function storeUnreadable(sql: postgres.Sql, { id, ...row }: Row): Promise<void> {
-  await sql.unsafe(REFUSE, [`{${id}}`, id, UNREADABLE, JSON.stringify(row), false])
+  const kept = JSON.stringify(row).slice(0, MAX_KEPT).toWellFormed()
+  await sql.unsafe(REFUSE, [`{${id}}`, id, UNREADABLE, kept, false])
 }
 
 function column(name: keyof Entry, type: string, read: Column['read']): Column {

@@ -11,6 +11,7 @@ import { AuditTrail } from '../../src/audit/trail.ts'
 import { storeRefused } from '../../src/audit/write_records.ts'
 import { tokenActions } from '../../src/platform/http/endpoint.ts'
 import { openLog } from '../../src/platform/log.ts'
+import { MAX_ROW_BYTES } from '../../src/server/backup/rows.ts'
 import { writeReport } from '../../src/server/report.ts'
 import { type Agent, employAgent, openStage, resolveAs, type Stage } from '../support/agent.ts'
 import { callJson, startTestApp, type TestApp } from '../support/app.ts'
@@ -311,6 +312,40 @@ if (databaseKind === 'postgresql') {
         expect(await insert({ action })).toBe('done')
       },
     )
+
+    test('no row that it stores is longer than backups take', async () => {
+      const long = '\u0001'.repeat(8 * 1024 * 1024)
+      const code = ({ code }: { code: string }) => code
+      const outcomes = await Promise.all([
+        insert({ reason: long }),
+        asResolver`insert into audit_journal (id, live, intents) values (${Bun.randomUUIDv7()}, '1', ${long})`.catch(
+          code,
+        ),
+        asResolver`insert into audit_refused (id, code, intent) values (${Bun.randomUUIDv7()}, '1', ${long})`.catch(
+          code,
+        ),
+      ])
+      expect(outcomes).toEqual(['23514', '23514', '23514'])
+      const open = Bun.randomUUIDv7()
+      expect(await insert({ id: open, decision: 'error' })).toBe('done')
+      const outcome = asResolver`update audit_logs set reason = ${long}, status_code = 1 where id = ${open}`
+      expect(await outcome.catch(code)).toBe('42501')
+      const text = readFileSync(ROLES_FILE, 'utf8')
+      const bounds = [...text.matchAll(/octet_length\(NEW::text\) > (\d+)/g)]
+      expect(bounds.map(([, bound]) => Number(bound) < MAX_ROW_BYTES)).toEqual(Array(4).fill(true))
+    })
+
+    test('what is very long in the journal, and no intent, is kept as its beginning', async () => {
+      const [id, long] = [Bun.randomUUIDv7(), '\u0001'.repeat(4 * 1024 * 1024)]
+      await asResolver`insert into audit_journal (id, live, intents, recorded_at)
+        values (${id}, '1', ${long}, now() - interval '1 hour')`
+      const trail = new AuditTrail(asResolver, silent)
+      await trail.adopt(10)
+      await trail.close(0)
+      const kept =
+        await owner`select octet_length(intent) as length from audit_refused where id = ${id}`
+      expect([...kept]).toEqual([{ length: 1_048_576 }])
+    })
 
     test('a forged intent in the journal becomes no record, and holds up none', async () => {
       const [id, intents] = [Bun.randomUUIDv7(), JSON.stringify([{ id: 'x', proof: 1 }])]

@@ -5,6 +5,7 @@
  */
 import type { TransactionSql } from 'postgres'
 import { expectedTables, type FoundTable, requireAsMade, tablesNamed } from './expected.ts'
+import { BackupProblem } from './problem.ts'
 
 export type Table = {
   name: string
@@ -16,6 +17,9 @@ export type Table = {
 
 /** How many rows the database is asked for at a time. */
 const ROWS_AT_ONCE = 200
+
+/** Of the text of a row, of which JSON makes six times as much at most: then its line can be read again (file.ts). */
+export const MAX_ROW_BYTES = 10 * 1024 * 1024
 
 /** Of one transaction: what the text of a row depends on, no limit on its statements, and no row that is left out in silence. */
 export async function makeTextsExact(tx: TransactionSql): Promise<void> {
@@ -75,11 +79,22 @@ function inOrder(
   return ordered
 }
 
-/** All rows of a table, some at a time. */
+/** All rows of a table, some at a time. @throws BackupProblem where one is longer than any that Cloakroom makes */
 export async function* rowsOf(tx: TransactionSql, table: Table): AsyncGenerator<string[]> {
-  const query = `select t::text as row from ${quoted(table.name)} t order by ${table.order}`
-  for await (const rows of tx.unsafe<{ row: string }[]>(query).cursor(ROWS_AT_ONCE))
-    yield rows.map(({ row }) => row)
+  const query = `select length::int, case when length <= ${MAX_ROW_BYTES} then row end as row from ${quoted(table.name)} t
+    cross join lateral (select t::text as row offset 0) made cross join lateral (select octet_length(row) as length offset 0) measured
+    order by ${table.order}`
+  for await (const rows of tx.unsafe<Measured[]>(query).cursor(ROWS_AT_ONCE))
+    yield rows.map(({ row, length }) => row ?? refuse(table.name, length))
+}
+
+type Measured = { row: string | null; length: number }
+
+function refuse(table: string, length: number): never {
+  throw new BackupProblem(
+    'failed',
+    `the table ${table} has a row of ${length} bytes, which Cloakroom did not make: of more than ${MAX_ROW_BYTES} none is taken`,
+  )
 }
 
 /** Rows in the text that `rowsOf` gives. */

@@ -6,7 +6,7 @@ import { type Connection, openDatabase } from '../../../src/platform/db/open.ts'
 import { prepareDatabase } from '../../../src/platform/db/prepare.ts'
 import { openLog } from '../../../src/platform/log.ts'
 import { demandNoRules } from '../../../src/server/backup/expected.ts'
-import { tablesOf, withoutTriggers } from '../../../src/server/backup/rows.ts'
+import { MAX_ROW_BYTES, tablesOf, withoutTriggers } from '../../../src/server/backup/rows.ts'
 import { freshDatabase, type TestDatabase } from '../../support/database.ts'
 import { KEYS, operate, scratch } from './support.ts'
 
@@ -77,6 +77,27 @@ test.each(changes)(
   },
   60_000,
 )
+
+test('a row that is longer than any of ours: no backup, and the longest that is taken is restored', async () => {
+  // Of a control character JSON makes six; braces, code and id of the row are the rest.
+  const insert = (length: number) =>
+    on(
+      database,
+      ({ sql }) =>
+        sql`insert into audit_refused (id, code, intent) values (${Bun.randomUUIDv7()}, '1', repeat(E'\\x01', ${length}::int))`,
+    )
+  await insert(MAX_ROW_BYTES - 1_000)
+  const file = files.at('longest')
+  expect(await operate(database.env, 'backup', file)).toMatchObject({ code: 0 })
+  const other = await freshDatabase()
+  expect(await operate(other.env, 'restore', file)).toMatchObject({ code: 0 })
+  other.remove()
+  await insert(MAX_ROW_BYTES)
+  const made = await operate(database.env, 'backup', files.at('longer'))
+  expect(made).toMatchObject({ code: 1, out: '' })
+  expect(made.err).toMatch(/the table audit_refused has a row of 104\d{5} bytes/)
+  expect(existsSync(files.at('longer'))).toBe(false)
+}, 60_000)
 
 test('a schema that is called as the user hides no table, and one of ours in it is read or refused', async () => {
   const change = (statement: string) =>
