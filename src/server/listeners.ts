@@ -22,7 +22,7 @@ import type { Services } from '../platform/http/route.ts'
 import { serve } from '../platform/http/serve.ts'
 import { openRate } from '../platform/limits/shared_rate.ts'
 import { parseCidrs } from '../platform/net/cidr.ts'
-import { networkNamer, originNamer } from '../platform/net/network.ts'
+import { type Doubt, networkNamer, originNamer } from '../platform/net/network.ts'
 import type { FeatureServices } from '../platform/services.ts'
 import type { Resolver } from '../resolver/index.ts'
 import { controlPlaneRoutes, documented } from './routes.ts'
@@ -101,14 +101,7 @@ function sharedServices(
     storeChanges,
     storeDenial,
     checkHost: hostCheck(config.ALLOWED_HOSTS, refusedHosts(log, clock)),
-    networkOf: networkNamer(trusted, (peer) =>
-      log.warning(
-        'forwarded by a peer that is not in TRUSTED_PROXIES: limits count its clients as one',
-        {
-          peer,
-        },
-      ),
-    ),
+    networkOf: networkNamer(trusted, (doubt, peer) => log.warning(DOUBTS[doubt], { peer })),
     originOf: originNamer(trusted),
     limits: {
       register: openRate(services, 'register', config.RATE_REGISTER),
@@ -117,4 +110,10 @@ function sharedServices(
     },
     cronSecret: config.CRON_SECRET,
   }
+}
+
+const DOUBTS: Record<Doubt, string> = {
+  stranger: 'forwarded by a peer that is not in TRUSTED_PROXIES: limits count its clients as one',
+  nameless:
+    'a proxy of TRUSTED_PROXIES forwards for what is no address: limits count its clients as one',
 }

@@ -5,26 +5,35 @@
  */
 import { type CidrList, isIn, parseAddress, parseCidrs } from './cidr.ts'
 
-/**
- * Builds the function that names a request's network; `trusted` are our own proxies. The first peer that
- * forwards without being one is named to `onStranger`.
- */
+/** What makes limits count many clients as one: `stranger` forwards without being a proxy of ours, `nameless` is one that names what is no address. */
+export type Doubt = 'stranger' | 'nameless'
+
+/** Builds the function that names a request's network; `trusted` are our own proxies. The first peer with each doubt is told. */
 export function networkNamer(
   trusted: CidrList,
-  onStranger: (peer: string) => void = () => {},
+  onDoubt: (doubt: Doubt, peer: string) => void = () => {},
 ): (request: Request, peer: string | null) => string {
-  let isNamed = false
+  const told = new Set<Doubt>()
+  const tell = (doubt: Doubt, peer: string) => {
+    if (!told.has(doubt)) onDoubt(doubt, peer)
+    told.add(doubt)
+  }
   return (request, peer) => {
     const forwarded = request.headers.get('x-forwarded-for')
-    if (forwarded !== null && peer !== null && !isNamed && !isTrusted(peer, trusted)) {
-      isNamed = true
-      onStranger(peer)
-    }
-    const hops = (forwarded ?? '').split(',').map((hop) => hop.trim())
+    if (forwarded !== null && peer !== null && !isTrusted(peer, trusted)) tell('stranger', peer)
+    const hops = (forwarded ?? '').split(',').map((hop) => withoutPort(hop.trim()))
     let client = peer ?? 'unknown'
     while (hops.length > 0 && isTrusted(client, trusted)) client = hops.pop() || client
-    return networkOf(client)
+    const network = networkOf(client)
+    if (network === 'unknown' && peer !== null) tell('nameless', peer)
+    return network
   }
+}
+
+/** Some proxies write `192.0.2.1:1234`, or `[2001:db8::1]:1234` with or without the port. */
+function withoutPort(hop: string): string {
+  const [, v6, v4] = /^(?:\[([^\]]+)\](?::\d+)?|([^:]+):\d+)$/.exec(hop) ?? []
+  return v6 ?? v4 ?? hop
 }
 
 /**

@@ -56,11 +56,19 @@ describe('behind trusted proxies', () => {
     expect(nameOf(forwarded(), '10.0.0.1')).toBe('10.0.0.1')
     expect(nameOf(forwarded('10.9.9.9, 10.1.1.1'), '10.0.0.1')).toBe('10.9.9.9')
   })
+  test('an address with its port is the address', () => {
+    expect(nameOf(forwarded('198.51.100.7:1234'), '10.0.0.1')).toBe('198.51.100.7')
+    expect(nameOf(forwarded('198.51.100.7:1, 10.1.1.1:2'), '10.0.0.1')).toBe('198.51.100.7')
+    const bare = nameOf(forwarded('2001:db8::1'), '10.0.0.1')
+    for (const written of ['[2001:db8::1]:1234', '[2001:db8::1]'])
+      expect(nameOf(forwarded(written), '10.0.0.1')).toBe(bare)
+    // Who reads a port in it would take another address.
+    expect(nameOf(forwarded('2001:db8::1:1234'), '10.0.0.1')).toBe(bare)
+  })
   test('garbage has one name for all, and is never a key of its own', () => {
-    const names = ['garbage', '198.51.100.7:1234', '0x7f.1', '1'].map((value) =>
-      nameOf(forwarded(value), '10.0.0.1'),
-    )
-    expect(names).toEqual(['unknown', 'unknown', 'unknown', 'unknown'])
+    const hops = ['garbage', '0x7f.1', '1', '1:2:3', '[garbage]:1', '[::1', ':1', '198.51.100.7:x']
+    const names = hops.map((value) => nameOf(forwarded(value), '10.0.0.1'))
+    expect(names).toEqual(hops.map(() => 'unknown'))
   })
 })
 
@@ -79,9 +87,22 @@ describe('the origin that the caller sees', () => {
   })
 })
 
+test('a trusted proxy that names no address is told once', () => {
+  const told: string[] = []
+  const nameOf = networkNamer(parseCidrs('10.0.0.0/8'), (doubt, peer) =>
+    told.push(`${doubt} ${peer}`),
+  )
+  nameOf(forwarded('198.51.100.7:1234'), '10.0.0.1')
+  expect(told).toEqual([])
+  for (const peer of ['10.0.0.1', '10.0.0.2']) nameOf(forwarded('_hidden'), peer)
+  expect(told).toEqual(['nameless 10.0.0.1'])
+})
+
 test('a peer that forwards without being trusted is named once', () => {
   const strangers: string[] = []
-  const nameOf = networkNamer(parseCidrs('10.0.0.0/8'), (peer) => strangers.push(peer))
+  const nameOf = networkNamer(parseCidrs('10.0.0.0/8'), (doubt, peer) => {
+    if (doubt === 'stranger') strangers.push(peer)
+  })
   const forwarded = new Request('http://a/', { headers: { 'x-forwarded-for': '203.0.113.1' } })
   nameOf(new Request('http://a/'), '192.0.2.1')
   nameOf(forwarded, '10.0.0.1')
