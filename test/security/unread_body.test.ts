@@ -11,10 +11,15 @@ beforeAll(async () => {
 })
 afterAll(() => app.stop())
 
-/** Sends a body in one go, as Go's client does, and resolves when the connection is closed. */
-function send(origin: string, path: string, framing: string, body: Uint8Array[]) {
-  const { promise, resolve } = Promise.withResolvers<{ answer: string; failure: string | null }>()
+/** Sends a body, in one go as Go's client does or with pauses, and resolves when the connection is closed. */
+function send(origin: string, path: string, framing: string, body: Uint8Array[], pauseMs = 0) {
+  const { promise, resolve } = Promise.withResolvers<{
+    answer: string
+    failure: string | null
+    isSent: boolean
+  }>()
   let answer = ''
+  let pieces = 0
   let failure: string | null = null
   const socket = connect(Number(new URL(origin).port), '127.0.0.1')
   socket.on('data', (chunk) => {
@@ -23,11 +28,18 @@ function send(origin: string, path: string, framing: string, body: Uint8Array[])
   socket.on('error', (error) => {
     failure = error.message
   })
-  socket.on('close', () => resolve({ answer, failure }))
+  socket.on('close', () => resolve({ answer, failure, isSent: pieces === body.length }))
   socket.write(
     `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n${framing}\r\n\r\n`,
   )
-  for (const piece of body) socket.write(piece)
+  const write = async () => {
+    for (const piece of body) {
+      if (pauseMs > 0) await Bun.sleep(pauseMs)
+      socket.write(piece)
+      pieces += 1
+    }
+  }
+  void write()
   return promise
 }
 
@@ -52,6 +64,19 @@ test('the refusal of a long body reaches a client that is still sending it', asy
     }),
   )
   await Promise.all(sent)
+}, 60_000)
+
+test('also one that takes a second to send, whenever that begins', async () => {
+  const body = Array.from({ length: 20 }, () => new Uint8Array(50_000))
+  // The runtime looks for connections that wait every four seconds.
+  const sent = Array.from({ length: 8 }, async (_, index) => {
+    await Bun.sleep(index * 500)
+    return await send(app.resolver, '/v1/resolve', 'Content-Length: 1000000', body, 50)
+  })
+  for (const { answer, failure, isSent } of await Promise.all(sent)) {
+    expect({ failure, isSent }).toEqual({ failure: null, isSent: true })
+    expect(answer).toStartWith('HTTP/1.1 401 ')
+  }
 }, 60_000)
 
 test('one that never ends is cut off, and one that is too long for anything at once', async () => {

@@ -146,6 +146,8 @@ async function answer(
 
 /** A body of so many bytes came with its head, as a rule: its client sends no more. */
 const AT_ONCE = 16_384
+/** The runtime looks every four seconds, and takes one to four for its next look, which may be at once: these are four to eight. */
+const LINGER_SECONDS = 5
 
 /**
  * A body that was refused unread. A client that still sends would lose the answer if the connection were
@@ -156,7 +158,7 @@ const AT_ONCE = 16_384
 function linger(request: Request, response: Response, server: Server<unknown> | null): void {
   const declared = Number(request.headers.get('content-length') ?? LARGEST_BODY)
   if (declared > LARGEST_BODY) response.headers.set('connection', 'close')
-  else if (declared > AT_ONCE) server?.timeout(request, 1)
+  else if (declared > AT_ONCE) server?.timeout(request, LINGER_SECONDS)
 }
 
 /** Adds what is known of the connection, and what can be done with it. */
