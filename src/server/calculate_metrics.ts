@@ -12,7 +12,8 @@ import { systemClock } from '../platform/clock.ts'
 import { ConfigError, readConfig } from '../platform/config/config.ts'
 import { CLUSTER } from '../platform/db/embedded/data_directory.ts'
 import { DataDirectoryError } from '../platform/db/embedded/open.ts'
-import { migrate } from '../platform/db/migrations/migrate.ts'
+import { pendingMigrations } from '../platform/db/migrations/migrate.ts'
+import { OlderSchema, SchemaError } from '../platform/db/migrations/schema_error.ts'
 import { openDatabase } from '../platform/db/open.ts'
 import { awaitServer, ServerUnreachable } from '../platform/db/reach.ts'
 import { EX_CONFIG, EX_USAGE } from '../platform/exit_codes.ts'
@@ -35,20 +36,19 @@ export async function runCalculateMetrics(days: unknown): Promise<number> {
     await calculate(count)
     return 0
   } catch (error) {
-    if (error instanceof ConfigError) {
-      process.stderr.write(complaints(error.problems))
-      return EX_CONFIG
-    }
-    if (error instanceof ServerUnreachable) {
-      process.stderr.write(complaints([error.message]))
-      return 1
-    }
-    if (!(error instanceof DataDirectoryError)) throw error
-    process.stderr.write(
-      `cloakroom: ${error.message} A running server computes by itself, or when asked: POST /telemetry/internal/compute-metrics/\n`,
-    )
-    return 1
+    process.stderr.write(complaints(problemsOf(error)))
+    return error instanceof ConfigError ? EX_CONFIG : 1
   }
+}
+
+function problemsOf(error: unknown): readonly string[] {
+  if (error instanceof ConfigError) return error.problems
+  if (error instanceof ServerUnreachable) return [error.message]
+  if (error instanceof SchemaError) return [`${error.code}: ${error.message}`]
+  if (!(error instanceof DataDirectoryError)) throw error
+  return [
+    `${error.message} A running server computes by itself, or when asked: POST /telemetry/internal/compute-metrics/`,
+  ]
 }
 
 async function calculate(count: number): Promise<void> {
@@ -57,10 +57,11 @@ async function calculate(count: number): Promise<void> {
     throw new ConfigError([
       'DATA_DIR: there is no database (set it, or DB_HOST, as for the server)',
     ])
-  await awaitServer(config, openLog(config.LOG_LEVEL))
+  await awaitServer({ ...config, DB_WAIT_SECONDS: 0 }, openLog(config.LOG_LEVEL))
   const connection = await openDatabase(config, () => process.exit(1))
   try {
-    await migrate(connection.sql)
+    const pending = await pendingMigrations(connection.sql)
+    if (pending !== 0) throw new OlderSchema(pending)
     const rows = await computeLastDays({ db: connection.db, clock: systemClock }, count)
     for (const row of rows) process.stdout.write(`${JSON.stringify(showDay(row))}\n`)
   } finally {

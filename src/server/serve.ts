@@ -141,6 +141,8 @@ function reasonOf(error: unknown): string {
     return `DATA_DIR: the data directory cannot be written: ${whyUnwritable(code) ?? 'check the path'}, at ${error.path} (${code})`
   if (/^E?CONN|^CONNECT/.test(code))
     return `the database cannot be reached (${code}): check DB_HOST and DB_PORT`
+  if (code === '25006')
+    return 'the database takes no writes (25006), and has to be migrated: the embedded one takes none while less than 96 MiB of its disk are free, and a PostgreSQL none while it is a standby'
   if (code === '42501' && error instanceof Error)
     return `DB_USER lacks a privilege: ${error.message} (docs/database-users.md; after an upgrade, postgresql_roles.sql is run again)`
   const { error: name, cause, at } = describeError(error)

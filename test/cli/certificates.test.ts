@@ -165,6 +165,12 @@ test('what does not speak TLS is told from what is not there', async () => {
   expect([nobody.code, nobody.err]).toEqual([6, expect.stringContaining('cannot be reached')])
 })
 
+test('http to what speaks TLS asks for https', async () => {
+  const server = gateway(await named()).origin.replace('https:', 'http:')
+  const { code, err } = await ada.run(['status', '--server', server])
+  expect([code, err]).toEqual([6, expect.stringContaining('is it https instead of http?')])
+})
+
 describe('the authority of --ca-file is trusted', () => {
   test('by commands with a session, in each way of naming it', async () => {
     const { origin } = gateway(await named())

@@ -5,10 +5,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { DailyRow } from '../../src/features/metrics/contract.ts'
 import { dayOf, daysUntil } from '../../src/features/metrics/days.ts'
+import { appliedIn } from '../../src/platform/db/migrations/migrate.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { databaseKind, freshDatabase, type TestDatabase } from '../support/database.ts'
 import { registerPerson } from '../support/people.ts'
 import { watched } from '../support/watched.ts'
+import { readFixture } from '../upgrade/fixture.ts'
+import { change, configOf, restored } from '../upgrade/restored.ts'
 
 const MAIN = join(import.meta.dir, '../../src/main.ts')
 const KEYS = {
@@ -90,6 +93,17 @@ test('makes no database where there is none: 78, one line, nothing on the disk',
   expect(existsSync(env.DATA_DIR)).toBe(false)
   remove()
 }, 30_000)
+
+test('migrates nothing: a database of before is left to the start of a server', async () => {
+  const fixture = readFixture('0020_shared_limits')
+  const older = await restored(fixture)
+  const { code, out, err } = await run({ ...older.env, ...fixture.keys }, [])
+  expect({ code, out }).toEqual({ code: 1, out: '' })
+  expect(err).toMatch(/^cloakroom: older_schema: the database lacks \d+ migrations, [^\n]+\n$/)
+  const applied = await change(configOf(fixture, older), ({ sql }) => appliedIn(sql))
+  expect(applied?.at(-1)?.name).toBe('0020_shared_limits')
+  older.remove()
+}, 60_000)
 
 test('refuses a number that is none, with 2 and one line', async () => {
   for (const days of ['0', '367', 'three', '1.5', '']) {

@@ -1,8 +1,9 @@
 /** A start on a DATA_DIR that cannot be used: what it says, and whether a service manager should try again. */
 import { afterAll, expect, test } from 'bun:test'
-import { mkdirSync, truncateSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openEmbedded } from '../../src/platform/db/embedded/open.ts'
+import { makeDisk } from '../faults/disk.ts'
 import { operate, scratch } from './backup/support.ts'
 
 const files = scratch()
@@ -55,4 +56,33 @@ test('what passes exits with 1', async () => {
     code: 1,
     err: expect.stringMatching(/^cloakroom: not_writable: .*\n$/),
   })
+}, 60_000)
+
+test.each(['doctor', 'backup', 'rekey-outer'])(
+  '%s of a folder with nothing in it says so',
+  async (command) => {
+    const empty = files.at(command)
+    const keys = { SECRET_KEY: '', ENCRYPTION_KEY: '' }
+    const args = command === 'backup' ? [files.at('never')] : []
+    expect(await operate({ DATA_DIR: empty, ...keys }, command, ...args)).toEqual({
+      code: 78,
+      out: '',
+      err: `cloakroom: DATA_DIR: ${empty} has neither a database nor keys (name the server's, or set DB_HOST, SECRET_KEY and ENCRYPTION_KEY as for the server)\n`,
+    })
+    expect(existsSync(empty)).toBe(false)
+  },
+  60_000,
+)
+
+test('a disk without room for a first start is named', async () => {
+  const disk = makeDisk(64)
+  try {
+    const { code, err } = await start(join(disk.path, 'data'))
+    expect(code).toBe(1)
+    expect(err).toContain('the database takes no writes (25006)')
+    expect(err).toContain('less than 96 MiB')
+    expect(err).not.toContain('    at ')
+  } finally {
+    disk.remove()
+  }
 }, 60_000)

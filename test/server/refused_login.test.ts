@@ -51,6 +51,20 @@ test.each(COMMANDS)(
   60_000,
 )
 
+test.each([
+  ['backup', files.at('none')],
+  ['rekey-outer', '--dry-run'],
+])(
+  '%s says at once that nothing listens, whatever a start waits',
+  async (...args) => {
+    const away = { DB_PORT: '1', DB_WAIT_SECONDS: '3600' }
+    const { code: exitCode, text } = await said('', away, ...args)
+    expect(text).toContain('PostgreSQL could not be reached at 127.0.0.1:1: nothing listens there')
+    expect(exitCode).toBe(1)
+  },
+  60_000,
+)
+
 test('one that is not set is said to be so, a missing database is named', async () => {
   expect((await said('28P01', {}, 'doctor')).text).toEndWith('DB_PASSWORD, which is not set\n')
   expect((await said('28000', {}, 'doctor')).text).toEndWith('not set, and pg_hba.conf\n')

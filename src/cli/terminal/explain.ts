@@ -138,13 +138,21 @@ function networkFault(error: unknown): CliError | null {
     return new CliError('unreachable', 'what listens at that address does not speak TLS', hint)
   }
   if (!NETWORK_CODES.test(code)) return null
-  const hint = 'is it running? check its address with: cloakroom config'
+  const mayBeTls = code === 'ECONNRESET' && urlIn(error)?.protocol === 'http:'
+  const hint = mayBeTls
+    ? 'it closed the connection: is it https instead of http? check its address with: cloakroom config'
+    : 'is it running? check its address with: cloakroom config'
   return new CliError('unreachable', `${addressIn(error)} cannot be reached`, hint)
 }
 
-/** The runtime puts the URL into `path`; a person has several addresses to check. */
+/** The runtime puts it into `path`. */
+function urlIn(error: unknown): URL | null {
+  return error instanceof Error && 'path' in error ? URL.parse(String(error.path)) : null
+}
+
+/** A person has several addresses to check. */
 function addressIn(error: unknown): string {
-  const url = error instanceof Error && 'path' in error ? URL.parse(String(error.path)) : null
+  const url = urlIn(error)
   return url ? `the server at ${url.origin}` : 'the server'
 }
 

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Config, ConfigError, readConfig } from '../../platform/config/config.ts'
-import { KEYS_FILE } from '../../platform/db/embedded/data_directory.ts'
+import { CLUSTER, KEYS_FILE } from '../../platform/db/embedded/data_directory.ts'
 import { DataDirectoryError } from '../../platform/db/embedded/open.ts'
 import { SchemaError } from '../../platform/db/migrations/schema_error.ts'
 import { ServerUnreachable } from '../../platform/db/reach.ts'
@@ -19,6 +19,10 @@ export { BackupProblem, ConfigError }
 export function serverConfig(): Config {
   return readConfig(process.env, (dataDir) => {
     if (existsSync(join(dataDir, KEYS_FILE))) return readOwnKeys(dataDir, () => {})
+    if (!existsSync(join(dataDir, CLUSTER)))
+      throw new ConfigError([
+        `DATA_DIR: ${dataDir} has neither a database nor keys (name the server's, or set DB_HOST, SECRET_KEY and ENCRYPTION_KEY as for the server)`,
+      ])
     throw new ConfigError([
       `ENCRYPTION_KEY: the keys of the server are needed (put its ${KEYS_FILE} into ${dataDir}, or set SECRET_KEY and ENCRYPTION_KEY)`,
     ])

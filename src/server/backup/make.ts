@@ -73,7 +73,8 @@ export async function withDatabase<T>(
       'DATA_DIR: there is no database (set it, or DB_HOST, as for the server)',
     ])
   const log = openLog(config.LOG_LEVEL)
-  await awaitServer(config, log)
+  // A command says at once that it is away.
+  await awaitServer({ ...config, DB_WAIT_SECONDS: 0 }, log)
   const connection = await openDatabase(config, () => process.exit(1)).catch((error: unknown) => {
     if (!(error instanceof DataDirectoryError) || error.problem !== 'in_use') throw error
     throw new BackupProblem('failed', `${error.message} ${inUse}`, error)

@@ -128,16 +128,25 @@ function targetOf(config: Config, to: string): Config {
       'usage',
       'the target must be postgres://user@host:port/database, or a directory',
     )
+  const [database, user, password] = [url.pathname.slice(1), url.username, url.password].map(plain)
   const mode = url.searchParams.get('sslmode') ?? config.DB_SSLMODE
   return {
     ...config,
     DB_HOST: host,
     DB_PORT: Number(url.port || 5432),
-    DB_NAME: decodeURIComponent(url.pathname.slice(1)),
-    DB_USER: decodeURIComponent(url.username),
-    DB_PASSWORD: decodeURIComponent(url.password) || givenPassword(),
+    DB_NAME: database,
+    DB_USER: user,
+    DB_PASSWORD: password || givenPassword(),
     DB_SSLMODE: SSL_MODES.find((known) => known === mode) ?? 'verify-full',
     DB_WAIT_SECONDS: 0,
+  }
+}
+
+function plain(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    throw new BackupProblem('usage', 'a % in the target that stands for itself is written %25')
   }
 }
 
