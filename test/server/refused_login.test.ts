@@ -51,14 +51,15 @@ test.each(COMMANDS)(
   60_000,
 )
 
-test.each([
+test.each<[command: string, ...rest: string[]]>([
   ['backup', files.at('none')],
   ['rekey-outer', '--dry-run'],
+  ['calculate_metrics'],
 ])(
   '%s says at once that nothing listens, whatever a start waits',
-  async (...args) => {
+  async (command, ...args) => {
     const away = { DB_PORT: '1', DB_WAIT_SECONDS: '3600' }
-    const { code: exitCode, text } = await said('', away, ...args)
+    const { code: exitCode, text } = await said('', away, command, ...args)
     expect(text).toContain('PostgreSQL could not be reached at 127.0.0.1:1: nothing listens there')
     expect(exitCode).toBe(1)
   },
