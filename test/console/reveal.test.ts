@@ -37,8 +37,14 @@ test('a value is hidden after 30 seconds, in a tab that slept too, and when some
   await press('Save')
   await page.getByRole('button', { name: /^KEY in development/ }).click()
   // The list is read anew after a change, and what is shown meanwhile is hidden with its row.
-  await show()
-  await press('Hide KEY')
+  const timeout = 3_000
+  const isStill = async () => {
+    await press('Show KEY')
+    await value.waitFor({ timeout })
+    await page.getByRole('button', { name: 'Hide KEY', exact: true }).click({ timeout })
+    return true
+  }
+  while (!(await isStill().catch(() => false)));
   await page.clock.install()
   await show()
   await page.clock.runFor(28_000)
