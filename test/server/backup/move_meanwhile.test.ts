@@ -88,6 +88,8 @@ if (databaseKind === 'postgresql') {
     for (const way of ways) {
       const { env, sql } = await prepared('somebody')
       const meanwhile = async () => {
+        // Longer than a migration waits for a table.
+        await Bun.sleep(2_500)
         expect(await operate({ ...env, ...ports }, 'serve')).toEqual(NOT_STARTED)
         await sessionIn(env, 'cloakroom 1a2b3c4d')`select 1`
       }

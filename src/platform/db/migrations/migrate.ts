@@ -119,6 +119,8 @@ export async function migrateIn(
     add column if not exists keeps_older boolean not null default false`
   const pending = pendingOf((await appliedIn(tx)) ?? [], list)
   for (const migration of pending) await apply(tx, migration)
+  // What else the transaction does waits as long as any other.
+  await tx.unsafe('set local lock_timeout to default')
   return pending.length
 }
 
