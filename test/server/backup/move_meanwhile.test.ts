@@ -39,8 +39,12 @@ if (databaseKind === 'postgresql') {
     let moving: Promise<T> | undefined
     await sql.begin(async (tx) => {
       await tx.unsafe(`lock table ${table} in access exclusive mode`)
-      moving = move()
+      let hasEnded = false
+      moving = move().finally(() => {
+        hasEnded = true
+      })
       for (;;) {
+        if (hasEnded) throw new Error(`it waited for nothing: ${JSON.stringify(await moving)}`)
         const waiting = await tx`select 1 from pg_locks where not granted
           and database = (select oid from pg_database where datname = current_database())`
         if (waiting.length > 0) break
