@@ -3,6 +3,7 @@
  * in the way. A lock of the transaction that moves says so; servers take it for a moment when they start.
  */
 import type { Sql, TransactionSql } from 'postgres'
+import { lockHolder } from './lock_holder.ts'
 import { ServerUnreachable } from './reach.ts'
 
 const ADVISORY_LOCK = 6_021_023_022
@@ -14,12 +15,14 @@ export async function keepServersOut(tx: TransactionSql): Promise<boolean> {
   return row?.mine === true
 }
 
-/** @throws ServerUnreachable */
+/** @throws ServerUnreachable, which says whose lock it is: any user of the database can take one */
 export async function demandNotMoving(sql: Sql): Promise<void> {
   const [row] = await sql<{ free: boolean }[]>`
     select pg_try_advisory_xact_lock_shared(${ADVISORY_LOCK}) as free`
-  if (row?.free !== true) throw new ServerUnreachable(MOVING)
+  if (row?.free === true) return
+  const holder = await lockHolder(sql, ADVISORY_LOCK)
+  const whose = holder ? ` (backend ${holder.pid} of ${holder.user})` : ''
+  throw new ServerUnreachable(
+    `the rows of this database are being moved or restored${whose}: start the server when that has ended`,
+  )
 }
-
-const MOVING =
-  'the rows of this database are being moved or restored: start the server when that has ended'

@@ -1,6 +1,7 @@
 /** One at a time on a PostgreSQL: the second is told who holds it. The embedded database has one process. */
 import type { Sql } from 'postgres'
 import { nameWithKeys } from '../../platform/db/live_keys.ts'
+import { lockHolder } from '../../platform/db/lock_holder.ts'
 import type { Connection } from '../../platform/db/open.ts'
 import { RekeyProblem } from './problem.ts'
 
@@ -29,12 +30,7 @@ export async function alone<T>(
 }
 
 async function inUse(sql: Sql): Promise<string> {
-  const [holder] = await sql<{ pid: number; since: string; place: string }[]>`
-    select a.pid, to_char(a.backend_start at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as since,
-      coalesce(host(a.client_addr), 'this machine') as place
-    from pg_locks l join pg_stat_activity a on a.pid = l.pid
-    where l.locktype = 'advisory' and a.datname = current_database() and l.granted and l.objsubid = 1
-      and (l.classid::bigint << 32) | l.objid::bigint = ${ADVISORY_LOCK}`
+  const holder = await lockHolder(sql, ADVISORY_LOCK)
   const who = holder
     ? `backend ${holder.pid} of PostgreSQL, from ${holder.place}, since ${holder.since}`
     : 'it ends just now'
