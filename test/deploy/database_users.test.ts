@@ -489,6 +489,26 @@ if (databaseKind === 'postgresql') {
       expect(await decisionsIn(owner)).toEqual(before)
       expect((await resolveAs(resolver.resolver, agent.token, call())).status).toBe(200)
     })
+
+    test('what it set for itself goes as docs/database-users.md says', async () => {
+      const applied = async () => {
+        const sql = connect('cloakroom_resolver')
+        const [{ search_path = '' } = {}] = await sql`show search_path`
+        await sql.end()
+        return search_path
+      }
+      const usual = await applied()
+      await asResolver.unsafe(
+        `alter role cloakroom_resolver in database ${database} set search_path = nowhere`,
+      )
+      expect(await applied()).toBe('nowhere')
+      const page = readFileSync(PAGE, 'utf8')
+      const [reset = ''] = page.match(/^alter role cloakroom_resolver in database .*$/m) ?? []
+      const administrator = connect('cloakroom')
+      await administrator.unsafe(reset.replace('database cloakroom', `database ${database}`))
+      await administrator.end()
+      expect(await applied()).toBe(usual)
+    })
   })
 
   describe('audit_partitions.sql', () => {
