@@ -302,6 +302,14 @@ if (databaseKind === 'postgresql') {
       })
     }, 60_000)
 
+    test('it says where its lock could not be taken', async () => {
+      const away = { DB_LISTEN_HOST: '127.0.0.1', DB_LISTEN_PORT: '1' }
+      expect(await operate({ ...filled.env, ...away }, 'rekey-outer')).toMatchObject({
+        code: 1,
+        err: 'cloakroom: no connection could be had for its lock (ECONNREFUSED): check DB_LISTEN_HOST and DB_LISTEN_PORT\n',
+      })
+    }, 60_000)
+
     test('of two at once the second is refused', async () => {
       await putUnderOld(filled)
       const first = start(filled.env, 'rekey-outer', '--batch', '1', '--pause', '300')

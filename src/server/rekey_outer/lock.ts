@@ -16,7 +16,12 @@ export async function alone<T>(
 ): Promise<T> {
   const besides = connectBesides(nameWithKeys(encryptionKey))
   // A reserved one is not made anew while it lives.
-  const holding = await besides.reserve()
+  const holding = await besides.reserve().catch((error: { code?: unknown }) => {
+    throw new RekeyProblem(
+      `no connection could be had for its lock (${error.code}): check DB_LISTEN_HOST and DB_LISTEN_PORT`,
+      { cause: error },
+    )
+  })
   try {
     const [row] = await holding<{ mine: boolean }[]>`
       select pg_try_advisory_lock(${ADVISORY_LOCK}) as mine`
