@@ -209,7 +209,10 @@ describe.each(EXAMPLES)('%s', (example) => {
       return answerOf(...bearer(agent.person.token), ...type, url(VAULT, path))
     }
     expect(await send(32)).toMatchObject({ status: 422, body: { error_code: 'validation_error' } })
-    expect(await send(33)).toMatchObject({ status: 413 })
+    // Caddy waits half a second for a client that still sends when it is refused, and then ends the connection.
+    let refused = await send(33)
+    while (example === 'Caddyfile' && refused.status === 0) refused = await send(33)
+    expect(refused).toMatchObject({ status: 413 })
   })
 
   test('who may not call is refused with no more of the body than the server in front insists on', async () => {
