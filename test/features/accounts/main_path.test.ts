@@ -1,3 +1,4 @@
+// tier: quick
 /** The main path of an account: register, log in, refresh, ask who one is, log out. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { unwrapPrivateKey, userKey } from '../../../src/client/account/keys.ts'
