@@ -1,4 +1,4 @@
-// tier: quick
+// tier: all
 /** That the canary of every run (test/support/canary.ts) sees a leak of each kind, and says when it was blind. */
 import { expect, test } from 'bun:test'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
