@@ -112,6 +112,13 @@ function expected(endpoint: Endpoint, row: Row, name: CallerName): number | null
   return permits(name, access.permission) ? null : 403
 }
 
+function codeOf(status: number, name: CallerName): unknown {
+  if (status === 401) return 'invalid_token'
+  if (status === 404) return 'not_found'
+  if (status === 403) return may[name] ? 'scope_required' : 'forbidden'
+  return expect.any(String)
+}
+
 async function send(
   { endpoint, surface }: { endpoint: Endpoint; surface: 'control-plane' | 'resolver' },
   { params = {}, query = {}, body, headers }: Request,
@@ -257,13 +264,16 @@ describe.each(sampled.map((served) => [served.endpoint.name, served] as const))(
       const requests = new Map<CallerName, Request>()
       for (const name of denied) requests.set(name, await row.request(sceneOf(name)))
       const before = await fingerprint(world)
-      const got: Partial<Record<CallerName, number>> = {}
+      const got: Partial<Record<CallerName, unknown>> = {}
       for (const name of denied) {
-        got[name] = (await send(served, requests.get(name) ?? {}, tokenOf(name))).status
+        const { status, text } = await send(served, requests.get(name) ?? {}, tokenOf(name))
+        got[name] = [status, JSON.parse(text).error_code]
       }
-      expect(got).toEqual(
-        Object.fromEntries(denied.map((name) => [name, expected(endpoint, row, name)])),
-      )
+      const refusals = denied.map((name) => {
+        const status = expected(endpoint, row, name) ?? 0
+        return [name, [status, codeOf(status, name)]]
+      })
+      expect(got).toEqual(Object.fromEntries(refusals))
       expect(await fingerprint(world)).toEqual(before)
     })
 
