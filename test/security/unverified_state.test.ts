@@ -177,10 +177,18 @@ describe('the allowlist is the one that was signed', () => {
 })
 
 describe('a token is refused', () => {
+  const set = (column: string, value: string): Tamper => {
+    const text = `update tokens set ${column} = ${value} where id = $1`
+    return ({ tokenId }) => sql().unsafe(text, [tokenId])
+  }
   refusesAtFirstSight({
     'that a stranger granted': (rows) => rows.grant({}, stranger),
     'whose grant is for another key': (rows) =>
       rows.grant({ public_key: stranger.identity.public_key }),
+    'of another agent': set('agent_id', 'null'),
+    'with other environments': set('environment', "'development'"),
+    'with other projects': async (rows) => set('project_id', `'${rows.projectId}'`)(rows),
+    'with another public key': set('public_key', `decode(repeat('09', 32), 'hex')`),
   })
 
   test('that ends later than it was granted; one that ends earlier is used', async () => {
@@ -251,6 +259,18 @@ describe('a token is refused', () => {
 describe('an envelope is refused', () => {
   refusesAtFirstSight({
     'that a stranger signed': (rows) => rows.provision(undefined, stranger),
+    'that is not the one that was signed': async (rows) => {
+      const [before] = await sql()<{ statement: string; signature: Uint8Array }[]>`
+        select statement, signature from token_envelopes where token_id = ${rows.tokenId}`
+      await rows.provision()
+      const { statement = '', signature = new Uint8Array() } = before ?? {}
+      await stage.app.connection.db
+        .update(tokenEnvelopes)
+        .set({ statement, signature })
+        .where(eq(tokenEnvelopes.tokenId, rows.tokenId))
+    },
+    'that the outer layer does not open': ({ tokenId }) =>
+      sql()`update token_envelopes set envelope = envelope || decode('00', 'hex') where token_id = ${tokenId}`,
   })
 })
 
