@@ -15,7 +15,7 @@ import {
   type Agent,
   employAgent,
   type IssuedToken,
-  openStage,
+  sharedStage,
   recordOf,
   type Stage,
 } from '../support/agent.ts'
@@ -30,7 +30,7 @@ let agent: Agent
 const tokens = new Map<string, IssuedToken>()
 
 beforeAll(async () => {
-  stage = await openStage()
+  stage = await sharedStage()
   agent = await employAgent(stage, { secrets: { KEY: VALUE }, ofProject: true })
   for (const may of [['use'], ['use', 'read'], ['read']] as Capability[][]) {
     const issued = await agent.issue({ environment: 'development', capabilities: may })

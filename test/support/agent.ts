@@ -23,6 +23,7 @@ import type { Capability } from '../../src/platform/capability.ts'
 import { type FaultCode, messageOf, statusOf } from '../../src/platform/fault.ts'
 import type { Policy } from '../../src/platform/policy.ts'
 import { type Answer, startTestApp, type TestApp } from './app.ts'
+import { preparedDatabase, type TestDatabase } from './database.ts'
 import { type Person, registerPerson } from './people.ts'
 import { startUpstream, type Upstream } from './upstream.ts'
 
@@ -47,11 +48,16 @@ export type Stage = {
 
 type StageOptions = {
   env?: Record<string, string>
+  database?: TestDatabase
   /** Further names of the upstream's certificate. */
   names?: readonly string[]
 }
 
-export async function openStage({ env = {}, names: more = [] }: StageOptions = {}): Promise<Stage> {
+export async function openStage({
+  env = {},
+  database,
+  names: more = [],
+}: StageOptions = {}): Promise<Stage> {
   const directory = mkdtempSync(join(tmpdir(), 'cr-stage-'))
   const caFile = join(directory, 'ca.pem')
   const authority = await createAuthority('Test authority')
@@ -63,6 +69,7 @@ export async function openStage({ env = {}, names: more = [] }: StageOptions = {
   const app = await startTestApp(
     { RESOLVER_ALLOW_NETWORKS: '127.0.0.1/32', RESOLVER_CA_FILE: caFile, ...env },
     {
+      ...(database ? { database } : {}),
       lookup: async (host) => {
         lookups.push(host)
         const found = names.get(host)
@@ -89,6 +96,19 @@ export async function openStage({ env = {}, names: more = [] }: StageOptions = {
       rmSync(directory, { recursive: true, force: true })
     },
   }
+}
+
+let shared: Promise<Stage> | undefined
+
+/**
+ * The one stage of this test process, with default settings. Use it under the conditions of `sharedApp`,
+ * with a fresh agent. Names and addresses stay as they are; scripts of the upstream are those of one file.
+ */
+export async function sharedStage(): Promise<Stage> {
+  shared ??= preparedDatabase({ isKept: true }).then((database) => openStage({ database }))
+  const stage = await shared
+  stage.upstream.reset()
+  return { ...stage, stop: async () => {} }
 }
 
 export type Agent = {

@@ -57,8 +57,12 @@ let shared: Promise<TestApp> | undefined
  * Nothing stops it: the runner removes its database.
  */
 export async function sharedApp(): Promise<TestApp> {
-  shared ??= startTestApp(UNLIMITED)
+  shared ??= startShared()
   return { ...(await shared), stop: async () => {} }
+}
+
+async function startShared(): Promise<TestApp> {
+  return startTestApp(UNLIMITED, { database: await preparedDatabase({ isKept: true }) })
 }
 
 let emails = 0

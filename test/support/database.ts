@@ -43,8 +43,13 @@ export async function freshDatabase(): Promise<TestDatabase> {
   return { env: databaseVariables(socketDir, await createDatabase()), remove: () => {} }
 }
 
+type Lifetime = {
+  /** Whether it outlives the test file, as the database of an application that files share must. */
+  isKept?: boolean
+}
+
 /** One that has our schema and no row. */
-export async function preparedDatabase(): Promise<TestDatabase> {
+export async function preparedDatabase({ isKept = false }: Lifetime = {}): Promise<TestDatabase> {
   if (databaseKind === 'embedded') {
     directory ??= prepareDirectory()
     const database = newDirectory()
@@ -52,7 +57,7 @@ export async function preparedDatabase(): Promise<TestDatabase> {
     return database
   }
   const { socketDir, createDatabase } = await preparedCluster()
-  const name = await createDatabase({ template: PREPARED })
+  const name = await createDatabase({ template: PREPARED, isKept })
   return { env: databaseVariables(socketDir, name), remove: () => {} }
 }
 

@@ -11,7 +11,12 @@ import { databasePlace } from './places.ts'
 import { findPostgres } from './postgres_programs.ts'
 
 /** Which database to copy, if not the empty one, and under which name, if not one that is free. */
-type NewDatabase = { template?: string; name?: string }
+type NewDatabase = {
+  template?: string
+  name?: string
+  /** Whether it outlives the test file: the process that started the cluster searches and removes it. */
+  isKept?: boolean
+}
 
 export type Cluster = {
   socketDir: string
@@ -94,7 +99,7 @@ export function joinCluster(socketDir: string): Cluster {
       Number(readFileSync(join(socketDir, 'data', 'postmaster.pid'), 'utf8').split('\n')[0]),
     createDatabase: async (options) => {
       const name = await createDatabase(socketDir, options)
-      own.push(name)
+      if (!options?.isKept) own.push(name)
       return name
     },
     stop: async () => {
