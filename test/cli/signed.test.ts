@@ -1,3 +1,4 @@
+// tier: all
 /** Signed workspaces from the command line, against servers that are honest and others that are not. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
