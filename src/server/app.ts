@@ -92,9 +92,9 @@ async function compose(
   const { log } = given
   const keys = await prepareDatabase(connection, config, log)
   const { isStopping, beginStop } = openDrain(config)
-  const { db } = connection
-  const live = await openLiveProcesses({ db, config })
-  const services: FeatureServices = { db, ...keys, ...given, config, live, isStopping }
+  const base = { db: connection.db, config }
+  const live = await openLiveProcesses(base)
+  const services: FeatureServices = { ...base, ...keys, ...given, live, isStopping }
   const watch = openWatch(services, adminPortOf(config, worker))
   const trail = new AuditTrail(connection.sql, log, watch?.instruments)
   await trail.adopt(null)
