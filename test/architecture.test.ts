@@ -1,3 +1,4 @@
+// tier: quick
 /**
  * The house rules of the code (docs/architecture.md), read from its source text. Type-only imports count:
  * a room that knows another's types knows the other room.

@@ -21,7 +21,8 @@ import { buildExecutable } from '../src/dev/build.ts'
 import slow from './slow.json' with { type: 'json' }
 import { blindSpots, searcher, takeLeaks } from './support/canary.ts'
 import { databasePlace, executablePlace, removePlaces } from './support/places.ts'
-import { findPostgres, startCluster } from './support/postgres.ts'
+import { startCluster } from './support/postgres.ts'
+import { findPostgres } from './support/postgres_programs.ts'
 import { prepareCluster, prepareDirectory } from './support/prepared.ts'
 import { doubtful, readReport } from './support/report.ts'
 

@@ -1,3 +1,4 @@
+// tier: quick
 /** Chains are verified once and continued, and a process does not go back to what is older or another. */
 import { describe, expect, spyOn, test } from 'bun:test'
 import { ChainCache, LINKS_PAGE } from '../../src/access/signed/chains.ts'

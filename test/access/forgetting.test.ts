@@ -1,3 +1,4 @@
+// tier: quick, both databases in test:all
 /** What a notice of a change takes out of the caches, and what it leaves. */
 import { describe, expect, test } from 'bun:test'
 import { KeyCache } from '../../src/access/keys.ts'

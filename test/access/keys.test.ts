@@ -1,3 +1,4 @@
+// tier: quick
 /** Opened environment keys: few, for a short time, and wiped when they leave. */
 import { afterEach, expect, test } from 'bun:test'
 import { KeyCache } from '../../src/access/keys.ts'

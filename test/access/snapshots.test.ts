@@ -1,3 +1,4 @@
+// tier: quick, both databases always
 /** What is remembered of a workspace is of one policy version, shared while it is read, and bounded. */
 import { expect, test } from 'bun:test'
 import type { Reader } from '../../src/access/reader.ts'

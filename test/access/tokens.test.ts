@@ -1,3 +1,4 @@
+// tier: quick
 /** A token's row is kept for minutes, and what is out of date refuses no token that fits (protocol 4). */
 import { expect, test } from 'bun:test'
 import type { Reader } from '../../src/access/reader.ts'

@@ -1,3 +1,4 @@
+// tier: quick, both databases in test:all
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type postgres from 'postgres'
 import { LastUse, sweepUses } from '../../src/audit/last_use.ts'

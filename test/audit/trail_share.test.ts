@@ -1,3 +1,4 @@
+// tier: quick, both databases in test:all
 import { expect, test } from 'bun:test'
 import type postgres from 'postgres'
 import { readGroups } from '../../src/audit/journal.ts'

@@ -1,3 +1,4 @@
+// tier: all
 /** The executable's small commands: exit codes that scripts rely on, and nothing left behind. */
 import { beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'

@@ -1,3 +1,4 @@
+// tier: all
 /**
  * The runtime would run 256 outbound calls at a time and let all others wait. The server lifts that, however
  * it is started: calls that an upstream holds back delay nobody else's.

@@ -1,3 +1,4 @@
+// tier: all
 /** The files that an image is built from: what they promise must be in them. */
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'

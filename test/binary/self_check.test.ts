@@ -1,3 +1,4 @@
+// tier: all
 /** `self-check` and `version` of the executable, as an installer or a person runs them. */
 import { expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'

@@ -1,3 +1,4 @@
+// tier: all, both databases in test:all
 /** Starts that must not succeed: one clear line each, the right exit code, and no value in sight. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'

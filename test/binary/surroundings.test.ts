@@ -1,3 +1,4 @@
+// tier: all
 /** What lies around the executable, in its folder or in its environment, does not bend it. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'

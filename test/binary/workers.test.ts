@@ -1,3 +1,4 @@
+// tier: all, both databases in test:all
 /** WORKERS: several processes behave like one, and one that dies is replaced. PostgreSQL only. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { marked } from '../support/canary.ts'

@@ -1,3 +1,4 @@
+// tier: quick
 import { describe, expect, test } from 'bun:test'
 import { z } from 'zod'
 import { type SeedCopy, unwrapSeed, wrapSeed } from '../../src/client/account/account_seed.ts'

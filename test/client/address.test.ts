@@ -1,3 +1,4 @@
+// tier: quick
 import { expect, test } from 'bun:test'
 import { faultOfAddress } from '../../src/client/http/address.ts'
 

@@ -1,3 +1,4 @@
+// tier: quick
 /** What would let a refused call through: exactly one change, or none. */
 import { expect, test } from 'bun:test'
 import { allowingOf, type Refused, widened } from '../../src/client/agents/allowing.ts'

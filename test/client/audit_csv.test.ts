@@ -1,3 +1,4 @@
+// tier: quick
 /** The audit as a file for spreadsheets: what agents and people wrote into it must not be calculated. */
 import { expect, test } from 'bun:test'
 import { csvCell, csvHead, csvLine } from '../../src/client/audit_csv.ts'

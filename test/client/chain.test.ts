@@ -1,3 +1,4 @@
+// tier: quick
 /** What a client believes of a signed workspace whose server lies, and how it signs beside others. */
 import { beforeEach, describe, expect, test } from 'bun:test'
 import { ApiError } from '../../src/client/http/api.ts'

@@ -1,3 +1,4 @@
+// tier: quick
 /** Environments of a signed workspace, as a client reads and writes them beside others and under a lying server. */
 import { beforeEach, describe, expect, test } from 'bun:test'
 import {

@@ -1,3 +1,4 @@
+// tier: quick
 /** A fallback opens for the one who sealed it, where it was sealed, and as it was sealed. */
 import { describe, expect, test } from 'bun:test'
 import { createDecipheriv, hkdfSync } from 'node:crypto'

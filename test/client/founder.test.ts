@@ -1,3 +1,4 @@
+// tier: quick
 /** Whose a workspace is by its first link, which no server can choose. */
 import { expect, test } from 'bun:test'
 import { isFounder } from '../../src/client/signed/founder.ts'

@@ -1,3 +1,4 @@
+// tier: quick
 /** A server that is none of ours, or a hostile one, costs a client neither its memory nor its time. */
 import { afterAll, beforeEach, expect, test } from 'bun:test'
 import { download } from '../../src/client/http/answer.ts'

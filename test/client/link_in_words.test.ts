@@ -1,3 +1,4 @@
+// tier: quick
 /** Links as people read them, one of each type. */
 import { expect, test } from 'bun:test'
 import { inWords } from '../../src/client/signed/link_in_words.ts'

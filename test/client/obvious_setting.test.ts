@@ -1,3 +1,4 @@
+// tier: quick
 import { expect, test } from 'bun:test'
 import { createHmac, randomBytes } from 'node:crypto'
 import fc from 'fast-check'

@@ -1,3 +1,4 @@
+// tier: quick
 /** The copy of a seed for a passkey (protocol 3.1): it opens with one output, in one place, for one account. */
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'

@@ -1,3 +1,4 @@
+// tier: quick
 /** Keys of environments for a token that is there. */
 import { expect, test } from 'bun:test'
 import { lackingKeys, provision } from '../../src/client/agents/provisioning.ts'

@@ -1,3 +1,4 @@
+// tier: quick
 /** A rekey by the client: all of it or nothing, and a refusal that says what stands in its way. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'

@@ -1,3 +1,4 @@
+// tier: quick
 /** What a client signs of tokens, secrets and a new key is what the server takes, and what others verify. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'

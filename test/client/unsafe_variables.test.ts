@@ -1,3 +1,4 @@
+// tier: quick
 import { expect, test } from 'bun:test'
 import { unsafeReason } from '../../src/client/delivery/unsafe_variables.ts'
 

@@ -1,3 +1,4 @@
+// tier: quick
 import { expect, test } from 'bun:test'
 import { version } from '../../package.json'
 import { openApi } from '../../src/client/http/api.ts'

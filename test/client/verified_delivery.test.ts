@@ -1,3 +1,4 @@
+// tier: quick
 /** A sealed delivery is checked by its bearer with nothing but the token. */
 import { beforeEach, expect, test } from 'bun:test'
 import { makeToken } from '../../src/client/agents/tokens.ts'

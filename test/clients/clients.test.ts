@@ -1,3 +1,4 @@
+// tier: all
 /** Ten clients of the matrix that every machine of the tests has, and what docs/compatibility.md says of all. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'

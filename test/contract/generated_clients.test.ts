@@ -1,3 +1,4 @@
+// tier: all
 /** Clients that generators make from the OpenAPI document work as they are. */
 import { afterAll, expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'

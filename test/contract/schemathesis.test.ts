@@ -1,3 +1,4 @@
+// tier: all
 /**
  * Requests that Schemathesis makes from the OpenAPI documents, valid and not, to both listeners with somebody's
  * data: every answer is one that the document says. What it finds and stays has a written reason.

@@ -1,3 +1,4 @@
+// tier: all, both databases in test:all
 /** kill -9 in the middle of work: what was acknowledged over HTTP is there after the next start. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Program, startProgram } from '../binary/executable.ts'

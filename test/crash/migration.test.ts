@@ -1,3 +1,4 @@
+// tier: all, both databases in test:all
 /** Migrations at start: several processes at once, and one that is killed in the middle. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import postgres from 'postgres'

@@ -1,3 +1,4 @@
+// tier: all
 /**
  * docs/deploy/prometheus_alerts.yaml, tried by Prometheus' own promtool: each alert fires for what it is about, and
  * does not beside it.

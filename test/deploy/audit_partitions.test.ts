@@ -1,3 +1,4 @@
+// tier: all, both databases in test:all
 /** The audit in partitions by month, as docs/deploy/audit_partitions.sql makes them of a table with records. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'

@@ -1,3 +1,4 @@
+// tier: all, both databases in test:all
 /** What the chart has on request: an Ingress for each role, figures for Prometheus, and backups. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, mkdirSync } from 'node:fs'

@@ -1,3 +1,4 @@
+// tier: all
 /** What the chart makes of values: which it refuses, and that none of them opens, reveals or breaks something unseen. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'

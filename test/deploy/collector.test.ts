@@ -1,3 +1,4 @@
+// tier: all
 /**
  * Traces, taken by the receiver of OpenTelemetry's collector (collector/main.go) with the configuration of
  * docs/observability.md: what it made of them, which other programs are then given.

@@ -1,3 +1,4 @@
+// tier: all, both databases in test:all
 /**
  * compose.yaml, read by the library of Compose, set up by the lines at its head, and its Caddy and Cloakroom run with
  * what it gives them, at its addresses and ports, in namespaces. No container engine takes part.

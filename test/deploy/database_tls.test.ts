@@ -1,3 +1,4 @@
+// tier: all
 /** TLS towards a real PostgreSQL: verify-full takes the certificate of a named authority for that host, and nothing else. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,3 +1,4 @@
+// tier: all, both databases in test:all
 /**
  * docs/deploy/postgresql_roles.sql on a real PostgreSQL: the resolver's user does what a resolver does and nothing
  * else, the control plane's changes no schema. docs/database-users.md is the list of what the resolver may.

@@ -1,3 +1,4 @@
+// tier: all
 /** Cloakroom behind the real nginx and Caddy, configured as docs/deploy says. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,3 +1,4 @@
+// tier: all
 /**
  * The image of the Dockerfile, built and run as a container engine would, without one: in a chroot on a root that
  * cannot be written, as its user, with no network but loopback. The base images themselves are not fetched.

@@ -1,3 +1,4 @@
+// tier: all, both databases in test:all
 /**
  * The manifests and the chart, by the code of Kubernetes, Helm and External Secrets (kubernetes/main.go), and their pods'
  * settings, files and probes with real processes. No cluster takes part.

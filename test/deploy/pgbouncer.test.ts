@@ -1,3 +1,4 @@
+// tier: all, both databases in test:all
 /** Cloakroom behind the real PgBouncer in transaction mode, as docs/deploy/pgbouncer.ini has it. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'

@@ -1,3 +1,4 @@
+// tier: all
 /** docs/point-in-time.md: its commands as they stand there bring a database of PostgreSQL back to a moment. */
 import { afterAll, expect, test } from 'bun:test'
 import { chownSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -9,7 +10,8 @@ import { getToken } from '../../src/features/workloads/contract.ts'
 import { getWorkspace, removeMember } from '../../src/features/workspaces/contract.ts'
 import { employAgent } from '../support/agent.ts'
 import { startTestApp } from '../support/app.ts'
-import { findPostgres, unprivileged } from '../support/postgres.ts'
+import { unprivileged } from '../support/postgres.ts'
+import { findPostgres } from '../support/postgres_programs.ts'
 import { databaseVariables } from '../support/prepared.ts'
 import { openTeam } from '../support/teams.ts'
 import { watched } from '../support/watched.ts'

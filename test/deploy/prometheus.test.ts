@@ -1,3 +1,4 @@
+// tier: all
 /** docs/deploy/prometheus.yml with the real Prometheus: it scrapes a server, takes the alerts, and answers the dashboard. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

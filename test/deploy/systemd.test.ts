@@ -1,3 +1,4 @@
+// tier: all
 /** The unit of docs/deploy, by systemd's own judgement, and what a server tells systemd. */
 import { afterAll, expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

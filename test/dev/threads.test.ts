@@ -1,3 +1,4 @@
+// tier: all
 /** A thread whose program is not in the executable would start from source only. */
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'

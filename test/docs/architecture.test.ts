@@ -1,3 +1,4 @@
+// tier: quick
 /** The map says what is there. That its table of rooms agrees with the rules: test/architecture.test.ts. */
 import { expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'

@@ -1,3 +1,4 @@
+// tier: quick
 /**
  * What comments cite is there. Our own protocol is cited as `protocol 3.4`, a step of it as
  * `protocol 6, step 9`; other documents of ours by their heading, and standards as `RFC 9110, section 5.1`.

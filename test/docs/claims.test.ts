@@ -1,3 +1,4 @@
+// tier: quick
 /** What is claimed is the same wherever it stands, and each claim is the name of tests that try to break it. */
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'

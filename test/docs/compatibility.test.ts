@@ -1,3 +1,4 @@
+// tier: quick
 /** What docs/compatibility.md says of the runtime is what it does. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { once } from 'node:events'

@@ -1,3 +1,4 @@
+// tier: quick
 /** Every relative link of the documents leads to a file, and to a heading where it names one. */
 import { expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'

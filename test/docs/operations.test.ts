@@ -1,3 +1,4 @@
+// tier: quick
 import { expect, test } from 'bun:test'
 import postgres from 'postgres'
 import { Registry } from 'prom-client'

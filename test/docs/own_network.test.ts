@@ -1,3 +1,4 @@
+// tier: all
 /** The recipe of docs/operations.md for APIs on one's own network, run as it stands there. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'

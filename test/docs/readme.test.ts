@@ -1,3 +1,4 @@
+// tier: all
 import { expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'

@@ -1,3 +1,4 @@
+// tier: all
 /** The picture of the first session shows what the README says, and is a picture only. */
 import { expect, test } from 'bun:test'
 import { readFileSync, statSync } from 'node:fs'

@@ -1,3 +1,4 @@
+// tier: all
 /** The rotation of ENCRYPTION_KEY as docs/operations.md tells it, with its own commands, from one key to another. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { getSecret, upsertSecrets } from '../../src/features/secrets/contract.ts'

@@ -1,3 +1,4 @@
+// tier: quick
 import { expect, test } from 'bun:test'
 import { cliErrors } from '../../src/cli/terminal/cli_error.ts'
 import { faultCodes } from '../../src/platform/fault.ts'

@@ -1,3 +1,4 @@
+// tier: all, both databases in test:all
 /** An API that behaves badly in every way, beside everything that people and agents do. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { databaseKind } from '../support/database.ts'

@@ -1,3 +1,4 @@
+// tier: all, both databases in test:all
 /** A clock that is wrong by a day and comes back. */
 import { afterAll, beforeAll, test } from 'bun:test'
 import { startWithWrongClock, type WrongClock, wrongByADay } from './clock.ts'

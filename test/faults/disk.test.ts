@@ -1,3 +1,4 @@
+// tier: all, both databases in test:all
 /** A full disk under everything at once; `bun run faults --only disk` does it again and again. */
 import { expect, test } from 'bun:test'
 import { databaseKind } from '../support/database.ts'

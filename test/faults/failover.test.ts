@@ -1,3 +1,4 @@
+// tier: all, both databases in test:all
 /** A primary that dies, and its standby that is promoted: the server goes on with what was acknowledged. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { ApiError, openApi } from '../../src/client/http/api.ts'

@@ -1,3 +1,4 @@
+// tier: all, both databases in test:all
 /** kill -9 under everything at once; `bun run faults --only kill` does it for long. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { databaseKind } from '../support/database.ts'

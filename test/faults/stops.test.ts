@@ -1,3 +1,4 @@
+// tier: all, both databases in test:all
 /** PostgreSQL that crashes or stands still, and SIGTERM, under everything at once. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { databaseKind } from '../support/database.ts'

@@ -1,3 +1,4 @@
+// tier: quick
 /** What protocol 6.1 promises of a credential that the call used and its upstream echoes. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'

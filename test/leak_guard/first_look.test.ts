@@ -1,3 +1,4 @@
+// tier: quick
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { isClear } from '../../src/leak_guard/first_look.ts'

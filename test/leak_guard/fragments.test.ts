@@ -1,3 +1,4 @@
+// tier: quick
 /** Fragments against brute force: windows at fixed places, and what stands around them. */
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'

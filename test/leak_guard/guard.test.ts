@@ -1,3 +1,4 @@
+// tier: quick
 import { describe, expect, test } from 'bun:test'
 import { type CallGuard, prepareGuard } from '../../src/leak_guard/guard.ts'
 import { searchPool } from '../../src/leak_guard/search.ts'

@@ -1,3 +1,4 @@
+// tier: quick
 /**
  * What is guarded of values has a budget (protocol 6.1): a vault of word lists, which anybody who may write
  * secrets can make, took a prepared guard of gigabytes and seconds of every tenant's time.

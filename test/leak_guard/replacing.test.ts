@@ -1,3 +1,4 @@
+// tier: quick
 import { describe, expect, test } from 'bun:test'
 import { prepareGuard, prepareGuardInSteps } from '../../src/leak_guard/guard.ts'
 import { HELD } from '../../src/leak_guard/hold.ts'

@@ -1,3 +1,4 @@
+// tier: quick
 /** One call of gRPC with its upstream, whose stream is made by hand. */
 import { expect, spyOn, test } from 'bun:test'
 import type { ClientHttp2Stream } from 'node:http2'

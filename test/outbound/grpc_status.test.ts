@@ -1,3 +1,4 @@
+// tier: quick
 /** The statuses that docs/proxy.md promises to clients of gRPC. */
 import { expect, test } from 'bun:test'
 import { status } from '@grpc/grpc-js'

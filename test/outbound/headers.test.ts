@@ -1,3 +1,4 @@
+// tier: quick
 import { describe, expect, test } from 'bun:test'
 import { checkCallerHeaders, presentHeaders } from '../../src/outbound/headers.ts'
 import { Fault } from '../../src/platform/fault.ts'

@@ -1,3 +1,4 @@
+// tier: quick
 /** Connections of HTTP/2 that no call uses are closed. */
 import { expect, test } from 'bun:test'
 import type { AddressInfo } from 'node:net'

@@ -1,3 +1,4 @@
+// tier: quick
 /** Credentials outside of headers: only where the secret's own policy says so, and text everywhere else. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'

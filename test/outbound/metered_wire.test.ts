@@ -1,3 +1,4 @@
+// tier: quick
 /** Frames of HTTP/2 come through in turns, whatever they are (RFC 9113, section 4.1). */
 import { expect, test } from 'bun:test'
 import type { Socket } from 'node:net'

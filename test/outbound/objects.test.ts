@@ -1,3 +1,4 @@
+// tier: quick
 /** Objects and parts of them: how much of an answer is read, how it is searched, and what is said of it (protocol 6.1). */
 import { describe, expect, test } from 'bun:test'
 import { prepareGuard } from '../../src/leak_guard/index.ts'

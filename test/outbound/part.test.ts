@@ -1,3 +1,4 @@
+// tier: quick
 /** Parts of objects: asked for with their surroundings, searched, and cut out again (protocol 6.1). */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'

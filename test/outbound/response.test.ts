@@ -1,3 +1,4 @@
+// tier: quick
 /** Step 11 on the real listener: what comes back is bounded, checked, and free of what was put in. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'

@@ -1,3 +1,4 @@
+// tier: quick
 /** Whatever of a call is printed, in whichever way and at whichever moment, shows no value. */
 import { afterAll, describe, expect, test } from 'bun:test'
 import { inspect } from 'node:util'

@@ -1,3 +1,4 @@
+// tier: quick
 /** Signatures in place of credentials: HMAC against node:crypto, AWS Signature Version 4 against Smithy. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'

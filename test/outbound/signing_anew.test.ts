@@ -1,3 +1,4 @@
+// tier: quick
 /** Requests that a client signed for AWS with a placeholder, signed again: against Smithy and AWS's own examples. */
 import { describe, expect, test } from 'bun:test'
 import { Sha256 } from '@aws-crypto/sha256-js'

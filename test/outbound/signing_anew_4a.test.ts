@@ -1,3 +1,4 @@
+// tier: quick
 /** AWS Signature Version 4A, made anew: against the keys of aws-c-auth's tests and requests that AWS's runtime signed. */
 import { describe, expect, test } from 'bun:test'
 import type { CallBody } from '../../src/outbound/call.ts'

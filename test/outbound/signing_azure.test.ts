@@ -1,3 +1,4 @@
+// tier: quick
 /** Requests and addresses that a client signed for Azure storage, signed again: against the vendor's own signers. */
 import { describe, expect, test } from 'bun:test'
 import { azureSignature } from '../../src/outbound/signing/azure_anew.ts'

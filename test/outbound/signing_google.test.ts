@@ -1,3 +1,4 @@
+// tier: quick
 /** JSON Web Tokens that a client signed for Google, signed again, and the tickets for what comes for them. */
 import { describe, expect, test } from 'bun:test'
 import { generateKeyPairSync, verify } from 'node:crypto'

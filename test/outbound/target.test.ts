@@ -1,3 +1,4 @@
+// tier: quick
 import { describe, expect, test } from 'bun:test'
 import { parseTarget } from '../../src/outbound/target.ts'
 import { Fault } from '../../src/platform/fault.ts'

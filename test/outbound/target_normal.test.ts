@@ -1,3 +1,4 @@
+// tier: quick
 /** Targets that need no URL parser: what is read without it is what it reads. */
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'

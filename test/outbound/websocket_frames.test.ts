@@ -1,3 +1,4 @@
+// tier: quick
 /** Frames of RFC 6455, read and written; RFC 6455, section 5.7, has the examples. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'

@@ -1,3 +1,4 @@
+// tier: all
 /**
  * The package for Debian, installed for real: by dpkg in a copy of this system (an overlay in a mount namespace of its
  * own, which is gone with its last process), with the life of a package told by a script, and read back here.

@@ -1,3 +1,4 @@
+// tier: all
 /** install.sh: what it takes, what it refuses, and that a refusal leaves what was installed before. */
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'

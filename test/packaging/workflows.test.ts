@@ -1,3 +1,4 @@
+// tier: all
 /** The workflows for GitHub, which run nowhere here: read, linted, and held against their rules. */
 import { describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'

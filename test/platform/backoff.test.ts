@@ -1,3 +1,4 @@
+// tier: quick
 import { describe, expect, test } from 'bun:test'
 import { Backoff } from '../../src/platform/limits/backoff.ts'
 import { movable, refusalOf } from './clock_support.ts'

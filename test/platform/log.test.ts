@@ -1,3 +1,4 @@
+// tier: quick
 import { expect, test } from 'bun:test'
 import { describeError, openLog } from '../../src/platform/log.ts'
 

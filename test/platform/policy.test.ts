@@ -1,3 +1,4 @@
+// tier: quick
 import { expect, test } from 'bun:test'
 import { policyHash } from '../../src/platform/crypto/secret_value.ts'
 import { jsonSchemaOf } from '../../src/platform/openapi/json_schema.ts'

@@ -1,3 +1,4 @@
+// tier: quick
 /** References (protocol 3.5): a table of values, each alone, and then what several of them do to each other. */
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: references look like placeholders of templates
 import { describe, expect, test } from 'bun:test'

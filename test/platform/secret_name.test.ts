@@ -1,3 +1,4 @@
+// tier: quick
 import { expect, test } from 'bun:test'
 import { PLACEHOLDER_PREFIX, SECRET_NAME } from '../../src/platform/secret_name.ts'
 

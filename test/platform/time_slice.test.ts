@@ -1,3 +1,4 @@
+// tier: quick
 import { expect, test } from 'bun:test'
 import { inSlices } from '../../src/platform/async/time_slice.ts'
 

@@ -1,3 +1,4 @@
+// tier: quick
 import { describe, expect, test } from 'bun:test'
 import { endsWithin, withTimeout } from '../../src/platform/async/timeout.ts'
 

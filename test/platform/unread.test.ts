@@ -1,3 +1,4 @@
+// tier: quick
 /** A decision is made in one go, when all that it needs has been read. */
 import { expect, test } from 'bun:test'
 import {

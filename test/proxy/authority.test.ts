@@ -1,3 +1,4 @@
+// tier: quick
 /** The proxy's authority: what its key is good for, and for how long. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { X509Certificate } from 'node:crypto'

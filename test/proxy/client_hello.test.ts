@@ -1,3 +1,4 @@
+// tier: quick
 /** The look at a ClientHello: right for real ones, and harmless for everything else. */
 import { describe, expect, test } from 'bun:test'
 import { createServer } from 'node:net'

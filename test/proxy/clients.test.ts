@@ -1,3 +1,4 @@
+// tier: all
 /** The programs that people use, as they are, behind the proxy: they know its address and its bundle. */
 import { afterAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'

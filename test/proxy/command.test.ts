@@ -1,3 +1,4 @@
+// tier: quick
 /** `cloakroom proxy` as people start it: the executable, with a home of its own, and a server that may be away. */
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'

@@ -1,3 +1,4 @@
+// tier: quick
 /** Who may use the proxy, and what becomes of requests that are not for hosts on the allowlist. */
 import { afterAll, describe, expect, test } from 'bun:test'
 import { once } from 'node:events'

@@ -1,3 +1,4 @@
+// tier: quick
 /** gRPC behind the proxy: calls of all four kinds, with the values only outside of it. */
 import { afterAll, describe, expect, test } from 'bun:test'
 import { once } from 'node:events'

@@ -1,3 +1,4 @@
+// tier: quick
 /** gRPC with stand-ins, behind either proxy, and what ends a call that is open. */
 import { afterAll, describe, expect, test } from 'bun:test'
 import { API } from '../support/agent.ts'

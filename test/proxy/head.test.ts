@@ -1,3 +1,4 @@
+// tier: quick
 /**
  * HEAD has the headers of the upstream, its Content-Length too, and no body (RFC 9110, section 9.3.2),
  * whichever way it goes.

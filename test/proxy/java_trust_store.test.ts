@@ -1,3 +1,4 @@
+// tier: quick
 /** The trust store that Java reads, read as the format says (JavaKeyStore of the JDK). */
 import { expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'

@@ -1,3 +1,4 @@
+// tier: quick
 /** What is open at the local proxy ends when the same call would not be let through any more, and only that. */
 import { afterAll, describe, expect, test } from 'bun:test'
 import { deleteAgent, registerAgent } from '../../src/features/agents/contract.ts'

@@ -1,3 +1,4 @@
+// tier: quick
 /** The local backend takes the resolver's steps on this machine: what it lets out, and what comes back. */
 import { afterAll, describe, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'

@@ -1,3 +1,4 @@
+// tier: quick
 /** Programs that send a line when the one before it was answered: request and answer stream at once, over HTTP/1.1. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { once } from 'node:events'

@@ -1,3 +1,4 @@
+// tier: quick
 /** Agents of Node.js that libraries make themselves, such as AWS's SDK, are told of the proxy like the global one. */
 import { expect, test } from 'bun:test'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'

@@ -1,3 +1,4 @@
+// tier: quick
 /** The remote backend asks the resolver, and adds nothing of its own to what that decides. */
 import { afterAll, describe, expect, test } from 'bun:test'
 import { parseToken, sealedToken } from '../../src/platform/crypto/token.ts'

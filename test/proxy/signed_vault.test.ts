@@ -1,3 +1,4 @@
+// tier: quick
 /** What the local way decides by in a signed workspace: what was signed, whatever the server's rows say. */
 import { beforeEach, expect, test } from 'bun:test'
 import { openWriter, storing } from '../../src/client/environment.ts'

@@ -1,3 +1,4 @@
+// tier: quick
 /** Clients of AWS that have stand-ins of an access key, behind either proxy: the upstream gets the real signature. */
 import { afterAll, describe, expect, test } from 'bun:test'
 import { Sha256 } from '@aws-crypto/sha256-js'

@@ -1,3 +1,4 @@
+// tier: quick
 /** An upstream that thinks for long before it says more; in a long run, for longer than the runtime would wait. */
 import { afterAll, expect, test } from 'bun:test'
 import { effort } from '../support/effort.ts'

@@ -1,3 +1,4 @@
+// tier: quick
 /** The listeners of hosts that are intercepted. */
 import { expect, test } from 'bun:test'
 import { connect } from 'node:net'

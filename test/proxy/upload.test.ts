@@ -1,3 +1,4 @@
+// tier: quick
 /** In whose name audit records are sent, and what becomes of those of an agent that is gone. */
 import { afterAll, beforeEach, expect, test } from 'bun:test'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'

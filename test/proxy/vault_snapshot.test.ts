@@ -1,3 +1,4 @@
+// tier: quick
 /** How long the local backend believes what it knows: by a clock that the test moves. */
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { ApiError } from '../../src/client/http/api.ts'

@@ -1,3 +1,4 @@
+// tier: quick
 /** GET /v1/allowlist tells a live token the allowlist as it is now, and nobody else anything. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { parseToken, sealedToken } from '../../src/platform/crypto/token.ts'

@@ -1,3 +1,4 @@
+// tier: quick
 import { expect, test } from 'bun:test'
 import { Deadline } from '../../src/outbound/deadline.ts'
 import { Fault } from '../../src/platform/fault.ts'

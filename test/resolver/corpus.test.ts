@@ -1,3 +1,4 @@
+// tier: quick
 /** Target, placeholders and leak guard: saved inputs, and whatever a fuzzer makes of them. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'

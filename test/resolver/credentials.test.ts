@@ -1,3 +1,4 @@
+// tier: quick
 /** GET /v1/credentials/ tells a live token what it may name, without values, and is recorded now and then. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { unprovisionAgentToken } from '../../src/features/agents/contract.ts'

@@ -1,3 +1,4 @@
+// tier: quick
 /** /v1/forward/ on the real listener: an HTTP request as an SDK sends it, and the same steps as ever. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { parseToken, sealedToken } from '../../src/platform/crypto/token.ts'

@@ -1,3 +1,4 @@
+// tier: all
 /** What forward mode does for clients that cannot be told: their base URLs, their XML, the links that they follow. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { rewriteBody } from '../../src/resolver/rewrite_body.ts'

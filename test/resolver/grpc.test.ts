@@ -1,3 +1,4 @@
+// tier: quick
 /** Calls of gRPC through forward mode (protocol 6.3): their form, and the connections that they go over. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { encodeGrpcFrame, framesOf, readTrailers } from '../../src/outbound/grpc/frames.ts'

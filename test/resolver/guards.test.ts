@@ -1,3 +1,4 @@
+// tier: quick, both databases in test:all
 /** Prepared guards live exactly as long as the keys that opened their values (protocol 6.1). */
 import { afterEach, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'

@@ -1,3 +1,4 @@
+// tier: quick
 /** What one workspace does with its upstreams is nobody else's business: it takes nothing away from them. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'

@@ -1,3 +1,4 @@
+// tier: quick
 /** What is open is judged again: at once after a notice, and within seconds without one. */
 import { afterEach, describe, expect, test } from 'bun:test'
 import { KeyCache } from '../../src/access/keys.ts'

@@ -1,3 +1,4 @@
+// tier: quick
 /** `SVC_SECRET_NAME__PASSWORD` is a part of a value: under its policy, guarded, and after a secret of that name. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Agent, employAgent, openStage, recordOf, type Stage } from '../support/agent.ts'

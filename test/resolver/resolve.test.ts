@@ -1,3 +1,4 @@
+// tier: quick, both databases always
 /** POST /v1/resolve on the real listener: what is sent, what is refused, and what the audit says of it. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { gzipSync } from 'node:zlib'

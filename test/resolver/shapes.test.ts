@@ -1,3 +1,4 @@
+// tier: quick
 /** GET /v1/shapes/ tells a live token what stand-ins are made of, no value of a secret, and is recorded. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { parseToken, sealedToken } from '../../src/platform/crypto/token.ts'

@@ -1,3 +1,4 @@
+// tier: quick
 /** What clients of a signed workspace store through the API is what its tokens use. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'

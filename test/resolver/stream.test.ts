@@ -1,3 +1,4 @@
+// tier: quick
 /** Streamed answers on the real listener: passed on as they arrive, and still free of what was put in. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'

@@ -1,3 +1,4 @@
+// tier: quick
 import { expect, test } from 'bun:test'
 import { prepareGuard } from '../../src/leak_guard/index.ts'
 

@@ -1,3 +1,4 @@
+// tier: quick
 /** WebSockets through forward mode, on the real listener: decided and recorded as any call, then relayed. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'

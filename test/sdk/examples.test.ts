@@ -1,3 +1,4 @@
+// tier: all
 /**
  * The examples of docs/sdks.md, each run as a program of its own with the real SDK: two variables are all
  * it gets, and the API outside sees the credential.

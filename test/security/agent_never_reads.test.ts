@@ -1,3 +1,4 @@
+// tier: quick
 /**
  * `curl -X POST $RESOLVER/api/workloads/env/` with an agent's own token printed every value.
  * A token that may use is never answered with a value, a ciphertext or an envelope; one that may read is.

@@ -1,3 +1,4 @@
+// tier: quick, both databases in test:all
 /**
  * A marked secret goes through everything that may go wrong, and is found nowhere that keeps or shows; nor
  * are the tokens and keys around it. (For the secrets of all other tests, test/support/canary.ts looks.)

@@ -1,3 +1,4 @@
+// tier: all, both databases in test:all
 /** Without a durable record nothing is sent; and when the database is back, so are we, by ourselves. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'

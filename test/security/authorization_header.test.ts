@@ -1,3 +1,4 @@
+// tier: quick
 /** Every place that asks who calls, on both listeners, by hand: one and the same 401, and no query for it. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { issueWorkloadToken } from '../../src/features/agents/contract.ts'

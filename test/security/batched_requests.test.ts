@@ -1,3 +1,4 @@
+// tier: quick
 /** Requests inside of a request do not get around a policy that limits methods or paths. */
 import { afterAll, describe, expect, test } from 'bun:test'
 import { isForBatches } from '../../src/platform/policy_check/override.ts'

@@ -1,3 +1,4 @@
+// tier: quick
 /**
  * What was proved of a token is kept for seconds. Here it goes behind the back of everything that keeps it,
  * with no notice and in no other way than another process would: the next request is 401 at every door.

@@ -1,3 +1,4 @@
+// tier: quick
 /**
  * A small request makes neither a large one nor much work (protocol 6.2): names and placeholders are
  * counted before any is looked up, bytes before any is filled in.

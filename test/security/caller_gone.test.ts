@@ -1,3 +1,4 @@
+// tier: quick
 /** A caller that goes away ends its upstream call, whichever way the answer was to come (protocol 6.2). */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { openOutbound } from '../../src/outbound/index.ts'

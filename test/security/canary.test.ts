@@ -1,10 +1,11 @@
+// tier: quick
 /** That the canary of every run (test/support/canary.ts) sees a leak of each kind, and says when it was blind. */
 import { expect, test } from 'bun:test'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { blindSpots } from '../support/canary.ts'
-import { findPostgres } from '../support/postgres.ts'
+import { findPostgres } from '../support/postgres_programs.ts'
 import { watched } from '../support/watched.ts'
 
 const ROOT = join(import.meta.dir, '..', '..')

@@ -1,3 +1,4 @@
+// tier: quick
 /**
  * An agent's token goes to every endpoint, on both listeners and in both forms. All answers are kept, and
  * searched for values, ciphertexts, envelopes and keys.

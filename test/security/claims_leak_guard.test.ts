@@ -1,3 +1,4 @@
+// tier: quick
 /** What the leak guard stops and what it cannot, and what stops that. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Agent, employAgent, expectRefused, openStage, type Stage } from '../support/agent.ts'

@@ -1,3 +1,4 @@
+// tier: all
 /**
  * What is in the memory of the server, and when. Read from outside, as somebody who controls the process
  * would, and from inside, where it can be told what something still holds on to.

@@ -1,3 +1,4 @@
+// tier: quick
 /**
  * Somebody writes into the database of a running installation, and somebody has a session of the owner's. Each tries to
  * have a key given to a stranger, a credential sent elsewhere, and a token used that they made.

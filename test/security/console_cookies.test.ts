@@ -1,3 +1,4 @@
+// tier: quick
 /**
  * A browser sends cookies by itself, to whatever page made it: a session in cookies counts only for
  * the console's own page. What every browser says of a request is what these tests say.

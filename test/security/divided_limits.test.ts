@@ -1,3 +1,4 @@
+// tier: quick, both databases in test:all
 /** Limits of the whole application that two processes on one PostgreSQL count for themselves. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'

@@ -1,3 +1,4 @@
+// tier: quick, both databases in test:all
 /**
  * Records that no version of ours writes, put into the table by somebody with a user of the database: they are left
  * out with a line in the log, and everything else of the audit is read as if they were not there.

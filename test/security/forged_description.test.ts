@@ -1,3 +1,4 @@
+// tier: quick
 /**
  * What `GET /v1/credentials/` tells an agent of a secret is what its author wrote: of a policy that was altered in
  * the database the name alone is shown. A description is read by a model, which may follow it.

@@ -1,3 +1,4 @@
+// tier: quick, both databases in test:all
 /**
  * Somebody writes into the database of a running server, without SECRET_KEY and ENCRYPTION_KEY: rows of
  * sessions, tokens, passwords, memberships and envelopes, made up or copied from an account of their own. None is

@@ -1,3 +1,4 @@
+// tier: quick, both databases in test:all
 /**
  * A change that its endpoint forgot to record would be one that a workspace cannot see afterwards. The
  * pipeline refuses it; which endpoints leave no record, and why, stands in their contracts and here.

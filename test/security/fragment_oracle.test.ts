@@ -1,3 +1,4 @@
+// tier: quick
 /**
  * Who knows the beginning of a value does not find the rest one character at a time by having an API
  * repeat the beginning with each character after it (protocol 6.1). What an answer shows is the same for

@@ -1,3 +1,4 @@
+// tier: quick
 /** Bun runs what a folder's bunfig.toml preloads, and reads its .env: not with the options that CONTRIBUTING.md names. */
 import { expect, test } from 'bun:test'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'

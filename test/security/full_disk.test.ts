@@ -1,3 +1,4 @@
+// tier: all, both databases in test:all
 /**
  * A database that takes no writes, as the embedded one does before its disk is full and PostgreSQL does as
  * a standby: reads go on, whatever would write is 503, and no credential leaves without its record.

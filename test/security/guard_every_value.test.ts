@@ -1,3 +1,4 @@
+// tier: quick
 /**
  * The guard knows every value that a token may use, not only those of the call at hand (protocol 6.1): what
  * one call stored at an API, the next does not read back. It holds for what honest APIs make of a value, and

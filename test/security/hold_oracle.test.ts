@@ -1,3 +1,4 @@
+// tier: quick
 /**
  * What a stream holds back does not show how guarded values begin (protocol 6.1). An agent that has an API
  * repeat its guesses, a chunk for each, would else find a value two characters at a time: the chunk that

@@ -1,3 +1,4 @@
+// tier: quick
 /**
  * Every endpoint that takes a body × everything that a body could hold besides what it should: fields
  * that are not taken, texts that are none, base64 in another spelling. The bodies are those of the role

@@ -1,3 +1,4 @@
+// tier: quick
 /**
  * What strangers can do to a listener with bytes alone: smuggling, odd hosts, odd paths and methods,
  * bodies that never end or never come. Most is kept by the runtime; these tests hold it to that.

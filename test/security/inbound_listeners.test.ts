@@ -1,3 +1,4 @@
+// tier: quick
 /** What test/security/inbound.test.ts shows of the pipeline, on the listeners that are really opened. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'

@@ -1,3 +1,4 @@
+// tier: quick
 /** A credential that stands in the path of a call does not come back in the links of the answer. */
 import { afterAll, expect, test } from 'bun:test'
 import { employAgent, openStage } from '../support/agent.ts'

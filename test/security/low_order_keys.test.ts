@@ -1,3 +1,4 @@
+// tier: quick
 /**
  * What is sealed to a public key of low order is open to all. None is stored, of a person or a token, and a
  * client that is handed one by its server seals nothing to it.

@@ -1,3 +1,4 @@
+// tier: quick
 /**
  * What is no message gets an answer, and the server goes on: a line that is too long ended it in silence, and
  * who sent it waited for ever. What tools show is escaped.

@@ -1,3 +1,4 @@
+// tier: quick
 /** Case 80: a header that asks the upstream for another method or path does not get around a policy. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Agent, employAgent, expectRefused, openStage, type Stage } from '../support/agent.ts'

@@ -1,3 +1,4 @@
+// tier: quick
 /**
  * Series of /metrics are kept in memory for ever, and by Prometheus too. Whatever callers and APIs send, there are
  * so many and no more: what is new to them is counted with what is like it.

@@ -1,3 +1,4 @@
+// tier: quick
 /**
  * A store of objects that is asked by a header or a body for another object than that of the path does not get around a
  * policy, and no object can be made, or answered, so that a value in it is no longer recognised.

@@ -1,3 +1,4 @@
+// tier: quick
 /**
  * A connection to an upstream belongs to one token, and none is closed that a call uses (protocol 6.2). An
  * upstream that loses count of requests would otherwise show one caller what another sent.

@@ -1,3 +1,4 @@
+// tier: quick
 /** A call's own token does not reach the upstream, wherever in the call it stands (protocol 6.3). */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Agent, API, employAgent, openStage, type Stage } from '../support/agent.ts'

@@ -1,3 +1,4 @@
+// tier: quick
 /**
  * A page of values is bounded in bytes, not only in rows, and the pages of one workspace are read two at a time:
  * whoever may read much keeps nobody else waiting for it.

@@ -1,3 +1,4 @@
+// tier: quick
 /** A value in an object of S3 cannot be read back in parts, whichever way they are asked for (protocol 6.1). */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Agent, employAgent, expectRefused, openStage, type Stage } from '../support/agent.ts'

@@ -1,3 +1,4 @@
+// tier: quick
 /**
  * Passkeys under attack: answers that were made for another page, another purpose or another time, authenticators that
  * were copied or verified nobody, and rows that somebody wrote into the database. Each is refused like any other wrong

@@ -1,3 +1,4 @@
+// tier: quick
 /**
  * In base-URL mode the proxy's password stands in the URL, and programs repeat URLs in Referer: neither a host
  * on the allowlist nor one that is reached by http learns it.

@@ -1,3 +1,4 @@
+// tier: quick
 /**
  * Where a policy limits paths, a value in the path cannot become an escape or a dot segment with what stands
  * before it, and whether it would is not told by the answer: that would tell how it begins.

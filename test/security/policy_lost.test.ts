@@ -1,3 +1,4 @@
+// tier: quick
 /**
  * Case 79: a new value must not take the bounds of the old one away in silence, and an old policy must not
  * come back unsaid, not even for who holds a session.

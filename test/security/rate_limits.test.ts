@@ -1,3 +1,4 @@
+// tier: quick, both databases in test:all
 /**
  * Each limit at its edge, by the application's clock: what is over it is 429 with the wait, has done
  * nothing, and passes once the wait is over. Nobody's limit is spent by somebody else.

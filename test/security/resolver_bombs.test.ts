@@ -1,3 +1,4 @@
+// tier: all
 /** Answers that grow cost the server bounded memory, however many arrive at once. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'

@@ -1,3 +1,4 @@
+// tier: quick
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'

@@ -1,3 +1,4 @@
+// tier: quick
 /** Two hundred calls at once, of different workspaces: nobody ever sends or receives what is another's. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Agent, employAgent, openStage, recordOf, type Stage } from '../support/agent.ts'

@@ -1,3 +1,4 @@
+// tier: quick
 /** Nothing in the environment of the server bends an outbound call: no proxy, no lax TLS, no debug output. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,3 +1,4 @@
+// tier: quick, both databases in test:all
 /** A database that goes away in the middle of a change: all or nothing, and no restart. */
 import { expect, test } from 'bun:test'
 import postgres from 'postgres'

@@ -1,3 +1,4 @@
+// tier: quick, both databases in test:all
 /**
  * What is open when something is taken away does not go on: streams break off and WebSockets close,
  * towards the caller and towards the upstream, on every process, and the record says why.

@@ -1,3 +1,4 @@
+// tier: quick
 /**
  * What must hold whatever is generated, on the real listener: what is dialled and under which name, what
  * is put in, and that no byte of it comes back. Each judge is written apart from the code that it judges.

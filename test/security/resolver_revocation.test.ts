@@ -1,3 +1,4 @@
+// tier: quick, both databases in test:all
 /**
  * What was taken away is gone from the acknowledgement on, on every process, with warm caches and
  * under load: no request that starts afterwards may succeed.

@@ -1,3 +1,4 @@
+// tier: quick
 /** Who may call: at the resolver every doubtful token is one and the same 401. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { deleteAgent, issueWorkloadToken } from '../../src/features/agents/contract.ts'

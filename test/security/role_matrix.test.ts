@@ -1,3 +1,4 @@
+// tier: quick
 /**
  * Every endpoint × everybody. What a caller gets follows from the contract's access and the matrix of
  * protocol 10; an endpoint without a row fails. Whoever is refused has written nothing.

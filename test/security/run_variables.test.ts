@@ -1,3 +1,4 @@
+// tier: quick
 /**
  * Secrets whose names decide what runs on the machine of everyone who says `cloakroom run`: stored by
  * somebody who may write secrets, or delivered by a server that sealed a key of its own to the token.

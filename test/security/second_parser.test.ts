@@ -1,3 +1,4 @@
+// tier: quick
 /**
  * Two readers of one URL must see one host: what the allowlist judges is compared with an independent
  * implementation of the URL standard, and what is dialled with an independent list of address ranges.

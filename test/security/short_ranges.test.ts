@@ -1,3 +1,4 @@
+// tier: quick
 /** A value cannot be read back in parts, nor guessed at the edges of parts (protocol 6.1). */
 import { expect, test } from 'bun:test'
 import { rangeIn } from '../../src/outbound/answer/part.ts'

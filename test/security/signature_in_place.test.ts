@@ -1,3 +1,4 @@
+// tier: quick
 /**
  * A placeholder in place of a signature is a signature: however the request is bent, the key itself never
  * goes out there, what is signed is what goes out, and what comes back does not show it.

@@ -1,3 +1,4 @@
+// tier: quick
 /**
  * A process that starts anew knows what the ones before it saw of a signed workspace: a database that goes back to
  * what was true then is noticed, and what goes on from there is taken.

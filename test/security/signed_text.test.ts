@@ -1,3 +1,4 @@
+// tier: quick
 /**
  * Case 74: who has an HMAC of a text of their choice can pass for the secret, so a secret signs only where
  * its policy says so, and only the templates that it lists.

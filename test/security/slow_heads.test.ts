@@ -1,3 +1,4 @@
+// tier: quick
 /** A connection on which no whole head of a request arrives is closed, however slowly it goes on (docs/threat-model.md). */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { connect, type Socket } from 'node:net'

@@ -1,3 +1,4 @@
+// tier: quick
 /**
  * A cloned repository whose project file names a stranger's server and resolver. No command
  * reaches them until this user said yes for that folder and that address.

@@ -1,3 +1,4 @@
+// tier: quick
 /**
  * A template of a cloned repository, which names what its author would like to have: the program beside it
  * reads the file that is made of it. It gets what the command was pointed at, and no other environment.

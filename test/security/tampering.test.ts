@@ -1,3 +1,4 @@
+// tier: quick, both databases in test:all
 /**
  * Somebody writes in the database of a running installation: each column of each table which a verdict depends
  * on, one at a time, in a signed workspace. What its callers and clients get then is what its members signed, or a

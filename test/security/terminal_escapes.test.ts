@@ -1,3 +1,4 @@
+// tier: quick
 /** What a server or another person wrote does not drive the terminal of who reads an error. */
 import { expect, test } from 'bun:test'
 import { CliError } from '../../src/cli/terminal/cli_error.ts'

@@ -1,3 +1,4 @@
+// tier: quick
 /**
  * Who may use a credential may read its shape (protocol 6.8), so nothing of the value stands in it that
  * is not public by its form, wherever in the value the secret is and however the value is mangled.

@@ -1,3 +1,4 @@
+// tier: quick
 /**
  * Traces go to a collector: what they tell is what the audit tells, and less. Strangers neither choose the trace
  * that they are found in nor have us export more than a bound, whatever `traceparent` they send.

@@ -1,3 +1,4 @@
+// tier: quick
 /** Bodies that are refused before they are read: the answer arrives, and nothing stays open for them. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { connect } from 'node:net'

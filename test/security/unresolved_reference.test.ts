@@ -1,3 +1,4 @@
+// tier: quick
 /**
  * A value with references is no credential: what it refers to has a policy of its own, which a call with the
  * composed value would go around. The mark is bound by the ciphertext, so that nobody but its author sets it

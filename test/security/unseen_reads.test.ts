@@ -1,3 +1,4 @@
+// tier: quick
 /** Who reads values, and who is refused, is seen in the audit: names, and never a value. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'

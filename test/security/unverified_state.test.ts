@@ -1,3 +1,4 @@
+// tier: quick
 /**
  * Somebody writes into the database of a running server, and has its keys, too. In a signed workspace
  * nothing counts that its members did not sign: each row that a verdict depends on is written otherwise, one

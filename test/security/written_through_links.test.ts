@@ -1,3 +1,4 @@
+// tier: quick
 /**
  * A repository that somebody clones may hold links, and a file may have other names: what the command line
  * writes goes into a new file of the right mode, and nowhere else.

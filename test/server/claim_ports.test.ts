@@ -1,3 +1,4 @@
+// tier: quick
 /** Ports are found taken before anything is touched, and free ones are each another. */
 import { expect, test } from 'bun:test'
 import { type AddressInfo, createServer, type Server } from 'node:net'

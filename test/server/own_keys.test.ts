@@ -1,3 +1,4 @@
+// tier: quick
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import {
   mkdirSync,

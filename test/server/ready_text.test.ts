@@ -1,3 +1,4 @@
+// tier: quick
 /** What is printed to be tried works: curl is run with it, in each way to be set up. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { hostCheck } from '../../src/platform/http/host.ts'

@@ -1,3 +1,4 @@
+// tier: quick
 import { expect, test } from 'bun:test'
 import { openLog } from '../../src/platform/log.ts'
 import { restartWait, Supervisor, type Worker, WorkerFailed } from '../../src/server/supervisor.ts'

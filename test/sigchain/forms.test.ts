@@ -1,3 +1,4 @@
+// tier: quick
 /** What a text may look like, and what it costs to refuse another. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'

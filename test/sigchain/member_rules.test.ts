@@ -1,3 +1,4 @@
+// tier: quick
 import { describe, expect, test } from 'bun:test'
 import { type Role, roles } from '../../src/platform/grant.ts'
 import { type MemberChange, mayChangeMember } from '../../src/sigchain/member_rules.ts'

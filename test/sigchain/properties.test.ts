@@ -1,3 +1,4 @@
+// tier: quick
 /** What holds for every history of a workspace, and what is refused of each. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'

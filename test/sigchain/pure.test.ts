@@ -1,3 +1,4 @@
+// tier: quick
 /** The module is the same for servers, workers and browsers: it needs nothing that only one of them has. */
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'

@@ -1,3 +1,4 @@
+// tier: quick
 /** Rules that random histories rarely meet, each beside what must go on working. */
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { toBase64 } from '../../src/platform/crypto/encoding.ts'

@@ -1,3 +1,4 @@
+// tier: quick
 /** Grants, envelope statements and manifests on any history: whose count, and for how long. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'

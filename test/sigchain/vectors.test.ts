@@ -1,3 +1,4 @@
+// tier: quick
 /** Every vector that comes with the protocol: other implementations agree on these. */
 import { describe, expect, test } from 'bun:test'
 import { toBase64Url } from '../../src/platform/crypto/encoding.ts'

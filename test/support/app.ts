@@ -56,6 +56,30 @@ export type TestAppOptions = {
   passwordCost?: PasswordCost | 'default'
 }
 
+/** Limits on registration and log-in are per address, and every test comes from the same one. */
+const UNLIMITED = { RATE_REGISTER: '1000000/60', RATE_LOGIN: '1000000/60', RATE_API: '1000000/60' }
+
+let shared: Promise<TestApp> | undefined
+
+/**
+ * The one application of this test process, with default settings. Use it unless the test needs settings,
+ * a clock, a name lookup or a whole table of its own: tenants are isolated, so a fresh workspace is enough.
+ * Email addresses must be unique (`freshEmail`), and `logs` holds the lines of earlier tests too.
+ * Nothing stops it: the runner removes its database.
+ */
+export async function sharedApp(): Promise<TestApp> {
+  shared ??= startTestApp(UNLIMITED)
+  return { ...(await shared), stop: async () => {} }
+}
+
+let emails = 0
+
+/** An address that no other test of this run uses. */
+export function freshEmail(name = 'person'): string {
+  emails += 1
+  return `${name}-${emails}-${process.pid}@people.example`
+}
+
 /** Starts on an empty database of its own, or on a given one, which stays when the application stops. */
 export async function startTestApp(
   env: Record<string, string> = {},

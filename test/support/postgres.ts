@@ -3,11 +3,12 @@
  * user on a unix socket only, and stopped at the end, when the canary looks through a dump of everything
  * and through the files. Each caller gets a database of its own.
  */
-import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { chownSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import postgres from 'postgres'
 import { searcher, searchFiles } from './canary.ts'
 import { databasePlace } from './places.ts'
+import { findPostgres } from './postgres_programs.ts'
 
 /** Which database to copy, if not the empty one, and under which name, if not one that is free. */
 type NewDatabase = { template?: string; name?: string }
@@ -18,19 +19,6 @@ export type Cluster = {
   pid: () => number
   createDatabase: (options?: NewDatabase) => Promise<string>
   stop: () => Promise<void>
-}
-
-/** The newest installed server's programs, or `null` where there is none. */
-export function findPostgres(): string | null {
-  const debian = '/usr/lib/postgresql'
-  const installed = existsSync(debian)
-    ? readdirSync(debian).sort((a, b) => Number(b) - Number(a))
-    : []
-  const places = [
-    ...installed.map((version) => join(debian, version, 'bin')),
-    ...(process.env.PATH ?? '').split(':'),
-  ]
-  return places.find((place) => existsSync(join(place, 'initdb'))) ?? null
 }
 
 let counter = 0

@@ -1,3 +1,4 @@
+// tier: all, both databases in test:all
 /** `cloakroom upgrade --check`: says what a start would do, and writes nothing. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import {

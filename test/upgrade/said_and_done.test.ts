@@ -1,3 +1,4 @@
+// tier: all, both databases in test:all
 /**
  * What `cloakroom upgrade --check` says of each schema of before is what happens: on PostgreSQL, which tells which locks
  * a migration took and which tables it wrote anew.

@@ -1,3 +1,4 @@
+// tier: all, both databases in test:all
 /**
  * What a version of before wrote goes on working with this one, from every schema that landed: people log in with the
  * passwords of then, recovery keys recover, secrets open, tokens do what they did, and no row is lost.

@@ -1,3 +1,4 @@
+// tier: all
 /** The executable for Linux on arm64, started: by QEMU, with the libraries that Debian has for cross-building. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'

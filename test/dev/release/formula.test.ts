@@ -1,3 +1,4 @@
+// tier: all
 /** The formula for Homebrew: Ruby, with the hash of each file beside its address. */
 import { expect, test } from 'bun:test'
 import { formulaOf } from '../../../src/dev/release/formula.ts'

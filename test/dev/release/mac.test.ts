@@ -1,3 +1,4 @@
+// tier: all
 /**
  * Executables for macOS, which cannot be started here: it kills what has a signature that does not fit, and on arm64
  * what has none. So each page is compared with its hash in the signature, as the system does.

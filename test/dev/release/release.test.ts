@@ -1,3 +1,4 @@
+// tier: all
 /** What is published, of one platform: that the hashes are true, and what the descriptions say. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'

@@ -1,3 +1,4 @@
+// tier: all
 /** The same source gives the same files, wherever and whenever they are made. */
 import { afterAll, expect, test } from 'bun:test'
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'

@@ -1,3 +1,4 @@
+// tier: quick, both databases in test:all
 /** The end of an account: what goes with it, what stays, and when it is refused. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import {

@@ -1,3 +1,4 @@
+// tier: quick
 import { afterAll, afterEach, beforeAll, describe, expect, spyOn, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { prelogin, register } from '../../../src/features/accounts/contract.ts'

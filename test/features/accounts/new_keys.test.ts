@@ -1,3 +1,4 @@
+// tier: quick
 /** New keys of an account: everything that was sealed to the old ones is replaced with them, or nothing is. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'

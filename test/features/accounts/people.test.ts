@@ -1,3 +1,4 @@
+// tier: quick
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { fingerprint } from '../../../src/platform/crypto/fingerprint.ts'
 import { startTestApp, type TestApp } from '../../support/app.ts'

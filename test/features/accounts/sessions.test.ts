@@ -1,3 +1,4 @@
+// tier: quick, both databases in test:all
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createConnection } from 'node:net'
 import { desc, eq, type SQL, sql } from 'drizzle-orm'

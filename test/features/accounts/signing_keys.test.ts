@@ -1,3 +1,4 @@
+// tier: quick
 /** Accounts with a signing key (protocol 3.1): made with a proof, shown to others with it. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { newAccount } from '../../../src/client/account/account_keys.ts'

@@ -1,3 +1,4 @@
+// tier: quick
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { eq, sql } from 'drizzle-orm'
 import {

@@ -1,3 +1,4 @@
+// tier: quick
 /** What becomes of the tokens of an administrator who goes: what is not signed anew in the same call ends. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'

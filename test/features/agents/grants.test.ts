@@ -1,3 +1,4 @@
+// tier: quick
 /** Tokens of signed workspaces: what they may do is what an administrator signed. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'

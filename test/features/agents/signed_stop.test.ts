@@ -1,3 +1,4 @@
+// tier: quick
 /** Stopping a token is always allowed; with a link it outlasts the database. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { agents, tokens } from '../../../src/platform/db/schema/index.ts'

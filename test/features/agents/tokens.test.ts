@@ -1,3 +1,4 @@
+// tier: quick, both databases always
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { and, eq, sql } from 'drizzle-orm'
 import { registerAgent } from '../../../src/features/agents/contract.ts'

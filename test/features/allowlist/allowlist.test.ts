@@ -1,3 +1,4 @@
+// tier: quick
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import {
   addToAllowlist,

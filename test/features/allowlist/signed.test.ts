@@ -1,3 +1,4 @@
+// tier: quick
 /** The allowlist of a signed workspace is what its links say; the rows are a copy. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { SignedText } from '../../../src/sigchain/index.ts'

@@ -1,3 +1,4 @@
+// tier: quick, both databases in test:all
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { summariseCalls } from '../../../src/features/audit/contract.ts'
 import { auditLogs } from '../../../src/platform/db/schema/index.ts'

@@ -1,3 +1,4 @@
+// tier: quick, both databases in test:all
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { recordAuditLogs } from '../../../src/features/audit/contract.ts'

@@ -1,3 +1,4 @@
+// tier: quick, both databases in test:all
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { exportAudit, getAuditLog, listAuditLogs } from '../../../src/features/audit/contract.ts'
 import { auditLogs } from '../../../src/platform/db/schema/index.ts'

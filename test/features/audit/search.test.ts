@@ -1,3 +1,4 @@
+// tier: quick, both databases in test:all
 /** A filter finds what is in the audit, and of what went nothing is left. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { eq, sql } from 'drizzle-orm'

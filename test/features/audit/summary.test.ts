@@ -1,3 +1,4 @@
+// tier: quick, both databases in test:all
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { eq, inArray } from 'drizzle-orm'
 import fc from 'fast-check'

@@ -1,3 +1,4 @@
+// tier: quick, both databases in test:all
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { version } from '../../../package.json'
 import { register } from '../../../src/features/accounts/contract.ts'

@@ -1,3 +1,4 @@
+// tier: quick
 /** A workspace is signed by its first link, with which it is made, and by the version of its id. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'

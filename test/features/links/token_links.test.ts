@@ -1,3 +1,4 @@
+// tier: quick, both databases always
 /** A bearer that may read gets the links by which it checks what it is delivered; on both listeners. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { startTestApp, type TestApp } from '../../support/app.ts'

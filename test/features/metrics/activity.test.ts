@@ -1,3 +1,4 @@
+// tier: quick, both databases in test:all
 /** Who was active: written once per day and person, however many requests there were. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { ActivityLog } from '../../../src/features/metrics/activity.ts'

@@ -1,3 +1,4 @@
+// tier: quick, both databases in test:all
 /** The daily figures: exact, as of their day, the same again however often they are computed. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'

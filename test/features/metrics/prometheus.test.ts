@@ -1,3 +1,4 @@
+// tier: quick, both databases in test:all
 /** GET /metrics: the right numbers in the format that Prometheus reads, and nothing that names anybody. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'

@@ -1,3 +1,4 @@
+// tier: quick
 /** What becomes of passkeys when the account around them changes (protocol 3.1). */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'

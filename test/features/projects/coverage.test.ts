@@ -1,3 +1,4 @@
+// tier: quick
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { createProject } from '../../../src/features/projects/contract.ts'

@@ -1,3 +1,4 @@
+// tier: quick
 /** Environments are made before anything is stored in them, and deleted with all that they hold. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import {

@@ -1,3 +1,4 @@
+// tier: quick
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createProject } from '../../../src/features/projects/contract.ts'
 import { startTestApp, type TestApp } from '../../support/app.ts'

@@ -1,3 +1,4 @@
+// tier: quick
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { register } from '../../../src/features/accounts/contract.ts'

@@ -1,3 +1,4 @@
+// tier: quick, both databases in test:all
 /** What was deleted by mistake can be brought back for a while, and is nowhere to be seen until then. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { openSecret } from '../../../src/client/vault.ts'

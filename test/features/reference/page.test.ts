@@ -1,3 +1,4 @@
+// tier: quick
 /** The documentation is served by the application itself, and by nobody else. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { allEndpoints } from '../../../src/dev/all_endpoints.ts'

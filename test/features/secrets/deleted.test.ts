@@ -1,3 +1,4 @@
+// tier: quick
 /** Secrets that were deleted by mistake come back for a while, and are nowhere to be seen until then. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { openSecret } from '../../../src/client/vault.ts'

@@ -1,3 +1,4 @@
+// tier: quick, both databases in test:all
 /** Writes of secrets in signed workspaces: each with a manifest over what the environment holds then. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'

@@ -1,3 +1,4 @@
+// tier: quick
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { and, eq } from 'drizzle-orm'
 import { getSecret, listSecrets, upsertSecrets } from '../../../src/features/secrets/contract.ts'

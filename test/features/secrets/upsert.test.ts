@@ -1,3 +1,4 @@
+// tier: quick, both databases always
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { eq, sql } from 'drizzle-orm'
 import { openSecret } from '../../../src/features/secrets/sealed.ts'

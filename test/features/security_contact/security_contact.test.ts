@@ -1,3 +1,4 @@
+// tier: quick
 /** Whom people report holes of this installation to: RFC 9116, from one setting. */
 import { afterAll, expect, test } from 'bun:test'
 import { ConfigError, readConfig } from '../../../src/platform/config/config.ts'

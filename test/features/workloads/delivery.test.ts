@@ -1,3 +1,4 @@
+// tier: quick, both databases always
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { and, eq, inArray, sql } from 'drizzle-orm'
 import { grantEnvironment, type OpenWorkspace, sealSecret } from '../../../src/client/vault.ts'

@@ -1,3 +1,4 @@
+// tier: quick
 import { expect, test } from 'bun:test'
 import type { Access } from '../../../src/access/index.ts'
 import { deliver } from '../../../src/features/workloads/deliver.ts'

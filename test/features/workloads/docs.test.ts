@@ -1,3 +1,4 @@
+// tier: quick
 /** The examples of docs/delivery.md, run as they stand there. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,3 +1,4 @@
+// tier: quick
 /** GET /api/workloads/token/ says to any live token what it is, and nothing that is stored. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { issueWorkloadToken } from '../../../src/features/agents/contract.ts'

@@ -1,3 +1,4 @@
+// tier: quick
 /** GET /api/workloads/version/ lets a live token that may read see that something changed, and nothing else. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { getVersion } from '../../../src/features/workloads/contract.ts'

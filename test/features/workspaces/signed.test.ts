@@ -1,3 +1,4 @@
+// tier: quick
 /** Who belongs to a signed workspace, and that it goes on, is decided by its links; the rows are a copy. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createProject } from '../../../src/features/projects/contract.ts'

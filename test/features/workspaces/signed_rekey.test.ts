@@ -1,3 +1,4 @@
+// tier: quick, both databases in test:all
 /** A rekey of a signed workspace: with its link come manifests, statements and grants, in one step. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'

@@ -1,3 +1,4 @@
+// tier: quick
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { classify, parseCidrs } from '../../../src/outbound/connection/address.ts'

@@ -1,3 +1,4 @@
+// tier: quick
 /** From a name to the one address that is connected to, without a network. */
 import { describe, expect, test } from 'bun:test'
 import { networkInterfaces } from 'node:os'

@@ -1,3 +1,4 @@
+// tier: quick
 /** Step 10 on the real listener: one TLS 1.3 connection to the judged address, under the real name. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createAuthority } from '../../../src/cli/demo/certificates.ts'

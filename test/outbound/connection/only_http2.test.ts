@@ -1,3 +1,4 @@
+// tier: quick
 /** Upstreams that speak HTTP/2 and nothing else, on the real listener. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { once } from 'node:events'

@@ -1,3 +1,4 @@
+// tier: quick
 /** Which connections are kept, and which make room. */
 import { describe, expect, test } from 'bun:test'
 import { SessionPool } from '../../../src/outbound/connection/session_pool.ts'

@@ -1,3 +1,4 @@
+// tier: quick
 /** What a stand-in has in common with its value, and that it has nothing else. */
 import { describe, expect, test } from 'bun:test'
 import { createPrivateKey, generateKeyPairSync } from 'node:crypto'

@@ -1,3 +1,4 @@
+// tier: quick
 import { describe, expect, test } from 'bun:test'
 import { ConfigError, documentConfig, readConfig } from '../../../src/platform/config/config.ts'
 

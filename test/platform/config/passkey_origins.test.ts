@@ -1,3 +1,4 @@
+// tier: quick
 /** Where passkeys are used is configured, and only what browsers offer them in. */
 import { describe, expect, test } from 'bun:test'
 import { readConfig } from '../../../src/platform/config/config.ts'

@@ -1,3 +1,4 @@
+// tier: quick
 /** Secrets from files, as Docker and Kubernetes mount them. */
 import { afterAll, beforeEach, describe, expect, spyOn, test } from 'bun:test'
 import {

@@ -1,3 +1,4 @@
+// tier: quick
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { fromBase64, toBase64 } from '../../../src/platform/crypto/encoding.ts'

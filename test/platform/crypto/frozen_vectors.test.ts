@@ -1,3 +1,4 @@
+// tier: quick
 /** Outputs of this implementation, frozen: what is stored today must open in every later version. */
 import { describe, expect, test } from 'bun:test'
 import {

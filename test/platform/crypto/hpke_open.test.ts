@@ -1,3 +1,4 @@
+// tier: quick
 /** Our half of HPKE against the library's, and against a reference that reproduces RFC 9180's vectors. */
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'

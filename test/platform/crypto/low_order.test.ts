@@ -1,3 +1,4 @@
+// tier: quick
 import { describe, expect, test } from 'bun:test'
 import { createPrivateKey, createPublicKey, diffieHellman } from 'node:crypto'
 import fc from 'fast-check'

@@ -1,3 +1,4 @@
+// tier: quick
 import { describe, expect, test } from 'bun:test'
 import { inspect } from 'node:util'
 import fc from 'fast-check'

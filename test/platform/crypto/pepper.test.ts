@@ -1,3 +1,4 @@
+// tier: quick
 import { describe, expect, test } from 'bun:test'
 import { uuidv7 } from '../../../src/platform/crypto/encoding.ts'
 import { Pepper, secretKeysOf, type TokenIdentity } from '../../../src/platform/crypto/pepper.ts'

@@ -1,3 +1,4 @@
+// tier: quick
 /** Every field of the vectors that come with the protocol: other implementations agree on these. */
 import { describe, expect, test } from 'bun:test'
 import canonicalize from 'canonicalize'

@@ -1,3 +1,4 @@
+// tier: quick
 /** The primitives against the vectors their specifications publish. */
 import { describe, expect, test } from 'bun:test'
 import { argon2 } from 'node:crypto'

@@ -1,3 +1,4 @@
+// tier: quick, both databases in test:all
 /** Lists that are read as one value are what their select would return, row by row. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { asc, gt, sql } from 'drizzle-orm'

@@ -1,3 +1,4 @@
+// tier: quick, both databases in test:all
 import { expect, test } from 'bun:test'
 import { version } from '../../../package.json'
 import { outerKeysIn } from '../../../src/platform/crypto/outer_keys.ts'

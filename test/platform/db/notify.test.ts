@@ -1,3 +1,4 @@
+// tier: quick, both databases always
 /** Notices arrive again whatever became of the connection that they came over. */
 import { expect, test } from 'bun:test'
 import postgres from 'postgres'

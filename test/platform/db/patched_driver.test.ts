@@ -1,3 +1,4 @@
+// tier: quick, both databases in test:all
 /**
  * What the patch in .patches/ mends in postgres.js 3.4.9; these tests fail where it was not applied. The
  * driver wrote ROLLBACK to a connection that was gone, which ended the whole process. And it went round its

@@ -1,3 +1,4 @@
+// tier: quick, both databases in test:all
 /**
  * A statement that writes outside of a transaction may arrive late, after the connection that it was sent on was
  * given up, and after a newer one was acknowledged on another. So each has its reason here why that does no

@@ -1,3 +1,4 @@
+// tier: quick
 /**
  * Large bodies are validated entry by entry, and what zod says of the whole comes last. A list that may
  * be absent was once demanded there: every body of more than 64 KiB without it was refused.

@@ -1,3 +1,4 @@
+// tier: quick
 import { expect, test } from 'bun:test'
 import { readCapped } from '../../../src/platform/http/capped_body.ts'
 

@@ -1,3 +1,4 @@
+// tier: quick
 import { beforeEach, describe, expect, test } from 'bun:test'
 import { hostCheck, refusedHosts } from '../../../src/platform/http/host.ts'
 import { openLog } from '../../../src/platform/log.ts'

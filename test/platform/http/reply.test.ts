@@ -1,3 +1,4 @@
+// tier: quick
 import { describe, expect, test } from 'bun:test'
 import { z } from 'zod'
 import { Fault, invalidField } from '../../../src/platform/fault.ts'

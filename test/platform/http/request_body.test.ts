@@ -1,3 +1,4 @@
+// tier: quick
 import { describe, expect, test } from 'bun:test'
 import { readJsonBody as readBody } from '../../../src/platform/http/request_body.ts'
 

@@ -1,3 +1,4 @@
+// tier: quick
 /** The pipeline: order of checks, shapes, headers and what the log may say. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { type FaultCode, type FieldFault, messageOf } from '../../../src/platform/fault.ts'

@@ -1,3 +1,4 @@
+// tier: quick
 /** How long a connection lives: the listener's patience, unless a route takes the time upon itself. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { once } from 'node:events'

@@ -1,3 +1,4 @@
+// tier: quick
 /** What leaves is what the contract names: the compiled shapes give what zod gives, for every contract. */
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'

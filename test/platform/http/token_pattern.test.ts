@@ -1,3 +1,4 @@
+// tier: quick
 import { expect, test } from 'bun:test'
 import { tokenPattern } from '../../../src/platform/http/token_pattern.ts'
 

@@ -1,3 +1,4 @@
+// tier: quick
 /** Large bodies get the verdict of zod, whatever is wrong with them, only not all of it at once. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'

@@ -1,3 +1,4 @@
+// tier: quick, both databases in test:all
 /** Limits that several processes on one PostgreSQL divide, as each of them counts; on the embedded database one has all. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { readConfig } from '../../../src/platform/config/config.ts'

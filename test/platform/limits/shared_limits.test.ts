@@ -1,3 +1,4 @@
+// tier: quick, both databases in test:all
 /** Limits that several processes on one PostgreSQL keep together, as each of them sees it. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { PasswordThrottle } from '../../../src/features/accounts/throttle.ts'

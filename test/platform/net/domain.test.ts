@@ -1,3 +1,4 @@
+// tier: quick
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { canonicalHost, domainMatches, parseDomain } from '../../../src/platform/net/domain.ts'

@@ -1,3 +1,4 @@
+// tier: quick
 import { describe, expect, test } from 'bun:test'
 import { parseCidrs } from '../../../src/platform/net/cidr.ts'
 import { networkNamer, originNamer } from '../../../src/platform/net/network.ts'

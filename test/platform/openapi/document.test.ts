@@ -1,3 +1,4 @@
+// tier: quick
 /** The generated documentation says what the server does, validly, with examples that are true. */
 import { describe, expect, test } from 'bun:test'
 import { validate } from '@readme/openapi-parser'

@@ -1,3 +1,4 @@
+// tier: quick
 import { describe, expect, test } from 'bun:test'
 import type { Policy } from '../../../src/platform/policy.ts'
 import {

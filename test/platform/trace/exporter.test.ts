@@ -1,3 +1,4 @@
+// tier: quick
 /** A collector that is away, slow or hostile costs spans, and nothing else. */
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { createAuthority } from '../../../src/cli/demo/certificates.ts'

@@ -1,3 +1,4 @@
+// tier: quick
 import { expect, test } from 'bun:test'
 import { parseTraceparent, traceparentOf } from '../../../src/platform/trace/traceparent.ts'
 

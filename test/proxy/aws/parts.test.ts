@@ -1,3 +1,4 @@
+// tier: quick
 /** Uploads and downloads in parts, as clients of S3 make them of large objects, behind either proxy. */
 import { afterAll, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'

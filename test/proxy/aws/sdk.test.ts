@@ -1,3 +1,4 @@
+// tier: quick
 /** AWS's SDK for JavaScript, unchanged, with stand-ins of temporary credentials, behind either proxy. */
 import { afterAll, expect, test } from 'bun:test'
 import { join } from 'node:path'

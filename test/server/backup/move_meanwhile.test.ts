@@ -1,3 +1,4 @@
+// tier: quick, both databases in test:all
 /** A server that begins to use one of both sides while rows are moved: it does not start, or the move ends in nothing. */
 import { afterAll, expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'

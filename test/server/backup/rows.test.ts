@@ -1,3 +1,4 @@
+// tier: quick, both databases in test:all
 /** A row becomes text and a row again without a difference, whatever is in its columns. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import fc from 'fast-check'

@@ -1,3 +1,4 @@
+// tier: quick, both databases in test:all
 /** While a backup of a large embedded database is made, others go on; a small one is read itself. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'

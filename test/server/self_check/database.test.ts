@@ -1,3 +1,4 @@
+// tier: quick, both databases in test:all
 /** The self-check of the database and of the clock, on both databases: what is found, and each way to fail. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Config, readConfig } from '../../../src/platform/config/config.ts'

@@ -1,3 +1,4 @@
+// tier: quick
 /** The self-checks of the machine: each is well here, and each can fail. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'

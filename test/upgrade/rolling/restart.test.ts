@@ -1,3 +1,4 @@
+// tier: all, both databases in test:all
 /**
  * A rolling restart into the next version, on PostgreSQL, of sources, and in the long tests of executables:
  * `bun run upgrade-test` does it from a version of before.

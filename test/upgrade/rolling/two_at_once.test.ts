@@ -1,3 +1,4 @@
+// tier: all, both databases in test:all
 /**
  * Two processes of the next version start at once on an old schema, on PostgreSQL, beside one of before that serves:
  * the schema is changed once, whichever of them is killed meanwhile.

@@ -1,3 +1,4 @@
+// tier: quick, both databases in test:all
 import { afterEach, beforeEach, expect, spyOn, test } from 'bun:test'
 import {
   mkdirSync,

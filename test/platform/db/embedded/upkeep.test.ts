@@ -1,3 +1,4 @@
+// tier: quick, both databases in test:all
 import { beforeEach, expect, test } from 'bun:test'
 import { Upkeep } from '../../../../src/platform/db/embedded/upkeep.ts'
 

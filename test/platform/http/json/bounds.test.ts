@@ -1,3 +1,4 @@
+// tier: quick
 /** What a body may hold at most, as read from its schema, and that no contract leaves it open. */
 import { describe, expect, test } from 'bun:test'
 import { z } from 'zod'

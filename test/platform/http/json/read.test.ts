@@ -1,3 +1,4 @@
+// tier: quick
 /** The JSON guard: what parsers disagree about never comes through. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'

@@ -1,3 +1,4 @@
+// tier: quick
 /** Small bodies: what the runtime's parser gives is taken only where the reader gives the same. */
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'

@@ -1,3 +1,4 @@
+// tier: quick
 /** Large answers are the same JSON as small ones, and leave time for others while they are written. */
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
