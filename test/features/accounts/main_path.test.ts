@@ -1,15 +1,10 @@
-<<<<<<< HEAD
+// tier: quick
 /**
  * The main path of an account: register, log in, refresh, read one's own account, log out. Password hashes
  * have the cost of production here; other tests use a cheaper one.
  */
 import { afterAll, beforeAll, expect, spyOn, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
-=======
-// tier: quick
-/** The main path of an account: register, log in, refresh, ask who one is, log out. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
->>>>>>> 3b04d855
 import { unwrapPrivateKey, userKey } from '../../../src/client/account/keys.ts'
 import {
   getMe,
