@@ -20,6 +20,7 @@ import { openLiveProcesses, scheduleBeats } from '../platform/limits/sharers.ts'
 import { scheduleSweeps } from '../platform/limits/upkeep.ts'
 import { describeError, type Log } from '../platform/log.ts'
 import type { FeatureServices } from '../platform/services.ts'
+import { systemTimers, type Timers } from '../platform/timers.ts'
 import { openTracer, type Tracer } from '../platform/trace/tracer.ts'
 import { openResolver, type Resolver } from '../resolver/index.ts'
 import { scheduleBackups } from './backup/schedule.ts'
@@ -48,6 +49,8 @@ export type App = {
 export type AppOptions = {
   log: Log
   clock?: Clock
+  /** Of deadlines, waits and drains. */
+  timers?: Timers
   /** Name resolution of the resolver; DNS unless given. */
   lookup?: Lookup
   /** Which of WORKERS processes this is, from 0. */
@@ -61,7 +64,7 @@ const FLUSH_MS = 5_000
 
 export async function startApp(
   config: Config,
-  { log, clock = systemClock, lookup, worker = 0, onFailure }: AppOptions,
+  { log, clock = systemClock, timers = systemTimers, lookup, worker = 0, onFailure }: AppOptions,
 ): Promise<App> {
   const tracer = openTracer(config, log)
   const connection = await openDatabase(config, onFailure, {
@@ -69,7 +72,7 @@ export async function startApp(
     isServing: true,
   })
   try {
-    return await compose(config, connection, { log, clock, lookup, worker, tracer })
+    return await compose(config, connection, { log, clock, timers, lookup, worker, tracer })
   } catch (error) {
     await connection.close()
     throw error
@@ -79,14 +82,14 @@ export async function startApp(
 async function compose(
   config: Config,
   connection: Connection,
-  options: Required<Pick<AppOptions, 'log' | 'clock' | 'worker'>> & {
+  options: Required<Pick<AppOptions, 'log' | 'clock' | 'timers' | 'worker'>> & {
     lookup: Lookup | undefined
     tracer: Tracer | null
   },
 ): Promise<App> {
-  const { log, clock, lookup, worker, tracer } = options
+  const { log, clock, timers, lookup, worker, tracer } = options
   const keys = await prepareDatabase(connection, config, log)
-  const { isStopping, beginStop } = openDrain(config)
+  const { isStopping, beginStop } = openDrain(config, timers)
   const { db } = connection
   const live = await openLiveProcesses({ db, config })
   const services: FeatureServices = { db, ...keys, clock, config, live, log, isStopping }
@@ -94,10 +97,10 @@ async function compose(
   const trail = new AuditTrail(connection.sql, log, watch?.instruments)
   await trail.adopt(null)
   const access = openAccess(services, { sql: connection.sql, trail })
-  const bus = openBus(connection, log)
+  const bus = openBus(connection, log, timers)
   const activity = new ActivityLog(services)
   const ports = configuredPorts(config)
-  const resolver = openResolver(services, { access, ownPorts: () => ports, lookup })
+  const resolver = openResolver(services, { access, ownPorts: () => ports, lookup, timers })
   followChanges(bus, access, resolver)
   const listeners = openListeners(services, {
     resolver,
