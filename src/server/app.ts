@@ -21,6 +21,7 @@ import { scheduleSweeps } from '../platform/limits/upkeep.ts'
 import { describeError, type Log } from '../platform/log.ts'
 import { defaultPasswordCost, type PasswordCost } from '../platform/password_cost.ts'
 import type { FeatureServices } from '../platform/services.ts'
+import { systemTimers, type Timers } from '../platform/timers.ts'
 import { openTracer, type Tracer } from '../platform/trace/tracer.ts'
 import { openResolver, type Resolver } from '../resolver/index.ts'
 import { scheduleBackups } from './backup/schedule.ts'
@@ -49,8 +50,8 @@ export type App = {
 export type AppOptions = {
   log: Log
   clock?: Clock
-  /** Cost of the password hashes; `defaultPasswordCost` unless given. */
-  passwordCost?: PasswordCost
+  /** Of deadlines, waits and drains. */
+  timers?: Timers
   /** Name resolution of the resolver; DNS unless given. */
   lookup?: Lookup
   /** Which of WORKERS processes this is, from 0. */
@@ -64,7 +65,7 @@ const FLUSH_MS = 5_000
 
 export async function startApp(
   config: Config,
-  { onFailure, lookup, ...given }: AppOptions,
+  { log, clock = systemClock, timers = systemTimers, lookup, worker = 0, onFailure }: AppOptions,
 ): Promise<App> {
   const { log, clock = systemClock, passwordCost = defaultPasswordCost, worker = 0 } = given
   const tracer = openTracer(config, log)
@@ -73,7 +74,7 @@ export async function startApp(
     isServing: true,
   })
   try {
-    return await compose(config, connection, { log, clock, passwordCost, lookup, worker, tracer })
+    return await compose(config, connection, { log, clock, timers, lookup, worker, tracer })
   } catch (error) {
     await connection.close()
     throw error
@@ -83,26 +84,25 @@ export async function startApp(
 async function compose(
   config: Config,
   connection: Connection,
-  options: Required<Pick<AppOptions, 'log' | 'clock' | 'passwordCost' | 'worker'>> & {
+  options: Required<Pick<AppOptions, 'log' | 'clock' | 'timers' | 'worker'>> & {
     lookup: Lookup | undefined
     tracer: Tracer | null
   },
 ): Promise<App> {
-  const { lookup, worker, tracer, ...given } = options
-  const { log } = given
+  const { log, clock, timers, lookup, worker, tracer } = options
   const keys = await prepareDatabase(connection, config, log)
-  const { isStopping, beginStop } = openDrain(config)
-  const base = { db: connection.db, config }
-  const live = await openLiveProcesses(base)
-  const services: FeatureServices = { ...base, ...keys, ...given, live, isStopping }
+  const { isStopping, beginStop } = openDrain(config, timers)
+  const { db } = connection
+  const live = await openLiveProcesses({ db, config })
+  const services: FeatureServices = { db, ...keys, clock, config, live, log, isStopping }
   const watch = openWatch(services, adminPortOf(config, worker))
   const trail = new AuditTrail(connection.sql, log, watch?.instruments)
   await trail.adopt(null)
   const access = openAccess(services, { sql: connection.sql, trail })
-  const bus = openBus(connection, log)
+  const bus = openBus(connection, log, timers)
   const activity = new ActivityLog(services)
   const ports = configuredPorts(config)
-  const resolver = openResolver(services, { access, ownPorts: () => ports, lookup })
+  const resolver = openResolver(services, { access, ownPorts: () => ports, lookup, timers })
   followChanges(bus, access, resolver)
   const listeners = openListeners(services, {
     resolver,

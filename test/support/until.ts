@@ -1,0 +1,24 @@
+/** Waits for a condition instead of a time. */
+
+const STEP_MS = 5
+const LIMIT_MS = 120_000
+
+type Options = {
+  /** Milliseconds between two looks. */
+  stepMs?: number
+}
+
+/** The first truthy value that `look` returns. @throws after two minutes */
+export async function until<T>(
+  look: () => T | Promise<T>,
+  { stepMs = STEP_MS }: Options = {},
+): Promise<Exclude<T, false | null | undefined | 0 | ''>> {
+  const endsAt = performance.now() + LIMIT_MS
+  for (;;) {
+    const found = await look()
+    if (found) return found as Exclude<T, false | null | undefined | 0 | ''>
+    if (performance.now() > endsAt) throw new Error(`never true: ${look}`)
+    // The only sleep of the tests that wait for something outside: another process, a socket, a file.
+    await Bun.sleep(stepMs)
+  }
+}
