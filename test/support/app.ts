@@ -5,6 +5,7 @@ import type { Lookup } from '../../src/outbound/connection/address_lookup.ts'
 import { type Config, readConfig } from '../../src/platform/config/config.ts'
 import { Pepper } from '../../src/platform/crypto/pepper.ts'
 import { openLog } from '../../src/platform/log.ts'
+import type { PasswordCost } from '../../src/platform/password_cost.ts'
 import { type App, startApp } from '../../src/server/app.ts'
 import { search } from './canary.ts'
 import { checkAnswer } from './contract.ts'
@@ -69,10 +70,20 @@ export function freshEmail(name = 'person'): string {
   return `${name}-${emails}-${process.pid}@people.example`
 }
 
-/** On an empty database of its own, unless one is given, which stays when the application stops. */
+/** The cheapest Argon2id that there is: 0.3 ms. `test/features/accounts` tests the default cost. */
+export const CHEAP_PASSWORDS: PasswordCost = { memoryCost: 8, timeCost: 1 }
+
+export type TestAppOptions = {
+  lookup?: Lookup
+  database?: TestDatabase
+  /** `CHEAP_PASSWORDS` unless given; with 'default' the app uses the cost that it has in production. */
+  passwordCost?: PasswordCost | 'default'
+}
+
+/** Starts on an empty database of its own, or on a given one, which stays when the application stops. */
 export async function startTestApp(
   env: Record<string, string> = {},
-  { lookup, database: given }: { lookup?: Lookup; database?: TestDatabase } = {},
+  { lookup, database: given, passwordCost = CHEAP_PASSWORDS }: TestAppOptions = {},
 ): Promise<TestApp> {
   const database = given ?? (await preparedDatabase())
   const config = readConfig(
@@ -84,6 +95,7 @@ export async function startTestApp(
   const clock = movableClock()
   const app = await startApp(config, {
     clock,
+    ...(passwordCost === 'default' ? {} : { passwordCost }),
     log: openLog('debug', keep),
     onFailure: keep,
     ...(lookup ? { lookup } : {}),
