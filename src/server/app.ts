@@ -50,8 +50,8 @@ export type App = {
 export type AppOptions = {
   log: Log
   clock?: Clock
-  /** Of deadlines, waits and drains. */
-  timers?: Timers
+  /** Cost of the password hashes; `defaultPasswordCost` unless given. */
+  passwordCost?: PasswordCost
   /** Name resolution of the resolver; DNS unless given. */
   lookup?: Lookup
   /** Which of WORKERS processes this is, from 0. */
@@ -65,7 +65,7 @@ const FLUSH_MS = 5_000
 
 export async function startApp(
   config: Config,
-  { log, clock = systemClock, timers = systemTimers, lookup, worker = 0, onFailure }: AppOptions,
+  { onFailure, lookup, ...given }: AppOptions,
 ): Promise<App> {
   const { log, clock = systemClock, passwordCost = defaultPasswordCost, worker = 0 } = given
   const tracer = openTracer(config, log)
@@ -74,7 +74,7 @@ export async function startApp(
     isServing: true,
   })
   try {
-    return await compose(config, connection, { log, clock, timers, lookup, worker, tracer })
+    return await compose(config, connection, { log, clock, passwordCost, lookup, worker, tracer })
   } catch (error) {
     await connection.close()
     throw error
@@ -84,17 +84,18 @@ export async function startApp(
 async function compose(
   config: Config,
   connection: Connection,
-  options: Required<Pick<AppOptions, 'log' | 'clock' | 'timers' | 'worker'>> & {
+  options: Required<Pick<AppOptions, 'log' | 'clock' | 'passwordCost' | 'worker'>> & {
     lookup: Lookup | undefined
     tracer: Tracer | null
   },
 ): Promise<App> {
-  const { log, clock, timers, lookup, worker, tracer } = options
+  const { lookup, worker, tracer, ...given } = options
+  const { log } = given
   const keys = await prepareDatabase(connection, config, log)
   const { isStopping, beginStop } = openDrain(config, timers)
   const { db } = connection
   const live = await openLiveProcesses({ db, config })
-  const services: FeatureServices = { db, ...keys, clock, config, live, log, isStopping }
+  const services: FeatureServices = { db, ...keys, ...given, config, live, isStopping }
   const watch = openWatch(services, adminPortOf(config, worker))
   const trail = new AuditTrail(connection.sql, log, watch?.instruments)
   await trail.adopt(null)

@@ -80,6 +80,16 @@ export function freshEmail(name = 'person'): string {
   return `${name}-${emails}-${process.pid}@people.example`
 }
 
+/** The cheapest Argon2id that there is: 0.3 ms. `test/features/accounts` tests the default cost. */
+export const CHEAP_PASSWORDS: PasswordCost = { memoryCost: 8, timeCost: 1 }
+
+export type TestAppOptions = {
+  lookup?: Lookup
+  database?: TestDatabase
+  /** `CHEAP_PASSWORDS` unless given; with 'default' the app uses the cost that it has in production. */
+  passwordCost?: PasswordCost | 'default'
+}
+
 /** Starts on an empty database of its own, or on a given one, which stays when the application stops. */
 export async function startTestApp(
   env: Record<string, string> = {},
