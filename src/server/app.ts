@@ -50,6 +50,8 @@ export type App = {
 export type AppOptions = {
   log: Log
   clock?: Clock
+  /** For deadlines, waits and drains. */
+  timers?: Timers
   /** Cost of the password hashes; `defaultPasswordCost` unless given. */
   passwordCost?: PasswordCost
   /** Name resolution of the resolver; DNS unless given. */
@@ -67,14 +69,16 @@ export async function startApp(
   config: Config,
   { onFailure, lookup, ...given }: AppOptions,
 ): Promise<App> {
-  const { log, clock = systemClock, passwordCost = defaultPasswordCost, worker = 0 } = given
+  const { log, clock = systemClock, timers = systemTimers, worker = 0 } = given
+  const { passwordCost = defaultPasswordCost } = given
   const tracer = openTracer(config, log)
   const connection = await openDatabase(config, onFailure, {
     isTraced: tracer !== null,
     isServing: true,
   })
   try {
-    return await compose(config, connection, { log, clock, passwordCost, lookup, worker, tracer })
+    const own = { log, clock, timers, passwordCost, worker }
+    return await compose(config, connection, { ...own, lookup, tracer })
   } catch (error) {
     await connection.close()
     throw error
@@ -84,12 +88,12 @@ export async function startApp(
 async function compose(
   config: Config,
   connection: Connection,
-  options: Required<Pick<AppOptions, 'log' | 'clock' | 'passwordCost' | 'worker'>> & {
+  options: Required<Pick<AppOptions, 'log' | 'clock' | 'timers' | 'passwordCost' | 'worker'>> & {
     lookup: Lookup | undefined
     tracer: Tracer | null
   },
 ): Promise<App> {
-  const { lookup, worker, tracer, ...given } = options
+  const { lookup, timers, worker, tracer, ...given } = options
   const { log } = given
   const keys = await prepareDatabase(connection, config, log)
   const { isStopping, beginStop } = openDrain(config, timers)

@@ -46,16 +46,6 @@ const KEYS = {
   ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64url'),
 }
 
-/** The cheapest Argon2id that there is: 0.3 ms. `test/features/accounts` tests the default cost. */
-export const CHEAP_PASSWORDS: PasswordCost = { memoryCost: 8, timeCost: 1 }
-
-export type TestAppOptions = {
-  lookup?: Lookup
-  database?: TestDatabase
-  /** `CHEAP_PASSWORDS` unless given; with 'default' the app uses the cost that it has in production. */
-  passwordCost?: PasswordCost | 'default'
-}
-
 /** Limits on registration and log-in are per address, and every test comes from the same one. */
 const UNLIMITED = { RATE_REGISTER: '1000000/60', RATE_LOGIN: '1000000/60', RATE_API: '1000000/60' }
 
