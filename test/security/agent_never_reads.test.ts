@@ -142,14 +142,6 @@ describe.each(listeners)('delivery on the %s', (listener) => {
     expect(answer.status).toBe(403)
   })
 
-  test('a revoked token is 401, whatever it might', async () => {
-    const gone = await agent.issue({ environment: 'development' })
-    const ask = () => callJson(originOf(listener), 'POST', path, { token: gone.text })
-    expect((await ask()).status).toBe(403)
-    await agent.revoke(gone.id)
-    expect(await ask()).toMatchObject({ status: 401, body: { error_code: 'invalid_token' } })
-  })
-
   test.each([
     ['as issued by default', {}, 'key_not_provisioned'],
     ['issued to read', { capabilities: ['read'] as Capability[] }, 'key_not_provisioned'],

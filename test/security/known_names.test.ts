@@ -1,4 +1,4 @@
-// tier: quick
+// tier: all
 /**
  * Names are not signed. Who holds a stolen session renames, who writes the database as well: a name, the personal
  * workspace and the project of an agent lead where they led before, or nowhere.

@@ -1,4 +1,4 @@
-// tier: quick
+// tier: all
 /**
  * What a command reads may be a pipe, a device or a link that a repository brought along: it ends with a
  * sentence instead of waiting or reading for ever, and follows no link out of the folder.
