@@ -49,12 +49,12 @@ export async function expectRefusal(
   expect(await contentOf(app)).toEqual(before)
 }
 
-/** That a role was refused, or a value read, is itself put on record. */
-const but: Record<string, string> = {
+/** Refused roles and values that were read are recorded. */
+const UNRECORDED: Conditions = {
   audit_logs: "where action is null or action not in ('access.denied', 'secret.read')",
 }
 
-/** Attempts count also where they are refused. */
+/** Limits also count refused attempts. */
 export const LIMITS = Object.values(limits).map((table) => getTableName(table))
 const BACKGROUND = `('${[
   ...['audit_deltas', 'audit_rollups', 'audit_terms', 'token_uses', 'user_activity'],
@@ -62,19 +62,34 @@ const BACKGROUND = `('${[
 ].join("','")}')`
 
 /**
- * A digest of the rows of each table, but for what is written in the background: the audit's counts, when
- * tokens were used, who was active, and what limits count.
+ * The state of every table except those that are written in the background: audit counts, token uses,
+ * activity, and limits. Two states are equal only if nothing was committed in between.
  */
 export async function contentOf({ connection: { db }, flushAudit }: TestApp): Promise<unknown[]> {
   await flushAudit()
-  const tables = await db.execute<{ name: string }>(
-    sql`select tablename as name from pg_tables where schemaname = 'public'
-      and tablename not in ${sql.raw(BACKGROUND)} order by 1`,
+  const tables = await db.execute<{ name: string; part: string }>(
+    sql`select coalesce(pg_partition_root(oid), oid)::regclass::text as name, oid::regclass::text as part
+      from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r'
+      and coalesce(pg_partition_root(oid), oid)::regclass::text not in ${sql.raw(BACKGROUND)}`,
   )
-  const digests = tables.map(({ name }) =>
-    sql.raw(
-      `select '${name}' as name, md5(coalesce(string_agg(t::text, '|' order by t::text), '')) as digest from "${name}" t ${but[name] ?? ''}`,
-    ),
-  )
-  return [...(await db.execute(sql.join(digests, sql.raw(' union all '))))]
+  return await stateOf(db, [...tables], UNRECORDED)
 }
+
+type Conditions = Record<string, string>
+
+/** The number of rows, and the transaction that wrote last: an insert, update or delete changes one of them. */
+export async function stateOf(
+  db: TestApp['connection']['db'],
+  tables: readonly { name: string; part?: string }[],
+  conditions: Conditions = {},
+): Promise<unknown[]> {
+  const states = tables.map(({ name, part = name }) => {
+    const from = `from ${part} t ${conditions[name] ?? ''}`
+    const last = name === 'sessions' ? SESSIONS : 'max(xmin::text::bigint)::text'
+    return sql.raw(`select '${part}' as name, count(*)::int as rows, ${last} as last ${from}`)
+  })
+  return [...(await db.execute(sql`${sql.join(states, sql.raw(' union all '))} order by name`))]
+}
+
+/** Every column except the time of the last use, which the server updates once a minute. */
+const SESSIONS = `md5(string_agg((to_jsonb(t) - 'last_used_at')::text, '|' order by t.id))`

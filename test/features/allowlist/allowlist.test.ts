@@ -1,12 +1,12 @@
 // tier: quick
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import {
   addToAllowlist,
   listAllowlist,
   listAllowlistLog,
   removeFromAllowlist,
 } from '../../../src/features/allowlist/contract.ts'
-import { startTestApp, type TestApp } from '../../support/app.ts'
+import { sharedApp, type TestApp } from '../../support/app.ts'
 import { recordedChanges } from '../../support/audit.ts'
 import { type Call, contentOf, expectRefusal } from '../../support/failure.ts'
 import { type Person, registerPerson } from '../../support/people.ts'
@@ -21,7 +21,7 @@ let stranger: Person
 let team: Team
 
 beforeAll(async () => {
-  app = await startTestApp({ RATE_REGISTER: '1000/1' })
+  app = await sharedApp()
   shared = await openTeam(app)
   admin = await shared.join('admin')
   reader = await shared.join('read_only')
@@ -30,7 +30,6 @@ beforeAll(async () => {
 beforeEach(async () => {
   team = await openTeam(app, admin)
 })
-afterAll(() => app.stop())
 
 const INVALID = 'must be a host name such as api.example.com, *.example.com or api.example.com:8443'
 

@@ -1,8 +1,8 @@
 // tier: quick, both databases in test:all
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { exportAudit, getAuditLog, listAuditLogs } from '../../../src/features/audit/contract.ts'
 import { auditLogs } from '../../../src/platform/db/schema/index.ts'
-import { startTestApp, type TestApp } from '../../support/app.ts'
+import { sharedApp, type TestApp } from '../../support/app.ts'
 import { expectFailure, expectRefusal } from '../../support/failure.ts'
 import { type Person, registerPerson } from '../../support/people.ts'
 import { openTeam, type Team } from '../../support/teams.ts'
@@ -49,7 +49,7 @@ const special: [name: string, query: Record<string, string | number>, fields: St
 ]
 
 beforeAll(async () => {
-  app = await startTestApp()
+  app = await sharedApp()
   team = await openTeam(app)
   workspaceId = team.workspaceId
   reader = await team.join('read_only')
@@ -58,7 +58,6 @@ beforeAll(async () => {
   const odd = special.map(([, , fields], index) => record(40 + index, fields))
   await app.connection.db.insert(auditLogs).values([...plain, ...odd])
 })
-afterAll(() => app.stop())
 
 const get = (path: string, person: Person = reader) =>
   app.call('GET', `/api/audit/${path}`, { token: person.token })

@@ -1,10 +1,10 @@
 // tier: quick
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { createProject } from '../../../src/features/projects/contract.ts'
 import { coverageOf, diffOf } from '../../../src/features/projects/coverage.ts'
 import { secrets } from '../../../src/platform/db/schema/index.ts'
-import { startTestApp, type TestApp } from '../../support/app.ts'
+import { sharedApp, type TestApp } from '../../support/app.ts'
 import { expectRefusal } from '../../support/failure.ts'
 import { type Person, registerPerson } from '../../support/people.ts'
 import { openTeam, type Team } from '../../support/teams.ts'
@@ -17,7 +17,7 @@ let projectId: string
 let emptyId: string
 
 beforeAll(async () => {
-  app = await startTestApp()
+  app = await sharedApp()
   team = await openTeam(app)
   reader = await team.join('read_only')
   stranger = await registerPerson(app, 'stranger')
@@ -44,7 +44,6 @@ beforeAll(async () => {
     })),
   )
 })
-afterAll(() => app.stop())
 
 const get = (path: string, person: Person = reader) =>
   app.call('GET', `/api/projects/${path}`, { token: person.token })

@@ -1,6 +1,6 @@
 // tier: quick
 /** Secrets that were deleted by mistake come back for a while, and are nowhere to be seen until then. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { openSecret } from '../../../src/client/vault.ts'
 import { deleteProject, restoreProject } from '../../../src/features/projects/contract.ts'
 import { dropOverdue } from '../../../src/features/projects/upkeep.ts'
@@ -14,7 +14,7 @@ import {
 } from '../../../src/features/secrets/contract.ts'
 import { rekeyWorkspace } from '../../../src/features/workspaces/contract.ts'
 import { deletedSecrets, deletedSecretVersions } from '../../../src/platform/db/schema/index.ts'
-import { startTestApp, type TestApp } from '../../support/app.ts'
+import { sharedApp, type TestApp } from '../../support/app.ts'
 import { recordedChanges } from '../../support/audit.ts'
 import { expectFailure, expectRefusal } from '../../support/failure.ts'
 import { openProject, type ProjectTeam } from '../../support/project.ts'
@@ -27,9 +27,8 @@ let app: TestApp
 let team: ProjectTeam
 
 beforeAll(async () => {
-  app = await startTestApp({ RATE_API: '100000/1' })
+  app = await sharedApp()
 })
-afterAll(() => app.stop())
 
 const params = () => ({ project_id: team.projectId })
 const store = (key: string, text: string) => {

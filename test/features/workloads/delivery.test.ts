@@ -1,5 +1,5 @@
 // tier: quick, both databases always
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { and, eq, inArray, sql } from 'drizzle-orm'
 import { grantEnvironment, type OpenWorkspace, sealSecret } from '../../../src/client/vault.ts'
 import {
@@ -24,7 +24,7 @@ import { parseToken, sealedToken, tokenKeyPair } from '../../../src/platform/cry
 import { auditLogs, secrets } from '../../../src/platform/db/schema/index.ts'
 import { type FaultCode, messageOf, statusOf } from '../../../src/platform/fault.ts'
 import type { Policy } from '../../../src/platform/policy.ts'
-import { type Answer, callJson, startTestApp, type TestApp } from '../../support/app.ts'
+import { type Answer, callJson, sharedApp, startTestApp, type TestApp } from '../../support/app.ts'
 import { marked } from '../../support/canary.ts'
 import { expectFailure } from '../../support/failure.ts'
 import { registerPerson } from '../../support/people.ts'
@@ -35,11 +35,10 @@ let team: Team
 let workspace: OpenWorkspace
 
 beforeAll(async () => {
-  app = await startTestApp()
+  app = await sharedApp()
   team = await openTeam(app)
   workspace = { id: team.workspaceId, name: 'Team', epoch: 1, key: team.workspaceKey }
 })
-afterAll(() => app.stop())
 
 type Issued = { text: string; id: string; publicKey: string }
 const issued = (answer: {

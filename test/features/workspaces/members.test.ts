@@ -1,5 +1,5 @@
 // tier: quick, both databases always
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import {
   getWorkspace,
   listMembers,
@@ -8,7 +8,7 @@ import {
 import { toBase64 } from '../../../src/platform/crypto/encoding.ts'
 import { openMemberEnvelope } from '../../../src/platform/crypto/envelope.ts'
 import type { Role } from '../../../src/platform/grant.ts'
-import { startTestApp, type TestApp } from '../../support/app.ts'
+import { sharedApp, type TestApp } from '../../support/app.ts'
 import { recordedChanges } from '../../support/audit.ts'
 import { type Call, expectRefusal } from '../../support/failure.ts'
 import { envelopeFor, type Person, registerPerson } from '../../support/people.ts'
@@ -20,12 +20,11 @@ let admin: Person
 let stranger: Person
 
 beforeAll(async () => {
-  app = await startTestApp({ RATE_REGISTER: '1000/1' })
+  app = await sharedApp()
   team = await openTeam(app)
   admin = await team.join('admin')
   stranger = await registerPerson(app, 'stranger')
 })
-afterAll(() => app.stop())
 
 const timestamps = { created_at: expect.any(String), updated_at: expect.any(String) }
 const members = (id = '', { workspaceId }: Team = team) =>
