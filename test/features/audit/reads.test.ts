@@ -257,27 +257,12 @@ describe('refusals', () => {
     })
   })
 
-  test.each(paths)('%s of a foreign workspace is 404', async (path) => {
-    expectFailure(await get(`${path}?workspace_id=${workspaceId}`, stranger), 'not_found')
-    expectFailure(await get(`${path}?workspace_id=${Bun.randomUUIDv7()}`), 'not_found')
-  })
-
-  test.each(paths)('%s is 401 before anything else', async (path) => {
-    expectFailure(await app.call('GET', `/api/audit/${path}`), 'invalid_token')
-  })
-
   test('a record of another workspace is 404, like one that does not exist', async () => {
     const [own] = await list({ limit: 1 })
     const path = `logs/${own?.id}/?workspace_id=${stranger.workspaceId}`
     expectFailure(await get(path, stranger), 'not_found')
     expectFailure(await get(`logs/${Bun.randomUUIDv7()}/?workspace_id=${workspaceId}`), 'not_found')
     expectFailure(await get(`logs/first/?workspace_id=${workspaceId}`), 'not_found')
-  })
-
-  test('the export is for admins', async () => {
-    const member = await team.join('member')
-    for (const person of [member, reader])
-      expectFailure(await get(`export/?workspace_id=${workspaceId}`, person), 'forbidden')
   })
 
   const moment = 'must be a moment, a day, or how long ago: 2026-03-14, 7d, 12h'

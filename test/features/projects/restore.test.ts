@@ -137,17 +137,6 @@ describe('a deleted project', () => {
     expect(await keptRows()).toEqual([0, 0, 0])
   })
 
-  test('is for admins to bring back, and for strangers not there', async () => {
-    await deleteOne()
-    const stranger = (await openProject(app)).owner
-    expectFailure(await restore(stranger.token), 'not_found')
-    for (const role of ['member', 'read_only'] as const) {
-      const person = await team.join(role)
-      await expectRefusal(app, ['POST', path(), { token: person.token }], 'forbidden')
-    }
-    expect((await restore((await team.join('admin')).token)).status).toBe(200)
-  })
-
   test('is gone for good after a rekey, since its values are under the old key', async () => {
     await deleteOne()
     const { body } = await prepareRekey(team, [])

@@ -169,15 +169,6 @@ describe('a deleted secret', () => {
     expect(await kept()).toEqual([0, 0])
   })
 
-  test('is for writers to bring back, and for strangers not there', async () => {
-    const stranger = (await openProject(app)).owner
-    expectFailure(await app.call(...refusal(['KEY'], stranger.token)), 'not_found')
-    const reader = await team.join('read_only')
-    await expectRefusal(app, [...refusal(['KEY'], reader.token)], 'forbidden')
-    const member = await team.join('member')
-    expect((await app.call(...refusal(['KEY'], member.token))).status).toBe(200)
-  })
-
   test('is gone for good after a rekey, since its value is under the old key', async () => {
     await remove('OTHER')
     const { body } = await prepareRekey(team, [])

@@ -422,14 +422,6 @@ describe('refusing', () => {
     }
   })
 
-  test('callers without a session before it reads the body, and those who may only read', async () => {
-    const anonymous = await app.call('POST', '/api/secrets/', { body: 'not even an object' })
-    expectFailure(anonymous, 'invalid_token')
-    const reader = await team.join('read_only')
-    const body = { project_id: team.projectId, secrets: { A: OPAQUE } }
-    await expectRefused(body, 'forbidden', {}, reader.token)
-  })
-
   test('bodies that are no JSON', async () => {
     const { token } = team.owner
     const headers = { 'content-type': 'text/plain' }

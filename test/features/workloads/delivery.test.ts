@@ -455,31 +455,6 @@ describe('one secret that cannot be delivered', () => {
 })
 
 describe('a token', () => {
-  test('that was revoked gets nothing from the acknowledgement on, however warm the caches', async () => {
-    const place = await openPlace()
-    await place.store({ KEY: 'v' })
-    for (const origin of listeners())
-      expect((await deliver(place.token.text, undefined, origin)).status).toBe(200)
-    await team.owner.api.call(revokeWorkloadToken, {
-      params: { project_id: place.projectId, token_id: place.token.id },
-    })
-    await app.flushAudit()
-    const before = await app.connection.db.$count(auditLogs)
-    await expectRefused(place.token.text, undefined, 'invalid_token')
-    await expectRefused(place.token.text, { surplus: 1 }, 'invalid_token')
-    await app.flushAudit()
-    expect(await app.connection.db.$count(auditLogs)).toBe(before)
-  })
-
-  test('that expired by the clock of the database gets nothing', async () => {
-    const place = await openPlace()
-    await place.store({ KEY: 'v' })
-    expect((await deliver(place.token.text)).status).toBe(200)
-    await app.connection.sql`
-      update tokens set expires_at = now() - interval '1 second' where id = ${place.token.id}`
-    await expectRefused(place.token.text, undefined, 'invalid_token')
-  })
-
   test('whose grant was taken away gets nothing, however warm the caches', async () => {
     const place = await openPlace()
     await place.store({ KEY: 'v' })
