@@ -22,8 +22,10 @@ import { parseTarget } from '../../src/outbound/target.ts'
 import type { Capability } from '../../src/platform/capability.ts'
 import { type FaultCode, messageOf, statusOf } from '../../src/platform/fault.ts'
 import type { Policy } from '../../src/platform/policy.ts'
+import type { Timers } from '../../src/platform/timers.ts'
 import { type Answer, startTestApp, type TestApp } from './app.ts'
 import { type Person, registerPerson } from './people.ts'
+import { until } from './until.ts'
 import { startUpstream, type Upstream } from './upstream.ts'
 
 export const API = 'api.upstream.example'
@@ -49,9 +51,15 @@ type StageOptions = {
   env?: Record<string, string>
   /** Further names of the upstream's certificate. */
   names?: readonly string[]
+  /** The test's own; the system's unless given. */
+  timers?: Timers
 }
 
-export async function openStage({ env = {}, names: more = [] }: StageOptions = {}): Promise<Stage> {
+export async function openStage({
+  env = {},
+  names: more = [],
+  timers,
+}: StageOptions = {}): Promise<Stage> {
   const directory = mkdtempSync(join(tmpdir(), 'cr-stage-'))
   const caFile = join(directory, 'ca.pem')
   const authority = await createAuthority('Test authority')
@@ -63,6 +71,7 @@ export async function openStage({ env = {}, names: more = [] }: StageOptions = {
   const app = await startTestApp(
     { RESOLVER_ALLOW_NETWORKS: '127.0.0.1/32', RESOLVER_CA_FILE: caFile, ...env },
     {
+      timers,
       lookup: async (host) => {
         lookups.push(host)
         const found = names.get(host)
@@ -222,13 +231,12 @@ export async function recordOf(
   { headers }: Pick<Answer, 'headers'>,
 ): Promise<AuditRow | null> {
   const id = headers.get('x-request-id') ?? ''
-  for (;;) {
+  const [row] = await until(async () => {
     await flushAudit()
-    const [row] = await sql<AuditRow[]>`select * from audit_logs where id = ${id}`
-    if (!row) return null
-    if (row.status_code !== null) return row
-    await Bun.sleep(10)
-  }
+    const rows = await sql<AuditRow[]>`select * from audit_logs where id = ${id}`
+    return rows[0]?.status_code !== null && rows
+  })
+  return row ?? null
 }
 
 /** What a refusal says: that of a domain names it, that of a target what is wrong with it. */

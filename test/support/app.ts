@@ -5,6 +5,7 @@ import type { Lookup } from '../../src/outbound/connection/address_lookup.ts'
 import { type Config, readConfig } from '../../src/platform/config/config.ts'
 import { Pepper } from '../../src/platform/crypto/pepper.ts'
 import { openLog } from '../../src/platform/log.ts'
+import type { Timers } from '../../src/platform/timers.ts'
 import { type App, startApp } from '../../src/server/app.ts'
 import { search } from './canary.ts'
 import { checkAnswer } from './contract.ts'
@@ -69,10 +70,17 @@ export function freshEmail(name = 'person'): string {
   return `${name}-${emails}-${process.pid}@people.example`
 }
 
+type AppParts = {
+  lookup?: Lookup | undefined
+  /** The test's own, for deadlines, waits and drains; the system's unless given. */
+  timers?: Timers | undefined
+  database?: TestDatabase
+}
+
 /** On an empty database of its own, unless one is given, which stays when the application stops. */
 export async function startTestApp(
   env: Record<string, string> = {},
-  { lookup, database: given }: { lookup?: Lookup; database?: TestDatabase } = {},
+  { lookup, timers, database: given }: AppParts = {},
 ): Promise<TestApp> {
   const database = given ?? (await preparedDatabase())
   const config = readConfig(
@@ -87,6 +95,7 @@ export async function startTestApp(
     log: openLog('debug', keep),
     onFailure: keep,
     ...(lookup ? { lookup } : {}),
+    ...(timers ? { timers } : {}),
   })
   const controlPlane = app.controlPlane ?? ''
   return {

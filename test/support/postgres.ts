@@ -9,6 +9,7 @@ import postgres from 'postgres'
 import { searcher, searchFiles } from './canary.ts'
 import { databasePlace } from './places.ts'
 import { findPostgres } from './postgres_programs.ts'
+import { until } from './until.ts'
 
 /** Which database to copy, if not the empty one, and under which name, if not one that is free. */
 type NewDatabase = { template?: string; name?: string }
@@ -143,18 +144,17 @@ async function run(
 }
 
 async function waitUntilReady(socketDir: string): Promise<void> {
-  for (let attempt = 0; attempt < 200; attempt += 1) {
-    const sql = connect(socketDir, 'postgres')
-    try {
-      await sql`select 1`
-      return
-    } catch {
-      await Bun.sleep(50)
-    } finally {
-      await sql.end({ timeout: 1 })
-    }
-  }
-  throw new Error('PostgreSQL did not start within 10 s')
+  await until(
+    async () => {
+      const sql = connect(socketDir, 'postgres')
+      const answered = sql`select 1`.then(
+        () => true,
+        () => false,
+      )
+      return await answered.finally(() => sql.end({ timeout: 1 }))
+    },
+    { stepMs: 50 },
+  )
 }
 
 async function createDatabase(
