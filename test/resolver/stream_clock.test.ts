@@ -6,6 +6,7 @@ import type { TLSSocket } from 'node:tls'
 import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { expectFault, recordOfAnswer, streamAs } from '../support/forward.ts'
+import { until } from '../support/until.ts'
 import type { Script } from '../support/upstream.ts'
 import { watched } from '../support/watched.ts'
 
@@ -38,14 +39,16 @@ describe('the deadline', () => {
   test('starts again with every byte: a drip may take longer in all', async () => {
     const started = performance.now()
     const response = await call(
-      async (_, wire) => {
+      (_, wire) => {
         wire.write(HEAD)
-        for (let drop = 0; drop < 8; drop += 1) {
-          // The real clock is the subject.
-          await Bun.sleep(100)
+        let drops = 0
+        const drip = setInterval(() => {
           wire.write(chunk('.'))
-        }
-        wire.write(END)
+          drops += 1
+          if (drops < 8) return
+          clearInterval(drip)
+          wire.write(END)
+        }, 100)
       },
       { timeout_ms: 400 },
     )
@@ -94,8 +97,13 @@ test('a large download waits for a slow reader instead of piling up', async () =
   })
   const reader = response.body?.getReader()
   await reader?.read()
-  // A second in which everything would arrive that nothing holds up.
-  await Bun.sleep(1000)
+  let before = -1
+  const standsStill = () => {
+    const isSame = poured === before
+    before = poured
+    return isSame
+  }
+  await until(standsStill, { stepMs: 1000 })
   expect(poured).toBeLessThan(100 * MIB)
   await reader?.cancel()
 }, 60_000)

@@ -2,8 +2,10 @@
 /** The deadline of a relayed WebSocket on the real clock. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'
+import { settle } from '../support/fake_timers.ts'
 import { newestRecord } from '../support/forward.ts'
 import { type Accepted, accepting, frame } from '../support/socket_upstream.ts'
+import { until } from '../support/until.ts'
 
 const MIB = 1024 * 1024
 const PING = 9
@@ -36,13 +38,14 @@ async function join(timeoutMs: number) {
 
 test('a WebSocket ends after the silence of both sides, and pings keep it open', async () => {
   const { socket, closed, upstream } = await join(400)
-  for (let round = 0; round < 4; round += 1) {
-    // The real clock is the subject.
-    await Bun.sleep(150)
-    upstream.wire.write(frame(PING, ''))
-    await Bun.sleep(150)
-    ;(socket as unknown as { ping(): void }).ping()
-  }
+  let pings = 0
+  const alternate = setInterval(() => {
+    pings += 1
+    if (pings % 2 === 1) upstream.wire.write(frame(PING, ''))
+    else (socket as unknown as { ping(): void }).ping()
+  }, 150)
+  await until(() => pings === 8)
+  clearInterval(alternate)
   expect(socket.readyState).toBe(WebSocket.OPEN)
   expect(upstream.frames.some(({ opcode }) => opcode === PING)).toBe(true)
   expect(await closed).toEqual({ code: 1011, reason: 'upstream_timeout' })
@@ -55,8 +58,8 @@ test('a WebSocket ends when its upstream reads nothing of a flood', async () => 
   upstream.wire.pause()
   for (let sent = 0; sent < 64 && socket.readyState === WebSocket.OPEN; sent += 1) {
     socket.send(Buffer.alloc(MIB))
-    // The relay reads while the flood goes on.
-    await Bun.sleep(5)
+    // The relay reads while the flood continues.
+    await settle()
   }
   expect(await closed).toEqual({ code: 1011, reason: 'upstream_timeout' })
   upstream.wire.destroy()
