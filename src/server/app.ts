@@ -19,6 +19,7 @@ import { prepareDatabase } from '../platform/db/prepare.ts'
 import { openLiveProcesses, scheduleBeats } from '../platform/limits/sharers.ts'
 import { scheduleSweeps } from '../platform/limits/upkeep.ts'
 import { describeError, type Log } from '../platform/log.ts'
+import { defaultPasswordCost, type PasswordCost } from '../platform/password_cost.ts'
 import type { FeatureServices } from '../platform/services.ts'
 import { systemTimers, type Timers } from '../platform/timers.ts'
 import { openTracer, type Tracer } from '../platform/trace/tracer.ts'
@@ -49,8 +50,10 @@ export type App = {
 export type AppOptions = {
   log: Log
   clock?: Clock
-  /** Of deadlines, waits and drains. */
+  /** For deadlines, waits and drains. */
   timers?: Timers
+  /** Cost of the password hashes; `defaultPasswordCost` unless given. */
+  passwordCost?: PasswordCost
   /** Name resolution of the resolver; DNS unless given. */
   lookup?: Lookup
   /** Which of WORKERS processes this is, from 0. */
@@ -64,15 +67,18 @@ const FLUSH_MS = 5_000
 
 export async function startApp(
   config: Config,
-  { log, clock = systemClock, timers = systemTimers, lookup, worker = 0, onFailure }: AppOptions,
+  { onFailure, lookup, ...given }: AppOptions,
 ): Promise<App> {
+  const { log, clock = systemClock, timers = systemTimers, worker = 0 } = given
+  const { passwordCost = defaultPasswordCost } = given
   const tracer = openTracer(config, log)
   const connection = await openDatabase(config, onFailure, {
     isTraced: tracer !== null,
     isServing: true,
   })
   try {
-    return await compose(config, connection, { log, clock, timers, lookup, worker, tracer })
+    const own = { log, clock, timers, passwordCost, worker }
+    return await compose(config, connection, { ...own, lookup, tracer })
   } catch (error) {
     await connection.close()
     throw error
@@ -82,17 +88,18 @@ export async function startApp(
 async function compose(
   config: Config,
   connection: Connection,
-  options: Required<Pick<AppOptions, 'log' | 'clock' | 'timers' | 'worker'>> & {
+  options: Required<Pick<AppOptions, 'log' | 'clock' | 'timers' | 'passwordCost' | 'worker'>> & {
     lookup: Lookup | undefined
     tracer: Tracer | null
   },
 ): Promise<App> {
-  const { log, clock, timers, lookup, worker, tracer } = options
+  const { lookup, timers, worker, tracer, ...given } = options
+  const { log } = given
   const keys = await prepareDatabase(connection, config, log)
   const { isStopping, beginStop } = openDrain(config, timers)
   const { db } = connection
   const live = await openLiveProcesses({ db, config })
-  const services: FeatureServices = { db, ...keys, clock, config, live, log, isStopping }
+  const services: FeatureServices = { db, ...keys, ...given, config, live, isStopping }
   const watch = openWatch(services, adminPortOf(config, worker))
   const trail = new AuditTrail(connection.sql, log, watch?.instruments)
   await trail.adopt(null)
@@ -119,7 +126,7 @@ async function compose(
     scheduleVacuum(connection, log),
     ...(config.ROLE === 'resolver' && connection.kind === 'postgresql' ? [] : upkeepOf(services)),
     scheduleBackups({ ...services, connection, observe: watch?.instruments.onBackup }),
-    answerOperators({ ...services, connection, now: clock.now }),
+    answerOperators({ ...services, connection, now: services.clock.now }),
   ]
   return {
     connection,

@@ -1,3 +1,4 @@
+// tier: all
 /** Accepting an invitation, by a server that shows one history to be compared and another to be remembered. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { invite, readPerson } from '../../src/client/members.ts'

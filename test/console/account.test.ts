@@ -1,3 +1,4 @@
+// tier: all
 /** One's own account in a real browser: password, sessions, recovery key, new keys, and its end. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'

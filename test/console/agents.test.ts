@@ -1,3 +1,4 @@
+// tier: all
 /** Agents and their tokens in a real browser: made, given keys, and revoked. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { registerWithToken } from '../../src/client/agents/issuing.ts'

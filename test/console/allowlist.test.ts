@@ -1,3 +1,4 @@
+// tier: all
 /** The hosts that agents may reach, in a real browser: who signed each, and what a server says otherwise. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { registerWithToken } from '../../src/client/agents/issuing.ts'

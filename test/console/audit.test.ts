@@ -1,3 +1,4 @@
+// tier: all
 /** The audit and the page of the installation's owner in the console. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'

@@ -1,3 +1,4 @@
+// tier: all
 /** A session that ended while no tab was open: what stayed unlocked ends with it when the console runs again. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { listSessions, revokeSession } from '../../src/features/accounts/contract.ts'

@@ -1,3 +1,4 @@
+// tier: all
 /** A newcomer's first steps in the console, in a real browser. */
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'

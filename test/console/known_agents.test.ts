@@ -1,3 +1,4 @@
+// tier: all
 /** Names that the worker of the console keeps, by the calls that it hears. */
 import { expect, test } from 'bun:test'
 import type { Api } from '../../src/client/http/api.ts'

@@ -1,3 +1,4 @@
+// tier: all
 /** Calls as they happen, and what would let a refused one through, in a real browser. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { registerWithToken } from '../../src/client/agents/issuing.ts'

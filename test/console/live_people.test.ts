@@ -1,3 +1,4 @@
+// tier: all
 /** What an admin, a developer and somebody in a workspace that is not signed can do about a refused call. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { registerWithToken } from '../../src/client/agents/issuing.ts'

@@ -1,3 +1,4 @@
+// tier: all
 /** `cloakroom console`: the page from this machine, for a server elsewhere. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { signUp } from '../../src/client/vault.ts'

@@ -1,3 +1,4 @@
+// tier: all
 /** When keys are locked, in all tabs, and what is seen of it: the clock of the worker is the test's. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'

@@ -1,3 +1,4 @@
+// tier: all
 /**
  * An audit of 100,000 records (20,000 in the embedded database, which takes longer to fill). What a press costs until
  * it is painted is reported, not asserted.

@@ -1,3 +1,4 @@
+// tier: all
 /** 2,000 secrets: only rows in sight are in the page. What a press costs until it is painted is reported, not asserted. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { marked } from '../support/canary.ts'

@@ -1,3 +1,4 @@
+// tier: all
 /** Members, invitations, the key and the signed history of a workspace in the console, two people at once. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'

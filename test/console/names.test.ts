@@ -1,3 +1,4 @@
+// tier: all
 /** Names, people and keys that are others than this browser saw before: it says so, and does nothing until told. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { registerWithToken } from '../../src/client/agents/issuing.ts'

@@ -1,3 +1,4 @@
+// tier: all
 /** A browser that has less than Chromium: no X25519 and Ed25519 in Web Crypto, and streams that are read by readers only. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { signUp } from '../../src/client/vault.ts'

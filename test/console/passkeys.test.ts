@@ -1,3 +1,4 @@
+// tier: all
 /** Passkeys in a real browser, with an authenticator that the browser makes: with a PRF, and without. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'

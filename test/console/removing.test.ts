@@ -1,3 +1,4 @@
+// tier: all
 /** Projects and environments that are deleted in a real browser, with the tokens that end with them. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { deleteEnvironment, deleteProject, type Ending } from '../../src/client/agents/ending.ts'

@@ -1,3 +1,4 @@
+// tier: all
 /** A value that is shown: for how long, and what ends it before. The clock of the page is the test's. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { marked } from '../support/canary.ts'

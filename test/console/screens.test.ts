@@ -1,3 +1,4 @@
+// tier: all
 /** What holds of every screen: it is in the table below, or the first test fails. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'

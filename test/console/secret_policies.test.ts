@@ -1,3 +1,4 @@
+// tier: all
 /** Policies of secrets in a real browser, and what becomes of the screen when server, session or time end something. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'

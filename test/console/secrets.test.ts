@@ -1,3 +1,4 @@
+// tier: all
 /** Secrets by environment, as somebody works with them in a real browser. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'

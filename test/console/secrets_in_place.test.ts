@@ -1,3 +1,4 @@
+// tier: all
 /** Secrets typed into the cells of the matrix, and the same screen for somebody who may only read. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'

@@ -1,3 +1,4 @@
+// tier: all
 /** The console as files: what a browser may do with them, how they are cached, and what their hash is. */
 import { beforeAll, expect, test } from 'bun:test'
 import { type Console, openConsole } from '../../src/console/serve.ts'

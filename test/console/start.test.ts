@@ -1,3 +1,4 @@
+// tier: all
 /** The ways into the console, and out of it: the first account, recovery, staying unlocked, and what ends a session. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'

@@ -1,3 +1,4 @@
+// tier: all
 /** All that people read stands in the catalogue, so that it can be translated whole; and all of it is read somewhere. */
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'

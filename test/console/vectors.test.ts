@@ -1,3 +1,4 @@
+// tier: all
 /** Every vector in a real browser: with the curves of its Web Crypto, and with ours where it has none. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readdir } from 'node:fs/promises'

@@ -1,3 +1,4 @@
+// tier: all
 /** The harness itself: what the tests of the console rely on to fail. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { takeLeaks } from '../support/canary.ts'

@@ -1,3 +1,4 @@
+// tier: all
 /** What screens make of texts that come from elsewhere. */
 import { expect, test } from 'bun:test'
 import { browserOf } from '../../src/console/web/screens/account/program.ts'

@@ -1,3 +1,4 @@
+// tier: all
 /** Workspaces of one name are told apart in the menu. */
 import { expect, test } from 'bun:test'
 import { workspaceLabel } from '../../src/console/web/frame/workspace_label.ts'
