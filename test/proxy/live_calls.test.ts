@@ -10,6 +10,7 @@ import { API } from '../support/agent.ts'
 import { FakeTimers } from '../support/fake_timers.ts'
 import { startGrpcUpstream } from '../support/grpc_upstream.ts'
 import { sendRaw } from '../support/raw_http.ts'
+import { requires } from '../support/requires.ts'
 import { accepting } from '../support/socket_upstream.ts'
 import { until } from '../support/until.ts'
 import { openGrpcClient } from './grpc_client.ts'
@@ -27,7 +28,7 @@ const clock = { ahead: 0 }
 const timers = new FakeTimers()
 const time = { now: () => Date.now() + clock.ahead, timers }
 const proxy = await stage.open('local', { time })
-const grpc = await openGrpcClient(proxy, stage.directory)
+const grpc = openGrpcClient(proxy, stage.directory)
 afterAll(async () => {
   grpc.close()
   await stage.stop()
@@ -146,8 +147,10 @@ const cases = Object.entries(kinds).flatMap(([kind, parts]) =>
   })),
 )
 
-describe('at the local proxy', () => {
-  test.each(cases)('$kind ends when $change, and a permitted call continues', async (live) => {
+describe.each(['a call of gRPC', 'a stream of events', 'a WebSocket'])('%s', (kind) => {
+  const { test } = kind === 'a call of gRPC' ? requires('node') : requires()
+  const some = cases.filter((each) => each.kind === kind)
+  test.each(some)('ends when $change, and a permitted call continues', async (live) => {
     const { host, open, ending, code, make } = live
     const path = `/live/${cases.indexOf(live)}`
     await agent.allow(host)

@@ -1,6 +1,6 @@
 // tier: quick
 /** Agents of Node.js that libraries make themselves, such as AWS's SDK, are told of the proxy like the global one. */
-import { expect, test } from 'bun:test'
+import { expect } from 'bun:test'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,6 +12,9 @@ import { Agent } from 'node:https'
 import https from 'node:https'
 import http from 'node:http'
 import { createRequire } from 'node:module'
+import { requires } from '../support/requires.ts'
+
+const { test } = requires('node')
 class Own extends https.Agent {}
 const required = createRequire(import.meta.url)('https').Agent
 const isTold = (agent) => agent.options.proxyEnv === process.env

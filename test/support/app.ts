@@ -6,6 +6,7 @@ import { type Config, readConfig } from '../../src/platform/config/config.ts'
 import { Pepper } from '../../src/platform/crypto/pepper.ts'
 import { openLog } from '../../src/platform/log.ts'
 import type { PasswordCost } from '../../src/platform/password_cost.ts'
+import type { Timers } from '../../src/platform/timers.ts'
 import { type App, startApp } from '../../src/server/app.ts'
 import { search } from './canary.ts'
 import { checkAnswer } from './contract.ts'
@@ -47,7 +48,7 @@ const KEYS = {
 }
 
 /** Limits on registration and log-in are per address, and every test comes from the same one. */
-const UNLIMITED = { RATE_REGISTER: '1000000/60', RATE_LOGIN: '1000000/60', RATE_API: '1000000/60' }
+export const UNLIMITED = { RATE_REGISTER: '1000000/60', RATE_LOGIN: '1000000/60', RATE_API: '1000000/60' }
 
 let shared: Promise<TestApp> | undefined
 
@@ -77,6 +78,8 @@ export const CHEAP_PASSWORDS: PasswordCost = { memoryCost: 8, timeCost: 1 }
 
 export type TestAppOptions = {
   lookup?: Lookup
+  /** The test's own, for deadlines, waits and drains; the system's unless given. */
+  timers?: Timers | undefined
   database?: TestDatabase
   /** `CHEAP_PASSWORDS` unless given; with 'default' the app uses the cost that it has in production. */
   passwordCost?: PasswordCost | 'default'
@@ -85,7 +88,7 @@ export type TestAppOptions = {
 /** Starts on an empty database of its own, or on a given one, which stays when the application stops. */
 export async function startTestApp(
   env: Record<string, string> = {},
-  { lookup, database: given, passwordCost = CHEAP_PASSWORDS }: TestAppOptions = {},
+  { lookup, timers, database: given, passwordCost = CHEAP_PASSWORDS }: TestAppOptions = {},
 ): Promise<TestApp> {
   const database = given ?? (await preparedDatabase())
   const config = readConfig(
@@ -101,6 +104,7 @@ export async function startTestApp(
     log: openLog('debug', keep),
     onFailure: keep,
     ...(lookup ? { lookup } : {}),
+    ...(timers ? { timers } : {}),
   })
   const controlPlane = app.controlPlane ?? ''
   return {

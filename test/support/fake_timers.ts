@@ -1,5 +1,6 @@
 /** Timers that a test owns: time stands still until `advance` moves it. */
 import type { PendingTimer, Timers } from '../../src/platform/timers.ts'
+import { until } from './until.ts'
 
 type Scheduled = { dueAt: number; ms: number; callback: () => void; repeats: boolean }
 
@@ -22,7 +23,7 @@ export class FakeTimers implements Timers {
   }
 
   sleep(ms: number): Promise<void> {
-    return new Promise((resolve) => void this.setTimer(ms, resolve))
+    return ms <= 0 ? settle() : new Promise((resolve) => void this.setTimer(ms, resolve))
   }
 
   /** Moves time forward, and fires every timer that is due on the way, the earliest first. */
@@ -37,6 +38,12 @@ export class FakeTimers implements Timers {
       await settle()
     }
     this.#nowMs = endMs
+  }
+
+  /** Waits until `count` timers of `ms` milliseconds are pending, and lets that time pass. */
+  async expire(ms: number, count = 1): Promise<void> {
+    await until(() => [...this.#scheduled].filter((timer) => timer.ms === ms).length >= count)
+    await this.advance(ms)
   }
 
   #schedule(timer: Scheduled): PendingTimer {

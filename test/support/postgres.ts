@@ -9,6 +9,7 @@ import postgres, { type Sql } from 'postgres'
 import { search, searcher, searchFiles } from './canary.ts'
 import { databasePlace } from './places.ts'
 import { findPostgres } from './postgres_programs.ts'
+import { until } from './until.ts'
 
 type NewDatabase = {
   /** The database to copy; an empty one by default. */
@@ -160,18 +161,17 @@ async function run(
 }
 
 async function waitUntilReady(socketDir: string): Promise<void> {
-  for (let attempt = 0; attempt < 200; attempt += 1) {
-    const sql = connect(socketDir, 'postgres')
-    try {
-      await sql`select 1`
-      return
-    } catch {
-      await Bun.sleep(50)
-    } finally {
-      await sql.end({ timeout: 1 })
-    }
-  }
-  throw new Error('PostgreSQL did not start within 10 s')
+  await until(
+    async () => {
+      const sql = connect(socketDir, 'postgres')
+      const answered = sql`select 1`.then(
+        () => true,
+        () => false,
+      )
+      return await answered.finally(() => sql.end({ timeout: 1 }))
+    },
+    { stepMs: 50 },
+  )
 }
 
 async function createDatabase(

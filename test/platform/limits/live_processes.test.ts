@@ -1,6 +1,6 @@
 // tier: quick, both databases in test:all
 /** Limits that several processes on one PostgreSQL divide, as each of them counts; on the embedded database one has all. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { readConfig } from '../../../src/platform/config/config.ts'
 import { migrate } from '../../../src/platform/db/migrations/migrate.ts'
 import { type Connection, openDatabase } from '../../../src/platform/db/open.ts'
@@ -14,6 +14,7 @@ import {
 import { Bulkheads } from '../../../src/resolver/bulkhead.ts'
 import { databaseKind, preparedDatabase } from '../../support/database.ts'
 import { FakeTimers } from '../../support/fake_timers.ts'
+import { requires } from '../../support/requires.ts'
 
 const KEYS = { SECRET_KEY: 'k'.repeat(36), ENCRYPTION_KEY: Buffer.alloc(32).toString('base64url') }
 const LIMIT = 10
@@ -146,7 +147,10 @@ if (databaseKind === 'embedded') {
     expect([live.controlPlanes.count, live.resolvers.count, passed([live])]).toEqual([1, 1, LIMIT])
     await live.end()
   })
-} else {
+}
+
+{
+  const { afterAll, beforeAll, beforeEach, describe, test } = requires('postgresql')
   let connection: Connection
   let open: LiveProcesses[] = []
   const config = (ROLE: 'all' | 'control-plane' | 'resolver' = 'all', WORKERS = 1) => ({
