@@ -5,11 +5,13 @@
  */
 import { dirname } from 'node:path'
 import { faultOfAddress } from '../client/http/address.ts'
+import type { Host } from './host.ts'
 import { type AddressName, findProjectFile, type Settings } from './settings.ts'
 import { CliError } from './terminal/cli_error.ts'
 import { openTrustedFolders, type TrustedFolders } from './trust/trusted_folders.ts'
 
 type Place = {
+  host: Host
   settings: Settings
   cwd: string
   env: Record<string, string | undefined>
@@ -25,7 +27,7 @@ export async function openAddress(place: Place, name: AddressName): Promise<stri
   if (projectFile === null) return value
   const trusted = openTrustedFolders(place.env)
   if (!trusted.includes(dirname(projectFile), name, value)) {
-    await ask(trusted, projectFile, name, value)
+    await ask(place.host, trusted, projectFile, name, value)
   }
   return value
 }
@@ -50,6 +52,7 @@ export function demandSafeAddress(address: string, insecureHttp: boolean, what: 
 }
 
 async function ask(
+  host: Host,
   trusted: TrustedFolders,
   projectFile: string,
   name: AddressName,
@@ -61,9 +64,9 @@ async function ask(
     `${named}, which you have not trusted for this folder; nothing was sent`,
     `look at the address, then: cloakroom trust (or name another with --${name})`,
   )
-  if (!process.stdin.isTTY) throw refused
+  if (!host.streams.stdin.isTTY) throw refused
   const { askConfirmation } = await import('./terminal/prompts.ts')
-  if (!(await askConfirmation(`${named}. Send your credentials there?`))) throw refused
+  if (!(await askConfirmation(host, `${named}. Send your credentials there?`))) throw refused
   trusted.add(dirname(projectFile), { [name]: address })
 }
 

@@ -5,6 +5,7 @@ import { type Accounts, openAccounts, settingsWith } from './accounts/index.ts'
 import { openAddress } from './addresses.ts'
 import { namesOf } from './completion/names.ts'
 import { openGivenToken, tokenVariable } from './given_token.ts'
+import type { Host } from './host.ts'
 import { demandProjectFile } from './project_file.ts'
 import { settleNext } from './session/next_keys.ts'
 import { resumeSession, type Session } from './session/session.ts'
@@ -34,6 +35,7 @@ export type GlobalOptions = {
 }
 
 export type Context = {
+  host: Host
   settings: Settings
   output: Output
   env: Record<string, string | undefined>
@@ -55,22 +57,22 @@ export type Context = {
 }
 
 /** The context of one command, from the options that every command has, wherever they stand on its line. */
-export function openContext(options: GlobalOptions): Context {
-  const { env, conflicts } = withAliases(process.env)
+export function openContext(host: Host, options: GlobalOptions): Context {
+  const { env, conflicts } = withAliases(host.env)
   if (conflicts.length > 0) throw new CliError('usage', conflicts.map(conflictLine))
   const caFile = options.caFile ?? (env.SERVICE_CA_FILE || undefined)
-  trustCaFile(caFile)
-  const output = outputOf(options, env)
-  const cwd = process.cwd()
+  trustCaFile(host, caFile)
+  const output = outputOf(host, options, env)
+  const { cwd, argon2id } = host
   const wanted = { flag: options.account, env, cwd }
   const settings = settingsWith(readSettings(flagsOf(options), env, cwd, output.warn), wanted)
   const insecureHttp = options.insecureHttp === true || isYes(env.SERVICE_INSECURE_HTTP)
-  const place = { settings, env, cwd, insecureHttp }
+  const place = { host, settings, env, cwd, insecureHttp }
   const server = () => openAddress(place, 'server')
   const insecure = options.insecureStorage === true
   const accounts = openAccounts({
     wanted,
-    store: { env, insecure, passphrase: askPassphrase(output) },
+    store: { env, argon2id, insecure, passphrase: askPassphrase(host, output) },
   })
   return {
     ...place,
@@ -92,6 +94,7 @@ export function openContext(options: GlobalOptions): Context {
       const store = await accounts.store(account.slot)
       const known = {
         env,
+        argon2id,
         names: namesOf(env, account),
         workspaceKeys: openKnownWorkspaceKeys(env, account, output.warn),
         knownNames: openKnownNames(env, account.server),
@@ -127,18 +130,19 @@ function besideToken(error: unknown, env: Context['env']): unknown {
 }
 
 /** Also of commands that need no settings. */
-export function outputOf({ json, quiet }: GlobalOptions, env: Context['env']): Output {
-  const terminal = process.stdout.isTTY === true
+function outputOf(host: Host, { json, quiet }: GlobalOptions, env: Context['env']): Output {
+  const { stdout, stderr } = host.streams
+  const terminal = stdout.isTTY === true
   return openOutput({
     json: json === true,
     quiet: quiet === true,
     colour: hasColour(env, terminal),
     terminal,
-    watched: process.stderr.isTTY === true,
-    width: process.stdout.columns || Number(env.COLUMNS) || Number.POSITIVE_INFINITY,
+    watched: stderr.isTTY === true,
+    width: stdout.columns || Number(env.COLUMNS) || Number.POSITIVE_INFINITY,
     now: () => new Date(),
-    out: (text) => process.stdout.write(text),
-    err: (text) => process.stderr.write(text),
+    out: (text) => stdout.write(text),
+    err: (text) => stderr.write(text),
   })
 }
 
@@ -152,14 +156,14 @@ function flagsOf({ server, resolver, workspace, project, env }: GlobalOptions) {
 }
 
 /** Who chooses one is told how not to be asked at every command. */
-function askPassphrase(output: Output) {
+function askPassphrase(host: Host, output: Output) {
   return async (isNew: boolean): Promise<string> => {
     const { askSecret } = await import('./terminal/prompts.ts')
     const label = isNew ? 'Choose a passphrase for this machine' : 'Passphrase of this machine'
     const hint = isNew
       ? 'there is no keyring here: set SERVICE_PASSPHRASE, or add --insecure-storage'
       : 'unlock the session of this machine first: cloakroom unlock (or set SERVICE_PASSPHRASE)'
-    const passphrase = await askSecret(label, { isNew, hint })
+    const passphrase = await askSecret(host, label, { isNew, hint })
     if (isNew) output.note('Each command asks for it; cloakroom unlock asks once for 8 hours.')
     return passphrase
   }

@@ -3,6 +3,7 @@ import { memberNamed } from '../client/members.ts'
 import { type SignedToken, tokensSignedBy } from '../client/signed/kept_tokens.ts'
 import { type Identity, isSignedId, type Member } from '../sigchain/index.ts'
 import type { Context } from './context.ts'
+import type { Host } from './host.ts'
 import { notFound } from './named.ts'
 import type { WorkspaceScope } from './scope.ts'
 import { counted } from './terminal/confirmed.ts'
@@ -39,7 +40,7 @@ export async function keptAmong(
 ): Promise<SignedToken[]> {
   if (found.length > 0) tell(context, signer, found)
   if (keepToken) return named(found, keepToken)
-  return yes ? [] : asked(found)
+  return yes ? [] : asked(context.host, found)
 }
 
 function tell({ output }: Context, email: string, found: readonly SignedToken[]): void {
@@ -64,12 +65,12 @@ function named(found: readonly SignedToken[], ids: readonly string[]): SignedTok
 }
 
 /** Somebody who knows the token can go on using it: that is what the question is about. */
-async function asked(found: readonly SignedToken[]): Promise<SignedToken[]> {
+async function asked(host: Host, found: readonly SignedToken[]): Promise<SignedToken[]> {
   const { askConfirmation, hasTerminal } = await import('./terminal/prompts.ts')
   const kept: SignedToken[] = []
-  if (!hasTerminal()) return kept
+  if (!hasTerminal(host)) return kept
   for (const token of found) {
-    if (await askConfirmation(`Keep the ${wordsOf(token)}? Who made it may still know it`)) {
+    if (await askConfirmation(host, `Keep the ${wordsOf(token)}? Who made it may still know it`)) {
       kept.push(token)
     }
   }

@@ -1,24 +1,25 @@
 /** The subcommands. Those of the server are found without the command line library: they start fast. */
 import { type Action, command, type Options, type OptionValues, type Spec } from './command.ts'
+import { type Host, isOwnProcess, ownProcess } from './host.ts'
 import { endWithReader } from './terminal/streams.ts'
 import { AGENT_COMMAND } from './unlocked/command.ts'
 
 const DAYS = '2'
 
-type ServerCommand = { run(): Promise<number>; spec(usage: string): Spec }
+type ServerCommand = { run(host: Host): Promise<number>; spec(usage: string): Spec }
 
 /** Run without any arguments, it is given no options. */
 function serverCommand<const O extends Options>(
   about: string,
   options: O,
-  run: (options?: OptionValues<O>, json?: boolean) => Promise<number>,
+  run: (host: Host, options?: OptionValues<O>, json?: boolean) => Promise<number>,
 ): ServerCommand {
   const action =
     async (): Promise<Action<O>> =>
-    ({ output }, _args, given) =>
-      run(given, output.isJson)
+    ({ host, output }, _args, given) =>
+      run(host, given, output.isJson)
   return {
-    run: () => run(),
+    run: (host) => run(host),
     spec: (usage) => command({ usage, about, examples: [usage], options, action }),
   }
 }
@@ -33,48 +34,58 @@ const serverCommands: Record<string, ServerCommand> = {
   health: serverCommand(
     'ask the running server on this machine whether it works; exit code 0 or 1',
     [],
-    async (_, json) => (await import('./commands/operator/health.ts')).runHealth(json),
+    async (host, _, json) => (await import('./commands/operator/health.ts')).runHealth(host, json),
   ),
   keygen: serverCommand(
     'print fresh SECRET_KEY, ENCRYPTION_KEY and CRON_SECRET lines for a .env file',
     [],
-    async (_, json) => (await import('./commands/operator/keygen.ts')).runKeygen(json),
+    async (host, _, json) => (await import('./commands/operator/keygen.ts')).runKeygen(host, json),
   ),
   calculate_metrics: serverCommand(
     'compute the figures of the last days anew and print them as JSON lines',
     [['--days <count>', 'how many days, today included', DAYS]],
-    async (given) =>
+    async (_, given) =>
       (await import('../server/calculate_metrics.ts')).runCalculateMetrics(given?.days ?? DAYS),
   ),
   'self-check': serverCommand(
     'tell whether the server would work on this machine with these settings; exit code 0, 1 or 78',
     [],
-    async (_, json) => (await import('./commands/operator/self_check.ts')).runSelfCheck(json),
+    async (_host, _given, json) => (await import('./commands/operator/self_check.ts')).runSelfCheck(json),
   ),
   version: serverCommand(
     'print the version, with --json all that tells this program from others',
     [],
-    async (_, json) => (await import('./commands/version.ts')).runVersion(json),
+    async (host, _, json) => (await import('./commands/version.ts')).runVersion(host, json),
   ),
   settings: serverCommand(
     'print every setting of the server with its meaning, default and an example',
     [],
-    async (_, json) => (await import('./commands/operator/settings.ts')).runSettings(json),
+    async (host, _, json) =>
+      (await import('./commands/operator/settings.ts')).runSettings(host, json),
   ),
 }
 
-/** Runs a command line without the program's name; returns the exit code. */
-export async function runCommand(args: string[]): Promise<number> {
+/**
+ * Runs a command line without the program's name; returns the exit code. In another host than the process
+ * it may run beside others: it keeps nothing, and leaves the process as it was.
+ */
+export async function runCommand(args: string[], host: Host = ownProcess): Promise<number> {
+  if (isOwnProcess(host)) return dispatch(args, host)
+  const { withSeparateTrust } = await import('../client/http/trust.ts')
+  return withSeparateTrust(() => dispatch(args, host))
+}
+
+async function dispatch(args: string[], host: Host): Promise<number> {
   const [name = 'serve', ...rest] = args
-  if (name !== 'serve') endWithReader()
+  if (name !== 'serve') endWithReader(host)
   const known = Object.hasOwn(serverCommands, name) ? serverCommands[name] : undefined
   if (name === AGENT_COMMAND) return (await import('./unlocked/agent.ts')).runAgent()
-  if (known && rest.length === 0) return known.run()
+  if (known && rest.length === 0) return known.run(host)
   const { topLevel, groups } = await import('./catalogue/index.ts')
   const own = Object.entries(serverCommands).map(([usage, { spec }]) => spec(usage))
   const specs = [...own, ...topLevel]
   if (name === '__complete') {
-    return (await import('./completion/index.ts')).runComplete(rest, groups, specs)
+    return (await import('./completion/index.ts')).runComplete(host, rest, groups, specs)
   }
-  return (await import('./program.ts')).runProgram(args, groups, specs)
+  return (await import('./program.ts')).runProgram(host, args, groups, specs)
 }

@@ -4,6 +4,7 @@ import { version } from '../../package.json'
 import { globalOptions } from './catalogue/options.ts'
 import { ALIASES, type Group, type Spec } from './command.ts'
 import { type GlobalOptions, openContext } from './context.ts'
+import type { Host, Screen } from './host.ts'
 import { CliError } from './terminal/cli_error.ts'
 import { errorText, explain } from './terminal/explain.ts'
 
@@ -18,33 +19,45 @@ type Outcome = {
 
 /** Runs a command line without the program's name; returns the exit code. */
 export async function runProgram(
+  host: Host,
   args: string[],
   groups: readonly Group[],
   specs: readonly Spec[],
 ): Promise<number> {
+  const { stderr } = host.streams
   const own = args.slice(0, args.includes('--') ? args.indexOf('--') : args.length)
   const outcome = { exitCode: 0, json: own.includes('--json'), complaint: '' }
   try {
-    await build(groups, specs, outcome).parseAsync(args, { from: 'user' })
+    await build(host, groups, specs, outcome).parseAsync(args, { from: 'user' })
     return outcome.exitCode
   } catch (error) {
-    if (error instanceof CommanderError) return reportUsage(error, outcome)
+    if (error instanceof CommanderError) return reportUsage(host, error, outcome)
     const explanation = explain(error)
-    process.stderr.write(errorText(explanation, outcome.json))
-    if (own.includes('--debug') && error instanceof Error) process.stderr.write(`${error.stack}\n`)
+    stderr.write(errorText(explanation, outcome.json))
+    if (own.includes('--debug') && error instanceof Error) stderr.write(`${error.stack}\n`)
     return explanation.exitCode
   }
 }
 
-function reportUsage({ exitCode, code, message }: CommanderError, outcome: Outcome): number {
+function reportUsage(
+  { streams }: Host,
+  { exitCode, code, message }: CommanderError,
+  outcome: Outcome,
+): number {
   if (exitCode === 0) return 0
   const said = code === 'commander.help' ? 'a command is missing' : message.replace(/^error: /, '')
   const error = new CliError('usage', said.split('\n'), 'add --help for examples')
-  process.stderr.write(outcome.json ? errorText(explain(error), true) : outcome.complaint)
+  streams.stderr.write(outcome.json ? errorText(explain(error), true) : outcome.complaint)
   return error.exitCode
 }
 
-function build(groups: readonly Group[], specs: readonly Spec[], outcome: Outcome): Command {
+function build(
+  host: Host,
+  groups: readonly Group[],
+  specs: readonly Spec[],
+  outcome: Outcome,
+): Command {
+  const { stdout, stderr } = host.streams
   const program = new Command('cloakroom')
     .description(
       'A zero-knowledge store and broker of credentials for developers, CI runners and AI agents.',
@@ -53,20 +66,30 @@ function build(groups: readonly Group[], specs: readonly Spec[], outcome: Outcom
     .enablePositionalOptions()
     .exitOverride()
     .configureOutput({
+      writeOut: (text) => void stdout.write(text),
+      getOutHelpWidth: () => widthOf(stdout),
+      getErrHelpWidth: () => widthOf(stderr),
       writeErr: (text) => {
         outcome.complaint += text
       },
     })
     .showHelpAfterError('(add --help for examples)')
   for (const option of globalOptions) program.addOption(globalOption(option))
-  for (const spec of specs) addTo(program, commandOf(spec, outcome, program))
+  for (const spec of specs) addTo(program, commandOf(host, spec, outcome, program))
   for (const { name, about, commands } of groups) {
     const group = new Command(name).description(about).copyInheritedSettings(program)
     for (const option of globalOptions) group.addOption(globalOption(option).hideHelp())
-    for (const spec of commands) addTo(group, commandOf(spec, outcome, program))
+    for (const spec of commands) addTo(group, commandOf(host, spec, outcome, program))
     program.addCommand(group)
   }
   return program
+}
+
+const DEFAULT_WIDTH = 80
+
+/** The same as commander's own. */
+function widthOf({ isTTY, columns }: Screen): number {
+  return isTTY ? (columns ?? DEFAULT_WIDTH) : DEFAULT_WIDTH
 }
 
 /** Where two would have one other name, the first has it: `account rm` removes, and does not delete. */
@@ -78,6 +101,7 @@ function addTo(parent: Command, built: Command): void {
 }
 
 function commandOf(
+  host: Host,
   { usage, about, examples, options, passThrough, run }: Spec,
   outcome: Outcome,
   program: Command,
@@ -93,7 +117,7 @@ function commandOf(
   return built.action(async () => {
     const options = built.optsWithGlobals<GlobalOptions>()
     outcome.json = options.json === true
-    outcome.exitCode = (await run(openContext(options), built)) ?? 0
+    outcome.exitCode = (await run(openContext(host, options), built)) ?? 0
   })
 }
 

@@ -5,12 +5,12 @@
  * (`addresses.ts`).
  */
 import { renameSync } from 'node:fs'
-import { homedir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { z } from 'zod'
 import { nameUsed } from '../platform/config/aliases.ts'
 import { isThere, readOwnFile, readProjectText } from './files/read.ts'
 import { replaceFile } from './files/replace.ts'
+import { homeOf } from './host.ts'
 import { CliError } from './terminal/cli_error.ts'
 
 const address = z.url({ protocol: /^https?$/ })
@@ -88,7 +88,7 @@ function firstOf(layers: readonly [Origin, SettingsFile][], name: SettingName): 
 
 /** `$XDG_CONFIG_HOME/cloakroom`, where the global file and, without a keyring, the session are. */
 export function configDirectory(env: Env): string {
-  return join(env.XDG_CONFIG_HOME || join(homedir(), '.config'), 'cloakroom')
+  return join(env.XDG_CONFIG_HOME || join(homeOf(env), '.config'), 'cloakroom')
 }
 
 export function globalFile(env: Env): string {

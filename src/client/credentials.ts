@@ -7,19 +7,27 @@ import {
 } from '../features/accounts/contract.ts'
 import { fromBase64 } from '../platform/crypto/encoding.ts'
 import { type AccountKeys, underPassword } from './account/account_keys.ts'
+import type { Argon2id } from './account/argon2.ts'
 import { authKey, deriveMasterKey, generateRecoveryKey } from './account/keys.ts'
 import { recoveryOf, writeRecoveryKey } from './account/recovery.ts'
 import { type Api, openApi } from './http/api.ts'
 
-export type Holder = AccountKeys & { api: Api; server: string; email: string }
+export type Holder = AccountKeys & {
+  api: Api
+  server: string
+  email: string
+  /** The real one unless given. */
+  argon2id?: Argon2id | undefined
+}
 
 /** What the server checks in place of the password. @throws Error when it asks for weak key derivation */
 export async function proofOf(
-  { server, email }: Pick<Holder, 'server' | 'email'>,
+  { server, email, argon2id }: Pick<Holder, 'server' | 'email' | 'argon2id'>,
   password: string,
 ): Promise<string> {
   const { key_salt, kdf } = await openApi(server).call(prelogin, { body: { email } })
-  return authKey(await deriveMasterKey(password, fromBase64(key_salt) ?? new Uint8Array(), kdf))
+  const salt = fromBase64(key_salt) ?? new Uint8Array()
+  return authKey(await deriveMasterKey(password, salt, kdf, argon2id))
 }
 
 /** Ends all other sessions. @throws ApiError `validation_error` for a wrong password */
@@ -29,7 +37,11 @@ export async function replacePassword(
   replacement: string,
 ): Promise<void> {
   const current_password = await proofOf(holder, current)
-  const { password: new_password, ...wrapped } = await underPassword(replacement, holder)
+  const { password: new_password, ...wrapped } = await underPassword(
+    replacement,
+    holder,
+    holder.argon2id,
+  )
   await holder.api.call(changePassword, { body: { current_password, new_password, ...wrapped } })
 }
 

@@ -16,6 +16,7 @@ import type { Policy } from '../platform/policy.ts'
 import type { Secret } from '../platform/secret.ts'
 import { identityOf, isSignedId } from '../sigchain/index.ts'
 import { type AccountKeys, newAccount, unwrapKeys } from './account/account_keys.ts'
+import type { Argon2id } from './account/argon2.ts'
 import { authKey, deriveMasterKey, generateRecoveryKey, userKey } from './account/keys.ts'
 import { recoveryOf, writeRecoveryKey } from './account/recovery.ts'
 import { type Api, openApi } from './http/api.ts'
@@ -67,8 +68,9 @@ export async function signUp(
   password: string,
   isSigned = true,
   ownerCode?: string,
+  argon2id?: Argon2id,
 ) {
-  const { keys, ...account } = await newAccount(email, password)
+  const { keys, ...account } = await newAccount(email, password, argon2id)
   const recoveryKey = generateRecoveryKey()
   const userId = uuidv7()
   const { seed } = keys
@@ -94,10 +96,15 @@ export async function signUp(
  * @throws ApiError when the server refuses, Error when it asks for weak key derivation or its copy of
  * the private key does not open
  */
-export async function logIn(origin: string, email: string, password: string): Promise<Session> {
+export async function logIn(
+  origin: string,
+  email: string,
+  password: string,
+  argon2id?: Argon2id,
+): Promise<Session> {
   const anonymous = openApi(origin)
   const { key_salt, kdf } = await anonymous.call(prelogin, { body: { email } })
-  const masterKey = await deriveMasterKey(password, decode(key_salt), kdf)
+  const masterKey = await deriveMasterKey(password, decode(key_salt), kdf, argon2id)
   const answer = await anonymous.call(login, { body: { email, password: authKey(masterKey) } })
   const wrapped = answer.encrypted_private_key
   const keys = await unwrapKeys('account', userKey(masterKey), wrapped, answer.user)

@@ -6,7 +6,7 @@
  */
 import { createHash } from 'node:crypto'
 import { networkInterfaces } from 'node:os'
-import { serverTrust } from '../client/http/certificates.ts'
+import { serverTrust } from '../client/http/trust.ts'
 import { ATTRIBUTES, consoleCookies } from '../platform/http/console_cookies.ts'
 import { openConsole } from './serve.ts'
 

@@ -10,6 +10,7 @@ import * as schema from '../platform/db/schema/index.ts'
 import { LIVES_ALONE } from '../platform/limits/sharers.ts'
 import { openLog } from '../platform/log.ts'
 import type { Documented } from '../platform/openapi/document.ts'
+import { defaultPasswordCost } from '../platform/password_cost.ts'
 import { generateKeys } from '../server/own_keys.ts'
 import { controlPlaneRoutes, documented } from '../server/routes.ts'
 
@@ -21,6 +22,7 @@ export function allEndpoints(): Documented[] {
     outer: OuterLayer.parse(config.ENCRYPTION_KEY),
     pepper: Pepper.parse(config.SECRET_KEY),
     clock: systemClock,
+    passwordCost: defaultPasswordCost,
     live: LIVES_ALONE,
     isStopping: () => false,
     log: openLog('error'),

@@ -3,21 +3,22 @@
  * wanted or not permitted any more ends with it, too.
  */
 import type { Fault } from '../platform/fault.ts'
+import { type PendingTimer, systemTimers } from '../platform/timers.ts'
 import type { CallBody } from './call.ts'
 
 export class Deadline {
   readonly #controller = new AbortController()
-  readonly #timer: Timer
+  readonly #timer: PendingTimer
   #unwanted = false
   #refusal: Fault | null = null
   #over = false
   #afterwards: (() => void)[] = []
 
-  constructor(ms: number) {
-    this.#timer = setTimeout(() => {
+  constructor(ms: number, timers = systemTimers) {
+    this.#timer = timers.setTimer(ms, () => {
       this.#controller.abort(new DOMException('too late', 'TimeoutError'))
       this.#end()
-    }, ms)
+    })
   }
 
   get signal(): AbortSignal {
@@ -36,7 +37,7 @@ export class Deadline {
 
   /** Counts anew from now. */
   putOff(): void {
-    if (!this.signal.aborted) this.#timer.refresh()
+    if (!this.signal.aborted) this.#timer.restart()
   }
 
   /** The body, each piece of which is a sign of life. */
@@ -81,7 +82,7 @@ export class Deadline {
 
   /** The work is done. */
   clear(): void {
-    clearTimeout(this.#timer)
+    this.#timer.cancel()
     this.#end()
   }
 

@@ -6,12 +6,14 @@ import type { Pepper } from './crypto/pepper.ts'
 import type { Database } from './db/open.ts'
 import type { LiveProcesses } from './limits/sharers.ts'
 import type { Log } from './log.ts'
+import type { PasswordCost } from './password_cost.ts'
 
 export type FeatureServices = {
   db: Database
   outer: OuterLayer
   pepper: Pepper
   clock: Clock
+  passwordCost: PasswordCost
   config: Config
   /** Among whom limits are divided. */
   live: LiveProcesses

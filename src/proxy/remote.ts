@@ -3,7 +3,8 @@
  * Values never come to this machine; the resolver decides, redacts and keeps the audit.
  */
 import { ApiError, openApi } from '../client/http/api.ts'
-import { serverTrust, UntrustedCertificate } from '../client/http/certificates.ts'
+import { UntrustedCertificate } from '../client/http/certificates.ts'
+import { serverTrust } from '../client/http/trust.ts'
 import { headersPassedOn, isHandshake, isHopByHop } from '../outbound/headers.ts'
 import { USER_AGENT } from '../outbound/index.ts'
 import { FORWARD_PREFIX, proxyLinks, rewriteLinks, throughForwardMode } from '../outbound/links.ts'

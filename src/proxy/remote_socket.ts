@@ -1,6 +1,6 @@
 /** A WebSocket through the resolver: messages go both ways as they are; it redacts what comes back. */
 import type { ServerWebSocket } from 'bun'
-import { serverTrust } from '../client/http/certificates.ts'
+import { serverTrust } from '../client/http/trust.ts'
 import { isSendableCode } from '../outbound/websocket/frames.ts'
 import { Fault } from '../platform/fault.ts'
 import type { SocketHandlers } from '../platform/http/route.ts'

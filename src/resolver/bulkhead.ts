@@ -5,6 +5,7 @@
  */
 import { Fault } from '../platform/fault.ts'
 import { ALONE, partOf, type Sharers } from '../platform/limits/sharers.ts'
+import { systemTimers, type Timers } from '../platform/timers.ts'
 
 type Bulkhead = { running: number; waiting: Set<() => void> }
 
@@ -12,23 +13,22 @@ type Options = {
   /** Calls of one workspace that run at once, and as many that may wait: of both the part of this process. */
   width: number
   sharers?: Sharers
-  /** Milliseconds that one waits. */
-  timeoutMs?: number
+  timers?: Timers
 }
 
-/** Long enough for a burst to pass, short enough not to look like a slow upstream. */
+/** Milliseconds that a call waits: long enough for a burst to pass, too short to look like a slow upstream. */
 const TIMEOUT_MS = 1_000
 
 export class Bulkheads {
   readonly #whole: number
   readonly #sharers: Sharers
-  readonly #timeoutMs: number
+  readonly #timers: Timers
   readonly #bulkheads = new Map<string, Bulkhead>()
 
-  constructor({ width, sharers = ALONE, timeoutMs = TIMEOUT_MS }: Options) {
+  constructor({ width, sharers = ALONE, timers = systemTimers }: Options) {
     this.#whole = width
     this.#sharers = sharers
-    this.#timeoutMs = timeoutMs
+    this.#timers = timers
   }
 
   get #width(): number {
@@ -69,13 +69,13 @@ export class Bulkheads {
       waiting.delete(place.resolve)
       place.reject(busy())
     }
-    const timer = setTimeout(giveUp, this.#timeoutMs)
+    const timer = this.#timers.setTimer(TIMEOUT_MS, giveUp)
     deadline.addEventListener('abort', giveUp, { once: true })
     waiting.add(place.resolve)
     try {
       await place.promise
     } finally {
-      clearTimeout(timer)
+      timer.cancel()
       deadline.removeEventListener('abort', giveUp)
     }
   }

@@ -5,6 +5,7 @@ import { openOutbound } from '../outbound/index.ts'
 import { Scheduler } from '../outbound/scheduler.ts'
 import { type Route, rawRoute } from '../platform/http/route.ts'
 import type { FeatureServices } from '../platform/services.ts'
+import type { Timers } from '../platform/timers.ts'
 import { allowedDomains } from './allowlist.ts'
 import { Bulkheads } from './bulkhead.ts'
 import { forwardCalls, listCredentials, listDomains, listShapes, resolveCall } from './contract.ts'
@@ -29,12 +30,13 @@ type Options = {
   access: Access
   ownPorts: () => readonly number[]
   lookup?: Lookup | undefined
+  timers: Timers
 }
 
 /** @throws ConfigError when RESOLVER_CA_FILE cannot be read */
 export function openResolver(
   { config, clock, live, log }: FeatureServices,
-  { access, ownPorts, lookup }: Options,
+  { access, ownPorts, lookup, timers }: Options,
 ): Resolver {
   const outbound = openOutbound({ config, clock, lookup, ownPorts })
   const { steps } = outbound
@@ -44,10 +46,15 @@ export function openResolver(
     outbound,
     guards,
     scheduler: new Scheduler(),
-    bulkheads: new Bulkheads({ width: config.RESOLVER_CONCURRENCY, sharers: live.resolvers }),
-    liveCalls: new LiveCalls({ ...access, guards, log }),
+    bulkheads: new Bulkheads({
+      width: config.RESOLVER_CONCURRENCY,
+      sharers: live.resolvers,
+      timers,
+    }),
+    liveCalls: new LiveCalls({ ...access, guards, log }, timers),
     listings: openListings(clock),
     defaultTimeoutMs: config.RESOLVER_TIMEOUT_MS,
+    timers,
     log,
   }
   return {

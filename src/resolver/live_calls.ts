@@ -11,6 +11,7 @@ import { type Basis as CallBasis, judgeAgain } from '../outbound/policy/judge_ag
 import { Scheduler } from '../outbound/scheduler.ts'
 import { Fault } from '../platform/fault.ts'
 import { describeError, type Log } from '../platform/log.ts'
+import { type PendingTimer, systemTimers } from '../platform/timers.ts'
 import type { GuardCache } from './guards.ts'
 import { TokenPermission } from './permission.ts'
 
@@ -43,12 +44,11 @@ export class LiveCalls {
   /** Workspaces that are being looked at: whether to look again, because something changed meanwhile. */
   readonly #checks = new Map<string, { again: boolean }>()
   readonly #scheduler = new Scheduler()
-  readonly #timer: Timer
+  readonly #timer: PendingTimer
 
-  constructor(services: Services, sweepMs = SWEEP_MS) {
+  constructor(services: Services, timers = systemTimers) {
     this.#services = services
-    this.#timer = setInterval(() => void this.#sweep(), sweepMs)
-    this.#timer.unref()
+    this.#timer = timers.setRepeating(SWEEP_MS, () => void this.#sweep())
   }
 
   /** Holds a call until the returned function is called; `end` gets, once, why it may not go on. */
@@ -79,7 +79,7 @@ export class LiveCalls {
   }
 
   close(): void {
-    clearInterval(this.#timer)
+    this.#timer.cancel()
   }
 
   /** One statement for all; what is not as it was is looked at. */

@@ -61,7 +61,7 @@ export async function perform(
   )
   // From here on the call's own deadline limits it, not the listener's patience with connections.
   context.holdOpen()
-  const deadline = new Deadline(timeoutMs)
+  const deadline = new Deadline(timeoutMs, services.timers)
   deadline.afterwards(context.putOff)
   deadline.endWith(request.signal)
   try {

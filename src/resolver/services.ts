@@ -3,6 +3,7 @@ import type { Access } from '../access/index.ts'
 import type { Outbound } from '../outbound/execute.ts'
 import type { Scheduler } from '../outbound/scheduler.ts'
 import type { Log } from '../platform/log.ts'
+import type { Timers } from '../platform/timers.ts'
 import type { Bulkheads } from './bulkhead.ts'
 import type { Listings } from './credentials.ts'
 import type { GuardCache } from './guards.ts'
@@ -20,5 +21,6 @@ export type ResolverServices = Access & {
   listings: Listings
   /** Milliseconds, where the call names no deadline. */
   defaultTimeoutMs: number
+  timers: Timers
   log: Log
 }

@@ -19,7 +19,9 @@ import { prepareDatabase } from '../platform/db/prepare.ts'
 import { openLiveProcesses, scheduleBeats } from '../platform/limits/sharers.ts'
 import { scheduleSweeps } from '../platform/limits/upkeep.ts'
 import { describeError, type Log } from '../platform/log.ts'
+import { defaultPasswordCost, type PasswordCost } from '../platform/password_cost.ts'
 import type { FeatureServices } from '../platform/services.ts'
+import { systemTimers, type Timers } from '../platform/timers.ts'
 import { openTracer, type Tracer } from '../platform/trace/tracer.ts'
 import { openResolver, type Resolver } from '../resolver/index.ts'
 import { scheduleBackups } from './backup/schedule.ts'
@@ -48,6 +50,10 @@ export type App = {
 export type AppOptions = {
   log: Log
   clock?: Clock
+  /** For deadlines, waits and drains. */
+  timers?: Timers
+  /** Cost of the password hashes; `defaultPasswordCost` unless given. */
+  passwordCost?: PasswordCost
   /** Name resolution of the resolver; DNS unless given. */
   lookup?: Lookup
   /** Which of WORKERS processes this is, from 0. */
@@ -61,15 +67,18 @@ const FLUSH_MS = 5_000
 
 export async function startApp(
   config: Config,
-  { log, clock = systemClock, lookup, worker = 0, onFailure }: AppOptions,
+  { onFailure, lookup, ...given }: AppOptions,
 ): Promise<App> {
+  const { log, clock = systemClock, timers = systemTimers, worker = 0 } = given
+  const { passwordCost = defaultPasswordCost } = given
   const tracer = openTracer(config, log)
   const connection = await openDatabase(config, onFailure, {
     isTraced: tracer !== null,
     isServing: true,
   })
   try {
-    return await compose(config, connection, { log, clock, lookup, worker, tracer })
+    const own = { log, clock, timers, passwordCost, worker }
+    return await compose(config, connection, { ...own, lookup, tracer })
   } catch (error) {
     await connection.close()
     throw error
@@ -79,25 +88,26 @@ export async function startApp(
 async function compose(
   config: Config,
   connection: Connection,
-  options: Required<Pick<AppOptions, 'log' | 'clock' | 'worker'>> & {
+  options: Required<Pick<AppOptions, 'log' | 'clock' | 'timers' | 'passwordCost' | 'worker'>> & {
     lookup: Lookup | undefined
     tracer: Tracer | null
   },
 ): Promise<App> {
-  const { log, clock, lookup, worker, tracer } = options
+  const { lookup, timers, worker, tracer, ...given } = options
+  const { log } = given
   const keys = await prepareDatabase(connection, config, log)
-  const { isStopping, beginStop } = openDrain(config)
+  const { isStopping, beginStop } = openDrain(config, timers)
   const { db } = connection
   const live = await openLiveProcesses({ db, config })
-  const services: FeatureServices = { db, ...keys, clock, config, live, log, isStopping }
+  const services: FeatureServices = { db, ...keys, ...given, config, live, isStopping }
   const watch = openWatch(services, adminPortOf(config, worker))
   const trail = new AuditTrail(connection.sql, log, watch?.instruments)
   await trail.adopt(null)
   const access = openAccess(services, { sql: connection.sql, trail })
-  const bus = openBus(connection, log)
+  const bus = openBus(connection, log, timers)
   const activity = new ActivityLog(services)
   const ports = configuredPorts(config)
-  const resolver = openResolver(services, { access, ownPorts: () => ports, lookup })
+  const resolver = openResolver(services, { access, ownPorts: () => ports, lookup, timers })
   followChanges(bus, access, resolver)
   const listeners = openListeners(services, {
     resolver,
@@ -116,7 +126,7 @@ async function compose(
     scheduleVacuum(connection, log),
     ...(config.ROLE === 'resolver' && connection.kind === 'postgresql' ? [] : upkeepOf(services)),
     scheduleBackups({ ...services, connection, observe: watch?.instruments.onBackup }),
-    answerOperators({ ...services, connection, now: clock.now }),
+    answerOperators({ ...services, connection, now: services.clock.now }),
   ]
   return {
     connection,

@@ -3,6 +3,7 @@
  * keeps failing, so that a worker that cannot live does not take the machine with it.
  */
 import type { Log } from '../platform/log.ts'
+import { systemTimers, type Timers } from '../platform/timers.ts'
 
 export type Worker<Ready> = {
   pid: number
@@ -16,8 +17,7 @@ type Options<Ready> = {
   count: number
   spawn: (index: number) => Worker<Ready>
   log: Log
-  /** Calls back after so many milliseconds. */
-  wait?: (ms: number, callback: () => void) => void
+  timers?: Timers
   now?: () => number
 }
 
@@ -48,8 +48,7 @@ export class Supervisor<Ready> {
   #restarts = false
 
   constructor(options: Options<Ready>) {
-    const wait = (ms: number, callback: () => void) => void setTimeout(callback, ms)
-    this.#options = { wait, now: () => Date.now(), ...options }
+    this.#options = { timers: systemTimers, now: () => Date.now(), ...options }
   }
 
   /**
@@ -81,10 +80,10 @@ export class Supervisor<Ready> {
   async stop(timeoutMs: number): Promise<boolean> {
     this.#stopping = true
     const running = [...this.#workers.values()]
-    const killing = setTimeout(() => this.kill(), timeoutMs)
+    const killing = this.#options.timers.setTimer(timeoutMs, () => this.kill())
     for (const worker of running) worker.kill('SIGTERM')
     const codes = await Promise.all(running.map(({ exited }) => exited))
-    clearTimeout(killing)
+    killing.cancel()
     return codes.every((code) => code === 0)
   }
 
@@ -115,10 +114,10 @@ export class Supervisor<Ready> {
 
   #replace(index: number, failures: number, ended: Record<string, number>): void {
     if (this.#stopping || !this.#restarts) return
-    const { log, wait } = this.#options
+    const { log, timers } = this.#options
     const waitMs = restartWait(failures)
     log.error('worker ended', { ...ended, restart_in_ms: waitMs })
-    wait(waitMs, () => {
+    timers.setTimer(waitMs, () => {
       if (!this.#stopping) this.#spawn(index, failures)
     })
   }

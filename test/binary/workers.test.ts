@@ -1,8 +1,9 @@
 // tier: all, both databases in test:all
 /** WORKERS: several processes behave like one, and one that dies is replaced. PostgreSQL only. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { marked } from '../support/canary.ts'
 import { databaseKind, freshDatabase } from '../support/database.ts'
+import { requires } from '../support/requires.ts'
 import { executable, type Program, runProgram, startProgram } from './executable.ts'
 import { type Customer, type Employee, employ, enrol, readAudit } from './independent_client.ts'
 import { allow, KEYS, openScene, resolveAs, type Scene } from './scene.ts'
@@ -65,7 +66,10 @@ if (databaseKind === 'embedded') {
     })
     remove()
   }, 60_000)
-} else {
+}
+
+{
+  const { describe, test, beforeAll, afterAll } = requires('postgresql')
   describe('workers', () => {
     let scene: Scene
     let program: Program

@@ -1,3 +1,4 @@
+// tier: all
 /** A server behind a certificate: each way in which it may not be trusted, and the authority that a person names. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Authority, createAuthority } from '../../src/cli/demo/certificates.ts'

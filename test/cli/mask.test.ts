@@ -1,3 +1,4 @@
+// tier: all
 import { expect, test } from 'bun:test'
 import { prepareMask } from '../../src/cli/terminal/mask.ts'
 

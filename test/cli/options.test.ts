@@ -1,3 +1,4 @@
+// tier: all
 /** Options are declared once: what the type says of them is what commander hands to the action. */
 import { expect, test } from 'bun:test'
 import {
@@ -7,6 +8,7 @@ import {
   setOptions,
 } from '../../src/cli/catalogue/options.ts'
 import { command, type Options, type OptionValues } from '../../src/cli/command.ts'
+import { ownProcess } from '../../src/cli/host.ts'
 import { runProgram } from '../../src/cli/program.ts'
 
 /** What an action with these options receives for a command line. */
@@ -25,7 +27,7 @@ async function received<const O extends Options>(
       return 0
     },
   })
-  expect(await runProgram(['act', ...line.split(' ')], [], [declared])).toBe(0)
+  expect(await runProgram(ownProcess, ['act', ...line.split(' ')], [], [declared])).toBe(0)
   const [values] = taken
   if (!values) throw new Error('the action was not run')
   return values

@@ -1,3 +1,4 @@
+// tier: all
 /**
  * Values of a person's own (`secrets set --mine`): in place of stored ones, on this machine and for this account.
  * What is on the disk holds none of them, opens for nobody else, and no server is sent one.

@@ -1,3 +1,4 @@
+// tier: all
 /** What a person chooses must not be easily guessed; what was chosen before goes on opening. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { signUp } from '../../src/client/vault.ts'

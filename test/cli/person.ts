@@ -1,9 +1,16 @@
-/** A person at a terminal: a home of their own, the compiled program, and a server of the test. */
+/**
+ * A person at a terminal: a home of their own, and a server of the test. Commands run inside the test's
+ * process, several at once where a test wants that. `openSpawningTerminal` starts the compiled program
+ * instead, for tests about processes: signals, a terminal, child environments, the executable.
+ */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { PassThrough, Writable } from 'node:stream'
+import { runCommand } from '../../src/cli/index.ts'
 import { executable } from '../binary/executable.ts'
-import { searchFiles } from '../support/canary.ts'
+import { search, searchFiles } from '../support/canary.ts'
+import { cheapArgon2id } from '../support/cheap_argon2id.ts'
 import { watched } from '../support/watched.ts'
 
 export type Run = { code: number; out: string; err: string }
@@ -14,7 +21,9 @@ export type Terminal = {
   home: string
   /** One command line; the session is kept unencrypted, because there is nobody to ask. */
   run(args: readonly string[], options?: RunOptions): Promise<Run>
-  /** The same, which must succeed; answers what it printed. */
+  /** The same in a process of its own. Passwords then cost what they cost, and open other accounts. */
+  spawn(args: readonly string[], options?: RunOptions): Promise<Run>
+  /** The same as `run`, which must succeed; answers what it printed. */
   must(...args: string[]): Promise<string>
   /** A line of shell in which `cloakroom` is the program. */
   shell(line: string, env?: Record<string, string>): Promise<Run>
@@ -37,7 +46,19 @@ export type RunOptions = {
 
 type Server = { controlPlane: string; resolver: string }
 
-export async function openTerminal(server: Server): Promise<Terminal> {
+export function openTerminal(server: Server): Promise<Terminal> {
+  return terminalWith(server, runInside)
+}
+
+/** Each command is a process. Its accounts have the real Argon2id. */
+export function openSpawningTerminal(server: Server): Promise<Terminal> {
+  return terminalWith(server, runProgram)
+}
+
+type Surroundings = { cwd: string; env: Record<string, string>; stdin: string; reveals: boolean }
+type Runner = (args: readonly string[], around: Surroundings) => Promise<Run>
+
+async function terminalWith(server: Server, runner: Runner): Promise<Terminal> {
   const home = mkdtempSync(join(tmpdir(), 'cr-home-'))
   const cwd = join(home, 'work')
   mkdirSync(cwd)
@@ -49,29 +70,13 @@ export async function openTerminal(server: Server): Promise<Terminal> {
     SERVICE_SERVER_URL: server.controlPlane,
     SERVICE_RESOLVER_URL: server.resolver,
   }
-  const spawn = async (
-    command: string[],
-    { stdin = '', env = {}, cwd: place = cwd, reveals = false }: RunOptions,
-  ): Promise<Run> => {
-    const child = watched(
-      Bun.spawn(command, {
-        cwd: place,
-        env: { ...base, ...env },
-        stdin: new Blob([stdin]),
-        stdout: 'pipe',
-        stderr: 'pipe',
-      }),
-      { reveals },
-    )
-    const [out, err, code] = await Promise.all([
-      new Response(child.stdout).text(),
-      new Response(child.stderr).text(),
-      child.exited,
-    ])
-    return { code, out, err }
-  }
-  const run: Terminal['run'] = async (args, options = {}) =>
-    spawn([await executable(), ...args], options)
+  const around = ({ stdin = '', env = {}, cwd: place = cwd, reveals = false }: RunOptions) => ({
+    cwd: place,
+    env: { ...base, ...env },
+    stdin,
+    reveals,
+  })
+  const run: Terminal['run'] = (args, options = {}) => runner(args, around(options))
   const mustRun = async (args: readonly string[], options: RunOptions = {}) => {
     const { code, out, err } = await run(args, options)
     if (code !== 0) throw new Error(`cloakroom ${args.join(' ')} ended with ${code}: ${err}`)
@@ -82,11 +87,12 @@ export async function openTerminal(server: Server): Promise<Terminal> {
     cwd,
     home,
     run,
+    spawn: (args, options = {}) => runProgram(args, around(options)),
     must,
     reveal: (...args) => mustRun(args, { reveals: true }),
     shell: async (line, env = {}) => {
       const PATH = `${dirname(await executable())}:${process.env.PATH}`
-      return spawn(['bash', '-c', line], { env: { ...env, PATH } })
+      return startProgram(['bash', '-c', line], around({ env: { ...env, PATH } }))
     },
     json: async (...args) => JSON.parse(await must(...args, '--json')),
     write: (name, text) => writeFileSync(join(cwd, name), text),
@@ -97,11 +103,63 @@ export async function openTerminal(server: Server): Promise<Terminal> {
   }
 }
 
+async function runInside(
+  args: readonly string[],
+  { cwd, env, stdin, reveals }: Surroundings,
+): Promise<Run> {
+  const input = new PassThrough()
+  input.end(stdin)
+  const [stdout, stderr] = [keepingStream(), keepingStream()]
+  const streams = { stdin: input, stdout, stderr }
+  const code = await runCommand([...args], { env, cwd, streams, argon2id: cheapArgon2id })
+  const [out, err] = [stdout.text(), stderr.text()]
+  if (!reveals) search('output', 'stdout', out)
+  search('output', 'stderr', err)
+  return { code, out, err }
+}
+
+function keepingStream() {
+  const pieces: Buffer[] = []
+  const stream = new Writable({
+    write: (piece: Buffer, _encoding, done) => {
+      pieces.push(Buffer.from(piece))
+      done()
+    },
+  })
+  return Object.assign(stream, { text: () => Buffer.concat(pieces).toString() })
+}
+
+async function runProgram(args: readonly string[], around: Surroundings): Promise<Run> {
+  return startProgram([await executable(), ...args], around)
+}
+
+async function startProgram(
+  command: string[],
+  { cwd, env, stdin, reveals }: Surroundings,
+): Promise<Run> {
+  const stdio = { stdin: new Blob([stdin]), stdout: 'pipe', stderr: 'pipe' } as const
+  const child = watched(Bun.spawn(command, { cwd, env, ...stdio }), { reveals })
+  const [out, err, code] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ])
+  return { code, out, err }
+}
+
 export const PASSWORD = 'a long passphrase that stays here'
 
 /** Somebody registered and logged in at their terminal. */
 export async function openAccount(server: Server, email: string): Promise<Terminal> {
-  const terminal = await openTerminal(server)
+  return registered(await openTerminal(server), email)
+}
+
+/** The same with a process for each command. */
+export async function openSpawningAccount(server: Server, email: string): Promise<Terminal> {
+  return registered(await openSpawningTerminal(server), email)
+}
+
+async function registered(terminal: Terminal, email: string): Promise<Terminal> {
   const { code, err } = await terminal.run(
     ['register', email, '--password-stdin', '--insecure-storage'],
     { stdin: `${PASSWORD}\n` },

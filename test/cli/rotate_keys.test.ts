@@ -1,3 +1,4 @@
+// tier: all
 /** `account rotate-keys`: what was sealed to the old keys opens with the new ones, and the old ones are worth nothing. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'

@@ -1,3 +1,4 @@
+// tier: all
 /** Signed workspaces from the command line, against servers that are honest and others that are not. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
@@ -5,6 +6,7 @@ import { join } from 'node:path'
 import { signUp } from '../../src/client/vault.ts'
 import { uuidv8 } from '../../src/platform/crypto/encoding.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
+import { cheapArgon2id } from '../support/cheap_argon2id.ts'
 import { PASSWORD, type Terminal } from './person.ts'
 import { loggedIn, plainWorkspace, signedAccount, signedWorkspace } from './signed_person.ts'
 
@@ -244,7 +246,14 @@ test('a plain workspace that was used before is not, once it has the name of a s
 })
 
 test('an account without a signing key gets one before it makes a workspace', async () => {
-  await signUp(app.controlPlane, 'old@example.com', PASSWORD, false)
+  await signUp(
+    app.controlPlane,
+    'old@example.com',
+    PASSWORD,
+    false,
+    undefined,
+    cheapArgon2id,
+  )
   const old = await loggedIn(app, 'old@example.com')
   const path = join(old.home, '.config', 'cloakroom', 'session.json')
   writeFileSync(path, JSON.stringify({ ...JSON.parse(readFileSync(path, 'utf8')), seed: null }))

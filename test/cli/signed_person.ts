@@ -5,13 +5,14 @@ import { logIn, signUp } from '../../src/client/vault.ts'
 import { getMe } from '../../src/features/accounts/contract.ts'
 import { createWorkspaceEndpoint } from '../../src/features/workspaces/contract.ts'
 import { identityOf } from '../../src/sigchain/index.ts'
+import { cheapArgon2id } from '../support/cheap_argon2id.ts'
 import { openTerminal, PASSWORD, type Terminal } from './person.ts'
 
 type Server = { controlPlane: string; resolver: string }
 
 /** With a personal workspace that is signed; its terminal has seen nothing of it yet. */
 export async function signedAccount(server: Server, email: string): Promise<Terminal> {
-  await signUp(server.controlPlane, email, PASSWORD)
+  await signUp(server.controlPlane, email, PASSWORD, true, undefined, cheapArgon2id)
   return loggedIn(server, email)
 }
 
@@ -37,7 +38,12 @@ export function plainWorkspace(server: Server, email: string, name: string): Pro
 }
 
 async function makeWorkspace(server: Server, email: string, name: string, isSigned: boolean) {
-  const { api, seed, publicKey } = await logIn(server.controlPlane, email, PASSWORD)
+  const { api, seed, publicKey } = await logIn(
+    server.controlPlane,
+    email,
+    PASSWORD,
+    cheapArgon2id,
+  )
   if (seed === null) throw new Error('the account cannot sign')
   const { id: userId } = await api.call(getMe, {})
   const founder = { userId, email, identity: await identityOf(seed) }

@@ -1,3 +1,4 @@
+// tier: all
 /** Two machines that change the same signed workspace at the same time: each change holds, and none is lost. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { startTestApp, type TestApp } from '../support/app.ts'

@@ -3,13 +3,16 @@
  * Requests that Schemathesis makes from the OpenAPI documents, valid and not, to both listeners with somebody's
  * data: every answer is one that the document says. What it finds and stays has a written reason.
  */
-import { afterAll, expect, test } from 'bun:test'
+import { expect } from 'bun:test'
 import { exampleId } from '../../src/platform/http/fields.ts'
 import { type Customer, enrol } from '../binary/independent_client.ts'
 import { otherPython } from '../support/other_programs.ts'
+import { requires } from '../support/requires.ts'
 import { ofControlPlane, ofResolver, type Reason } from './known_findings.ts'
 import { type Finding, type Run, runSchemathesis } from './schemathesis.ts'
 import { CRON_SECRET, openContractStage } from './stage.ts'
+
+const { afterAll, test } = requires('python-venv')
 
 const stage = await openContractStage()
 afterAll(stage.stop)
@@ -44,7 +47,6 @@ test.each([
   ['the control plane', onControlPlane, ofControlPlane],
 ] as const)('what %s answers is what its document says', async (_, run, reasons) => {
   const python = await otherPython()
-  if (python === null) return
   const { findings, cases, output } = await run(python)
   expect(cases, output).toBeGreaterThan(1000)
   const unexplained = findings.filter(

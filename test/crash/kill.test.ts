@@ -12,6 +12,7 @@ import {
 import { allow, openScene, resolveAs, type Scene } from '../binary/scene.ts'
 import { marked } from '../support/canary.ts'
 import { effort } from '../support/effort.ts'
+import { until } from '../support/until.ts'
 
 const ROUNDS = effort(3, 22)
 const WRITERS = 4
@@ -85,7 +86,7 @@ async function workAndKill(round: number): Promise<void> {
       created.size + called.size >= before + enough &&
       created.size > round * 10 &&
       called.size > round * 5
-    while (!isEnough()) await Bun.sleep(1)
+    await until(isEnough, { stepMs: 1 })
     alive = false
     program.signal('SIGKILL')
     await program.ended

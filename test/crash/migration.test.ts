@@ -8,6 +8,8 @@ import { enrol } from '../binary/independent_client.ts'
 import { KEYS } from '../binary/scene.ts'
 import { databaseKind, freshDatabase, type TestDatabase } from '../support/database.ts'
 import { effort } from '../support/effort.ts'
+import { requires } from '../support/requires.ts'
+import { until } from '../support/until.ts'
 
 let database: TestDatabase
 let env: Record<string, string> = {}
@@ -32,7 +34,8 @@ async function proveHealthy(): Promise<void> {
   expect((await program.ended).code).toBe(0)
 }
 
-if (databaseKind === 'postgresql') {
+{
+  const { test } = requires('postgresql')
   const connect = () =>
     postgres({ host: env.DB_HOST ?? '', database: env.DB_NAME ?? '', user: 'cloakroom', max: 2 })
 
@@ -87,7 +90,7 @@ if (databaseKind === 'postgresql') {
     const victim = await spawnProgram({ env: { ...env, PORT: '0', RESOLVER_PORT: '0' } })
     const stuck = () => sql`select 1 from pg_stat_activity
       where datname = current_database() and wait_event_type = 'Lock' and query ilike '%create table%secrets%'`
-    while ((await stuck()).length === 0) await Bun.sleep(10)
+    await until(async () => (await stuck()).length > 0)
     victim.signal('SIGKILL')
     expect(await victim.ended).toMatchObject({ stdout: '' })
     await blocker`rollback`
@@ -103,6 +106,7 @@ if (databaseKind === 'embedded') {
     for (const delayMs of effort([180, 540], [60, 180, 300, 420, 540, 700])) {
       await renew()
       const victim = await spawnProgram({ env: { ...env, PORT: '0', RESOLVER_PORT: '0' } })
+      // The moment of the kill is the subject.
       await Bun.sleep(delayMs)
       victim.signal('SIGKILL')
       await victim.ended

@@ -1,6 +1,6 @@
 // tier: all
 /** TLS towards a real PostgreSQL: verify-full takes the certificate of a named authority for that host, and nothing else. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect } from 'bun:test'
 import { chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,6 +11,9 @@ import { awaitServer } from '../../src/platform/db/reach.ts'
 import { openLog } from '../../src/platform/log.ts'
 import { type FaultCluster, startFaultCluster } from '../faults/cluster.ts'
 import { unprivileged } from '../support/postgres.ts'
+import { requires } from '../support/requires.ts'
+
+const { afterAll, beforeAll, test } = requires('postgresql')
 
 const KEYS = { SECRET_KEY: 'k'.repeat(36), ENCRYPTION_KEY: Buffer.alloc(32).toString('base64url') }
 const home = mkdtempSync(join(tmpdir(), 'cr-database-tls-'))

@@ -1,6 +1,6 @@
 // tier: all
 /** docs/point-in-time.md: its commands as they stand there bring a database of PostgreSQL back to a moment. */
-import { afterAll, expect, test } from 'bun:test'
+import { expect } from 'bun:test'
 import { chownSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,8 +13,11 @@ import { startTestApp } from '../support/app.ts'
 import { unprivileged } from '../support/postgres.ts'
 import { findPostgres } from '../support/postgres_programs.ts'
 import { databaseVariables } from '../support/prepared.ts'
+import { requires } from '../support/requires.ts'
 import { openTeam } from '../support/teams.ts'
 import { watched } from '../support/watched.ts'
+
+const { afterAll, test } = requires('postgresql', 'bash')
 
 const MOMENT = '2026-11-23 02:00:00+00'
 const home = mkdtempSync(join(tmpdir(), 'cr-pitr-'))

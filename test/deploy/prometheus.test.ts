@@ -1,12 +1,15 @@
 // tier: all
 /** docs/deploy/prometheus.yml with the real Prometheus: it scrapes a server, takes the alerts, and answers the dashboard. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect } from 'bun:test'
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'
+import { requires } from '../support/requires.ts'
 import { watched } from '../support/watched.ts'
 import { freePort, replaced } from './fronts.ts'
+
+const { afterAll, beforeAll, test } = requires('prometheus')
 
 const DEPLOY = join(import.meta.dir, '../../docs/deploy')
 const DASHBOARD = join(import.meta.dir, '../../docs/grafana-dashboard.json')

@@ -7,6 +7,7 @@ import { Deadline } from '../../src/outbound/deadline.ts'
 import { exchange } from '../../src/outbound/grpc/exchange.ts'
 import { encodeGrpcFrame, framesOf } from '../../src/outbound/grpc/frames.ts'
 import type { AnswerGuard } from '../../src/outbound/guard.ts'
+import { until } from '../support/until.ts'
 
 const NO_GUARD: AnswerGuard = {
   redacted: false,
@@ -37,7 +38,7 @@ test('each piece of a message is a sign of life, and not only the message', asyn
   for (const byte of encodeGrpcFrame(0, Buffer.from('hey'))) {
     const before = signs.mock.calls.length
     stream.push(Uint8Array.of(byte))
-    while (signs.mock.calls.length === before) await Bun.sleep(1)
+    await until(() => signs.mock.calls.length > before, { stepMs: 1 })
   }
   stream.emit('trailers', { 'grpc-status': '0' })
   stream.push(null)

@@ -5,6 +5,8 @@ import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'nod
 import { type FaultCode, messageOf, statusOf } from '../../src/platform/fault.ts'
 import { type Agent, employAgent, openStage, recordOf, type Stage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
+import { FakeTimers } from '../support/fake_timers.ts'
+import { until } from '../support/until.ts'
 import { answerOf, chunked, type Script } from '../support/upstream.ts'
 
 const KEY = marked('sk_live_"<&>é/+0123456789')
@@ -12,12 +14,13 @@ const ASCII = marked('sk-live/0123+456789~<&>"')
 const MIB = 1024 * 1024
 const CAP = 10 * MIB
 
+const timers = new FakeTimers()
 let stage: Stage
 let agent: Agent
 let count = 0
 
 beforeAll(async () => {
-  stage = await openStage()
+  stage = await openStage({ timers })
   agent = await employAgent(stage, { secrets: { KEY, ASCII } })
 }, 30_000)
 afterAll(() => stage.stop())
@@ -303,12 +306,6 @@ describe('the answer', () => {
       expect(stage.lookups.slice(lookups)).toEqual(['api.upstream.example'])
     }
   })
-
-  test('has up to exactly 10 MiB', async () => {
-    const body = Buffer.alloc(CAP, 'a')
-    const answer = await callTo(answerOf(200, {}, body))
-    expect((answer.body as { body: string }).body.length).toBe(CAP)
-  })
 })
 
 describe('502 upstream_too_large', () => {
@@ -317,28 +314,6 @@ describe('502 upstream_too_large', () => {
       raw(`HTTP/1.1 200 X\ncontent-length: ${CAP + 1}\n\nstart`),
       'upstream_too_large',
     )
-  })
-
-  test('for more than the cap in chunks or until the end', async () => {
-    const body = Buffer.alloc(CAP + 1, 'a')
-    await expectFailed(
-      raw('HTTP/1.1 200 X\ntransfer-encoding: chunked\n\n', chunked([body])),
-      'upstream_too_large',
-    )
-    await expectFailed((_, wire) => {
-      wire.write(raw('HTTP/1.1 200 X\n\n'))
-      wire.end(body)
-    }, 'upstream_too_large')
-  })
-
-  test.each([
-    ['gzip', gzipSync],
-    ['deflate', deflateSync],
-    ['br', brotliCompressSync],
-    ['zstd', zstdCompressSync],
-  ] as const)('for %s that grows over the cap', async (coding, encode) => {
-    const bomb = encode(Buffer.alloc(CAP + 1))
-    await expectFailed(answerOf(200, { 'content-encoding': coding }, bomb), 'upstream_too_large')
   })
 })
 
@@ -416,79 +391,27 @@ describe('502 upstream_protocol_error', () => {
 })
 
 describe('504 upstream_timeout', () => {
-  const late = { timeout_ms: 200 }
-  const pace = (wire: { write(text: string): unknown; destroyed: boolean }, text: string) => {
-    const timer = setInterval(() => {
-      if (wire.destroyed) clearInterval(timer)
-      else wire.write(text)
-    }, 20)
-  }
-  const slow: [string, Script][] = [
-    ['silence', () => {}],
-    ['silence after half a head', (_, wire) => void wire.write('HTTP/1.1 200 X\r\n')],
-    [
-      'silence in a body with length',
-      (_, wire) => void wire.write('HTTP/1.1 200 X\r\ncontent-length: 10\r\n\r\nstart'),
-    ],
-    [
-      'silence in a chunked body',
-      (_, wire) =>
-        void wire.write('HTTP/1.1 200 X\r\ntransfer-encoding: chunked\r\n\r\n2\r\nok\r\n'),
-    ],
-    [
-      'a head that drips',
-      (_, wire) => {
-        wire.write('HTTP/1.1 200 X\r\n')
-        pace(wire, 'x-a: 1\r\n')
-      },
-    ],
-    [
-      'a body that drips',
-      (_, wire) => {
-        wire.write('HTTP/1.1 200 X\r\ncontent-length: 10000\r\n\r\n')
-        pace(wire, 'a')
-      },
-    ],
-    [
-      'chunks that drip',
-      (_, wire) => {
-        wire.write('HTTP/1.1 200 X\r\ntransfer-encoding: chunked\r\n\r\n')
-        pace(wire, '1\r\na\r\n')
-      },
-    ],
-    [
-      'endless informational responses',
-      (_, wire) => pace(wire, 'HTTP/1.1 103 Early Hints\r\n\r\n'),
-    ],
-  ]
-  test.each(slow)('for %s', async (_, script) => {
-    const started = performance.now()
-    await expectFailed(script, 'upstream_timeout', late)
-    expect(performance.now() - started).toBeLessThan(5_000)
+  test('for an upstream that stays silent', async () => {
+    const arrived = Promise.withResolvers<void>()
+    const failed = expectFailed(() => arrived.resolve(), 'upstream_timeout', { timeout_ms: 60_000 })
+    await arrived.promise
+    await timers.expire(60_000)
+    await failed
   })
 
   test('for a name server that does not answer, and nothing is sent', async () => {
     stage.names.set('slow.example', () => new Promise(() => {}))
     await agent.allow('slow.example')
     const sent = stage.upstream.bytes
-    const answer = await agent.resolve({ target_url: 'https://slow.example/', timeout_ms: 100 })
+    const call = agent.resolve({ target_url: 'https://slow.example/', timeout_ms: 60_000 })
+    await until(() => stage.lookups.at(-1) === 'slow.example')
+    await timers.expire(60_000)
+    const answer = await call
     expect({ status: answer.status, body: answer.body }).toEqual({
       status: 504,
       body: { error_code: 'upstream_timeout', message: messageOf('upstream_timeout') },
     })
     expect(await recordOf(stage.app, answer)).toMatchObject({ reason: 'upstream_timeout' })
     expect(stage.upstream.bytes).toBe(sent)
-  })
-
-  test('never, when the answer arrives in time', async () => {
-    await expectAnswer(
-      async (_, wire) => {
-        for (const piece of ['HTTP/1.1 200 X\r\ncontent', '-length: 2\r\n\r\n', 'o', 'k']) {
-          await new Promise((resolve) => wire.write(piece, resolve))
-        }
-      },
-      { status_code: 200, headers: {}, body: 'ok', redacted: false },
-      { timeout_ms: 10_000 },
-    )
   })
 })

@@ -1,6 +1,7 @@
 // tier: quick
 import { describe, expect, test } from 'bun:test'
 import { endsWithin, withTimeout } from '../../src/platform/async/timeout.ts'
+import { FakeTimers, settle } from '../support/fake_timers.ts'
 
 const never = new Promise<never>(() => {})
 const late = () => new Error('too late')
@@ -16,14 +17,19 @@ describe('withTimeout', () => {
   })
 
   test('throws the error that is made for the purpose when the work is late', async () => {
-    await expect(withTimeout(1, never, late)).rejects.toThrow('too late')
+    const timers = new FakeTimers()
+    const outcome = withTimeout(60_000, never, late, timers).catch((error) => error.message)
+    await timers.advance(59_999)
+    expect(timers.pending).toBe(1)
+    await timers.advance(1)
+    expect(await outcome).toBe('too late')
   })
 
   test('an error that comes after its time is dropped, not left unhandled', async () => {
     const { promise, reject } = Promise.withResolvers<string>()
     await expect(withTimeout(1, promise, late)).rejects.toThrow('too late')
     reject(new Error('after its time'))
-    await Bun.sleep(1)
+    await settle()
   })
 })
 
@@ -35,7 +41,10 @@ describe('endsWithin', () => {
   })
 
   test('is false for work that is late; a time that is over is no time', async () => {
-    expect(await endsWithin(1, never)).toBe(false)
+    const timers = new FakeTimers()
+    const outcome = endsWithin(60_000, never, timers)
+    await timers.advance(60_000)
+    expect(await outcome).toBe(false)
     expect(await endsWithin(-1000, never)).toBe(false)
   })
 

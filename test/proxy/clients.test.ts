@@ -1,12 +1,16 @@
 // tier: all
 /** The programs that people use, as they are, behind the proxy: they know its address and its bundle. */
-import { afterAll, describe, expect, test } from 'bun:test'
+import { afterAll, expect } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { isPresent } from '../support/needs.ts'
+import { requires } from '../support/requires.ts'
 import { type Accepted, accepting, closing, frame } from '../support/socket_upstream.ts'
 import { answerOf } from '../support/upstream.ts'
 import { watched } from '../support/watched.ts'
 import { KEY, type OpenProxy, openProxyStage, REVEALED, runWith, startWith } from './stage.ts'
+
+const { describe, test } = requires('curl', 'git', 'node', 'python-requests')
 
 const stage = await openProxyStage()
 afterAll(stage.stop)
@@ -18,7 +22,7 @@ stage.upstream.on('/echo', ({ header }, wire) => {
 
 /** What is published and cloned has the value in it. */
 const repositories = join(stage.directory, REVEALED)
-await publishRepository()
+if (isPresent('git')) await publishRepository()
 
 const proxies = { local: await stage.open('local'), remote: await stage.open('remote') }
 const ways = Object.entries(proxies)

@@ -1,7 +1,7 @@
-// tier: quick
+// tier: all
 /** `cloakroom proxy` as people start it: the executable, with a home of its own, and a server that may be away. */
 import { Database } from 'bun:sqlite'
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { expect } from 'bun:test'
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
@@ -10,8 +10,12 @@ import { executable } from '../binary/executable.ts'
 import { openAccount, type Terminal } from '../cli/person.ts'
 import { API, openStage, type Stage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
+import { requires } from '../support/requires.ts'
+import { until } from '../support/until.ts'
 import { answerOf } from '../support/upstream.ts'
 import { watched } from '../support/watched.ts'
+
+const { afterAll, beforeAll, describe, test } = requires('curl')
 
 const KEY = marked('sk_live_0123456789abcdef')
 let stage: Stage
@@ -383,7 +387,7 @@ describe('a server that is away', () => {
     expect(queued()).toBeGreaterThan(0)
     server.open()
     const second = await startProxy()
-    while (queued() > 0) await Bun.sleep(20)
+    await until(() => queued() === 0)
     second.child.kill('SIGTERM')
     await second.child.exited
     const records = (await ada.json('audit', 'list', '--limit', '500')) as Record<string, unknown>[]

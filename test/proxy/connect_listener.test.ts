@@ -6,6 +6,8 @@ import { connect as connectTcp, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { API } from '../support/agent.ts'
 import { sendRaw } from '../support/raw_http.ts'
+import { requires } from '../support/requires.ts'
+import { until } from '../support/until.ts'
 import { answerOf } from '../support/upstream.ts'
 import { watched } from '../support/watched.ts'
 import { KEY, type OpenProxy, OTHER, openProxyStage, runWith } from './stage.ts'
@@ -219,17 +221,20 @@ describe('a host on the allowlist', () => {
     expect(new Set(await Promise.all(prints)).size).toBe(1)
   })
 
-  test('is the only one that its connection reaches: another Host is 421', async () => {
-    const sent = stage.upstream.bytes
-    const ran = await runWith(open, [
-      ...['curl', '-sS', '-H', `Host: ${OTHER}`, '-H', 'Authorization: Bearer SVC_SECRET_KEY'],
-      stage.url('/echo'),
-    ])
-    expect(ran.out).toBe('misdirected request\n')
-    expect(stage.upstream.bytes).toBe(sent)
-  })
+  requires('curl').test(
+    'is the only one that its connection reaches: another Host is 421',
+    async () => {
+      const sent = stage.upstream.bytes
+      const ran = await runWith(open, [
+        ...['curl', '-sS', '-H', `Host: ${OTHER}`, '-H', 'Authorization: Bearer SVC_SECRET_KEY'],
+        stage.url('/echo'),
+      ])
+      expect(ran.out).toBe('misdirected request\n')
+      expect(stage.upstream.bytes).toBe(sent)
+    },
+  )
 
-  test('does not learn the password of the proxy', async () => {
+  requires('curl').test('does not learn the password of the proxy', async () => {
     await runWith(open, ['curl', '-sS', '-H', `${loginOf(open)}`, stage.url('/echo')])
     const names = stage.upstream.received.at(-1)?.headers.map(([name]) => name.toLowerCase())
     expect(names).toEqual(['accept', 'accept-encoding', 'host', 'user-agent', 'connection'])
@@ -253,7 +258,7 @@ describe('a host on the allowlist', () => {
     expect(stage.upstream.received.at(-1)?.header('x-api-key')).toBe(KEY)
   })
 
-  test('is redirected from as it says itself, behind HTTPS_PROXY', async () => {
+  requires('curl').test('is redirected from as it says itself, behind HTTPS_PROXY', async () => {
     stage.upstream.on('/away', answerOf(302, { location: 'https://elsewhere.example/x' }))
     const ran = await runWith(open, ['curl', '-sSi', stage.url('/away')])
     expect(ran.out).toContain('\r\nLocation: https://elsewhere.example/x\r\n')
@@ -261,6 +266,7 @@ describe('a host on the allowlist', () => {
 })
 
 describe('plain http', () => {
+  const { test } = requires('curl')
   const send = (proxy: OpenProxy) =>
     runWith(proxy, ['curl', '-sS', '-H', 'Authorization: Bearer SVC_SECRET_KEY', plain.url.href], {
       http_proxy: proxy.url,
@@ -393,10 +399,8 @@ describe('the listener', () => {
 })
 
 /** The newest record for a host, once the audit was synchronised. */
-async function recordFor(domain: string) {
-  for (;;) {
-    const found = (await stage.records('client')).findLast((each) => each.target_domain === domain)
-    if (found) return found
-    await Bun.sleep(50)
-  }
+function recordFor(domain: string) {
+  const look = async () =>
+    (await stage.records('client')).findLast((each) => each.target_domain === domain)
+  return until(look, { stepMs: 50 })
 }

@@ -16,17 +16,30 @@ export type Outcome = {
   messages: string[]
 }
 
-/** Returns what makes a call; `directory` is where the program is built. */
-export async function openGrpcClient({ url, bundle }: OpenProxy, directory: string) {
-  const { outputs } = await Bun.build({
-    entrypoints: [join(import.meta.dir, 'grpc_child.ts')],
-    target: 'node',
-    outdir: directory,
-    // Another may be starting from its own.
-    naming: `[name]-${Bun.randomUUIDv7()}.mjs`,
-  })
+/** Makes calls. The program starts with the first one, and its code is written to `directory`. */
+export function openGrpcClient(proxy: OpenProxy, directory: string) {
+  let started: ReturnType<typeof start> | undefined
+  return {
+    /** One after the other. */
+    call: async (asked: AskedCall): Promise<Outcome> => {
+      started ??= start(proxy, directory)
+      const { child, lines } = await started
+      child.stdin.write(`${JSON.stringify(asked)}\n`)
+      await child.stdin.flush()
+      const { value = '' } = await lines.next()
+      search('output', 'a client of gRPC', value)
+      return JSON.parse(value)
+    },
+    close: () => void started?.then(({ child }) => child.kill()),
+  }
+}
+
+async function start({ url, bundle }: OpenProxy, directory: string) {
+  program ??= build()
+  const file = join(directory, `grpc_child-${Bun.randomUUIDv7()}.mjs`)
+  await Bun.write(file, await program)
   const child = watched(
-    Bun.spawn(['node', outputs[0]?.path ?? ''], {
+    Bun.spawn(['node', file], {
       env: { PATH: process.env.PATH ?? '', https_proxy: url, ...trustEnvironment(bundle) },
       stdin: 'pipe',
       stdout: 'pipe',
@@ -34,15 +47,14 @@ export async function openGrpcClient({ url, bundle }: OpenProxy, directory: stri
     }),
   )
   const lines = createInterface(Readable.fromWeb(child.stdout as never))[Symbol.asyncIterator]()
-  return {
-    /** One after the other. */
-    call: async (asked: AskedCall): Promise<Outcome> => {
-      child.stdin.write(`${JSON.stringify(asked)}\n`)
-      await child.stdin.flush()
-      const { value = '' } = await lines.next()
-      search('output', 'a client of gRPC', value)
-      return JSON.parse(value)
-    },
-    close: () => child.kill(),
-  }
+  return { child, lines }
+}
+
+/** Built once in a process. */
+let program: Promise<string> | undefined
+
+async function build(): Promise<string> {
+  const entrypoints = [join(import.meta.dir, 'grpc_child.ts')]
+  const { outputs } = await Bun.build({ entrypoints, target: 'node' })
+  return (await outputs[0]?.text()) ?? ''
 }

@@ -1,11 +1,15 @@
 // tier: quick
 /** gRPC with stand-ins, behind either proxy, and what ends a call that is open. */
-import { afterAll, describe, expect, test } from 'bun:test'
+import { afterAll, expect } from 'bun:test'
 import { API } from '../support/agent.ts'
 import { startGrpcUpstream } from '../support/grpc_upstream.ts'
+import { requires } from '../support/requires.ts'
+import { until } from '../support/until.ts'
 import type { AskedCall } from './grpc_child.ts'
 import { openGrpcClient } from './grpc_client.ts'
 import { KEY, openProxyStage } from './stage.ts'
+
+const { describe, test } = requires('node')
 
 const stage = await openProxyStage()
 const upstream = await startGrpcUpstream(stage.authority, [API])
@@ -16,8 +20,8 @@ const proxies = {
   remote: await stage.open('remote', { standIns: true }),
 }
 const clients = {
-  local: await openGrpcClient(proxies.local, stage.directory),
-  remote: await openGrpcClient(proxies.remote, stage.directory),
+  local: openGrpcClient(proxies.local, stage.directory),
+  remote: openGrpcClient(proxies.remote, stage.directory),
 }
 afterAll(async () => {
   for (const client of Object.values(clients)) client.close()
@@ -87,9 +91,7 @@ describe.each(['local', 'remote'] as const)('behind the %s proxy', (way) => {
 
 test('a call that is open ends when its host leaves the allowlist', async () => {
   const call = clients.remote.call({ host, path: '/test/Watch', messages: ['hello'] })
-  while (!upstream.received.some(({ headers }) => headers[':path'] === '/test/Watch')) {
-    await Bun.sleep(10)
-  }
+  await until(() => upstream.received.some(({ headers }) => headers[':path'] === '/test/Watch'))
   await stage.agent.disallow(host)
   expect(await call).toMatchObject({
     code: 7,

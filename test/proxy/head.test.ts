@@ -6,6 +6,7 @@
 import { afterAll, expect, test } from 'bun:test'
 import { forwardAs } from '../support/forward.ts'
 import { sendRaw } from '../support/raw_http.ts'
+import { requires } from '../support/requires.ts'
 import { answerOf } from '../support/upstream.ts'
 import { KEY, type OpenProxy, openProxyStage, runWith } from './stage.ts'
 
@@ -68,7 +69,7 @@ test.each([
   }
 })
 
-test.each([
+requires('curl').test.each([
   ['local', local],
   ['remote', remote],
 ])('through HTTPS_PROXY of the %s proxy', async (_, proxy: OpenProxy) => {

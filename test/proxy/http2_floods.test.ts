@@ -1,21 +1,25 @@
 // tier: quick
 /** Programs that are as bad at HTTP/2 as can be keep no other program behind the proxy waiting. */
-import { afterAll, expect, test } from 'bun:test'
+import { afterAll, expect } from 'bun:test'
 import { connect as connectTcp } from 'node:net'
 import { connect, type TLSSocket } from 'node:tls'
 import { API } from '../support/agent.ts'
+import { settle } from '../support/fake_timers.ts'
 import { startGrpcUpstream } from '../support/grpc_upstream.ts'
 import { END_HEADERS, FRAME, headerField, http2Frame, uint32 } from '../support/http2_frames.ts'
 import { flood, many } from '../support/metered/floods.ts'
+import { requires } from '../support/requires.ts'
 import { openGrpcClient } from './grpc_client.ts'
 import { openProxyStage } from './stage.ts'
+
+const { test } = requires('node')
 
 const stage = await openProxyStage()
 const upstream = await startGrpcUpstream(stage.authority, [API])
 const host = `${API}:${upstream.port}`
 await stage.agent.allow(host)
 const proxy = await stage.open('local')
-const neighbour = await openGrpcClient(proxy, stage.directory)
+const neighbour = openGrpcClient(proxy, stage.directory)
 afterAll(async () => {
   neighbour.close()
   await stage.stop()
@@ -77,7 +81,7 @@ test.each<[what: string, first: Buffer, unit: Buffer | null]>([
   const wire = await open()
   wire.write(first)
   let isOver = false
-  const flooding = (unit ? flood(wire, many(unit), 500) : Bun.sleep(0)).finally(() => {
+  const flooding = (unit ? flood(wire, many(unit), 500) : settle()).finally(() => {
     isOver = true
   })
   for (let served = 0; served < 4 || !isOver; served += 1) {

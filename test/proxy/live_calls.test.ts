@@ -1,5 +1,5 @@
 // tier: quick
-/** What is open at the local proxy ends when the same call would not be let through any more, and only that. */
+/** A call that is open at the local proxy ends when the same call would now be rejected. */
 import { afterAll, describe, expect, test } from 'bun:test'
 import { deleteAgent, registerAgent } from '../../src/features/agents/contract.ts'
 import { parseTarget } from '../../src/outbound/target.ts'
@@ -7,22 +7,28 @@ import { Fault } from '../../src/platform/fault.ts'
 import type { Policy } from '../../src/platform/policy.ts'
 import { LiveCalls } from '../../src/proxy/local/live_calls.ts'
 import { API } from '../support/agent.ts'
+import { FakeTimers } from '../support/fake_timers.ts'
 import { startGrpcUpstream } from '../support/grpc_upstream.ts'
 import { sendRaw } from '../support/raw_http.ts'
+import { requires } from '../support/requires.ts'
 import { accepting } from '../support/socket_upstream.ts'
+import { until } from '../support/until.ts'
 import { openGrpcClient } from './grpc_client.ts'
 import { openProxyStage } from './stage.ts'
 
 const BESIDE = 'beside.upstream.example'
-const JUDGE_MS = 5
+const JUDGE_MS = 1_000
+/** Milliseconds between two uploads of audit records. */
+const UPLOAD_MS = 1_000
 
 const stage = await openProxyStage([BESIDE])
 const { agent, upstream } = stage
 const grpcUpstream = await startGrpcUpstream(stage.authority, [API])
-const time = { ahead: 0 }
-const pace = { now: () => Date.now() + time.ahead, judgeMs: JUDGE_MS }
-const proxy = await stage.open('local', { pace })
-const grpc = await openGrpcClient(proxy, stage.directory)
+const clock = { ahead: 0 }
+const timers = new FakeTimers()
+const time = { now: () => Date.now() + clock.ahead, timers }
+const proxy = await stage.open('local', { time })
+const grpc = openGrpcClient(proxy, stage.directory)
 afterAll(async () => {
   grpc.close()
   await stage.stop()
@@ -36,10 +42,13 @@ const hosts = {
 }
 await agent.allow(hosts.beside)
 
-/** What the proxy read is old now. */
+/** Ages what the proxy has read. */
 const grow = () => {
-  time.ahead += 11_000
+  clock.ahead += 11_000
 }
+
+/** Lets the proxy judge what is open once more. */
+const judge = () => timers.advance(JUDGE_MS)
 
 /** Resolves when the call is open; `ended` resolves with how it ended. */
 type Open = (path: string) => Promise<{ ended: Promise<unknown> }>
@@ -138,8 +147,10 @@ const cases = Object.entries(kinds).flatMap(([kind, parts]) =>
   })),
 )
 
-describe('at the local proxy', () => {
-  test.each(cases)('$kind ends when $change, and one that is permitted goes on', async (live) => {
+describe.each(['a call of gRPC', 'a stream of events', 'a WebSocket'])('%s', (kind) => {
+  const { test } = kind === 'a call of gRPC' ? requires('node') : requires()
+  const some = cases.filter((each) => each.kind === kind)
+  test.each(some)('ends when $change, and a permitted call continues', async (live) => {
     const { host, open, ending, code, make } = live
     const path = `/live/${cases.indexOf(live)}`
     await agent.allow(host)
@@ -149,6 +160,7 @@ describe('at the local proxy', () => {
     const beside = await openEvents(hosts.beside, `${path}/beside`, 'KEY')
     await make(host)
     grow()
+    await judge()
     expect(await ended).toEqual(ending(code))
     beside.goOn()
     expect(await beside.rest()).toBe('data: 1\n\n')
@@ -156,16 +168,17 @@ describe('at the local proxy', () => {
   })
 })
 
-test('an agent that was removed calls no more: what is open in its name ends, and the next call says why', async () => {
+test("a removed agent's open calls end, and its next call is rejected with the reason", async () => {
   const { api } = agent.person
   const params = { workspace_id: agent.workspaceId }
   const registered = await api.call(registerAgent, { params, body: { name: 'passing' } })
   const named = { id: registered.agent.id, name: 'passing' }
-  const its = await stage.open('local', { pace, named, standIns: true })
+  const its = await stage.open('local', { time, named, standIns: true })
   const open = await openEvents(hosts.http, '/live/its', 'KEY', its)
   const beside = await openEvents(hosts.beside, '/live/nobody', 'KEY')
   await api.call(deleteAgent, { params: { ...params, registration_id: named.id } })
   grow()
+  await judge()
   expect(await open.rest().catch(() => 'broke off')).toBe('broke off')
   const message = 'The agent passing was removed: nothing is sent in its name any more.'
   const answer = await fetch(`${its.baseUrl}/${hosts.http}/next`)
@@ -183,15 +196,13 @@ test('an agent that was removed calls no more: what is open in its name ends, an
 })
 
 async function reasonOf(path: string) {
-  for (;;) {
+  const found = await until(async () => {
+    await timers.advance(UPLOAD_MS)
     const records = await stage.records('client')
-    const found = records.find((record) => record.target_path === path && record.status_code)
-    if (found) {
-      expect(found.decision).toBe('error')
-      return found.reason
-    }
-    await Bun.sleep(50)
-  }
+    return records.find((record) => record.target_path === path && record.status_code)
+  })
+  expect(found.decision).toBe('error')
+  return found.reason
 }
 
 describe('without a vault', () => {
@@ -201,27 +212,27 @@ describe('without a vault', () => {
     placeholders: [],
     asked: { target, method: 'GET', override: null, isMultipart: false },
   }
-  test('the code of what new calls are refused with ends what is open', async () => {
+  test('open calls end with the code that rejects new calls', async () => {
     const vault = { current: () => Promise.reject(new Fault('forbidden')) }
-    const calls = new LiveCalls({ vault, place: { projectId: 'one', environment: 'x' } }, JUDGE_MS)
+    const calls = new LiveCalls({ vault, place: { projectId: 'one', environment: 'x' } }, timers)
     const ended = new Promise<Fault>((resolve) => void calls.hold(basis, resolve))
+    await judge()
     expect((await ended).code).toBe('forbidden')
     calls.close()
   })
 
-  test('nothing is read while nothing is open', async () => {
+  test('the vault is not read while no call is open', async () => {
     let reads = 0
-    const read = Promise.withResolvers<void>()
     const current = async () => {
       reads += 1
-      read.resolve()
       throw new Fault('unavailable')
     }
     const place = { projectId: 'one', environment: 'x' }
-    const calls = new LiveCalls({ vault: { current }, place }, JUDGE_MS)
+    const calls = new LiveCalls({ vault: { current }, place }, timers)
     const ended = new Promise<Fault>((resolve) => void calls.hold(basis, resolve))
-    await Promise.all([read.promise, ended])
-    await Bun.sleep(5 * JUDGE_MS)
+    await judge()
+    await ended
+    await timers.advance(5 * JUDGE_MS)
     expect(reads).toBe(1)
     calls.close()
   })

@@ -7,7 +7,9 @@ import type { FaultCode } from '../../src/platform/fault.ts'
 import { statusOf } from '../../src/platform/fault.ts'
 import type { Policy } from '../../src/platform/policy.ts'
 import { API } from '../support/agent.ts'
+import { settle } from '../support/fake_timers.ts'
 import { sendRaw } from '../support/raw_http.ts'
+import { until } from '../support/until.ts'
 import { answerOf, chunked } from '../support/upstream.ts'
 import { KEY, openProxyStage, type Recorded } from './stage.ts'
 
@@ -162,7 +164,7 @@ describe('an answer', () => {
       const body = chunked([`a ${start}`, `${end} b ${encodeURIComponent(KEY)}`, ` c ${btoa(KEY)}`])
       for (let from = 0; from < body.length; from += 5) {
         wire.write(body.subarray(from, from + 5))
-        await Bun.sleep(1)
+        await settle()
       }
     })
     const answer = await send('/leak', { headers: using('KEY') })
@@ -208,7 +210,7 @@ describe('an answer', () => {
     upstream.on('/abandoned', (_, wire) => void wire.once('close', () => gone.resolve()))
     const controller = new AbortController()
     const answer = send('/abandoned', { signal: controller.signal }).catch(() => 'aborted')
-    while (upstream.received.at(-1)?.path !== '/abandoned') await Bun.sleep(5)
+    await until(() => upstream.received.at(-1)?.path === '/abandoned')
     controller.abort()
     expect(await answer).toBe('aborted')
     await gone.promise
@@ -243,10 +245,6 @@ test('a record tells names and places, and no value or query', async () => {
   expect(JSON.stringify(await stage.records('client'))).not.toContain('secret-in-the-query')
 })
 
-async function recordWhere(isWanted: (record: Recorded) => boolean): Promise<Recorded> {
-  for (;;) {
-    const found = (await stage.records('client')).findLast(isWanted)
-    if (found) return found
-    await Bun.sleep(50)
-  }
+function recordWhere(isWanted: (record: Recorded) => boolean): Promise<Recorded> {
+  return until(async () => (await stage.records('client')).findLast(isWanted), { stepMs: 50 })
 }

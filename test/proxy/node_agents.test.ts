@@ -1,11 +1,14 @@
 // tier: quick
 /** Agents of Node.js that libraries make themselves, such as AWS's SDK, are told of the proxy like the global one. */
-import { expect, test } from 'bun:test'
+import { expect } from 'bun:test'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { nodeEnvironment } from '../../src/proxy/node_agents.ts'
+import { requires } from '../support/requires.ts'
 import { watched } from '../support/watched.ts'
+
+const { test } = requires('node')
 
 const PROGRAM = `
 import { Agent } from 'node:https'

@@ -19,10 +19,13 @@ import { join } from 'node:path'
 import { ApiError } from '../../src/client/http/api.ts'
 import { CallRecord, type Conclusion } from '../../src/outbound/record.ts'
 import { Fault } from '../../src/platform/fault.ts'
+import type { Timers } from '../../src/platform/timers.ts'
 import { OUTBOX_FILE } from '../../src/proxy/outbox/database.ts'
 import { OutboxDelivery } from '../../src/proxy/outbox/delivery.ts'
 import { Outbox, type Owner, type StoredRecord } from '../../src/proxy/outbox/outbox.ts'
 import { type AuditRecord, auditRecordOf } from '../../src/proxy/record.ts'
+import { FakeTimers } from '../support/fake_timers.ts'
+import { until } from '../support/until.ts'
 import { watched } from '../support/watched.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'cr-outbox-'))
@@ -100,8 +103,14 @@ function open(directory: string, server = openServer(), isAlive = DEAD) {
   return { outbox, delivery: deliveryOf(outbox, directory, server), refusedFile }
 }
 
-function deliveryOf(outbox: Outbox, directory: string, server: Server): OutboxDelivery {
-  return new OutboxDelivery(outbox, { ...server, refusedFile: join(directory, 'refused.jsonl') })
+function deliveryOf(
+  outbox: Outbox,
+  directory: string,
+  server: Server,
+  timers: Timers = new FakeTimers(),
+): OutboxDelivery {
+  const refusedFile = join(directory, 'refused.jsonl')
+  return new OutboxDelivery(outbox, { ...server, refusedFile, timers })
 }
 
 describe('a record', () => {
@@ -300,8 +309,8 @@ describe('several proxies of one user', () => {
     const directory = newDirectory()
     for (let round = 0; round < 5; round++) {
       const writers = [startWriter(directory, 1e9, 1), startWriter(directory, 1e9, 20)]
-      while (writers.some(({ ended }) => ended().length < 20)) await Bun.sleep(5)
-      await Bun.sleep(Math.random() * 50)
+      const enough = 20 + Math.random() * 40
+      await until(() => writers.every(({ ended }) => ended().length >= enough))
       for (const { child } of writers) child.kill('SIGKILL')
       await Promise.all(writers.map(({ exited }) => exited))
       const sent = new Map<string, unknown>()
@@ -394,6 +403,31 @@ describe('a server', () => {
       'audit records wait on this machine until the server takes them',
       'audit records are being sent again',
     ])
+  })
+
+  test('that is unavailable is asked again after intervals that double up to a minute', async () => {
+    const directory = newDirectory()
+    let attempts = 0
+    const server = openServer(() => {
+      attempts += 1
+      return attempts < 9 ? new TypeError('no connection') : null
+    })
+    const outbox = new Outbox(directory, owner, { isAlive: DEAD })
+    outboxes.push(outbox)
+    await outbox.add(record('a'))
+    const timers = new FakeTimers()
+    const delivery = deliveryOf(outbox, directory, server, timers)
+    for (const [count, seconds] of [1, 2, 4, 8, 16, 32, 60, 60, 60].entries()) {
+      await timers.advance(seconds * 1000 - 1)
+      expect(attempts).toBe(count)
+      await timers.advance(1)
+      await until(() => attempts === count + 1 && timers.pending === 1)
+    }
+    expect(server.ids()).toEqual(['a'])
+    await outbox.add(record('b'))
+    await timers.advance(1_000)
+    await until(() => server.ids().length === 2)
+    await delivery.stop(1_000)
   })
 
   test.each([401, 403, 404, 429, 503])(

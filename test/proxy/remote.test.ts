@@ -5,6 +5,7 @@ import { parseToken, sealedToken } from '../../src/platform/crypto/token.ts'
 import { openProxy } from '../../src/proxy/index.ts'
 import { remoteBackend } from '../../src/proxy/remote.ts'
 import { sendRaw } from '../support/raw_http.ts'
+import { requires } from '../support/requires.ts'
 import { KEY, OTHER, openProxyStage, runWith } from './stage.ts'
 
 const stage = await openProxyStage()
@@ -36,19 +37,22 @@ function connectTo(
   return sendRaw(opened.baseUrl, `${line} HTTP/1.1\r\nProxy-Authorization: Basic ${login}\r\n\r\n`)
 }
 
-test('the resolver tells the allowlist, and does not hear of hosts that are not on it', async () => {
-  const asked = () => stage.app.logs.filter((line) => line.includes('/v1/allowlist')).length
-  const fetchOnce = () => runWith(proxy, ['curl', '-sS', stage.url('/x')])
-  const calls = await Promise.all([fetchOnce(), fetchOnce(), fetchOnce()])
-  expect(new Set(calls.map(({ out }) => out))).toEqual(new Set(['{"ok":true}']))
-  await connectTo(proxy, `localhost:${upstream.port}`)
-  await connectTo(proxy, `${OTHER}:1`)
-  expect(asked()).toBe(1)
-  const records = await stage.records('resolver')
-  expect(records.map(({ reason, target_path }) => [reason, target_path])).toEqual(
-    Array(3).fill([null, '/x']),
-  )
-})
+requires('curl').test(
+  'the resolver tells the allowlist, and does not hear of hosts that are not on it',
+  async () => {
+    const asked = () => stage.app.logs.filter((line) => line.includes('/v1/allowlist')).length
+    const fetchOnce = () => runWith(proxy, ['curl', '-sS', stage.url('/x')])
+    const calls = await Promise.all([fetchOnce(), fetchOnce(), fetchOnce()])
+    expect(new Set(calls.map(({ out }) => out))).toEqual(new Set(['{"ok":true}']))
+    await connectTo(proxy, `localhost:${upstream.port}`)
+    await connectTo(proxy, `${OTHER}:1`)
+    expect(asked()).toBe(1)
+    const records = await stage.records('resolver')
+    expect(records.map(({ reason, target_path }) => [reason, target_path])).toEqual(
+      Array(3).fill([null, '/x']),
+    )
+  },
+)
 
 test('a strict proxy has the resolver put on record what it refused', async () => {
   const strict = await stage.open('remote', { strict: true })

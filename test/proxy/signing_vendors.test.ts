@@ -3,6 +3,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { createHmac, generateKeyPairSync, sign, verify } from 'node:crypto'
 import { marked } from '../support/canary.ts'
+import { until } from '../support/until.ts'
 import { answerOf } from '../support/upstream.ts'
 import { openProxyStage } from './stage.ts'
 
@@ -382,12 +383,13 @@ test.each(['client', 'resolver'] as const)(
       'ROBOT header',
     ]
     // Records are sent in batches, in the background.
-    for (let missing = wanted; missing.length > 0; await Bun.sleep(20)) {
+    const found = await until(async () => {
       const records = await stage.records(source)
-      const told = records.map(
+      const uses = records.map(
         ({ credential_ref: name, injection_style }) => `${name} ${injection_style}`,
       )
-      missing = wanted.filter((one) => !told.includes(one))
-    }
+      return wanted.every((one) => uses.includes(one)) && uses
+    })
+    expect(found).toEqual(expect.arrayContaining(wanted))
   },
 )

@@ -42,8 +42,8 @@ type OpenOptions = {
   networking?: Record<string, string>
   /** Where the resolver is found, if not at its own address. */
   resolver?: string
-  /** Of a local one. */
-  pace?: LocalOptions['pace']
+  /** A local backend's clock and timers. */
+  time?: LocalOptions['time']
   named?: NonNullable<LocalOptions['place']['agent']>
 }
 
@@ -112,14 +112,14 @@ type LocalParts = {
   auditDirectory: string
   networking: Record<string, string>
   notice: (text: string) => void
-  pace?: LocalOptions['pace'] | undefined
+  time?: LocalOptions['time']
   named?: LocalOptions['place']['agent']
 }
 
 function localOf(
   { app: { controlPlane: server } }: Stage,
   agent: Agent,
-  { auditDirectory, networking, notice, pace, named = null }: LocalParts,
+  { auditDirectory, networking, notice, time, named = null }: LocalParts,
 ): Backend {
   const { api, token, email, workspaceKey: key } = agent.person
   const workspace = { id: agent.workspaceId, name: '', epoch: 1, key }
@@ -142,7 +142,7 @@ function localOf(
     env: networking,
     ownPorts: () => [],
     notice,
-    pace,
+    time,
   })
 }
 

@@ -3,6 +3,7 @@ import { expect, test } from 'bun:test'
 import { Deadline } from '../../src/outbound/deadline.ts'
 import { Fault } from '../../src/platform/fault.ts'
 import { Bulkheads } from '../../src/resolver/bulkhead.ts'
+import { FakeTimers } from '../support/fake_timers.ts'
 
 const never = new AbortController().signal
 
@@ -13,14 +14,16 @@ function refusal(entering: unknown): Promise<unknown> {
   )
 }
 
-/** Of a workspace's places those that are free: they are taken, and given back. */
+/** How many of a workspace's places are free: takes all of them, and gives them back. */
 async function freePlaces(bulkheads: Bulkheads, workspaceId: string): Promise<number> {
   const left: (() => void)[] = []
   for (;;) {
-    const entering = bulkheads.enter(workspaceId, AbortSignal.timeout(5))
-    const entered = await Promise.resolve(entering).catch(() => null)
-    if (entered === null) break
-    left.push(entered)
+    const entering = bulkheads.enter(workspaceId, AbortSignal.abort())
+    if (entering instanceof Promise) {
+      await entering.catch(() => {})
+      break
+    }
+    left.push(entering)
   }
   for (const leave of left) leave()
   return left.length
@@ -29,16 +32,21 @@ async function freePlaces(bulkheads: Bulkheads, workspaceId: string): Promise<nu
 const BUSY = ['rate_limited', { 'retry-after': '1' }]
 
 test('a full bulkhead refuses its own workspace only', async () => {
-  const bulkheads = new Bulkheads({ width: 2, timeoutMs: 1 })
+  const timers = new FakeTimers()
+  const bulkheads = new Bulkheads({ width: 2, timers })
   await bulkheads.enter('a', never)
   await bulkheads.enter('a', never)
-  expect(await refusal(bulkheads.enter('a', never))).toEqual(BUSY)
+  const waiting = bulkheads.enter('a', never) as Promise<() => void>
+  await timers.advance(999)
+  expect(await Promise.race([refusal(waiting), 'waiting'])).toBe('waiting')
+  await timers.advance(1)
+  expect(await refusal(waiting)).toEqual(BUSY)
   expect(await refusal(bulkheads.enter('b', never))).toBe('entered')
   expect([await freePlaces(bulkheads, 'a'), await freePlaces(bulkheads, 'b')]).toEqual([0, 1])
 })
 
-test('a place that is given back goes to the one who has waited longest', async () => {
-  const bulkheads = new Bulkheads({ width: 2, timeoutMs: 60_000 })
+test('a free place goes to the call that has waited longest', async () => {
+  const bulkheads = new Bulkheads({ width: 2, timers: new FakeTimers() })
   const leaveFirst = await bulkheads.enter('a', never)
   const leave = await bulkheads.enter('a', never)
   const order: string[] = []
@@ -57,8 +65,8 @@ test('a place that is given back goes to the one who has waited longest', async 
   expect(await freePlaces(bulkheads, 'a')).toBe(2)
 })
 
-test('giving a place back twice frees one', async () => {
-  const bulkheads = new Bulkheads({ width: 2, timeoutMs: 1 })
+test('giving a place back twice frees one place', async () => {
+  const bulkheads = new Bulkheads({ width: 2, timers: new FakeTimers() })
   const leave = await bulkheads.enter('a', never)
   await bulkheads.enter('a', never)
   leave()
@@ -66,8 +74,8 @@ test('giving a place back twice frees one', async () => {
   expect(await freePlaces(bulkheads, 'a')).toBe(1)
 })
 
-test('no more wait than may run: the next is refused at once', async () => {
-  const bulkheads = new Bulkheads({ width: 1, timeoutMs: 60_000 })
+test('as many calls wait as may run, and the next is rejected immediately', async () => {
+  const bulkheads = new Bulkheads({ width: 1, timers: new FakeTimers() })
   const leave = await bulkheads.enter('a', never)
   const waiting = bulkheads.enter('a', never)
   expect(await refusal(bulkheads.enter('a', never))).toEqual(BUSY)
@@ -76,7 +84,7 @@ test('no more wait than may run: the next is refused at once', async () => {
 })
 
 test('a deadline ends the wait, and the place goes to the next', async () => {
-  const bulkheads = new Bulkheads({ width: 2, timeoutMs: 60_000 })
+  const bulkheads = new Bulkheads({ width: 2, timers: new FakeTimers() })
   const leave = await bulkheads.enter('a', never)
   await bulkheads.enter('a', never)
   const controller = new AbortController()
@@ -91,17 +99,36 @@ test('a deadline ends the wait, and the place goes to the next', async () => {
   expect(await refusal(bulkheads.enter('a', AbortSignal.abort()))).toEqual(BUSY)
 })
 
-test('a deadline tells once that its work is over: done, late, unwanted, or over before it was asked', async () => {
+test('a deadline reports once that its work is over: done, late, unwanted, or over before the question', async () => {
   const ends: string[] = []
-  const done = new Deadline(60_000)
+  const timers = new FakeTimers()
+  const done = new Deadline(60_000, timers)
   done.afterwards(() => ends.push('done'))
   done.clear()
   done.abort()
-  const unwanted = new Deadline(60_000)
+  const unwanted = new Deadline(60_000, timers)
   unwanted.afterwards(() => ends.push('unwanted'))
   unwanted.abort()
   unwanted.clear()
   unwanted.afterwards(() => ends.push('asked afterwards'))
-  await new Promise<void>((resolve) => new Deadline(1).afterwards(resolve))
+  new Deadline(60_000, timers).afterwards(() => ends.push('late'))
+  await timers.advance(59_999)
   expect(ends).toEqual(['done', 'unwanted', 'asked afterwards'])
+  await timers.advance(1)
+  expect(ends).toEqual(['done', 'unwanted', 'asked afterwards', 'late'])
+})
+
+test('every sign of life starts the whole time of a deadline again', async () => {
+  const timers = new FakeTimers()
+  const deadline = new Deadline(60_000, timers)
+  for (let sign = 0; sign < 10; sign += 1) {
+    await timers.advance(59_999)
+    deadline.putOff()
+  }
+  expect(deadline.signal.aborted).toBe(false)
+  await timers.advance(60_000)
+  expect(deadline.signal.reason).toMatchObject({ name: 'TimeoutError' })
+  expect(deadline.isUnwanted).toBe(false)
+  deadline.putOff()
+  expect(timers.pending).toBe(0)
 })

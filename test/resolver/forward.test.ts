@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test
 import { parseToken, sealedToken } from '../../src/platform/crypto/token.ts'
 import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
+import { FakeTimers } from '../support/fake_timers.ts'
 import {
   expectFault,
   type ForwardInit,
@@ -12,17 +13,19 @@ import {
   recordOfAnswer,
 } from '../support/forward.ts'
 import { rawRequest, sendRaw } from '../support/raw_http.ts'
+import { until } from '../support/until.ts'
 import { answerOf, type ReceivedRequest } from '../support/upstream.ts'
 
 const KEY = marked('sk_live_0123456789abcdef')
 const OTHER = 'other.upstream.example'
 const MIB = 1024 * 1024
 
+const timers = new FakeTimers()
 let stage: Stage
 let agent: Agent
 
 beforeAll(async () => {
-  stage = await openStage({ names: [OTHER] })
+  stage = await openStage({ names: [OTHER], timers })
   agent = await employAgent(stage, { secrets: { KEY, USER: 'ada', PASSWORD: 'pä:ss' } })
 })
 afterAll(() => stage.stop())
@@ -508,31 +511,39 @@ describe('bodies', () => {
   test('that break off reach nobody as a whole', async () => {
     const whole: ReceivedRequest[] = []
     stage.upstream.on('/broken', (request) => void whole.push(request))
-    for (const framing of [
+    const served = () => stage.app.logs.filter((line) => line.includes('"method":"PUT"')).length
+    const before = served()
+    const framings = [
       'Content-Length: 100\r\n\r\npartial',
       'Transfer-Encoding: chunked\r\n\r\n7\r\npartial\r\n',
-    ]) {
-      for (const type of ['application/octet-stream', 'application/json']) {
-        await sendRaw(
+    ]
+    const types = ['application/octet-stream', 'application/json']
+    const requests = framings.flatMap((framing) =>
+      types.map((type) =>
+        sendRaw(
           stage.app.resolver,
           `PUT /v1/forward/${stage.authorityOf()}/broken HTTP/1.1\r\nHost: localhost\r\n` +
             `X-Service-Token: ${agent.token}\r\nContent-Type: ${type}\r\n${framing}`,
           { timeoutMs: 300 },
-        )
-      }
-    }
-    await Bun.sleep(200)
+        ),
+      ),
+    )
+    await Promise.all(requests)
+    await until(() => served() === before + requests.length)
     expect(whole).toEqual([])
     expect(stage.app.logs.filter((line) => line.includes('request failed'))).toEqual([])
   })
 
   test('may take longer than the deadline in all, but not stand still for so long', async () => {
+    /** Drops of ten bytes with so many milliseconds behind each, once it has reached the upstream. */
     const drip = (pauses: readonly number[]) =>
       new ReadableStream<Uint8Array>({
         start: async (controller) => {
           for (const pause of pauses) {
+            const { bytes } = stage.upstream
             controller.enqueue(new Uint8Array(10))
-            await Bun.sleep(pause)
+            await until(() => stage.upstream.bytes >= bytes + 10)
+            await timers.advance(pause)
           }
           controller.close()
         },
@@ -540,14 +551,14 @@ describe('bodies', () => {
     const put = (body: ReadableStream<Uint8Array>) =>
       forward('/drip', {
         method: 'PUT',
-        headers: { 'content-type': 'application/octet-stream', 'x-service-timeout-ms': '500' },
+        headers: { 'content-type': 'application/octet-stream', 'x-service-timeout-ms': '60000' },
         body,
       })
-    const steady = await put(drip([200, 200, 200, 200, 200]))
+    const steady = await put(drip([59_000, 59_000, 59_000, 59_000, 59_000]))
     expect(steady.status).toBe(200)
     expect(received()?.body.length).toBe(50)
     stage.upstream.received.length = 0
-    await expectFault(await put(drip([100, 1500])), 'upstream_timeout')
+    await expectFault(await put(drip([59_000, 60_000])), 'upstream_timeout')
     expect(stage.upstream.received).toEqual([])
   })
 

@@ -1,6 +1,6 @@
 // tier: quick
-/** What is open is judged again: at once after a notice, and within seconds without one. */
-import { afterEach, describe, expect, test } from 'bun:test'
+/** Open calls are judged again: immediately after a notice, and within seconds without one. */
+import { describe, expect, test } from 'bun:test'
 import { KeyCache } from '../../src/access/keys.ts'
 import {
   type Snapshot,
@@ -14,9 +14,9 @@ import { Fault } from '../../src/platform/fault.ts'
 import { openLog } from '../../src/platform/log.ts'
 import { parseDomain } from '../../src/platform/net/domain.ts'
 import { type Basis, LiveCalls } from '../../src/resolver/live_calls.ts'
+import { FakeTimers, settle } from '../support/fake_timers.ts'
 
-const SWEEP_MS = 5
-const NEVER_MS = 3_600_000
+const SWEEP_MS = 5_000
 
 /** A workspace of which the test decides what the database says. */
 function world() {
@@ -85,14 +85,9 @@ function basisOf(id = 'token', workspaceId = 'one'): Basis {
   }
 }
 
-const opened: LiveCalls[] = []
-afterEach(() => {
-  for (const calls of opened.splice(0)) calls.close()
-})
-
-function open(services: ReturnType<typeof world>['services'], sweepMs: number) {
-  const calls = new LiveCalls(services, sweepMs)
-  opened.push(calls)
+function open(services: ReturnType<typeof world>['services']) {
+  const timers = new FakeTimers()
+  const calls = new LiveCalls(services, timers)
   const hold = (basis = basisOf()) => {
     const ended = Promise.withResolvers<string>()
     const leave = calls.hold(basis, ({ code }) => {
@@ -101,86 +96,88 @@ function open(services: ReturnType<typeof world>['services'], sweepMs: number) {
     })
     return { ended: ended.promise, leave }
   }
-  return { calls, hold }
+  return { calls, hold, sweep: (times = 1) => timers.advance(times * SWEEP_MS) }
 }
 
-/** Whether a call that is held was not ended so far. */
+/** Whether a call has not ended so far. */
 function isOpen({ ended }: { ended: Promise<string> }): Promise<boolean> {
-  return Promise.race([ended.then(() => false), Bun.sleep(2 * SWEEP_MS).then(() => true)])
-}
-
-const until = async (condition: () => boolean) => {
-  while (!condition()) await Bun.sleep(1)
+  return Promise.race([ended.then(() => false), settle().then(() => true)])
 }
 
 describe('without any notice', () => {
-  test('a token that is not live any more ends its calls, and only those', async () => {
+  test('a token that is no longer live ends its own calls only', async () => {
     const { state, services } = world()
     state.versions.set('other', 1)
-    const { hold } = open(services, SWEEP_MS)
+    const { hold, sweep } = open(services)
     const [first, second] = [hold(), hold()]
     const other = hold(basisOf('other'))
     state.versions.delete('token')
+    await sweep()
     expect(await Promise.all([first.ended, second.ended])).toEqual([
       'invalid_token',
       'invalid_token',
     ])
+    await sweep(2)
     expect(await isOpen(other)).toBe(true)
   })
 
-  test('a grant that is over by the clock of the process ends its calls, whatever the database says', async () => {
+  test("a grant that expired by the process's clock ends its calls, whatever the database says", async () => {
     const { state, services } = world()
-    const { hold } = open(services, SWEEP_MS)
+    const { hold, sweep } = open(services)
     const call = hold()
+    await sweep(2)
     expect(await isOpen(call)).toBe(true)
     state.isOver = true
+    await sweep()
     expect(await call.ended).toBe('invalid_token')
   })
 
-  test('a newer policy is judged by', async () => {
+  test('open calls are judged by a newer policy', async () => {
     const { state, services } = world()
-    const { hold } = open(services, SWEEP_MS)
+    const { hold, sweep } = open(services)
     const { ended } = hold()
     state.domains = []
     state.versions.set('token', 2)
+    await sweep()
     expect(await ended).toBe('domain_blocked')
   })
 
-  test('the database is asked once for all, and not at all while nothing is open', async () => {
+  test('one statement asks the database about all open calls, and none while nothing is open', async () => {
     const { state, services } = world()
-    const { hold } = open(services, SWEEP_MS)
-    await Bun.sleep(5 * SWEEP_MS)
+    const { hold, sweep } = open(services)
+    await sweep(5)
     expect(state.asked).toEqual([])
     const held = [hold(), hold(), hold()]
-    await until(() => state.asked.length >= 8)
+    await sweep(8)
+    expect(state.asked.length).toBeGreaterThanOrEqual(8)
     expect(state.asked.every((ids) => ids.length === 1)).toBe(true)
     for (const { leave } of held) leave()
-    await Bun.sleep(2 * SWEEP_MS)
     const { length } = state.asked
-    await Bun.sleep(5 * SWEEP_MS)
+    await sweep(5)
     expect(state.asked.length).toBe(length)
   })
 
-  test('a database that is away ends nothing, and what was missed is seen when it is back', async () => {
+  test('an unavailable database ends no call, and a revocation holds once it is back', async () => {
     const { state, services, logs } = world()
-    const { hold } = open(services, SWEEP_MS)
+    const { hold, sweep } = open(services)
     const held = hold()
     state.isDown = true
     state.versions.delete('token')
-    const before = state.asked.length
-    await until(() => state.asked.length > before + 3)
+    await sweep(4)
+    expect(state.asked.length).toBe(4)
     expect(await isOpen(held)).toBe(true)
     expect(logs.join()).toContain('open calls could not be judged again')
     state.isDown = false
+    await sweep()
     expect(await held.ended).toBe('invalid_token')
   })
 })
 
 describe('after a notice', () => {
-  test('the calls of that workspace are judged, those of others are not asked for', async () => {
+  test('only the calls of the changed workspace are judged', async () => {
     const { state, services } = world()
     state.versions.set('other', 1)
-    const { calls, hold } = open(services, NEVER_MS)
+    const { calls, hold } = open(services)
     const { ended } = hold()
     const other = hold(basisOf('other', 'two'))
     state.versions.clear()
@@ -191,9 +188,9 @@ describe('after a notice', () => {
     expect(await other.ended).toBe('invalid_token')
   })
 
-  test('one that comes while another is worked on is not lost', async () => {
+  test('a notice that arrives during a check is not lost', async () => {
     const { state, services } = world()
-    const { calls, hold } = open(services, NEVER_MS)
+    const { calls, hold } = open(services)
     const { ended } = hold()
     calls.check('one')
     state.versions.set('token', 2)
@@ -204,9 +201,9 @@ describe('after a notice', () => {
     expect(state.asked.length).toBeLessThanOrEqual(2)
   })
 
-  test('a snapshot that was outrun is read again', async () => {
+  test('a stale snapshot is read again', async () => {
     const { state, services } = world()
-    const { calls, hold } = open(services, NEVER_MS)
+    const { calls, hold } = open(services)
     const { ended } = hold()
     state.stale = 3
     state.domains = []

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { issueWorkloadToken } from '../../src/features/agents/contract.ts'
 import { formatToken, mintToken, parseToken } from '../../src/platform/crypto/token.ts'
 import { messageOf } from '../../src/platform/fault.ts'
-import { type Agent, employAgent, sharedStage, type Stage } from '../support/agent.ts'
+import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { rawRequest, sendRaw } from '../support/raw_http.ts'
 
@@ -13,7 +13,7 @@ let agent: Agent
 let workload: string
 
 beforeAll(async () => {
-  stage = await sharedStage()
+  stage = await openStage()
   agent = await employAgent(stage, {
     secrets: { KEY: marked('sk_live_authorization') },
     capabilities: ['use', 'read'],

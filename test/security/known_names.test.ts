@@ -9,6 +9,7 @@ import { uuidv8 } from '../../src/platform/crypto/encoding.ts'
 import { openAccount, PASSWORD, type Terminal } from '../cli/person.ts'
 import { loggedIn, plainWorkspace } from '../cli/signed_person.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
+import { cheapArgon2id } from '../support/cheap_argon2id.ts'
 
 let app: TestApp
 let ada: Terminal
@@ -159,7 +160,14 @@ describe('the personal workspace', () => {
 
 test('the plain personal workspace of an older client goes on, and no other takes its place', async () => {
   const { sql } = app.connection
-  const { workspaceId } = await signUp(app.controlPlane, 'old@example.com', PASSWORD, false)
+  const { workspaceId } = await signUp(
+    app.controlPlane,
+    'old@example.com',
+    PASSWORD,
+    false,
+    undefined,
+    cheapArgon2id,
+  )
   const old = await loggedIn(app, 'old@example.com')
   await old.must('project', 'create', 'notes')
   const other = await plainWorkspace(app, 'old@example.com', 'other')

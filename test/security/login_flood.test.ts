@@ -5,8 +5,9 @@ import { openPasswords } from '../../src/features/accounts/passwords.ts'
 import { OuterLayer } from '../../src/platform/crypto/outer_layer.ts'
 import { Pepper } from '../../src/platform/crypto/pepper.ts'
 import { Fault } from '../../src/platform/fault.ts'
+import { defaultPasswordCost } from '../../src/platform/password_cost.ts'
 
-const passwords = openPasswords(Pepper.parse('k'.repeat(64)))
+const passwords = openPasswords(Pepper.parse('k'.repeat(64)), defaultPasswordCost)
 
 test('values of other tenants are opened meanwhile, and what is too much is refused at once', async () => {
   let ended = 0

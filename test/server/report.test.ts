@@ -17,6 +17,7 @@ import { writeReport } from '../../src/server/report.ts'
 import { keepingIn, startTestApp } from '../support/app.ts'
 import { marked, search } from '../support/canary.ts'
 import { startServer } from '../support/server_process.ts'
+import { until } from '../support/until.ts'
 
 const SECRET = marked('cron-secret-of-a-report')
 
@@ -29,7 +30,7 @@ test('many signals write one report, which only its user may read and which has 
   }
   const server = await startServer(env)
   for (let count = 0; count < 20; count += 1) server.kill('SIGUSR1')
-  while (!server.output().includes('a report was written')) await Bun.sleep(20)
+  await until(() => server.output().includes('a report was written'))
   expect((await fetch(`${server.controlPlane}/api/status/health/`)).status).toBe(200)
   server.kill('SIGTERM')
   expect(await server.exited).toBe(0)

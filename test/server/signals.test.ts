@@ -3,6 +3,7 @@
 import { afterAll, expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
 import { startServer } from '../support/server_process.ts'
+import { until } from '../support/until.ts'
 import { watched } from '../support/watched.ts'
 import { MAIN, scratch } from './backup/support.ts'
 
@@ -13,7 +14,7 @@ test('without a terminal, as under nohup or a service manager, it serves on', as
   const server = await startServer({ DATA_DIR: files.at('alone') })
   for (const signal of ['SIGHUP', 'SIGUSR2', 'SIGHUP', 'SIGUSR1'] as const) server.kill(signal)
   // The last is acted on behind the others.
-  while (!server.output().includes('a report was written')) await Bun.sleep(20)
+  await until(() => server.output().includes('a report was written'))
   expect((await fetch(`${server.controlPlane}/api/status/health/`)).status).toBe(200)
   server.kill('SIGTERM')
   expect(await server.exited).toBe(0)

@@ -2,12 +2,13 @@
 import { expect, test } from 'bun:test'
 import { openLog } from '../../src/platform/log.ts'
 import { restartWait, Supervisor, type Worker, WorkerFailed } from '../../src/server/supervisor.ts'
+import { FakeTimers, settle } from '../support/fake_timers.ts'
 
 type Fake = Worker<string> & { signals: string[]; becomeReady(): void; end(code: number): void }
 
 function stage({ count = 1, obeys = true }: { count?: number; obeys?: boolean } = {}) {
   const spawned: Fake[] = []
-  const waits: { ms: number; callback: () => void }[] = []
+  const timers = new FakeTimers()
   const time = { now: 0 }
   const spawn = (index: number): Fake => {
     const ready = Promise.withResolvers<string>()
@@ -32,10 +33,10 @@ function stage({ count = 1, obeys = true }: { count?: number; obeys?: boolean } 
     count,
     spawn,
     log: openLog('error', () => {}),
-    wait: (ms, callback) => void waits.push({ ms, callback }),
+    timers,
     now: () => time.now,
   })
-  return { supervisor, spawned, waits, time }
+  return { supervisor, spawned, timers, time }
 }
 
 async function startAll({ supervisor, spawned }: ReturnType<typeof stage>): Promise<string[]> {
@@ -44,14 +45,11 @@ async function startAll({ supervisor, spawned }: ReturnType<typeof stage>): Prom
   return started
 }
 
-/** One turn of the event loop: whatever was to follow has followed. */
-const settled = () => new Promise((resolve) => setImmediate(resolve))
-
-test('it has started when all are ready', async () => {
+test('the start resolves when every worker is ready', async () => {
   expect(await startAll(stage({ count: 3 }))).toEqual(['worker 0', 'worker 1', 'worker 2'])
 })
 
-test('a worker that ends before all are ready fails the start, and the others are stopped', async () => {
+test('a worker that ends before all are ready fails the start and stops the others', async () => {
   const scene = stage({ count: 2 })
   const started = scene.supervisor.start()
   scene.spawned[0]?.becomeReady()
@@ -60,42 +58,52 @@ test('a worker that ends before all are ready fails the start, and the others ar
   expect(error).toBeInstanceOf(WorkerFailed)
   expect(error).toMatchObject({ code: 78 })
   expect(scene.spawned[0]?.signals).toEqual(['SIGTERM'])
-  expect([scene.spawned.length, scene.waits.length]).toEqual([2, 0])
+  expect([scene.spawned.length, scene.timers.pending]).toEqual([2, 0])
 })
 
-test('waits double from a tenth of a second to ten seconds', () => {
+test('the wait before a restart doubles from a tenth of a second to ten seconds', () => {
   const waits = [1, 2, 3, 4, 5, 6, 7, 8, 9, 60].map(restartWait)
   expect(waits).toEqual([100, 200, 400, 800, 1600, 3200, 6400, 10_000, 10_000, 10_000])
 })
 
-test('one that ends is started anew after a wait that grows, and anew after a healthy minute', async () => {
+test('a worker that ends is restarted after a growing wait, which a healthy minute resets', async () => {
   const scene = stage()
   await startAll(scene)
-  for (const livedMs of [0, 59_999, 60_000, 0]) {
+  const restarts = [
+    { livedMs: 0, waitMs: 100 },
+    { livedMs: 59_999, waitMs: 200 },
+    { livedMs: 60_000, waitMs: 100 },
+    { livedMs: 0, waitMs: 200 },
+  ]
+  for (const [count, { livedMs, waitMs }] of restarts.entries()) {
     scene.time.now += livedMs
     scene.spawned.at(-1)?.end(1)
-    await settled()
-    scene.waits.at(-1)?.callback()
+    await scene.timers.advance(waitMs - 1)
+    expect(scene.spawned).toHaveLength(count + 1)
+    await scene.timers.advance(1)
+    expect(scene.spawned).toHaveLength(count + 2)
   }
-  expect(scene.waits.map(({ ms }) => ms)).toEqual([100, 200, 100, 200])
-  expect(scene.spawned).toHaveLength(5)
 })
 
-test('after a stop nothing is started, also not what was waiting for it', async () => {
+test('a stopped supervisor starts no worker, not even one that was waiting for its restart', async () => {
   const scene = stage({ count: 2 })
   await startAll(scene)
   scene.spawned[0]?.end(1)
-  await settled()
+  await settle()
+  expect(scene.timers.pending).toBe(1)
   expect(await scene.supervisor.stop(60_000)).toBe(true)
-  scene.waits[0]?.callback()
-  await settled()
-  expect([scene.spawned.length, scene.waits.length]).toEqual([2, 1])
+  await scene.timers.advance(60_000)
+  expect([scene.spawned.length, scene.timers.pending]).toEqual([2, 0])
   expect(scene.spawned.map(({ signals }) => signals)).toEqual([[], ['SIGTERM']])
 })
 
-test('those that do not finish in time are killed, which is told', async () => {
+test('workers that do not finish in time are killed, and the stop reports it', async () => {
   const scene = stage({ count: 2, obeys: false })
   await startAll(scene)
-  expect(await scene.supervisor.stop(1)).toBe(false)
+  const stopped = scene.supervisor.stop(60_000)
+  await scene.timers.advance(59_999)
+  for (const { signals } of scene.spawned) expect(signals).toEqual(['SIGTERM'])
+  await scene.timers.advance(1)
+  expect(await stopped).toBe(false)
   for (const { signals } of scene.spawned) expect(signals).toEqual(['SIGTERM', 'SIGKILL'])
 })

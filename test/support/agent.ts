@@ -4,7 +4,6 @@
  */
 import { expect } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Authority, createAuthority } from '../../src/cli/demo/certificates.ts'
 import { grantEnvironment, type OpenWorkspace, sealSecret } from '../../src/client/vault.ts'
@@ -22,9 +21,12 @@ import { parseTarget } from '../../src/outbound/target.ts'
 import type { Capability } from '../../src/platform/capability.ts'
 import { type FaultCode, messageOf, statusOf } from '../../src/platform/fault.ts'
 import type { Policy } from '../../src/platform/policy.ts'
-import { type Answer, startTestApp, type TestApp } from './app.ts'
+import { systemTimers, type Timers } from '../../src/platform/timers.ts'
+import { type Answer, startTestApp, type TestApp, UNLIMITED } from './app.ts'
 import { preparedDatabase, type TestDatabase } from './database.ts'
 import { type Person, registerPerson } from './people.ts'
+import { databasePlace } from './places.ts'
+import { until } from './until.ts'
 import { startUpstream, type Upstream } from './upstream.ts'
 
 export const API = 'api.upstream.example'
@@ -48,67 +50,109 @@ export type Stage = {
 
 type StageOptions = {
   env?: Record<string, string>
-  database?: TestDatabase
   /** Further names of the upstream's certificate. */
   names?: readonly string[]
+  /** The test's own; the system's unless given. */
+  timers?: Timers
 }
 
+/** What the world outside is for an app: its names, and who signs its certificates. */
+type World = Pick<Stage, 'names' | 'ttls' | 'lookups' | 'authority' | 'caFile'> & {
+  directory: string
+}
+
+/** An app of its own, with settings. Use `sharedStage` where the default settings do. */
 export async function openStage({
   env = {},
-  database,
-  names: more = [],
+  names = [],
+  timers,
 }: StageOptions = {}): Promise<Stage> {
-  const directory = mkdtempSync(join(tmpdir(), 'cr-stage-'))
-  const caFile = join(directory, 'ca.pem')
-  const authority = await createAuthority('Test authority')
-  writeFileSync(caFile, authority.certificate)
-  const upstream = await startUpstream(authority, { names: [API, ...more] })
-  const names: Stage['names'] = new Map([API, ...more].map((name) => [name, ['127.0.0.1']]))
-  const ttls: Stage['ttls'] = new Map()
-  const lookups: string[] = []
-  const app = await startTestApp(
-    { RESOLVER_ALLOW_NETWORKS: '127.0.0.1/32', RESOLVER_CA_FILE: caFile, ...env },
-    {
-      ...(database ? { database } : {}),
-      lookup: async (host) => {
-        lookups.push(host)
-        const found = names.get(host)
-        if (!found) throw Object.assign(new Error('not found'), { code: 'DNS_ENOTFOUND' })
-        const addresses = typeof found === 'function' ? await found() : found
-        return addresses.map((address) => ({ address, ttl: ttls.get(host) ?? 0 }))
-      },
-    },
-  )
-  const authorityOf = (host = API) => `${host}:${upstream.port}`
+  const world = await openWorld()
+  const app = await startIn(world, env, timers)
+  const stage = await stageIn(world, app, names)
   return {
-    app,
-    authority,
-    caFile,
-    upstream,
-    authorityOf,
-    url: (path, host) => `https://${authorityOf(host)}${path}`,
-    names,
-    ttls,
-    lookups,
+    ...stage,
     stop: async () => {
       await app.stop()
-      await upstream.stop()
-      rmSync(directory, { recursive: true, force: true })
+      await stage.stop()
+      rmSync(world.directory, { recursive: true, force: true })
     },
   }
 }
 
-let shared: Promise<Stage> | undefined
+let shared: Promise<{ world: World; app: TestApp }> | undefined
+/** The timers of the stage that is open. */
+let sharedTimers: Timers = systemTimers
+const currentTimers: Timers = {
+  setTimer: (...args) => sharedTimers.setTimer(...args),
+  setRepeating: (...args) => sharedTimers.setRepeating(...args),
+  sleep: (ms) => sharedTimers.sleep(ms),
+}
 
 /**
- * The one stage of this test process, with default settings. Use it under the conditions of `sharedApp`,
- * with a fresh agent. Names and addresses stay as they are; scripts of the upstream are those of one file.
+ * A stage on the one application that all stages of this process share, with an upstream of its own. One
+ * is open at a time: `stop` closes the upstream, and the application stays. `app.logs` and `lookups` begin
+ * empty.
  */
-export async function sharedStage(): Promise<Stage> {
-  shared ??= preparedDatabase({ isKept: true }).then((database) => openStage({ database }))
-  const stage = await shared
-  stage.upstream.reset()
-  return { ...stage, stop: async () => {} }
+export async function sharedStage({
+  names = [],
+  timers = systemTimers,
+}: Omit<StageOptions, 'env'> = {}): Promise<Stage> {
+  shared ??= openWorld().then(async (world) => {
+    const database = await preparedDatabase({ isKept: true })
+    return { world, app: await startIn(world, UNLIMITED, currentTimers, database) }
+  })
+  const { world, app } = await shared
+  for (const state of [world.names, world.ttls]) state.clear()
+  for (const state of [world.lookups, app.logs]) state.length = 0
+  const stage = await stageIn(world, { ...app, stop: async () => {} }, names)
+  sharedTimers = timers
+  return {
+    ...stage,
+    stop: async () => {
+      sharedTimers = systemTimers
+      await stage.stop()
+    },
+  }
+}
+
+async function openWorld(): Promise<World> {
+  const directory = mkdtempSync(join(databasePlace, 'cr-stage-'))
+  const caFile = join(directory, 'ca.pem')
+  const authority = await createAuthority('Test authority')
+  writeFileSync(caFile, authority.certificate)
+  return { directory, caFile, authority, names: new Map(), ttls: new Map(), lookups: [] }
+}
+
+function startIn(
+  { caFile, names, ttls, lookups }: World,
+  env: Record<string, string>,
+  timers: Timers | undefined,
+  database?: TestDatabase,
+): Promise<TestApp> {
+  const lookup = async (host: string) => {
+    lookups.push(host)
+    const found = names.get(host)
+    if (!found) throw Object.assign(new Error('not found'), { code: 'DNS_ENOTFOUND' })
+    const addresses = typeof found === 'function' ? await found() : found
+    return addresses.map((address) => ({ address, ttl: ttls.get(host) ?? 0 }))
+  }
+  const networks = { RESOLVER_ALLOW_NETWORKS: '127.0.0.1/32', RESOLVER_CA_FILE: caFile }
+  return startTestApp({ ...networks, ...env }, { lookup, timers, ...(database && { database }) })
+}
+
+/** An upstream beside the app, whose names lead to it. */
+async function stageIn(
+  { directory: _, ...world }: World,
+  app: TestApp,
+  more: readonly string[],
+): Promise<Stage> {
+  const all = [API, ...more]
+  const upstream = await startUpstream(world.authority, { names: all })
+  for (const name of all) world.names.set(name, ['127.0.0.1'])
+  const authorityOf = (host = API) => `${host}:${upstream.port}`
+  const url = (path: string, host?: string) => `https://${authorityOf(host)}${path}`
+  return { ...world, app, upstream, authorityOf, url, stop: upstream.stop }
 }
 
 export type Agent = {
@@ -242,13 +286,12 @@ export async function recordOf(
   { headers }: Pick<Answer, 'headers'>,
 ): Promise<AuditRow | null> {
   const id = headers.get('x-request-id') ?? ''
-  for (;;) {
+  const [row] = await until(async () => {
     await flushAudit()
-    const [row] = await sql<AuditRow[]>`select * from audit_logs where id = ${id}`
-    if (!row) return null
-    if (row.status_code !== null) return row
-    await Bun.sleep(10)
-  }
+    const rows = await sql<AuditRow[]>`select * from audit_logs where id = ${id}`
+    return rows[0]?.status_code !== null && rows
+  })
+  return row ?? null
 }
 
 /** What a refusal says: that of a domain names it, that of a target what is wrong with it. */

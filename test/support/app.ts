@@ -5,6 +5,8 @@ import type { Lookup } from '../../src/outbound/connection/address_lookup.ts'
 import { type Config, readConfig } from '../../src/platform/config/config.ts'
 import { Pepper } from '../../src/platform/crypto/pepper.ts'
 import { openLog } from '../../src/platform/log.ts'
+import type { PasswordCost } from '../../src/platform/password_cost.ts'
+import type { Timers } from '../../src/platform/timers.ts'
 import { type App, startApp } from '../../src/server/app.ts'
 import { search } from './canary.ts'
 import { checkAnswer } from './contract.ts'
@@ -46,7 +48,7 @@ const KEYS = {
 }
 
 /** Limits on registration and log-in are per address, and every test comes from the same one. */
-const UNLIMITED = { RATE_REGISTER: '1000000/60', RATE_LOGIN: '1000000/60', RATE_API: '1000000/60' }
+export const UNLIMITED = { RATE_REGISTER: '1000000/60', RATE_LOGIN: '1000000/60', RATE_API: '1000000/60' }
 
 let shared: Promise<TestApp> | undefined
 
@@ -57,12 +59,10 @@ let shared: Promise<TestApp> | undefined
  * Nothing stops it: the runner removes its database.
  */
 export async function sharedApp(): Promise<TestApp> {
-  shared ??= startShared()
+  shared ??= preparedDatabase({ isKept: true }).then((database) =>
+    startTestApp(UNLIMITED, { database }),
+  )
   return { ...(await shared), stop: async () => {} }
-}
-
-async function startShared(): Promise<TestApp> {
-  return startTestApp(UNLIMITED, { database: await preparedDatabase({ isKept: true }) })
 }
 
 let emails = 0
@@ -73,10 +73,22 @@ export function freshEmail(name = 'person'): string {
   return `${name}-${emails}-${process.pid}@people.example`
 }
 
-/** On an empty database of its own, unless one is given, which stays when the application stops. */
+/** The cheapest Argon2id that there is: 0.3 ms. `test/features/accounts` tests the default cost. */
+export const CHEAP_PASSWORDS: PasswordCost = { memoryCost: 8, timeCost: 1 }
+
+export type TestAppOptions = {
+  lookup?: Lookup
+  /** The test's own, for deadlines, waits and drains; the system's unless given. */
+  timers?: Timers | undefined
+  database?: TestDatabase
+  /** `CHEAP_PASSWORDS` unless given; with 'default' the app uses the cost that it has in production. */
+  passwordCost?: PasswordCost | 'default'
+}
+
+/** Starts on an empty database of its own, or on a given one, which stays when the application stops. */
 export async function startTestApp(
   env: Record<string, string> = {},
-  { lookup, database: given }: { lookup?: Lookup; database?: TestDatabase } = {},
+  { lookup, timers, database: given, passwordCost = CHEAP_PASSWORDS }: TestAppOptions = {},
 ): Promise<TestApp> {
   const database = given ?? (await preparedDatabase())
   const config = readConfig(
@@ -88,9 +100,11 @@ export async function startTestApp(
   const clock = movableClock()
   const app = await startApp(config, {
     clock,
+    ...(passwordCost === 'default' ? {} : { passwordCost }),
     log: openLog('debug', keep),
     onFailure: keep,
     ...(lookup ? { lookup } : {}),
+    ...(timers ? { timers } : {}),
   })
   const controlPlane = app.controlPlane ?? ''
   return {

@@ -107,13 +107,14 @@ export function reportSearched(directory: string): void {
   for (const name of seen) writeFileSync(join(directory, name), '')
 }
 
-/** What the processes of a whole run should have searched but did not: the canary itself was blind. */
-export function blindSpots(directory: string, database: string): string[] {
-  const seen = new Set(readdirSync(directory))
-  const silent: string[] = sinks.filter(
-    (sink) => !seen.has(sink) && (sink !== 'dump' || database === 'postgresql'),
-  )
-  return seen.has(ARRIVED) ? silent : [...silent, 'no marked secret arrived at an API']
+/** What a whole run should have searched but did not: there the canary itself was blind. */
+export function blindSpots(
+  searched: ReadonlySet<string>,
+  { hasPostgres, hasBrowser }: { hasPostgres: boolean; hasBrowser: boolean },
+): string[] {
+  const absent = new Set([...(hasPostgres ? [] : ['dump']), ...(hasBrowser ? [] : ['browser'])])
+  const silent: string[] = sinks.filter((sink) => !searched.has(sink) && !absent.has(sink))
+  return searched.has(ARRIVED) ? silent : [...silent, 'no marked secret arrived at an API']
 }
 
 /** A directory that is gone, or going, has nothing to hide. */

@@ -43,13 +43,8 @@ export async function freshDatabase(): Promise<TestDatabase> {
   return { env: databaseVariables(socketDir, await createDatabase()), remove: () => {} }
 }
 
-type Lifetime = {
-  /** Whether it outlives the test file, as the database of an application that files share must. */
-  isKept?: boolean
-}
-
-/** One that has our schema and no row. */
-export async function preparedDatabase({ isKept = false }: Lifetime = {}): Promise<TestDatabase> {
+/** A database with the current schema and no rows. @param isKept leaves it to the runner. */
+export async function preparedDatabase({ isKept = false } = {}): Promise<TestDatabase> {
   if (databaseKind === 'embedded') {
     directory ??= prepareDirectory()
     const database = newDirectory()

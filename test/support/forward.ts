@@ -2,6 +2,7 @@
 import { expect } from 'bun:test'
 import { type FaultCode, messageOf, statusOf } from '../../src/platform/fault.ts'
 import { type Agent, type AuditRow, recordOf, type Stage } from './agent.ts'
+import { until } from './until.ts'
 
 export type ForwardInit = {
   method?: string
@@ -63,13 +64,12 @@ export async function expectFault(
 }
 
 /** The record of the newest call, once its outcome is there. */
-export async function newestRecord({ app }: Pick<Stage, 'app'>): Promise<AuditRow> {
+export function newestRecord({ app }: Pick<Stage, 'app'>): Promise<AuditRow> {
   const { sql } = app.connection
-  for (;;) {
+  return until(async () => {
     await app.flushAudit()
     const [row] = await sql<AuditRow[]>`
       select * from audit_logs where source = 'resolver' order by id desc limit 1`
-    if (row && row.status_code !== null) return row
-    await Bun.sleep(10)
-  }
+    return row && row.status_code !== null && row
+  })
 }

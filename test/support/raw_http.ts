@@ -1,6 +1,7 @@
 /** HTTP by hand, for requests that no client library would send. */
 import { connect } from 'node:net'
 import { search } from './canary.ts'
+import { until } from './until.ts'
 
 export type RawAnswer = {
   /** Everything that came back. */
@@ -56,10 +57,11 @@ export function sendRaw(
   socket.on('connect', async () => {
     for (const [index, part] of bytesOf(parts).entries()) {
       const isDue = () => !waitsForAnswers || statusesOf(text).length >= index
-      while (!isDue() && !socket.destroyed) await Bun.sleep(5)
+      await until(() => isDue() || socket.destroyed)
       if (socket.destroyed) return
       socket.write(part)
       stir()
+      // A test sends parts apart because the pause between them is its subject.
       await Bun.sleep(pauseMs)
     }
   })

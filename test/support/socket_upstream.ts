@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { TLSSocket } from 'node:tls'
 import type { ReceivedRequest, Script } from './upstream.ts'
+import { until } from './until.ts'
 
 /** One side of an accepted WebSocket, seen from the server. */
 export type Accepted = {
@@ -66,14 +67,9 @@ function observe(request: ReceivedRequest, wire: TLSSocket): Accepted {
     wire,
     frames,
     next: async () => {
-      for (;;) {
-        const found = frames[looked]
-        if (found) {
-          looked += 1
-          return found
-        }
-        await Bun.sleep(5)
-      }
+      const found = await until(() => frames[looked])
+      looked += 1
+      return found
     },
     closed: new Promise((resolve) => void wire.once('close', () => resolve())),
   }

@@ -1,14 +1,14 @@
 /** Waits for a condition instead of a time. */
 
 const STEP_MS = 5
-const LIMIT_MS = 120_000
+const LIMIT_MS = 30_000
 
 type Options = {
   /** Milliseconds between two looks. */
   stepMs?: number
 }
 
-/** The first truthy value that `look` returns. @throws after two minutes */
+/** The first truthy value that `look` returns. @throws after 30 seconds */
 export async function until<T>(
   look: () => T | Promise<T>,
   { stepMs = STEP_MS }: Options = {},

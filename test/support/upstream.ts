@@ -34,8 +34,6 @@ export type Upstream = {
   refusals: string[]
   /** What happens for a path, whatever the query; others get `200 {"ok":true}`. */
   on(path: string, script: Script | string | Uint8Array): void
-  /** Forgets scripts and received requests. */
-  reset(): void
   /** Closes every connection that is open. */
   disconnect(): void
   stop(): Promise<void>
@@ -68,10 +66,6 @@ export async function startUpstream(
         path,
         typeof script === 'function' ? script : (_, wire) => void wire.write(script),
       )
-    },
-    reset: () => {
-      scripts.clear()
-      upstream.received = []
     },
     disconnect: () => {
       for (const wire of open) wire.destroy()

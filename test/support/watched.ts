@@ -1,5 +1,6 @@
 /** Where the canary listens: programs that tests start, and answers that they get over plain HTTP. */
 import { type Sink, search, searcher } from './canary.ts'
+import { endsWithin } from '../../src/platform/async/timeout.ts'
 
 type Program = {
   readonly stdout?: Uint8Array | ReadableStream<Uint8Array> | number | null | undefined
@@ -41,7 +42,7 @@ const listening = new Set<Promise<void>>()
 
 /** When all that is still under way has been searched, but for what never ends. */
 export async function everythingHeard(): Promise<void> {
-  await Promise.race([Promise.all(listening), Bun.sleep(2000)])
+  await endsWithin(2000, Promise.all(listening))
   // Once is enough to wait for what never ends: files that follow need not.
   listening.clear()
 }

@@ -1,8 +1,8 @@
 /** Where each program that is told of `cloakroom mcp` keeps what is a person's own. */
-import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { type Program, programs } from '../../client/agents/agent_setup.ts'
+import { homeOf } from '../host.ts'
 
 type Env = Record<string, string | undefined>
 
@@ -13,24 +13,24 @@ export type Tool = Program & {
   serversIn?(present: unknown): readonly string[]
 }
 
-const home = (...path: string[]) => join(homedir(), ...path)
-const configHome = (env: Env) => env.XDG_CONFIG_HOME || home('.config')
+const home = (env: Env, ...path: string[]) => join(homeOf(env), ...path)
+const configHome = (env: Env) => env.XDG_CONFIG_HOME || home(env, '.config')
 
 export const tools: Readonly<Record<string, Tool>> = {
   'claude-code': {
     ...programs['claude-code'],
-    user: ({ CLAUDE_CONFIG_DIR }) => [join(CLAUDE_CONFIG_DIR || homedir(), '.claude.json')],
+    user: (env) => [join(env.CLAUDE_CONFIG_DIR || homeOf(env), '.claude.json')],
   },
-  cursor: { ...programs.cursor, user: () => [home('.cursor', 'mcp.json')] },
+  cursor: { ...programs.cursor, user: (env) => [home(env, '.cursor', 'mcp.json')] },
   vscode: {
     ...programs.vscode,
     user: (env) => [join(applicationData(env), 'Code', 'User', 'mcp.json')],
   },
   codex: {
     ...programs.codex,
-    user: ({ CODEX_HOME }) => [join(CODEX_HOME || home('.codex'), 'config.toml')],
+    user: (env) => [join(env.CODEX_HOME || home(env, '.codex'), 'config.toml')],
   },
-  gemini: { ...programs.gemini, user: () => [home('.gemini', 'settings.json')] },
+  gemini: { ...programs.gemini, user: (env) => [home(env, '.gemini', 'settings.json')] },
   opencode: {
     ...programs.opencode,
     user: (env) =>
@@ -43,7 +43,7 @@ export const toolNames = Object.keys(tools)
 
 /** Where VS Code keeps what is the user's own. */
 function applicationData(env: Env): string {
-  if (process.platform === 'darwin') return home('Library', 'Application Support')
+  if (process.platform === 'darwin') return home(env, 'Library', 'Application Support')
   return env.APPDATA || configHome(env)
 }
 

@@ -36,13 +36,13 @@ export const setUp: Action<typeof setupOptions> = async (context, [name = ''], o
     context.output.note(`It belongs into ${path}`)
     return undefined
   }
-  const { before } = changed(tool, path, entry)
+  const { before } = changed(context, tool, path, entry)
   const isDone = isDeepStrictEqual(before, entry)
   if (!isDone) {
     show(context, path, [linesOf(tool, before), linesOf(tool, entry)])
-    await confirmed(options, `Write this to ${path}?`)
+    await confirmed(context.host, options, `Write this to ${path}?`)
     // Read anew: the program may have written its file while the question was open.
-    const { text } = changed(tool, path, entry)
+    const { text } = changed(context, tool, path, entry)
     replaceFile(path, text, options.user ? 'secret' : 'committed')
   }
   const starts = entry ? 'starts' : 'does not start'
@@ -62,24 +62,25 @@ function toolNamed(name: string): Tool {
 }
 
 /** @throws CliError where links lead out of the project's folder */
-function pathOf({ env, cwd }: Context, tool: Tool, { user }: Options): string {
+function pathOf({ host, env, cwd }: Context, tool: Tool, { user }: Options): string {
   const projectFile = findProjectFile(cwd)
   const folder = projectFile === null ? cwd : dirname(projectFile)
   const paths = user ? tool.user(env) : tool.project.map((name) => join(folder, name))
   const [first = ''] = paths
   const path = paths.find((candidate) => isThere(candidate)) ?? first
-  if (!user) demandInside(dirname(path), folder)
+  if (!user) demandInside(host, dirname(path), folder)
   return path
 }
 
 /** What starts `cloakroom mcp` with the token that this machine keeps. @throws CliError when it keeps none */
 async function entryFor(context: Context, tool: Tool, options: Options): Promise<Entry> {
-  const program = Bun.which(SERVER_NAME)
+  const { cwd, env } = context
+  const program = Bun.which(SERVER_NAME, { cwd, PATH: env.PATH ?? '' })
   if (program === null)
     context.output.warn('cloakroom is not on the PATH: that program will not find it')
   const own = await agentArguments(context, options)
   // A program of the desktop may have another PATH than the shell; a file of the project is for others too.
-  const command = options.user && program !== null ? resolve(program) : SERVER_NAME
+  const command = options.user && program !== null ? resolve(cwd, program) : SERVER_NAME
   return tool.entry([command, 'mcp', ...own])
 }
 
@@ -95,11 +96,11 @@ async function agentArguments(
   const isUnique = agents.filter(({ name }) => name === agent.name).length === 1
   const own = ['--agent', isUnique ? agent.name : agent.id, ...settingsOf(context, user ?? false)]
   if (!user) return own
-  const { caFile, insecureHttp } = context
+  const { caFile, cwd, insecureHttp } = context
   return [
     ...own,
     ...['--account', scope.session.choice.account.name],
-    ...(caFile === undefined ? [] : ['--ca-file', resolve(caFile)]),
+    ...(caFile === undefined ? [] : ['--ca-file', resolve(cwd, caFile)]),
     ...(insecureHttp ? ['--insecure-http'] : []),
   ]
 }
@@ -142,8 +143,8 @@ function settingsOf({ settings }: Context, isForUser: boolean): string[] {
 }
 
 /** @throws CliError for a file that cannot be changed without touching what else is in it */
-function changed(tool: Tool, path: string, entry: Entry | null) {
-  const text = demandReplaceable(path) === null ? '' : fromUtf8(readNamedFile(path))
+function changed({ host }: Context, tool: Tool, path: string, entry: Entry | null) {
+  const text = demandReplaceable(path) === null ? '' : fromUtf8(readNamedFile(host, path))
   try {
     if (text === null) throw new Error('not UTF-8')
     const format = formats[tool.format]

@@ -106,7 +106,7 @@ export const list: Action = async (context) => {
 export const remove: Action<typeof confirmOptions> = async (context, [name = ''], options) => {
   const scope = await workspaceScope(context)
   const agent = await agentNamed(context, scope, name)
-  await confirmed(options, `Delete the agent ${agent.name} and revoke its tokens?`)
+  await confirmed(context.host, options, `Delete the agent ${agent.name} and revoke its tokens?`)
   const params = { workspace_id: scope.workspace.id, registration_id: agent.id }
   const { session, workspace } = scope
   const live = isSignedId(workspace.id) ? await liveTokens(scope, agent) : []

@@ -7,6 +7,7 @@ import type { callOptions } from '../catalogue/options.ts'
 import type { Action, OptionValues } from '../command.ts'
 import type { Context } from '../context.ts'
 import { readNamedFile } from '../files/read.ts'
+import type { Host } from '../host.ts'
 import { type Answer, callResolver } from '../resolver_call.ts'
 import { tokenFor } from '../session/saved_tokens.ts'
 import { CliError } from '../terminal/cli_error.ts'
@@ -14,7 +15,7 @@ import { CliError } from '../terminal/cli_error.ts'
 type CallOptions = OptionValues<typeof callOptions>
 
 export const call: Action<typeof callOptions> = async (context, [url = ''], options) => {
-  const request = requestOf(url, options)
+  const request = requestOf(context, url, options)
   const token = await tokenFor(context, options)
   const answer = await (options.trace ? traced : callResolver)(context, token, request)
   show(context, answer, options.include ?? false)
@@ -27,8 +28,8 @@ export const call: Action<typeof callOptions> = async (context, [url = ''], opti
 }
 
 /** @throws CliError */
-function requestOf(url: string, options: CallOptions) {
-  const data = dataOf(options)
+function requestOf({ host }: Context, url: string, options: CallOptions) {
+  const data = dataOf(host, options)
   const method = methodOf(options, data !== undefined)
   const headers = headersOf(options.header)
   if (
@@ -50,9 +51,9 @@ async function traced(context: Context, token: string, request: ReturnType<typeo
 }
 
 /** @throws CliError for a file that is not text */
-function dataOf({ data }: CallOptions): string | undefined {
+function dataOf(host: Host, { data }: CallOptions): string | undefined {
   if (data === undefined || !data.startsWith('@')) return data
-  const text = fromUtf8(readNamedFile(data.slice(1)))
+  const text = fromUtf8(readNamedFile(host, data.slice(1)))
   if (text === null) throw new CliError('usage', 'the body is not UTF-8 text')
   return text
 }
@@ -83,6 +84,6 @@ function show(context: Context, answer: Answer, withHeaders: boolean): void {
     const lines = Object.entries(answer.headers).map(([name, value]) => `${name}: ${value}\n`)
     context.output.raw(`${answer.status_code}\n${lines.join('')}\n`)
   }
-  if (answer.body_encoding === 'base64') process.stdout.write(Uint8Array.fromBase64(answer.body))
+  if (answer.body_encoding === 'base64') context.output.bytes(Uint8Array.fromBase64(answer.body))
   else context.output.raw(answer.body)
 }

@@ -14,7 +14,7 @@ export const openInBrowser: Action<typeof consoleOptions> = async (context, _, o
   const port = portFrom(options.port)
   const { url, hash, close } = await listening(port, () => openLocalConsole(server, port))
   context.output.record({ url, server, sha256: hash }, url)
-  if (options.open !== false && process.stdout.isTTY) show(url)
+  if (options.open !== false && context.output.isTerminal) show(url)
   try {
     return await untilStopped()
   } finally {

@@ -5,6 +5,7 @@ import type { injectOptions } from '../catalogue/options.ts'
 import type { Action } from '../command.ts'
 import { readNamedFile } from '../files/read.ts'
 import { writePrivately } from '../files/written.ts'
+import type { Host } from '../host.ts'
 import { type Filled, fillTemplate } from '../templates/fill.ts'
 import type { NamedPlace } from '../templates/parse.ts'
 import { openPlaces } from '../templates/places.ts'
@@ -17,7 +18,7 @@ export const inject: Action<typeof injectOptions> = async (context, _, options) 
   const { inFile = '-', outFile, from = [], force } = options
   const token = tokenInstead(context, options)
   const named = from.map(placeNamed)
-  const template = readTemplate(inFile, outFile)
+  const template = readTemplate(context.host, inFile, outFile)
   const work = fillTemplate(template, () => openPlaces(context, token, named, options))
   const { text, used } = await context.output.during('fetching and decrypting', work)
   if (outFile === undefined) {
@@ -26,7 +27,7 @@ export const inject: Action<typeof injectOptions> = async (context, _, options) 
     context.output.note(sentence(used))
     return undefined
   }
-  const changed = await writePrivately(outFile, text, { yes: force === true })
+  const changed = await writePrivately(context.host, outFile, text, { yes: force === true })
   const done = changed ? 'written (readable by you only)' : 'has this content already'
   context.output.done(`${outFile} ${done}: ${sentence(used)}`, { file: outFile, changed, used })
   return undefined
@@ -40,14 +41,15 @@ function placeNamed(text: string): NamedPlace {
 }
 
 /** @throws CliError for what is no text, or too long to be a template */
-function readTemplate(path: string, outFile: string | undefined): string {
-  if (path === '-' && process.stdin.isTTY) {
+function readTemplate(host: Host, path: string, outFile: string | undefined): string {
+  const { cwd, streams } = host
+  if (path === '-' && streams.stdin.isTTY) {
     throw new CliError('usage', 'give a template with -i, or on standard input')
   }
-  if (outFile !== undefined && resolve(path) === resolve(outFile)) {
+  if (outFile !== undefined && resolve(cwd, path) === resolve(cwd, outFile)) {
     throw new CliError('usage', 'the template would be lost: -i and -o are the same file')
   }
-  const bytes = readNamedFile(path)
+  const bytes = readNamedFile(host, path)
   const name = path === '-' ? 'the template' : path
   if (bytes.length > MAX_TEMPLATE) {
     throw new CliError('invalid_file', `${name} is longer than a template may be (4 MiB)`)

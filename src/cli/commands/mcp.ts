@@ -32,7 +32,8 @@ export const mcp: Action<typeof mcpOptions> = async (context, _, options) => {
   if (await canReadAudit(context, token)) addAudit(server, context, token)
   const closed = Promise.withResolvers<void>()
   server.server.onclose = closed.resolve
-  await server.connect(new StdioTransport(process.stdin, process.stdout))
+  const { stdin, stdout } = context.host.streams
+  await server.connect(new StdioTransport(stdin, stdout))
   await closed.promise
   return 0
 }

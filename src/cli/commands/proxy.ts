@@ -2,7 +2,6 @@
  * `cloakroom proxy`: programs of this machine send the names of credentials, and the proxy puts the
  * values in. With a command after `--` it lives as long as that.
  */
-import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { aliasOf } from '../../platform/config/aliases.ts'
 import { openAuthority } from '../../proxy/authority.ts'
@@ -21,6 +20,7 @@ import {
 import type { proxyOptions } from '../catalogue/options.ts'
 import type { Action, OptionValues } from '../command.ts'
 import type { Context } from '../context.ts'
+import { homeOf } from '../host.ts'
 import { inherited } from '../inherited.ts'
 import { listening, portFrom, untilStopped } from '../port.ts'
 import { openBackend } from '../proxy/backend.ts'
@@ -128,7 +128,7 @@ async function work(
   const hint = hintFor(command, added)
   if (hint !== null) context.output.warn(`cloakroom: ${hint}`)
   if (options.printEnv) context.output.warn(...exportLines(added).trimEnd().split('\n'))
-  return runChild(command, { env: { ...inherited(context.env), ...added }, masked: {} })
+  return runChild(context.host, command, { env: { ...inherited(context.env), ...added }, masked: {} })
 }
 
 /** What the command would look for in vain, by the reason. */
@@ -200,5 +200,5 @@ function proxyDirectory(env: Context['env']): string {
 
 /** `$XDG_STATE_HOME/cloakroom`, where the audit waits for the server. */
 function stateDirectory(env: Context['env']): string {
-  return join(env.XDG_STATE_HOME || join(homedir(), '.local', 'state'), 'cloakroom')
+  return join(env.XDG_STATE_HOME || join(homeOf(env), '.local', 'state'), 'cloakroom')
 }

@@ -43,7 +43,7 @@ export const run: Action<typeof runOptions> = async (context, command, options) 
     )
   }
   const start = (delivered: Delivered) =>
-    startChild(command, {
+    startChild(context.host, command, {
       env: { ...inherited(context.env), ...textsOf(delivered) },
       masked: options.mask === false ? {} : textsOf(delivered, true),
       grouped: options.watch === true,
@@ -53,7 +53,7 @@ export const run: Action<typeof runOptions> = async (context, command, options) 
     ? await runWatched({ source, first, check, start, warn, ...times })
     : await start(first).ended
   // What may still wait for a server that says nothing is not needed any more.
-  return options.watch || options.fallback !== undefined ? endProcess(code) : code
+  return options.watch || options.fallback !== undefined ? endProcess(context.host, code) : code
 }
 
 /** @throws CliError */
@@ -74,6 +74,7 @@ async function sourceOf(
   const source = await openSource(context, options)
   if (path === undefined) return source
   return withFallback(source, {
+    host: context.host,
     path,
     maxAgeMs,
     mine: options.mine !== false,

@@ -1,8 +1,9 @@
 /** `cloakroom version`: which program this is, down to the hash of its console, which a release publishes. */
 import { version } from '../../../package.json'
 import { openConsole } from '../../console/serve.ts'
+import type { Host } from '../host.ts'
 
-export async function runVersion(json = false): Promise<number> {
+export async function runVersion({ streams }: Host, json = false): Promise<number> {
   const { hash } = await openConsole()
   const said = {
     version,
@@ -11,6 +12,6 @@ export async function runVersion(json = false): Promise<number> {
     bun: Bun.version,
     console: hash,
   }
-  process.stdout.write(json ? `${JSON.stringify(said, null, 2)}\n` : `${version}\n`)
+  streams.stdout.write(json ? `${JSON.stringify(said, null, 2)}\n` : `${version}\n`)
   return 0
 }

@@ -8,6 +8,7 @@ import { endsWithin } from '../../platform/async/timeout.ts'
 import { readRegistry } from '../accounts/registry.ts'
 import { globalOptions } from '../catalogue/options.ts'
 import { ALIASES, type Group, type Spec } from '../command.ts'
+import { type Host, isOwnProcess } from '../host.ts'
 import { type Flag, flagOf, type Line, nameOf, readLine } from './line.ts'
 import { namesFor } from './lookup.ts'
 import { sources } from './sources.ts'
@@ -21,24 +22,31 @@ type Answer = { candidates: readonly Candidate[]; shell: 'done' | 'files' | 'com
 
 const NOTHING: Answer = { candidates: [], shell: 'done' }
 
-/** Ends the process: a server that has not answered yet is not waited for. */
+/** Ends the executable: a server that has not answered yet is not waited for. */
 export async function runComplete(
+  host: Host,
   words: readonly string[],
   groups: readonly Group[],
   specs: readonly Spec[],
-): Promise<never> {
+): Promise<number> {
   const globals = globalOptions.map(([flags, about]) => flagOf(flags, about))
   const line = readLine(words, { groups, specs, globals, aliases: ALIASES })
-  const { candidates, shell } = await answerOf(line, groups, specs).catch(() => NOTHING)
+  const { candidates, shell } = await answerOf(host, line, groups, specs).catch(() => NOTHING)
   const lines = candidates
     // A name with a line break or an escape is nobody's to type.
     .filter(({ word }) => word.startsWith(line.current) && !/\p{C}/u.test(word))
     .map(({ word, about }) => (about === undefined ? word : `${word}\t${about}`))
-  writeSync(1, [...lines, `:${shell}`, ''].join('\n'))
-  process.exit(0)
+  const text = [...lines, `:${shell}`, ''].join('\n')
+  if (!isOwnProcess(host)) {
+    host.streams.stdout.write(text)
+    return 0
+  }
+  writeSync(1, text)
+  return process.exit(0)
 }
 
 async function answerOf(
+  host: Host,
   { wanted, given }: Line,
   groups: readonly Group[],
   specs: readonly Spec[],
@@ -54,7 +62,7 @@ async function answerOf(
     const named = own.map((spec) => ({ word: nameOf(spec), about: spec.about }))
     return { candidates: [...named, ...further], shell: 'done' }
   }
-  return valuesOf(wanted, given)
+  return valuesOf(host, wanted, given)
 }
 
 function optionWords({ names, about }: Flag): Candidate[] {
@@ -62,6 +70,7 @@ function optionWords({ names, about }: Flag): Candidate[] {
 }
 
 async function valuesOf(
+  host: Host,
   { placeholder, prefix }: Extract<Line['wanted'], { kind: 'value' }>,
   given: Line['given'],
 ): Promise<Answer> {
@@ -70,10 +79,10 @@ async function valuesOf(
   if ('shell' in source) return { candidates: [], shell: source.shell }
   if ('words' in source)
     return { candidates: source.words.map((word) => ({ word: prefix + word })), shell: 'done' }
-  if ('accounts' in source) return accountWords(prefix)
+  if ('accounts' in source) return accountWords(host, prefix)
   const { names, ending = '' } = source
   const words: string[] = []
-  const found = namesFor(names, given, (list) => words.splice(0, words.length, ...list))
+  const found = namesFor(host, names, given, (list) => words.splice(0, words.length, ...list))
   await endsWithin(
     TIMEOUT_MS,
     found.catch(() => {}),
@@ -82,8 +91,8 @@ async function valuesOf(
   return { candidates, shell: ending === '' ? 'done' : 'more' }
 }
 
-function accountWords(prefix: string): Answer {
-  const { all } = readRegistry(process.env)
+function accountWords({ env }: Host, prefix: string): Answer {
+  const { all } = readRegistry(env)
   const candidates = all.map(({ name, server }) => ({ word: `${prefix}${name}`, about: server }))
   return { candidates, shell: 'done' }
 }

@@ -5,6 +5,7 @@ import { listEnvironments, listProjects, showCoverage } from '../../features/pro
 import { listMembers, listWorkspacesEndpoint } from '../../features/workspaces/contract.ts'
 import { type Account, FIRST_SLOT } from '../accounts/registry.ts'
 import { type Context, type GlobalOptions, openContext } from '../context.ts'
+import type { Host } from '../host.ts'
 import { learning } from '../session/session.ts'
 import { type KnownName, type ListName, type Names, namesOf } from './names.ts'
 import type { NameKind } from './sources.ts'
@@ -13,8 +14,13 @@ type Found = (names: readonly string[]) => void
 type Lookup = { names: Names; api: () => Promise<Api>; context: Context }
 
 /** Calls `found` with what is remembered, and again with what the server says. */
-export async function namesFor(kind: NameKind, given: GlobalOptions, found: Found): Promise<void> {
-  const context = openContext(given)
+export async function namesFor(
+  host: Host,
+  kind: NameKind,
+  given: GlobalOptions,
+  found: Found,
+): Promise<void> {
+  const context = openContext(host, given)
   const server = await context.server()
   const account = await context.accounts.chosen(server).then(
     (choice) => choice.account,

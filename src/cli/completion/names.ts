@@ -3,7 +3,6 @@
  * that commands get anyway; whatever a command changes makes them old.
  */
 import { rmSync } from 'node:fs'
-import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { listAgents } from '../../features/agents/contract.ts'
@@ -13,6 +12,7 @@ import type { Endpoint } from '../../platform/http/endpoint.ts'
 import { type Account, FIRST_SLOT } from '../accounts/registry.ts'
 import { readOwnFile } from '../files/read.ts'
 import { replaceFile } from '../files/replace.ts'
+import { homeOf } from '../host.ts'
 
 type Env = Record<string, string | undefined>
 
@@ -74,7 +74,7 @@ export function forgetNames(env: Env): void {
 }
 
 function namesFile(env: Env): string {
-  return join(env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'cloakroom', 'names.json')
+  return join(env.XDG_CACHE_HOME || join(homeOf(env), '.cache'), 'cloakroom', 'names.json')
 }
 
 function keyOf(server: string, list: ListName): string {

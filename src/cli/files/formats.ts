@@ -6,6 +6,7 @@ import { z } from 'zod'
 import { parseDotenv, writeDotenvValue } from '../../client/secrets/dotenv.ts'
 import { secretKey } from '../../features/secrets/contract.ts'
 import { fromUtf8 } from '../../platform/crypto/encoding.ts'
+import type { Host } from '../host.ts'
 import { CliError } from '../terminal/cli_error.ts'
 import { readNamedFile } from './read.ts'
 
@@ -29,8 +30,8 @@ export function formatOfName(path: string): ExportFormat | undefined {
 type Note = (text: string) => void
 
 /** Of a file that was named, or of standard input. @throws CliError */
-export function readValuesOf(path: string, note: Note): Values {
-  return readValues(basename(path), readNamedFile(path), note)
+export function readValuesOf(host: Host, path: string, note: Note): Values {
+  return readValues(basename(path), readNamedFile(host, path), note)
 }
 
 /**

@@ -14,6 +14,7 @@ import {
 } from 'node:fs'
 import { isAbsolute, relative, resolve } from 'node:path'
 import type { z } from 'zod'
+import { type Host, pathFrom } from '../host.ts'
 import { CliError } from '../terminal/cli_error.ts'
 
 const MIB = 1_048_576
@@ -22,6 +23,7 @@ const MOST_OF_SETTINGS = 65_536
 const MOST_OF_NAMED = 64 * MIB
 const CHUNK = 65_536
 /** Standard input, and what the shell makes of `<(command)`. */
+const INPUT = /^(-|\/dev\/stdin|\/dev\/fd\/0|\/proc\/self\/fd\/0)$/
 const STREAM = /^(-|\/dev\/(stdin|fd\/\d+)|\/proc\/self\/fd\/\d+)$/
 
 /** A file of the user's own configuration as text; `null` where there is none. @throws CliError */
@@ -68,18 +70,18 @@ export function readProjectText(path: string): string | null {
  *
  * @throws CliError
  */
-export function readNamedFile(path: string): Buffer {
-  if (STREAM.test(path)) return readStream(path)
-  demandInside(path)
-  const bytes = read(path, { most: MOST_OF_NAMED, flags: 0 })
+export function readNamedFile(host: Host, path: string): Buffer {
+  if (STREAM.test(path)) return readStream(host, path)
+  demandInside(host, path)
+  const bytes = read(path, { most: MOST_OF_NAMED, flags: 0, file: pathFrom(host, path) })
   if (bytes) return bytes
   throw new CliError('invalid_file', `${path} is not there`)
 }
 
 /** @throws CliError for a path below the folder, the current one unless given, that links lead out of it */
-export function demandInside(path: string, here: string = process.cwd()): void {
-  const real = realPathOf(path)
-  const isBelow = !leadsOut(here, resolve(path))
+export function demandInside(host: Host, path: string, here: string = host.cwd): void {
+  const real = realPathOf(pathFrom(host, path))
+  const isBelow = !leadsOut(here, resolve(host.cwd, path))
   if (real === null || !isBelow || !leadsOut(realpathSync(here), real)) return
   throw new CliError(
     'invalid_file',
@@ -101,10 +103,11 @@ function realPathOf(path: string): string | null {
   }
 }
 
-type Bounds = { most: number; flags: number }
+/** `file` is where the file is, if that is not its name in messages. */
+type Bounds = { most: number; flags: number; file?: string }
 
-function read(path: string, { most, flags }: Bounds): Buffer | null {
-  const file = opened(path, flags)
+function read(path: string, { most, flags, file: place = path }: Bounds): Buffer | null {
+  const file = opened(path, place, flags)
   if (file === null) return null
   try {
     if (!fstatSync(file).isFile()) throw new CliError('invalid_file', `${path} is no regular file`)
@@ -115,9 +118,9 @@ function read(path: string, { most, flags }: Bounds): Buffer | null {
 }
 
 /** Without waiting for somebody who writes into a pipe. */
-function opened(path: string, flags: number): number | null {
+function opened(path: string, place: string, flags: number): number | null {
   try {
-    return openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | flags)
+    return openSync(place, constants.O_RDONLY | constants.O_NONBLOCK | flags)
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : ''
     if (code === 'ENOENT' || code === 'ENOTDIR') return null
@@ -130,8 +133,10 @@ function opened(path: string, flags: number): number | null {
   }
 }
 
-function readStream(path: string): Buffer {
-  const bytes = readFileSync(path === '-' ? 0 : path)
+function readStream({ streams }: Host, path: string): Buffer {
+  const { stdin } = streams
+  const isOwn = stdin === process.stdin || !INPUT.test(path)
+  const bytes = isOwn ? readFileSync(path === '-' ? 0 : path) : Buffer.from(stdin.read() ?? '')
   if (bytes.length > MOST_OF_NAMED) throw tooLong(path, MOST_OF_NAMED)
   return bytes
 }

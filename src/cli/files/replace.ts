@@ -20,18 +20,23 @@ import { CliError } from '../terminal/cli_error.ts'
 /** For its owner only, but for settings, which are committed. */
 const MODES = { secret: 0o600, committed: 0o644 } as const
 
-/** @throws CliError where it cannot be written, or a link or no file is there */
+/**
+ * `file` is where the file is, if that is not its name in messages.
+ *
+ * @throws CliError where it cannot be written, or a link or no file is there
+ */
 export function replaceFile(
   path: string,
   text: string,
   content: keyof typeof MODES = 'secret',
+  file: string = path,
 ): void {
-  demandReplaceable(path)
-  const draft = `${path}.${randomUUID()}`
+  demandReplaceable(path, file)
+  const draft = `${file}.${randomUUID()}`
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
     writeDraft(draft, text, MODES[content])
-    renameSync(draft, path)
+    renameSync(draft, file)
   } catch (error) {
     rmSync(draft, { force: true })
     throw unwritable(path, error)
@@ -56,8 +61,8 @@ function unwritable(path: string, error: unknown): CliError {
 }
 
 /** The size of a file that is there, else `null`. @throws CliError for a link, and for what is no file */
-export function demandReplaceable(path: string): number | null {
-  const present = lstatSync(path, { throwIfNoEntry: false })
+export function demandReplaceable(path: string, file: string = path): number | null {
+  const present = lstatSync(file, { throwIfNoEntry: false })
   if (present?.isSymbolicLink()) {
     throw new CliError(
       'invalid_file',

@@ -1,5 +1,6 @@
 /** Writing values into a file of the project: for its owner only, whole or not at all, over nothing by accident. */
 import { dirname } from 'node:path'
+import { type Host, pathFrom } from '../host.ts'
 import { CliError } from '../terminal/cli_error.ts'
 import { confirmed } from '../terminal/confirmed.ts'
 import { demandInside, readNamedFile } from './read.ts'
@@ -11,26 +12,29 @@ import { demandReplaceable, replaceFile } from './replace.ts'
  * @throws CliError for a link, which may lead anywhere, and unless `yes` where there is no one to ask
  */
 export async function writePrivately(
+  host: Host,
   path: string,
   text: string,
   { yes }: { yes: boolean },
 ): Promise<boolean> {
-  const size = demandReplaceable(path)
-  demandInside(dirname(path))
-  const isSame = size === Buffer.byteLength(text) && readNamedFile(path).toString('utf8') === text
-  if (size !== null && !isSame) await askToReplace(path, yes)
+  const file = pathFrom(host, path)
+  const size = demandReplaceable(path, file)
+  demandInside(host, dirname(path))
+  const isSame =
+    size === Buffer.byteLength(text) && readNamedFile(host, path).toString('utf8') === text
+  if (size !== null && !isSame) await askToReplace(host, path, yes)
   // The same content too: the mode of the file, or another name of it, may let others read it.
-  replaceFile(path, text)
+  replaceFile(path, text, 'secret', file)
   return !isSame
 }
 
-async function askToReplace(path: string, yes: boolean): Promise<void> {
-  if (!yes && !process.stdin.isTTY) {
+async function askToReplace(host: Host, path: string, yes: boolean): Promise<void> {
+  if (!yes && !host.streams.stdin.isTTY) {
     throw new CliError(
       'file_exists',
       `${path} is there and has other content; nothing was written`,
       'replace it with --force, or name another file',
     )
   }
-  await confirmed({ yes }, `Replace ${path}?`)
+  await confirmed(host, { yes }, `Replace ${path}?`)
 }

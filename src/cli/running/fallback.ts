@@ -14,6 +14,7 @@ import { ApiError } from '../../client/http/api.ts'
 import { withTimeout } from '../../platform/async/timeout.ts'
 import { demandInside, readNamedFile } from '../files/read.ts'
 import { demandReplaceable, replaceFile } from '../files/replace.ts'
+import { type Host, pathFrom } from '../host.ts'
 import { CliError } from '../terminal/cli_error.ts'
 import { explain } from '../terminal/explain.ts'
 import { relativeTime } from '../terminal/moments.ts'
@@ -25,6 +26,7 @@ const PATIENCE_MS = 10_000
 const SKEW_MS = 300_000
 
 export type FallbackOptions = {
+  host: Host
   path: string
   maxAgeMs: number
   /** Whether values of the person's own may be among them. */
@@ -35,14 +37,14 @@ export type FallbackOptions = {
 
 /** The source, with a file behind it. @throws CliError for a file that is not the fallback of this caller, here */
 export function withFallback(source: Source, options: FallbackOptions): Source {
-  const { path, now, warn } = options
+  const { host, path, now, warn } = options
   const { holder, asked } = source
-  const { seen } = read(source, path) ?? {}
+  const { seen } = read(source, options) ?? {}
   if (seen) source.seen?.demand(seen)
   const keep = (values: Delivered) => {
     const kept = { values, fetchedAt: now(), seen: source.seen?.last() }
     try {
-      replaceFile(path, sealFallback(holder, asked, kept))
+      replaceFile(path, sealFallback(holder, asked, kept), 'secret', pathFrom(host, path))
     } catch (error) {
       warn(`the fallback was not written: ${explain(error).message}`)
     }
@@ -66,12 +68,15 @@ export function withFallback(source: Source, options: FallbackOptions): Source {
 }
 
 /** `null` where there is none yet. @throws CliError */
-function read({ holder, asked }: Source, path: string): Kept | null {
-  const size = demandReplaceable(path)
-  demandInside(dirname(path))
+function read(
+  { holder, asked }: Source,
+  { host, path }: Pick<FallbackOptions, 'host' | 'path'>,
+): Kept | null {
+  const size = demandReplaceable(path, pathFrom(host, path))
+  demandInside(host, dirname(path))
   if (size === null) return null
   try {
-    return openFallback(holder, asked, readNamedFile(path).toString('utf8'))
+    return openFallback(holder, asked, readNamedFile(host, path).toString('utf8'))
   } catch (error) {
     if (!(error instanceof WrongFallback)) throw error
     throw new CliError(
@@ -85,7 +90,7 @@ function read({ holder, asked }: Source, path: string): Kept | null {
 /** @throws CliError for one that is too old; the error of the server where there is none */
 function recall(source: Source, options: FallbackOptions, error: unknown): Delivered {
   const { path, maxAgeMs, warn, now } = options
-  const kept = read(source, path)
+  const kept = read(source, options)
   const { message } = explain(error)
   if (kept === null) throw new CliError('unreachable', `${message}, and ${path} is not there yet`)
   const { fetchedAt, values } = kept

@@ -1,6 +1,7 @@
 /** A logged-in person on this machine: calls that renew their tokens, and workspaces that open. */
 
 import type { AccountKeys } from '../../client/account/account_keys.ts'
+import type { Argon2id } from '../../client/account/argon2.ts'
 import type { Api } from '../../client/http/api.ts'
 import type { KnownNames } from '../../client/known_names.ts'
 import {
@@ -28,6 +29,7 @@ import type { SessionStore, StoredSession } from './session_store.ts'
 export type Session = AccountKeys & {
   /** Who works, and why it is this account. */
   choice: Choice
+  argon2id: Argon2id | undefined
   email: string
   server: string
   api: Api
@@ -54,6 +56,7 @@ export type Session = AccountKeys & {
 /** What is remembered of the account's workspaces, and where its own values are. */
 type Known = {
   env: Record<string, string | undefined>
+  argon2id: Argon2id | undefined
   names: Names
   workspaceKeys: KnownWorkspaceKeys
   knownNames: KnownNames
@@ -81,7 +84,7 @@ function openSession(
   store: SessionStore,
   stored: StoredSession,
   choice: Choice,
-  { env, names, workspaceKeys, knownNames, warn, ...known }: Known,
+  { env, argon2id, names, workspaceKeys, knownNames, warn, ...known }: Known,
 ): Session {
   const api = learning(renewing(store, stored), names)
   const chains = known.chains(api)
@@ -100,6 +103,7 @@ function openSession(
   const entry = async (named: string | undefined) => choose(about, await workspaces(), named)
   return {
     choice,
+    argon2id,
     email: stored.email,
     server: stored.server,
     api,

@@ -7,6 +7,7 @@ import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
+import type { Argon2id } from '../../client/account/argon2.ts'
 import { deriveMasterKey, KDF_DEFAULT } from '../../client/account/keys.ts'
 import { readOwnFile } from '../files/read.ts'
 import { CliError } from '../terminal/cli_error.ts'
@@ -28,6 +29,7 @@ export type SealOptions = {
   directory: string
   /** Asked for when nothing else has the key; `isNew` when it is to be chosen. */
   passphrase(isNew: boolean): Promise<string>
+  argon2id: Argon2id | undefined
   /** The key that was unlocked for a time. */
   unlocked(): Promise<SealingKey | null>
 }
@@ -43,12 +45,13 @@ export function isSealed(text: string): boolean {
   return sealed.safeParse(JSON.parse(text)).success
 }
 
-export function openSeal({ directory, passphrase, unlocked }: SealOptions): Seal {
+export function openSeal({ directory, passphrase, argon2id, unlocked }: SealOptions): Seal {
   let known: SealingKey | null = null
   const keyOf = async (salt: Uint8Array, isNew: boolean): Promise<SealingKey> => {
     known ??= await unlocked()
     if (known && Buffer.from(known.salt).equals(salt)) return known
-    known = { salt, key: await deriveMasterKey(await passphrase(isNew), salt, KDF_DEFAULT) }
+    const text = await passphrase(isNew)
+    known = { salt, key: await deriveMasterKey(text, salt, KDF_DEFAULT, argon2id) }
     return known
   }
   /** What opens the files that are there, or a new one. */

@@ -5,6 +5,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
+import type { Argon2id } from '../../client/account/argon2.ts'
 import { readOwnFile } from '../files/read.ts'
 import { demandRoom, replaceFile } from '../files/replace.ts'
 import { configDirectory } from '../settings.ts'
@@ -47,6 +48,7 @@ export type SessionStore = {
 
 export type StoreOptions = {
   env: Record<string, string | undefined>
+  argon2id?: Argon2id | undefined
   /** Keep the session unencrypted in the file. */
   insecure: boolean
   /** Asked for when the file is encrypted or about to be; `isNew` when it is to be chosen. */
@@ -82,10 +84,15 @@ function parse(text: string | null): StoredSession | null {
   return parsed.success ? parsed.data : null
 }
 
-function sealOf({ env, passphrase }: Pick<StoreOptions, 'env' | 'passphrase'>): Seal {
+function sealOf({
+  env,
+  argon2id,
+  passphrase,
+}: Pick<StoreOptions, 'env' | 'argon2id' | 'passphrase'>): Seal {
   const { SERVICE_PASSPHRASE: given } = env
   return openSeal({
     directory: configDirectory(env),
+    argon2id,
     passphrase: async (isNew) => {
       const text = given ?? (await passphrase(isNew))
       if (!isNew) return text
@@ -101,9 +108,10 @@ export function sealingKey(options: StoreOptions): Promise<SealingKey | null> {
   return sealOf(options).key()
 }
 
-function fileStore({ env, insecure, passphrase }: StoreOptions, slot: string): SessionStore {
+function fileStore(options: StoreOptions, slot: string): SessionStore {
+  const { env, insecure } = options
   const path = join(configDirectory(env), `${slot}.json`)
-  const seal = sealOf({ env, passphrase })
+  const seal = sealOf(options)
   const present = () => readOwnFile(path)
   const keepsPlain = () => {
     const text = present()

@@ -4,6 +4,7 @@
  */
 import { constants } from 'node:os'
 import { endsWithin } from '../../platform/async/timeout.ts'
+import { type Host, isOwnProcess, type Screen } from '../host.ts'
 import { CliError } from './cli_error.ts'
 import { type Mask, prepareMask, type Values } from './mask.ts'
 
@@ -27,14 +28,18 @@ export type Running = {
 type Opening = ReturnType<typeof prepareMask>
 
 /** Runs a command to its end; returns its exit code. @throws CliError for what is no program */
-export async function runChild(command: readonly string[], options: Options): Promise<number> {
-  return startChild(command, options).ended
+export async function runChild(
+  host: Host,
+  command: readonly string[],
+  options: Options,
+): Promise<number> {
+  return startChild(host, command, options).ended
 }
 
 /** @throws CliError for what is no program, or cannot be executed */
-export function startChild(command: readonly string[], options: Options): Running {
+export function startChild(host: Host, command: readonly string[], options: Options): Running {
   try {
-    return start([...command], options)
+    return start(host, [...command], options)
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : null
     const [name] = command
@@ -48,12 +53,13 @@ export function startChild(command: readonly string[], options: Options): Runnin
   }
 }
 
-function start(command: string[], options: Options): Running {
+function start(host: Host, command: string[], options: Options): Running {
   const { masked } = options
+  if (!isOwnProcess(host)) return piped(host, command, options, prepareMask(masked))
   if (Object.keys(masked).length === 0) return passThrough(command, options)
   const open = prepareMask(masked)
   const isTerminal = process.stdin.isTTY && process.stdout.isTTY
-  return isTerminal ? inTerminal(command, options, open) : piped(command, options, open)
+  return isTerminal ? inTerminal(command, options, open) : piped(host, command, options, open)
 }
 
 function passThrough(command: string[], { env, grouped = false }: Options): Running {
@@ -62,15 +68,28 @@ function passThrough(command: string[], { env, grouped = false }: Options): Runn
   return { pid: child.pid, ended: ended(child, grouped) }
 }
 
-function piped(command: string[], { env, grouped = false }: Options, open: Opening): Running {
-  const pipes = { stdin: 'inherit', stdout: 'pipe', stderr: 'pipe' } as const
-  const child = Bun.spawn(command, { env, detached: grouped, ...pipes })
+function piped(
+  host: Host,
+  command: string[],
+  { env, grouped = false }: Options,
+  open: Opening,
+): Running {
+  const { cwd, streams } = host
+  const { stdout, stderr } = streams
+  const pipes = { stdin: inputFor(host), stdout: 'pipe', stderr: 'pipe' } as const
+  const child = Bun.spawn(command, { cwd, env, detached: grouped, ...pipes })
   const code = ended(child, grouped)
   const relayed = Promise.all([
-    relay(child.stdout, maskFor(process.stdout, open)),
-    relay(child.stderr, maskFor(process.stderr, open)),
+    relay(child.stdout, maskFor(stdout, open)),
+    relay(child.stderr, maskFor(stderr, open)),
   ])
   return { pid: child.pid, ended: relayed.then(() => code) }
+}
+
+/** What the command was given and has not read. */
+function inputFor(host: Host): 'inherit' | Uint8Array {
+  const { stdin } = host.streams
+  return isOwnProcess(host) ? 'inherit' : Buffer.from(stdin.read() ?? '')
 }
 
 async function relay(from: ReadableStream<Uint8Array>, mask: Mask): Promise<void> {
@@ -78,7 +97,7 @@ async function relay(from: ReadableStream<Uint8Array>, mask: Mask): Promise<void
   mask.end()
 }
 
-function maskFor(to: NodeJS.WriteStream, open: Opening): Mask {
+function maskFor(to: Screen, open: Opening): Mask {
   return open((text) => void to.write(text))
 }
 

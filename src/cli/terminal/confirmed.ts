@@ -1,4 +1,5 @@
 /** Asking before something is lost; the questions are loaded when there is one. */
+import type { Host } from '../host.ts'
 import { CliError } from './cli_error.ts'
 
 /** `2 agents`, `1 agent`. */
@@ -16,11 +17,12 @@ export function countedAll(counts: Readonly<Record<string, number>>): string {
 
 /** What is to be asked may take a look at what would be lost. @throws CliError unless the person or --yes says so */
 export async function confirmed(
+  host: Host,
   { yes }: { yes: boolean | undefined },
   question: string | (() => Promise<string>),
 ): Promise<void> {
   if (yes) return
   const { askConfirmation } = await import('./prompts.ts')
   const asked = typeof question === 'string' ? question : await question()
-  if (!(await askConfirmation(asked))) throw new CliError('not_confirmed', 'nothing was done')
+  if (!(await askConfirmation(host, asked))) throw new CliError('not_confirmed', 'nothing was done')
 }

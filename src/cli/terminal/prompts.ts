@@ -3,48 +3,53 @@ import confirm from '@inquirer/confirm'
 import password from '@inquirer/password'
 import { fromUtf8 } from '../../platform/crypto/encoding.ts'
 import { printable } from '../../platform/printable.ts'
+import { type Host, readInput } from '../host.ts'
 import { CliError } from './cli_error.ts'
 
-const ON_STDERR = { output: process.stderr }
+/** Questions are on standard error: standard output may be a pipe. */
+const screenOf = ({ streams }: Host) => ({ input: streams.stdin, output: streams.stderr })
 
 /** Something that must not be echoed; twice when it is new. */
 export async function askSecret(
+  host: Host,
   message: string,
   { isNew = false, hint }: { isNew?: boolean; hint: string },
 ): Promise<string> {
-  demandTerminal(hint)
-  const first = await password({ message, mask: false }, ON_STDERR)
-  if (!isNew || first === (await password({ message: 'The same again', mask: false }, ON_STDERR)))
+  demandTerminal(host, hint)
+  const screen = screenOf(host)
+  const first = await password({ message, mask: false }, screen)
+  if (!isNew || first === (await password({ message: 'The same again', mask: false }, screen)))
     return first
   throw new CliError('usage', 'the two were not the same', 'run the command again')
 }
 
 export async function askConfirmation(
+  host: Host,
   message: string,
   hint = 'confirm with --yes',
 ): Promise<boolean> {
-  demandTerminal(hint)
-  return confirm({ message: printable(message), default: false }, ON_STDERR)
+  demandTerminal(host, hint)
+  return confirm({ message: printable(message), default: false }, screenOf(host))
 }
 
 /** The first line of standard input. */
-export async function readPasswordFromStdin(): Promise<string> {
-  return (await readStdin()).replace(/\r?\n[\s\S]*$/, '')
+export async function readPasswordFromStdin(host: Host): Promise<string> {
+  return (await readStdin(host)).replace(/\r?\n[\s\S]*$/, '')
 }
 
 /** The lines of standard input. */
-export async function readLinesFromStdin(): Promise<string[]> {
-  return (await readStdin()).split(/\r?\n/)
+export async function readLinesFromStdin(host: Host): Promise<string[]> {
+  return (await readStdin(host)).split(/\r?\n/)
 }
 
 /** All of standard input, without the end of its last line. */
-export async function readValueFromStdin(): Promise<string> {
-  return (await readStdin()).replace(/\r?\n$/, '')
+export async function readValueFromStdin(host: Host): Promise<string> {
+  return (await readStdin(host)).replace(/\r?\n$/, '')
 }
 
 /** @throws CliError for what is not text, which would not come back as it was */
-async function readStdin(): Promise<string> {
-  const text = fromUtf8(await Bun.stdin.bytes())
+async function readStdin(host: Host): Promise<string> {
+  const text = fromUtf8(await readInput(host))
   if (text !== null) return text
   throw new CliError(
     'usage',
@@ -53,11 +58,11 @@ async function readStdin(): Promise<string> {
   )
 }
 
-export function hasTerminal(): boolean {
-  return process.stdin.isTTY === true
+export function hasTerminal({ streams }: Host): boolean {
+  return streams.stdin.isTTY === true
 }
 
-function demandTerminal(hint: string): void {
-  if (!hasTerminal())
+function demandTerminal(host: Host, hint: string): void {
+  if (!hasTerminal(host))
     throw new CliError('terminal_required', 'there is no terminal to ask on', hint)
 }

@@ -1,5 +1,6 @@
 /** Standard output and error of the process: what they can show, and what becomes of a reader that is gone. */
 import { EX_PIPE } from '../../platform/exit_codes.ts'
+import { type Host, isOwnProcess } from '../host.ts'
 
 type Env = Record<string, string | undefined>
 
@@ -13,7 +14,8 @@ export function hasColour(env: Env, isTerminal: boolean): boolean {
 }
 
 /** A reader that has seen enough (`| head`) is no error: the program ends as if the signal had ended it. */
-export function endWithReader(): void {
+export function endWithReader(host: Host): void {
+  if (!isOwnProcess(host)) return
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(EX_PIPE)
     throw error
@@ -22,10 +24,11 @@ export function endWithReader(): void {
   process.stderr.on('error', () => {})
 }
 
-/** Ends the process when all is written out, whatever else is under way. */
-export async function endProcess(code: number): Promise<never> {
+/** Ends the process when all is written out, whatever else is under way. Returns in a host that is no process. */
+export async function endProcess(host: Host, code: number): Promise<number> {
+  if (!isOwnProcess(host)) return code
   for (const stream of [process.stdout, process.stderr]) {
     await new Promise<void>((done) => stream.end(done))
   }
-  process.exit(code)
+  return process.exit(code)
 }

@@ -38,7 +38,7 @@ function demandSame(person: Invited, member: Member): void {
 }
 
 async function demandCompared(
-  { output }: Context,
+  { host, output }: Context,
   person: Invited,
   given: readonly string[] | undefined,
 ): Promise<void> {
@@ -56,7 +56,7 @@ async function demandCompared(
   const { askConfirmation } = await import('../terminal/prompts.ts')
   const question = `Does cloakroom whoami show that to ${email}? Ask them over another channel`
   const hint = 'compare it with what cloakroom whoami shows them, and give it with --fingerprint'
-  if (!(await askConfirmation(question, hint))) {
+  if (!(await askConfirmation(host, question, hint))) {
     throw new CliError('not_confirmed', 'nobody was invited')
   }
 }

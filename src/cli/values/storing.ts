@@ -25,13 +25,13 @@ export async function store(
 ) {
   const { environment, project } = scope
   const isUsual = USUAL.has(environment)
-  const asks = !isUsual && !options.yes && process.stdin.isTTY === true
+  const asks = !isUsual && !options.yes && context.host.streams.stdin.isTTY === true
   const send = (mayCreate: boolean) =>
     context.output.during('encrypting and uploading', upload(scope, entries, mayCreate))
   const counts = await send(!asks).catch(async (error) => {
     if (!asks || !(error instanceof ApiError) || error.status !== 404) throw error
     const elsewhere = await onlyElsewhere(scope)
-    if (elsewhere !== null) await confirmed(options, `${elsewhere}. Make ${environment}?`)
+    if (elsewhere !== null) await confirmed(context.host, options, `${elsewhere}. Make ${environment}?`)
     return send(true)
   })
   if (counts.isNewEnvironment && !isUsual && !asks) {

@@ -13,6 +13,7 @@ import {
   type ShownKeys,
 } from '../../sigchain/index.ts'
 import { type SeedCopy, unwrapSeed, wrapSeed } from './account_seed.ts'
+import type { Argon2id } from './argon2.ts'
 import {
   authKey,
   deriveMasterKey,
@@ -45,19 +46,20 @@ const copies = {
 }
 
 /** Everything that registering takes, and the keys that stay here. About 0.3 s of work. */
-export async function newAccount(email: string, password: string) {
+export async function newAccount(email: string, password: string, argon2id?: Argon2id) {
   const seed = randomBytes(SEED_BYTES)
   const identity = await identityOf(seed)
   const { privateKey, public_key, signing_key } = identity
   const keys: AccountKeys = { privateKey, publicKey: decode(public_key), seed }
   const key_proof = await proveKeys(identity, email)
-  return { keys, public_key, signing_key, key_proof, ...(await underPassword(password, keys)) }
+  const wrapped = await underPassword(password, keys, argon2id)
+  return { keys, public_key, signing_key, key_proof, ...wrapped }
 }
 
 /** What goes with a password; `password` is the authKey, which is all of it that the server sees. */
-export async function underPassword(password: string, keys: AccountKeys) {
+export async function underPassword(password: string, keys: AccountKeys, argon2id?: Argon2id) {
   const salt = randomBytes(SALT_BYTES)
-  const masterKey = await deriveMasterKey(password, salt, KDF_DEFAULT)
+  const masterKey = await deriveMasterKey(password, salt, KDF_DEFAULT, argon2id)
   return {
     password: authKey(masterKey),
     key_salt: toBase64(salt),

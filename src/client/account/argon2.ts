@@ -5,6 +5,13 @@ import { KEY_BYTES } from '../../platform/crypto/gcm_message.ts'
 /** What it costs; `memory_kib` is in KiB. */
 export type Argon2Costs = { memory_kib: number; iterations: number; parallelism: number }
 
+/** Argon2id, or what a test has in its place. */
+export type Argon2id = (
+  message: Uint8Array,
+  salt: Uint8Array,
+  costs: Argon2Costs,
+) => Promise<Uint8Array>
+
 /** 32 bytes. */
 export function argon2id(
   message: Uint8Array,

@@ -21,7 +21,7 @@ import {
   x25519PublicKey,
 } from '../../platform/crypto/primitives.ts'
 import { randomBytes } from '../../platform/crypto/random.ts'
-import { argon2id } from './argon2.ts'
+import { type Argon2id, argon2id } from './argon2.ts'
 
 /** `kdf` as it travels on the wire; `memory_kib` is in KiB. */
 export type Kdf = {
@@ -58,10 +58,11 @@ export async function deriveMasterKey(
   password: string,
   salt: Uint8Array,
   kdf: Kdf,
+  derive: Argon2id = argon2id,
 ): Promise<Uint8Array> {
   requireAcceptableKdf(kdf)
   if (salt.length !== SALT_BYTES) throw new Error('The key salt must be 16 bytes.')
-  return argon2id(utf8(password.normalize('NFKC')), salt, kdf)
+  return derive(utf8(password.normalize('NFKC')), salt, kdf)
 }
 
 function requireAcceptableKdf(kdf: Kdf): void {

@@ -2,6 +2,7 @@
 import { beginRecovery, recover } from '../../features/accounts/contract.ts'
 import { openApi } from '../http/api.ts'
 import { type AccountKeys, underPassword, unwrapKeys, wrapKeys } from './account_keys.ts'
+import type { Argon2id } from './argon2.ts'
 import { generateRecoveryKey, recoveryVerifier } from './keys.ts'
 
 const KEY_BYTES = 32
@@ -43,6 +44,7 @@ export async function recoverAccount(
   email: string,
   recoveryKey: string,
   newPassword: string,
+  argon2id?: Argon2id,
 ): Promise<string> {
   const api = openApi(origin)
   const key = readRecoveryKey(recoveryKey)
@@ -51,7 +53,11 @@ export async function recoverAccount(
   const keys = await unwrapKeys('recovery', key, copy.encrypted_private_key, copy)
   if (!keys) throw new UnreadableCopy('the private key on the server does not open with this key')
   const next = generateRecoveryKey()
-  const { password: new_password, ...replacement } = await underPassword(newPassword, keys)
+  const { password: new_password, ...replacement } = await underPassword(
+    newPassword,
+    keys,
+    argon2id,
+  )
   const recovery = await recoveryOf(next, keys)
   await api.call(recover, {
     body: { email, recovery_verifier, new_password, ...replacement, recovery },

@@ -22,10 +22,11 @@ import { type SignedToken, signedAgain, tokensSignedBy } from '../signed/kept_to
 import { type LeftToken, leftAs } from '../signed/rekey_tokens.ts'
 import { type OpenWorkspace, signerOf, signingOf } from '../vault.ts'
 import { type AccountKeys, wrapKeys } from './account_keys.ts'
+import type { Argon2id } from './argon2.ts'
 import { authKey, deriveMasterKey, generateRecoveryKey, userKey } from './keys.ts'
 import { recoveryOf } from './recovery.ts'
 
-type Holder = { api: Api; server: string; email: string }
+type Holder = { api: Api; server: string; email: string; argon2id?: Argon2id | undefined }
 
 /** What is made before the server is asked, and what nobody can make again. */
 export type NextKeys = { keys: AccountKeys & { seed: Bytes }; recoveryKey: Uint8Array }
@@ -82,9 +83,10 @@ export async function rotateKeys(
   open: () => Promise<OpenWorkspace[]>,
   kept: readonly SignedToken[],
 ): Promise<Rotated[]> {
-  const { api, server, email } = holder
+  const { api, server, email, argon2id } = holder
   const { key_salt, kdf } = await openApi(server).call(prelogin, { body: { email } })
-  const masterKey = await deriveMasterKey(password, fromBase64(key_salt) ?? new Uint8Array(), kdf)
+  const salt = fromBase64(key_salt) ?? new Uint8Array()
+  const masterKey = await deriveMasterKey(password, salt, kdf, argon2id)
   const identity = await identityOf(keys.seed)
   const body = {
     current_password: authKey(masterKey),

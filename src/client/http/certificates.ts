@@ -5,30 +5,19 @@
  */
 import { X509Certificate } from 'node:crypto'
 import { getCACertificates } from 'node:tls'
+import { setAuthorities } from './trust.ts'
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g
 
-/** The runtime would follow NODE_TLS_REJECT_UNAUTHORIZED=0 of the environment. */
-const VERIFIED = { rejectUnauthorized: true }
-
-type Trust = { tls: typeof VERIFIED & { ca?: string[] } }
-
-let trust: Trust = { tls: VERIFIED }
-
 /**
- * For all connections to servers from now on, besides the authorities that this process trusts anyway.
- * Returns whether the text is PEM with certificates.
+ * Adds authorities for all connections to servers from now on (`trust.ts`). Returns whether the text is PEM
+ * with certificates.
  */
 export function trustAuthorities(pem: string): boolean {
   const added = pem.match(CERTIFICATE) ?? []
   if (added.length === 0 || !added.every(isCertificate)) return false
-  trust = { tls: { ...VERIFIED, ca: [...getCACertificates('default'), ...added] } }
+  setAuthorities([...getCACertificates('default'), ...added])
   return true
-}
-
-/** What `fetch` and `WebSocket` are given for a server. */
-export function serverTrust(): Trust {
-  return trust
 }
 
 /** A text that the runtime cannot read would end each connection with another error. */

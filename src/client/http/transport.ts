@@ -1,6 +1,6 @@
 /** How a request to a server leaves this process; `transport.browser.ts` says it of a page. */
 import { version } from '../../../package.json'
-import { serverTrust } from './certificates.ts'
+import { serverTrust } from './trust.ts'
 
 export { connectionFault } from './certificates.ts'
 

@@ -35,7 +35,7 @@ export function openAccountServices(services: FeatureServices): AccountServices 
     pepper,
     registration: config.REGISTRATION,
     ownerCode: config.OWNER_CODE,
-    passwords: openPasswords(pepper),
+    passwords: openPasswords(pepper, services.passwordCost),
     throttle: new PasswordThrottle(openBackoff(services)),
     fakeSalt: openFakeSalts(config.SECRET_KEY),
     lookUps: openRate(services, 'look-up', config.RATE_LOGIN),

@@ -7,8 +7,8 @@ import { randomBytes } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { Semaphore } from '../../platform/async/semaphore.ts'
 import type { Pepper } from '../../platform/crypto/pepper.ts'
+import type { PasswordCost } from '../../platform/password_cost.ts'
 
-const COST = { algorithm: 'argon2id', memoryCost: 19_456, timeCost: 2 } as const
 /** A PHC string with the id of the pepper's key behind it (protocol 4.1). */
 const STORED = /^(\$argon2id(?:\$[^$]+){4})\$([0-9a-f]{8})$/
 /**
@@ -29,14 +29,15 @@ export type Passwords = {
   isOlder(hash: string): boolean
 }
 
-export function openPasswords(pepper: Pepper): Passwords {
+export function openPasswords(pepper: Pepper, cost: PasswordCost): Passwords {
   const turnstile = new Semaphore({ width: WIDTH, queue: QUEUE })
   const [currentKey] = pepper.keyIds
-  const unmatchable = { slow: unmatchableHash(), keyId: currentKey }
+  const unmatchable = { slow: unmatchableHash(cost), keyId: currentKey }
+  const algorithm = { algorithm: 'argon2id', ...cost } as const
   return {
     hash: (userId, password) =>
       turnstile.run(async () => {
-        const slow = await Bun.password.hash(pepper.pepperPassword(userId, password), COST)
+        const slow = await Bun.password.hash(pepper.pepperPassword(userId, password), algorithm)
         return `${slow}$${currentKey}`
       }),
     matches: (userId, password, hash) =>
@@ -58,7 +59,7 @@ function partsOf(hash: string | null): { slow: string; keyId: string } | null {
 }
 
 /** A hash of nothing, in the form and with the cost of a real one. */
-function unmatchableHash(): string {
+function unmatchableHash({ memoryCost, timeCost }: PasswordCost): string {
   const part = () => randomBytes(32).toString('base64').replaceAll('=', '')
-  return `$argon2id$v=19$m=${COST.memoryCost},t=${COST.timeCost},p=1$${part()}$${part()}`
+  return `$argon2id$v=19$m=${memoryCost},t=${timeCost},p=1$${part()}$${part()}`
 }

@@ -4,6 +4,7 @@
  */
 import type postgres from 'postgres'
 import { describeError, type Log } from '../log.ts'
+import { type PendingTimer, systemTimers, type Timers } from '../timers.ts'
 import type { Connection } from './open.ts'
 
 /** Sent by triggers of the migrations; the payload is the id of the workspace that changed. */
@@ -24,20 +25,18 @@ export type Bus = {
   close(): Promise<void>
 }
 
-type Options = {
-  /** Milliseconds: at most two of them pass before a connection that hears nothing is replaced. */
-  pulseMs: number
-}
+type Options = { timers: Timers }
 
+/** Milliseconds: at most two of them pass before a connection that hears nothing is replaced. */
 const PULSE_MS = 5_000
 
 /** Over PostgreSQL's LISTEN, or within this process for the embedded database, which has no other. */
 export function openBus(
   { kind, sql, connectBesides }: Listening,
   log: Log,
-  { pulseMs }: Options = { pulseMs: PULSE_MS },
+  timers = systemTimers,
 ): Bus {
-  return kind === 'embedded' ? localBus() : listeningBus({ sql, log, pulseMs, connectBesides })
+  return kind === 'embedded' ? localBus() : listeningBus({ sql, log, timers, connectBesides })
 }
 
 function localBus(): Bus {
@@ -79,7 +78,7 @@ type SubscriptionOptions = Options & Surroundings & { channel: string; subscribe
 
 class Subscription {
   readonly #options: SubscriptionOptions
-  readonly #timer: Timer
+  readonly #timer: PendingTimer
   #client: postgres.Sql
   #hasHeard = true
   #isDeaf = false
@@ -88,8 +87,7 @@ class Subscription {
   constructor(options: SubscriptionOptions) {
     this.#options = options
     this.#client = this.#listen()
-    this.#timer = setInterval(() => this.#check(), options.pulseMs)
-    this.#timer.unref()
+    this.#timer = options.timers.setRepeating(PULSE_MS, () => this.#check())
   }
 
   hear(channel: string, payload: string): void {
@@ -97,7 +95,7 @@ class Subscription {
   }
 
   async close(): Promise<void> {
-    clearInterval(this.#timer)
+    this.#timer.cancel()
     await this.#client.end({ timeout: 0 })
   }
 

@@ -5,6 +5,7 @@
 import { version } from '../../../package.json'
 import { endsWithin } from '../async/timeout.ts'
 import { describeError, type Log } from '../log.ts'
+import { type PendingTimer, systemTimers, type Timers } from '../timers.ts'
 import { otlpOf } from './otlp.ts'
 import type { Ended } from './span.ts'
 
@@ -33,17 +34,18 @@ export class Exporter {
   readonly counts = { exported: 0, dropped: 0, failed: 0 }
   readonly #collector: Collector
   readonly #log: Log
-  readonly #timer: Timer
+  readonly #timers: Timers
+  readonly #timer: PendingTimer
   readonly #closing = new AbortController()
   #waiting: Ended[] = []
   #sending: Promise<void> | null = null
   #isFailing = false
 
-  constructor(collector: Collector, log: Log) {
+  constructor(collector: Collector, log: Log, timers = systemTimers) {
     this.#collector = collector
     this.#log = log
-    this.#timer = setInterval(() => this.#begin(), INTERVAL_MS)
-    this.#timer.unref()
+    this.#timers = timers
+    this.#timer = timers.setRepeating(INTERVAL_MS, () => this.#begin())
   }
 
   add(span: Ended): void {
@@ -69,7 +71,7 @@ export class Exporter {
 
   /** The last ones, at most so many milliseconds long. */
   async close(timeoutMs: number): Promise<void> {
-    clearInterval(this.#timer)
+    this.#timer.cancel()
     await endsWithin(timeoutMs, this.flush())
     this.counts.dropped += this.#waiting.splice(0).length
     this.#closing.abort()
@@ -97,7 +99,8 @@ export class Exporter {
       if (!this.#isFailing) this.#log.warning('traces could not be exported', { why })
       this.#isFailing = true
       if (!isLater || attempt === ATTEMPTS || this.#closing.signal.aborted) break
-      await endsWithin(FIRST_WAIT_MS * 2 ** (attempt - 1), aborted(this.#closing.signal))
+      const waitMs = FIRST_WAIT_MS * 2 ** (attempt - 1)
+      await endsWithin(waitMs, aborted(this.#closing.signal), this.#timers)
     }
     this.counts.failed += spans.length
   }

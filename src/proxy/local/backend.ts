@@ -15,6 +15,7 @@ import { needsWholeBody } from '../../outbound/signing/aws_signature.ts'
 import { mayHoldAssertion } from '../../outbound/signing/google_assertion.ts'
 import { parseTarget } from '../../outbound/target.ts'
 import { Fault } from '../../platform/fault.ts'
+import type { Timers } from '../../platform/timers.ts'
 import type { Backend, Inbound } from '../backend.ts'
 import type { Outbox } from '../outbox/outbox.ts'
 import { auditRecordOf, faultOf, type Origin } from '../record.ts'
@@ -33,6 +34,7 @@ export type LocalServices = {
   liveCalls: Pick<LiveCalls, 'hold'>
   /** Milliseconds between two signs of life of the upstream. */
   timeoutMs: number
+  timers?: Timers
   close(): Promise<void>
 }
 
@@ -69,7 +71,7 @@ export function localBackend(services: LocalServices): Backend {
 
 async function executeLocally(services: LocalServices, inbound: Inbound): Promise<Response | null> {
   const { request, requestId, authority } = inbound
-  const deadline = new Deadline(services.timeoutMs)
+  const deadline = new Deadline(services.timeoutMs, services.timers)
   deadline.endWith(request.signal)
   const host = authority.replace(/:\d+$/, '')
   const work = { ...beginRecord(services, requestId, host, request.method), deadline }

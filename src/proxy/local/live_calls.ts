@@ -5,6 +5,7 @@
  */
 import { type Basis, judgeAgain } from '../../outbound/policy/judge_again.ts'
 import type { Fault } from '../../platform/fault.ts'
+import { type PendingTimer, systemTimers, type Timers } from '../../platform/timers.ts'
 import { faultOf } from '../record.ts'
 import { type Place, permissionOf } from './permission.ts'
 import type { VaultCache, VaultSnapshot } from './vault_snapshot.ts'
@@ -22,13 +23,13 @@ const JUDGE_MS = 1_000
 
 export class LiveCalls {
   readonly #services: Services
-  readonly #judgeMs: number
+  readonly #timers: Timers
   readonly #calls = new Set<OpenCall>()
-  #timer: Timer | null = null
+  #timer: PendingTimer | null = null
 
-  constructor(services: Services, judgeMs = JUDGE_MS) {
+  constructor(services: Services, timers = systemTimers) {
     this.#services = services
-    this.#judgeMs = judgeMs
+    this.#timers = timers
   }
 
   /** Holds a call until the returned function is called; `end` gets, once, why it may not go on. */
@@ -41,17 +42,17 @@ export class LiveCalls {
 
   close(): void {
     this.#calls.clear()
-    clearTimeout(this.#timer ?? undefined)
+    this.#timer?.cancel()
   }
 
   #wait(): void {
     if (this.#timer !== null || this.#calls.size === 0) return
-    this.#timer = setTimeout(async () => {
+    const judge = async () => {
       await this.#judgeAll()
       this.#timer = null
       this.#wait()
-    }, this.#judgeMs)
-    this.#timer.unref()
+    }
+    this.#timer = this.#timers.setTimer(JUDGE_MS, judge, { isBackground: true })
   }
 
   async #judgeAll(): Promise<void> {

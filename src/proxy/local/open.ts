@@ -4,6 +4,7 @@ import { openOutbound } from '../../outbound/index.ts'
 import { systemClock } from '../../platform/clock.ts'
 import { ConfigError, problemLine } from '../../platform/config/config.ts'
 import { settings } from '../../platform/config/settings.ts'
+import { systemTimers, type Timers } from '../../platform/timers.ts'
 import type { Backend, Notice } from '../backend.ts'
 import { OutboxDelivery, type Upload } from '../outbox/delivery.ts'
 import { Outbox, type Owner } from '../outbox/outbox.ts'
@@ -22,8 +23,8 @@ export type LocalOptions = {
   /** Ports of this machine that may not be connected to: the proxy's own. */
   ownPorts: () => readonly number[]
   notice: Notice
-  /** For tests: the time by which what was read grows old, and how often what is open is judged again. */
-  pace?: { now(): number; judgeMs: number } | undefined
+  /** Tests pass their own: the clock that ages what was read, and the timers of everything else. */
+  time?: { now(): number; timers: Timers } | undefined
 }
 
 /** Milliseconds that the audit gets to reach the server when the proxy ends. */
@@ -38,14 +39,15 @@ const networking = settings.pick({
 
 /** @throws ConfigError for a setting that is not valid */
 export function openLocalBackend(options: LocalOptions): Backend {
-  const { place, owner, upload, directory, notice } = options
+  const { place, owner, upload, directory, notice, time } = options
+  const timers = time?.timers ?? systemTimers
   const config = readNetworking(options.env)
   const outbound = openOutbound({ config, clock: systemClock, ownPorts: options.ownPorts })
   const outbox = new Outbox(directory, owner)
   const refusedFile = join(directory, 'refused.jsonl')
-  const delivery = new OutboxDelivery(outbox, { upload, notice, refusedFile })
-  const vault = new VaultCache(place, options.pace?.now, notice)
-  const liveCalls = new LiveCalls({ vault, place }, options.pace?.judgeMs)
+  const delivery = new OutboxDelivery(outbox, { upload, notice, refusedFile, timers })
+  const vault = new VaultCache(place, time?.now, notice)
+  const liveCalls = new LiveCalls({ vault, place }, timers)
   return localBackend({
     vault,
     projectId: place.projectId,
@@ -53,6 +55,7 @@ export function openLocalBackend(options: LocalOptions): Backend {
     outbox,
     outbound,
     liveCalls,
+    timers,
     timeoutMs: config.RESOLVER_TIMEOUT_MS,
     close: async () => {
       liveCalls.close()

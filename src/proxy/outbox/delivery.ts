@@ -5,6 +5,7 @@
 import { appendFile } from 'node:fs/promises'
 import { ApiError } from '../../client/http/api.ts'
 import { endsWithin } from '../../platform/async/timeout.ts'
+import { type PendingTimer, systemTimers, type Timers } from '../../platform/timers.ts'
 import type { Notice } from '../backend.ts'
 import type { Outbox, Owner, StoredRecord } from './outbox.ts'
 
@@ -16,19 +17,19 @@ const LONGEST_PAUSE_MS = 60_000
 /** What is in the batch is refused, not the sender. */
 const REFUSED_FOR_GOOD = [400, 409, 413, 422]
 
-type Options = { upload: Upload; notice: Notice; refusedFile: string }
+type Options = { upload: Upload; notice: Notice; refusedFile: string; timers?: Timers }
 
 export class OutboxDelivery {
   readonly #outbox: Outbox
-  readonly #options: Options
-  #timer: Timer | null = null
+  readonly #options: Required<Options>
+  #timer: PendingTimer | null = null
   #running: Promise<boolean> = Promise.resolve(true)
   #pauseMs = PAUSE_MS
   #stopped = false
 
   constructor(outbox: Outbox, options: Options) {
     this.#outbox = outbox
-    this.#options = options
+    this.#options = { timers: systemTimers, ...options }
     this.#schedule()
   }
 
@@ -41,16 +42,16 @@ export class OutboxDelivery {
   /** A last attempt, of at most `timeoutMs`. */
   async stop(timeoutMs: number): Promise<void> {
     this.#stopped = true
-    if (this.#timer) clearTimeout(this.#timer)
-    if (!(await endsWithin(timeoutMs, this.flush()))) {
+    this.#timer?.cancel()
+    if (!(await endsWithin(timeoutMs, this.flush(), this.#options.timers))) {
       this.#options.notice('audit records wait on this machine; the next proxy sends them')
     }
   }
 
   #schedule(): void {
     if (this.#stopped) return
-    this.#timer = setTimeout(() => void this.flush().then(() => this.#schedule()), this.#pauseMs)
-    this.#timer.unref()
+    const send = () => void this.flush().then(() => this.#schedule())
+    this.#timer = this.#options.timers.setTimer(this.#pauseMs, send, { isBackground: true })
   }
 
   async #sendAll(): Promise<boolean> {

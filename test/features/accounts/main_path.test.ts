@@ -1,6 +1,10 @@
 // tier: quick
-/** The main path of an account: register, log in, refresh, ask who one is, log out. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+/**
+ * The main path of an account: register, log in, refresh, read one's own account, log out. Password hashes
+ * have the cost of production here; other tests use a cheaper one.
+ */
+import { afterAll, beforeAll, expect, spyOn, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
 import { unwrapPrivateKey, userKey } from '../../../src/client/account/keys.ts'
 import {
   getMe,
@@ -12,13 +16,14 @@ import {
 } from '../../../src/features/accounts/contract.ts'
 import { fromBase64, toBase64 } from '../../../src/platform/crypto/encoding.ts'
 import { openMemberEnvelope } from '../../../src/platform/crypto/envelope.ts'
+import { users } from '../../../src/platform/db/schema/index.ts'
 import { startTestApp, type TestApp } from '../../support/app.ts'
 import { newApplicant, registerPerson, registrationOf } from '../../support/people.ts'
 
 let app: TestApp
 
 beforeAll(async () => {
-  app = await startTestApp()
+  app = await startTestApp({}, { passwordCost: 'default' })
 })
 afterAll(() => app.stop())
 
@@ -66,4 +71,33 @@ test('a session is refreshed, answers who calls, and ends', async () => {
   expect(await app.as(next.access).call(logout, {})).toBeUndefined()
   const after = await app.call('GET', '/api/users/me/', { token: next.access })
   expect(after.status).toBe(401)
+})
+
+test('the password and the recovery verifier are stored as Argon2id of at least 19 MiB', async () => {
+  const ada = newApplicant()
+  const body = await registrationOf(ada)
+  await app.as().call(register, { body })
+  const [row] = await app.connection.db.select().from(users).where(eq(users.email, ada.email))
+  for (const hash of [row?.passwordHash, row?.recoveryVerifierHash]) {
+    const [, memory, passes] = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),/.exec(hash ?? '') ?? []
+    expect(Number(memory)).toBeGreaterThanOrEqual(19 * 1024)
+    expect(Number(passes)).toBeGreaterThanOrEqual(2)
+  }
+  const { id = '', passwordHash = '' } = row ?? {}
+  const slow = passwordHash.slice(0, passwordHash.lastIndexOf('$'))
+  const peppered = app.pepper.pepperPassword(id, ada.password)
+  expect(await Bun.password.verify(peppered, slow)).toBe(true)
+  expect(await Bun.password.verify(ada.password, slow)).toBe(false)
+})
+
+test('a login with an unknown address does the same hashing work as one with a wrong password', async () => {
+  const ada = await registerPerson(app)
+  const verify = spyOn(Bun.password, 'verify')
+  const costOf = (hash: unknown) => /^\$argon2id\$v=\d+\$[^$]+\$/.exec(String(hash))?.[0]
+  for (const email of [ada.email, 'nobody@people.example']) {
+    await app.call('POST', '/api/auth/login/', { body: { email, password: 'not the password' } })
+  }
+  const costs = verify.mock.calls.map(([, hash]) => costOf(hash))
+  expect(costs).toEqual(['$argon2id$v=19$m=19456,t=2,p=1$', '$argon2id$v=19$m=19456,t=2,p=1$'])
+  verify.mockRestore()
 })

@@ -9,6 +9,7 @@ import { type Agent, API, employAgent, openStage, type Stage } from '../../suppo
 import { marked } from '../../support/canary.ts'
 import { type GrpcCall, type GrpcUpstream, startGrpcUpstream } from '../../support/grpc_upstream.ts'
 import { FRAME, http2Frame } from '../../support/http2_frames.ts'
+import { until } from '../../support/until.ts'
 
 const VALUE = marked('sk_live_0123456789abcdef')
 let stage: Stage
@@ -192,7 +193,7 @@ describe('over HTTP/2', () => {
     const gone = new AbortController()
     const count = upstream.received.length
     const answer = forward('/silent', { signal: gone.signal }).catch(() => 'gone')
-    while (upstream.received.length === count) await Bun.sleep(5)
+    await until(() => upstream.received.length > count)
     gone.abort()
     expect(await answer).toBe('gone')
     expect(await upstream.received.at(-1)?.closed).toBe(8)

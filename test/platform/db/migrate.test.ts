@@ -5,7 +5,8 @@ import { type Migration, migrate, migrations } from '../../../src/platform/db/mi
 import { NewerSchema, SchemaInUse } from '../../../src/platform/db/migrations/schema_error.ts'
 import { type Connection, openDatabase } from '../../../src/platform/db/open.ts'
 import { EX_CONFIG } from '../../../src/platform/exit_codes.ts'
-import { databaseKind, preparedDatabase, type TestDatabase } from '../../support/database.ts'
+import { preparedDatabase, type TestDatabase } from '../../support/database.ts'
+import { requires } from '../../support/requires.ts'
 import { watched } from '../../support/watched.ts'
 
 const MAIN = new URL('../../../src/main.ts', import.meta.url).pathname
@@ -84,7 +85,8 @@ test('rows of versions that did not say so count as what older ones cannot use',
   await expect(migrate(connection.sql)).rejects.toThrow('migrated by a later version (9998_adds)')
 })
 
-if (databaseKind === 'postgresql') {
+{
+  const { test } = requires('postgresql')
   test('a migration that meets a long transaction gives way: others read meanwhile, and it is made afterwards', async () => {
     const held = Promise.withResolvers<void>()
     const holding = Promise.withResolvers<void>()

@@ -12,12 +12,7 @@ import { fileURLToPath } from 'node:url'
 import postgres from 'postgres'
 import { readConfig } from '../../../src/platform/config/config.ts'
 import { type Connection, openDatabase, serverOptions } from '../../../src/platform/db/open.ts'
-import {
-  databaseKind,
-  preparedDatabase,
-  sharedCluster,
-  type TestDatabase,
-} from '../../support/database.ts'
+import { preparedDatabase, sharedCluster, type TestDatabase } from '../../support/database.ts'
 import {
   AUTHENTICATED,
   answerAll,
@@ -26,6 +21,7 @@ import {
   READY,
   type Wire,
 } from '../../support/false_postgres.ts'
+import { requires } from '../../support/requires.ts'
 
 test('the driver knows that a connection may be gone when it writes', async () => {
   const text = await sourceOf('connection.js')
@@ -126,7 +122,8 @@ describe('a transaction has its connection for itself', () => {
   })
 })
 
-if (databaseKind === 'postgresql') {
+{
+  const { test } = requires('postgresql')
   test('one statement after the other goes to one connection, many at once to many', async () => {
     const { socketDir, createDatabase } = await sharedCluster()
     const database = await createDatabase()

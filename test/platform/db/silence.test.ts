@@ -16,6 +16,7 @@ import {
   READY,
   type Wire,
 } from '../../support/false_postgres.ts'
+import { until } from '../../support/until.ts'
 
 /** Seconds: a tick is 20 milliseconds. */
 const SILENCE = 0.52
@@ -85,10 +86,6 @@ const codeOf = (asked: PromiseLike<unknown>): Promise<unknown> =>
 async function bothOpen(sql: postgres.Sql, { said }: Server): Promise<void> {
   await Promise.all([sql`select 1`, sql`select 1`])
   expect([...said.keys()]).toEqual([1, 2])
-}
-
-async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await Bun.sleep(5)
 }
 
 /** A Sync that follows a Sync asks nothing but whether somebody is there. */

@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { type FaultCode, type FieldFault, messageOf } from '../../../src/platform/fault.ts'
 import { sentenceOf } from '../../support/failure.ts'
+import { until } from '../../support/until.ts'
 import { CALLER, openTiny, PROJECT, READER, type TinyListener, WORKSPACE } from './tiny_listener.ts'
 
 let tiny: TinyListener
@@ -336,10 +337,11 @@ test('a second listener on the same port fails instead of sharing it', () => {
 
 test('closing lets a running request finish and takes no new one', async () => {
   const own = openTiny()
+  const goOn = Promise.withResolvers<void>()
   const body = new ReadableStream({
     async start(controller) {
       controller.enqueue(new TextEncoder().encode('{"a":'))
-      await Bun.sleep(100)
+      await goOn.promise
       controller.enqueue(new TextEncoder().encode('1}'))
       controller.close()
     },
@@ -349,8 +351,9 @@ test('closing lets a running request finish and takes no new one', async () => {
     headers: { 'content-type': 'application/json' },
     body,
   })
-  await Bun.sleep(30)
+  await until(() => own.begun() === 1)
   const closed = own.listener.close(5000)
+  goOn.resolve()
   expect(await (await running).json()).toEqual({ status: 'success', data: { a: 1 } })
   await closed
   await expect(fetch(`${own.origin}/hello/`)).rejects.toThrow()

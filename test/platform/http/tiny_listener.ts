@@ -25,6 +25,8 @@ export type TinyListener = {
   /** Workspaces of which it was said that something changed. */
   notices: string[]
   logs: string[]
+  /** Requests that have begun. */
+  begun(): number
   /** Moves with `advance`. */
   clock: { now(): number; advance(ms: number): void }
 }
@@ -205,6 +207,7 @@ function tinyRoutes(events: Event[]): Route[] {
     rawRoute(raw, async ({ params, holdOpen, putOff }) => {
       const [how, ms] = params.thing?.split('-') ?? []
       if (how === 'held') holdOpen()
+      // The runtime's own idle timer is the subject: it knows the real clock only.
       if (ms) await Bun.sleep(Number(ms))
       if (how === 'held') putOff()
       return Response.json(params)
@@ -216,6 +219,7 @@ function tinyRoutes(events: Event[]): Route[] {
 async function* drops(): AsyncGenerator<string, void> {
   for (let drop = 0; drop < 18; drop += 1) {
     yield '.'
+    // The same.
     await Bun.sleep(500)
   }
 }
@@ -256,7 +260,8 @@ export function openTiny({
   const events: Event[] = []
   const notices: string[] = []
   const logs: string[] = []
-  let offset = 0
+  let [offset, begun] = [0, 0]
+  const checkHost = hostCheck(['127.0.0.1', 'localhost', '.example.com'])
   const clock = {
     now: () => 1_800_000_000_000 + offset,
     advance: (ms: number) => {
@@ -281,7 +286,10 @@ export function openTiny({
       },
     },
     onChange: (workspaceId) => void notices.push(workspaceId),
-    checkHost: hostCheck(['127.0.0.1', 'localhost', '.example.com']),
+    checkHost: (host) => {
+      begun += 1
+      checkHost(host)
+    },
     networkOf: networkNamer([]),
     originOf: originNamer([]),
     limits: {
@@ -293,7 +301,7 @@ export function openTiny({
     isStopping: () => false,
   })
   const origin = listener.open({ hostname: '127.0.0.1', port: 0, idleSeconds })
-  return { origin, listener, events, notices, logs, clock }
+  return { origin, listener, events, notices, logs, begun: () => begun, clock }
 }
 
 /** Transactions here hold nothing together, but tell how they ended. */

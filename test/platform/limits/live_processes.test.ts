@@ -1,6 +1,6 @@
 // tier: quick, both databases in test:all
 /** Limits that several processes on one PostgreSQL divide, as each of them counts; on the embedded database one has all. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { readConfig } from '../../../src/platform/config/config.ts'
 import { migrate } from '../../../src/platform/db/migrations/migrate.ts'
 import { type Connection, openDatabase } from '../../../src/platform/db/open.ts'
@@ -13,6 +13,8 @@ import {
 } from '../../../src/platform/limits/sharers.ts'
 import { Bulkheads } from '../../../src/resolver/bulkhead.ts'
 import { databaseKind, preparedDatabase } from '../../support/database.ts'
+import { FakeTimers } from '../../support/fake_timers.ts'
+import { requires } from '../../support/requires.ts'
 
 const KEYS = { SECRET_KEY: 'k'.repeat(36), ENCRYPTION_KEY: Buffer.alloc(32).toString('base64url') }
 const LIMIT = 10
@@ -99,14 +101,18 @@ test('a part that becomes smaller or larger counts for the next request: of a ra
   sharers.count = 1
   expect(limiter.take('a')).toMatchObject({ limit: 9 })
 
-  const bulkheads = new Bulkheads({ width: 4, sharers, timeoutMs: 1 })
+  const timers = new FakeTimers()
+  const bulkheads = new Bulkheads({ width: 4, sharers, timers })
   const leaves = [1, 2, 3, 4].map(() => bulkheads.enter('a', never) as () => void)
   sharers.count = 2
-  const waits = () =>
-    Promise.resolve(bulkheads.enter('a', never)).then(
+  const waits = async () => {
+    const outcome = Promise.resolve(bulkheads.enter('a', never)).then(
       () => 'entered',
       (error) => error.code,
     )
+    await timers.advance(1_000)
+    return outcome
+  }
   const [first, second, third] = leaves
   first?.()
   second?.()
@@ -123,7 +129,7 @@ test('a part that becomes smaller or larger counts for the next request: of a ra
 
 test('a part that grows lets in as many of those who wait', async () => {
   const sharers = { count: 3 }
-  const bulkheads = new Bulkheads({ width: 6, sharers, timeoutMs: 60_000 })
+  const bulkheads = new Bulkheads({ width: 6, sharers, timers: new FakeTimers() })
   const leave = (await bulkheads.enter('a', never)) as () => void
   await bulkheads.enter('a', never)
   const waiting = [bulkheads.enter('a', never), bulkheads.enter('a', never)]
@@ -141,7 +147,10 @@ if (databaseKind === 'embedded') {
     expect([live.controlPlanes.count, live.resolvers.count, passed([live])]).toEqual([1, 1, LIMIT])
     await live.end()
   })
-} else {
+}
+
+{
+  const { afterAll, beforeAll, beforeEach, describe, test } = requires('postgresql')
   let connection: Connection
   let open: LiveProcesses[] = []
   const config = (ROLE: 'all' | 'control-plane' | 'resolver' = 'all', WORKERS = 1) => ({

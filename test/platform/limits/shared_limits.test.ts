@@ -1,6 +1,6 @@
 // tier: quick, both databases in test:all
 /** Limits that several processes on one PostgreSQL keep together, as each of them sees it. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { expect } from 'bun:test'
 import { PasswordThrottle } from '../../../src/features/accounts/throttle.ts'
 import { readConfig } from '../../../src/platform/config/config.ts'
 import { migrate } from '../../../src/platform/db/migrations/migrate.ts'
@@ -9,11 +9,13 @@ import { Fault } from '../../../src/platform/fault.ts'
 import { openBackoff, sweepAttempts } from '../../../src/platform/limits/shared_backoff.ts'
 import { MAX_ROWS, SharedBuckets } from '../../../src/platform/limits/shared_buckets.ts'
 import { openRate } from '../../../src/platform/limits/shared_rate.ts'
-import { databaseKind, preparedDatabase } from '../../support/database.ts'
+import { preparedDatabase } from '../../support/database.ts'
+import { requires } from '../../support/requires.ts'
 
 const KEYS = { SECRET_KEY: 'k'.repeat(36), ENCRYPTION_KEY: Buffer.alloc(32).toString('base64url') }
 
-if (databaseKind === 'postgresql') {
+{
+  const { afterAll, beforeAll, beforeEach, describe, test } = requires('postgresql')
   let moved = 0
   const clock = { now: () => Date.now() + moved }
   let processes: Connection[]

@@ -9,17 +9,21 @@ import type { Ended } from '../../../src/platform/trace/span.ts'
 import { openTracer } from '../../../src/platform/trace/tracer.ts'
 import { keepingIn } from '../../support/app.ts'
 import { type Collector, startCollector } from '../../support/collector.ts'
+import { FakeTimers, settle } from '../../support/fake_timers.ts'
+import { until } from '../../support/until.ts'
 
 let collector: Collector
 let exporter: Exporter
 let logs: string[]
+let timers: FakeTimers
 
 beforeEach(() => {
   collector = startCollector()
   logs = []
   const headers = { authorization: 'Bearer of-the-collector' }
   const to = { url: `${collector.origin}/v1/traces`, headers, serviceName: 'test' }
-  exporter = new Exporter(to, openLog('info', keepingIn(logs)))
+  timers = new FakeTimers()
+  exporter = new Exporter(to, openLog('info', keepingIn(logs)), timers)
 })
 afterEach(async () => {
   await exporter.close(100)
@@ -73,7 +77,7 @@ test('an answer without an end is not read', async () => {
       new ReadableStream({
         pull: async (controller) => {
           pulled += 1
-          await Bun.sleep(1)
+          await settle()
           controller.enqueue(new Uint8Array(65_536))
         },
       }),
@@ -97,7 +101,7 @@ test('a redirect is not followed, and the headers go nowhere else', async () => 
   await other.stop()
 })
 
-test('a collector that asks for time gets the batch again', async () => {
+test('a collector that asks for time gets the batch again a second later', async () => {
   let refused = 0
   collector.answer = () => {
     refused += 1
@@ -105,7 +109,9 @@ test('a collector that asks for time gets the batch again', async () => {
     return new Response('', { status: 503 })
   }
   add(1)
-  await exporter.flush()
+  const flushed = exporter.flush()
+  await timers.expire(1_000)
+  await flushed
   expect(refused).toBe(1)
   expect(exporter.counts).toEqual({ exported: 1, dropped: 0, failed: 0 })
 })
@@ -130,7 +136,7 @@ test('a collector with a certificate of its own is trusted by the authority that
     const isTrusted = ca === authority.certificate
     const sent = one.flush()
     if (isTrusted) await sent
-    else while (!logs.join().includes('could not be exported')) await Bun.sleep(5)
+    else await until(() => logs.join().includes('could not be exported'))
     logs.length = 0
     await one.close(0)
     expect(one.counts.exported).toBe(isTrusted ? 1 : 0)

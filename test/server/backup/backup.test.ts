@@ -16,6 +16,7 @@ import {
   type TestDatabase,
 } from '../../support/database.ts'
 import { openProject, type ProjectTeam } from '../../support/project.ts'
+import { until } from '../../support/until.ts'
 import { operate, scratch, start } from './support.ts'
 
 const VALUE = marked('sk_live_backup_1')
@@ -87,8 +88,9 @@ if (databaseKind === 'embedded') {
     const { DATA_DIR = '' } = place.env
     const before = readFileSync(join(DATA_DIR, 'postgres/global/pg_control'))
     const child = start(place.env, 'restore', '--force', whole)
-    while (!readdirSync(DATA_DIR).some((name) => name.startsWith('postgres.new-')))
-      await Bun.sleep(1)
+    await until(() => readdirSync(DATA_DIR).some((name) => name.startsWith('postgres.new-')), {
+      stepMs: 1,
+    })
     child.kill('SIGKILL')
     await child.exited
     expect(readFileSync(join(DATA_DIR, 'postgres/global/pg_control'))).toEqual(before)

@@ -1,4 +1,4 @@
-// tier: quick, both databases in test:all
+// tier: all, both databases in test:all
 /** A backup that is killed, or for which there is no room: nothing half has its name, and the next one works. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { existsSync, mkdirSync, readdirSync } from 'node:fs'
@@ -8,6 +8,8 @@ import { openDatabase } from '../../../src/platform/db/open.ts'
 import { prepareDatabase } from '../../../src/platform/db/prepare.ts'
 import { openLog } from '../../../src/platform/log.ts'
 import { freshDatabase, preparedDatabase, type TestDatabase } from '../../support/database.ts'
+import { requires } from '../../support/requires.ts'
+import { until } from '../../support/until.ts'
 import { watched } from '../../support/watched.ts'
 import { KEYS, MAIN, operate, scratch, start } from './support.ts'
 
@@ -36,9 +38,8 @@ afterAll(() => {
   files.remove()
 })
 
-const partIn = async (folder: string) => {
-  while (!readdirSync(folder).some((name) => name.endsWith('.part'))) await Bun.sleep(1)
-}
+const partIn = (folder: string) =>
+  until(() => readdirSync(folder).some((name) => name.endsWith('.part')), { stepMs: 1 })
 const wholeIn = (folder: string) => readdirSync(folder).filter((name) => name.endsWith('.backup'))
 
 async function demandRestorable(file: string): Promise<void> {
@@ -76,38 +77,42 @@ test('a server that is killed while it makes one by the clock makes it when it s
   // As if the minute were over in which one process is let try.
   await change('update instance set backup_minute = backup_minute - 1')
   const again = start(env, 'serve')
-  while (wholeIn(folder).length === 0) await Bun.sleep(10)
+  await until(() => wholeIn(folder).length > 0)
   again.kill('SIGTERM')
   expect(await again.exited).toBe(0)
   const [name = ''] = wholeIn(folder)
   await demandRestorable(join(folder, name))
 }, 60_000)
 
-test('a disk that is full in the middle is said under a code of its own, and nothing is left', async () => {
-  const folder = files.at('full')
-  mkdirSync(folder)
-  const file = join(folder, 'some.backup')
-  const server =
-    source.env.DATA_DIR === undefined
-      ? null
-      : start({ ...source.env, PORT: '0', RESOLVER_PORT: '0' }, 'serve')
-  while (server && !existsSync(join(source.env.DATA_DIR ?? '', 'backup.sock'))) await Bun.sleep(10)
-  // A limit of one megabyte for a file stands for the disk.
-  const limited = `ulimit -f 1024; trap '' XFSZ; exec "$0" "$@"`
-  const child = watched(
-    Bun.spawn(['bash', '-c', limited, process.execPath, MAIN, 'backup', file, '--json'], {
-      env: { PATH: process.env.PATH ?? '', HOME: files.at('.'), ...KEYS, ...source.env },
-      stdout: 'pipe',
-      stderr: 'pipe',
-    }),
-  )
-  const said = await new Response(child.stderr).text()
-  expect({ code: await child.exited, said }).toEqual({
-    code: 1,
-    said: expect.stringContaining('"code":"disk_full"'),
-  })
-  expect(readdirSync(folder)).toEqual([])
-  server?.kill('SIGTERM')
-  await server?.exited
-  expect(await operate(source.env, 'backup', file)).toMatchObject({ code: 0 })
-}, 60_000)
+requires('bash').test(
+  'a disk that is full in the middle is said under a code of its own, and nothing is left',
+  async () => {
+    const folder = files.at('full')
+    mkdirSync(folder)
+    const file = join(folder, 'some.backup')
+    const server =
+      source.env.DATA_DIR === undefined
+        ? null
+        : start({ ...source.env, PORT: '0', RESOLVER_PORT: '0' }, 'serve')
+    if (server) await until(() => existsSync(join(source.env.DATA_DIR ?? '', 'backup.sock')))
+    // A limit of one megabyte for a file stands for the disk.
+    const limited = `ulimit -f 1024; trap '' XFSZ; exec "$0" "$@"`
+    const child = watched(
+      Bun.spawn(['bash', '-c', limited, process.execPath, MAIN, 'backup', file, '--json'], {
+        env: { PATH: process.env.PATH ?? '', HOME: files.at('.'), ...KEYS, ...source.env },
+        stdout: 'pipe',
+        stderr: 'pipe',
+      }),
+    )
+    const said = await new Response(child.stderr).text()
+    expect({ code: await child.exited, said }).toEqual({
+      code: 1,
+      said: expect.stringContaining('"code":"disk_full"'),
+    })
+    expect(readdirSync(folder)).toEqual([])
+    server?.kill('SIGTERM')
+    await server?.exited
+    expect(await operate(source.env, 'backup', file)).toMatchObject({ code: 0 })
+  },
+  60_000,
+)

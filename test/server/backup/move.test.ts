@@ -1,16 +1,18 @@
 // tier: quick, both databases in test:all
 /** `cloakroom move` from PostgreSQL into a directory and back: every table has the same sums at the end. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { upsertSecrets } from '../../../src/features/secrets/contract.ts'
 import { startTestApp } from '../../support/app.ts'
 import { marked } from '../../support/canary.ts'
-import { databaseKind, preparedDatabase, sharedCluster } from '../../support/database.ts'
+import { preparedDatabase, sharedCluster } from '../../support/database.ts'
 import { databaseVariables } from '../../support/prepared.ts'
 import { openProject } from '../../support/project.ts'
+import { requires } from '../../support/requires.ts'
 import { operate, scratch } from './support.ts'
 
-if (databaseKind === 'postgresql') {
+{
+  const { afterAll, beforeAll, test } = requires('postgresql')
   const files = scratch()
   const directory = { DATA_DIR: files.at('data') }
   let source: Record<string, string>

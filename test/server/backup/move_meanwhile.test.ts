@@ -1,13 +1,22 @@
-// tier: quick, both databases in test:all
+// tier: all, both databases in test:all
 /** A server that begins to use one of both sides while rows are moved: it does not start, or the move ends in nothing. */
-import { afterAll, expect, test } from 'bun:test'
+import { expect } from 'bun:test'
 import { existsSync } from 'node:fs'
 import postgres from 'postgres'
-import { databaseKind, preparedDatabase, sharedCluster } from '../../support/database.ts'
+import { preparedDatabase, sharedCluster } from '../../support/database.ts'
 import { databaseVariables } from '../../support/prepared.ts'
+import { requires } from '../../support/requires.ts'
+import { until } from '../../support/until.ts'
 import { operate, scratch } from './support.ts'
 
-if (databaseKind === 'postgresql') {
+type Waiting<T> = {
+  move: () => Promise<T>
+  meanwhile: () => Promise<void>
+  waitedMs?: number
+}
+
+{
+  const { afterAll, test } = requires('postgresql')
   const files = scratch()
   const opened: postgres.Sql[] = []
   afterAll(async () => {
@@ -31,11 +40,11 @@ if (databaseKind === 'postgresql') {
   const urlOf = ({ DB_HOST = '', DB_NAME = '' }: Record<string, string>) =>
     `postgres://cloakroom@localhost/${DB_NAME}?host=${encodeURIComponent(DB_HOST)}&sslmode=disable`
 
-  /** Holds a table until `meanwhile` is over, which begins when a move waits for it. */
+  /** Holds a table until `meanwhile` is over, which begins when a move has waited for it for so long. */
   async function held<T>(
     sql: postgres.Sql,
     table: string,
-    { move, meanwhile }: { move: () => Promise<T>; meanwhile: () => Promise<void> },
+    { move, meanwhile, waitedMs = 0 }: Waiting<T>,
   ): Promise<T> {
     let moving: Promise<T> | undefined
     await sql.begin(async (tx) => {
@@ -44,13 +53,13 @@ if (databaseKind === 'postgresql') {
       moving = move().finally(() => {
         hasEnded = true
       })
-      for (;;) {
-        if (hasEnded) throw new Error(`it waited for nothing: ${JSON.stringify(await moving)}`)
+      await until(async () => {
+        if (hasEnded) throw new Error(`it did not wait: ${JSON.stringify(await moving)}`)
         const waiting = await tx`select 1 from pg_locks where not granted
+          and waitstart <= clock_timestamp() - make_interval(secs => ${waitedMs / 1000})
           and database = (select oid from pg_database where datname = current_database())`
-        if (waiting.length > 0) break
-        await Bun.sleep(20)
-      }
+        return waiting.length > 0
+      })
       await meanwhile()
     })
     if (moving === undefined) throw new Error('nothing was moved')
@@ -62,6 +71,8 @@ if (databaseKind === 'postgresql') {
     out: '',
     err: 'cloakroom: A server uses the database. Stop the server first: what it writes meanwhile would be lost.\n',
   }
+  /** Longer than a migration waits for a table. */
+  const LONGER_MS = 2_500
   const ports = { PORT: '0', RESOLVER_PORT: '0', DB_WAIT_SECONDS: '0' }
   const NOT_STARTED = {
     code: 1,
@@ -95,12 +106,12 @@ if (databaseKind === 'postgresql') {
     for (const way of ways) {
       const { env, sql } = await prepared('somebody')
       const meanwhile = async () => {
-        // Longer than a migration waits for a table.
-        await Bun.sleep(2_500)
         expect(await operate({ ...env, ...ports }, 'serve')).toEqual(NOT_STARTED)
         await sessionIn(env, 'cloakroom 1a2b3c4d')`select 1`
       }
-      expect(await held(sql, 'projects', { move: () => way(env), meanwhile })).toEqual(USED)
+      expect(
+        await held(sql, 'projects', { move: () => way(env), meanwhile, waitedMs: LONGER_MS }),
+      ).toEqual(USED)
       expect(await sql`select 1 from instance`).toHaveLength(0)
     }
   }, 180_000)

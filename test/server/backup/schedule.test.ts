@@ -9,6 +9,7 @@ import { openLog } from '../../../src/platform/log.ts'
 import { backUpByClock, makeUpForMissed } from '../../../src/server/backup/schedule.ts'
 import { startTestApp, type TestApp } from '../../support/app.ts'
 import { type Person, registerPerson } from '../../support/people.ts'
+import { until } from '../../support/until.ts'
 import { KEYS, operate, scratch } from './support.ts'
 
 const files = scratch()
@@ -23,7 +24,7 @@ beforeAll(async () => {
   app = await startTestApp({ BACKUP_DIR: folder, BACKUP_SCHEDULE: '0 0 1 1 *', BACKUP_KEEP: '2' })
   owner = await registerPerson(app)
   // The first of all is made at the start.
-  while ((await report()).last_backup === null) await Bun.sleep(10)
+  await until(async () => (await report()).last_backup)
   rmSync(folder, { recursive: true })
 }, 60_000)
 afterEach(() => rmSync(folder, { recursive: true, force: true }))

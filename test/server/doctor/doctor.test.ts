@@ -12,6 +12,7 @@ import { textOf } from '../../docs/documents.ts'
 import { startTestApp, type TestApp } from '../../support/app.ts'
 import { databaseKind } from '../../support/database.ts'
 import { registerPerson } from '../../support/people.ts'
+import { requires } from '../../support/requires.ts'
 import { clientMade, mint, signedProject } from '../../support/statements.ts'
 import { operate } from '../backup/support.ts'
 import { environmentOf } from '../rekey_outer/support.ts'
@@ -226,7 +227,10 @@ if (databaseKind === 'embedded') {
     expect(wrongIn(await look())).toEqual({ files: 'fail' })
     chmodSync(app.config.DATA_DIR, 0o700)
   })
-} else {
+}
+
+{
+  const { test } = requires('postgresql')
   test('a replication slot without a reader is said, and a clock that differs', async () => {
     await sql()`select pg_create_physical_replication_slot('nobody_reads', true)`
     expect(wrongIn(await look())).toEqual({ slots: 'warn' })

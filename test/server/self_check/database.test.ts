@@ -13,6 +13,7 @@ import {
   preparedDatabase,
   type TestDatabase,
 } from '../../support/database.ts'
+import { requires } from '../../support/requires.ts'
 
 const KEYS = {
   SECRET_KEY: 'k'.repeat(36),
@@ -88,7 +89,8 @@ test('a database of a later version fails, and one of an earlier version says wh
   expect(await checkDatabase(config)).toContain('the next start migrates it (1)')
 })
 
-if (databaseKind === 'postgresql') {
+{
+  const { test } = requires('postgresql')
   test('a PostgreSQL that is not there fails at once', async () => {
     const away = { ...config, DB_HOST: '/nowhere' }
     await expect(checkDatabase(away)).rejects.toThrow('there is no such socket')
@@ -99,7 +101,9 @@ if (databaseKind === 'postgresql') {
     const fast = checkClock(config, { now: () => Date.now() + 3_600_000 })
     await expect(fast).rejects.toThrow("differs from PostgreSQL's by 3600 s")
   })
-} else {
+}
+
+if (databaseKind === 'embedded') {
   test('a server that uses the directory is let work', async () => {
     await change(async () => {
       expect(await checkDatabase(config)).toContain('a server uses it')

@@ -1,6 +1,7 @@
 /** Floods over connections, and what a neighbour of the one who floods notices of it. */
 import { expect } from 'bun:test'
 import type { Socket } from 'node:net'
+import { endsWithin } from '../../../src/platform/async/timeout.ts'
 import { API } from '../agent.ts'
 import { effort } from '../effort.ts'
 import type { MeteredStage } from './stage.ts'
@@ -14,11 +15,22 @@ export const many = (unit: Uint8Array, bytes = 65_536) =>
 
 /** Sends it over and over, as fast as it is taken. */
 export async function flood(wire: Socket, unit: Buffer, ms = FLOOD_MS): Promise<void> {
-  const until = Date.now() + ms
-  while (wire.writable && Date.now() < until) {
-    if (wire.writableNeedDrain) await Bun.sleep(2)
+  const endsAt = Date.now() + ms
+  while (wire.writable && Date.now() < endsAt) {
+    // A connection that the other side does not read may never drain.
+    if (wire.writableNeedDrain) await endsWithin(endsAt - Date.now(), drainOrEnd(wire))
     else if (wire.write(unit)) await new Promise((resolve) => setImmediate(resolve))
   }
+}
+
+function drainOrEnd(wire: Socket): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  wire.once('drain', resolve)
+  wire.once('close', resolve)
+  return promise.finally(() => {
+    wire.off('drain', resolve)
+    wire.off('close', resolve)
+  })
 }
 
 /** When the collector runs is chance, so each has three tries. */
@@ -51,6 +63,7 @@ async function callsOfTheNeighbour(
       })
       expect(status).toBe(200)
       served += 1
+      // The neighbour calls at a steady pace: calls without a pause would be a flood of their own.
       await Bun.sleep(5)
     }
   })()

@@ -1,15 +1,18 @@
-// tier: all, both databases in test:all
+// tier: all
 /**
  * Two processes of the next version start at once on an old schema, on PostgreSQL, beside one of before that serves:
  * the schema is changed once, whichever of them is killed meanwhile.
  */
-import { expect, test } from 'bun:test'
+import { expect } from 'bun:test'
 import { join } from 'node:path'
 import type postgres from 'postgres'
 import { appliedIn } from '../../../src/platform/db/migrations/migrate.ts'
-import { databaseKind, freshDatabase } from '../../support/database.ts'
+import { freshDatabase } from '../../support/database.ts'
+import { requires } from '../../support/requires.ts'
 import { change, configOf } from '../restored.ts'
 import { KEYS, underLoad } from './restart.ts'
+
+const { test } = requires('postgresql')
 
 const NEXT = [process.execPath, join(import.meta.dir, 'child.ts')]
 
@@ -42,38 +45,36 @@ async function holdLock(sql: postgres.Sql): Promise<() => Promise<void>> {
   }
 }
 
-if (databaseKind === 'postgresql') {
-  test.each([
-    ['neither', null, 3],
-    ['the one that migrates', 0, 2],
-    ['the one that waits', 1, 2],
-  ])(
-    'of two that start at once, when %s is killed, the schema is changed once and nothing is lost',
-    async (_, killed, healthy) => {
-      const database = await freshDatabase()
-      const config = configOf({ keys: KEYS }, database)
-      const found = await underLoad({ env: database.env }, 1, ({ start, proceed, untilHealthy }) =>
-        change(config, async ({ sql }) => {
-          const release = await holdLock(sql)
-          const first = start(NEXT)
-          await untilMigrating(sql, 0)
-          const second = start(NEXT)
-          await untilMigrating(sql, 1)
-          const both = [first, second]
-          const victim = both[killed ?? 2]
-          victim?.kill('SIGKILL')
-          await victim?.exited
-          await release()
-          await Promise.all(both.filter((one) => one !== victim).map(({ ready }) => ready))
-          await untilHealthy(healthy)
-          await proceed()
-          const names = (await appliedIn(sql))?.map(({ name }) => name) ?? []
-          return { later: names.filter((name) => name === '9999_later') }
-        }),
-      )
-      expect(found).toMatchObject({ lost: [], torn: [], later: ['9999_later'] })
-      expect(found.calls).toBeGreaterThan(200)
-    },
-    240_000,
-  )
-}
+test.each([
+  ['neither', null, 3],
+  ['the one that migrates', 0, 2],
+  ['the one that waits', 1, 2],
+])(
+  'of two that start at once, when %s is killed, the schema is changed once and nothing is lost',
+  async (_, killed, healthy) => {
+    const database = await freshDatabase()
+    const config = configOf({ keys: KEYS }, database)
+    const found = await underLoad({ env: database.env }, 1, ({ start, proceed, untilHealthy }) =>
+      change(config, async ({ sql }) => {
+        const release = await holdLock(sql)
+        const first = start(NEXT)
+        await untilMigrating(sql, 0)
+        const second = start(NEXT)
+        await untilMigrating(sql, 1)
+        const both = [first, second]
+        const victim = both[killed ?? 2]
+        victim?.kill('SIGKILL')
+        await victim?.exited
+        await release()
+        await Promise.all(both.filter((one) => one !== victim).map(({ ready }) => ready))
+        await untilHealthy(healthy)
+        await proceed()
+        const names = (await appliedIn(sql))?.map(({ name }) => name) ?? []
+        return { later: names.filter((name) => name === '9999_later') }
+      }),
+    )
+    expect(found).toMatchObject({ lost: [], torn: [], later: ['9999_later'] })
+    expect(found.calls).toBeGreaterThan(200)
+  },
+  240_000,
+)

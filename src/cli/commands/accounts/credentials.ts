@@ -5,6 +5,7 @@ import { ApiError } from '../../../client/http/api.ts'
 import { forgetAccount } from '../../accounts/registry.ts'
 import type { deleteAccountOptions, passwordOptions } from '../../catalogue/options.ts'
 import type { Action, OptionValues } from '../../command.ts'
+import type { Context } from '../../context.ts'
 import { forgetNames } from '../../completion/names.ts'
 import { CliError } from '../../terminal/cli_error.ts'
 import { confirmed } from '../../terminal/confirmed.ts'
@@ -14,7 +15,7 @@ import { readPassword, showRecoveryKey } from './passwords.ts'
 
 export const changePassword: Action<typeof passwordOptions> = async (context, _, options) => {
   const session = await context.session()
-  const { current, replacement } = await readBoth(options, session.email)
+  const { current, replacement } = await readBoth(context, options, session.email)
   await withPassword(replacePassword(session, current, replacement))
   context.output.done(
     `The password of ${session.email} is changed; all other sessions have ended. The recovery key and passkeys stay as they are.`,
@@ -24,21 +25,25 @@ export const changePassword: Action<typeof passwordOptions> = async (context, _,
 }
 
 /** Of standard input the first line is the present password, and the second the new one. */
-async function readBoth({ passwordStdin }: OptionValues<typeof passwordOptions>, email: string) {
+async function readBoth(
+  { host }: Context,
+  { passwordStdin }: OptionValues<typeof passwordOptions>,
+  email: string,
+) {
   const checked = (replacement: string) => strong(replacement, 'password', [email])
   if (passwordStdin) {
-    const [current = '', replacement = ''] = await readLinesFromStdin()
+    const [current = '', replacement = ''] = await readLinesFromStdin(host)
     return { current, replacement: await checked(replacement) }
   }
   const hint = 'give both on standard input, a line each, with --password-stdin'
-  const current = await askSecret('Present password', { hint })
-  const replacement = await checked(await askSecret('New password', { isNew: true, hint }))
+  const current = await askSecret(host, 'Present password', { hint })
+  const replacement = await checked(await askSecret(host, 'New password', { isNew: true, hint }))
   return { current, replacement }
 }
 
 export const newRecoveryKey: Action<typeof passwordOptions> = async (context, _, options) => {
   const session = await context.session()
-  const password = await readPassword(options)
+  const password = await readPassword(context, options)
   const recoveryKey = await withPassword(replaceRecoveryKey(session, password))
   context.output.done('The earlier recovery key is worth nothing any more.', {
     recovery_key: recoveryKey,
@@ -56,10 +61,11 @@ export const deleteOwnAccount: Action<typeof deleteAccountOptions> = async (
   const session = await context.session()
   const { email, server, choice, store } = session
   await confirmed(
+    context.host,
     options,
     `Delete the account ${email} at ${server}, with its personal workspace and all secrets in it? Nobody can bring them back.`,
   )
-  const password = await readPassword(options)
+  const password = await readPassword(context, options)
   await withPassword(endAccount(session, password)).catch((error: unknown) => {
     throw stillMember(error)
   })

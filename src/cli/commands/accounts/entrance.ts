@@ -35,10 +35,18 @@ type Entered = {
 
 export const register: Action<typeof entranceOptions> = async (context, [email = ''], options) => {
   const server = await context.server()
-  const password = await readNewPassword(options, email)
+  const password = await readNewPassword(context, options, email)
   const place = await placeFor(context, email, options)
   const code = context.env.SERVICE_OWNER_CODE
-  const { recoveryKey, workspaceId, known } = await signUp(server, email, password, true, code)
+  const { argon2id } = context.host
+  const { recoveryKey, workspaceId, known } = await signUp(
+    server,
+    email,
+    password,
+    true,
+    code,
+    argon2id,
+  )
   if (known) openKnownChains(context.env, server).remember(workspaceId, known)
   openKnownNames(context.env, server).accept(usualList({ email }), '', [workspaceId])
   const entered = await enter(context, place, password)
@@ -51,7 +59,7 @@ export const register: Action<typeof entranceOptions> = async (context, [email =
 export const login: Action<typeof entranceOptions> = async (context, [email = ''], options) => {
   // No password is asked for on behalf of a server that is not trusted.
   await context.server()
-  const password = await readPassword(options)
+  const password = await readPassword(context, options)
   const place = await placeFor(context, email, options)
   context.output.record(await enter(context, place, password))
   return undefined
@@ -61,10 +69,10 @@ export const login: Action<typeof entranceOptions> = async (context, [email = ''
 export const recover: Action<typeof entranceOptions> = async (context, [email = ''], options) => {
   const server = await context.server()
   const hint = 'set SERVICE_RECOVERY_KEY'
-  const given = context.env.SERVICE_RECOVERY_KEY ?? (await askSecret('Recovery key', { hint }))
-  const password = await readNewPassword(options, email)
+  const given = context.env.SERVICE_RECOVERY_KEY ?? (await askSecret(context.host, 'Recovery key', { hint }))
+  const password = await readNewPassword(context, options, email)
   const place = await placeFor(context, email, options)
-  const next = await recoverAccount(server, email, given, password)
+  const next = await recoverAccount(server, email, given, password, context.host.argon2id)
   showEntered(context, await enter(context, place, password), next)
   context.output.say(
     'The password is changed; all other sessions have ended, and passkeys are removed.',
@@ -103,7 +111,7 @@ async function enter(
   password: string,
 ): Promise<Entered> {
   const { server } = account
-  const session = await logIn(server, account.email, password)
+  const session = await logIn(server, account.email, password, context.host.argon2id)
   learnKeys(openKnownNames(context.env, server), session.email, toBase64(session.publicKey))
   const before = await store.read().catch(() => null)
   const isSame = before?.email === session.email && before.server === server

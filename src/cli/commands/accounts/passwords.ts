@@ -9,18 +9,22 @@ const HINT = 'give the password on standard input with --password-stdin'
 
 type PasswordOptions = Pick<OptionValues<typeof passwordOptions>, 'passwordStdin'>
 
-export async function readPassword({ passwordStdin }: PasswordOptions): Promise<string> {
-  return passwordStdin ? readPasswordFromStdin() : askSecret('Password', { hint: HINT })
+export async function readPassword(
+  { host }: Context,
+  { passwordStdin }: PasswordOptions,
+): Promise<string> {
+  return passwordStdin ? readPasswordFromStdin(host) : askSecret(host, 'Password', { hint: HINT })
 }
 
 /** @throws CliError for one that is easily guessed */
 export async function readNewPassword(
+  { host }: Context,
   { passwordStdin }: PasswordOptions,
   email: string,
 ): Promise<string> {
   const chosen = passwordStdin
-    ? await readPasswordFromStdin()
-    : await askSecret('Choose a password', { isNew: true, hint: HINT })
+    ? await readPasswordFromStdin(host)
+    : await askSecret(host, 'Choose a password', { isNew: true, hint: HINT })
   return strong(chosen, 'password', [email])
 }
 

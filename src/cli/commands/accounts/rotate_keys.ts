@@ -32,13 +32,14 @@ export const rotate: Action<typeof rotateKeysOptions> = async (context, _, optio
   const gone = options.without ?? []
   await demandAll(session, gone)
   await confirmed(
+    context.host,
     options,
     `Replace the keys of ${email} at ${server}? All other sessions end, the earlier recovery key is worth nothing any more, passkeys log in and no longer unlock, and what you granted tokens in signed workspaces ends unless kept.`,
   )
   const invitations = (await session.workspaces()).filter((one) => !isActive(one))
   const tokens = await tokensOf(session)
   const kept = await keptAmong(context, email, tokens.held, options)
-  const password = await readPassword(options)
+  const password = await readPassword(context, options)
   const waiting = await nextOf(session.stored)
   const next = waiting ?? (await newKeys())
   await keepNext(session, next)

@@ -47,7 +47,7 @@ export const end: Action<typeof endSessionOptions> = async (context, ids, option
       'end it with: cloakroom logout',
     )
   }
-  if (chosen.length > 0) await confirmed(options, `End ${chosen.length} sessions?`)
+  if (chosen.length > 0) await confirmed(context.host, options, `End ${chosen.length} sessions?`)
   for (const { id } of chosen) await api.call(revokeSession, { params: { session_id: id } })
   context.output.done(`${chosen.length} ended.`, { ended: chosen.map(({ id }) => id) })
   return undefined

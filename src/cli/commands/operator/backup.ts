@@ -7,8 +7,8 @@ import { explained, serverConfig } from './operator.ts'
 
 type Sums = Awaited<ReturnType<typeof backUp>>
 
-export const backup: Action<typeof backupOptions> = ({ output }, [file = ''], options) =>
-  explained(async () => {
+export const backup: Action<typeof backupOptions> = ({ host, output }, [file = ''], options) =>
+  explained(host, async () => {
     const { backUp: make } = await import('../../../server/backup/index.ts')
     const recipients = options.recipient ?? []
     const sums = await output.during('backing up', make(serverConfig(), { file, recipients }))
@@ -22,8 +22,8 @@ export const backup: Action<typeof backupOptions> = ({ output }, [file = ''], op
     return 0
   })
 
-export const restoreBackup: Action<typeof restoreOptions> = ({ output }, [file = ''], options) =>
-  explained(async () => {
+export const restoreBackup: Action<typeof restoreOptions> = ({ host, output }, [file = ''], options) =>
+  explained(host, async () => {
     const { restore } = await import('../../../server/backup/index.ts')
     const identities = options.identity === undefined ? [] : await identitiesIn(options.identity)
     const given = { file, identities, force: options.force === true }
@@ -44,8 +44,8 @@ export const restoreBackup: Action<typeof restoreOptions> = ({ output }, [file =
     return 0
   })
 
-export const moveDatabase: Action<typeof moveOptions> = ({ output }, _, options) =>
-  explained(async () => {
+export const moveDatabase: Action<typeof moveOptions> = ({ host, output }, _, options) =>
+  explained(host, async () => {
     const { to, dryRun = false } = options
     if (to === undefined) throw new CliError('usage', 'where to? add --to')
     const { move } = await import('../../../server/backup/index.ts')

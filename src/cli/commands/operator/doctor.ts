@@ -4,8 +4,8 @@ import { diagnose, type Finding } from '../../../server/doctor/index.ts'
 import type { Action } from '../../command.ts'
 import { explained, serverConfig } from './operator.ts'
 
-export const doctor: Action = ({ output }) =>
-  explained(async () => {
+export const doctor: Action = ({ host, output }) =>
+  explained(host, async () => {
     const findings = await output.during('looking', diagnose(serverConfig()))
     if (output.isJson || output.isQuiet) output.table(findings, ['check', 'level', 'said'])
     else output.say(...findings.flatMap(linesOf))

@@ -6,6 +6,7 @@ import { type Config, ConfigError, readConfig } from '../../../platform/config/c
 import { dialledAddress, hostToAsk } from '../../../platform/config/own_address.ts'
 import { EX_CONFIG } from '../../../platform/exit_codes.ts'
 import { complaints } from '../../../platform/printable.ts'
+import type { Host } from '../../host.ts'
 
 type Listener = { name: string; port: number; path: string }
 
@@ -15,9 +16,9 @@ const HEALTHY = 'healthy'
 const NO_KEYS = { SECRET_KEY: '', ENCRYPTION_KEY: '' }
 
 /** Exits with 0 if every listener that ROLE opens is healthy, else with 1. */
-export async function runHealth(json = false): Promise<number> {
+export async function runHealth({ env, streams }: Host, json = false): Promise<number> {
   try {
-    const config = readConfig(process.env, () => NO_KEYS)
+    const config = readConfig(env, () => NO_KEYS)
     const listeners = listenersOf(config)
     const answers = await Promise.all(listeners.map((listener) => examine(config, listener)))
     const found = listeners.map((listener, index) => ({
@@ -25,11 +26,11 @@ export async function runHealth(json = false): Promise<number> {
       health: answers[index] ?? '',
       url: urlOf(config, listener),
     }))
-    process.stdout.write(json ? `${JSON.stringify(found, null, 2)}\n` : found.map(lineOf).join(''))
+    streams.stdout.write(json ? `${JSON.stringify(found, null, 2)}\n` : found.map(lineOf).join(''))
     return answers.every((answer) => answer === HEALTHY) ? 0 : 1
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
-    process.stderr.write(complaints(error.problems))
+    streams.stderr.write(complaints(error.problems))
     return EX_CONFIG
   }
 }

@@ -1,9 +1,10 @@
 /** `cloakroom keygen`: fresh keys, to be redirected into a .env file. */
 import { generateKeys } from '../../../server/own_keys.ts'
+import type { Host } from '../../host.ts'
 
-export async function runKeygen(json = false): Promise<number> {
+export async function runKeygen({ streams }: Host, json = false): Promise<number> {
   const keys = generateKeys()
   const lines = Object.entries(keys).map(([name, value]) => `${name}=${value}\n`)
-  process.stdout.write(json ? `${JSON.stringify(keys, null, 2)}\n` : lines.join(''))
+  streams.stdout.write(json ? `${JSON.stringify(keys, null, 2)}\n` : lines.join(''))
   return 0
 }

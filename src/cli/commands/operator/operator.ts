@@ -3,18 +3,20 @@ import { EX_CONFIG } from '../../../platform/exit_codes.ts'
 import { complaints } from '../../../platform/printable.ts'
 import { ConfigError, problemIn } from '../../../server/backup/index.ts'
 import { RekeyProblem } from '../../../server/rekey_outer/index.ts'
+import type { Host } from '../../host.ts'
 import { CliError } from '../../terminal/cli_error.ts'
 
 export { serverConfig } from '../../../server/backup/index.ts'
 
 export async function explained(
+  { streams }: Host,
   work: () => Promise<number | undefined>,
 ): Promise<number | undefined> {
   try {
     return await work()
   } catch (error) {
     if (error instanceof ConfigError) {
-      process.stderr.write(complaints(error.problems))
+      streams.stderr.write(complaints(error.problems))
       return EX_CONFIG
     }
     if (error instanceof RekeyProblem) throw new CliError('failed', error.message)

@@ -16,8 +16,8 @@ import { explained, serverConfig } from './operator.ts'
 const MAX_BATCH = 1_000
 const MAX_PAUSE_MS = 60_000
 
-export const rekey: Action<typeof rekeyOuterOptions> = ({ output }, _, options) =>
-  explained(async () => {
+export const rekey: Action<typeof rekeyOuterOptions> = ({ host, output }, _, options) =>
+  explained(host, async () => {
     const wanted = {
       batch: numberOf('--batch', options.batch, { min: 1, max: MAX_BATCH }),
       pauseMs: numberOf('--pause', options.pause, { min: 0, max: MAX_PAUSE_MS }),

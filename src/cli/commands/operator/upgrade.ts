@@ -8,8 +8,8 @@ import { CliError } from '../../terminal/cli_error.ts'
 import { explained, serverConfig } from './operator.ts'
 
 /** Returns 0, 1 where something is to be seen to first, 2 where it would not work, or 78 for wrong settings. */
-export const upgrade: Action<typeof upgradeOptions> = ({ output }, _, options) =>
-  explained(async () => {
+export const upgrade: Action<typeof upgradeOptions> = ({ host, output }, _, options) =>
+  explained(host, async () => {
     if (options.check !== true)
       throw new CliError('usage', 'a start does the upgrade: to see what it will do, add --check')
     const now = Date.now()
@@ -17,6 +17,6 @@ export const upgrade: Action<typeof upgradeOptions> = ({ output }, _, options) =
     const text = output.isJson
       ? `${printableJson(report, 2)}\n`
       : printableLines(linesOf(report, now))
-    process.stdout.write(text)
+    host.streams.stdout.write(text)
     return report.verdict
   })

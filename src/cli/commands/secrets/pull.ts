@@ -27,7 +27,7 @@ export const pull: Action<typeof pullOptions> = async (context, [path], options)
     return undefined
   }
   const yes = options.force === true || options.yes === true
-  const changed = await writePrivately(path, text, { yes })
+  const changed = await writePrivately(context.host, path, text, { yes })
   const { length: count } = Object.keys(values)
   context.output.done(
     changed

@@ -15,7 +15,7 @@ import { deleteSecrets, provenSecrets, reportStored, store } from '../../values/
 
 /** Policies of what is there stay, but for what `sensitivity.ts` says. */
 export const push: Action<typeof pushOptions> = async (context, [path = '.env'], options) => {
-  const file = readValuesOf(path, context.output.warn)
+  const file = readValuesOf(context.host, path, context.output.warn)
   const choice = choiceOf(options)
   const scope = await projectScope(context)
   const known = await provenSecrets(scope, Object.keys(file))
@@ -44,7 +44,7 @@ export const push: Action<typeof pushOptions> = async (context, [path = '.env'],
   }
   if (gone.length > 0) {
     const { project, environment } = scope
-    await confirmed(options, `Delete ${gone.join(', ')} from ${project.name}/${environment}?`)
+    await confirmed(context.host, options, `Delete ${gone.join(', ')} from ${project.name}/${environment}?`)
   }
   const counts = await store(context, scope, changedOf(compared), options)
   await deleteSecrets(scope, gone)

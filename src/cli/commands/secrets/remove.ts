@@ -18,6 +18,7 @@ export const remove: Action<typeof removeOptions> = async (context, typed, optio
   await demandSecrets(scope, keys)
   const names = keys.join(', ')
   await confirmed(
+    context.host,
     options,
     `Delete ${names} from ${project.name}/${environment}, with earlier versions? For 7 days they can be restored.`,
   )

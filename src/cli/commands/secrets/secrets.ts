@@ -7,6 +7,7 @@ import type { setOptions, tokenOption } from '../../catalogue/options.ts'
 import type { Action, OptionValues } from '../../command.ts'
 import type { Context } from '../../context.ts'
 import { checkedValues, readValuesOf, type Values } from '../../files/formats.ts'
+import type { Host } from '../../host.ts'
 import { withDefaults } from '../../policies/defaults.ts'
 import { environmentOf, projectScope } from '../../scope.ts'
 import { onlyElsewhere } from '../../suggestions.ts'
@@ -48,14 +49,14 @@ export const set: Action<typeof setOptions> = async (context, pairs, options) =>
 
 /** From `NAME=value` pairs, from a file, or one value that is asked for. */
 async function valuesOf(
-  { output }: Context,
+  { host, output }: Context,
   pairs: string[],
   options: SetOptions,
 ): Promise<Values> {
-  if (options.fromFile !== undefined) return readValuesOf(options.fromFile, output.warn)
+  if (options.fromFile !== undefined) return readValuesOf(host, options.fromFile, output.warn)
   const [first = ''] = pairs
   if (isAsked(pairs, options)) {
-    return checkedValues([[first, await askValue(first, options)]])
+    return checkedValues([[first, await askValue(host, first, options)]])
   }
   if (pairs.length === 0) throw new CliError('usage', 'give NAME=value, NAME, or --from-file')
   return checkedValues(pairs.map(splitPair))
@@ -66,10 +67,10 @@ function isAsked(pairs: readonly string[], { fromFile }: SetOptions): boolean {
   return fromFile === undefined && pairs.length === 1 && !pairs[0]?.includes('=')
 }
 
-async function askValue(name: string, { stdin }: SetOptions): Promise<string> {
-  if (stdin) return readValueFromStdin()
+async function askValue(host: Host, name: string, { stdin }: SetOptions): Promise<string> {
+  if (stdin) return readValueFromStdin(host)
   const hint = 'give NAME=value, or the value on standard input with --stdin'
-  return askSecret(`Value of ${name}`, { hint })
+  return askSecret(host, `Value of ${name}`, { hint })
 }
 
 function splitPair(pair: string): [string, string] {

@@ -39,6 +39,7 @@ export const remove: Action<typeof confirmOptions> = async (context, [name = '']
   const held = await heldIn(scope)
   const before = await deletedOf(scope)
   await confirmed(
+    context.host,
     options,
     `Delete ${name} from ${project.name}${lossOf(held)}? For 7 days secrets can be restored; tokens of ${name} alone are revoked.`,
   )

@@ -98,7 +98,7 @@ export const remove: Action<typeof removeMemberOptions> = async (
 ) => {
   if (await left(context, email, options)) return undefined
   const scope = await workspaceScope(context)
-  await confirmed(options, `Remove ${email} from ${scope.workspace.name}?`)
+  await confirmed(context.host, options, `Remove ${email} from ${scope.workspace.name}?`)
   const kept = await keepTokensOf(context, scope, email, options)
   await removeFrom(placeOf(scope), email, kept)
   context.output.done(
@@ -119,7 +119,7 @@ async function left(
   demandProjectFile(context, 'workspace')
   const workspace = await session.entry(context.settings.workspace?.value)
   const { id, name } = workspace
-  await confirmed(options, `Leave ${name}?`)
+  await confirmed(context.host, options, `Leave ${name}?`)
   const params = { workspace_id: id, member: email }
   const { chains, identity } = session
   await signOwnRemoval({ chains, workspace, identity }, (link) =>

@@ -97,7 +97,7 @@ export const use: Action = async (context, [name = '']) => {
 export const remove: Action<typeof confirmOptions> = async (context, [name = ''], options) => {
   const scope = await workspaceScope(context)
   const project = await findProject(scope, name)
-  await confirmed(options, async () => {
+  await confirmed(context.host, options, async () => {
     const lost = await lossOf(scope, project)
     return `Delete ${project.name}${lost}? For 7 days an admin can restore project and secrets, not agents and tokens.`
   })

@@ -13,7 +13,7 @@ import { checkKnownKeys } from '../../trust/known_keys.ts'
 export const rekeyAll: Action<typeof rekeyOptions> = async (context, _, options) => {
   const scope = await workspaceScope(context)
   const { session, workspace } = scope
-  await confirmed(options, async () => {
+  await confirmed(context.host, options, async () => {
     const ends = await endsOf(scope)
     return `Seal everything of ${workspace.name} under a new key? That ends for good what the old one opens: ${ends}.`
   })
@@ -61,7 +61,7 @@ export const acceptKey: Action<typeof confirmOptions> = async (context, [named =
   }
   if (known) context.output.warn(`known: epoch ${known.epoch}  ${await keyFingerprint(known)}`)
   context.output.warn(`shown: epoch ${now.epoch}  ${accepted.fingerprint}`)
-  await confirmed(options, `Does another member of ${name} see the one that is shown? Accept it?`)
+  await confirmed(context.host, options, `Does another member of ${name} see the one that is shown? Accept it?`)
   session.workspaceKeys.remember(shown)
   context.output.done(`The key of ${name} is accepted.`, accepted)
   return undefined

@@ -95,7 +95,7 @@ export const removeAll: Action<typeof confirmOptions> = async (context, [named =
   const session = await context.session()
   const { id, name } = await session.entry(named)
   const params = { workspace_id: id }
-  await confirmed(options, async () => {
+  await confirmed(context.host, options, async () => {
     const [projects, agents, people] = await Promise.all([
       session.api.list(listProjects, { query: params }),
       session.api.list(listAgents, { params }),

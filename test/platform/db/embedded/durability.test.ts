@@ -6,6 +6,7 @@ import postgres from 'postgres'
 import { openEmbedded } from '../../../../src/platform/db/embedded/open.ts'
 import { effort } from '../../../support/effort.ts'
 import { databasePlace } from '../../../support/places.ts'
+import { until } from '../../../support/until.ts'
 import { startChild } from './process.ts'
 
 let directory = ''
@@ -42,6 +43,7 @@ describe('a kill', () => {
       const fresh = join(directory, `after-${delayMs}`)
       const child = startChild(fresh, 'hold')
       await child.until('extracting')
+      // The moment of the kill is the subject.
       await Bun.sleep(delayMs)
       await child.kill()
       expect(await readIds(fresh, 'CREATE TABLE IF NOT EXISTS marks (id integer)')).toEqual([])
@@ -52,8 +54,9 @@ describe('a kill', () => {
   test('while a template is being extracted leaves only what the next start removes', async () => {
     const child = startChild(directory, 'hold')
     await child.until('extracting')
-    while (!readdirSync(directory).some((name) => name.startsWith('postgres.new-')))
-      await Bun.sleep(0)
+    await until(() => readdirSync(directory).some((name) => name.startsWith('postgres.new-')), {
+      stepMs: 0,
+    })
     await child.kill()
     expect(readdirSync(directory)).not.toContain('postgres')
     expect(await readIds(directory, 'CREATE TABLE marks (id integer)')).toEqual([])

@@ -1,9 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs'
 
-/** What became of each file: how many of its tests passed, and the names of those that failed. */
-export type Report = Map<string, { passed: number; failed: string[] }>
+export type FileReport = { passed: number; skipped: number; failed: string[] }
 
-/** With more of them the machine is not to blame. */
+/** What became of each file: how many of its tests passed or were skipped, and the names of those that failed. */
+export type Report = Map<string, FileReport>
+
+/** With more failures the cause is not a busy machine. */
 const REPEATED = 3
 
 const TESTCASE =
@@ -15,16 +17,18 @@ export function readReport(path: string): Report {
   const report: Report = new Map()
   const xml = existsSync(path) ? readFileSync(path, 'utf8') : ''
   for (const [, name = '', group = '', file = '', inner = ''] of xml.matchAll(TESTCASE)) {
-    const { passed, failed } = report.get(file) ?? { passed: 0, failed: [] }
-    const test = plainText([file, group, name].filter((part) => part !== '').join(' > '))
-    if (inner.includes('<failure')) report.set(file, { passed, failed: [...failed, test] })
-    else report.set(file, { passed: passed + (inner.includes('<skipped') ? 0 : 1), failed })
+    const entry = report.get(file) ?? { passed: 0, skipped: 0, failed: [] }
+    report.set(file, entry)
+    if (inner.includes('<skipped')) entry.skipped += 1
+    else if (inner.includes('<failure'))
+      entry.failed.push(plainText([file, group, name].filter((part) => part !== '').join(' > ')))
+    else entry.passed += 1
   }
   return report
 }
 
-/** Of files that ran with a failure, those to run once more: with a failure, or in no report. */
-export function doubtful(report: Report, files: readonly string[]): string[] {
+/** The files to run once more: a few with failures, and those that are in no report. */
+export function filesToRepeat(report: Report, files: readonly string[]): string[] {
   const failed = files.filter((file) => report.get(file)?.failed.length)
   return [...(failed.length > REPEATED ? [] : failed), ...files.filter((file) => !report.has(file))]
 }

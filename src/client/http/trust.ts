@@ -1,0 +1,32 @@
+/**
+ * The authorities that connections to servers trust besides the usual ones. A process has one set, except
+ * where several commands run in one process: then each has its own. That one travels with the asynchronous
+ * context, because a dozen layers between a command and `fetch` know nothing of certificates.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks'
+
+/** The runtime would follow NODE_TLS_REJECT_UNAUTHORIZED=0 of the environment. */
+const VERIFIED = { rejectUnauthorized: true }
+
+export type Trust = { tls: typeof VERIFIED & { ca?: string[] } }
+
+type Scope = { trust: Trust }
+
+const ofProcess: Scope = { trust: { tls: VERIFIED } }
+const scopes = new AsyncLocalStorage<Scope>()
+
+/** Runs `work` with the usual authorities; authorities that it adds hold within it only. */
+export function withSeparateTrust<T>(work: () => Promise<T>): Promise<T> {
+  return scopes.run({ trust: { tls: VERIFIED } }, work)
+}
+
+/** From now on, for this process or, inside `withSeparateTrust`, for that work. */
+export function setAuthorities(ca: string[]): void {
+  const scope = scopes.getStore() ?? ofProcess
+  scope.trust = { tls: { ...VERIFIED, ca } }
+}
+
+/** What `fetch` and `WebSocket` are given for a server. */
+export function serverTrust(): Trust {
+  return (scopes.getStore() ?? ofProcess).trust
+}
