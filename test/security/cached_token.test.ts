@@ -6,20 +6,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { formatToken, mintToken, parseToken, sealedToken } from '../../src/platform/crypto/token.ts'
 import { messageOf } from '../../src/platform/fault.ts'
-import {
-  type Agent,
-  employAgent,
-  type IssuedToken,
-  openStage,
-  type Stage,
-} from '../support/agent.ts'
+import { type Agent, employAgent, type IssuedToken, sharedStage, type Stage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 
 let stage: Stage
 let agent: Agent
 
 beforeAll(async () => {
-  stage = await openStage()
+  stage = await sharedStage()
   agent = await employAgent(stage, {
     secrets: { KEY: marked('sk_live_cached') },
     ofProject: true,

@@ -10,13 +10,7 @@ import { OuterLayer, secretRow } from '../../src/platform/crypto/outer_layer.ts'
 import { environmentKey } from '../../src/platform/crypto/secret_value.ts'
 import { parseToken, sealedToken } from '../../src/platform/crypto/token.ts'
 import type { Endpoint } from '../../src/platform/http/endpoint.ts'
-import {
-  type Agent,
-  employAgent,
-  type IssuedToken,
-  openStage,
-  type Stage,
-} from '../support/agent.ts'
+import { type Agent, employAgent, type IssuedToken, sharedStage, type Stage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { answerOf } from '../support/upstream.ts'
 
@@ -29,8 +23,7 @@ let reader: IssuedToken
 let treasures: Record<string, Uint8Array>
 
 beforeAll(async () => {
-  const plenty = '1000000/1'
-  stage = await openStage({ env: { RATE_REGISTER: plenty, RATE_LOGIN: plenty } })
+  stage = await sharedStage()
   agent = await employAgent(stage, { secrets: { KEY: VALUE }, ofProject: true })
   reader = await agent.issue({ environment: 'development', capabilities: ['use', 'read'] })
   await agent.provision(reader)

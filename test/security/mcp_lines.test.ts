@@ -1,4 +1,4 @@
-// tier: quick
+// tier: all
 /**
  * What is no message gets an answer, and the server goes on: a line that is too long ended it in silence, and
  * who sent it waited for ever. What tools show is escaped.

@@ -106,6 +106,5 @@ describe('proxies, lax TLS, other authorities and debug output of the environmen
         expect(server.output()).not.toMatch(/\[fetch\]|curl -/)
       })
     },
-    30_000,
   )
 })

@@ -8,14 +8,7 @@ import type { TLSSocket } from 'node:tls'
 import { deleteAgent, unprovisionAgentToken } from '../../src/features/agents/contract.ts'
 import { deleteProject } from '../../src/features/projects/contract.ts'
 import { deleteSecret } from '../../src/features/secrets/contract.ts'
-import {
-  type Agent,
-  type AuditRow,
-  employAgent,
-  openStage,
-  recordOf,
-  type Stage,
-} from '../support/agent.ts'
+import { type Agent, type AuditRow, employAgent, openStage, recordOf, sharedStage, type Stage } from '../support/agent.ts'
 import { preparedDatabase } from '../support/database.ts'
 import { expectFault, forwardAs, recordOfAnswer, streamAs } from '../support/forward.ts'
 import { requires } from '../support/requires.ts'
@@ -258,7 +251,7 @@ function describeEndings(
 }
 
 describeEndings(requires(), 'one process, the database under test', async () => {
-  const stage = await openStage()
+  const stage = await sharedStage()
   return { here: stage, there: stage }
 })
 
@@ -271,7 +264,7 @@ describeEndings(requires('postgresql'), 'two instances on one PostgreSQL', async
 describe('in one process', () => {
   let stage: Stage
   beforeAll(async () => {
-    stage = await openStage()
+    stage = await sharedStage()
   })
   afterAll(() => stage.stop())
 
