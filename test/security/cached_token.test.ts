@@ -6,7 +6,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { formatToken, mintToken, parseToken, sealedToken } from '../../src/platform/crypto/token.ts'
 import { messageOf } from '../../src/platform/fault.ts'
-import { type Agent, employAgent, type IssuedToken, sharedStage, type Stage } from '../support/agent.ts'
+import {
+  type Agent,
+  employAgent,
+  type IssuedToken,
+  type Stage,
+  sharedStage,
+} from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 
 let stage: Stage

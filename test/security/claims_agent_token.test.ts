@@ -10,7 +10,13 @@ import { OuterLayer, secretRow } from '../../src/platform/crypto/outer_layer.ts'
 import { environmentKey } from '../../src/platform/crypto/secret_value.ts'
 import { parseToken, sealedToken } from '../../src/platform/crypto/token.ts'
 import type { Endpoint } from '../../src/platform/http/endpoint.ts'
-import { type Agent, employAgent, type IssuedToken, sharedStage, type Stage } from '../support/agent.ts'
+import {
+  type Agent,
+  employAgent,
+  type IssuedToken,
+  type Stage,
+  sharedStage,
+} from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { answerOf } from '../support/upstream.ts'
 

@@ -18,7 +18,7 @@ import { agents, tokenGrants } from '../../src/platform/db/schema/index.ts'
 import { type FaultCode, statusOf } from '../../src/platform/fault.ts'
 import { identityOf } from '../../src/sigchain/index.ts'
 import { openMemory } from '../client/signed_place.ts'
-import { API, resolveAs, sharedStage, type Stage } from '../support/agent.ts'
+import { API, resolveAs, type Stage, sharedStage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { envelopeFor } from '../support/people.ts'
 import {

@@ -4,7 +4,7 @@
  * the database the name alone is shown. A description is read by a model, which may follow it.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { type Agent, employAgent, sharedStage, type Stage } from '../support/agent.ts'
+import { type Agent, employAgent, type Stage, sharedStage } from '../support/agent.ts'
 import { callJson } from '../support/app.ts'
 import { marked } from '../support/canary.ts'
 

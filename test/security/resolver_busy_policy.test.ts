@@ -1,6 +1,6 @@
 // tier: quick
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { type Agent, employAgent, sharedStage, type Stage } from '../support/agent.ts'
+import { type Agent, employAgent, type Stage, sharedStage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 
 let stage: Stage

@@ -1,7 +1,7 @@
 // tier: quick
 /** Two hundred calls at once, of different workspaces: nobody ever sends or receives what is another's. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { type Agent, employAgent, recordOf, sharedStage, type Stage } from '../support/agent.ts'
+import { type Agent, employAgent, recordOf, type Stage, sharedStage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { answerOf } from '../support/upstream.ts'
 

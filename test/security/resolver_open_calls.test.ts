@@ -8,7 +8,15 @@ import type { TLSSocket } from 'node:tls'
 import { deleteAgent, unprovisionAgentToken } from '../../src/features/agents/contract.ts'
 import { deleteProject } from '../../src/features/projects/contract.ts'
 import { deleteSecret } from '../../src/features/secrets/contract.ts'
-import { type Agent, type AuditRow, employAgent, openStage, recordOf, sharedStage, type Stage } from '../support/agent.ts'
+import {
+  type Agent,
+  type AuditRow,
+  employAgent,
+  openStage,
+  recordOf,
+  type Stage,
+  sharedStage,
+} from '../support/agent.ts'
 import { preparedDatabase } from '../support/database.ts'
 import { expectFault, forwardAs, recordOfAnswer, streamAs } from '../support/forward.ts'
 import { requires } from '../support/requires.ts'
