@@ -89,7 +89,7 @@ async function expectPrinted(name: string, out: string): Promise<void> {
 const json = (body: object, headers: Record<string, string> = {}) =>
   answerOf(200, { 'content-type': 'application/json', ...headers }, JSON.stringify(body))
 
-/** Sends each event only after the one before has had time to arrive. */
+/** Pauses between events, because only real time puts them into separate packets to another process. */
 function events(list: readonly (readonly [name: string | null, data: unknown])[]): Script {
   return async (_, wire) => {
     wire.write(

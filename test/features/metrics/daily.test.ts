@@ -15,6 +15,7 @@ import { type Agent, employAgent, openStage, type Stage } from '../../support/ag
 import { callJson, startTestApp } from '../../support/app.ts'
 import { marked } from '../../support/canary.ts'
 import { type Person, registerPerson } from '../../support/people.ts'
+import { until } from '../../support/until.ts'
 
 const CRON_SECRET = 'a secret of the scheduler'
 const COMPUTE = '/telemetry/internal/compute-metrics/'
@@ -382,11 +383,10 @@ async function insertCalls(day: string, calls: readonly Call[]): Promise<void> {
 }
 
 async function outcomesWritten(): Promise<void> {
-  for (;;) {
+  await until(async () => {
     await stage.app.flushAudit()
     const [row] = await stage.app.connection.sql`
       select count(*)::int as n from audit_logs where source = 'resolver' and status_code is null`
-    if (row?.n === 0) return
-    await Bun.sleep(20)
-  }
+    return row?.n === 0
+  })
 }
