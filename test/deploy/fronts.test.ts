@@ -1,6 +1,6 @@
 // tier: all
 /** Cloakroom behind the real nginx and Caddy, configured as docs/deploy says. */
-import { afterAll, beforeAll, expect } from 'bun:test'
+import { expect } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,6 +12,8 @@ import { type Accepted, accepting, frame } from '../support/socket_upstream.ts'
 import { until } from '../support/until.ts'
 import { watched } from '../support/watched.ts'
 import { EXAMPLES, type Front, RESOLVER, startFront, VAULT } from './fronts.ts'
+
+const { afterAll, beforeAll } = requires('curl')
 
 const MIB = 1024 * 1024
 const HEAD =
