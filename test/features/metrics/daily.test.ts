@@ -12,7 +12,7 @@ import {
 import { dayOf, daysUntil } from '../../../src/features/metrics/days.ts'
 import { auditLogs, userActivity } from '../../../src/platform/db/schema/index.ts'
 import { type Agent, employAgent, openStage, type Stage } from '../../support/agent.ts'
-import { callJson, startTestApp } from '../../support/app.ts'
+import { callJson, sharedApp, startTestApp } from '../../support/app.ts'
 import { marked } from '../../support/canary.ts'
 import { type Person, registerPerson } from '../../support/people.ts'
 import { until } from '../../support/until.ts'
@@ -315,12 +315,11 @@ describe('POST /telemetry/internal/compute-metrics/', () => {
   })
 
   test('is not there without CRON_SECRET, whatever is presented', async () => {
-    const app = await startTestApp()
+    const app = await sharedApp()
     for (const token of [undefined, '', 'undefined', CRON_SECRET]) {
       const { status, body } = await app.call('POST', COMPUTE, { token, body: { days: 1 } })
       expect({ status, body }).toEqual({ status: 404, body: denied('not_found') })
     }
-    await app.stop()
   })
 })
 
