@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Authority, createAuthority } from '../../src/cli/demo/certificates.ts'
 import { mintToken } from '../../src/platform/crypto/token.ts'
 import { listDomains } from '../../src/resolver/contract.ts'
-import { startTestApp, type TestApp } from '../support/app.ts'
+import { sharedApp, type TestApp } from '../support/app.ts'
 import { openTerminal, PASSWORD, type Terminal } from './person.ts'
 
 const DAY_MS = 86_400_000
@@ -15,15 +15,14 @@ let authority: Authority
 const open = new Set<Bun.Server<unknown>>()
 
 beforeAll(async () => {
-  app = await startTestApp()
+  app = await sharedApp()
   ada = await openTerminal(app)
   authority = await createAuthority('Our own')
   ada.write('ca.pem', `Ours, since 2026\n${authority.certificate}\n`)
 })
-afterAll(async () => {
+afterAll(() => {
   for (const server of open) server.stop(true)
   ada.remove()
-  await app.stop()
 })
 
 type Leaf = { cert: string; key: string }
@@ -175,7 +174,7 @@ describe('the authority of --ca-file is trusted', () => {
   test('by commands with a session, in each way of naming it', async () => {
     const { origin } = gateway(await named())
     const env = { SERVICE_SERVER_URL: origin }
-    const entrance = ['register', 'ada@example.com', '--password-stdin', '--insecure-storage']
+    const entrance = ['register', 'ada@certificates.example', '--password-stdin', '--insecure-storage']
     const stdin = `${PASSWORD}\n`
     const entered = await ada.run([...entrance, '--ca-file', 'ca.pem'], { env, stdin })
     expect(entered.code).toBe(0)
@@ -184,7 +183,7 @@ describe('the authority of --ca-file is trusted', () => {
       { CLOAKROOM_CA_FILE: `${ada.cwd}/ca.pem` },
     ]) {
       const { out } = await ada.run(['whoami'], { env: { ...env, ...more } })
-      expect(out).toContain('ada@example.com')
+      expect(out).toContain('ada@certificates.example')
     }
     expect((await ada.run(['whoami'], { env })).code).toBe(6)
   })

@@ -6,7 +6,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { startTestApp, type TestApp } from '../support/app.ts'
+import { sharedApp, type TestApp } from '../support/app.ts'
 import { marked } from '../support/canary.ts'
 import { openAccount, openTerminal, PASSWORD, type Terminal } from './person.ts'
 import { openSwitch } from './running/switched_server.ts'
@@ -21,17 +21,16 @@ let ada: Terminal
 let token: string
 
 beforeAll(async () => {
-  app = await startTestApp()
-  ada = await openAccount(app, 'ada@example.com')
+  app = await sharedApp()
+  ada = await openAccount(app, 'ada@own-values.example')
   await ada.must('init', 'payments')
   await ada.must('secrets', 'set', `KEY=${TEAM}`, 'HOST=db.internal')
   await ada.must('secrets', 'set', 'URL=at:${KEY}', '--references')
   await ada.must('secrets', 'set', `KEY=${OWN}`, '--mine')
   token = ((await ada.json('workload-token', 'issue', 'ci')) as { token: string }).token
 })
-afterAll(async () => {
+afterAll(() => {
   ada.remove()
-  await app.stop()
 })
 
 const configOf = (terminal: Terminal) => join(terminal.home, '.config', 'cloakroom')
@@ -193,14 +192,14 @@ describe('the file', () => {
   })
 
   test('of one account opens for no other, on the same machine or with the file itself', async () => {
-    const eve = await openAccount(app, 'eve@example.com')
+    const eve = await openAccount(app, 'eve@own-values.example')
     await eve.must('init', 'payments')
     await eve.must('secrets', 'set', 'KEY=hers')
     writeFileSync(pathOf(eve), readFileSync(pathOf(ada)))
     const { code, err } = await eve.run(['secrets', 'get', 'KEY'])
     expect([code, err.includes('is of another account')]).toEqual([1, true])
     eve.remove()
-    const register = ['register', 'bob@example.com', '--password-stdin', '--insecure-storage']
+    const register = ['register', 'bob@own-values.example', '--password-stdin', '--insecure-storage']
     await ada.run([...register, '--name', 'bob'], { stdin: `${PASSWORD}\n` })
     const cwd = join(ada.home, 'bobs')
     mkdirSync(cwd)
@@ -210,7 +209,7 @@ describe('the file', () => {
     expect(await asBob('secrets', 'get', 'KEY')).toMatchObject({ out: 'his', err: '' })
     await asBob('secrets', 'set', 'KEY=his own', '--mine')
     expect(await asBob('secrets', 'get', 'KEY')).toMatchObject({ out: 'his own' })
-    await ada.must('account', 'use', 'ada@example.com')
+    await ada.must('account', 'use', 'ada@own-values.example')
     expect((await reveal('secrets', 'get', 'KEY')).out).toBe(OWN)
     await ada.must('logout', '--account', 'bob')
     expect(readdirSync(configOf(ada)).filter((name) => name.startsWith('own-values'))).toEqual([
@@ -226,7 +225,7 @@ describe('the file', () => {
       if (ran.code !== 0) throw new Error(ran.err)
       return ran.out
     }
-    await must(['register', 'cy@example.com', '--password-stdin'], `${PASSWORD}\n`)
+    await must(['register', 'cy@own-values.example', '--password-stdin'], `${PASSWORD}\n`)
     await must(['init', 'payments'])
     await must(['secrets', 'set', `KEY=${OWN}`, '--mine'])
     expect(await must(['secrets', 'get', 'KEY'])).toBe(OWN)
@@ -261,7 +260,7 @@ describe('it ends', () => {
 })
 
 test("logout says what goes with the session: tokens of agents, and values of one's own", async () => {
-  const frank = await openAccount(app, 'frank@example.com')
+  const frank = await openAccount(app, 'frank@own-values.example')
   await frank.must('init', 'payments')
   await frank.must('agent', 'create', 'deploy-bot', '--save')
   await frank.must('secrets', 'set', `KEY=${OWN}`, 'HOST=localhost', '--mine')
@@ -278,7 +277,7 @@ test('a fallback says which of its values are whose, and is no way around --no-m
   const server = openSwitch(app.controlPlane)
   const fay = await openAccount(
     { controlPlane: server.origin, resolver: app.resolver },
-    'fay@example.com',
+    'fay@own-values.example',
   )
   await fay.must('init', 'payments')
   await fay.must('secrets', 'set', `KEY=${OWN}`, '--mine')

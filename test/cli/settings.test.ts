@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { dirname, join } from 'node:path'
 import { withAliases } from '../../src/platform/config/aliases.ts'
 import { ConfigError, readConfig } from '../../src/platform/config/config.ts'
-import { startTestApp, type TestApp } from '../support/app.ts'
+import { sharedApp, type TestApp } from '../support/app.ts'
 import { openAccount, type Terminal } from './person.ts'
 
 let app: TestApp
@@ -12,14 +12,13 @@ let ada: Terminal
 let file: string
 
 beforeAll(async () => {
-  app = await startTestApp()
-  ada = await openAccount(app, 'ada@example.com')
+  app = await sharedApp()
+  ada = await openAccount(app, 'ada@settings.example')
   file = join(ada.home, '.config', 'cloakroom', 'config.json')
   mkdirSync(dirname(file), { recursive: true })
 })
-afterAll(async () => {
+afterAll(() => {
   ada.remove()
-  await app.stop()
 })
 
 const inFile = () => JSON.parse(readFileSync(file, 'utf8'))
