@@ -1,3 +1,4 @@
+// tier: all
 /** What TAB does, asked of the program and typed into the shells themselves. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'

@@ -1,3 +1,4 @@
+// tier: all
 /** Environments are made, copied and deleted; secrets are copied, deleted and brought back. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { startTestApp, type TestApp } from '../support/app.ts'

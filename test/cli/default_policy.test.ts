@@ -1,3 +1,4 @@
+// tier: quick
 /** The project file gives new secrets a policy, which can only narrow: somebody else may have written it. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { sharedApp, type TestApp } from '../support/app.ts'

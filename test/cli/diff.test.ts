@@ -1,3 +1,4 @@
+// tier: quick
 /** `secrets diff` opens both environments and says what differs, and nothing of what is in them. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { sharedApp, type TestApp } from '../support/app.ts'

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createAuthority } from '../../src/cli/demo/certificates.ts'
+import { serverTrust } from '../../src/client/http/trust.ts'
 import { logIn } from '../../src/client/vault.ts'
 import { freshEmail, sharedApp, type TestApp } from '../support/app.ts'
 import { cheapArgon2id } from '../support/cheap_argon2id.ts'
@@ -44,7 +45,8 @@ test('two people work at once, each with their own home, folder, environment and
     [adasEmail, 'first'],
     [bobsEmail, 'second'],
   ])
-  for (const person of [ada, bob]) expect(existsSync(join(person.cwd, '.cloakroom.json'))).toBe(true)
+  for (const person of [ada, bob])
+    expect(existsSync(join(person.cwd, '.cloakroom.json'))).toBe(true)
 })
 
 test('a relative path belongs to the folder of its command', async () => {
@@ -81,17 +83,31 @@ test('an authority that one command trusts is trusted by no other', async () => 
     hostname: 'localhost',
     port: 0,
     tls: { cert, key },
-    fetch: (request) => fetch(`${app.controlPlane}${new URL(request.url).pathname}`),
+    fetch: async (request) => {
+      const { method } = request
+      const headers = { 'content-type': 'application/json' }
+      const body = method === 'GET' ? null : await request.arrayBuffer()
+      const url = `${app.controlPlane}${new URL(request.url).pathname}`
+      const answer = await fetch(url, { method, headers, body })
+      return new Response(answer.body, { status: answer.status, headers: answer.headers })
+    },
   })
   const gateway = await openTerminal({ ...app, controlPlane: `https://localhost:${server.port}` })
   gateway.write('ca.pem', authority.certificate)
-  const status = (...args: string[]) => gateway.run(['login', adasEmail, '--password-stdin', ...args])
-  const codes = async () =>
-    (await Promise.all([status('--ca-file', 'ca.pem'), status(), status('--ca-file', 'ca.pem')])).map(
-      ({ err }) => /untrusted|not trusted/.test(err),
-    )
-  expect(await codes()).toEqual([false, true, false])
-  expect(await codes()).toEqual([false, true, false])
+  const enter = async (...args: string[]) => {
+    const login = ['login', adasEmail, '--password-stdin', '--insecure-storage', ...args]
+    const { err } = await gateway.run(login, { stdin: 'not the password' })
+    return /certificate is not trusted/.test(err) ? 'not trusted' : err.split('\n')[0]
+  }
+  const wrong = expect.stringContaining('invalid_credentials')
+  const trusting = () => enter('--ca-file', 'ca.pem')
+  expect(await Promise.all([trusting(), enter(), trusting()])).toEqual([
+    wrong,
+    'not trusted',
+    wrong,
+  ])
+  expect([await trusting(), await enter()]).toEqual([wrong, 'not trusted'])
+  expect(serverTrust().tls.ca).toBeUndefined()
   gateway.remove()
   await server.stop(true)
 })

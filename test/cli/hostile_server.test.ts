@@ -1,3 +1,4 @@
+// tier: quick
 /** What a person sees when the address is not that of a Cloakroom server, or that of a hostile one. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mintToken } from '../../src/platform/crypto/token.ts'

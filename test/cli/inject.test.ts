@@ -1,3 +1,4 @@
+// tier: quick
 /** `inject` fills a template, whole or not at all; what a stranger's template may not do is in test/security. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { chmodSync, existsSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs'

@@ -1,3 +1,4 @@
+// tier: quick
 import { expect, test } from 'bun:test'
 import { prepareMask } from '../../src/cli/terminal/mask.ts'
 

@@ -1,3 +1,4 @@
+// tier: all
 /** `cloakroom mcp` under clients that others wrote: the official inspector, and the client of Python. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'

@@ -1,3 +1,4 @@
+// tier: all
 /**
  * Values of a person's own (`secrets set --mine`): in place of stored ones, on this machine and for this account.
  * What is on the disk holds none of them, opens for nobody else, and no server is sent one.
@@ -199,7 +200,12 @@ describe('the file', () => {
     const { code, err } = await eve.run(['secrets', 'get', 'KEY'])
     expect([code, err.includes('is of another account')]).toEqual([1, true])
     eve.remove()
-    const register = ['register', 'bob@own-values.example', '--password-stdin', '--insecure-storage']
+    const register = [
+      'register',
+      'bob@own-values.example',
+      '--password-stdin',
+      '--insecure-storage',
+    ]
     await ada.run([...register, '--name', 'bob'], { stdin: `${PASSWORD}\n` })
     const cwd = join(ada.home, 'bobs')
     mkdirSync(cwd)
@@ -248,7 +254,7 @@ describe('it ends', () => {
 
   test('with the session: by logout, and by the end of the account', async () => {
     for (const end of [['logout'], ['account', 'delete', '--password-stdin', '--yes']]) {
-      const dan = await openAccount(app, `dan-${end.length}@example.com`)
+      const dan = await openAccount(app, `dan-${end.length}@own-values.example`)
       await dan.must('init', 'payments')
       await dan.must('secrets', 'set', `KEY=${OWN}`, '--mine')
       expect(existsSync(pathOf(dan))).toBe(true)

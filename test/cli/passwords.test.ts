@@ -1,3 +1,4 @@
+// tier: quick
 /** What a person chooses must not be easily guessed; what was chosen before goes on opening. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { signUp } from '../../src/client/vault.ts'
@@ -56,14 +57,7 @@ describe('a password that is easily guessed', () => {
   })
 
   test('still logs in who has it from before', async () => {
-    await signUp(
-      app.controlPlane,
-      'old@example.com',
-      'password',
-      true,
-      undefined,
-      cheapArgon2id,
-    )
+    await signUp(app.controlPlane, 'old@example.com', 'password', true, undefined, cheapArgon2id)
     const old = await openTerminal(app)
     const options = { stdin: 'password\n' }
     const args = ['login', 'old@example.com', '--password-stdin', '--insecure-storage']

@@ -1,3 +1,4 @@
+// tier: quick
 /** Workspaces and projects from their names to their end. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'

@@ -1,3 +1,4 @@
+// tier: quick
 /** `secrets pull` writes values: over nothing by accident, for the owner only, in the format of the name. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { chmodSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs'

@@ -1,3 +1,4 @@
+// tier: all
 /** References from the command line: stored as they are written, delivered as what they stand for. */
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: references look like placeholders of templates
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'

@@ -1,3 +1,4 @@
+// tier: quick
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -29,7 +30,10 @@ test('a token that is kept is not printed, and is used by the name of its agent'
 
 test('a new log-in keeps it; deleting the agent takes it away', async () => {
   const options = { stdin: `${PASSWORD}\n` }
-  await ada.run(['login', 'ada@saved-tokens.example', '--password-stdin', '--insecure-storage'], options)
+  await ada.run(
+    ['login', 'ada@saved-tokens.example', '--password-stdin', '--insecure-storage'],
+    options,
+  )
   expect((await call('bot')).err).toContain('domain_blocked')
   await ada.must('agent', 'delete', 'bot', '--yes')
   expect(session()).not.toContain('svc_agt_')

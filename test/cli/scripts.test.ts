@@ -1,3 +1,4 @@
+// tier: all
 /** What scripts rely on: JSON of everything, exit codes, and output that another program reads a part of. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { chmodSync } from 'node:fs'

@@ -1,3 +1,4 @@
+// tier: all
 /** Settings are not secrets: what set, import and push make of values, and what that means for `run`. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { sharedApp, type TestApp } from '../support/app.ts'

@@ -1,3 +1,4 @@
+// tier: quick
 /** Settings: no file and no value locks anybody out, and each variable has its second name. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

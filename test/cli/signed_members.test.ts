@@ -1,3 +1,4 @@
+// tier: all
 /** People of a signed workspace: whom the key is sealed to, and who may do what, is for links to say. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { sealEnvelope } from '../../src/features/workspaces/memberships.ts'

@@ -1,3 +1,4 @@
+// tier: all
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { logIn } from '../../src/client/vault.ts'
 import { sharedApp, type TestApp } from '../support/app.ts'

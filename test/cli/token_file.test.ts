@@ -1,3 +1,4 @@
+// tier: quick
 /** SERVICE_TOKEN_FILE: a token as Docker, Kubernetes and systemd hand out secrets. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'

@@ -1,3 +1,4 @@
+// tier: quick
 /** Commands for people with a token in place of a session: as far as the token may, and no further. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'

@@ -1,3 +1,4 @@
+// tier: quick
 /** Two machines that change the same signed workspace at the same time: each change holds, and none is lost. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { sharedApp, type TestApp } from '../support/app.ts'
@@ -14,7 +15,7 @@ beforeAll(async () => {
   await signedWorkspace(app, 'ada@two-writers.example', 'acme')
   machines = [ada, await loggedIn(app, 'ada@two-writers.example')]
   for (const name of ['bob', 'eve', 'fay']) {
-    guests.push(await signedAccount(app, `${name}@example.com`))
+    guests.push(await signedAccount(app, `${name}@two-writers.example`))
   }
   await ada.must(...inAcme('project', 'create', 'api'))
   for (const machine of machines) await machine.must(...inAcme('workspace', 'verify'))
@@ -48,7 +49,11 @@ test('both invite somebody', async () => {
   const commands = await Promise.all([inviting(0), inviting(1)])
   await atOnce((at) => commands[at] ?? [])
   const people = (await verified()).members.map(({ email }) => email)
-  expect(people.sort()).toEqual(['ada@two-writers.example', 'bob@two-writers.example', 'eve@two-writers.example'])
+  expect(people.sort()).toEqual([
+    'ada@two-writers.example',
+    'bob@two-writers.example',
+    'eve@two-writers.example',
+  ])
 })
 
 test('both create an agent, and issue a token of the same one', async () => {

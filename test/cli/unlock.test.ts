@@ -1,3 +1,4 @@
+// tier: all
 /** The passphrase of a machine without a keyring, asked for once: unlock and lock. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import {

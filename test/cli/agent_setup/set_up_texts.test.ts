@@ -1,3 +1,4 @@
+// tier: all
 /** What the console shows beside a new token for programs that start `cloakroom mcp`, done as it says. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { programs } from '../../../src/client/agents/agent_setup.ts'

@@ -1,3 +1,4 @@
+// tier: all
 /** `run --fallback`: values for when the server is away, and for nothing else. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'

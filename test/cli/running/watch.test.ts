@@ -1,3 +1,4 @@
+// tier: all
 /** `run --watch` starts the command anew when a value of it changed, and at no other time. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync, rmSync } from 'node:fs'
