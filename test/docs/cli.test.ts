@@ -16,7 +16,9 @@ beforeAll(async () => {
   app = await sharedApp()
   person = await openTerminal(app)
 })
-afterAll(() => person.remove())
+afterAll(() => {
+  person.remove()
+})
 
 /** Every line as typed, with the program on the path. */
 async function typeLines(blocks: readonly string[]): Promise<void> {
