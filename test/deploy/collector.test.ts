@@ -10,6 +10,7 @@ import { join } from 'node:path'
 import { version } from '../../package.json'
 import { type Agent, API, employAgent, openStage, type Stage } from '../support/agent.ts'
 import { requires } from '../support/requires.ts'
+import { until } from '../support/until.ts'
 import { watched } from '../support/watched.ts'
 import { freePort } from './fronts.ts'
 import { BUILD_MS, collectorProgram } from './go_programs.ts'
@@ -95,8 +96,7 @@ async function startCollector(program: string, place: string): Promise<() => Pro
 async function batches(): Promise<Batch[]> {
   await stage.app.tracer?.flush()
   const read = (): Batch[] => lines.slice(1).map((line) => JSON.parse(line))
-  while (spansIn(read()).length < (stage.app.tracer?.counts.spans.exported ?? 0))
-    await Bun.sleep(10)
+  await until(() => spansIn(read()).length >= (stage.app.tracer?.counts.spans.exported ?? 0))
   return read()
 }
 

@@ -12,6 +12,7 @@ import { openLog } from '../../src/platform/log.ts'
 import { type FaultCluster, startFaultCluster } from '../faults/cluster.ts'
 import { unprivileged } from '../support/postgres.ts'
 import { requires } from '../support/requires.ts'
+import { until } from '../support/until.ts'
 
 const { afterAll, beforeAll, test } = requires('postgresql')
 
@@ -50,7 +51,7 @@ async function serveAs(name: string): Promise<void> {
   }
   await cluster.ask('alter system set ssl = on')
   await cluster.ask('select pg_reload_conf()')
-  while ((await loaded()) === before) await Bun.sleep(20)
+  await until(async () => (await loaded()) !== before)
 }
 
 /** `TLS` or `clear`, or the refusal of the start. */

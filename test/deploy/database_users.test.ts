@@ -21,6 +21,7 @@ import { sharedCluster, type TestDatabase } from '../support/database.ts'
 import { forwardAs } from '../support/forward.ts'
 import { databaseVariables, partitionAudit } from '../support/prepared.ts'
 import { requires } from '../support/requires.ts'
+import { until } from '../support/until.ts'
 import { answerOf } from '../support/upstream.ts'
 import { watched } from '../support/watched.ts'
 
@@ -197,7 +198,7 @@ describe("the resolver's database user", () => {
       const rows = await owner`select status_code from audit_logs where target_path = '/held'`
       return rows.map(({ status_code }) => status_code)
     }
-    while ((await recorded()).length === 0) await Bun.sleep(5)
+    await until(async () => (await recorded()).length > 0)
     expect(await recorded()).toEqual([null])
     held.resolve()
     expect((await slow).status).toBe(200)
@@ -402,8 +403,9 @@ describe("the resolver's database user", () => {
     await superuser.unsafe(end)
     await superuser.end()
     // The resolver's own sessions ended, too: 503 until it has others.
-    while ((await resolveAs(resolver.resolver, agent.token, call())).status === 503)
-      await Bun.sleep(5)
+    await until(
+      async () => (await resolveAs(resolver.resolver, agent.token, call())).status !== 503,
+    )
     expect((await resolveAs(resolver.resolver, other.text, call())).status).toBe(401)
     expect((await resolveAs(resolver.resolver, agent.token, call())).status).toBe(200)
     await resolver.flushAudit()

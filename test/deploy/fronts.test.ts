@@ -1,6 +1,6 @@
 // tier: all
 /** Cloakroom behind the real nginx and Caddy, configured as docs/deploy says. */
-import { afterAll, beforeAll, expect } from 'bun:test'
+import { expect } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,8 +9,11 @@ import { type Agent, employAgent, openStage, type Stage } from '../support/agent
 import { ofConsole } from '../support/console.ts'
 import { requires } from '../support/requires.ts'
 import { type Accepted, accepting, frame } from '../support/socket_upstream.ts'
+import { until } from '../support/until.ts'
 import { watched } from '../support/watched.ts'
 import { EXAMPLES, type Front, RESOLVER, startFront, VAULT } from './fronts.ts'
+
+const { afterAll, beforeAll } = requires('curl')
 
 const MIB = 1024 * 1024
 const HEAD =
@@ -81,10 +84,6 @@ for (const [example, program] of EXAMPLES) {
       wire.on('error', () => {})
       await new Promise<void>((resolve) => wire.once('secureConnect', () => resolve()))
       return { wire, text: () => text }
-    }
-
-    async function until(isSo: () => boolean): Promise<void> {
-      while (!isSo()) await Bun.sleep(5)
     }
 
     test('TLS 1.3 and nothing older; what comes without TLS is sent to it', async () => {
@@ -170,14 +169,17 @@ for (const [example, program] of EXAMPLES) {
         }
         return text
       })()
-      const isOver = { now: false }
+      let isOver = false
       void seen.then(() => {
-        isOver.now = true
+        isOver = true
       })
-      while (!isOver.now) {
-        await agent.resolve({ target_url: stage.url('/seen-live') })
-        await Bun.sleep(50)
-      }
+      await until(
+        async () => {
+          await agent.resolve({ target_url: stage.url('/seen-live') })
+          return isOver
+        },
+        { stepMs: 50 },
+      )
       expect(await seen).toContain('/seen-live')
       live.kill()
     })

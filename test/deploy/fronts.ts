@@ -4,6 +4,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { createAuthority } from '../../src/cli/demo/certificates.ts'
 import { findProgram, type Need } from '../support/needs.ts'
+import { until } from '../support/until.ts'
 import { watched } from '../support/watched.ts'
 
 export const VAULT = 'vault.example.com'
@@ -132,13 +133,15 @@ async function untilListening(port: number, exited: Promise<number>): Promise<vo
   void exited.then((given) => {
     code = given
   })
-  while (code === undefined) {
-    const isThere = await Bun.connect({ hostname: '127.0.0.1', port, socket: { data() {} } }).then(
-      (socket) => !socket.end(),
+  await until(async () => {
+    if (code !== undefined) throw new Error(`the front ended with ${code}`)
+    const socket = Bun.connect({ hostname: '127.0.0.1', port, socket: { data() {} } })
+    return await socket.then(
+      (open) => {
+        open.end()
+        return true
+      },
       () => false,
     )
-    if (isThere) return
-    await Bun.sleep(50)
-  }
-  throw new Error(`the front ended with ${code}`)
+  })
 }

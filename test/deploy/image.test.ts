@@ -74,7 +74,13 @@ echo '>> end'
 `
 
 {
-  const { describe, test, beforeAll } = requires('network-namespaces', 'dpkg', 'strace', 'curl')
+  const { describe, test, beforeAll } = requires(
+    'network-namespaces',
+    'dpkg',
+    'git',
+    'strace',
+    'curl',
+  )
   describe('built by its steps, and run read-only', () => {
     let image: Image
     let said: Record<string, string[]>

@@ -30,6 +30,7 @@ import { marked } from '../support/canary.ts'
 import { preparedDatabase, sharedCluster } from '../support/database.ts'
 import { findProgram } from '../support/needs.ts'
 import { requires } from '../support/requires.ts'
+import { until } from '../support/until.ts'
 import { watched } from '../support/watched.ts'
 import { replaced } from './fronts.ts'
 
@@ -82,18 +83,14 @@ async function startPooler(
   )
   const errors = new Response(child.stderr).text()
   const sql = adminOf(directory)
-  for (;;) {
-    const isThere = await sql
-      .unsafe('show version')
-      .simple()
-      .then(
-        () => true,
-        () => false,
-      )
-    if (isThere) break
+  await until(async () => {
     if (child.exitCode !== null) throw new Error(`pgbouncer ended: ${await errors}`)
-    await Bun.sleep(20)
-  }
+    const version = sql.unsafe('show version').simple()
+    return await version.then(
+      () => true,
+      () => false,
+    )
+  })
   await sql.end()
   return {
     directory,
@@ -222,6 +219,7 @@ describe('behind pgbouncer in transaction mode', () => {
         () => 'answered',
         ({ code }) => code,
       )
+      // Real time: TCP must repeat the lost packets into the void before the network is repaired.
       await Bun.sleep(1_000)
       wire.mend()
       expect(await lost).toBe('CONNECTION_SILENT')
@@ -314,7 +312,7 @@ describe('rekey-outer behind it, where one session is lent to all', () => {
   test('of two at once the second is refused', async () => {
     await putUnderOld(filled)
     const first = start(filled.env, 'rekey-outer', '--batch', '1', '--pause', '300')
-    while ((await countsOf(filled)).underNew < 1) await Bun.sleep(20)
+    await until(async () => (await countsOf(filled)).underNew >= 1)
     expect(await run(BOTH)).toMatchObject({
       code: 1,
       err: expect.stringContaining('another rekey-outer is at work'),

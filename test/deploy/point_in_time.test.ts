@@ -15,6 +15,7 @@ import { findPostgres } from '../support/postgres_programs.ts'
 import { databaseVariables } from '../support/prepared.ts'
 import { requires } from '../support/requires.ts'
 import { openTeam } from '../support/teams.ts'
+import { until } from '../support/until.ts'
 import { watched } from '../support/watched.ts'
 
 const { afterAll, test } = requires('postgresql', 'bash')
@@ -127,8 +128,10 @@ test('a secret that was deleted, a session that was ended, a token that was revo
   await shell('pg_ctl -D before -m fast -w stop >/dev/null')
   await shell(example('recover').replace(MOMENT, moment))
   await startCluster('after')
-  while ((await shell('psql -d cloakroom -Atc "select pg_is_in_recovery()"')) !== 'f')
-    await Bun.sleep(50)
+  await until(
+    async () => (await shell('psql -d cloakroom -Atc "select pg_is_in_recovery()"')) === 'f',
+    { stepMs: 50 },
+  )
   const back = await startTestApp({}, { database })
   expect([await isAccepted(back), await keys(back)]).toEqual([true, ['STRIPE_KEY']])
   expect(await isMember(back)).toEqual({ rekey_required: false })

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { freshDatabase } from '../support/database.ts'
 import { requires } from '../support/requires.ts'
 import { startServer } from '../support/server_process.ts'
+import { until } from '../support/until.ts'
 import { watched } from '../support/watched.ts'
 
 const unit = join(import.meta.dir, '../../docs/deploy/cloakroom.service')
@@ -89,7 +90,7 @@ test('a start goes on where systemd cannot be told', async () => {
     ...KEYS,
     NOTIFY_SOCKET: join(directory, 'nobody'),
   })
-  while (!server.output().includes('systemd was not told')) await Bun.sleep(20)
+  await until(() => server.output().includes('systemd was not told'))
   expect((await fetch(`${server.controlPlane}/api/status/`)).status).toBe(200)
   server.kill('SIGTERM')
   expect(await server.exited).toBe(0)

@@ -7,7 +7,13 @@ import { parseTarget } from '../../src/outbound/target.ts'
 import { Fault } from '../../src/platform/fault.ts'
 import type { Policy } from '../../src/platform/policy.ts'
 import { Secret } from '../../src/platform/secret.ts'
-import { type Agent, employAgent, expectRefused, openStage, type Stage } from '../support/agent.ts'
+import {
+  type Agent,
+  employAgent,
+  expectRefused,
+  type Stage,
+  sharedStage,
+} from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { forwardAs, recordOfAnswer, streamAs } from '../support/forward.ts'
 import { answerOf } from '../support/upstream.ts'
@@ -183,7 +189,7 @@ describe('on the real listener', () => {
   let agent: Agent
 
   beforeAll(async () => {
-    stage = await openStage()
+    stage = await sharedStage()
     agent = await employAgent(stage, { secrets: { PLAIN: marked('value-of-plain') } })
     const permit = (...locations: NonNullable<Policy['allowed_locations']>) => ({
       policy: { allowed_locations: locations },

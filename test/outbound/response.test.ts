@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { type FaultCode, messageOf, statusOf } from '../../src/platform/fault.ts'
-import { type Agent, employAgent, openStage, recordOf, type Stage } from '../support/agent.ts'
+import { type Agent, employAgent, recordOf, type Stage, sharedStage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { FakeTimers } from '../support/fake_timers.ts'
 import { until } from '../support/until.ts'
@@ -20,7 +20,7 @@ let agent: Agent
 let count = 0
 
 beforeAll(async () => {
-  stage = await openStage({ timers })
+  stage = await sharedStage({ timers })
   agent = await employAgent(stage, { secrets: { KEY, ASCII } })
 }, 30_000)
 afterAll(() => stage.stop())

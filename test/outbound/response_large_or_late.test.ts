@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { brotliCompressSync, constants, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { type FaultCode, messageOf, statusOf } from '../../src/platform/fault.ts'
-import { type Agent, employAgent, openStage, recordOf, type Stage } from '../support/agent.ts'
+import { type Agent, employAgent, recordOf, type Stage, sharedStage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { answerOf, chunked, type Script } from '../support/upstream.ts'
 
@@ -14,7 +14,7 @@ let agent: Agent
 let count = 0
 
 beforeAll(async () => {
-  stage = await openStage()
+  stage = await sharedStage()
   agent = await employAgent(stage, { secrets: { KEY: marked('sk_live_0123456789abcdef') } })
 }, 30_000)
 afterAll(() => stage.stop())

@@ -14,8 +14,8 @@ import {
   API,
   employAgent,
   expectRefused,
-  openStage,
   type Stage,
+  sharedStage,
 } from '../support/agent.ts'
 import { forwardAs, recordOfAnswer } from '../support/forward.ts'
 import type { ReceivedRequest } from '../support/upstream.ts'
@@ -287,7 +287,7 @@ describe('on the real listener', () => {
   let agent: Agent
 
   beforeAll(async () => {
-    stage = await openStage()
+    stage = await sharedStage()
     agent = await employAgent(stage, {
       secrets: { AWS_ID: 'AKIDEXAMPLE', AWS_SECRET: SECRET },
     })

@@ -13,7 +13,7 @@ import { openUpload } from '../../src/proxy/outbox/upload.ts'
 import { remoteBackend } from '../../src/proxy/remote.ts'
 import { StandIns, withStandIns } from '../../src/proxy/stand_ins/index.ts'
 import { trustEnvironment, writeBundle } from '../../src/proxy/trust.ts'
-import { type Agent, API, employAgent, openStage, type Stage } from '../support/agent.ts'
+import { type Agent, API, employAgent, type Stage, sharedStage } from '../support/agent.ts'
 import { marked, searchFiles } from '../support/canary.ts'
 import { watched } from '../support/watched.ts'
 
@@ -57,7 +57,7 @@ export type Recorded = Awaited<ReturnType<typeof readRecords>>[number]
 
 /** @param names further ones of the upstream */
 export async function openProxyStage(names: readonly string[] = []): Promise<ProxyStage> {
-  const stage = await openStage({ names: [OTHER, ...names] })
+  const stage = await sharedStage({ names: [OTHER, ...names] })
   const agent = await employAgent(stage, { secrets: { KEY, LOGIN: 'pass:word' } })
   const directory = mkdtempSync(join(tmpdir(), 'cr-proxy-'))
   const networking = {

@@ -10,10 +10,10 @@ import {
   type VaultPlace,
   type VaultSnapshot,
 } from '../../src/proxy/local/vault_snapshot.ts'
-import { type Agent, employAgent, openStage } from '../support/agent.ts'
+import { type Agent, employAgent, sharedStage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 
-const stage = await openStage()
+const stage = await sharedStage()
 afterAll(stage.stop)
 
 const MINUTE_MS = 60_000

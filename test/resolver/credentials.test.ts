@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { unprovisionAgentToken } from '../../src/features/agents/contract.ts'
 import { summariseAudit } from '../../src/features/audit/contract.ts'
 import { parseToken, sealedToken } from '../../src/platform/crypto/token.ts'
-import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'
+import { type Agent, employAgent, type Stage, sharedStage } from '../support/agent.ts'
 import { type Answer, callJson } from '../support/app.ts'
 import { marked } from '../support/canary.ts'
 
@@ -12,7 +12,7 @@ const VALUE = marked('never-shown-in-a-list')
 
 let stage: Stage
 beforeAll(async () => {
-  stage = await openStage()
+  stage = await sharedStage()
 })
 afterAll(() => stage.stop())
 

@@ -2,7 +2,7 @@
 /** /v1/forward/ on the real listener: an HTTP request as an SDK sends it, and the same steps as ever. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { parseToken, sealedToken } from '../../src/platform/crypto/token.ts'
-import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'
+import { type Agent, employAgent, type Stage, sharedStage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { FakeTimers } from '../support/fake_timers.ts'
 import {
@@ -25,7 +25,7 @@ let stage: Stage
 let agent: Agent
 
 beforeAll(async () => {
-  stage = await openStage({ names: [OTHER], timers })
+  stage = await sharedStage({ names: [OTHER], timers })
   agent = await employAgent(stage, { secrets: { KEY, USER: 'ada', PASSWORD: 'pä:ss' } })
 })
 afterAll(() => stage.stop())

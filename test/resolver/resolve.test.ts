@@ -9,10 +9,10 @@ import {
   type Agent,
   employAgent,
   expectRefused,
-  openStage,
   recordOf,
   resolveAs,
   type Stage,
+  sharedStage,
 } from '../support/agent.ts'
 import { callJson } from '../support/app.ts'
 import { marked } from '../support/canary.ts'
@@ -24,7 +24,7 @@ let stage: Stage
 let agent: Agent
 
 beforeAll(async () => {
-  stage = await openStage()
+  stage = await sharedStage()
   agent = await employAgent(stage, {
     secrets: {
       KEY,

@@ -2,7 +2,7 @@
 /** GET /v1/shapes/ tells a live token what stand-ins are made of, no value of a secret, and is recorded. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { parseToken, sealedToken } from '../../src/platform/crypto/token.ts'
-import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'
+import { type Agent, employAgent, type Stage, sharedStage } from '../support/agent.ts'
 import { type Answer, callJson } from '../support/app.ts'
 import { marked } from '../support/canary.ts'
 
@@ -11,7 +11,7 @@ const SETTING = 'eu-west-1'
 
 let stage: Stage
 beforeAll(async () => {
-  stage = await openStage()
+  stage = await sharedStage()
 })
 afterAll(() => stage.stop())
 

@@ -16,7 +16,7 @@ import { keyCommitment } from '../../src/platform/crypto/key_commitment.ts'
 import { environmentKey, sealSecretValue } from '../../src/platform/crypto/secret_value.ts'
 import { formatToken, parseToken, sealedToken } from '../../src/platform/crypto/token.ts'
 import { extend } from '../../src/sigchain/index.ts'
-import { openStage, resolveAs, type Stage } from '../support/agent.ts'
+import { resolveAs, type Stage, sharedStage } from '../support/agent.ts'
 import { callJson } from '../support/app.ts'
 import { marked } from '../support/canary.ts'
 import { envelopeFor } from '../support/people.ts'
@@ -38,7 +38,7 @@ let project: SignedProject
 const values: Record<string, string> = {}
 
 beforeAll(async () => {
-  stage = await openStage()
+  stage = await sharedStage()
   project = await signedProject(stage.app)
   const domains = [stage.authorityOf()]
   const link = await project.link('allowlist.changed', { add: domains, remove: [] })

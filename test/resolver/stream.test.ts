@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import type { TLSSocket } from 'node:tls'
 import { brotliCompressSync, createGzip, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
-import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'
+import { type Agent, employAgent, type Stage, sharedStage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { FakeTimers } from '../support/fake_timers.ts'
 import {
@@ -17,7 +17,6 @@ import {
 import { answerOf, chunked, type Script } from '../support/upstream.ts'
 
 const KEY = marked('sk_live_0123456789abcdef')
-const MIB = 1024 * 1024
 
 const timers = new FakeTimers()
 let stage: Stage
@@ -25,7 +24,7 @@ let agent: Agent
 let count = 0
 
 beforeAll(async () => {
-  stage = await openStage({ timers })
+  stage = await sharedStage({ timers })
   agent = await employAgent(stage, { secrets: { KEY } })
 })
 afterAll(() => stage.stop())

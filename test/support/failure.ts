@@ -91,7 +91,7 @@ export async function contentOf({ connection, flushAudit }: TestApp): Promise<un
 async function selectVersions(sql: TestApp['connection']['sql']): Promise<string> {
   const tables = await sql<{ name: string }[]>`
     select tablename as name from pg_tables where schemaname = 'public' order by 1`
-  return tables
+  const versions = tables
     .filter(({ name }) => !BACKGROUND.includes(name))
     .map(({ name }) => {
       const condition = CONDITIONS[name] ?? ''
@@ -99,6 +99,8 @@ async function selectVersions(sql: TestApp['connection']['sql']): Promise<string
       return `select '${name}' as name, ${version} as version from "${name}" t ${condition}`
     })
     .join(' union all ')
+  // Parallel workers would return the tables in any order.
+  return `${versions} order by name`
 }
 
 /** Every column except the time of the last use, which the server updates once a minute. */

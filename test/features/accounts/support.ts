@@ -7,7 +7,7 @@ import {
   statusOf,
 } from '../../../src/platform/fault.ts'
 import type { Answer, TestApp } from '../../support/app.ts'
-import { sentenceOf, contentOf } from '../../support/failure.ts'
+import { contentOf, sentenceOf } from '../../support/failure.ts'
 
 type Said = { fields?: FieldFault[]; message?: string }
 

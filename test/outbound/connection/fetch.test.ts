@@ -7,9 +7,9 @@ import {
   type Agent,
   API,
   employAgent,
-  openStage,
   recordOf,
   type Stage,
+  sharedStage,
 } from '../../support/agent.ts'
 import { marked } from '../../support/canary.ts'
 import { answerOf, startUpstream, type Upstream } from '../../support/upstream.ts'
@@ -20,7 +20,7 @@ let stage: Stage
 let agent: Agent
 
 beforeAll(async () => {
-  stage = await openStage({ names: ['other.upstream.example'] })
+  stage = await sharedStage({ names: ['other.upstream.example'] })
   agent = await employAgent(stage, { secrets: { KEY: marked('sk_live_dial') } })
 }, 30_000)
 afterAll(() => stage.stop())

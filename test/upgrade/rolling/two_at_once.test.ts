@@ -9,6 +9,7 @@ import type postgres from 'postgres'
 import { appliedIn } from '../../../src/platform/db/migrations/migrate.ts'
 import { freshDatabase } from '../../support/database.ts'
 import { requires } from '../../support/requires.ts'
+import { until } from '../../support/until.ts'
 import { change, configOf } from '../restored.ts'
 import { KEYS, underLoad } from './restart.ts'
 
@@ -18,16 +19,15 @@ const NEXT = [process.execPath, join(import.meta.dir, 'child.ts')]
 
 /** Until one of them is in the middle of the migration, and so many others wait for it. */
 async function untilMigrating(sql: postgres.Sql, others: number): Promise<void> {
-  for (;;) {
+  await until(async () => {
     const [row] = await sql<{ inside: number; outside: number }[]>`
       select count(*) filter (where locktype = 'relation')::int as inside,
         count(*) filter (where locktype = 'advisory')::int as outside
       from pg_locks where not granted and pid in (
         select pid from pg_stat_activity where datname = current_database()
           and (query like '%pg_advisory_xact_lock%' or query like '%add column later%'))`
-    if (row && row.inside > 0 && row.outside >= others) return
-    await Bun.sleep(10)
-  }
+    return row && row.inside > 0 && row.outside >= others
+  })
 }
 
 /** The migration waits for a transaction that reads. */
