@@ -1,4 +1,4 @@
-// tier: all
+// tier: quick
 /**
  * Somebody with the database and ENCRYPTION_KEY seals a workspace key of their own to a member, or puts an
  * older epoch back. What the member stores or grants under such a key is not closed to them: so the client

@@ -210,7 +210,12 @@ describe('nothing arrives at a stranger', () => {
     })
     const server = { SERVICE_SERVER_URL: `http://127.0.0.1:${redirecting.port}` }
     const stdin = `${PASSWORD}\n`
-    const args = ['login', 'ada@stranger-project-file.example', '--password-stdin', '--insecure-storage']
+    const args = [
+      'login',
+      'ada@stranger-project-file.example',
+      '--password-stdin',
+      '--insecure-storage',
+    ]
     const { code, err } = await ada.run(args, { env: server, stdin })
     expect([code, err]).toEqual([6, expect.stringContaining('no redirect is followed')])
     const env = { ...server, SERVICE_TOKEN: token }
@@ -238,7 +243,12 @@ describe('after the yes', () => {
     // The resolver's own answer.
     expect((await run(['call', 'https://a.example/'], { env })).err).toContain('domain_blocked')
     const stdin = `${PASSWORD}\n`
-    const login = ['login', 'ada@stranger-project-file.example', '--password-stdin', '--insecure-storage']
+    const login = [
+      'login',
+      'ada@stranger-project-file.example',
+      '--password-stdin',
+      '--insecure-storage',
+    ]
     expect((await run(login, { stdin })).code).toBe(0)
   })
 
@@ -343,7 +353,12 @@ describe('who says yes', () => {
   test('an address that this user set anyway needs no yes', async () => {
     const { run } = clone('nothing-new', ours())
     const env = { XDG_CONFIG_HOME: join(ada.home, 'other') }
-    const logIn = ['login', 'ada@stranger-project-file.example', '--password-stdin', '--insecure-storage']
+    const logIn = [
+      'login',
+      'ada@stranger-project-file.example',
+      '--password-stdin',
+      '--insecure-storage',
+    ]
     const server = ['--server', app.controlPlane]
     expect((await run([...logIn, ...server], { env, stdin: `${PASSWORD}\n` })).code).toBe(0)
     expect((await run(['whoami'], { env })).code).toBe(0)

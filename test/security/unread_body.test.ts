@@ -12,7 +12,13 @@ beforeAll(async () => {
 })
 
 /** Sends a body, in one go as Go's client does or with pauses, and resolves when the connection is closed. */
-function send(origin: string, path: string, framing: string, body: Uint8Array[], pausesMs: number[] = []) {
+function send(
+  origin: string,
+  path: string,
+  framing: string,
+  body: Uint8Array[],
+  pausesMs: number[] = [],
+) {
   const { promise, resolve } = Promise.withResolvers<{
     answer: string
     failure: string | null
