@@ -50,7 +50,8 @@ const serverCommands: Record<string, ServerCommand> = {
   'self-check': serverCommand(
     'tell whether the server would work on this machine with these settings; exit code 0, 1 or 78',
     [],
-    async (_host, _given, json) => (await import('./commands/operator/self_check.ts')).runSelfCheck(json),
+    async (_host, _given, json) =>
+      (await import('./commands/operator/self_check.ts')).runSelfCheck(json),
   ),
   version: serverCommand(
     'print the version, with --json all that tells this program from others',

@@ -75,11 +75,13 @@ function build(
     })
     .showHelpAfterError('(add --help for examples)')
   for (const option of globalOptions) program.addOption(globalOption(option))
-  for (const spec of specs) addTo(program, commandOf(host, spec, outcome, program))
+  // Each command has them, hundreds in all: one object for each option is enough.
+  const shared = globalOptions.map((option) => globalOption(option).hideHelp())
+  for (const spec of specs) addTo(program, commandOf(host, spec, outcome, program, shared))
   for (const { name, about, commands } of groups) {
     const group = new Command(name).description(about).copyInheritedSettings(program)
-    for (const option of globalOptions) group.addOption(globalOption(option).hideHelp())
-    for (const spec of commands) addTo(group, commandOf(host, spec, outcome, program))
+    for (const option of shared) group.addOption(option)
+    for (const spec of commands) addTo(group, commandOf(host, spec, outcome, program, shared))
     program.addCommand(group)
   }
   return program
@@ -105,12 +107,13 @@ function commandOf(
   { usage, about, examples, options, passThrough, run }: Spec,
   outcome: Outcome,
   program: Command,
+  shared: readonly Option[],
 ): Command {
   const [name = '', ...args] = usage.split(' ')
   const built = new Command(name).description(about).copyInheritedSettings(program)
   for (const argument of args) built.argument(argument)
   for (const [flags, text, fallback] of options) built.addOption(optionOf(flags, text, fallback))
-  for (const option of globalOptions) built.addOption(globalOption(option).hideHelp())
+  for (const option of shared) built.addOption(option)
   if (passThrough) built.passThroughOptions()
   const lines = examples.map((example) => `  $ cloakroom ${example}`)
   built.addHelpText('after', `\nExamples:\n${lines.join('\n')}`)

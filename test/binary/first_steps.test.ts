@@ -6,7 +6,8 @@ import { createServer as createHttpServer } from 'node:http'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { databaseKind, freshDatabase, sharedCluster } from '../support/database.ts'
+import { freshDatabase, sharedCluster } from '../support/database.ts'
+import { requires } from '../support/requires.ts'
 import { executable, runProgram, spawnProgram } from './executable.ts'
 import { KEYS } from './scene.ts'
 
@@ -156,7 +157,8 @@ describe('a database that is not there', () => {
     expect(stderr).toContain(`PostgreSQL could not be reached at 127.0.0.1:${ports[1]}: `)
   }, 60_000)
 
-  if (databaseKind === 'postgresql') {
+  {
+    const { test } = requires('postgresql')
     test('a start that was there first serves when the database has come', async () => {
       const { env } = await freshDatabase()
       const { socketDir } = await sharedCluster()

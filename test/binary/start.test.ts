@@ -10,6 +10,7 @@ import {
   sharedCluster,
   type TestDatabase,
 } from '../support/database.ts'
+import { requires } from '../support/requires.ts'
 import { watched } from '../support/watched.ts'
 import { type Ending, executable, runProgram, startProgram } from './executable.ts'
 import { KEYS } from './scene.ts'
@@ -167,7 +168,8 @@ if (databaseKind === 'embedded') {
   }, 60_000)
 }
 
-if (databaseKind === 'postgresql') {
+{
+  const { test } = requires('postgresql')
   test('without a key nobody invents one for a database on a server', async () => {
     const { code, stderr } = await runProgram({ env: { ...database.env, ...portsAt('0') } })
     expect({ code, names: namesOf(stderr) }).toEqual({

@@ -1,8 +1,10 @@
 // tier: all, both databases in test:all
 /** WORKERS: several processes behave like one, and one that dies is replaced. PostgreSQL only. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { marked } from '../support/canary.ts'
 import { databaseKind, freshDatabase } from '../support/database.ts'
+import { requires } from '../support/requires.ts'
+import { until } from '../support/until.ts'
 import { executable, type Program, runProgram, startProgram } from './executable.ts'
 import { type Customer, type Employee, employ, enrol, readAudit } from './independent_client.ts'
 import { allow, KEYS, openScene, resolveAs, type Scene } from './scene.ts'
@@ -65,7 +67,10 @@ if (databaseKind === 'embedded') {
     })
     remove()
   }, 60_000)
-} else {
+}
+
+{
+  const { describe, test, beforeAll, afterAll } = requires('postgresql')
   describe('workers', () => {
     let scene: Scene
     let program: Program
@@ -131,7 +136,7 @@ if (databaseKind === 'embedded') {
       await program.until(`"message":"worker ended","worker":0,"worker_pid":${victim}`)
       expect(await callUntilAll(program, others, () => health(program))).toEqual(new Set([200]))
       const isNew = ({ worker_pid = 0 }: Line) => ![0, victim, ...others].includes(worker_pid)
-      while (!linesOf(program).some(isNew)) await Bun.sleep(20)
+      await until(() => linesOf(program).some(isNew))
       const replacement = linesOf(program).find(isNew)
       expect(replacement?.worker).toBe(0)
       const all = [replacement?.worker_pid ?? 0, ...others]

@@ -1,4 +1,4 @@
-// tier: all
+// tier: quick
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// tier: all
+// tier: quick
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { executable } from '../binary/executable.ts'
 import { API, openStage, type Stage } from '../support/agent.ts'

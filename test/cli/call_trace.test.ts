@@ -1,4 +1,4 @@
-// tier: all
+// tier: quick
 /** `call --trace`: what the API is told, what the collector has, and what is printed are one trace. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { openStage, type Stage } from '../support/agent.ts'

@@ -8,7 +8,7 @@ import { groups, topLevel } from '../../src/cli/catalogue/index.ts'
 import { flagOf } from '../../src/cli/completion/line.ts'
 import { shells, sources } from '../../src/cli/completion/sources.ts'
 import { executable } from '../binary/executable.ts'
-import { startTestApp, type TestApp } from '../support/app.ts'
+import { sharedApp, type TestApp } from '../support/app.ts'
 import { search } from '../support/canary.ts'
 import { watched } from '../support/watched.ts'
 import { openAccount, type Terminal } from './person.ts'
@@ -17,17 +17,16 @@ let app: TestApp
 let ada: Terminal
 
 beforeAll(async () => {
-  app = await startTestApp()
-  ada = await openAccount(app, 'ada@example.com')
+  app = await sharedApp()
+  ada = await openAccount(app, 'ada@completion.example')
   await ada.must('init', 'payments')
   await ada.must('secrets', 'set', 'STRIPE_KEY=one', 'STRIPE_URL=two', 'OTHER=three')
   await ada.must('secrets', 'set', 'ONLY_THERE=one', '-e', 'staging')
   await ada.must('agent', 'create', 'deploy-bot')
   await ada.must('agent', 'create', 'x $(touch run) y')
 })
-afterAll(async () => {
+afterAll(() => {
   ada.remove()
-  await app.stop()
 })
 
 const complete = async (words: readonly string[], env: Record<string, string> = {}) => {

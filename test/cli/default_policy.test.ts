@@ -1,7 +1,7 @@
-// tier: all
+// tier: quick
 /** The project file gives new secrets a policy, which can only narrow: somebody else may have written it. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { startTestApp, type TestApp } from '../support/app.ts'
+import { sharedApp, type TestApp } from '../support/app.ts'
 import { openAccount, type Terminal } from './person.ts'
 
 const POLICY = { allowed_domains: ['api.stripe.com'], allowed_methods: ['GET'] }
@@ -10,14 +10,13 @@ let app: TestApp
 let ada: Terminal
 
 beforeAll(async () => {
-  app = await startTestApp()
-  ada = await openAccount(app, 'ada@example.com')
+  app = await sharedApp()
+  ada = await openAccount(app, 'ada@default-policy.example')
   await ada.must('project', 'create', 'billing')
   await ada.must('init', 'payments')
 })
-afterAll(async () => {
+afterAll(() => {
   ada.remove()
-  await app.stop()
 })
 
 const say = (policy: unknown) =>

@@ -1,7 +1,7 @@
-// tier: all
+// tier: quick
 /** `secrets diff` opens both environments and says what differs, and nothing of what is in them. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { startTestApp, type TestApp } from '../support/app.ts'
+import { sharedApp, type TestApp } from '../support/app.ts'
 import { marked } from '../support/canary.ts'
 import { openAccount, type Terminal } from './person.ts'
 
@@ -11,8 +11,8 @@ let app: TestApp
 let ada: Terminal
 
 beforeAll(async () => {
-  app = await startTestApp()
-  ada = await openAccount(app, 'ada@example.com')
+  app = await sharedApp()
+  ada = await openAccount(app, 'ada@diff.example')
   await ada.must('init', 'payments')
   const same = marked('SAME=sk_same_')
   const set = (environment: string, ...args: string[]) =>
@@ -23,9 +23,8 @@ beforeAll(async () => {
   await set('production', 'NARROW=as it was')
   await set('production', 'BOTH=second it', '--policy', GET)
 })
-afterAll(async () => {
+afterAll(() => {
   ada.remove()
-  await app.stop()
 })
 
 test('diff opens both environments and says what differs, never what it is', async () => {

@@ -1,4 +1,4 @@
-// tier: all
+// tier: quick
 /**
  * `.env` files: what docker compose, npm's dotenv and Bun read alike is read as they do, the rest is
  * refused by line. The table has what each of them made of each text; dotenv and Bun are asked again here,

@@ -1,4 +1,4 @@
-// tier: all
+// tier: quick
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// tier: all
+// tier: quick
 /** What the API can, a command can: every endpoint is used by the clients, or a reason is written here. */
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'

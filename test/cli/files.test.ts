@@ -1,4 +1,4 @@
-// tier: all
+// tier: quick
 /** Files of JSON and YAML: what is in them is stored as it is written, or refused; nothing is lost on the way. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'

@@ -1,4 +1,4 @@
-// tier: all
+// tier: quick
 /** Workspaces that a server hides from who gets new keys, and invitations of strangers that should stop them. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { startTestApp, type TestApp } from '../support/app.ts'

@@ -1,4 +1,4 @@
-// tier: all
+// tier: quick
 /** What a person sees when the address is not that of a Cloakroom server, or that of a hostile one. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mintToken } from '../../src/platform/crypto/token.ts'
@@ -25,8 +25,9 @@ afterAll(() => {
 const hint =
   'is that the right address, and of a version that goes with this one? see: cloakroom config'
 const { text: token } = mintToken('agt')
-const call = (...options: string[]) =>
-  ada.run(['call', 'https://api.example/', ...options], { env: { SERVICE_TOKEN: token } })
+const call = (...options: string[]) => callBy(ada.run, ...options)
+const callBy = (run: Terminal['run'], ...options: string[]) =>
+  run(['call', 'https://api.example/', ...options], { env: { SERVICE_TOKEN: token } })
 
 const complaint = (said: string, todo = hint) => ({
   code: 6,
@@ -68,15 +69,21 @@ const cases: [string, () => Response, string][] = [
     () => new Response(null, { status: 302, headers: { location: 'http://127.0.0.1:1/' } }),
     'answered 302, and leads elsewhere: no redirect is followed',
   ],
+]
+/** The canary of this process would read them to their end: the command has a process of its own. */
+const endlessCases: typeof cases = [
   ['an answer without end', () => endless(200), 'answered 200 with more than 64 MiB'],
   ['a refusal without end', () => endless(500), silent(500)],
 ]
 
-test.each(cases)('call says what %s is', async (_, made, said) => {
+test.each([
+  ...cases.map((one) => [...one, 'run'] as const),
+  ...endlessCases.map((one) => [...one, 'spawn'] as const),
+])('call says what %s is', async (_, made, said, way) => {
   answer = made
-  expect(await call()).toEqual(complaint(said))
+  expect(await callBy(ada[way])).toEqual(complaint(said))
   const error = { code: 'unusable_answer', message: `${host} ${said}`, hint }
-  expect(await call('--json', '-i')).toEqual({
+  expect(await callBy(ada[way], '--json', '-i')).toEqual({
     code: 6,
     out: '',
     err: `${JSON.stringify({ error })}\n`,

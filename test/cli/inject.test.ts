@@ -1,9 +1,9 @@
-// tier: all
+// tier: quick
 /** `inject` fills a template, whole or not at all; what a stranger's template may not do is in test/security. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { chmodSync, existsSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { startTestApp, type TestApp } from '../support/app.ts'
+import { sharedApp, type TestApp } from '../support/app.ts'
 import { marked } from '../support/canary.ts'
 import { openAccount, type RunOptions, type Terminal } from './person.ts'
 
@@ -14,8 +14,8 @@ let app: TestApp
 let ada: Terminal
 
 beforeAll(async () => {
-  app = await startTestApp()
-  ada = await openAccount(app, 'ada@example.com')
+  app = await sharedApp()
+  ada = await openAccount(app, 'ada@inject.example')
   await ada.must('init', 'shared')
   await ada.must('secrets', 'set', 'SENTRY_DSN=https://shared', '-p', 'shared', '-e', 'production')
   await ada.must('init', 'payments')
@@ -24,9 +24,8 @@ beforeAll(async () => {
   await ada.run(['secrets', 'set', 'CERT', '--stdin'], { stdin: `${CERTIFICATE}x` })
   await ada.must('secrets', 'set', 'CALLED_ONLY=x', '--policy', '{"allowed_locations":["header"]}')
 })
-afterAll(async () => {
+afterAll(() => {
   ada.remove()
-  await app.stop()
 })
 
 const at = (name: string) => join(ada.cwd, name)

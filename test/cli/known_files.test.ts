@@ -1,4 +1,4 @@
-// tier: all
+// tier: quick
 /** What this machine keeps of workspaces, where several commands work at once. */
 import { afterAll, expect, test } from 'bun:test'
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'

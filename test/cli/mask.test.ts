@@ -1,4 +1,4 @@
-// tier: all
+// tier: quick
 import { expect, test } from 'bun:test'
 import { prepareMask } from '../../src/cli/terminal/mask.ts'
 

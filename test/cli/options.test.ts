@@ -1,4 +1,4 @@
-// tier: all
+// tier: quick
 /** Options are declared once: what the type says of them is what commander hands to the action. */
 import { expect, test } from 'bun:test'
 import {

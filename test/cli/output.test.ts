@@ -1,4 +1,4 @@
-// tier: all
+// tier: quick
 /** What a command says, in each form: for a person at a terminal, for a pipe, for a script. */
 import { describe, expect, test } from 'bun:test'
 import { cliErrors } from '../../src/cli/terminal/cli_error.ts'

@@ -7,7 +7,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { startTestApp, type TestApp } from '../support/app.ts'
+import { sharedApp, type TestApp } from '../support/app.ts'
 import { marked } from '../support/canary.ts'
 import { openAccount, openTerminal, PASSWORD, type Terminal } from './person.ts'
 import { openSwitch } from './running/switched_server.ts'
@@ -22,17 +22,16 @@ let ada: Terminal
 let token: string
 
 beforeAll(async () => {
-  app = await startTestApp()
-  ada = await openAccount(app, 'ada@example.com')
+  app = await sharedApp()
+  ada = await openAccount(app, 'ada@own-values.example')
   await ada.must('init', 'payments')
   await ada.must('secrets', 'set', `KEY=${TEAM}`, 'HOST=db.internal')
   await ada.must('secrets', 'set', 'URL=at:${KEY}', '--references')
   await ada.must('secrets', 'set', `KEY=${OWN}`, '--mine')
   token = ((await ada.json('workload-token', 'issue', 'ci')) as { token: string }).token
 })
-afterAll(async () => {
+afterAll(() => {
   ada.remove()
-  await app.stop()
 })
 
 const configOf = (terminal: Terminal) => join(terminal.home, '.config', 'cloakroom')
@@ -194,14 +193,19 @@ describe('the file', () => {
   })
 
   test('of one account opens for no other, on the same machine or with the file itself', async () => {
-    const eve = await openAccount(app, 'eve@example.com')
+    const eve = await openAccount(app, 'eve@own-values.example')
     await eve.must('init', 'payments')
     await eve.must('secrets', 'set', 'KEY=hers')
     writeFileSync(pathOf(eve), readFileSync(pathOf(ada)))
     const { code, err } = await eve.run(['secrets', 'get', 'KEY'])
     expect([code, err.includes('is of another account')]).toEqual([1, true])
     eve.remove()
-    const register = ['register', 'bob@example.com', '--password-stdin', '--insecure-storage']
+    const register = [
+      'register',
+      'bob@own-values.example',
+      '--password-stdin',
+      '--insecure-storage',
+    ]
     await ada.run([...register, '--name', 'bob'], { stdin: `${PASSWORD}\n` })
     const cwd = join(ada.home, 'bobs')
     mkdirSync(cwd)
@@ -211,7 +215,7 @@ describe('the file', () => {
     expect(await asBob('secrets', 'get', 'KEY')).toMatchObject({ out: 'his', err: '' })
     await asBob('secrets', 'set', 'KEY=his own', '--mine')
     expect(await asBob('secrets', 'get', 'KEY')).toMatchObject({ out: 'his own' })
-    await ada.must('account', 'use', 'ada@example.com')
+    await ada.must('account', 'use', 'ada@own-values.example')
     expect((await reveal('secrets', 'get', 'KEY')).out).toBe(OWN)
     await ada.must('logout', '--account', 'bob')
     expect(readdirSync(configOf(ada)).filter((name) => name.startsWith('own-values'))).toEqual([
@@ -227,7 +231,7 @@ describe('the file', () => {
       if (ran.code !== 0) throw new Error(ran.err)
       return ran.out
     }
-    await must(['register', 'cy@example.com', '--password-stdin'], `${PASSWORD}\n`)
+    await must(['register', 'cy@own-values.example', '--password-stdin'], `${PASSWORD}\n`)
     await must(['init', 'payments'])
     await must(['secrets', 'set', `KEY=${OWN}`, '--mine'])
     expect(await must(['secrets', 'get', 'KEY'])).toBe(OWN)
@@ -250,7 +254,7 @@ describe('it ends', () => {
 
   test('with the session: by logout, and by the end of the account', async () => {
     for (const end of [['logout'], ['account', 'delete', '--password-stdin', '--yes']]) {
-      const dan = await openAccount(app, `dan-${end.length}@example.com`)
+      const dan = await openAccount(app, `dan-${end.length}@own-values.example`)
       await dan.must('init', 'payments')
       await dan.must('secrets', 'set', `KEY=${OWN}`, '--mine')
       expect(existsSync(pathOf(dan))).toBe(true)
@@ -262,7 +266,7 @@ describe('it ends', () => {
 })
 
 test("logout says what goes with the session: tokens of agents, and values of one's own", async () => {
-  const frank = await openAccount(app, 'frank@example.com')
+  const frank = await openAccount(app, 'frank@own-values.example')
   await frank.must('init', 'payments')
   await frank.must('agent', 'create', 'deploy-bot', '--save')
   await frank.must('secrets', 'set', `KEY=${OWN}`, 'HOST=localhost', '--mine')
@@ -279,7 +283,7 @@ test('a fallback says which of its values are whose, and is no way around --no-m
   const server = openSwitch(app.controlPlane)
   const fay = await openAccount(
     { controlPlane: server.origin, resolver: app.resolver },
-    'fay@example.com',
+    'fay@own-values.example',
   )
   await fay.must('init', 'payments')
   await fay.must('secrets', 'set', `KEY=${OWN}`, '--mine')

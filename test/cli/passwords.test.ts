@@ -1,8 +1,9 @@
-// tier: all
+// tier: quick
 /** What a person chooses must not be easily guessed; what was chosen before goes on opening. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { signUp } from '../../src/client/vault.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
+import { cheapArgon2id } from '../support/cheap_argon2id.ts'
 import { openAccount, openTerminal, PASSWORD, type Terminal } from './person.ts'
 
 let app: TestApp
@@ -56,7 +57,7 @@ describe('a password that is easily guessed', () => {
   })
 
   test('still logs in who has it from before', async () => {
-    await signUp(app.controlPlane, 'old@example.com', 'password')
+    await signUp(app.controlPlane, 'old@example.com', 'password', true, undefined, cheapArgon2id)
     const old = await openTerminal(app)
     const options = { stdin: 'password\n' }
     const args = ['login', 'old@example.com', '--password-stdin', '--insecure-storage']

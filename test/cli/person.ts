@@ -154,16 +154,19 @@ export async function openAccount(server: Server, email: string): Promise<Termin
   return registered(await openTerminal(server), email)
 }
 
-/** The same with a process for each command. */
-export async function openSpawningAccount(server: Server, email: string): Promise<Terminal> {
-  return registered(await openSpawningTerminal(server), email)
+/** The same, registered by the compiled program: its password also opens the account in a real terminal. */
+export async function openRealAccount(server: Server, email: string): Promise<Terminal> {
+  const terminal = await openTerminal(server)
+  return registered(terminal, email, terminal.spawn)
 }
 
-async function registered(terminal: Terminal, email: string): Promise<Terminal> {
-  const { code, err } = await terminal.run(
-    ['register', email, '--password-stdin', '--insecure-storage'],
-    { stdin: `${PASSWORD}\n` },
-  )
+async function registered(
+  terminal: Terminal,
+  email: string,
+  run = terminal.run,
+): Promise<Terminal> {
+  const args = ['register', email, '--password-stdin', '--insecure-storage']
+  const { code, err } = await run(args, { stdin: `${PASSWORD}\n` })
   if (code !== 0) throw new Error(err)
   return terminal
 }

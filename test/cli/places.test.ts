@@ -1,9 +1,9 @@
-// tier: all
+// tier: quick
 /** Workspaces and projects from their names to their end. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { startTestApp, type TestApp } from '../support/app.ts'
+import { sharedApp, type TestApp } from '../support/app.ts'
 import { openAccount, type Terminal } from './person.ts'
 import { inTerminal } from './pseudo_terminal.ts'
 
@@ -12,19 +12,18 @@ let ada: Terminal
 let bob: Terminal
 
 beforeAll(async () => {
-  app = await startTestApp()
-  ada = await openAccount(app, 'ada@example.com')
-  bob = await openAccount(app, 'bob@example.com')
+  app = await sharedApp()
+  ada = await openAccount(app, 'ada@places.example')
+  bob = await openAccount(app, 'bob@places.example')
   await ada.must('workspace', 'create', 'acme')
   await ada.must('workspace', 'use', 'acme')
   const { fingerprint } = (await bob.json('whoami')) as { fingerprint: string }
-  await ada.must('workspace', 'invite', 'bob@example.com', '--fingerprint', fingerprint)
+  await ada.must('workspace', 'invite', 'bob@places.example', '--fingerprint', fingerprint)
   await bob.must('workspace', 'accept', 'acme')
   await ada.must('project', 'create', 'shared')
 })
-afterAll(async () => {
+afterAll(() => {
   for (const person of [ada, bob]) person.remove()
-  await app.stop()
 })
 
 /** What a person is asked, who then says no; however the terminal breaks the lines. */

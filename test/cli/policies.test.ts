@@ -1,4 +1,4 @@
-// tier: all
+// tier: quick
 /** Policies are shown in words and changed field by field, without a value being typed again. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { inWords } from '../../src/client/secrets/policy_in_words.ts'

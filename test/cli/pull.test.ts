@@ -1,9 +1,9 @@
-// tier: all
+// tier: quick
 /** `secrets pull` writes values: over nothing by accident, for the owner only, in the format of the name. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { chmodSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { startTestApp, type TestApp } from '../support/app.ts'
+import { sharedApp, type TestApp } from '../support/app.ts'
 import { openAccount, type Terminal } from './person.ts'
 import { inTerminal } from './pseudo_terminal.ts'
 
@@ -11,14 +11,13 @@ let app: TestApp
 let ada: Terminal
 
 beforeAll(async () => {
-  app = await startTestApp()
-  ada = await openAccount(app, 'ada@example.com')
+  app = await sharedApp()
+  ada = await openAccount(app, 'ada@pull.example')
   await ada.must('init', 'payments')
   await ada.must('secrets', 'set', 'ONE_KEY=first value')
 })
-afterAll(async () => {
+afterAll(() => {
   ada.remove()
-  await app.stop()
 })
 
 const at = (name: string) => join(ada.cwd, name)

@@ -4,7 +4,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { startTestApp, type TestApp } from '../support/app.ts'
+import { sharedApp, type TestApp } from '../support/app.ts'
 import { marked } from '../support/canary.ts'
 import { openAccount, type Terminal } from './person.ts'
 
@@ -18,17 +18,16 @@ let ada: Terminal
 let token: string
 
 beforeAll(async () => {
-  app = await startTestApp()
-  ada = await openAccount(app, 'ada@example.com')
+  app = await sharedApp()
+  ada = await openAccount(app, 'ada@references.example')
   await ada.must('init', 'payments')
   await ada.must('secrets', 'set', `PASSWORD=${PASSWORD}`, 'HOST=db.internal')
   await ada.must('secrets', 'set', `URL=${URL}`, '--references')
   await ada.must('secrets', 'set', 'TEXT=${HOST} $${HOST} ${{ x }}')
   token = ((await ada.json('workload-token', 'issue', 'ci')) as { token: string }).token
 })
-afterAll(async () => {
+afterAll(() => {
   ada.remove()
-  await app.stop()
 })
 
 const set = (...args: string[]) => ada.run(['secrets', 'set', ...args])

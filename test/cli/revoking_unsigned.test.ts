@@ -1,4 +1,4 @@
-// tier: all
+// tier: quick
 /** Stopping goes on where the server takes no link any more, and the command says what that is worth. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { startTestApp, type TestApp } from '../support/app.ts'

@@ -9,6 +9,7 @@ import { newWorkspace } from '../../src/client/signed/new_workspace.ts'
 import { register } from '../../src/features/accounts/contract.ts'
 import { toBase64 } from '../../src/platform/crypto/encoding.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
+import { cheapArgon2id } from '../support/cheap_argon2id.ts'
 import { generateKeyPair } from '../support/key_pair.ts'
 import { openTerminal, PASSWORD, type Terminal } from './person.ts'
 import { openSwitch } from './running/switched_server.ts'
@@ -243,7 +244,7 @@ test('an account without a signing key gets its first', async () => {
     body: {
       email,
       public_key: toBase64(keys.publicKey),
-      ...(await underPassword(PASSWORD, keys)),
+      ...(await underPassword(PASSWORD, keys, cheapArgon2id)),
       workspace: order,
     },
   })

@@ -1,4 +1,4 @@
-// tier: all
+// tier: quick
 /** What a signed workspace costs in requests: each change takes at most one round trip more than in a plain one. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { startTestApp, type TestApp } from '../support/app.ts'

@@ -1,8 +1,8 @@
-// tier: all
+// tier: quick
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { startTestApp, type TestApp } from '../support/app.ts'
+import { sharedApp, type TestApp } from '../support/app.ts'
 import { openAccount, PASSWORD, type Terminal } from './person.ts'
 
 let app: TestApp
@@ -13,13 +13,12 @@ const call = (agent: string, ...more: string[]) =>
   ada.run(['call', '--agent', agent, 'https://elsewhere.example/', ...more])
 
 beforeAll(async () => {
-  app = await startTestApp()
-  ada = await openAccount(app, 'ada@example.com')
+  app = await sharedApp()
+  ada = await openAccount(app, 'ada@saved-tokens.example')
   await ada.must('init', 'payments')
 })
-afterAll(async () => {
+afterAll(() => {
   ada.remove()
-  await app.stop()
 })
 
 test('a token that is kept is not printed, and is used by the name of its agent', async () => {
@@ -31,7 +30,10 @@ test('a token that is kept is not printed, and is used by the name of its agent'
 
 test('a new log-in keeps it; deleting the agent takes it away', async () => {
   const options = { stdin: `${PASSWORD}\n` }
-  await ada.run(['login', 'ada@example.com', '--password-stdin', '--insecure-storage'], options)
+  await ada.run(
+    ['login', 'ada@saved-tokens.example', '--password-stdin', '--insecure-storage'],
+    options,
+  )
   expect((await call('bot')).err).toContain('domain_blocked')
   await ada.must('agent', 'delete', 'bot', '--yes')
   expect(session()).not.toContain('svc_agt_')

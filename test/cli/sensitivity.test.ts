@@ -1,7 +1,7 @@
 // tier: all
 /** Settings are not secrets: what set, import and push make of values, and what that means for `run`. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { startTestApp, type TestApp } from '../support/app.ts'
+import { sharedApp, type TestApp } from '../support/app.ts'
 import { marked } from '../support/canary.ts'
 import { openAccount, type Terminal } from './person.ts'
 import { inTerminal } from './pseudo_terminal.ts'
@@ -12,13 +12,12 @@ let app: TestApp
 let ada: Terminal
 
 beforeAll(async () => {
-  app = await startTestApp()
-  ada = await openAccount(app, 'ada@example.com')
+  app = await sharedApp()
+  ada = await openAccount(app, 'ada@sensitivity.example')
   await ada.must('init', 'payments')
 })
-afterAll(async () => {
+afterAll(() => {
   ada.remove()
-  await app.stop()
 })
 
 type Listed = { key: string; policy: { sensitive?: false } | null }

@@ -1,11 +1,11 @@
-// tier: all
+// tier: quick
 /** Settings: no file and no value locks anybody out, and each variable has its second name. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { withAliases } from '../../src/platform/config/aliases.ts'
 import { ConfigError, readConfig } from '../../src/platform/config/config.ts'
-import { startTestApp, type TestApp } from '../support/app.ts'
+import { sharedApp, type TestApp } from '../support/app.ts'
 import { openAccount, type Terminal } from './person.ts'
 
 let app: TestApp
@@ -13,14 +13,13 @@ let ada: Terminal
 let file: string
 
 beforeAll(async () => {
-  app = await startTestApp()
-  ada = await openAccount(app, 'ada@example.com')
+  app = await sharedApp()
+  ada = await openAccount(app, 'ada@settings.example')
   file = join(ada.home, '.config', 'cloakroom', 'config.json')
   mkdirSync(dirname(file), { recursive: true })
 })
-afterAll(async () => {
+afterAll(() => {
   ada.remove()
-  await app.stop()
 })
 
 const inFile = () => JSON.parse(readFileSync(file, 'utf8'))

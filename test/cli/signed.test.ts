@@ -1,4 +1,4 @@
-// tier: all
+// tier: quick
 /** Signed workspaces from the command line, against servers that are honest and others that are not. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
@@ -246,14 +246,7 @@ test('a plain workspace that was used before is not, once it has the name of a s
 })
 
 test('an account without a signing key gets one before it makes a workspace', async () => {
-  await signUp(
-    app.controlPlane,
-    'old@example.com',
-    PASSWORD,
-    false,
-    undefined,
-    cheapArgon2id,
-  )
+  await signUp(app.controlPlane, 'old@example.com', PASSWORD, false, undefined, cheapArgon2id)
   const old = await loggedIn(app, 'old@example.com')
   const path = join(old.home, '.config', 'cloakroom', 'session.json')
   writeFileSync(path, JSON.stringify({ ...JSON.parse(readFileSync(path, 'utf8')), seed: null }))

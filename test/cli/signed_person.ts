@@ -38,12 +38,7 @@ export function plainWorkspace(server: Server, email: string, name: string): Pro
 }
 
 async function makeWorkspace(server: Server, email: string, name: string, isSigned: boolean) {
-  const { api, seed, publicKey } = await logIn(
-    server.controlPlane,
-    email,
-    PASSWORD,
-    cheapArgon2id,
-  )
+  const { api, seed, publicKey } = await logIn(server.controlPlane, email, PASSWORD, cheapArgon2id)
   if (seed === null) throw new Error('the account cannot sign')
   const { id: userId } = await api.call(getMe, {})
   const founder = { userId, email, identity: await identityOf(seed) }

@@ -1,4 +1,4 @@
-// tier: all
+// tier: quick
 /** Secrets and tokens of a signed workspace from the command line, above a database that tells the truth, and not. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { openSecret, sealSecret } from '../../src/features/secrets/sealed.ts'

@@ -1,8 +1,8 @@
-// tier: all
+// tier: quick
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { startTestApp, type TestApp } from '../support/app.ts'
+import { sharedApp, type TestApp } from '../support/app.ts'
 import { openAccount, type Terminal } from './person.ts'
 
 const VALUE = 'value-that-no-message-shows'
@@ -11,15 +11,14 @@ let app: TestApp
 let ada: Terminal
 
 beforeAll(async () => {
-  app = await startTestApp()
-  ada = await openAccount(app, 'ada@example.com')
+  app = await sharedApp()
+  ada = await openAccount(app, 'ada@suggestions.example')
   await ada.must('init', 'payments')
   await ada.must('secrets', 'set', `STRIPE_KEY=${VALUE}`, `DATABASE_URL=${VALUE}`)
   await ada.must('secrets', 'set', `STRIPE_KEY=${VALUE}`, `ONLY_THERE=${VALUE}`, '-e', 'staging')
 })
-afterAll(async () => {
+afterAll(() => {
   ada.remove()
-  await app.stop()
 })
 
 const missing = (name: string, hint: string, environment = 'development') => ({

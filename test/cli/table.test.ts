@@ -1,4 +1,4 @@
-// tier: all
+// tier: quick
 /** Tables for people, without a terminal. */
 import { expect, test } from 'bun:test'
 import { layOut } from '../../src/cli/terminal/table.ts'

@@ -1,4 +1,4 @@
-// tier: all
+// tier: quick
 /** People of a workspace, signed or plain; signed_members.test.ts has what only signed ones have. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'

@@ -1,8 +1,9 @@
 // tier: all
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { startTestApp, type TestApp } from '../support/app.ts'
+import { logIn } from '../../src/client/vault.ts'
+import { sharedApp, type TestApp } from '../support/app.ts'
 import { marked } from '../support/canary.ts'
-import { openAccount, openTerminal, PASSWORD, type Terminal } from './person.ts'
+import { openRealAccount, openTerminal, PASSWORD, type Terminal } from './person.ts'
 import { inTerminal, type Typed } from './pseudo_terminal.ts'
 
 const VALUE = marked('sk_live_terminal_1')
@@ -11,14 +12,13 @@ let app: TestApp
 let ada: Terminal
 
 beforeAll(async () => {
-  app = await startTestApp()
-  ada = await openAccount(app, 'ada@example.com')
+  app = await sharedApp()
+  ada = await openRealAccount(app, 'ada@terminal.example')
   await ada.must('init', 'payments')
   await ada.must('secrets', 'set', `STRIPE_KEY=${VALUE}`)
 })
-afterAll(async () => {
+afterAll(() => {
   ada.remove()
-  await app.stop()
 })
 
 const typing = (args: readonly string[], typed: readonly Typed[] = []) =>
@@ -28,9 +28,14 @@ const typing = (args: readonly string[], typed: readonly Typed[] = []) =>
     typed,
   })
 
+test('the executable derives keys with the Argon2id of the protocol', async () => {
+  const { email } = await logIn(app.controlPlane, 'ada@terminal.example', PASSWORD)
+  expect(email).toBe('ada@terminal.example')
+})
+
 test('a password is asked for and not echoed', async () => {
   const { code, screen } = await typing(
-    ['login', 'ada@example.com', '--insecure-storage'],
+    ['login', 'ada@terminal.example', '--insecure-storage'],
     [{ when: 'Password', type: `${PASSWORD}\r` }],
   )
   expect(code).toBe(0)
@@ -41,7 +46,7 @@ test('a password is asked for and not echoed', async () => {
 test('who chooses a passphrase for the machine is told how not to be asked at every command', async () => {
   const other = await openTerminal(app)
   const passphrase = 'of this machine\r'
-  const { code, screen } = await inTerminal(['login', 'ada@example.com'], {
+  const { code, screen } = await inTerminal(['login', 'ada@terminal.example'], {
     cwd: other.cwd,
     env: { HOME: other.home, SERVICE_SERVER_URL: app.controlPlane },
     typed: [
@@ -66,7 +71,7 @@ test('a value is asked for and not echoed', async () => {
 
 test('Ctrl-C at a question ends it without a stack', async () => {
   const { code, screen } = await typing(
-    ['login', 'ada@example.com'],
+    ['login', 'ada@terminal.example'],
     [{ when: 'Password', type: '\x03' }],
   )
   expect(code).toBe(1)

@@ -1,9 +1,9 @@
-// tier: all
+// tier: quick
 /** SERVICE_TOKEN_FILE: a token as Docker, Kubernetes and systemd hand out secrets. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { startTestApp, type TestApp } from '../support/app.ts'
+import { sharedApp, type TestApp } from '../support/app.ts'
 import { marked } from '../support/canary.ts'
 import { openAccount, openTerminal, type Terminal } from './person.ts'
 
@@ -18,18 +18,17 @@ let agent: string
 let reading: string
 
 beforeAll(async () => {
-  app = await startTestApp()
-  ada = await openAccount(app, 'ada@example.com')
+  app = await sharedApp()
+  ada = await openAccount(app, 'ada@token-file.example')
   runner = await openTerminal(app)
   await ada.must('init', 'payments')
   await ada.must('secrets', 'set', `STRIPE_KEY=${VALUE}`, 'MODE=live', '--sensitive')
   agent = (await ada.must('agent', 'create', 'bot', '-q')).trim()
   reading = (await ada.must('workload-token', 'issue', 'ci', '--may', 'use,read', '-q')).trim()
 })
-afterAll(async () => {
+afterAll(() => {
   ada.remove()
   runner.remove()
-  await app.stop()
 })
 
 function put(text: string | Uint8Array, mode = 0o600): string {
@@ -70,7 +69,8 @@ describe('the token is taken from the file', () => {
     expect(await withFile(path, ['proxy', ...child])).toMatchObject({ code: 1, out: '0\n' })
     const line = { jsonrpc: '2.0', id: 1, method: 'ping' }
     const env = { SERVICE_TOKEN_FILE: path }
-    const served = await runner.run(['mcp'], { env, stdin: `${JSON.stringify(line)}\n` })
+    // It answers after the end of its input, as a process does that still has work.
+    const served = await runner.spawn(['mcp'], { env, stdin: `${JSON.stringify(line)}\n` })
     expect(JSON.parse(served.out)).toEqual({ jsonrpc: '2.0', id: 1, result: {} })
   })
 

@@ -1,9 +1,9 @@
-// tier: all
+// tier: quick
 /** Commands for people with a token in place of a session: as far as the token may, and no further. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { startTestApp, type TestApp } from '../support/app.ts'
+import { sharedApp, type TestApp } from '../support/app.ts'
 import { marked } from '../support/canary.ts'
 import { openAccount, openTerminal, type RunOptions, type Terminal } from './person.ts'
 
@@ -18,8 +18,8 @@ let reading: string
 let both: string
 
 beforeAll(async () => {
-  app = await startTestApp()
-  ada = await openAccount(app, 'ada@example.com')
+  app = await sharedApp()
+  ada = await openAccount(app, 'ada@tokens.example')
   runner = await openTerminal(app)
   await ada.must('init', 'payments')
   await ada.must('secrets', 'set', `STRIPE_KEY=${VALUE}`, 'MODE=live', '--sensitive')
@@ -29,10 +29,9 @@ beforeAll(async () => {
   reading = await issue('reads', 'read')
   both = await issue('both', 'use,read')
 })
-afterAll(async () => {
+afterAll(() => {
   ada.remove()
   runner.remove()
-  await app.stop()
 })
 
 const withToken = (token: string, args: readonly string[], options: RunOptions = {}) =>
@@ -136,9 +135,9 @@ test('a token that is revoked, or no token at all, says so in place of "log in"'
 
 test('an account that is named wins over the variable, and excludes the option', async () => {
   const env = { SERVICE_TOKEN: using }
-  const named = await ada.run(['whoami', '--json', '--account', 'ada@example.com'], { env })
-  expect(JSON.parse(named.out)).toMatchObject({ email: 'ada@example.com' })
-  const line = ['whoami', '--account', 'ada@example.com', '--token', using]
+  const named = await ada.run(['whoami', '--json', '--account', 'ada@tokens.example'], { env })
+  expect(JSON.parse(named.out)).toMatchObject({ email: 'ada@tokens.example' })
+  const line = ['whoami', '--account', 'ada@tokens.example', '--token', using]
   expect((await ada.run(line)).code).toBe(2)
   expect(JSON.parse((await ada.run(['whoami', '--json'], { env })).out)).toMatchObject({
     kind: 'workload',

@@ -1,7 +1,7 @@
-// tier: all
+// tier: quick
 /** Two machines that change the same signed workspace at the same time: each change holds, and none is lost. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { startTestApp, type TestApp } from '../support/app.ts'
+import { sharedApp, type TestApp } from '../support/app.ts'
 import type { Terminal } from './person.ts'
 import { loggedIn, signedAccount, signedWorkspace } from './signed_person.ts'
 
@@ -10,19 +10,18 @@ let machines: Terminal[]
 const guests: Terminal[] = []
 
 beforeAll(async () => {
-  app = await startTestApp()
-  const ada = await signedAccount(app, 'ada@example.com')
-  await signedWorkspace(app, 'ada@example.com', 'acme')
-  machines = [ada, await loggedIn(app, 'ada@example.com')]
+  app = await sharedApp()
+  const ada = await signedAccount(app, 'ada@two-writers.example')
+  await signedWorkspace(app, 'ada@two-writers.example', 'acme')
+  machines = [ada, await loggedIn(app, 'ada@two-writers.example')]
   for (const name of ['bob', 'eve', 'fay']) {
-    guests.push(await signedAccount(app, `${name}@example.com`))
+    guests.push(await signedAccount(app, `${name}@two-writers.example`))
   }
   await ada.must(...inAcme('project', 'create', 'api'))
   for (const machine of machines) await machine.must(...inAcme('workspace', 'verify'))
 })
-afterAll(async () => {
+afterAll(() => {
   for (const person of [...machines, ...guests]) person.remove()
-  await app.stop()
 })
 
 const inAcme = (...args: string[]) => [...args, '-w', 'acme']
@@ -50,7 +49,11 @@ test('both invite somebody', async () => {
   const commands = await Promise.all([inviting(0), inviting(1)])
   await atOnce((at) => commands[at] ?? [])
   const people = (await verified()).members.map(({ email }) => email)
-  expect(people.sort()).toEqual(['ada@example.com', 'bob@example.com', 'eve@example.com'])
+  expect(people.sort()).toEqual([
+    'ada@two-writers.example',
+    'bob@two-writers.example',
+    'eve@two-writers.example',
+  ])
 })
 
 test('both create an agent, and issue a token of the same one', async () => {
@@ -64,7 +67,7 @@ test('one invites while the other changes the allowlist', async () => {
   const invite = await inviting(2)
   await atOnce((at) => (at === 0 ? invite : inAcme('allowlist', 'add', 'api.example.com')))
   const people = (await verified()).members.map(({ email }) => email)
-  expect(people).toContain('fay@example.com')
+  expect(people).toContain('fay@two-writers.example')
   const allowed = await machines[0]?.json(...inAcme('allowlist', 'list'))
   expect(allowed).toMatchObject([{ domain: 'api.example.com' }])
 })

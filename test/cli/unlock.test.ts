@@ -18,7 +18,7 @@ import { deriveMasterKey, KDF_DEFAULT } from '../../src/client/account/keys.ts'
 import { executable } from '../binary/executable.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { watched } from '../support/watched.ts'
-import { openTerminal, PASSWORD, type Terminal } from './person.ts'
+import { openSpawningTerminal, PASSWORD, type Terminal } from './person.ts'
 import { inTerminal } from './pseudo_terminal.ts'
 
 const PASSPHRASE = 'seven quiet herons'
@@ -29,7 +29,7 @@ let runtime: string
 
 beforeAll(async () => {
   app = await startTestApp()
-  ada = await openTerminal(app)
+  ada = await openSpawningTerminal(app)
   runtime = join(ada.home, 'run')
   mkdirSync(runtime, { mode: 0o700 })
   const { code, err } = await ada.run(['register', 'ada@example.com', '--password-stdin'], {
@@ -150,7 +150,7 @@ test('a time that is none, or too long, is a usage error', async () => {
 })
 
 test('where nothing is sealed there is nothing to unlock', async () => {
-  const bob = await openTerminal(app)
+  const bob = await openSpawningTerminal(app)
   const { code, err } = await bob.run(['unlock'], { env: here() })
   expect([code, err]).toEqual([3, expect.stringContaining('nothing to unlock')])
   bob.remove()

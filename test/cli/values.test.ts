@@ -1,7 +1,7 @@
-// tier: all
+// tier: quick
 /** Reading several values or an old one, and seeing what a push would do before it does it. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { startTestApp, type TestApp } from '../support/app.ts'
+import { sharedApp, type TestApp } from '../support/app.ts'
 import { marked } from '../support/canary.ts'
 import { openAccount, type Terminal } from './person.ts'
 
@@ -9,13 +9,12 @@ let app: TestApp
 let ada: Terminal
 
 beforeAll(async () => {
-  app = await startTestApp()
-  ada = await openAccount(app, 'ada@example.com')
+  app = await sharedApp()
+  ada = await openAccount(app, 'ada@values.example')
   await ada.must('init', 'payments')
 })
-afterAll(async () => {
+afterAll(() => {
   ada.remove()
-  await app.stop()
 })
 
 test('get prints several values as dotenv, each once, or all of them as JSON', async () => {

@@ -46,6 +46,7 @@ function endless(status: number): Response {
 
 function dripping(status: number): Response {
   const pull = async (controller: ReadableStreamDefaultController<Uint8Array>) => {
+    // Real time: the client's own deadline must end a body that never stops and never fills its limit.
     await Bun.sleep(20)
     controller.enqueue(PIECE.subarray(0, 1))
   }

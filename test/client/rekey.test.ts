@@ -1,11 +1,11 @@
 // tier: quick
 /** A rekey by the client: all of it or nothing, and a refusal that says what stands in its way. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { rekey } from '../../src/client/rekey.ts'
 import { getWorkspace } from '../../src/features/workspaces/contract.ts'
 import { users } from '../../src/platform/db/schema/index.ts'
-import { startTestApp, type TestApp } from '../support/app.ts'
+import { sharedApp, type TestApp } from '../support/app.ts'
 import { openTeam } from '../support/teams.ts'
 
 /** X25519 makes the same of it with every private key (RFC 7748, section 6.1). */
@@ -14,9 +14,8 @@ const LOW_ORDER = new Uint8Array(32)
 let app: TestApp
 
 beforeAll(async () => {
-  app = await startTestApp()
+  app = await sharedApp()
 })
-afterAll(() => app.stop())
 
 test('names the person to whose key nothing can be sealed, and changes nothing', async () => {
   const team = await openTeam(app)

@@ -1,6 +1,6 @@
 // tier: quick
 /** What a client signs of tokens, secrets and a new key is what the server takes, and what others verify. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { holderOf, makeToken } from '../../src/client/agents/tokens.ts'
 import { fetchEnvironment } from '../../src/client/delivery/delivery.ts'
@@ -40,7 +40,7 @@ import {
 import { fingerprint } from '../../src/platform/crypto/fingerprint.ts'
 import { parseToken, tokenKeyPair } from '../../src/platform/crypto/token.ts'
 import { manifests as manifestRows, tokenEnvelopes } from '../../src/platform/db/schema/index.ts'
-import { startTestApp, type TestApp } from '../support/app.ts'
+import { sharedApp, type TestApp } from '../support/app.ts'
 import type { SignedPerson } from '../support/signed.ts'
 import { envelopeOf, manifestOf, type SignedProject, signedProject } from '../support/statements.ts'
 import { openMemory } from './signed_place.ts'
@@ -50,11 +50,10 @@ let project: SignedProject
 let member: SignedPerson
 
 beforeAll(async () => {
-  app = await startTestApp({ RATE_API: '100000/1' })
+  app = await sharedApp()
   project = await signedProject(app)
   member = await project.join('member')
 })
-afterAll(() => app.stop())
 
 /** The workspace as somebody has it open on a machine of their own. */
 function openedBy({ api, identity }: SignedPerson, now?: OpenWorkspace): OpenWorkspace {

@@ -2,6 +2,8 @@
 /** Ten clients of the matrix that every machine of the tests has, and what docs/compatibility.md says of all. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
+import type { Need } from '../support/needs.ts'
+import { requires } from '../support/requires.ts'
 import type { Verdict } from './cell.ts'
 import type { Cell, Client } from './client.ts'
 import { readRows, UNEXPLAINED } from './document.ts'
@@ -12,18 +14,22 @@ import { clients } from './table/index.ts'
 const PROGRAMS = join(import.meta.dir, 'programs')
 const program = (path: string) => join(PROGRAMS, path)
 
-/** By name: how it is started where packages of this repository, or of Debian, are the installation. */
-const here: Record<string, readonly string[]> = {
-  curl: ['bash', program('shell/curl.sh')],
-  git: ['bash', program('shell/git.sh')],
-  urllib: ['/usr/bin/python3', '-B', program('python/urllib_.py')],
-  requests: ['/usr/bin/python3', '-B', program('python/requests_.py')],
-  undici: ['node', program('node/undici.mjs')],
-  'fetch of Bun': [process.execPath, program('node/fetch.mjs')],
-  '@anthropic-ai/sdk (Node.js)': [process.execPath, program('node/anthropic.mjs')],
-  '@octokit/rest (Node.js)': [process.execPath, program('node/octokit.mjs')],
-  'openai (Node.js)': [process.execPath, program('node/openai.mjs')],
-  'stripe (Node.js)': [process.execPath, program('node/stripe.mjs')],
+type Here = { needs: readonly Need[]; command: readonly string[] }
+const run = (command: readonly string[], ...needs: Need[]): Here => ({ command, needs })
+const onNode = (path: string) => run(['node', program(path)], 'node')
+
+/** How each client starts where packages of this repository or of Debian are the installation. */
+const here: Record<string, Here> = {
+  curl: run(['bash', program('shell/curl.sh')], 'bash', 'curl'),
+  git: run(['bash', program('shell/git.sh')], 'bash', 'git'),
+  urllib: run(['/usr/bin/python3', '-B', program('python/urllib_.py')], 'python-requests'),
+  requests: run(['/usr/bin/python3', '-B', program('python/requests_.py')], 'python-requests'),
+  undici: onNode('node/undici.mjs'),
+  'fetch of Bun': run([process.execPath, program('node/fetch.mjs')]),
+  '@anthropic-ai/sdk (Node.js)': onNode('node/anthropic.mjs'),
+  '@octokit/rest (Node.js)': onNode('node/octokit.mjs'),
+  'openai (Node.js)': onNode('node/openai.mjs'),
+  'stripe (Node.js)': onNode('node/stripe.mjs'),
 }
 
 let stage: Stage
@@ -33,11 +39,12 @@ beforeAll(async () => {
 afterAll(() => stage.close())
 
 describe('of the matrix', () => {
-  test.each(Object.entries(here))('%s does what the table says', async (name, command) => {
-    const client = clients.find((one) => one.name === name)
-    if (!client) throw new Error(`${name} is not in the table`)
-    expect(wrongOf(client, await runClient(stage, client, command))).toEqual([])
-  })
+  for (const [name, { needs, command }] of Object.entries(here))
+    requires(...needs).test(`${name} does what the table says`, async () => {
+      const client = clients.find((one) => one.name === name)
+      if (!client) throw new Error(`${name} is not in the table`)
+      expect(wrongOf(client, await runClient(stage, client, command))).toEqual([])
+    })
 })
 
 /** What is otherwise than the table says. */

@@ -1,10 +1,9 @@
-// tier: all
-/** Accepting an invitation, by a server that shows one history to be compared and another to be remembered. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+// tier: quick
+/** Accepts an invitation on a server that shows one history for the comparison and another one afterwards. */
+import { beforeAll, expect, test } from 'bun:test'
 import { invite, readPerson } from '../../src/client/members.ts'
 import { type KnownEntry, knownChains } from '../../src/client/signed/known_chains.ts'
 import { chainsOf } from '../../src/client/signed/trust.ts'
-import { signUp } from '../../src/client/vault.ts'
 import { accept, decline, invitation } from '../../src/console/web/keys/commands/workspaces.ts'
 import type { Held } from '../../src/console/web/keys/held.ts'
 import { Names } from '../../src/console/web/keys/names.ts'
@@ -19,21 +18,21 @@ import {
   type SignedText,
   signLink,
 } from '../../src/sigchain/index.ts'
-import { startTestApp, type TestApp } from '../support/app.ts'
+import { freshEmail, sharedApp, type TestApp } from '../support/app.ts'
+import { signUp } from './accounts.ts'
 import { elsewhere, memory } from './elsewhere.ts'
 
-const PASSWORD = 'four unlikely words'
 const AT = '2026-11-22T00:00:00.000Z'
 let app: TestApp
 
 beforeAll(async () => {
-  app = await startTestApp()
+  app = await sharedApp()
 })
-afterAll(() => app.stop())
 
-async function person(email: string) {
-  await signUp(app.controlPlane, email, PASSWORD)
-  return elsewhere(app.controlPlane, email, PASSWORD)
+async function person(name: string) {
+  const email = freshEmail(name)
+  await signUp(app.controlPlane, email)
+  return elsewhere(app.controlPlane, email)
 }
 
 /** What the console's worker holds, with what it remembers. `read` stands for the server's list of links. */
@@ -71,10 +70,10 @@ function heldBy(
   return { held: held as unknown as Held, chains, trust }
 }
 
-test('the history that was compared is the one that is remembered, whatever is shown after it', async () => {
-  const bob = await person('bob@example.com')
-  const ada = await person('ada@example.com')
-  const found = await readPerson(bob.api, 'ada@example.com')
+test('the console pins the history that was compared, whatever the server shows afterwards', async () => {
+  const bob = await person('bob')
+  const ada = await person('ada')
+  const found = await readPerson(bob.api, ada.email)
   if (!found) throw new Error('there is no such account')
   await invite({ api: bob.api, workspace: bob.workspace }, [found], 'member', new Set())
   const { id: workspaceId, key } = bob.workspace
@@ -84,7 +83,7 @@ test('the history that was compared is the one that is remembered, whatever is s
   const forger = await identityOf(new Uint8Array(32).fill(9))
   const { signing_key, public_key } = forger
   const [signer = ''] = [...genuine.members.keys()]
-  const founder = { user_id: signer, email: 'bob@example.com', signing_key, public_key }
+  const founder = { user_id: signer, email: bob.email, signing_key, public_key }
   const guest = genuine.members.get(found.user_id)
   if (!guest) throw new Error('nobody was invited')
   const key_commitment = keyCommitment(workspaceId, 1, key)
@@ -106,7 +105,7 @@ test('the history that was compared is the one that is remembered, whatever is s
     reads += 1
     return reads <= 2 ? links : forged
   })
-  const expected = { first: firstHash(genuine), inviter: 'bob@example.com' }
+  const expected = { first: firstHash(genuine), inviter: bob.email }
   const shown = await invitation(held, { workspaceId, expected })
   const seen = shown.found?.seen ?? null
   expect(seen).toBe(expected.first)
@@ -116,10 +115,10 @@ test('the history that was compared is the one that is remembered, whatever is s
   expect(later).rejects.toThrow('is not what its members signed')
 })
 
-test('without a link, what is accepted is what was shown', async () => {
-  const cyd = await person('cyd@example.com')
-  const dan = await person('dan@example.com')
-  const found = await readPerson(cyd.api, 'dan@example.com')
+test('an invitation without a link accepts exactly the history that was shown', async () => {
+  const cyd = await person('cyd')
+  const dan = await person('dan')
+  const found = await readPerson(cyd.api, dan.email)
   if (!found) throw new Error('there is no such account')
   await invite({ api: cyd.api, workspace: cyd.workspace }, [found], 'member', new Set())
   const { id: workspaceId } = cyd.workspace
@@ -130,10 +129,10 @@ test('without a link, what is accepted is what was shown', async () => {
   await accept(held, { workspaceId, expected: null, seen: shown.found?.seen ?? null })
 })
 
-test('a history that is declined is not remembered, and one that nobody may follow is declined all the same', async () => {
-  const eve = await person('eve@example.com')
-  const fay = await person('fay@example.com')
-  const found = await readPerson(eve.api, 'fay@example.com')
+test('declining an invitation pins nothing, and also works for an invalid history', async () => {
+  const eve = await person('eve')
+  const fay = await person('fay')
+  const found = await readPerson(eve.api, fay.email)
   if (!found) throw new Error('there is no such account')
   const { id: workspaceId } = eve.workspace
   const invited = () =>

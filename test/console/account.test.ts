@@ -1,25 +1,28 @@
 // tier: all
-/** One's own account in a real browser: password, sessions, recovery key, new keys, and its end. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+/** A person's account in a real browser: password, sessions, recovery key, key rotation and deletion. */
+import { expect } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { registerWithToken } from '../../src/client/agents/issuing.ts'
 import { logIn as logInByClient } from '../../src/client/vault.ts'
 import { createProject } from '../../src/features/projects/contract.ts'
 import { getToken } from '../../src/features/workloads/contract.ts'
 import { marked } from '../support/canary.ts'
-import { openStage, PASSWORD, type Stage, type Visitor } from './browser.ts'
+import { requires } from '../support/requires.ts'
+import { openOwnStage, PASSWORD, type Person, type Stage } from './browser.ts'
 import { elsewhere } from './elsewhere.ts'
 
-const EMAIL = 'ada@example.com'
+const { test, beforeAll, afterAll } = requires('chromium')
+
 const NEXT_PASSWORD = marked('five more unlikely words ')
 
 let stage: Stage
-let ada: Visitor
+let ada: Person
 let page: Page
 
 beforeAll(async () => {
-  stage = await openStage()
-  ada = await stage.person(EMAIL, 'account')
+  // Its first account owns the installation.
+  stage = await openOwnStage()
+  ada = await stage.personByScreen('ada', 'account')
   page = ada.page
 })
 afterAll(async () => {
@@ -32,8 +35,8 @@ const label = (name: string) => page.getByLabel(name, { exact: true })
 const server = () => stage.app.controlPlane
 const sessions = () => page.getByRole('button', { name: /^End the session of/ })
 
-/** The recovery key that is shown; it is kept. */
-async function kept(): Promise<string> {
+/** Confirms the recovery key that is shown, and returns it. */
+async function confirmRecoveryKey(): Promise<string> {
   await ada.sees('Your recovery key', { reveals: true })
   const key = await page.locator('.kit-key').innerText()
   await press('I have kept it')
@@ -41,8 +44,8 @@ async function kept(): Promise<string> {
   return key
 }
 
-test('sessions elsewhere are listed, and ended one by one or together', async () => {
-  for (let each = 0; each < 3; each += 1) await logInByClient(server(), EMAIL, PASSWORD)
+test('the account lists other sessions, and ends one of them or all', async () => {
+  for (let each = 0; each < 3; each += 1) await logInByClient(server(), ada.email, PASSWORD)
   await page.reload()
   await ada.sees('Unlock')
   await label('Password').fill(PASSWORD)
@@ -58,7 +61,7 @@ test('sessions elsewhere are listed, and ended one by one or together', async ()
   await page.getByText('this one').waitFor()
 })
 
-test('another password is taken with the one of now, and if it is strong', async () => {
+test('a new password is accepted with the current one, and only if it is strong', async () => {
   await press('Change the password')
   await label('Current password').fill('not the password of anybody')
   await label('New password').fill('password1234')
@@ -73,40 +76,38 @@ test('another password is taken with the one of now, and if it is strong', async
   await press('Take the new password')
   await page.getByText('The password is changed').waitFor()
   await ada.judge()
-  const refused = await logInByClient(server(), EMAIL, PASSWORD).catch(({ code }) => code)
+  const refused = await logInByClient(server(), ada.email, PASSWORD).catch(({ code }) => code)
   expect(refused).toBe('invalid_credentials')
 })
 
-test('a change that runs when the keys are locked is made of the keys, and not of what was wiped', async () => {
-  const cy = await stage.person('cy@example.com', 'account')
+test('a password change that is still running when the keys lock seals the keys and not zeros', async () => {
+  const cy = await stage.person('cy', 'account')
   await cy.page.getByRole('button', { name: 'Change the password' }).click()
   await cy.page.getByLabel('Current password').fill(PASSWORD)
   await cy.page.getByLabel('New password').fill(NEXT_PASSWORD)
   const sent = cy.page.waitForRequest((request) => request.url().endsWith('/prelogin/'))
+  const answered = cy.page.waitForResponse(/\/change-password\//)
   await cy.page.getByRole('button', { name: 'Take the new password' }).click()
   await sent
   await cy.page.getByRole('button', { name: 'Lock', exact: true }).click()
   await cy.page.getByRole('heading', { name: 'Unlock', level: 1 }).waitFor()
-  let opened = await logInByClient(server(), 'cy@example.com', NEXT_PASSWORD).catch(() => null)
-  while (opened === null) {
-    await Bun.sleep(200)
-    opened = await logInByClient(server(), 'cy@example.com', NEXT_PASSWORD).catch(() => null)
-  }
+  await answered
+  const opened = await logInByClient(server(), cy.email, NEXT_PASSWORD)
   expect(opened.seed?.some((byte) => byte !== 0)).toBe(true)
   await cy.close()
 })
 
-test('the recovery key is made anew, and shown once', async () => {
+test('a new recovery key is created, and shown once', async () => {
   await press('Make a new recovery key')
   await label('Current password').fill(NEXT_PASSWORD)
   await press('Make the recovery key')
-  const key = await kept()
+  const key = await confirmRecoveryKey()
   expect(await page.content()).not.toContain(key)
 })
 
-test('new keys take the place of the old, a token that is kept stays, and what is left to do is said', async () => {
-  const { api, privateKey } = await logInByClient(server(), EMAIL, NEXT_PASSWORD)
-  const { workspace } = await elsewhere(server(), EMAIL, NEXT_PASSWORD)
+test('new keys replace the old ones, a kept token still works, and the screen lists what is left to do', async () => {
+  const { api, privateKey } = await logInByClient(server(), ada.email, NEXT_PASSWORD)
+  const { workspace } = await elsewhere(server(), ada.email, NEXT_PASSWORD)
   const { id: projectId } = await api.call(createProject, {
     body: { name: 'billing', workspace_id: workspace.id },
   })
@@ -120,27 +121,27 @@ test('new keys take the place of the old, a token that is kept stays, and what i
   await ada.judge()
   await label('Current password').fill(NEXT_PASSWORD)
   await press('Replace the keys')
-  await kept()
+  await confirmRecoveryKey()
   await page.getByText('Your keys are new').waitFor()
   await page.getByText('Signed anew: laptop').waitFor()
   await page.getByText('cloakroom workspace rekey').waitFor()
   await ada.judge()
-  const now = await logInByClient(server(), EMAIL, NEXT_PASSWORD)
+  const now = await logInByClient(server(), ada.email, NEXT_PASSWORD)
   expect(now.privateKey).not.toEqual(privateKey)
   const token = await stage.app.as(made.text).call(getToken, {})
   expect(token.name).toBe('deploy-bot')
 })
 
-test('an account is deleted with its address typed, and names what is lost; the owner of the installation stays', async () => {
+test('deleting an account needs its address typed and lists what is lost, and the installation owner cannot leave', async () => {
   await press('Delete my account')
   await label('Current password').fill(NEXT_PASSWORD)
-  await page.getByLabel('to confirm').fill(EMAIL)
+  await page.getByLabel('to confirm').fill(ada.email)
   await press('Delete the account')
   await page.getByText('account_stays').waitFor()
   await press('Cancel')
 
-  const email = 'bob@example.com'
-  const bob = await stage.person(email, 'account')
+  const bob = await stage.person('bob', 'account')
+  const { email } = bob
   const pressed = (name: string) => bob.page.getByRole('button', { name, exact: true }).click()
   await pressed('Delete my account')
   await bob.page.getByText('the workspace Personal with all its secrets').waitFor()

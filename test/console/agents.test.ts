@@ -1,19 +1,23 @@
 // tier: all
 /** Agents and their tokens in a real browser: made, given keys, and revoked. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect } from 'bun:test'
 import { registerWithToken } from '../../src/client/agents/issuing.ts'
 import { giveKeys } from '../../src/client/agents/provisioning.ts'
 import type { Api } from '../../src/client/http/api.ts'
 import { listAgentTokens } from '../../src/features/agents/contract.ts'
 import { createEnvironment } from '../../src/features/projects/contract.ts'
-import { PASSWORD } from './browser.ts'
-import { EMAIL, openEmployer } from './employer.ts'
+import { requires } from '../support/requires.ts'
+import { openEmployer } from './employer.ts'
+
+const { test, beforeAll, afterAll } = requires('chromium')
+
+const RESOLVER = 'https://resolver.example.com'
 
 let employer: Awaited<ReturnType<typeof openEmployer>>
 let token = ''
 
 beforeAll(async () => {
-  employer = await openEmployer('agents')
+  employer = await openEmployer('agents', { SERVICE_RESOLVER_URL: RESOLVER })
 })
 afterAll(async () => {
   await employer.ada.close()
@@ -22,7 +26,7 @@ afterAll(async () => {
 
 const agent = (name: string) => employer.page.getByRole('region', { name, exact: true })
 
-test('a token is made for an agent, shown when asked, and set up without standing in any text', async () => {
+test('the screen creates an agent token, reveals it on request, and keeps it out of every snippet', async () => {
   const { ada, page, button, label, choose } = employer
   await ada.sees('Agents and tokens')
   await page.getByText('No agent has a token yet').waitFor()
@@ -38,7 +42,7 @@ test('a token is made for an agent, shown when asked, and set up without standin
   await page.getByRole('tab', { name: 'Claude Code' }).waitFor()
   await ada.judge()
   expect(await page.content()).not.toContain('svc_agt_')
-  await page.getByText('export SERVICE_RESOLVER_URL=https://resolver.example.com').waitFor()
+  await page.getByText(`export SERVICE_RESOLVER_URL=${RESOLVER}`).waitFor()
   await page
     .getByText('token issue deploy-bot -p billing -e production --label claude-code --save')
     .waitFor()
@@ -55,12 +59,12 @@ test('a token is made for an agent, shown when asked, and set up without standin
   await page
     .getByText('may use secrets in calls, and never sees one, in billing/production')
     .waitFor()
-  await page.getByText(`signed by ${EMAIL}`).waitFor()
+  await page.getByText(`signed by ${employer.email}`).waitFor()
   await ada.judge()
   expect(await page.content()).not.toContain(token)
 })
 
-test('a token of a CI job says what reading means, and goes into the environment of one command', async () => {
+test('the screen explains what a CI token may read, and its snippet passes it to one command', async () => {
   const { ada, page, button, label, choose, area, answer, command } = employer
   await area('Allowlist')
   await command('New token')
@@ -83,7 +87,7 @@ test('a token of a CI job says what reading means, and goes into the environment
   await ada.picture('agents')
 })
 
-test('a token that lacks keys says why, and gets those of its scope and no others', async () => {
+test('a token that lacks keys shows the reason, and gets only the keys in its scope', async () => {
   const { ada, page, there, projectId, button } = employer
   const { api, workspace } = there
   const terms = { environment: null, order: {}, places: [] }
@@ -112,7 +116,7 @@ test('a token that lacks keys says why, and gets those of its scope and no other
   await expect(giving).rejects.toThrow('outside the scope')
 })
 
-test('what a token may do is what was signed, whatever the server says of it', async () => {
+test('the screen shows the signed permissions of a token, even if the server claims others', async () => {
   const { ada, page, stage } = employer
   const { sql } = stage.app.connection
   await sql`update tokens set label = 'reads nothing', environment = 'development'
@@ -130,7 +134,7 @@ test('what a token may do is what was signed, whatever the server says of it', a
   await row.getByText('The server says otherwise of it').waitFor({ state: 'detached' })
 })
 
-test('another token of an agent, and its end, on a phone: by keys and by touch', async () => {
+test('an agent gets a second token and loses the first one on a phone, by keyboard and by touch', async () => {
   const { ada, page, button, label, answer, call } = employer
   await page.setViewportSize({ width: 390, height: 844 })
   await ada.judge()
@@ -159,21 +163,18 @@ test('another token of an agent, and its end, on a phone: by keys and by touch',
   await page.setViewportSize({ width: 1280, height: 800 })
 })
 
-/** With nothing that the page has kept. */
+/** Loads the page again, without its cache. */
 async function reread() {
-  const { page, button } = employer
-  const { workspace } = employer.there
+  const { page, there } = employer
+  const { workspace } = there
   await page.goto(`${employer.stage.origin}/console/w/${workspace.id}/agents`)
-  await page.getByLabel('Password').fill(PASSWORD)
-  await button('Unlock').click()
   await page.getByRole('heading', { name: 'Agents and tokens' }).waitFor()
 }
 
-test('a workspace that is not there says so', async () => {
-  const { ada, page, stage, button } = employer
+test('an unknown workspace shows that nothing is at its address', async () => {
+  const { ada, page, stage } = employer
   await page.goto(`${stage.origin}/console/w/x/agents`)
-  await page.getByLabel('Password').fill(PASSWORD)
-  await button('Unlock').click()
   await ada.sees('There is nothing at this address')
+  await ada.judge()
   expect(await page.getByText('Owners and admins').count()).toBe(0)
 })

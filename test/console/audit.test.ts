@@ -1,20 +1,24 @@
 // tier: all
 /** The audit and the page of the installation's owner in the console. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect } from 'bun:test'
 import { readFileSync } from 'node:fs'
-import { openStage, PASSWORD, type Stage, type Visitor } from './browser.ts'
+import { requires } from '../support/requires.ts'
+import { openOwnStage, type Person, type Stage } from './browser.ts'
+
+const { test, beforeAll, afterAll } = requires('chromium')
 
 let stage: Stage
-let ada: Visitor
+let ada: Person
 
 beforeAll(async () => {
-  stage = await openStage()
-  ada = await stage.person('ada@example.com')
+  // Its first account owns the installation.
+  stage = await openOwnStage()
+  ada = await stage.person('ada')
 })
 afterAll(() => stage.close())
 
-/** Ten a day, as if an agent had made them. */
-async function callsOfAWeek() {
+/** Ten a day, like those of an agent. */
+async function insertCallsOfAWeek() {
   await stage.app.connection.sql`
     insert into audit_logs select (jsonb_populate_record(created, jsonb_build_object(
       'id', gen_random_uuid(), 'timestamp', now() - n * interval '144 minutes', 'source', 'resolver',
@@ -24,7 +28,7 @@ async function callsOfAWeek() {
     from audit_logs as created, generate_series(1, 70) as n where action = 'workspace.created'`
 }
 
-test('records are filtered by the address, exported, and say who could have seen a secret', async () => {
+test('audit records are filtered by the address, exported, and list who could have seen a secret', async () => {
   const { page } = ada
   await ada.sees('Workspaces')
   await page.getByRole('link', { name: 'Personal' }).click()
@@ -32,10 +36,8 @@ test('records are filtered by the address, exported, and say who could have seen
   await ada.sees('Audit')
   await page.getByRole('cell', { name: 'workspace.created' }).waitFor()
   await ada.judge()
-  await callsOfAWeek()
+  await insertCallsOfAWeek()
   await page.reload()
-  await page.getByLabel('Password').fill(PASSWORD)
-  await page.getByRole('button', { name: 'Unlock' }).click()
   await page.getByText('70 requests in this time').waitFor()
   await page.locator('canvas').waitFor()
   await page.getByRole('cell', { name: 'api.stripe.com/v1/charges' }).first().waitFor()
@@ -57,14 +59,14 @@ test('records are filtered by the address, exported, and say who could have seen
   await page.getByText('No record fits.').waitFor()
   expect(page.url()).toContain('credential=STRIPE_KEY')
   const seen = page.getByRole('region', { name: 'Who could have seen this secret' })
-  await seen.getByRole('listitem').filter({ hasText: 'ada@example.com' }).waitFor()
+  await seen.getByRole('listitem').filter({ hasText: ada.email }).waitFor()
   await seen.getByText('It cannot know what somebody copied').waitFor()
   await ada.judge()
   await page.getByRole('button', { name: 'Show all' }).click()
   await page.getByRole('cell', { name: 'workspace.created' }).waitFor()
 })
 
-test('its owner sees the state of the installation, and nobody else', async () => {
+test('only the owner of the installation sees its state', async () => {
   const { page } = ada
   await stage.app.connection.sql`update instance set backup_failed_at = now()`
   await page.getByRole('link', { name: 'Cloakroom' }).click()
@@ -79,7 +81,7 @@ test('its owner sees the state of the installation, and nobody else', async () =
   await ada.judge()
   await ada.picture('instance')
   await ada.close()
-  const bob = await stage.person('bob@example.com', 'instance')
+  const bob = await stage.person('bob', 'instance')
   await bob.sees('Instance')
   await bob.page.getByText('Only the owner of this installation').waitFor()
   await bob.judge()

@@ -1,103 +1,244 @@
 /**
- * The console in a real Chromium. Whatever a test does there, it fails where the page broke its own policy, wrote an
- * error or a warning, asked another origin, or let a secret out: the password and the values that tests store carry
- * the mark of the canary (test/support/canary.ts), for which requests, storage, messages and the page are searched.
+ * The console in a real Chromium. Every test fails if the page violates its policy, logs an error or a warning, sends
+ * a request to another origin, or leaks a secret: the password and the stored values carry the canary's mark
+ * (test/support/canary.ts), and requests, storage, messages and the page are searched for it.
+ *
+ * A test process has one Chromium, and one server for all tests that need no settings of their own. Each visitor has a
+ * browser context, so nothing of one test is left for the next one.
  */
-import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import axe from 'axe-core'
-import {
-  type Browser,
-  type CDPSession,
-  chromium,
-  type Locator,
-  type Page,
-  type Request,
-} from 'playwright-core'
-import { signUp } from '../../src/client/vault.ts'
+import type { Result } from 'axe-core'
+import type { Browser, BrowserContext, CDPSession, Locator, Page, Request } from 'playwright-core'
 import { ensureConsole } from '../../src/dev/console.ts'
-import { startTestApp, type TestApp } from '../support/app.ts'
-import { marked, search } from '../support/canary.ts'
+import { freshEmail, sharedApp, startTestApp, type TestApp } from '../support/app.ts'
+import { search } from '../support/canary.ts'
+import { ofConsole } from '../support/console.ts'
 import { preparedDatabase } from '../support/database.ts'
+import { PASSWORD, signUp } from './accounts.ts'
 
-export const CHROMIUM = '/usr/bin/chromium'
+export { PASSWORD }
+
+const CHROMIUM = '/usr/bin/chromium'
 const PICTURES = join(import.meta.dir, '..', '..', 'docs', 'images', 'console')
-/** Strong by what the product asks for. */
-export const PASSWORD = marked('four unlikely words ')
 
 export type Stage = {
   app: TestApp
-  /** `http://localhost:…`: cookies and passkeys need that name, or TLS. */
+  /** `http://localhost:…`: cookies and passkeys need this name or TLS. */
   origin: string
-  browser: Browser
-  /** A browser of its own, with nothing in it, at an address below /console/; of another origin where one is given. */
+  /** A new browser context at an address below /console/, or at one of another origin. */
   visitor(path?: string, from?: string): Promise<Visitor>
-  /** Ends the server as a process that is stopped does, and starts it anew: same address, same data. */
-  stop(): Promise<void>
-  start(): Promise<void>
-  /** Has registered, outside the browser, and logged in by the screens. */
-  person(email: string, path?: string): Promise<Visitor>
+  /** Registers outside the browser. The context starts with a session whose keys stay open over a reload. */
+  person(name: string, path?: string): Promise<Person>
+  /** Registers outside the browser and signs in on the screen. The keys lock on a reload. */
+  personByScreen(name: string, path?: string): Promise<Person>
+  /** Starts a session for an account, as `person` does. */
+  enter(account: Account, path?: string): Promise<Visitor>
+  /** Closes what is still open. */
   close(): Promise<void>
 }
+
+/** A stage whose server belongs to one test file. */
+export type OwnStage = Stage & {
+  /** Stops the server like a stopped process, and starts it again on the same address with the same data. */
+  stop(): Promise<void>
+  start(): Promise<void>
+}
+
+export type Account = { email: string; userId: string; seed: Uint8Array; password: string }
+export type Person = Visitor & Account & { workspaceId: string }
 
 export type Visitor = {
   page: Page
-  /** The one session with its tools: at the end of another the browser would drop its authenticators. */
+  /** The only session with the browser's tools: its authenticators end with it. */
   tools: CDPSession
-  /** Waits for the heading of a screen, and judges it: accessible, and nothing secret in page or storage. */
+  /** Waits for a screen's heading, and searches page and storage for secrets. */
   sees(heading: string, options?: { reveals?: boolean }): Promise<void>
-  /** The same of the screen as it is. */
-  judge(options?: { reveals?: boolean }): Promise<void>
-  /** For docs/console.md, where CONSOLE_PICTURES is set: docs/images/console/<name>.png. */
+  /** Searches the screen as it is for secrets, and checks that it is accessible, or only that its colors are. */
+  judge(options?: { reveals?: boolean; only?: 'colors' }): Promise<void>
+  /** Writes docs/images/console/<name>.png for docs/console.md if CONSOLE_PICTURES is set. */
   picture(name: string): Promise<void>
-  /** Ends it. @throws Error for all that went wrong in it */
+  /** @throws Error with everything that went wrong in this context */
   close(): Promise<void>
 }
 
-/** `at` is an origin of localhost under which the browser finds the server, whatever port that has. */
-export async function openStage(env: Record<string, string> = {}, at?: string): Promise<Stage> {
-  if (!existsSync(CHROMIUM)) throw new Error(`these tests need ${CHROMIUM} (Debian: chromium)`)
-  await ensureConsole()
+/** Playwright's list, which a second `--disable-features` replaces. */
+const DISABLED_BY_PLAYWRIGHT = [
+  'AvoidUnnecessaryBeforeUnloadCheckSync',
+  'DestroyProfileOnBrowserClose',
+  'HttpsUpgrades',
+  'HttpsFirstBalancedModeAutoEnable',
+  'LensOverlay',
+  'MediaRouter',
+  'PaintHolding',
+  'ThirdPartyStoragePartitioning',
+  'AvoidCorsURLLoaderRestartOnRedirect',
+  'OptimizationHints',
+  'NetworkTimeServiceQuerying',
+  'AimEnabled',
+  'PreconnectToSearch',
+]
+/** Each new context has a window, whose address bar loads pages that cost 1 s of CPU time. */
+const ADDRESS_BAR = ['WebUIOmniboxPopup', 'WebUIOmniboxFullPopup', 'WebUIOmniboxAimPopup']
+const OPTIONS = [
+  '--no-sandbox',
+  `--disable-features=${[...DISABLED_BY_PLAYWRIGHT, ...ADDRESS_BAR].join()}`,
+  // Another program may listen on the same port of ::1. No other host is asked.
+  '--host-resolver-rules=MAP localhost 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE *.localhost',
+]
+
+let launched: Promise<Browser> | undefined
+
+/** Playwright kills it when this process exits. */
+export function sharedBrowser(): Promise<Browser> {
+  launched ??= import('playwright-core').then(({ chromium }) =>
+    chromium.launch({ executablePath: CHROMIUM, args: OPTIONS }),
+  )
+  return launched
+}
+
+let built: Promise<void> | undefined
+
+/** On the server that all files of this process share. */
+export async function openStage(): Promise<Stage> {
+  built ??= ensureConsole()
+  await built
+  return stageOf(await sharedApp())
+}
+
+/** On a server with these settings, which may depend on its origin in the browser. */
+export async function openOwnStage(
+  given: Record<string, string> | ((origin: string) => Record<string, string>) = {},
+): Promise<OwnStage> {
+  built ??= ensureConsole()
+  await built
+  const port = freePort()
+  const env = typeof given === 'function' ? given(`http://localhost:${port}`) : given
   const database = await preparedDatabase()
-  let app = await startTestApp(env, { database })
-  const { port } = new URL(app.controlPlane)
-  const origin = at ?? app.controlPlane.replace('127.0.0.1', 'localhost')
-  const [host, listening] = [origin, app.controlPlane].map((address) => new URL(address).host)
-  const browser = await chromium.launch({
-    executablePath: CHROMIUM,
-    args: ['--no-sandbox', `--host-resolver-rules=MAP ${host} ${listening}`],
-  })
-  const visitor = (path = '', from = origin) => openVisitor(browser, from, path)
+  const start = () => startTestApp({ ...env, PORT: port }, { database })
+  let app = await start()
+  const stage = stageOf(app)
   return {
+    ...stage,
     get app() {
       return app
     },
-    origin,
-    browser,
-    visitor,
     stop: () => app.stop(),
     start: async () => {
-      app = await startTestApp({ ...env, PORT: port }, { database })
-    },
-    person: async (email, path = '') => {
-      await signUp(app.controlPlane, email, PASSWORD)
-      const opened = await visitor(path)
-      await logIn(opened.page, email)
-      return opened
+      app = await start()
     },
     close: async () => {
-      await browser.close()
+      await stage.close()
       await app.stop()
       database.remove()
     },
   }
 }
 
+function freePort(): string {
+  const probe = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response() })
+  void probe.stop(true)
+  return String(probe.port)
+}
+
+function stageOf(app: TestApp): Stage {
+  const { controlPlane } = app
+  const origin = controlPlane.replace('127.0.0.1', 'localhost')
+  const open = new Set<Visitor>()
+  const opened = async (from: string, path: string, prepare?: (page: Page) => Promise<unknown>) => {
+    const visitor = await openVisitor(from, path, prepare)
+    const entry: Visitor = {
+      ...visitor,
+      close: () => {
+        open.delete(entry)
+        return visitor.close()
+      },
+    }
+    open.add(entry)
+    return entry
+  }
+  const enter = (account: Account, path = '') =>
+    opened(origin, path, async (page) => {
+      await page.goto(`${origin}/console/SHA256SUMS`)
+      await page.evaluate(startSession, {
+        ...account,
+        seed: [...account.seed],
+        headers: ofConsole(),
+      })
+    })
+  const register = async (name: string) => {
+    const email = freshEmail(name)
+    return { email, ...(await signUp(controlPlane, email)) }
+  }
+  return {
+    app,
+    origin,
+    visitor: (path = '', from = origin) => opened(from, path),
+    enter,
+    person: async (name, path) => {
+      const account = await register(name)
+      return { ...account, ...(await enter(account, path)) }
+    },
+    personByScreen: async (name, path = '') => {
+      const account = await register(name)
+      const visitor = await opened(origin, path)
+      await logIn(visitor.page, account.email)
+      return { ...account, ...visitor }
+    },
+    close: async () => {
+      await Promise.all([...open].map((visitor) => visitor.close()))
+    },
+  }
+}
+
+/**
+ * Runs in a page of the server that is no console: starts a session like a log-in that keeps the keys open for
+ * 8 hours, without Argon2 and without a screen.
+ */
+async function startSession({
+  email,
+  userId,
+  seed,
+  password,
+  headers,
+}: Omit<Account, 'seed'> & { seed: number[]; headers: Record<string, string> }) {
+  const answer = await fetch('/api/auth/console/login/', {
+    method: 'POST',
+    headers: { ...headers, 'content-type': 'application/json' },
+    body: JSON.stringify({ email, password }),
+  })
+  if (!answer.ok) throw new Error(await answer.text())
+  const done = <T>(request: IDBRequest<T>) =>
+    new Promise<T>((resolve, reject) => {
+      request.onsuccess = () => resolve(request.result)
+      request.onerror = () => reject(request.error)
+    })
+  const key = await crypto.subtle.generateKey({ name: 'AES-GCM', length: 256 }, false, [
+    'encrypt',
+    'decrypt',
+  ])
+  const nonce = crypto.getRandomValues(new Uint8Array(12))
+  const seen = Date.now()
+  const until = seen + 8 * 3_600_000
+  const additionalData = new TextEncoder().encode(`${userId} ${email} ${until}`)
+  const parameters = { name: 'AES-GCM', iv: nonce, additionalData }
+  const sealed = await crypto.subtle.encrypt(parameters, key, new Uint8Array(seed))
+  const opening = indexedDB.open('cloakroom', 2)
+  opening.onupgradeneeded = () => {
+    for (const name of ['chains', 'workspaceKeys', 'staying', 'names'])
+      opening.result.createObjectStore(name)
+  }
+  const database = await done(opening)
+  const store = database.transaction('staying', 'readwrite').objectStore('staying')
+  await done(store.put({ key, nonce, sealed, email, until, seen }, userId))
+  database.close()
+}
+
+/** By the screen. */
 export async function logIn(page: Page, email: string): Promise<void> {
   await page.getByLabel('E-mail address').fill(email)
   await page.getByLabel('Password').fill(PASSWORD)
   await page.getByRole('button', { name: 'Log in' }).click()
-  await shown(page, page.getByRole('button', { name: 'Lock' }))
+  await shown(page, page.getByRole('button', { name: 'Lock', exact: true }))
 }
 
 /** @throws Error with what is shown instead */
@@ -108,33 +249,41 @@ async function shown(page: Page, expected: Locator): Promise<void> {
   })
 }
 
-async function openVisitor(browser: Browser, origin: string, path: string): Promise<Visitor> {
+async function openVisitor(
+  origin: string,
+  path: string,
+  prepare?: (page: Page) => Promise<unknown>,
+): Promise<Visitor> {
+  const browser = await sharedBrowser()
   const context = await browser.newContext({ permissions: ['clipboard-write'] })
   const page = await context.newPage()
   const tools = await context.newCDPSession(page)
   const wrong: string[] = []
-  watch(page, origin, wrong)
+  watch(context, page, origin, wrong)
+  await prepare?.(page)
   await page.goto(`${origin}/console/${path}`)
-  const judge: Visitor['judge'] = async ({ reveals = false } = {}) => {
+  const look = async (reveals: boolean) => {
     if (!reveals) search('browser', 'the page', await contentOf(page))
     search('browser', 'storage', await storedIn(page))
-    wrong.push(...(await inaccessible(page, tools)))
   }
   return {
     page,
     tools,
-    judge,
+    judge: async ({ reveals = false, only } = {}) => {
+      await look(reveals)
+      wrong.push(...(await inaccessible(page, tools, only)))
+    },
     picture: async (name) => {
       if (process.env.CONSOLE_PICTURES === undefined) return
       await page.setViewportSize({ width: 1280, height: 800 })
       await page.screenshot({ path: join(PICTURES, `${name}.png`) })
     },
-    sees: async (heading, options) => {
+    sees: async (heading, { reveals = false } = {}) => {
       const found = page.getByRole('heading', { name: heading, level: 1 })
       await shown(page, found).catch((error: Error) => {
         throw new Error([error.message, ...wrong].join('\n'))
       })
-      await judge(options)
+      await look(reveals)
     },
     close: async () => {
       search('browser', 'storage', await storedIn(page))
@@ -144,11 +293,11 @@ async function openVisitor(browser: Browser, origin: string, path: string): Prom
   }
 }
 
-/** Messages of workers come with those of the page, and so do violations of the policy. */
-function watch(page: Page, origin: string, wrong: string[]): void {
+/** Messages and policy violations of workers arrive with those of the page. */
+function watch(context: BrowserContext, page: Page, origin: string, wrong: string[]): void {
   page.on('console', (message) => {
     search('browser', 'a message', message.text())
-    // What the server refuses is told once more by the browser; the tests look at what the page makes of it.
+    // The browser logs each refused request, too; tests check what the page makes of it.
     const isRefusal =
       /^Failed to load resource: (the server responded with a status|net::ERR_(INTERNET_DISCONNECTED|CONNECTION_REFUSED|CONNECTION_RESET|EMPTY_RESPONSE|INCOMPLETE_CHUNKED_ENCODING))/.test(
         message.text(),
@@ -158,7 +307,7 @@ function watch(page: Page, origin: string, wrong: string[]): void {
     }
   })
   page.on('pageerror', (error) => wrong.push(`not caught: ${error.stack ?? error.message}`))
-  page.context().on('request', (request) => {
+  context.on('request', (request) => {
     searchRequest(request)
     const { protocol, origin: asked } = new URL(request.url())
     if (protocol !== 'data:' && asked !== origin) wrong.push(`asked ${request.url()}`)
@@ -172,7 +321,7 @@ function searchRequest(request: Request): void {
   search('browser', place, request.postDataBuffer() ?? '')
 }
 
-/** With what was typed into fields, which is not in the text of the page. */
+/** Includes what was typed into fields, which the page's text does not have. */
 function contentOf(page: Page): Promise<string> {
   return page.evaluate(() => {
     const typed = [...document.querySelectorAll('input, textarea')]
@@ -180,7 +329,7 @@ function contentOf(page: Page): Promise<string> {
   })
 }
 
-/** All that outlives the page, but for keys that no script can read. */
+/** Everything that outlives the page, except keys that no script can read. */
 async function storedIn(page: Page): Promise<string> {
   const cookies = await page.context().cookies()
   const kept = await page.evaluate(async () => {
@@ -203,16 +352,29 @@ async function storedIn(page: Page): Promise<string> {
   return kept + JSON.stringify(cookies)
 }
 
-/** WCAG 2.2 AA as far as axe judges it, but for react-aria's list of what was announced a moment ago. */
-async function inaccessible(page: Page, tools: CDPSession): Promise<string[]> {
-  await tools.send('Runtime.evaluate', { expression: axe.source })
-  const expression = `axe.run({ exclude: '[data-live-announcer]' }, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] }).then(({ violations }) => JSON.stringify(violations))`
-  const { result } = await tools.send('Runtime.evaluate', {
-    expression,
-    awaitPromise: true,
-    returnByValue: true,
-  })
-  const violations: axe.Result[] = JSON.parse(String(result.value))
+const ALL_RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
+/** Another color scheme changes nothing for the other rules. */
+const COLOR_RULES = ['color-contrast', 'link-in-text-block']
+let axe: Promise<string> | undefined
+
+/** WCAG 2.2 AA as far as axe checks it. Excludes react-aria's list of what was announced a moment ago. */
+async function inaccessible(page: Page, tools: CDPSession, only?: 'colors'): Promise<string[]> {
+  axe ??= Bun.file(Bun.resolveSync('axe-core/axe.min.js', import.meta.dir)).text()
+  const evaluate = async (expression: string) => {
+    const options = { expression, awaitPromise: true, returnByValue: true }
+    const { result, exceptionDetails } = await tools.send('Runtime.evaluate', options)
+    if (exceptionDetails) throw new Error(JSON.stringify(exceptionDetails))
+    return result.value as unknown
+  }
+  if ((await evaluate('typeof axe')) === 'undefined') await evaluate(`${await axe}\n;0`)
+  const violations: Result[] = JSON.parse(
+    String(
+      await evaluate(`axe.run({ exclude: '[data-live-announcer]' }, {
+        resultTypes: ['violations'],
+        runOnly: ${JSON.stringify(only === 'colors' ? COLOR_RULES : ALL_RULES)},
+      }).then(({ violations }) => JSON.stringify(violations))`),
+    ),
+  )
   return violations.map(
     ({ id, help, nodes }) =>
       `${page.url()}: ${id} (${help}) at ${nodes.map(({ html }) => html).join(', ')}`,

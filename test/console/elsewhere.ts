@@ -1,24 +1,21 @@
-/** A person on another machine than the browser: what they do there, the page hears of from the server. */
+/** Changes made on another machine than the browser: the page learns of them from the server. */
 import { invite, readPerson } from '../../src/client/members.ts'
 import { type KnownEntry, knownChains } from '../../src/client/signed/known_chains.ts'
 import { newWorkspace } from '../../src/client/signed/new_workspace.ts'
 import { chainsOf } from '../../src/client/signed/trust.ts'
-import { logIn } from '../../src/client/vault.ts'
 import { type KnownKey, knownWorkspaceKeys } from '../../src/client/workspace_key.ts'
 import { readWorkspaces } from '../../src/client/workspaces.ts'
-import { getMe } from '../../src/features/accounts/contract.ts'
 import {
   acceptInvitation,
   createWorkspaceEndpoint,
 } from '../../src/features/workspaces/contract.ts'
 import type { Role } from '../../src/platform/grant.ts'
 import { identityOf } from '../../src/sigchain/index.ts'
-import { PASSWORD } from './browser.ts'
+import { logIn, PASSWORD } from './accounts.ts'
 
-/** Their personal workspace, or the one of that name, opened, with its verified chain. */
+/** An account's personal workspace, or the one with this name, opened and with its verified chain. */
 export async function elsewhere(server: string, email: string, password = PASSWORD, name?: string) {
   const { api, seed, privateKey, publicKey } = await logIn(server, email, password)
-  if (seed === null) throw new Error('the account cannot sign')
   const chains = chainsOf(api, knownChains(memory<KnownEntry>()), { met() {}, rekeyed() {} })
   const workspaceKeys = knownWorkspaceKeys(memory<KnownKey>(), () => {})
   const trust = { chains, workspaceKeys, metPlain() {} }
@@ -40,28 +37,26 @@ export function memory<V>() {
   }
 }
 
-/** A workspace of that name, of somebody who has an account; returns its id. */
+/** Creates a workspace for an account. @returns its id */
 export async function shared(
   server: string,
   email: string,
   name: string,
   isSigned = true,
 ): Promise<string> {
-  const { api, seed, publicKey } = await logIn(server, email, PASSWORD)
-  if (seed === null) throw new Error('the account cannot sign')
-  const { id: userId } = await api.call(getMe, {})
+  const { api, userId, seed, publicKey } = await logIn(server, email)
   const founder = { userId, email, identity: await identityOf(seed) }
   const { order } = await newWorkspace(publicKey, isSigned ? founder : null)
   await api.call(createWorkspaceEndpoint, { body: { name, ...order } })
   return order.id
 }
 
-/** Invited by the first, and accepted by the second, in that role. */
+/** `by` invites `email` to the workspace, and `email` accepts. */
 export async function joined(server: string, name: string, by: string, email: string, role: Role) {
   const place = await elsewhere(server, by, PASSWORD, name)
   const person = await readPerson(place.api, email)
   if (!person) throw new Error(`${email} has no account`)
   await invite(place, [person], role, new Set())
-  const { api } = await logIn(server, email, PASSWORD)
+  const { api } = await logIn(server, email)
   await api.call(acceptInvitation, { params: { workspace_id: place.workspace.id } })
 }

@@ -1,23 +1,23 @@
-/** Ada with a project, a secret and an agent's work to look after, on another machine and in the browser. */
+/** Ada, who owns a signed workspace with a project and a secret, on another machine and in the browser. */
 import type { Page } from 'playwright-core'
 import { upload } from '../../src/client/sealing.ts'
-import { signUp } from '../../src/client/vault.ts'
 import { createProject } from '../../src/features/projects/contract.ts'
+import { freshEmail } from '../support/app.ts'
 import { marked } from '../support/canary.ts'
-import { logIn, openStage, PASSWORD } from './browser.ts'
+import { PASSWORD, signUp } from './accounts.ts'
+import { openOwnStage, openStage, type Stage } from './browser.ts'
 import { elsewhere, shared } from './elsewhere.ts'
 
-export const EMAIL = 'ada@example.com'
 export const WORKSPACE = 'Acme'
 export const HOST = 'api.upstream.example'
-export const RESOLVER = 'https://resolver.example.com'
 
-/** Her workspace Acme is signed; its project is `billing`. */
-export async function openEmployer(path: string) {
-  const stage = await openStage({ SERVICE_RESOLVER_URL: RESOLVER })
-  await signUp(stage.app.controlPlane, EMAIL, PASSWORD)
-  await shared(stage.app.controlPlane, EMAIL, WORKSPACE)
-  const there = await elsewhere(stage.app.controlPlane, EMAIL, PASSWORD, WORKSPACE)
+/** The workspace is Acme, its project is `billing`. A server with settings belongs to the caller alone. */
+export async function openEmployer(path: string, env?: Record<string, string>) {
+  const stage = env === undefined ? await openStage() : await openOwnStage(env)
+  const email = freshEmail('ada')
+  const account = { email, ...(await signUp(stage.app.controlPlane, email)) }
+  await shared(stage.app.controlPlane, email, WORKSPACE)
+  const there = await elsewhere(stage.app.controlPlane, email, PASSWORD, WORKSPACE)
   const { api, workspace } = there
   const body = { name: 'billing', workspace_id: workspace.id }
   const { id: projectId } = await api.call(createProject, { body })
@@ -25,10 +25,10 @@ export async function openEmployer(path: string) {
   const policy = { allowed_methods: ['GET' as const] }
   const entry = { key: 'STRIPE_KEY', value: marked('sk_live_'), policy, expectedVersion: 0 }
   await upload(place, [entry], true)
-  const ada = await stage.visitor(`w/${workspace.id}/${path}`)
-  await logIn(ada.page, EMAIL)
+  const ada = await stage.enter(account, `w/${workspace.id}/${path}`)
   ada.page.setDefaultTimeout(20_000)
-  return { stage, ada, page: ada.page, there, projectId, ...handsOn(ada.page), call: callAt(stage) }
+  const hands = handsOn(ada.page)
+  return { stage, email, ada, page: ada.page, there, projectId, ...hands, call: callAt(stage) }
 }
 
 function handsOn(page: Page) {
@@ -41,21 +41,21 @@ function handsOn(page: Page) {
       await page.getByRole('button', { name: new RegExp(`${of}$`) }).click()
       await page.getByRole('option', { name: option, exact: true }).click()
     },
-    /** Ctrl+K, and what is found there. */
+    /** Chooses a command with Ctrl+K. */
     command: async (name: string) => {
       await page.keyboard.press('ControlOrMeta+K')
       await page.getByRole('searchbox').fill(name)
       await page.getByRole('menuitem', { name, exact: true }).click()
     },
-    /** The answer of the one question that is shown. */
+    /** Answers the question that is shown. */
     answer: (name: string) => page.getByRole('alertdialog').getByRole('button', { name }).click(),
   }
 }
 
 type Called = { token: string; method?: string; host?: string; path?: string }
 
-/** A call with the secret; returns why it was refused. */
-function callAt({ app }: Awaited<ReturnType<typeof openStage>>) {
+/** Calls with the secret. @returns why the call was refused */
+function callAt({ app }: Stage) {
   return async ({ token, method = 'GET', host = HOST, path = '/v1/charges' }: Called) => {
     const headers = { authorization: 'Bearer SVC_SECRET_STRIPE_KEY' }
     const answer = await fetch(`${app.resolver}/v1/resolve`, {

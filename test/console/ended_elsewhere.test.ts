@@ -1,9 +1,12 @@
 // tier: all
-/** A session that ended while no tab was open: what stayed unlocked ends with it when the console runs again. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+/** A session that ended while no tab was open: the console then forgets the keys that stayed open. */
+import { expect } from 'bun:test'
 import { listSessions, revokeSession } from '../../src/features/accounts/contract.ts'
+import { requires } from '../support/requires.ts'
 import { openStage, type Stage } from './browser.ts'
 import { elsewhere } from './elsewhere.ts'
+
+const { test, beforeAll, afterAll } = requires('chromium')
 
 let stage: Stage
 beforeAll(async () => {
@@ -11,8 +14,8 @@ beforeAll(async () => {
 })
 afterAll(() => stage.close())
 
-test('keys that stayed open are forgotten, and it is said that the session ended', async () => {
-  const ada = await stage.person('ada@example.com', 'account')
+test('a session that ended while no tab was open is reported, and its keys are forgotten', async () => {
+  const ada = await stage.personByScreen('ada', 'account')
   const { page } = ada
   await page.getByRole('button', { name: /Keep the keys open/ }).click()
   await page.getByRole('option', { name: 'For 8 hours' }).click()
@@ -30,7 +33,7 @@ test('keys that stayed open are forgotten, and it is said that the session ended
     })
   expect(await kept()).toBe(1)
   await page.goto(`${stage.origin}/console/SHA256SUMS`)
-  const { api } = await elsewhere(stage.app.controlPlane, 'ada@example.com')
+  const { api } = await elsewhere(stage.app.controlPlane, ada.email)
   for (const { id, current } of await api.list(listSessions, {})) {
     if (!current) await api.call(revokeSession, { params: { session_id: id } })
   }

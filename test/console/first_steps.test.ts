@@ -1,44 +1,31 @@
 // tier: all
 /** A newcomer's first steps in the console, in a real browser. */
 
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import type { Page } from 'playwright-core'
-import { createAuthority } from '../../src/cli/demo/certificates.ts'
+import { expect } from 'bun:test'
 import { upload } from '../../src/client/sealing.ts'
 import { logIn as logInByClient } from '../../src/client/vault.ts'
 import { createProject } from '../../src/features/projects/contract.ts'
+import { freshEmail } from '../support/app.ts'
 import { marked } from '../support/canary.ts'
-import { databasePlace } from '../support/places.ts'
-import { startUpstream, type Upstream } from '../support/upstream.ts'
-import { watched } from '../support/watched.ts'
-import { openStage, PASSWORD, type Stage } from './browser.ts'
+import { requires } from '../support/requires.ts'
+import { PASSWORD } from './accounts.ts'
+import type { Stage } from './browser.ts'
 import { elsewhere } from './elsewhere.ts'
+import { HOST, openReachableStage } from './reachable.ts'
 
-const HOST = 'api.upstream.example'
+const { test, beforeAll, afterAll } = requires('chromium', 'curl')
 
+let opened: Awaited<ReturnType<typeof openReachableStage>>
 let stage: Stage
-let upstream: Upstream
 
 beforeAll(async () => {
-  const authority = await createAuthority('Test authority')
-  const file = join(databasePlace, 'first-steps.pem')
-  writeFileSync(file, authority.certificate)
-  upstream = await startUpstream(authority, { names: [HOST] })
-  stage = await openStage({
-    RESOLVER_CA_FILE: file,
-    RESOLVER_HOSTS: `${HOST}=127.0.0.1`,
-    RESOLVER_ALLOW_NETWORKS: '127.0.0.1/32',
-  })
+  opened = await openReachableStage()
+  stage = opened.stage
 })
-afterAll(async () => {
-  await stage.close()
-  await upstream.stop()
-})
+afterAll(() => opened.close())
 
-test('registers, keeps the recovery key, and after a reload unlocks to set and see a secret', async () => {
-  const email = 'ada@example.com'
+test('a newcomer registers, gets a recovery key, unlocks after a reload, and stores and reveals a secret', async () => {
+  const email = freshEmail('ada')
   const ada = await stage.visitor('register')
   const { page } = ada
   await ada.sees('Make an account')
@@ -89,9 +76,10 @@ test('registers, keeps the recovery key, and after a reload unlocks to set and s
   await ada.close()
 })
 
-test('a newcomer gets from an empty workspace to the first call, by the keyboard and with what is copied alone', async () => {
+test('a newcomer gets from an empty workspace to the first call with the keyboard and copied commands only', async () => {
   const value = marked('ghp_')
-  const grace = await stage.person('grace@example.com')
+  const { upstream, runShownCall } = opened
+  const grace = await stage.personByScreen('grace')
   const { page } = grace
   await page.getByRole('link', { name: 'First steps' }).click()
   await grace.sees('First steps')
@@ -124,13 +112,13 @@ test('a newcomer gets from an empty workspace to the first call, by the keyboard
   await page.getByRole('button', { name: 'Show the token' }).click()
   const token = await page.locator('.reveal-value').innerText()
   await page.getByRole('button', { name: 'Hide the token' }).click()
-  const refused = await call(await shownCall(page), `${token}x`)
+  const refused = await runShownCall(page, `${token}x`)
   expect(refused).toContain('invalid_token')
   await page.getByLabel('Address to call').fill(`https://elsewhere.upstream.example/`)
-  expect(await call(await shownCall(page), token)).toContain('domain_blocked')
+  expect(await runShownCall(page, token)).toContain('domain_blocked')
   await page.getByText('elsewhere.upstream.example is not on the allowlist').waitFor()
   await page.getByLabel('Address to call').fill(`https://${HOST}:${upstream.port}/user`)
-  expect(await call(await shownCall(page), token)).toContain('"status_code":200')
+  expect(await runShownCall(page, token)).toContain('"status_code":200')
   await page.getByText('It works').waitFor()
   await grace.judge()
   await grace.picture('first-steps')
@@ -146,29 +134,15 @@ test('a newcomer gets from an empty workspace to the first call, by the keyboard
   await grace.close()
 })
 
-test('a secret of another environment than development is one, too', async () => {
-  const lin = await stage.person('lin@example.com')
-  const { api, workspace } = await elsewhere(stage.app.controlPlane, 'lin@example.com')
+test('a secret outside the development environment completes its step, too', async () => {
+  const lin = await stage.person('lin')
+  const { api, workspace } = await elsewhere(stage.app.controlPlane, lin.email)
   const body = { name: 'billing', workspace_id: workspace.id }
   const { id: projectId } = await api.call(createProject, { body })
   const place = { api, workspace, projectId, environment: 'production' }
   await upload(place, [{ key: 'STRIPE_KEY', value: marked('sk_'), policy: undefined }], true)
   await lin.page.goto(`${stage.origin}/console/w/${workspace.id}/first-steps`)
-  await lin.page.getByLabel('Password').fill(PASSWORD)
-  await lin.page.keyboard.press('Enter')
   await lin.page.getByRole('heading', { name: /Store a secret — STRIPE_KEY/ }).waitFor()
   await lin.judge()
   await lin.close()
 })
-
-/** As the page shows it, for the port of this test. */
-async function shownCall(page: Page): Promise<string> {
-  const text = await page.locator('pre', { hasText: 'curl' }).innerText()
-  return text.replace(/'http[^']*\/v1\/resolve'/, `'${stage.app.resolver}/v1/resolve'`)
-}
-
-async function call(command: string, token: string): Promise<string> {
-  const env = { ...process.env, SERVICE_TOKEN: token }
-  const shell = watched(Bun.spawn(['sh', '-c', command], { env, stdout: 'pipe' }))
-  return new Response(shell.stdout).text()
-}

@@ -1,12 +1,12 @@
-// tier: all
-/** Names that the worker of the console keeps, by the calls that it hears. */
+// tier: quick
+/** Agent names that the console's worker remembers from calls. */
 import { expect, test } from 'bun:test'
 import type { Api } from '../../src/client/http/api.ts'
 import type { Memory } from '../../src/console/web/keys/memory.ts'
 import { Names } from '../../src/console/web/keys/names.ts'
 import { getAgent, listAgents, provisionAgentToken } from '../../src/features/agents/contract.ts'
 
-test('an agent that is read alone under the name of another gets no keys', async () => {
+test('an agent that the server shows under the name of another one gets no keys', async () => {
   let kept = {}
   const names = {
     of: () => kept,

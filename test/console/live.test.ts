@@ -1,11 +1,13 @@
 // tier: all
 /** Calls as they happen, and what would let a refused one through, in a real browser. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect } from 'bun:test'
 import { registerWithToken } from '../../src/client/agents/issuing.ts'
 import { listSessions, revokeSession } from '../../src/features/accounts/contract.ts'
 import { listAuditLogs } from '../../src/features/audit/contract.ts'
-import { PASSWORD } from './browser.ts'
+import { requires } from '../support/requires.ts'
 import { HOST, openEmployer } from './employer.ts'
+
+const { test, beforeAll, afterAll } = requires('chromium')
 
 let employer: Awaited<ReturnType<typeof openEmployer>>
 let token = ''
@@ -29,7 +31,7 @@ async function employed(name: string, places = true) {
 const entryOf = (text: string | RegExp) =>
   employer.page.locator('li.entry').filter({ hasText: text })
 
-test('a refused call shows as it happens, and what it lacks is allowed by one signed link', async () => {
+test('a refused call appears immediately, and one signed link allows what it lacks', async () => {
   const { ada, page, there, button, call } = employer
   await ada.sees('Live requests')
   await page.getByText('Live', { exact: true }).waitFor()
@@ -51,7 +53,7 @@ test('a refused call shows as it happens, and what it lacks is allowed by one si
   expect(await call({ token })).not.toBe('domain_blocked')
 })
 
-test('a policy that refused gains exactly the one method, and the value stays', async () => {
+test('a policy that refused a call gains exactly the one method, and the value stays', async () => {
   const { ada, page, button, call } = employer
   expect(await call({ token, method: 'POST' })).toBe('policy_blocked')
   await page.getByText('The policy of STRIPE_KEY does not permit the method POST.').waitFor()
@@ -64,7 +66,7 @@ test('a policy that refused gains exactly the one method, and the value stays', 
   expect(await call({ token, method: 'POST' })).not.toBe('policy_blocked')
 })
 
-test('a token without the key of its environment gets it, sealed to it and signed', async () => {
+test('a token without the key of its environment gets the key, sealed to it and signed', async () => {
   const { ada, call } = employer
   const bare = await employed('bare', false)
   expect(await call({ token: bare })).toBe('key_not_provisioned')
@@ -77,26 +79,20 @@ test('a token without the key of its environment gets it, sealed to it and signe
   expect(await call({ token: bare })).toBe('upstream_unreachable')
 })
 
-test('a record that names an environment beside the grant proposes no key', async () => {
-  const { call, stage, page } = employer
+test('a record that names an environment outside the grant offers no key', async () => {
+  const { call, stage, page, there } = employer
   expect(await call({ token: await employed('narrow', false) })).toBe('key_not_provisioned')
   await entryOf('narrow').waitFor()
   const { sql } = stage.app.connection
-  await sql`update audit_logs set environment = 'development' where agent_id = 'narrow'`
+  await sql`update audit_logs set environment = 'development' where agent_id = 'narrow'
+    and workspace_id = ${there.workspace.id}`
   await page.reload()
-  await unlock()
+  await page.getByText('Live', { exact: true }).waitFor()
   await entryOf('narrow').getByRole('button', { name: 'Allow this' }).click()
   await entryOf('narrow').getByText('What a token may do is signed once').waitFor()
 })
 
-async function unlock() {
-  const { page, button } = employer
-  await page.getByLabel('Password').fill(PASSWORD)
-  await button('Unlock').click()
-  await page.getByText('Live', { exact: true }).waitFor()
-}
-
-test('held still while somebody reads, and filtered by the address', async () => {
+test('the list pauses while someone reads, and the address keeps its filter', async () => {
   const { page, button, label, call } = employer
   await button('Pause').click()
   await call({ token, host: 'other.example' })
@@ -116,7 +112,7 @@ test('held still while somebody reads, and filtered by the address', async () =>
   await entryOf('narrow').waitFor()
 })
 
-test('a connection that breaks goes on by itself, without a call lost or shown twice', async () => {
+test('a broken connection resumes by itself, and no call is lost or listed twice', async () => {
   const { ada, page, call } = employer
   const paths = Array.from({ length: 10 }, (_, at) => `/break/${at}`)
   for (const path of paths.slice(0, 5)) await call({ token, path })
@@ -129,8 +125,6 @@ test('a connection that breaks goes on by itself, without a call lost or shown t
     { times: 1 },
   )
   await page.reload()
-  await page.getByLabel('Password').fill(PASSWORD)
-  await employer.button('Unlock').click()
   await page.getByText('Not connected. It is tried again by itself').waitFor()
   await ada.judge()
   for (const path of paths.slice(5)) await call({ token, path })
@@ -139,7 +133,7 @@ test('a connection that breaks goes on by itself, without a call lost or shown t
   for (const path of paths) expect(await entryOf(path).count()).toBe(1)
 })
 
-test('on a phone: a call is looked at, allowed and its token revoked by touch', async () => {
+test('a phone shows a call, allows it, and revokes its token by touch', async () => {
   const { ada, page, button, answer, call } = employer
   await page.setViewportSize({ width: 390, height: 844 })
   await call({ token, host: `${'long-'.repeat(10)}name.example` })
@@ -161,7 +155,7 @@ test('on a phone: a call is looked at, allowed and its token revoked by touch', 
   await page.setViewportSize({ width: 1280, height: 800 })
 })
 
-test('of very many calls the newest 500 are kept, and shown once', async () => {
+test('the list keeps the newest 500 calls, each once', async () => {
   const { page } = employer
   const record = await newest()
   const first = BigInt(`0x${record.id.replaceAll('-', '')}`)
@@ -174,8 +168,6 @@ test('of very many calls the newest 500 are kept, and shown once', async () => {
     route.fulfill({ contentType: 'text/event-stream', body: many.join('') }),
   )
   await page.reload()
-  await page.getByLabel('Password').fill(PASSWORD)
-  await employer.button('Unlock').click()
   await entryOf('/11999').waitFor()
   expect(await page.locator('li.entry').count()).toBe(500)
   expect(await entryOf('many.example/11500').count()).toBe(1)
@@ -190,7 +182,7 @@ async function newest(): Promise<{ id: string }> {
   return { ...record, id: records[0]?.id ?? '' }
 }
 
-test('a session that ended elsewhere asks to log in', async () => {
+test('a session that ended elsewhere leads to the log-in', async () => {
   const { page, there } = employer
   await page.getByText('Live', { exact: true }).waitFor()
   const sessions = await there.api.list(listSessions, {})

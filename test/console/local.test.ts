@@ -1,12 +1,15 @@
 // tier: all
-/** `cloakroom console`: the page from this machine, for a server elsewhere. */
+/** `cloakroom console`: this machine serves the page of another server. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { signUp } from '../../src/client/vault.ts'
 import { type LocalConsole, openLocalConsole } from '../../src/console/local.ts'
 import { ensureConsole } from '../../src/dev/console.ts'
-import { startTestApp, type TestApp } from '../support/app.ts'
+import { freshEmail, sharedApp, type TestApp } from '../support/app.ts'
 import { ofConsole } from '../support/console.ts'
-import { logIn, openStage, PASSWORD } from './browser.ts'
+import { requires } from '../support/requires.ts'
+import { PASSWORD, signUp } from './accounts.ts'
+import { logIn, openStage } from './browser.ts'
+
+const inBrowser = requires('chromium')
 
 let app: TestApp
 let local: LocalConsole
@@ -14,13 +17,12 @@ let origin: string
 
 beforeAll(async () => {
   await ensureConsole()
-  app = await startTestApp()
+  app = await sharedApp()
   local = await openLocalConsole(app.controlPlane, 0)
   origin = new URL(local.url).origin
 })
 afterAll(async () => {
   await local.close()
-  await app.stop()
 })
 
 /** As a browser does, whatever else on this machine resolves such names. */
@@ -37,7 +39,7 @@ function ask(
 
 const health = () => `${origin}/api/users/me/`
 
-test('has a name of its own for each server, which browsers take for another site', async () => {
+test('the local console has one name per server, and browsers treat each name as another site', async () => {
   const [same, other] = await Promise.all([
     openLocalConsole(app.controlPlane, 0),
     openLocalConsole('https://vault.example.com', 0),
@@ -49,7 +51,7 @@ test('has a name of its own for each server, which browsers take for another sit
   await Promise.all([same.close(), other.close()])
 })
 
-test('is on both addresses of loopback, or on none', async () => {
+test('the local console listens on both loopback addresses, or on none', async () => {
   const { host, port } = new URL(local.url)
   for (const address of ['127.0.0.1', '[::1]']) {
     const answer = await fetch(`http://${address}:${port}/console/`, { headers: { host } })
@@ -66,45 +68,49 @@ test('is on both addresses of loopback, or on none', async () => {
   await opened.close()
 })
 
-test('a browser keeps the session, the keys and passkeys for that name', async () => {
-  const stage = await openStage()
-  const server = stage.app.controlPlane
-  const console_ = await openLocalConsole(server, 0)
-  const { origin: here, hostname, port: own } = new URL(console_.url)
-  await signUp(server, 'named@example.com', PASSWORD)
-  const { page, tools, close } = await stage.visitor('', here)
-  await logIn(page, 'named@example.com')
-  await page.getByRole('link', { name: 'Personal' }).click()
-  await page.getByRole('heading', { name: 'Secrets', level: 1 }).waitFor()
-  const cookies = await page.context().cookies(here)
-  expect(cookies.map(({ name, domain }) => [name, domain]).sort()).toEqual([
-    [`__Host-cloakroom-access-${own}`, hostname],
-    [`__Host-cloakroom-refresh-${own}`, hostname],
-  ])
-  expect(await page.context().cookies(`http://localhost:${own}`)).toEqual([])
-  await tools.send('WebAuthn.enable')
-  await tools.send('WebAuthn.addVirtualAuthenticator', {
-    options: { protocol: 'ctap2', transport: 'internal', automaticPresenceSimulation: true },
-  })
-  const madeFor = (id: string) =>
-    page.evaluate(async (rp) => {
-      const challenge = new Uint8Array(32)
-      const user = { id: challenge, name: 'ada', displayName: 'Ada' }
-      const pubKeyCredParams = [-7, -257].map((alg) => ({ type: 'public-key' as const, alg }))
-      const publicKey = { challenge, rp: { id: rp, name: rp }, user, pubKeyCredParams }
-      return await navigator.credentials.create({ publicKey }).then(
-        (made) => made?.type,
-        (error: Error) => error.name,
-      )
-    }, id)
-  expect(await madeFor(hostname)).toBe('public-key')
-  expect(await madeFor(`cloakroom-${'0'.repeat(32)}.localhost`)).toBe('SecurityError')
-  await close()
-  await console_.close()
-  await stage.close()
-})
+inBrowser.test(
+  'a browser keeps the session, the keys and passkeys under the name of that console',
+  async () => {
+    const stage = await openStage()
+    const server = stage.app.controlPlane
+    const console_ = await openLocalConsole(server, 0)
+    const { origin: here, hostname, port: own } = new URL(console_.url)
+    const email = freshEmail('named')
+    await signUp(server, email)
+    const { page, tools, close } = await stage.visitor('', here)
+    await logIn(page, email)
+    await page.getByRole('link', { name: 'Personal' }).click()
+    await page.getByRole('heading', { name: 'Secrets', level: 1 }).waitFor()
+    const cookies = await page.context().cookies(here)
+    expect(cookies.map(({ name, domain }) => [name, domain]).sort()).toEqual([
+      [`__Host-cloakroom-access-${own}`, hostname],
+      [`__Host-cloakroom-refresh-${own}`, hostname],
+    ])
+    expect(await page.context().cookies(`http://localhost:${own}`)).toEqual([])
+    await tools.send('WebAuthn.enable')
+    await tools.send('WebAuthn.addVirtualAuthenticator', {
+      options: { protocol: 'ctap2', transport: 'internal', automaticPresenceSimulation: true },
+    })
+    const madeFor = (id: string) =>
+      page.evaluate(async (rp) => {
+        const challenge = new Uint8Array(32)
+        const user = { id: challenge, name: 'ada', displayName: 'Ada' }
+        const pubKeyCredParams = [-7, -257].map((alg) => ({ type: 'public-key' as const, alg }))
+        const publicKey = { challenge, rp: { id: rp, name: rp }, user, pubKeyCredParams }
+        return await navigator.credentials.create({ publicKey }).then(
+          (made) => made?.type,
+          (error: Error) => error.name,
+        )
+      }, id)
+    expect(await madeFor(hostname)).toBe('public-key')
+    expect(await madeFor(`cloakroom-${'0'.repeat(32)}.localhost`)).toBe('SecurityError')
+    await close()
+    await console_.close()
+    await stage.close()
+  },
+)
 
-test('serves the files that the server serves, under the same headers, and says the same hash', async () => {
+test('the local console serves the same files, headers and hash as the server', async () => {
   const sums = await (await ask(`${origin}/console/SHA256SUMS`)).text()
   const names = sums
     .trimEnd()
@@ -128,12 +134,12 @@ function headersOf(answer: Response | undefined) {
   return Object.fromEntries([...(answer?.headers ?? [])].filter(([name]) => !own.includes(name)))
 }
 
-test('hands on calls of its own page, with cookies of its own port only', async () => {
+test('the local console forwards calls of its own page, with the cookies of its own port only', async () => {
   const answer = await ask(health(), { headers: ofConsole() })
   expect([answer.status, (await answer.json()).error_code]).toEqual([401, 'invalid_token'])
   const { port } = new URL(origin)
-  const email = 'local@example.com'
-  const { workspaceId } = await signUp(app.controlPlane, email, PASSWORD)
+  const email = freshEmail('local')
+  const { workspaceId } = await signUp(app.controlPlane, email)
   const token = (await app.call('POST', '/api/auth/login/', { body: await credentials(email) }))
     .body
   const { access } = (token as { data: { access: string } }).data
@@ -157,9 +163,9 @@ async function credentials(email: string) {
   return { email, password: authKey(masterKey) }
 }
 
-test('a log-in sets cookies that carry the port', async () => {
-  const email = 'cookies@example.com'
-  await signUp(app.controlPlane, email, PASSWORD)
+test('a log-in sets cookies whose names include the port', async () => {
+  const email = freshEmail('cookies')
+  await signUp(app.controlPlane, email)
   const answer = await ask(`${origin}/api/auth/console/login/`, {
     method: 'POST',
     headers: { ...ofConsole(), 'content-type': 'application/json' },
@@ -171,7 +177,7 @@ test('a log-in sets cookies that carry the port', async () => {
   expect(names).toEqual([`__Host-cloakroom-access-${port}`, `__Host-cloakroom-refresh-${port}`])
 })
 
-test('refuses other pages, other names that lead to it, and what is not of the API', async () => {
+test('the local console refuses other pages, other host names, and paths outside the API', async () => {
   const other = { ...ofConsole(), origin: 'https://elsewhere.example' }
   const bare = { 'sec-fetch-site': 'same-origin' }
   for (const headers of [other, bare, { ...ofConsole(), 'sec-fetch-site': 'cross-site' }]) {
@@ -185,7 +191,7 @@ test('refuses other pages, other names that lead to it, and what is not of the A
   expect((await ask(`${origin}/metrics`, { headers: ofConsole() })).status).toBe(404)
 })
 
-test('hands back data and its own two cookies, whatever the server sends', async () => {
+test('the local console returns only data and its own two cookies, whatever the server sends', async () => {
   const lying = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
@@ -220,7 +226,7 @@ test('hands back data and its own two cookies, whatever the server sends', async
   await lying.stop(true)
 })
 
-test('hands on what its page sends and no more, and follows no answer elsewhere', async () => {
+test('the local console forwards only what its page sends, and follows no redirect', async () => {
   const asked: Headers[] = []
   const server = Bun.serve({
     hostname: '127.0.0.1',
@@ -243,12 +249,12 @@ test('hands on what its page sends and no more, and follows no answer elsewhere'
   await Promise.all([other.close(), server.stop(true)])
 })
 
-test('listens on one address of this machine', async () => {
+test('the local console does not listen on other loopback addresses', async () => {
   const { port } = new URL(origin)
   await expect(fetch(`http://127.0.0.2:${port}/console/`)).rejects.toThrow()
 })
 
-test('says that the server cannot be reached', async () => {
+test('the local console reports that the server cannot be reached', async () => {
   const away = await openLocalConsole('http://127.0.0.1:1', 0)
   const answer = await ask(`${new URL(away.url).origin}/api/users/me/`, { headers: ofConsole() })
   expect([answer.status, (await answer.json()).error_code]).toEqual([503, 'unavailable'])

@@ -1,30 +1,36 @@
 // tier: all
-/** When keys are locked, in all tabs, and what is seen of it: the clock of the worker is the test's. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+/** When keys are locked, in all tabs, and what a person sees of it. The test owns the worker's clock. */
+import { expect } from 'bun:test'
 import type { Page } from 'playwright-core'
-import { logIn as logInByClient, signUp } from '../../src/client/vault.ts'
 import { listSessions, revokeSession } from '../../src/features/accounts/contract.ts'
+import { freshEmail } from '../support/app.ts'
 import { marked } from '../support/canary.ts'
-import { logIn, openStage, PASSWORD, type Stage, type Visitor } from './browser.ts'
+import { requires } from '../support/requires.ts'
+import { logIn as logInElsewhere, PASSWORD, signUp } from './accounts.ts'
+import { logIn, openStage, type Stage, type Visitor } from './browser.ts'
 import { askWorker, controlClock, pass, shift } from './worker_clock.ts'
 
-const EMAIL = 'ada@example.com'
+const { test, beforeAll, afterAll } = requires('chromium')
+
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 
 let stage: Stage
+let email: string
 let ada: Visitor
 let page: Page
 let other: Page
 
 beforeAll(async () => {
   stage = await openStage()
-  await signUp(stage.app.controlPlane, EMAIL, PASSWORD)
-  ada = await stage.visitor('login')
+  email = freshEmail('ada')
+  await signUp(stage.app.controlPlane, email)
+  // A file, so that the console starts once and with the test's clock.
+  ada = await stage.visitor('SHA256SUMS')
   page = ada.page
   await controlClock(page)
-  await page.reload()
-  await logIn(page, EMAIL)
+  await page.goto(`${stage.origin}/console/login`)
+  await logIn(page, email)
 })
 afterAll(async () => {
   await ada.close()
@@ -41,8 +47,8 @@ async function unlock(on: Page): Promise<void> {
   await isOpen(on)
 }
 
-/** A worker whose clock is the machine's again. */
-async function begunAnew(): Promise<void> {
+/** Starts a new worker, whose clock is the machine's again. */
+async function restartWorker(): Promise<void> {
   await page.reload()
   await ada.sees('Unlock')
 }
@@ -52,7 +58,7 @@ async function stay(name: string): Promise<void> {
   await page.getByRole('option', { name }).click()
 }
 
-test('after 15 minutes without use it warns, locks all tabs at once, hides what is shown, and says why', async () => {
+test('after 15 idle minutes the console warns, locks all tabs, hides what is shown, and gives the reason', async () => {
   const value = marked('sk_live_')
   await page.getByRole('link', { name: 'Personal' }).click()
   await page.getByLabel('Name of the project').fill('web')
@@ -97,14 +103,14 @@ test('work in one tab keeps the others open', async () => {
   expect(await askWorker(other, 'workspaces.list')).toBe('done')
 })
 
-test('a machine that slept through the 15 minutes wakes up locked, whatever is pressed first', async () => {
+test('a machine that slept through the 15 minutes wakes up locked', async () => {
   await shift(page, { wall: 10 * HOUR })
   expect(await askWorker(page, 'accounts.stir')).toBe('done')
   await isLocked(page)
   await isLocked(other)
 })
 
-test('Lock and log out in one tab are those of all', async () => {
+test('Lock and log out in one tab apply to all tabs', async () => {
   await unlock(page)
   await unlock(other)
   await press('Lock', other)
@@ -118,8 +124,8 @@ test('Lock and log out in one tab are those of all', async () => {
   expect(await askWorker(other, 'workspaces.list')).toBe('locked')
 })
 
-test('Lock is in the palette, and has keys of its own that the palette names', async () => {
-  await logIn(page, EMAIL)
+test('Lock is in the palette, which shows its shortcut', async () => {
+  await logIn(page, email)
   await page.keyboard.press('Control+k')
   await page.getByRole('menuitem', { name: 'Lock (Ctrl+Shift+L)' }).click()
   await ada.sees('Unlock')
@@ -128,10 +134,10 @@ test('Lock is in the palette, and has keys of its own that the palette names', a
   await ada.sees('Unlock')
 })
 
-test('how long keys stay open is changed without a log-in, and lasts over a reload', async () => {
-  await begunAnew()
+test('how long keys stay open changes without a log-in, and survives a reload', async () => {
+  await restartWorker()
   await unlock(page)
-  await page.getByRole('link', { name: EMAIL }).click()
+  await page.getByRole('link', { name: email }).click()
   await ada.sees('Account')
   await stay('For 8 hours')
   await page.getByText('Your keys stay open in this browser until').waitFor()
@@ -146,8 +152,8 @@ test('how long keys stay open is changed without a log-in, and lasts over a relo
   await ada.sees('Unlock')
 })
 
-/** Of who stays unlocked: what a script of the page finds, and gets out of the browser. */
-const stayed = () =>
+/** The keys that stay open: what a script of the page finds, and whether it can export them. */
+const storedKeys = () =>
   page.evaluate(async () => {
     const done = <T>(request: IDBRequest<T>) =>
       new Promise<T>((resolve) => {
@@ -172,14 +178,17 @@ const stayed = () =>
     return { rows: rows.length, taken: await Promise.all(taken) }
   })
 
-test('what stays unlocked is under a key that nobody exports, ends with Lock, and at its time by a clock that is put back', async () => {
-  await begunAnew()
+test('keys that stay open are under a key that no script can export, and end with Lock and on time even if the clock is set back', async () => {
+  await restartWorker()
   await stay('For 8 hours')
   await unlock(page)
-  expect(await stayed()).toEqual({ rows: 1, taken: ['InvalidAccessError', 'InvalidAccessError'] })
+  expect(await storedKeys()).toEqual({
+    rows: 1,
+    taken: ['InvalidAccessError', 'InvalidAccessError'],
+  })
   await press('Lock')
   await ada.sees('Unlock')
-  expect(await stayed()).toEqual({ rows: 0, taken: [] })
+  expect(await storedKeys()).toEqual({ rows: 0, taken: [] })
 
   await stay('For 8 hours')
   await unlock(page)
@@ -189,23 +198,23 @@ test('what stays unlocked is under a key that nobody exports, ends with Lock, an
   await shift(page, { running: MINUTE })
   await ada.sees('Unlock')
   await page.getByText('the time for which you kept the keys open is over').waitFor()
-  expect(await stayed()).toEqual({ rows: 0, taken: [] })
+  expect(await storedKeys()).toEqual({ rows: 0, taken: [] })
 })
 
-test('a clock that was put back while the console was closed opens nothing', async () => {
-  await begunAnew()
+test('a clock that was set back while the console was closed opens nothing', async () => {
+  await restartWorker()
   await stay('For 7 days')
   await unlock(page)
   await shift(page, { wall: HOUR })
   await askWorker(page, 'accounts.stir')
-  await begunAnew()
-  expect(await stayed()).toEqual({ rows: 0, taken: [] })
+  await restartWorker()
+  expect(await storedKeys()).toEqual({ rows: 0, taken: [] })
 })
 
-test('a session that was ended elsewhere locks a page that nobody touches, and its keys are gone', async () => {
+test('a session that ended elsewhere locks an idle page and deletes its keys', async () => {
   await unlock(page)
   expect(await askWorker(page, 'workspaces.list')).toBe('done')
-  const { api } = await logInByClient(stage.app.controlPlane, EMAIL, PASSWORD)
+  const { api } = await logInElsewhere(stage.app.controlPlane, email)
   for (const { id, current } of await api.list(listSessions, {})) {
     if (!current) await api.call(revokeSession, { params: { session_id: id } })
   }
@@ -217,8 +226,8 @@ test('a session that was ended elsewhere locks a page that nobody touches, and i
   expect(await askWorker(page, 'workspaces.list')).toBe('locked')
 })
 
-test('a log-out that the server does not hear of locks, and says what was not done', async () => {
-  await logIn(page, EMAIL)
+test('a log-out that does not reach the server locks, and reports that the session remains', async () => {
+  await logIn(page, email)
   await page.context().route('**/api/auth/logout/', (route) => route.abort())
   await press('Log out')
   await ada.sees('Unlock')

@@ -1,37 +1,38 @@
 // tier: all
 /**
- * An audit of 100,000 records (20,000 in the embedded database, which takes longer to fill). What a press costs until
- * it is painted is reported, not asserted.
+ * An audit of 100,000 records (20,000 in the embedded database, which takes longer to fill). The time from a key press
+ * to the next paint is reported, not asserted.
  */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { selectLogs } from '../../src/features/audit/queries.ts'
 import type { Grant } from '../../src/platform/grant.ts'
 import { seedAudit } from '../bench/seed_audit.ts'
 import { databaseKind } from '../support/database.ts'
-import { openStage, type Stage, type Visitor } from './browser.ts'
+import { requires } from '../support/requires.ts'
+import { openOwnStage, type Person, type Stage } from './browser.ts'
 import { interactionsOf, observe } from './interactions.ts'
+
+const { test, beforeAll, afterAll } = requires('chromium')
 
 const COUNT = databaseKind === 'postgresql' ? 100_000 : 20_000
 const DAY_MS = 86_400_000
 let stage: Stage
-let ada: Visitor
+let ada: Person
 let workspaceId: string
 
 beforeAll(async () => {
-  stage = await openStage()
-  ada = await stage.person('ada@example.com')
-  const { sql } = stage.app.connection
-  const [found] = await sql<{ id: string }[]>`select id from workspaces`
-  workspaceId = found?.id ?? ''
-  await seedAudit(sql, { workspaceId, rows: COUNT })
+  stage = await openOwnStage()
+  ada = await stage.person('ada')
+  workspaceId = ada.workspaceId
+  await seedAudit(stage.app.connection.sql, { workspaceId, rows: COUNT })
 })
 afterAll(async () => {
   await ada.close()
   await stage.close()
 })
 
-test('many records are paged, filtered and read from either end with some rows in the page', async () => {
+test('many records are paged, filtered and read from either end while the page has few rows', async () => {
   const { page } = ada
   await page.getByRole('link', { name: 'Personal' }).click()
   await page.getByRole('navigation').getByRole('link', { name: 'Audit' }).click()
@@ -97,6 +98,6 @@ test('no page of the list reads the whole table, from either end, filtered or no
     }
     return (await scanned()) - before
   })
-  // The embedded one has fewer, which are read faster as they lie.
+  // The embedded database has fewer records, and a sequential scan reads them faster.
   if (databaseKind === 'postgresql') expect(scans).toBe(0)
 })

@@ -1,12 +1,15 @@
 // tier: all
-/** Names, people and keys that are others than this browser saw before: it says so, and does nothing until told. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+/** Names, people and keys that changed since this browser saw them: it reports them, and waits for an answer. */
+import { expect } from 'bun:test'
 import { registerWithToken } from '../../src/client/agents/issuing.ts'
 import { invite, readPerson, remove } from '../../src/client/members.ts'
 import { createProject } from '../../src/features/projects/contract.ts'
-import { openStage, PASSWORD, type Stage, type Visitor } from './browser.ts'
+import { requires } from '../support/requires.ts'
+import { openStage, type Stage, type Visitor } from './browser.ts'
 import { elsewhere } from './elsewhere.ts'
 import { askWorker } from './worker_clock.ts'
+
+const { test, beforeAll, afterAll } = requires('chromium')
 
 let stage: Stage
 
@@ -15,11 +18,6 @@ beforeAll(async () => {
 })
 afterAll(() => stage.close())
 
-async function unlock({ page }: Visitor): Promise<void> {
-  await page.getByLabel('Password').fill(PASSWORD)
-  await page.getByRole('button', { name: 'Unlock' }).click()
-}
-
 async function make({ page }: Visitor, name: string): Promise<string> {
   await page.getByLabel('Name', { exact: true }).fill(name)
   await page.getByRole('button', { name: 'Make a workspace' }).click()
@@ -27,39 +25,35 @@ async function make({ page }: Visitor, name: string): Promise<string> {
   return /\/w\/([^/]+)\//.exec((await link.getAttribute('href')) ?? '')?.[1] ?? ''
 }
 
-test('a workspace under the name of another is refused with both ids, until it is accepted', async () => {
-  const ada = await stage.person('ada@example.com')
+test('a workspace under the name of another one is refused with both ids until someone accepts it', async () => {
+  const ada = await stage.person('ada')
   const { page } = ada
   await ada.sees('Workspaces')
   const [acme, other] = [await make(ada, 'Acme'), await make(ada, 'Other')]
   const { sql } = stage.app.connection
   await sql`update workspaces set name = case id when ${acme} then 'Old' else 'Acme' end where id in (${acme}, ${other})`
   await page.reload()
-  await unlock(ada)
   await page.getByText('The workspace Acme is not the one that had this name before.').waitFor()
   expect(await page.locator('dl.facts').first().textContent()).toContain(acme)
   expect(await page.locator('dl.facts').first().textContent()).toContain(other)
   await ada.judge()
   await page.goto(`${stage.origin}/console/w/${other}/members`)
-  await unlock(ada)
   await page.getByText('changed_name').waitFor()
   // The other one has another name, and goes on.
   await page.goto(`${stage.origin}/console/w/${acme}/members`)
-  await unlock(ada)
   await page.getByText('You are alone here.').waitFor()
   await page.getByRole('button', { name: 'It is the new one that I mean' }).click()
   await page.getByRole('alertdialog').getByRole('button', { name: 'It is the new one' }).click()
   await page.getByText('It stood for').waitFor({ state: 'detached' })
   await page.goto(`${stage.origin}/console/w/${other}/members`)
-  await unlock(ada)
   await page.getByText('You are alone here.').waitFor()
   await ada.close()
 })
 
-test('a project under the name of another is not read, and nothing is stored in it', async () => {
-  const bob = await stage.person('bob@example.com')
+test('a project under the name of another one is not read, and nothing is stored in it', async () => {
+  const bob = await stage.person('bob')
   const { page } = bob
-  const { api, workspace } = await elsewhere(stage.app.controlPlane, 'bob@example.com')
+  const { api, workspace } = await elsewhere(stage.app.controlPlane, bob.email)
   const [, side = ''] = await Promise.all(
     ['web', 'side'].map(async (name) => {
       const body = { name, workspace_id: workspace.id }
@@ -72,13 +66,13 @@ test('a project under the name of another is not read, and nothing is stored in 
     { environment: null, order: { label: 'bot', capabilities: ['use'] }, places: [] },
   )
   await page.goto(`${stage.origin}/console/w/${workspace.id}/secrets?project=web`)
-  await unlock(bob)
   await page.getByText('side').first().waitFor()
   const { sql } = stage.app.connection
-  await sql`update projects set name = 'was web' where name = 'web'`
-  await sql`update projects set name = 'web' where name = 'side'`
+  await sql`update projects set name = 'was web'
+    where name = 'web' and workspace_id = ${workspace.id}`
+  await sql`update projects set name = 'web'
+    where name = 'side' and workspace_id = ${workspace.id}`
   await page.reload()
-  await unlock(bob)
   await page.getByText('The project web of Personal is not the one').waitFor()
   await bob.judge()
   // Keys for it are given in a list of places, of which each counts.
@@ -91,31 +85,31 @@ test('a project under the name of another is not read, and nothing is stored in 
   await bob.close()
 })
 
-test('who came, went or has new keys while one was away is said, and a workspace that is met', async () => {
-  const cyd = await stage.person('cyd@example.com')
+test('the console reports members who joined or left since the last visit, and a new workspace', async () => {
+  const cyd = await stage.person('cyd')
   const { page } = cyd
   await page.getByText('Personal is new to this browser.').waitFor()
   await cyd.judge()
   await page.getByRole('button', { name: 'I have read it' }).click()
   await page.getByText('Personal is new to this browser.').waitFor({ state: 'detached' })
-  await stage.person('dan@example.com').then((dan) => dan.close())
-  const { api, workspace, chains } = await elsewhere(stage.app.controlPlane, 'cyd@example.com')
-  const dan = await readPerson(api, 'dan@example.com')
-  if (!dan) throw new Error('there is no such account')
-  await invite({ api, workspace }, [dan], 'admin', new Set())
-  await remove({ api, workspace }, 'dan@example.com', [])
+  const dan = await stage.person('dan')
+  await dan.close()
+  const { api, workspace, chains } = await elsewhere(stage.app.controlPlane, cyd.email)
+  const invited = await readPerson(api, dan.email)
+  if (!invited) throw new Error('there is no such account')
+  await invite({ api, workspace }, [invited], 'admin', new Set())
+  await remove({ api, workspace }, dan.email, [])
   expect((await chains.of(workspace)).seq).toBe(3)
   await page.reload()
-  await unlock(cyd)
   await page.getByText('people or their keys have changed since you looked').waitFor()
-  await page.getByText('cyd@example.com: invited dan@example.com as admin').waitFor()
-  await page.getByText('cyd@example.com: removed dan@example.com').waitFor()
+  await page.getByText(`${cyd.email}: invited ${dan.email} as admin`).waitFor()
+  await page.getByText(`${cyd.email}: removed ${dan.email}`).waitFor()
   await cyd.judge()
   await cyd.close()
 })
 
-test('a workspace that the server hides keeps the keys of the account from being replaced', async () => {
-  const eve = await stage.person('eve@example.com')
+test('a workspace that the server hides blocks the replacement of account keys', async () => {
+  const eve = await stage.person('eve')
   const { page } = eve
   await eve.sees('Workspaces')
   const id = await make(eve, 'Secret')
@@ -124,14 +118,11 @@ test('a workspace that the server hides keeps the keys of the account from being
   const hidden = await sql`delete from memberships where workspace_id = ${id} returning *`
   expect(hidden).toHaveLength(1)
   await page.reload()
-  await unlock(eve)
   await page.getByText(`You were a member of Secret (${id})`).waitFor()
   await page.goto(`${stage.origin}/console/account`)
-  await unlock(eve)
   await page.getByRole('button', { name: 'Replace my keys' }).click()
   await page.getByText('hidden_workspace').first().waitFor()
   await page.goto(`${stage.origin}/console/`)
-  await unlock(eve)
   await page.getByRole('button', { name: 'I left it, was removed' }).click()
   await page.getByText('You were a member of Secret').waitFor({ state: 'detached' })
   await eve.judge()

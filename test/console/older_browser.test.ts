@@ -1,21 +1,22 @@
 // tier: all
-/** A browser that has less than Chromium: no X25519 and Ed25519 in Web Crypto, and streams that are read by readers only. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { signUp } from '../../src/client/vault.ts'
-import { logIn, openStage, PASSWORD, type Stage } from './browser.ts'
+/** A browser without X25519 and Ed25519 in Web Crypto, and without async iteration of streams. */
+import { expect } from 'bun:test'
+import { freshEmail } from '../support/app.ts'
+import { requires } from '../support/requires.ts'
+import { signUp } from './accounts.ts'
+import { logIn, openStage, type Stage } from './browser.ts'
 
-const EMAIL = 'ada@example.com'
+const { test, beforeAll, afterAll } = requires('chromium')
 
 let stage: Stage
 
 beforeAll(async () => {
   stage = await openStage()
-  await signUp(stage.app.controlPlane, EMAIL, PASSWORD)
 })
 afterAll(() => stage.close())
 
 /** Run in the page, and in front of the worker of the keys. */
-function takeAway() {
+function removeFeatures() {
   const { prototype: streams } = ReadableStream
   for (const name of [Symbol.asyncIterator, 'values']) Reflect.deleteProperty(streams, name)
   const { prototype } = SubtleCrypto
@@ -32,18 +33,20 @@ function takeAway() {
   }
 }
 
-test('logs in, opens a signed workspace and signs a change in a browser without X25519, Ed25519 and iteration of streams', async () => {
+test('a browser without X25519, Ed25519 and iteration of streams logs in, opens a signed workspace and signs a change', async () => {
+  const email = freshEmail('ada')
+  await signUp(stage.app.controlPlane, email)
   const ada = await stage.visitor('login')
   const { page } = ada
   let workers = 0
-  await page.context().addInitScript(takeAway)
+  await page.context().addInitScript(removeFeatures)
   await page.context().route('**/assets/worker-*.js', async (route) => {
     workers += 1
     const response = await route.fetch()
-    await route.fulfill({ response, body: `(${takeAway})();${await response.text()}` })
+    await route.fulfill({ response, body: `(${removeFeatures})();${await response.text()}` })
   })
   await page.reload()
-  await logIn(page, EMAIL)
+  await logIn(page, email)
   await ada.sees('Workspaces')
   await page.getByLabel('Name').fill('acme')
   await page.getByRole('button', { name: 'Make a workspace' }).click()

@@ -1,20 +1,21 @@
 // tier: all
-/** Passkeys in a real browser, with an authenticator that the browser makes: with a PRF, and without. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+/** Passkeys in a real browser, with a virtual authenticator, with and without a PRF. */
+import { expect } from 'bun:test'
 import type { Page } from 'playwright-core'
-import { openStage, PASSWORD, type Stage, type Visitor } from './browser.ts'
+import { requires } from '../support/requires.ts'
+import { openOwnStage, openStage, PASSWORD, type Stage, type Visitor } from './browser.ts'
 import { askWorker } from './worker_clock.ts'
 
-const ORIGIN = 'http://localhost:8765'
+const { test, beforeAll, afterAll } = requires('chromium')
 
 let stage: Stage
 
 beforeAll(async () => {
-  stage = await openStage({ PASSKEY_ORIGINS: ORIGIN }, ORIGIN)
+  stage = await openOwnStage((origin) => ({ PASSKEY_ORIGINS: origin }))
 })
 afterAll(() => stage.close())
 
-/** A device with a fingerprint reader, which always says yes. */
+/** A device with a fingerprint reader that always confirms. */
 async function attach({ tools }: Visitor, hasPrf: boolean) {
   await tools.send('WebAuthn.enable')
   const { authenticatorId } = await tools.send('WebAuthn.addVirtualAuthenticator', {
@@ -36,7 +37,7 @@ async function attach({ tools }: Visitor, hasPrf: boolean) {
 
 type Seen = { buffer: ArrayBuffer; copy: string }
 
-/** What the authenticator gave to the page, and what it was before anything was done with it. */
+/** Records the authenticator's outputs, each with a copy from before the page used it. */
 async function watchOutputs(page: Page) {
   const sent: Buffer[] = []
   page.context().on('request', (request) => sent.push(request.postDataBuffer() ?? Buffer.alloc(0)))
@@ -86,8 +87,8 @@ async function logOut({ page, sees }: Visitor): Promise<void> {
   await sees('Log in')
 }
 
-test('one with a PRF is added, logs in and unlocks without the password, and is renamed and removed', async () => {
-  const ada = await stage.person('ada@example.com', 'account')
+test('a passkey with a PRF is added, logs in and unlocks without the password, and is renamed and removed', async () => {
+  const ada = await stage.personByScreen('ada', 'account')
   const { page } = ada
   const device = await attach(ada, true)
   const outputs = await watchOutputs(page)
@@ -102,6 +103,7 @@ test('one with a PRF is added, logs in and unlocks without the password, and is 
 
   await press(page, 'Lock')
   await ada.sees('Unlock')
+  await ada.judge()
   await press(page, 'Unlock with a passkey')
   await ada.sees('Account')
 
@@ -146,8 +148,8 @@ test('one with a PRF is added, logs in and unlocks without the password, and is 
   await ada.close()
 })
 
-test('one without a PRF logs in, and the password unlocks', async () => {
-  const bob = await stage.person('bob@example.com', 'account')
+test('a passkey without a PRF logs in, and the password unlocks', async () => {
+  const bob = await stage.person('bob', 'account')
   const { page } = bob
   await attach(bob, false)
   await bob.sees('Account')
@@ -162,13 +164,10 @@ test('one without a PRF logs in, and the password unlocks', async () => {
   await bob.close()
 })
 
-/** What the server says to a log-in by passkey, with something else in it. */
-async function lying(page: Page, user: object): Promise<void> {
+/** Changes the user in the server's answer to a log-in by passkey. */
+async function forgeUser(page: Page, user: object): Promise<void> {
   await page.route('**/api/auth/console/login/passkey/', async (route) => {
-    // The name under which the browser finds it is the browser's alone.
-    const url = route.request().url().replace(ORIGIN, stage.app.controlPlane)
-    const headers = { ...route.request().headers(), host: new URL(ORIGIN).host }
-    const response = await route.fetch({ url, headers })
+    const response = await route.fetch()
     const { data, ...rest } = await response.json()
     await route.fulfill({
       response,
@@ -178,16 +177,17 @@ async function lying(page: Page, user: object): Promise<void> {
 }
 
 test('a server that names another person at a log-in by passkey opens nothing under their address', async () => {
-  const eve = await stage.person('eve@example.com', 'account')
+  const eve = await stage.person('eve', 'account')
   const { page } = eve
-  await stage.person('mallory@example.com').then((mallory) => mallory.close())
+  const mallory = await stage.person('mallory')
+  await mallory.close()
   await attach(eve, true)
   await eve.sees('Account')
   await addPasskey(page, 'Laptop')
   await page.getByText('Logs in and unlocks').waitFor()
   await logOut(eve)
-  for (const user of [{ email: 'mallory@example.com' }, { id: crypto.randomUUID() }]) {
-    await lying(page, user)
+  for (const user of [{ email: mallory.email }, { id: crypto.randomUUID() }]) {
+    await forgeUser(page, user)
     const answered = page.waitForResponse('**/api/auth/console/login/passkey/')
     await press(page, 'Use a passkey')
     await answered
@@ -201,10 +201,10 @@ test('a server that names another person at a log-in by passkey opens nothing un
   await eve.close()
 })
 
-test('where the server has no passkeys none are offered, neither to log in nor in the account', async () => {
+test('a server without passkeys offers none, neither at the log-in nor in the account', async () => {
   const elsewhere = await openStage()
   try {
-    const dan = await elsewhere.person('dan@example.com', 'account')
+    const dan = await elsewhere.person('dan', 'account')
     await dan.page.getByText('There are no passkeys here').waitFor()
     expect(await dan.page.getByRole('button', { name: 'Add a passkey' }).count()).toBe(0)
     await logOut(dan)
@@ -217,7 +217,7 @@ test('where the server has no passkeys none are offered, neither to log in nor i
 })
 
 test('a passkey that is removed ends the session that it opened, on the page too', async () => {
-  const finn = await stage.person('finn@example.com', 'account')
+  const finn = await stage.person('finn', 'account')
   const { page } = finn
   await attach(finn, true)
   await finn.sees('Account')

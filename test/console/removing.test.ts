@@ -1,34 +1,34 @@
 // tier: all
-/** Projects and environments that are deleted in a real browser, with the tokens that end with them. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+/** Deletes projects and environments in a real browser, with the tokens that end with them. */
+import { expect } from 'bun:test'
 import { deleteEnvironment, deleteProject, type Ending } from '../../src/client/agents/ending.ts'
 import { issueToWorkload, registerWithToken } from '../../src/client/agents/issuing.ts'
 import { upload } from '../../src/client/sealing.ts'
 import { signChange } from '../../src/client/signed/chain.ts'
 import { checkWorkspace, differencesFrom } from '../../src/client/signed/verified_workspace.ts'
-import { signUp } from '../../src/client/vault.ts'
 import {
   createEnvironment,
   createProject,
   listProjects,
 } from '../../src/features/projects/contract.ts'
 import { marked } from '../support/canary.ts'
-import { logIn, openStage, PASSWORD, type Stage, type Visitor } from './browser.ts'
+import { requires } from '../support/requires.ts'
+import { openStage, type Person, type Stage } from './browser.ts'
 import { elsewhere, joined, shared } from './elsewhere.ts'
 
-const [ADA, BOB] = ['ada@example.com', 'bob@example.com']
+const { test, beforeAll, afterAll } = requires('chromium')
+
 let stage: Stage
-let ada: Visitor
-let page: Visitor['page']
+let ada: Person
+let page: Person['page']
 let there: Awaited<ReturnType<typeof elsewhere>>
 
 beforeAll(async () => {
   stage = await openStage()
   const { controlPlane: server } = stage.app
-  await signUp(server, ADA, PASSWORD)
-  await shared(server, ADA, 'Acme')
-  there = await elsewhere(server, ADA, PASSWORD, 'Acme')
-  ada = await stage.visitor(`w/${there.workspace.id}/secrets`)
+  ada = await stage.person('ada')
+  await shared(server, ada.email, 'Acme')
+  there = await elsewhere(server, ada.email, undefined, 'Acme')
   page = ada.page
   page.setDefaultTimeout(20_000)
 })
@@ -62,7 +62,7 @@ async function withTokens(projectId: string, name: string) {
 
 const projects = () => there.api.list(listProjects, { query: { workspace_id: there.workspace.id } })
 
-/** Those that a link ended, read anew; what the server shows is what was signed. */
+/** The tokens that links revoked, read again. What the server shows must match what was signed. */
 async function endedByLinks() {
   const { api, workspace } = there
   const chain = await there.chains.continued(workspace)
@@ -92,11 +92,11 @@ async function choose(of: string, option: string) {
   await page.getByRole('option', { name: option, exact: true }).click()
 }
 
-test('an environment is deleted with its secrets and tokens, whose ends are signed', async () => {
+test('deleting an environment deletes its secrets and revokes its tokens with a signed link', async () => {
   const billing = await project('billing')
   await project('other')
   const tokens = await withTokens(billing, 'bot')
-  await logIn(page, ADA)
+  await page.goto(`${stage.origin}/console/w/${there.workspace.id}/secrets`)
   await more('Delete the environment…')
   await choose('Environment', 'production')
   await dialog().getByText('production, with 1 secret').waitFor()
@@ -108,7 +108,7 @@ test('an environment is deleted with its secrets and tokens, whose ends are sign
   expect(await endedByLinks()).toEqual(expect.arrayContaining(tokens))
 })
 
-test('a project wants its name typed; a server that is away leaves it to be done again', async () => {
+test('deleting a project needs its name typed, and can be repeated after the server was unavailable', async () => {
   const [billing] = await projects()
   const tokens = await withTokens(billing?.id ?? '', 'late')
   await more('Delete the project…')
@@ -135,7 +135,7 @@ test('a project wants its name typed; a server that is away leaves it to be done
   await page.getByRole('link', { name: 'Secrets', exact: true }).click()
 })
 
-test('what somebody else has deleted meanwhile is said to be gone', async () => {
+test('something that another client has deleted meanwhile is reported as gone', async () => {
   const [other] = await projects()
   const projectId = other?.id ?? ''
   const body = { name: 'canary' }
@@ -154,22 +154,19 @@ test('what somebody else has deleted meanwhile is said to be gone', async () => 
   await endedByLinks()
 })
 
-test('in a workspace that is not signed too; who may not delete is offered nothing', async () => {
+test('an unsigned workspace deletes a project, too, and members without the right get no such command', async () => {
   const { controlPlane: server } = stage.app
-  const id = await shared(server, ADA, 'Loose', false)
-  await project('loose', await elsewhere(server, ADA, PASSWORD, 'Loose'))
+  const id = await shared(server, ada.email, 'Loose', false)
+  await project('loose', await elsewhere(server, ada.email, undefined, 'Loose'))
   await project('kept')
-  await signUp(server, BOB, PASSWORD)
-  await joined(server, 'Acme', ADA, BOB, 'member')
-  const bob = await stage.visitor(`w/${there.workspace.id}/secrets`)
-  await logIn(bob.page, BOB)
+  const bob = await stage.person('bob')
+  await joined(server, 'Acme', ada.email, bob.email, 'member')
+  await bob.page.goto(`${stage.origin}/console/w/${there.workspace.id}/secrets`)
   await bob.page.getByRole('button', { name: 'More', exact: true }).click()
   await bob.page.getByRole('menuitem', { name: 'New environment' }).waitFor()
   expect(await bob.page.getByRole('menuitem', { name: /^Delete the/ }).count()).toBe(0)
   await bob.close()
   await page.goto(`${stage.origin}/console/w/${id}/secrets`)
-  await page.getByLabel('Password').fill(PASSWORD)
-  await page.keyboard.press('Enter')
   await more('Delete the project…')
   await dialog().getByText('No token ends with it.').waitFor()
   await dialog().getByRole('textbox').fill('loose')

@@ -1,8 +1,11 @@
 // tier: all
-/** A value that is shown: for how long, and what ends it before. The clock of the page is the test's. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+/** How long a value is shown, and what hides it earlier. The test owns the page's clock. */
+import { expect } from 'bun:test'
 import { marked } from '../support/canary.ts'
+import { requires } from '../support/requires.ts'
 import { openStage, type Stage, type Visitor } from './browser.ts'
+
+const { test, beforeAll, afterAll } = requires('chromium')
 
 const VALUE = marked('sk_live_')
 let stage: Stage
@@ -10,14 +13,14 @@ let ada: Visitor
 
 beforeAll(async () => {
   stage = await openStage()
-  ada = await stage.person('ada@example.com')
+  ada = await stage.person('ada')
 })
 afterAll(async () => {
   await ada.close()
   await stage.close()
 })
 
-test('a value is hidden after 30 seconds, in a tab that slept too, and when somebody turns away; a copy is said to stay', async () => {
+test('a value is hidden after 30 seconds, in a tab that slept, and when the window loses focus, and a copy is said to stay', async () => {
   const { page } = ada
   const press = (name: string) => page.getByRole('button', { name, exact: true }).click()
   const value = page.getByText(VALUE)

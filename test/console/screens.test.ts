@@ -1,16 +1,18 @@
 // tier: all
-/** What holds of every screen: it is in the table below, or the first test fails. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+/** Checks every screen. The first test fails for a screen that is not in the table. */
+import { expect } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { registerWithToken } from '../../src/client/agents/issuing.ts'
 import { upload } from '../../src/client/sealing.ts'
-import { signUp } from '../../src/client/vault.ts'
 import { createProject } from '../../src/features/projects/contract.ts'
 import { marked } from '../support/canary.ts'
-import { logIn, openStage, PASSWORD, type Stage, type Visitor } from './browser.ts'
+import { requires } from '../support/requires.ts'
+import { type OwnStage, openOwnStage, type Person, type Visitor } from './browser.ts'
 import { elsewhere } from './elsewhere.ts'
 
-/** By the address that the router knows: who sees it, and under which heading. */
+const { test, describe, beforeAll, afterAll } = requires('chromium')
+
+/** Each route of the router, with its visitor and heading. */
 const screens = [
   { route: '/login', who: 'nobody', heading: 'Log in' },
   { route: '/register', who: 'nobody', heading: 'Make an account' },
@@ -28,7 +30,7 @@ const screens = [
   { route: '/w/$workspaceId/audit', who: 'ada', heading: 'Audit' },
   { route: '/w/$workspaceId/history', who: 'ada', heading: 'History' },
 ] as const
-/** These lead on to another one. */
+/** Routes that redirect. */
 const redirects = ['/w/$workspaceId']
 
 function named(name: string) {
@@ -37,18 +39,18 @@ function named(name: string) {
   return screen
 }
 
-/** As long as the page waits at most until it asks again whether the server is back. */
+/** The longest wait of the page before it retries an unavailable server. */
 const AGAIN_MS = 5_000
-const EMAIL = 'ada@example.com'
 
-let stage: Stage
-let visitors: Record<(typeof screens)[number]['who'], Visitor>
+let stage: OwnStage
+let visitors: { ada: Person; nobody: Visitor }
 let there: Awaited<ReturnType<typeof elsewhere>>
 
 beforeAll(async () => {
-  stage = await openStage()
-  await signUp(stage.app.controlPlane, EMAIL, PASSWORD)
-  there = await elsewhere(stage.app.controlPlane, EMAIL)
+  stage = await openOwnStage()
+  const [ada, nobody] = [await stage.person('ada', 'account'), await stage.visitor('login')]
+  visitors = { ada, nobody }
+  there = await elsewhere(stage.app.controlPlane, ada.email)
   const { api, workspace } = there
   const { id: projectId } = await api.call(createProject, {
     body: { name: 'billing', workspace_id: workspace.id },
@@ -58,16 +60,13 @@ beforeAll(async () => {
   await upload(place, [secret], true)
   const terms = { environment: 'production', order: {}, places: [] }
   await registerWithToken({ api, workspace }, { name: 'deploy-bot', projectId }, terms)
-  const [ada, nobody] = await Promise.all([stage.visitor('account'), stage.visitor('login')])
-  await logIn(ada.page, EMAIL)
-  visitors = { ada, nobody }
 })
 afterAll(async () => {
   await Promise.all(Object.values(visitors).map((visitor) => visitor.close()))
   await stage.close()
 })
 
-/** Without loading the page anew, which would lock it. */
+/** Navigates without loading the page again. */
 async function open({ route, who, heading }: (typeof screens)[number]): Promise<Visitor> {
   const visitor = visitors[who]
   const { page } = visitor
@@ -87,14 +86,14 @@ test('every address of the router is in the table', async () => {
 })
 
 describe.each(screens)('$route', (screen) => {
-  test('is accessible in dark and light, wide and on a phone, where nothing moves sideways', async () => {
+  test('the screen is accessible in dark and light, wide and on a phone, and never scrolls sideways', async () => {
     const { page, judge } = await open(screen)
     for (const width of [1280, 390]) {
       await page.setViewportSize({ width, height: 844 })
-      for (const colorScheme of ['dark', 'light'] as const) {
-        await page.emulateMedia({ colorScheme })
-        await judge()
-      }
+      await page.emulateMedia({ colorScheme: 'dark' })
+      await judge()
+      await page.emulateMedia({ colorScheme: 'light' })
+      await judge({ only: 'colors' })
       expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width)
       const content = page.locator('#content, main').first()
       expect(await content.evaluate((main) => main.scrollWidth - main.clientWidth)).toBe(0)
@@ -103,7 +102,7 @@ describe.each(screens)('$route', (screen) => {
     expect(await page.title()).toBe(`${screen.heading} · Cloakroom`)
   })
 
-  test('is reached by Tab in all its parts, each with its focus in sight, and is left again', async () => {
+  test('Tab reaches every control of the screen, each with a visible focus, and leaves the screen again', async () => {
     const { page } = await open(screen)
     await page.evaluate(watchFocus)
     const count = await page.evaluate(() => Reflect.get(globalThis, 'controls').length)
@@ -114,7 +113,7 @@ describe.each(screens)('$route', (screen) => {
   })
 })
 
-/** Runs in the page: what can be pressed or filled in, and what is wrong with the focus as it comes there. */
+/** Runs in the page: collects all controls, and records what is wrong with the focus on each. */
 function watchFocus(): void {
   const isShown = (element: HTMLElement) => element.checkVisibility({ visibilityProperty: true })
   const found = document.querySelectorAll<HTMLElement>(
@@ -149,7 +148,7 @@ function watchFocus(): void {
   })
 }
 
-/** The focus comes back a moment after what had it is gone. */
+/** The focus returns a moment after its overlay has closed. */
 const focusIsOn = (page: Page, name: string) =>
   page.waitForFunction((wanted) => {
     const { activeElement } = document
@@ -157,7 +156,7 @@ const focusIsOn = (page: Page, name: string) =>
     return activeElement !== document.body && said?.startsWith(wanted)
   }, name)
 
-test('the way past the navigation, the palette, menus and dialogs give the focus back', async () => {
+test('the skip link leads to the content, and the palette, menus and dialogs return the focus', async () => {
   const { page } = await open(named('agents'))
   await page.evaluate(
     () => document.activeElement instanceof HTMLElement && document.activeElement.blur(),
@@ -184,7 +183,7 @@ test('the way past the navigation, the palette, menus and dialogs give the focus
   await focusIsOn(page, 'Theme')
 })
 
-test('another screen takes the focus with its heading, and the palette leads anywhere', async () => {
+test('the palette opens another screen, whose heading takes the focus', async () => {
   const { page } = await open(named('agents'))
   await page.getByRole('button', { name: 'Commands' }).press('Enter')
   await page.keyboard.type('workspaces')
@@ -194,7 +193,7 @@ test('another screen takes the focus with its heading, and the palette leads any
   await page.waitForFunction(() => document.activeElement?.textContent === 'Workspaces')
 })
 
-test('what is said in passing covers nothing, waits while it has the focus, and F6 leads there', async () => {
+test('notices cover nothing, stay while they have the focus, and F6 leads to them', async () => {
   const { page, judge } = await open(named('allowlist'))
   await page.clock.install()
   const host = page.getByRole('textbox', { name: 'Host' })
@@ -219,8 +218,8 @@ test('what is said in passing covers nothing, waits while it has the focus, and 
   }
 })
 
-describe('a server that is away', () => {
-  test('is said on every screen, takes nothing that was read or typed, and is asked again until it is back', async () => {
+describe('an unavailable server', () => {
+  test('an unavailable server is reported on every screen, loses nothing that was read or typed, and is retried', async () => {
     const { page } = await open(named('members'))
     const email = page.getByLabel('E-mail address')
     await email.fill('bob@example.com')
@@ -230,7 +229,7 @@ describe('a server that is away', () => {
     await said.waitFor()
     await page.getByText('unreachable', { exact: true }).first().waitFor()
     expect(await email.inputValue()).toBe('bob@example.com')
-    await page.getByRole('rowheader', { name: EMAIL }).waitFor()
+    await page.getByRole('rowheader', { name: visitors.ada.email }).waitFor()
     for (const screen of screens.filter(({ who }) => who === 'ada')) {
       await open(screen)
       expect(await said.isVisible()).toBe(true)
@@ -241,14 +240,14 @@ describe('a server that is away', () => {
     await said.waitFor({ state: 'detached' })
     await page.getByText('unreachable', { exact: true }).waitFor({ state: 'detached' })
     await open(named('members'))
-    await page.getByRole('rowheader', { name: EMAIL }).waitFor()
+    await page.getByRole('rowheader', { name: visitors.ada.email }).waitFor()
   }, 60_000)
 
   test.each([
     { status: 500, contentType: 'application/json', body: '{"error_code":"internal_error"}' },
     { status: 503, contentType: 'application/json', body: '{"error_code":"unavailable"}' },
     { status: 502, contentType: 'text/html', body: '<h1>Bad gateway</h1>' },
-  ])('or answers $status $contentType: what is read anew stays as it was read', async (answer) => {
+  ])('a server that answers $status $contentType loses nothing that was read', async (answer) => {
     const { page } = await open(named('members'))
     await page.route('**/api/**', (route) => route.fulfill(answer))
     // What was read is old enough to be read again.
@@ -256,7 +255,7 @@ describe('a server that is away', () => {
     await open(named('audit'))
     await open(named('members'))
     await page.getByText('The server does not answer.').waitFor()
-    await page.getByRole('rowheader', { name: EMAIL }).waitFor()
+    await page.getByRole('rowheader', { name: visitors.ada.email }).waitFor()
     await page.unroute('**/api/**')
     await page.clock.fastForward(AGAIN_MS)
     await page.getByText('The server does not answer.').waitFor({ state: 'detached' })

@@ -1,18 +1,21 @@
 // tier: all
-/** Policies of secrets in a real browser, and what becomes of the screen when server, session or time end something. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { eq } from 'drizzle-orm'
+/** Secret policies in a real browser, and the screen when the server, the session or a timer ends something. */
+import { expect } from 'bun:test'
+import { and, eq } from 'drizzle-orm'
 import { auditLogs, secrets, sessions } from '../../src/platform/db/schema/index.ts'
 import { marked } from '../support/canary.ts'
-import { openStage, PASSWORD, type Stage, type Visitor } from './browser.ts'
+import { requires } from '../support/requires.ts'
+import { openStage, type Person, type Stage } from './browser.ts'
+
+const { test, beforeAll, afterAll } = requires('chromium')
 
 let stage: Stage
-let ada: Visitor
+let ada: Person
 const value = marked('sk_live_')
 
 beforeAll(async () => {
   stage = await openStage()
-  ada = await stage.person('ada@example.com')
+  ada = await stage.person('ada')
   const { page } = ada
   await page.getByRole('link', { name: 'Personal' }).click()
   await page.getByLabel('Name of the project').fill('billing')
@@ -32,8 +35,10 @@ const button = (name: string) => ada.page.getByRole('button', { name, exact: tru
 const field = (name: string) => ada.page.getByRole('textbox', { name, exact: true })
 const stripe = () => ada.page.getByRole('button', { name: /^STRIPE_KEY in development/ })
 
-/** Calls of the last days, as the resolver records them. */
-async function called(): Promise<void> {
+const projectId = () => new URL(ada.page.url()).searchParams.get('project') ?? ''
+
+/** Inserts calls of the last days like the resolver's records. */
+async function insertCalls(): Promise<void> {
   const [, workspaceId = ''] = /\/w\/([^/]+)\//.exec(ada.page.url()) ?? []
   const call = {
     workspaceId,
@@ -41,7 +46,7 @@ async function called(): Promise<void> {
     source: 'resolver' as const,
     identityLevel: 'agent' as const,
     agentId: 'bot',
-    projectId: new URL(ada.page.url()).searchParams.get('project'),
+    projectId: projectId(),
     environment: 'development',
     method: 'POST',
     targetUrl: 'https://api.stripe.com/v1/charges',
@@ -56,8 +61,8 @@ async function called(): Promise<void> {
   await stage.app.connection.db.insert(auditLogs).values(rows)
 }
 
-test('a policy is written in words, tried out on the calls of the last days, and stored with the value', async () => {
-  await called()
+test('a policy is shown in words, tried on the calls of the last days, and stored with the value', async () => {
+  await insertCalls()
   const { page } = ada
   await stripe().click()
   await page.getByRole('tab', { name: 'Policy' }).click()
@@ -98,16 +103,14 @@ test('several secrets get one policy at once', async () => {
   await button('Clear').click()
 })
 
-test('a policy that the value does not open under is not taken for its own', async () => {
+test('a policy under which the value does not open is not shown as its policy', async () => {
   const { page } = ada
   const { db } = stage.app.connection
-  const other = eq(secrets.key, 'OTHER_KEY')
+  const other = and(eq(secrets.key, 'OTHER_KEY'), eq(secrets.projectId, projectId()))
   const [row] = await db.select({ policy: secrets.policy }).from(secrets).where(other)
   const turned = async (policy: typeof secrets.$inferInsert.policy) => {
     await db.update(secrets).set({ policy }).where(other)
     await page.reload()
-    await page.getByLabel('Password').fill(PASSWORD)
-    await button('Unlock').click()
   }
   await turned({ sensitive: false })
   await page.getByRole('button', { name: /^OTHER_KEY in development.*does not open/i }).click()
@@ -117,7 +120,7 @@ test('a policy that the value does not open under is not taken for its own', asy
   await page.getByRole('button', { name: /^OTHER_KEY in development: A v2/ }).waitFor()
 })
 
-test('of several that are deleted those before a failure are said, and can be taken back', async () => {
+test('when deleting several secrets fails, the screen lists the deleted ones and can restore them', async () => {
   const { page } = ada
   await button('Select all shown').click()
   await page.route('**/STRIPE_KEY/**', (route) =>
@@ -136,7 +139,7 @@ test('of several that are deleted those before a failure are said, and can be ta
   await button('Clear').click()
 })
 
-test('a value that is shown is hidden again after 30 seconds', async () => {
+test('a shown value is hidden again after 30 seconds', async () => {
   const { page } = ada
   await stripe().click()
   await page.clock.install()
@@ -148,7 +151,7 @@ test('a value that is shown is hidden again after 30 seconds', async () => {
   await page.clock.resume()
 })
 
-test('where the server is away nothing is lost, and the same is stored when it is back', async () => {
+test('a typed value survives an unavailable server, and is stored when the server is back', async () => {
   const { page } = ada
   await page.context().setOffline(true)
   await field('New value').fill(marked('typed_while_away_'))
@@ -168,16 +171,15 @@ test('where the server is away nothing is lost, and the same is stored when it i
   await ada.judge()
 })
 
-test('an environment of which the database lost a secret is said to be so, and the others go on', async () => {
+test('an environment whose secret was lost in the database is reported, and the others still work', async () => {
   const { page } = ada
   await page.getByRole('button', { name: 'OTHER_KEY is missing in staging: set it' }).click()
   await field('Value').fill(marked('staged_'))
   await button('Save').click()
   await page.getByText('OTHER_KEY is stored in staging.').waitFor()
-  await stage.app.connection.db.delete(secrets).where(eq(secrets.environment, 'development'))
+  const lost = and(eq(secrets.environment, 'development'), eq(secrets.projectId, projectId()))
+  await stage.app.connection.db.delete(secrets).where(lost)
   await page.reload()
-  await field('Password').fill(PASSWORD)
-  await button('Unlock').click()
   await page.getByText('development is not what members of this workspace signed').waitFor()
   await page.getByText('untrusted_chain', { exact: true }).waitFor()
   await page.getByRole('button', { name: /^OTHER_KEY in staging: A v1/ }).waitFor()
@@ -189,9 +191,9 @@ test('an environment of which the database lost a secret is said to be so, and t
   await ada.judge()
 })
 
-test('a session that was ended elsewhere leads to the log-in, and nothing of the screen is left', async () => {
+test('a session that ended elsewhere leads to the log-in, and nothing of the screen is left', async () => {
   await ada.page.getByRole('button', { name: /^OTHER_KEY in staging/ }).click()
-  await stage.app.connection.db.delete(sessions)
+  await stage.app.connection.db.delete(sessions).where(eq(sessions.userId, ada.userId))
   await field('New value').fill(marked('typed_too_late_'))
   await button('Save').click()
   await ada.sees('Log in')

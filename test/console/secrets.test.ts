@@ -1,18 +1,20 @@
 // tier: all
-/** Secrets by environment, as somebody works with them in a real browser. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+/** A person works with secrets by environment in a real browser. */
+import { expect } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { marked } from '../support/canary.ts'
-import { logIn, openStage, type Stage, type Visitor } from './browser.ts'
+import { requires } from '../support/requires.ts'
+import { openStage, type Person, type Stage } from './browser.ts'
 
-const EMAIL = 'ada@example.com'
+const { test, beforeAll, afterAll } = requires('chromium')
+
 let stage: Stage
-let ada: Visitor
+let ada: Person
 let page: Page
 
 beforeAll(async () => {
   stage = await openStage()
-  ada = await stage.person(EMAIL)
+  ada = await stage.person('ada')
   page = ada.page
 })
 afterAll(async () => {
@@ -34,7 +36,7 @@ async function choose(name: string, option: string, within: 'pane' | 'page' = 'p
   await page.getByRole('option', { name: option, exact: true }).click()
 }
 
-test('makes a project, stores a secret, looks at it, and stores another value', async () => {
+test('the screen creates a project, stores a secret, reveals it, and stores another value', async () => {
   await page.getByRole('link', { name: 'Personal' }).click()
   await ada.sees('Secrets')
   await page.getByText('This workspace has no project yet').waitFor()
@@ -67,7 +69,7 @@ test('makes a project, stores a secret, looks at it, and stores another value', 
   await ada.judge()
 })
 
-test('rolls back to an earlier version, after it was looked at', async () => {
+test('a secret is rolled back to an earlier version', async () => {
   await page.getByRole('tab', { name: 'Versions' }).click()
   await button('Show STRIPE_KEY, Version 1').waitFor()
   await ada.judge()
@@ -78,7 +80,7 @@ test('rolls back to an earlier version, after it was looked at', async () => {
   await cell(/^STRIPE_KEY in production: B v3/).waitFor()
 })
 
-test('reads a pasted .env file, names what it would change, and stores what is wanted of it', async () => {
+test('a pasted .env file lists what it would change, and only the chosen secrets are stored', async () => {
   await button('Paste a .env file').click()
   await label('Lines as NAME=value').fill('A=`x`\nnot a line')
   await button('See what would change').click()
@@ -103,7 +105,7 @@ test('reads a pasted .env file, names what it would change, and stores what is w
   await ada.judge()
 })
 
-test('a file that is dropped is read like one that is pasted, and text that is not UTF-8 is refused', async () => {
+test('a dropped file is read like a pasted one, and text that is not UTF-8 is refused', async () => {
   await button('Paste a .env file').click()
   const choosing = page.waitForEvent('filechooser')
   await button('Choose a file').click()
@@ -123,7 +125,7 @@ test('a file that is dropped is read like one that is pasted, and text that is n
   await pane().waitFor({ state: 'detached' })
 })
 
-test('copies to another environment, compares both by value, deletes, and takes it back', async () => {
+test('secrets are copied to another environment, compared by value, deleted and restored', async () => {
   await page.getByText('DATABASE_URL', { exact: true }).click()
   await page.getByText('1 selected').waitFor()
   await choose('In environment', 'production', 'page')
@@ -154,10 +156,9 @@ test('copies to another environment, compares both by value, deletes, and takes 
   await ada.judge()
 })
 
-test('of two people who write at once the second is told, and nothing is replaced', async () => {
+test('the second of two concurrent writes is refused, and nothing is replaced', async () => {
   await cell(/^STRIPE_KEY in production/).click()
-  const other = await stage.visitor(new URL(page.url()).pathname.replace('/console/', ''))
-  await logIn(other.page, EMAIL)
+  const other = await stage.enter(ada, new URL(page.url()).pathname.replace('/console/', ''))
   await other.page.getByRole('button', { name: /^STRIPE_KEY in production/ }).click()
   await other.page.getByLabel('New value').fill(marked('elsewhere_'))
   await other.page.getByRole('button', { name: 'Save' }).click()
@@ -171,7 +172,7 @@ test('of two people who write at once the second is told, and nothing is replace
   await label('New value').clear()
 })
 
-test('fits a phone, and is worked by keys', async () => {
+test('the screen fits a phone, and the keyboard reaches its commands', async () => {
   await page.setViewportSize({ width: 390, height: 844 })
   await ada.judge()
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390)
@@ -187,7 +188,7 @@ test('fits a phone, and is worked by keys', async () => {
   await page.setViewportSize({ width: 1280, height: 800 })
 })
 
-test('neither shows nor marks one secret as another whose name or environment is chosen then', async () => {
+test('choosing another name or environment hides the value of the previous secret', async () => {
   await button('Add a secret').click()
   await label('Name').fill('STRIPE_KEY')
   await choose('Environment', 'development')

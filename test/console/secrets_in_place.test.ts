@@ -1,18 +1,21 @@
 // tier: all
-/** Secrets typed into the cells of the matrix, and the same screen for somebody who may only read. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+/** Secrets typed into the cells of the matrix, and the same screen for a member who may only read. */
+import { expect } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { upload } from '../../src/client/sealing.ts'
 import { createProject } from '../../src/features/projects/contract.ts'
 import { marked } from '../support/canary.ts'
-import { openStage, PASSWORD, type Stage, type Visitor } from './browser.ts'
+import { requires } from '../support/requires.ts'
+import { openStage, type Person, type Stage } from './browser.ts'
 import { elsewhere, joined, shared } from './elsewhere.ts'
 
+const { test, beforeAll, afterAll } = requires('chromium')
+
 let stage: Stage
-let ada: Visitor
+let ada: Person
 let page: Page
 let path: string
-/** What is stored, from another machine. */
+/** Stores a secret from another machine. */
 let put: (key: string, environment: string, value: string) => Promise<unknown>
 
 const value = marked('first_')
@@ -21,9 +24,9 @@ const long = `${marked('-----BEGIN')}\nline two\nline three`
 beforeAll(async () => {
   stage = await openStage()
   const server = stage.app.controlPlane
-  ada = await stage.person('ada@example.com')
-  const id = await shared(server, 'ada@example.com', 'Acme')
-  const place = await elsewhere(server, 'ada@example.com', undefined, 'Acme')
+  ada = await stage.person('ada')
+  const id = await shared(server, ada.email, 'Acme')
+  const place = await elsewhere(server, ada.email, undefined, 'Acme')
   const { api, workspace } = place
   const body = { name: 'billing', workspace_id: id }
   const { id: projectId } = await api.call(createProject, { body })
@@ -38,8 +41,6 @@ beforeAll(async () => {
   path = `w/${id}/secrets`
   page = ada.page
   await page.goto(`${stage.origin}/console/${path}`)
-  await page.getByLabel('Password').fill(PASSWORD)
-  await page.keyboard.press('Enter')
   await ada.sees('Secrets')
 })
 afterAll(async () => {
@@ -53,7 +54,7 @@ const field = (key: string, environment: string) =>
 const pane = () => page.locator('section.pane')
 const focused = () => page.evaluate(() => document.activeElement?.getAttribute('data-cell'))
 
-test('a value is typed into its cell and stored by Enter; Escape gives up, and Tab goes on', async () => {
+test('a value typed into its cell is stored by Enter or Tab and discarded by Escape', async () => {
   await cell(/^STRIPE_KEY in development/).focus()
   await page.keyboard.press('Enter')
   await field('STRIPE_KEY', 'development').waitFor()
@@ -76,7 +77,7 @@ test('a value is typed into its cell and stored by Enter; Escape gives up, and T
   await ada.judge()
 })
 
-test('the value that is there is shown in its field only when it is asked for, and one of several lines beside it', async () => {
+test('a stored value is shown in its field only on request, and a multi-line one in the pane', async () => {
   await cell(/^STRIPE_KEY in development/).dblclick()
   const typed = field('STRIPE_KEY', 'development')
   await typed.waitFor()
@@ -100,7 +101,7 @@ test('the value that is there is shown in its field only when it is asked for, a
   await ada.judge()
 })
 
-test('what the server refuses is as it was, and what was typed stays: somebody else was first, or the server is away', async () => {
+test('a typed value stays in its field after a concurrent write or an unavailable server', async () => {
   await cell(/^STRIPE_KEY is missing in production/).focus()
   await page.keyboard.press('Enter')
   await put('STRIPE_KEY', 'production', marked('elsewhere_'))
@@ -126,12 +127,10 @@ test('what the server refuses is as it was, and what was typed stays: somebody e
   await ada.judge()
 })
 
-test('who may only read sees everything, is offered nothing that the server would refuse, and is told why', async () => {
-  const bob = await stage.person('bob@example.com')
-  await joined(stage.app.controlPlane, 'Acme', 'ada@example.com', 'bob@example.com', 'read_only')
+test('a read-only member sees everything, the reason, and no command that the server would refuse', async () => {
+  const bob = await stage.person('bob')
+  await joined(stage.app.controlPlane, 'Acme', ada.email, bob.email, 'read_only')
   await bob.page.goto(`${stage.origin}/console/${path}?pane=new`)
-  await bob.page.getByLabel('Password').fill(PASSWORD)
-  await bob.page.keyboard.press('Enter')
   await bob.sees('Secrets')
   await bob.page.getByText('Your role in this workspace is read-only').waitFor()
   const stripe = bob.page.getByRole('button', { name: /^STRIPE_KEY in development/ })

@@ -1,5 +1,5 @@
-// tier: all
-/** The console as files: what a browser may do with them, how they are cached, and what their hash is. */
+// tier: quick
+/** The console's files: their headers, caching and hash. */
 import { beforeAll, expect, test } from 'bun:test'
 import { type Console, openConsole } from '../../src/console/serve.ts'
 import { ensureConsole } from '../../src/dev/console.ts'
@@ -33,7 +33,7 @@ const HEADERS = {
   'x-content-type-options': 'nosniff',
 }
 
-test('every answer has the headers under which no other page and no foreign script comes near it', async () => {
+test('every answer has the headers that keep other pages and foreign scripts out', async () => {
   const etag = get('').headers.get('etag') ?? ''
   const answers = [
     ...(await listed()).map(({ name }) => get(name)),
@@ -44,7 +44,7 @@ test('every answer has the headers under which no other page and no foreign scri
   for (const { headers } of answers) expect(Object.fromEntries(headers)).toMatchObject(HEADERS)
 })
 
-test('its hash is that of the list, and the list that of the files, however they are sent', async () => {
+test('the hash covers the list of files, and the list has the hash of each file in every encoding', async () => {
   expect(sha256(await get('SHA256SUMS').bytes())).toBe(served.hash)
   for (const { hash, name } of await listed()) {
     expect(sha256(await get(name).bytes())).toBe(hash)
@@ -54,7 +54,7 @@ test('its hash is that of the list, and the list that of the files, however they
   }
 })
 
-test('files with a hash in their name stay, and the page is asked for again', async () => {
+test('files with a hash in their name are cached permanently, and the page is revalidated', async () => {
   const files = (await listed()).filter(({ name }) => name !== 'index.html')
   for (const { name } of files) {
     expect(get(name).headers.get('cache-control')).toContain('immutable')
@@ -65,7 +65,7 @@ test('files with a hash in their name stay, and the page is asked for again', as
   expect([again.status, await again.text()]).toEqual([304, ''])
 })
 
-test('what is no file is the page, but for what the page would load', async () => {
+test('a path without a file serves the page, but a missing asset is 404', async () => {
   const page = await get('').text()
   for (const path of ['index.html', 'w/1/secrets?project=2', 'login', '../etc/passwd']) {
     expect(await get(path).text()).toBe(page)

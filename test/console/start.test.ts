@@ -1,11 +1,14 @@
 // tier: all
-/** The ways into the console, and out of it: the first account, recovery, staying unlocked, and what ends a session. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+/** The ways into and out of the console: the first account, recovery, staying unlocked, and the end of a session. */
+import { expect } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { logIn as logInByClient } from '../../src/client/vault.ts'
 import { listSessions, revokeSession } from '../../src/features/accounts/contract.ts'
 import { marked } from '../support/canary.ts'
-import { openStage, PASSWORD, type Stage } from './browser.ts'
+import { requires } from '../support/requires.ts'
+import { openOwnStage, PASSWORD, type Stage } from './browser.ts'
+
+const { test, beforeAll, afterAll } = requires('chromium')
 
 const OWNER_CODE = 'a-code-of-the-operator'
 const OWNER = 'owner@example.com'
@@ -15,7 +18,7 @@ let stage: Stage
 let recoveryKey = ''
 
 beforeAll(async () => {
-  stage = await openStage({ OWNER_CODE })
+  stage = await openOwnStage({ OWNER_CODE })
 })
 afterAll(() => stage.close())
 
@@ -27,7 +30,7 @@ async function enter(page: Page, email: string, password: string): Promise<void>
   await page.getByLabel('Password', { exact: true }).fill(password)
 }
 
-test('the first account is made with the code of the operator and a strong password, and keeps a kit', async () => {
+test('the first account needs the owner code and a strong password, and gets a recovery kit', async () => {
   const owner = await stage.visitor()
   const { page } = owner
   await page.getByText('This installation is new').waitFor()
@@ -44,6 +47,7 @@ test('the first account is made with the code of the operator and a strong passw
   await page.getByLabel('Owner code').fill(OWNER_CODE)
   await press(page, 'Make an account')
   await owner.sees('Your recovery key', { reveals: true })
+  await owner.judge({ reveals: true })
   recoveryKey = await keyOf(page)
   await page.emulateMedia({ media: 'print' })
   expect(await page.getByRole('button', { name: 'Print' }).count()).toBe(0)
@@ -59,7 +63,7 @@ test('the first account is made with the code of the operator and a strong passw
   await owner.close()
 })
 
-test('the recovery key sets a new password, once, and the next key is shown', async () => {
+test('the recovery key sets a new password once, and the next key is shown', async () => {
   const owner = await stage.visitor('login')
   const { page } = owner
   await page.getByRole('link', { name: 'I lost my password' }).click()
@@ -85,7 +89,7 @@ test('the recovery key sets a new password, once, and the next key is shown', as
   await owner.close()
 })
 
-test('stays unlocked for a chosen time, also over a reload, until somebody locks', async () => {
+test('the console stays unlocked for a chosen time, over a reload, until it is locked', async () => {
   const owner = await stage.visitor('login')
   const { page } = owner
   await page.getByRole('button', { name: /Keep the keys open/ }).click()
@@ -108,7 +112,7 @@ test('stays unlocked for a chosen time, also over a reload, until somebody locks
 test.each([
   ['I lost my password', 'Recover your account'],
   ['Log out', 'Log in'],
-])('who cannot unlock ends the session: %s', async (way, heading) => {
+])('the locked screen ends the session by "%s"', async (way, heading) => {
   const owner = await stage.visitor('login')
   const { page } = owner
   await enter(page, OWNER, NEXT_PASSWORD)
@@ -123,9 +127,9 @@ test.each([
   await owner.close()
 })
 
-test('a session that is ended elsewhere is said to be, and nothing of it stays', async () => {
-  const email = 'bob@example.com'
-  const bob = await stage.person(email)
+test('a session that is ended elsewhere is reported, and nothing of it stays', async () => {
+  const bob = await stage.personByScreen('bob')
+  const { email } = bob
   const { page } = bob
   const { api } = await logInByClient(stage.app.controlPlane, email, PASSWORD)
   for (const { id, current } of await api.list(listSessions, {})) {
@@ -134,6 +138,7 @@ test('a session that is ended elsewhere is said to be, and nothing of it stays',
   await page.getByRole('link', { name: email }).click()
   await page.getByText('Your session has ended').waitFor()
   await bob.sees('Log in')
+  await bob.judge()
   await enter(page, email, PASSWORD)
   await press(page, 'Log in')
   await bob.sees('Account')
@@ -141,8 +146,8 @@ test('a session that is ended elsewhere is said to be, and nothing of it stays',
   await bob.close()
 })
 
-test('a server that is away is said to be, and the same screen comes when it is back', async () => {
-  const carol = await stage.person('carol@example.com')
+test('an unavailable server is reported, and the same screen comes back with it', async () => {
+  const carol = await stage.personByScreen('carol')
   const { page } = carol
   await page
     .context()
@@ -151,6 +156,7 @@ test('a server that is away is said to be, and the same screen comes when it is 
     )
   await page.reload()
   await carol.sees('The server does not answer as it should')
+  await carol.judge()
   await page.context().unroute('**/api/**')
   await press(page, 'Try again')
   await carol.sees('Unlock')

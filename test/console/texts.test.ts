@@ -1,5 +1,5 @@
-// tier: all
-/** All that people read stands in the catalogue, so that it can be translated whole; and all of it is read somewhere. */
+// tier: quick
+/** Every text of the console is in the catalogue, so that it can be translated, and every entry is used. */
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { parseSync } from 'oxc-parser'
@@ -66,7 +66,7 @@ function isOfForm({ name, value }: Node): boolean {
   return Reflect.get(Object(name), 'name') === 'name' && /^[a-z-]+$/.test(text)
 }
 
-test('no screen has words of its own', () => {
+test('no screen has text outside the catalogue', () => {
   const found = files.flatMap(({ name, program }) =>
     [...within(program)]
       .flatMap(shown)
@@ -122,7 +122,7 @@ function leavesOf(value: unknown, path: string): string[] {
   return Object.entries(value).flatMap(([key, inner]) => leavesOf(inner, `${path}.${key}`))
 }
 
-test('every text is read somewhere', () => {
+test('every text is used somewhere', () => {
   const read = new Set(files.flatMap(({ program }) => [...readIn(program, namesIn(program))]))
   // What is handed on as a part, or looked up in it, may be read whole.
   const isRead = (leaf: string) =>

@@ -1,20 +1,22 @@
 // tier: all
-/** Every vector in a real browser: with the curves of its Web Crypto, and with ours where it has none. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+/** Checks every vector in a real browser: with the curves of its Web Crypto, and with our own where it has none. */
+import { expect } from 'bun:test'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Browser, chromium } from 'playwright-core'
 import { browserFiles } from '../../src/dev/browser_files.ts'
+import { requires } from '../support/requires.ts'
 import frozen from '../vectors/frozen-v1.json'
 import protocol from '../vectors/protocol-v2.json'
-import { CHROMIUM } from './browser.ts'
+import { sharedBrowser } from './browser.ts'
 import type { Outcome } from './vectors/bun_test.ts'
+
+const { test, beforeAll, afterAll } = requires('chromium')
 
 const ROOT = join(import.meta.dir, '..', '..')
 const FOLDER = join(import.meta.dir, 'vectors')
-/** Of what no browser does: the outer layer's secrets, and signatures of calls. */
-const OF_SERVERS = ['aws_sigv4a.json', 'azure_storage.json', 'pepper.json']
-/** Tests that compare with a second implementation, which is of the server's runtime. */
+/** Vectors for servers only: the outer layer's secrets, and signatures of calls. */
+const FOR_SERVERS = ['aws_sigv4a.json', 'azure_storage.json', 'pepper.json']
+/** Tests that compare with a second implementation, which only the server's runtime has. */
 const WITH_NODE = [
   'envelope > member: is sealed to the given bytes and opens',
   'envelope > token: is sealed to the given bytes and opens',
@@ -23,7 +25,6 @@ const WITH_NODE = [
   'HPKE (RFC 9180 appendix A.1.1) > the reference of these tests reproduces every published intermediate',
 ]
 
-let browser: Browser
 let server: ReturnType<typeof Bun.serve>
 let inputs: string[] = []
 
@@ -47,10 +48,8 @@ beforeAll(async () => {
       return script ? new Response(script, type) : new Response('<!doctype html>', page)
     },
   })
-  browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] })
 })
 afterAll(async () => {
-  await browser.close()
   await server.stop(true)
 })
 
@@ -75,7 +74,7 @@ async function built(entrypoint: string, define: Record<string, string> = {}) {
 }
 
 async function runIn(name: string): Promise<{ outcomes: Outcome[]; asked: number }> {
-  const page = await browser.newPage()
+  const page = await (await sharedBrowser()).newPage()
   await page.goto(server.url.href)
   const said = await page.evaluate(
     (name) =>
@@ -103,12 +102,12 @@ async function holds(name: string, isNative: boolean) {
   expect(asked > 0).toBe(isNative)
 }
 
-test('every vector holds with the curves of the browser', () => holds('', true))
+test('every vector passes with the curves of the browser', () => holds('', true))
 
-test('every vector holds in a browser without X25519 and Ed25519', () => holds('without', false))
+test('every vector passes in a browser without X25519 and Ed25519', () => holds('without', false))
 
-test('no file of vectors is left out but those of servers', async () => {
+test('the browser checks every file of vectors that is not for servers', async () => {
   const files = await readdir(join(ROOT, 'test', 'vectors'))
   const left = files.filter((file) => !inputs.some((input) => input.endsWith(`vectors/${file}`)))
-  expect(left.sort()).toEqual(OF_SERVERS)
+  expect(left.sort()).toEqual(FOR_SERVERS)
 })

@@ -1,8 +1,11 @@
 // tier: all
-/** The harness itself: what the tests of the console rely on to fail. */
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+/** The harness itself: the failures that the console's tests rely on. */
+import { expect } from 'bun:test'
 import { takeLeaks } from '../support/canary.ts'
+import { requires } from '../support/requires.ts'
 import { openStage, PASSWORD, type Stage, type Visitor } from './browser.ts'
+
+const { test, describe, beforeAll, afterAll, afterEach } = requires('chromium')
 
 let stage: Stage
 
@@ -11,7 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => stage.close())
 
-test('a page that breaks its policy, fails, or asks elsewhere fails the test', async () => {
+test('a page that violates its policy, throws, or asks another origin fails the test', async () => {
   const { page, close } = await stage.visitor('login')
   await page.evaluate(async () => {
     const image = new Image()
@@ -32,7 +35,7 @@ test('a page that breaks its policy, fails, or asks elsewhere fails the test', a
   }
 })
 
-test('a script of text does not run, neither in the page nor in a worker of another address', async () => {
+test('a script from text runs neither in the page nor in a worker of another address', async () => {
   const { page, close } = await stage.visitor('login')
   const tries = await page.evaluate(() => {
     const attempt = (act: () => unknown) => {
@@ -119,13 +122,13 @@ describe('the canary', () => {
   })
   afterAll(() => visitor.close())
 
-  test.each(leaks)('sees $where', async ({ place, leak }) => {
+  test.each(leaks)('the canary finds a secret in $where', async ({ place, leak }) => {
     await visitor.page.evaluate(leak, PASSWORD)
     await visitor.judge()
     expect(takeLeaks().join()).toContain(place)
   })
 
-  test('sees nothing where nothing is', async () => {
+  test('the canary finds nothing where there is no secret', async () => {
     await visitor.judge()
     expect(takeLeaks()).toEqual([])
   })
@@ -146,7 +149,7 @@ function forget() {
 test.each([
   { what: 'a warning', act: () => console.warn('careful'), said: 'warning: careful' },
   {
-    what: 'what is not accessible',
+    what: 'an accessibility violation',
     act: () => document.documentElement.removeAttribute('lang'),
     said: 'html-has-lang',
   },
@@ -157,14 +160,14 @@ test.each([
   expect(await close().catch((error) => String(error))).toContain(said)
 })
 
-test('another origin fails the test also where the policy has nothing against it', async () => {
+test('a request to another origin fails the test even if the policy allows it', async () => {
   const { page, close } = await stage.visitor('login')
   await page.evaluate((address) => location.assign(address), stage.app.controlPlane)
   await page.waitForURL(`${stage.app.controlPlane}/**`)
   expect(await close().catch((error) => String(error))).toContain(`asked ${stage.app.controlPlane}`)
 })
 
-test('the canary sees requests of the worker, and the page', async () => {
+test('the canary searches the requests of the worker, and the page', async () => {
   const { page, judge, close } = await stage.visitor('login')
   await page.getByLabel('Password').fill(PASSWORD)
   await judge()

@@ -1,5 +1,5 @@
-// tier: all
-/** What screens make of texts that come from elsewhere. */
+// tier: quick
+/** How screens treat texts from outside. */
 import { expect, test } from 'bun:test'
 import { browserOf } from '../../src/console/web/screens/account/program.ts'
 import { readLink } from '../../src/console/web/screens/workspaces/link.ts'
@@ -13,7 +13,7 @@ const LINK = {
 const fragment = (changed: Partial<typeof LINK>) =>
   `#${new URLSearchParams({ ...LINK, ...changed })}`
 
-test('the link of an invitation has no sentences in it', () => {
+test('an invitation link with a sentence in it is rejected', () => {
   expect(readLink(fragment({}))).toEqual(LINK)
   expect(readLink(fragment({ server: 'http://localhost:8000' }))).not.toBeNull()
   for (const changed of [
@@ -29,7 +29,7 @@ test('the link of an invitation has no sentences in it', () => {
   }
 })
 
-test('a browser and its system are named, and another program is not', () => {
+test('a session shows browser and system of a browser, and nothing of another program', () => {
   const mozilla = (rest: string) => browserOf(`Mozilla/5.0 ${rest}`)
   const chrome = 'AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0 Safari/537.36'
   expect(mozilla(`(X11; Linux x86_64) ${chrome}`)).toEqual({ browser: 'Chrome', system: 'Linux' })

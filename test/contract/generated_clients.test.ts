@@ -4,6 +4,7 @@ import { afterAll, expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { otherPackages, otherPython } from '../support/other_programs.ts'
+import { requires } from '../support/requires.ts'
 import { watched } from '../support/watched.ts'
 import { openContractStage } from './stage.ts'
 
@@ -43,9 +44,8 @@ async function use(command: string[]): Promise<unknown[]> {
     .map((line) => JSON.parse(line))
 }
 
-test('of Python (openapi-python-client)', async () => {
+requires('python-venv').test('of Python (openapi-python-client)', async () => {
   const python = await otherPython()
-  if (python === null) return
   const generator = 'from openapi_python_client.cli import app; app()'
   const made = join(directory, 'made')
   await run([
@@ -61,7 +61,6 @@ test('of Python (openapi-python-client)', async () => {
 
 test('of TypeScript (@hey-api/openapi-ts), whose types go together', async () => {
   const folder = await otherPackages('@hey-api/openapi-ts@0.99.0', 'typescript@5.9.3')
-  if (folder === null) return
   const made = join(directory, 'client')
   const generator = join(folder, '@hey-api', 'openapi-ts', 'bin', 'run.js')
   await run([process.execPath, generator, '-i', documentPath, '-o', made])

@@ -3,17 +3,22 @@
  * Requests that Schemathesis makes from the OpenAPI documents, valid and not, to both listeners with somebody's
  * data: every answer is one that the document says. What it finds and stays has a written reason.
  */
-import { afterAll, expect, test } from 'bun:test'
+import { expect } from 'bun:test'
 import { exampleId } from '../../src/platform/http/fields.ts'
 import { type Customer, enrol } from '../binary/independent_client.ts'
 import { otherPython } from '../support/other_programs.ts'
+import { requires } from '../support/requires.ts'
 import { ofControlPlane, ofResolver, type Reason } from './known_findings.ts'
 import { type Finding, type Run, runSchemathesis } from './schemathesis.ts'
-import { CRON_SECRET, openContractStage } from './stage.ts'
+import { type ContractStage, CRON_SECRET, openContractStage } from './stage.ts'
 
-const stage = await openContractStage()
-afterAll(stage.stop)
-const { server, customer, agent, upstream, directory } = stage
+const { afterAll, beforeAll, test } = requires('python-venv')
+
+let stage: ContractStage
+beforeAll(async () => {
+  stage = await openContractStage()
+}, 120_000)
+afterAll(() => stage.stop())
 
 /** Of fuzzing, for each operation; what covers each schema comes besides. */
 const examples = 3
@@ -27,24 +32,27 @@ const places = ({ workspaceId, projectId, email }: Customer) => ({
   'path.environment': 'development',
   'path.key': 'STRIPE_API_KEY',
   'path.member': email,
-  'path.registration_id': agent.registrationId,
-  'path.token_id': agent.tokenId,
+  'path.registration_id': stage.agent.registrationId,
+  'path.token_id': stage.agent.tokenId,
   'query.workspace_id': workspaceId,
 })
 
-const standFor = {
-  [exampleId(1)]: customer.workspaceId,
-  [exampleId(2)]: customer.projectId,
-  'api.stripe.com/v1/charges': `${upstream}/v1/charges`,
-  '"production"': '"development"',
-}
+const common = ({ customer, upstream, directory }: ContractStage) => ({
+  examples,
+  directory,
+  standFor: {
+    [exampleId(1)]: customer.workspaceId,
+    [exampleId(2)]: customer.projectId,
+    'api.stripe.com/v1/charges': `${upstream}/v1/charges`,
+    '"production"': '"development"',
+  },
+})
 
 test.each([
   ['the resolver', onResolver, ofResolver],
   ['the control plane', onControlPlane, ofControlPlane],
 ] as const)('what %s answers is what its document says', async (_, run, reasons) => {
   const python = await otherPython()
-  if (python === null) return
   const { findings, cases, output } = await run(python)
   expect(cases, output).toBeGreaterThan(1000)
   const unexplained = findings.filter(
@@ -61,8 +69,9 @@ function explains({ code, status, said }: Reason, finding: Finding): boolean {
 }
 
 function onResolver(python: string): Promise<Run> {
+  const { server, agent, upstream } = stage
   return runSchemathesis({
-    ...{ python, origin: server.resolver, examples, directory, standFor },
+    ...{ python, origin: server.resolver, ...common(stage) },
     config: {
       headers: bearer(agent.token),
       parameters: { 'path.host': upstream },
@@ -76,11 +85,12 @@ function onResolver(python: string): Promise<Run> {
 
 /** What deletes, or ends a session, does so to somebody else. */
 async function onControlPlane(python: string): Promise<Run> {
+  const { server, customer, agent } = stage
   const victim = await enrol(server.controlPlane)
   const leaver = await enrol(server.controlPlane)
   const ofAgent = { headers: bearer(agent.token) }
   return runSchemathesis({
-    ...{ python, origin: server.controlPlane, examples, directory, standFor },
+    ...{ python, origin: server.controlPlane, ...common(stage) },
     config: {
       headers: bearer(customer.access),
       operations: [

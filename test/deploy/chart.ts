@@ -26,7 +26,7 @@ export async function openChart() {
   const place = mkdtempSync(join(tmpdir(), 'cr-kubernetes-'))
   const call = async (words: string[], input = '', reveals = false) => {
     const options = { stdin: Buffer.from(input), stdout: 'pipe', stderr: 'pipe' } as const
-    const child = watched(Bun.spawn([program ?? '', ...words], options), { reveals })
+    const child = watched(Bun.spawn([program, ...words], options), { reveals })
     const [out, error] = await Promise.all([
       new Response(child.stdout).text(),
       new Response(child.stderr).text(),
@@ -34,8 +34,6 @@ export async function openChart() {
     return { out, error, code: await child.exited }
   }
   return {
-    /** False where the program cannot be built, which was said. */
-    isThere: program !== null,
     place,
     check: (text: string, reveals = false) => call(['check'], text, reveals),
     render: (values: string) => {

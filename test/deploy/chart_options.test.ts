@@ -1,16 +1,19 @@
-// tier: all, both databases in test:all
+// tier: all
 /** What the chart has on request: an Ingress for each role, figures for Prometheus, and backups. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { expect } from 'bun:test'
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { readConfig } from '../../src/platform/config/config.ts'
 import { hostCheck } from '../../src/platform/http/host.ts'
-import { databaseKind, sharedCluster } from '../support/database.ts'
+import { sharedCluster } from '../support/database.ts'
+import { requires } from '../support/requires.ts'
 import { startServer } from '../support/server_process.ts'
 import { watched } from '../support/watched.ts'
 import { type Chart, mounted, objectsOf, openChart, read } from './chart.ts'
 import { BUILD_MS } from './go_programs.ts'
+
+const { afterAll, beforeAll, describe, test } = requires('go')
 
 let chart: Chart
 beforeAll(async () => {
@@ -29,7 +32,6 @@ async function rendered(values: string) {
 }
 
 test('none of it is there unless asked for, and each comes alone', async () => {
-  if (!chart.isThere) return
   const usual = Object.keys(await rendered('{}'))
   const added = async (values: string) =>
     Object.keys(await rendered(values)).filter((name) => !usual.includes(name))
@@ -74,7 +76,6 @@ const service = z.object({
 
 describe('an Ingress', () => {
   test('leads the host of each role to its Service, with TLS', async () => {
-    if (!chart.isThere) return
     const objects = await rendered(
       '{hosts: {vault: v.example.org, resolver: r.example.org}, controlPlane: {ingress: {enabled: true, className: own, tlsSecret: one}}, resolver: {ingress: {enabled: true, tlsSecret: two}}}',
     )
@@ -105,7 +106,6 @@ describe('an Ingress', () => {
   })
 
   test('tells ingress-nginx what nginx.conf says', async () => {
-    if (!chart.isThere) return
     const [general = '', , , resolver = ''] = read('nginx.conf').split(/^server \{/m)
     const said = (text: string, name: string) =>
       new RegExp(`^\\s*${name} +(\\S+);`, 'm').exec(text)?.[1]
@@ -136,7 +136,6 @@ describe('an Ingress', () => {
   })
 
   test('takes annotations of another controller, and leaves out those that are null', async () => {
-    if (!chart.isThere) return
     const name = 'nginx.ingress.kubernetes.io/proxy-body-size'
     const objects = await rendered(
       `{resolver: {ingress: {enabled: true, annotations: {${name}: null, example.com/a: "1"}}}}`,
@@ -203,7 +202,6 @@ const METRICS = '{metrics: {enabled: true, podMonitor: true}}'
 
 describe('figures for Prometheus', () => {
   test('are on the port that pods, annotations, monitor and policy name, and no Service has', async () => {
-    if (!chart.isThere) return
     const usual = await rendered('{}')
     const objects = await rendered(METRICS)
     for (const role of ROLES) {
@@ -252,7 +250,6 @@ describe('figures for Prometheus', () => {
     ['10.1.2.3', '10.1.2.3:9464'],
     ['fd00::1', '[fd00::1]:9464'],
   ])('are answered to the address of the pod: %s', async (address, host) => {
-    if (!chart.isThere) return
     const objects = await rendered(METRICS)
     for (const role of ROLES) {
       const { template } = deployment.parse(objects[`Deployment cloakroom-${role}`]).spec
@@ -268,11 +265,11 @@ describe('figures for Prometheus', () => {
     }
   })
 
-  if (databaseKind === 'postgresql') {
+  {
+    const { test } = requires('go', 'postgresql')
     test.each(ROLES)(
       'are there at the address of a %s',
       async (role) => {
-        if (!chart.isThere) return
         const objects = await rendered(METRICS)
         const { template } = deployment.parse(objects[`Deployment cloakroom-${role}`]).spec
         const { env } = started(template, { 'status.podIP': '127.0.0.1' })
@@ -306,7 +303,6 @@ describe('figures for Prometheus', () => {
 
 describe('a backup', () => {
   test('reaches names and the database, and is reached by nobody', async () => {
-    if (!chart.isThere) return
     const objects = await rendered('{backup: {enabled: true}}')
     const { spec } = policy.parse(objects['NetworkPolicy cloakroom-backup'])
     const control = policy.parse(objects['NetworkPolicy cloakroom-control-plane']).spec
@@ -318,7 +314,6 @@ describe('a backup', () => {
   })
 
   test('has the user, files and limits of a control plane, and its own volume', async () => {
-    if (!chart.isThere) return
     const objects = await rendered(
       '{backup: {enabled: true, volumeClaim: own, schedule: "0 * * * *", recipients: [age1abc]}}',
     )
@@ -345,9 +340,9 @@ describe('a backup', () => {
     ])
   })
 
-  if (databaseKind === 'postgresql') {
+  {
+    const { test } = requires('go', 'postgresql')
     test('is made by what the pod starts, once for each Job', async () => {
-      if (!chart.isThere) return
       const objects = await rendered('{backup: {enabled: true}}')
       const { template } = cronJob.parse(objects['CronJob cloakroom-backup']).spec.jobTemplate.spec
       const { socketDir, createDatabase } = await sharedCluster()

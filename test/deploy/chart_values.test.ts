@@ -1,11 +1,14 @@
 // tier: all
 /** What the chart makes of values: which it refuses, and that none of them opens, reveals or breaks something unseen. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect } from 'bun:test'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { describeConfig, readConfig } from '../../src/platform/config/config.ts'
+import { requires } from '../support/requires.ts'
 import { type Chart, mounted, objectsOf, openChart } from './chart.ts'
 import { BUILD_MS } from './go_programs.ts'
+
+const { afterAll, beforeAll, test } = requires('go')
 
 let chart: Chart
 beforeAll(async () => {
@@ -38,7 +41,6 @@ test.each([
   ['a way out without peers', '{networkPolicy: {egress: [{ports: [{port: 1}]}]}}', 'egress'],
   ['a setting that is no name of one', '{settings: {"A, value: b": c}}', 'A, value: b'],
 ])('the chart refuses %s', async (_, values, name) => {
-  if (!chart.isThere) return
   const { error, code } = await chart.render(values)
   expect([code, error.includes(name)]).toEqual([1, true])
 })
@@ -75,7 +77,6 @@ const namesOf = (objects: Objects) =>
 const OF_THE_IMAGE = ['HOST', 'PORT', 'RESOLVER_PORT']
 
 test('settings takes no secret, and nothing that the chart says itself', async () => {
-  if (!chart.isThere) return
   const own = namesOf(await rendered(`{${EVERYTHING}}`))
   const secrets = describeConfig().flatMap(({ name, file }) => (file ? [name] : []))
   expect(own).toContain('DB_SSLMODE')
@@ -87,7 +88,6 @@ test('settings takes no secret, and nothing that the chart says itself', async (
 })
 
 test('settings takes every other, and each is there once', async () => {
-  if (!chart.isThere) return
   const own = [...namesOf(await rendered(`{${EVERYTHING}}`)), ...OF_THE_IMAGE]
   const others = describeConfig()
     .map(({ name, file }) => file ?? name)
@@ -103,7 +103,6 @@ test('settings takes every other, and each is there once', async () => {
 })
 
 test('files of one more Secret are there for settings that name them', async () => {
-  if (!chart.isThere) return
   const folder = '/run/secrets/files'
   const settings = {
     DB_CA_FILE: `${folder}/ca.pem`,
@@ -130,7 +129,6 @@ test('files of one more Secret are there for settings that name them', async () 
 })
 
 test('a stop has the time that DRAIN_SECONDS and what runs then may take', async () => {
-  if (!chart.isThere) return
   for (const [values, seconds] of [
     ['{}', 40],
     ['{settings: {DRAIN_SECONDS: 20}}', 60],
@@ -143,7 +141,6 @@ test('a stop has the time that DRAIN_SECONDS and what runs then may take', async
 })
 
 test('texts stay texts, whatever YAML would take them for', async () => {
-  if (!chart.isThere) return
   const role = 'databaseUser: "1", passwordSecret: "true"'
   const objects = await rendered(
     `{image: {repository: "a #b", tag: "1"}, keysSecret: "0x1", filesSecret: "null", controlPlane: {${role}}, resolver: {${role}}, backup: {enabled: true, volumeClaim: "2"}, settings: {"ON": "off"}}`,
@@ -161,7 +158,6 @@ test('texts stay texts, whatever YAML would take them for', async () => {
 })
 
 test('a further way out is in the policy of both roles and of no backup', async () => {
-  if (!chart.isThere) return
   const rule = {
     to: [{ ipBlock: { cidr: '192.0.2.1/32' } }],
     ports: [{ protocol: 'TCP', port: 4318 }],

@@ -3,15 +3,19 @@
  * Traces, taken by the receiver of OpenTelemetry's collector (collector/main.go) with the configuration of
  * docs/observability.md: what it made of them, which other programs are then given.
  */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { expect } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { version } from '../../package.json'
 import { type Agent, API, employAgent, openStage, type Stage } from '../support/agent.ts'
+import { requires } from '../support/requires.ts'
+import { until } from '../support/until.ts'
 import { watched } from '../support/watched.ts'
 import { freePort } from './fronts.ts'
 import { BUILD_MS, collectorProgram } from './go_programs.ts'
+
+const { afterAll, beforeAll, describe, test } = requires('go')
 
 const PAGE = readFileSync(join(import.meta.dir, '../../docs/observability.md'), 'utf8')
 const CONFIG = /```yaml collector\n([\s\S]*?)```/.exec(PAGE)?.[1] ?? ''
@@ -42,7 +46,6 @@ type Batch = {
   }[]
 }
 
-const program = await collectorProgram()
 const directory = mkdtempSync(join(tmpdir(), 'cr-collector-'))
 const lines: string[] = []
 let end: () => Promise<number>
@@ -50,9 +53,9 @@ let stage: Stage
 let agent: Agent
 
 beforeAll(async () => {
-  if (program === null) return
+  const program = await collectorProgram()
   const place = `127.0.0.1:${await freePort()}`
-  end = await startCollector(place)
+  end = await startCollector(program, place)
   stage = await openStage({ env: { OTEL_EXPORTER_OTLP_ENDPOINT: `http://${place}` } })
   agent = await employAgent(stage, { secrets: { KEY: 'sk_live_0123456789abcdef' } })
 }, BUILD_MS)
@@ -62,12 +65,12 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true })
 })
 
-async function startCollector(place: string): Promise<() => Promise<number>> {
+async function startCollector(program: string, place: string): Promise<() => Promise<number>> {
   expect(CONFIG).toContain(PLACE)
   const file = join(directory, 'config.yaml')
   writeFileSync(file, CONFIG.replace(PLACE, place))
   const child = watched(
-    Bun.spawn([program ?? '', file], { stdin: 'pipe', stdout: 'pipe', stderr: 'inherit' }),
+    Bun.spawn([program, file], { stdin: 'pipe', stdout: 'pipe', stderr: 'inherit' }),
   )
   const ready = Promise.withResolvers<void>()
   const read = async () => {
@@ -93,8 +96,7 @@ async function startCollector(place: string): Promise<() => Promise<number>> {
 async function batches(): Promise<Batch[]> {
   await stage.app.tracer?.flush()
   const read = (): Batch[] => lines.slice(1).map((line) => JSON.parse(line))
-  while (spansIn(read()).length < (stage.app.tracer?.counts.spans.exported ?? 0))
-    await Bun.sleep(10)
+  await until(() => spansIn(read()).length >= (stage.app.tracer?.counts.spans.exported ?? 0))
   return read()
 }
 
@@ -132,79 +134,78 @@ function resolve(target_url: string, headers: Record<string, string> = {}) {
   })
 }
 
-if (program !== null)
-  describe("the collector's receiver", () => {
-    test('takes a call as it was: its parents, kinds, types, times and events', async () => {
-      const from = BigInt(Date.now() - 1000) * 1_000_000n
-      const answer = await resolve(stage.url('/'), { traceparent: `00-${TRACE}-${SPAN}-01` })
-      expect(answer.status).toBe(200)
-      const { root, spans, named } = await traceOf(answer, 'POST /v1/resolve')
-      expect(root).toMatchObject({ traceId: TRACE, parentSpanId: SPAN, flags: 0x301, kind: 2 })
-      expect(root.status).toEqual({})
-      expect(root.attributes).toEqual({
-        'cloakroom.request_id': { stringValue: answer.headers.get('x-request-id') ?? '' },
-        'http.request.method': { stringValue: 'POST' },
-        'http.response.status_code': { intValue: '200' },
-        'http.route': { stringValue: '/v1/resolve' },
-        listener: { stringValue: 'resolver' },
-      })
-      const call = named('call')
-      expect(call).toMatchObject({ kind: 3, parentSpanId: root.spanId, status: {} })
-      expect(call.events?.map(({ name }) => name)).toEqual(['first byte'])
-      expect(call.attributes).toMatchObject({
-        'server.address': { stringValue: API },
-        'server.port': { intValue: String(stage.upstream.port) },
-        'http.response.status_code': { intValue: '200' },
-        'cloakroom.redacted': { boolValue: false },
-      })
-      const [authenticate, decide, write] = ['authenticate', 'decide', 'audit write'].map(named)
-      for (const one of [authenticate, decide, write])
-        expect(one).toMatchObject({ kind: 1, status: {} })
-      expect(authenticate?.parentSpanId).toBe(root.spanId)
-      expect(decide?.parentSpanId).toBe(root.spanId)
-      expect(write?.parentSpanId).toBe(decide?.spanId ?? '')
-      const byId = new Map(spans.map((one) => [one.spanId, one]))
-      expect(byId.size).toBe(spans.length)
-      for (const one of spans.filter(({ spanId }) => spanId !== root.spanId)) {
-        expect(byId.has(one.parentSpanId ?? '')).toBe(true)
-        const [began, ended] = [BigInt(one.startTimeUnixNano), BigInt(one.endTimeUnixNano)]
-        expect(began >= from && began <= ended && ended <= from + 600_000_000_000n).toBe(true)
-      }
+describe("the collector's receiver", () => {
+  test('takes a call as it was: its parents, kinds, types, times and events', async () => {
+    const from = BigInt(Date.now() - 1000) * 1_000_000n
+    const answer = await resolve(stage.url('/'), { traceparent: `00-${TRACE}-${SPAN}-01` })
+    expect(answer.status).toBe(200)
+    const { root, spans, named } = await traceOf(answer, 'POST /v1/resolve')
+    expect(root).toMatchObject({ traceId: TRACE, parentSpanId: SPAN, flags: 0x301, kind: 2 })
+    expect(root.status).toEqual({})
+    expect(root.attributes).toEqual({
+      'cloakroom.request_id': { stringValue: answer.headers.get('x-request-id') ?? '' },
+      'http.request.method': { stringValue: 'POST' },
+      'http.response.status_code': { intValue: '200' },
+      'http.route': { stringValue: '/v1/resolve' },
+      listener: { stringValue: 'resolver' },
     })
-
-    test('takes a refusal as none of our errors, and a call that failed as one', async () => {
-      const refused = await resolve('https://elsewhere.example/')
-      expect(refused.status).toBe(403)
-      const one = await traceOf(refused, 'POST /v1/resolve')
-      expect(one.root.parentSpanId ?? '').toBe('')
-      expect(one.root.status).toEqual({})
-      expect(one.named('decide')).toMatchObject({
-        status: {},
-        attributes: { 'error.type': { stringValue: 'domain_blocked' } },
-      })
-      const nobody = `${API}:${await freePort()}`
-      await agent.allow(nobody)
-      const failed = await resolve(`https://${nobody}/`)
-      expect(failed.status).toBe(502)
-      const other = await traceOf(failed, 'POST /v1/resolve')
-      expect(other.root.status).toEqual({ code: ERROR })
-      expect(other.root.attributes).toMatchObject({ 'error.type': { stringValue: '502' } })
-      expect(other.named('call').status).toEqual({ code: ERROR })
+    const call = named('call')
+    expect(call).toMatchObject({ kind: 3, parentSpanId: root.spanId, status: {} })
+    expect(call.events?.map(({ name }) => name)).toEqual(['first byte'])
+    expect(call.attributes).toMatchObject({
+      'server.address': { stringValue: API },
+      'server.port': { intValue: String(stage.upstream.port) },
+      'http.response.status_code': { intValue: '200' },
+      'cloakroom.redacted': { boolValue: false },
     })
-
-    test('takes every span, and whose they are', async () => {
-      const all = await batches()
-      expect(stage.app.tracer?.counts.spans).toMatchObject({ failed: 0, dropped: 0 })
-      expect(spansIn(all).length).toBe(stage.app.tracer?.counts.spans.exported ?? 0)
-      for (const { resource, scopeSpans } of all.flatMap(({ resourceSpans }) => resourceSpans)) {
-        expect(attributesOf(resource.attributes)).toEqual({
-          'service.name': { stringValue: 'cloakroom' },
-          'service.version': { stringValue: version },
-          'service.instance.id': { stringValue: String(process.pid) },
-          'telemetry.sdk.name': { stringValue: 'cloakroom' },
-          'telemetry.sdk.language': { stringValue: 'nodejs' },
-        })
-        expect(scopeSpans.map(({ scope }) => scope)).toEqual([{ name: 'cloakroom', version }])
-      }
-    })
+    const [authenticate, decide, write] = ['authenticate', 'decide', 'audit write'].map(named)
+    for (const one of [authenticate, decide, write])
+      expect(one).toMatchObject({ kind: 1, status: {} })
+    expect(authenticate?.parentSpanId).toBe(root.spanId)
+    expect(decide?.parentSpanId).toBe(root.spanId)
+    expect(write?.parentSpanId).toBe(decide?.spanId ?? '')
+    const byId = new Map(spans.map((one) => [one.spanId, one]))
+    expect(byId.size).toBe(spans.length)
+    for (const one of spans.filter(({ spanId }) => spanId !== root.spanId)) {
+      expect(byId.has(one.parentSpanId ?? '')).toBe(true)
+      const [began, ended] = [BigInt(one.startTimeUnixNano), BigInt(one.endTimeUnixNano)]
+      expect(began >= from && began <= ended && ended <= from + 600_000_000_000n).toBe(true)
+    }
   })
+
+  test('takes a refusal as none of our errors, and a call that failed as one', async () => {
+    const refused = await resolve('https://elsewhere.example/')
+    expect(refused.status).toBe(403)
+    const one = await traceOf(refused, 'POST /v1/resolve')
+    expect(one.root.parentSpanId ?? '').toBe('')
+    expect(one.root.status).toEqual({})
+    expect(one.named('decide')).toMatchObject({
+      status: {},
+      attributes: { 'error.type': { stringValue: 'domain_blocked' } },
+    })
+    const nobody = `${API}:${await freePort()}`
+    await agent.allow(nobody)
+    const failed = await resolve(`https://${nobody}/`)
+    expect(failed.status).toBe(502)
+    const other = await traceOf(failed, 'POST /v1/resolve')
+    expect(other.root.status).toEqual({ code: ERROR })
+    expect(other.root.attributes).toMatchObject({ 'error.type': { stringValue: '502' } })
+    expect(other.named('call').status).toEqual({ code: ERROR })
+  })
+
+  test('takes every span, and whose they are', async () => {
+    const all = await batches()
+    expect(stage.app.tracer?.counts.spans).toMatchObject({ failed: 0, dropped: 0 })
+    expect(spansIn(all).length).toBe(stage.app.tracer?.counts.spans.exported ?? 0)
+    for (const { resource, scopeSpans } of all.flatMap(({ resourceSpans }) => resourceSpans)) {
+      expect(attributesOf(resource.attributes)).toEqual({
+        'service.name': { stringValue: 'cloakroom' },
+        'service.version': { stringValue: version },
+        'service.instance.id': { stringValue: String(process.pid) },
+        'telemetry.sdk.name': { stringValue: 'cloakroom' },
+        'telemetry.sdk.language': { stringValue: 'nodejs' },
+      })
+      expect(scopeSpans.map(({ scope }) => scope)).toEqual([{ name: 'cloakroom', version }])
+    }
+  })
+})

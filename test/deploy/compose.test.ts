@@ -1,9 +1,9 @@
-// tier: all, both databases in test:all
+// tier: all
 /**
  * compose.yaml, read by the library of Compose, set up by the lines at its head, and its Caddy and Cloakroom run with
  * what it gives them, at its addresses and ports, in namespaces. No container engine takes part.
  */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { expect } from 'bun:test'
 import {
   chmodSync,
   cpSync,
@@ -19,10 +19,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { describeConfig, readConfig } from '../../src/platform/config/config.ts'
-import { databaseKind, sharedCluster } from '../support/database.ts'
+import { sharedCluster } from '../support/database.ts'
+import { requires } from '../support/requires.ts'
 import { watched } from '../support/watched.ts'
 import { BUILD_MS, composeProgram } from './go_programs.ts'
-import { canHaveNamespaces, inNamespaces } from './namespaces.ts'
+import { inNamespaces } from './namespaces.ts'
+
+const { afterAll, beforeAll, test } = requires('go')
 
 const ROOT = join(import.meta.dir, '..', '..')
 const text = readFileSync(join(ROOT, 'compose.yaml'), 'utf8')
@@ -58,13 +61,12 @@ const compose = z.object({
 })
 
 const place = mkdtempSync(join(tmpdir(), 'cr-compose-'))
-let program: string | null
+let program: string
 let resolved: z.infer<typeof compose>
 beforeAll(async () => {
   cpSync(join(ROOT, 'compose.yaml'), join(place, 'compose.yaml'))
   setUp()
   program = await composeProgram()
-  if (program === null) return
   const { stdout, stderr, success } = read(text)
   if (!success) throw new Error(`${stderr}`)
   resolved = compose.parse(JSON.parse(`${stdout}`))
@@ -101,7 +103,7 @@ function read(file: string, folder = place) {
     throw new Error(`${name}: ${rest}`)
   })
   writeFileSync(join(folder, 'compose.yaml'), filled)
-  const command = [program ?? '', '-format', 'json', '-no-interpolation', 'compose.yaml']
+  const command = [program, '-format', 'json', '-no-interpolation', 'compose.yaml']
   return watched(Bun.spawnSync(command, { cwd: folder, stdout: 'pipe', stderr: 'pipe' }))
 }
 
@@ -122,7 +124,6 @@ test('the lines at its head make the files of the keys, and nobody else can reac
 })
 
 test('the library of Compose accepts it, and refuses what is not Compose', () => {
-  if (program === null) return
   const folder = mkdtempSync(join(place, 'other-'))
   cpSync(join(place, '.env'), join(folder, '.env'))
   expect(read(text, folder).success).toBe(true)
@@ -137,7 +138,6 @@ test('the library of Compose accepts it, and refuses what is not Compose', () =>
 })
 
 test('what it gives to the server are settings, all that production needs, and no secret among them', () => {
-  if (program === null) return
   const { cloakroom, database } = resolved.services
   const known = describeConfig()
   const names = known.flatMap(({ name, file }): string[] => (file ? [name, file] : [name]))
@@ -168,7 +168,6 @@ function fromFiles(env: Record<string, string>): Record<string, string> {
 }
 
 test('each service waits for a healthy one; only Caddy is published; the database is out of its reach', () => {
-  if (program === null) return
   const { caddy, cloakroom, database } = resolved.services
   expect(caddy.depends_on?.cloakroom?.condition).toBe('service_healthy')
   expect(cloakroom.depends_on?.database?.condition).toBe('service_healthy')
@@ -189,7 +188,6 @@ test('each service waits for a healthy one; only Caddy is published; the databas
 })
 
 test('the proxy that is trusted is the network of Caddy, and no more', () => {
-  if (program === null) return
   const [{ subnet }] = resolved.networks.edge.ipam.config
   expect(resolved.services.cloakroom.environment.TRUSTED_PROXIES).toBe(subnet)
   const { stdout } = read(text, other('EDGE_NETWORK=10.9.8.0/24'))
@@ -237,11 +235,17 @@ kill -TERM $fronting $serving; wait $serving; echo '>> code'; echo $?
 echo '>> end'
 `
 
-if (databaseKind === 'postgresql' && canHaveNamespaces('compose.yaml was not run')) {
+{
+  const { describe, test, beforeAll } = requires(
+    'go',
+    'postgresql',
+    'network-namespaces',
+    'caddy',
+    'curl',
+  )
   describe('Caddy and Cloakroom as it configures them', () => {
     let said: Record<string, string[]>
     beforeAll(async () => {
-      if (program === null) return
       const { socketDir, createDatabase } = await sharedCluster()
       const { caddy, cloakroom } = resolved.services
       const database = { DB_HOST: socketDir, DB_NAME: await createDatabase() }
@@ -265,14 +269,12 @@ if (databaseKind === 'postgresql' && canHaveNamespaces('compose.yaml was not run
     }, 60_000)
 
     test('both are healthy, by the words of their health checks', () => {
-      if (program === null) return
       expect(said.health).toEqual(['control plane  healthy', 'resolver       healthy'])
       expect(said['caddy health']).toEqual(['0'])
       expect(said.code).toEqual(['0'])
     })
 
     test('by their names on 443; on 80 they are sent there; by no other name', () => {
-      if (program === null) return
       expect([said.console, said.resolver, said['without TLS'], said['other name']]).toEqual([
         ['200'],
         ['200'],
@@ -282,7 +284,6 @@ if (databaseKind === 'postgresql' && canHaveNamespaces('compose.yaml was not run
     })
 
     test('a limit counts the client and not Caddy, whatever the client says', () => {
-      if (program === null) return
       expect(said['one client']).toEqual(['200', '200', '429'])
       expect(said['another client']).toEqual(['200'])
       expect(said['a client that says it is another']).toEqual(['429'])

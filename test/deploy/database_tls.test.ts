@@ -1,6 +1,6 @@
 // tier: all
 /** TLS towards a real PostgreSQL: verify-full takes the certificate of a named authority for that host, and nothing else. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect } from 'bun:test'
 import { chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,6 +11,10 @@ import { awaitServer } from '../../src/platform/db/reach.ts'
 import { openLog } from '../../src/platform/log.ts'
 import { type FaultCluster, startFaultCluster } from '../faults/cluster.ts'
 import { unprivileged } from '../support/postgres.ts'
+import { requires } from '../support/requires.ts'
+import { until } from '../support/until.ts'
+
+const { afterAll, beforeAll, test } = requires('postgresql')
 
 const KEYS = { SECRET_KEY: 'k'.repeat(36), ENCRYPTION_KEY: Buffer.alloc(32).toString('base64url') }
 const home = mkdtempSync(join(tmpdir(), 'cr-database-tls-'))
@@ -47,7 +51,7 @@ async function serveAs(name: string): Promise<void> {
   }
   await cluster.ask('alter system set ssl = on')
   await cluster.ask('select pg_reload_conf()')
-  while ((await loaded()) === before) await Bun.sleep(20)
+  await until(async () => (await loaded()) !== before)
 }
 
 /** `TLS` or `clear`, or the refusal of the start. */

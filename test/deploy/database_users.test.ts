@@ -1,9 +1,9 @@
-// tier: all, both databases in test:all
+// tier: all
 /**
  * docs/deploy/postgresql_roles.sql on a real PostgreSQL: the resolver's user does what a resolver does and nothing
  * else, the control plane's changes no schema. docs/database-users.md is the list of what the resolver may.
  */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { expect } from 'bun:test'
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import postgres from 'postgres'
@@ -17,11 +17,15 @@ import { writeReport } from '../../src/server/report.ts'
 import { type Agent, employAgent, openStage, resolveAs, type Stage } from '../support/agent.ts'
 import { callJson, startTestApp, type TestApp } from '../support/app.ts'
 import { type Collector, startCollector } from '../support/collector.ts'
-import { databaseKind, sharedCluster, type TestDatabase } from '../support/database.ts'
+import { sharedCluster, type TestDatabase } from '../support/database.ts'
 import { forwardAs } from '../support/forward.ts'
 import { databaseVariables, partitionAudit } from '../support/prepared.ts'
+import { requires } from '../support/requires.ts'
+import { until } from '../support/until.ts'
 import { answerOf } from '../support/upstream.ts'
 import { watched } from '../support/watched.ts'
+
+const { afterAll, beforeAll, describe, test } = requires('postgresql')
 
 const ROLES_FILE = join(import.meta.dir, '../../docs/deploy/postgresql_roles.sql')
 const PAGE = join(import.meta.dir, '../../docs/database-users.md')
@@ -32,548 +36,543 @@ const TABLE_LOCKS = [
   ...['share row exclusive', 'exclusive', 'access exclusive'],
 ]
 
-if (databaseKind === 'postgresql') {
-  let socketDir: string
-  let database: string
-  let stage: Stage
-  let resolver: TestApp
-  let agent: Agent
-  let collector: Collector
-  const silent = openLog('error', () => {})
-  /** As each of the three users. */
-  let owner: postgres.Sql
-  let control: postgres.Sql
-  let asResolver: postgres.Sql
+let socketDir: string
+let database: string
+let stage: Stage
+let resolver: TestApp
+let agent: Agent
+let collector: Collector
+const silent = openLog('error', () => {})
+/** As each of the three users. */
+let owner: postgres.Sql
+let control: postgres.Sql
+let asResolver: postgres.Sql
 
-  const variables = (user: string) => ({ ...databaseVariables(socketDir, database), DB_USER: user })
-  const given = (user: string): TestDatabase => ({ env: variables(user), remove: () => {} })
-  const connect = (user: string) =>
-    postgres({ host: socketDir, user, database, max: 2, onnotice: () => {} })
+const variables = (user: string) => ({ ...databaseVariables(socketDir, database), DB_USER: user })
+const given = (user: string): TestDatabase => ({ env: variables(user), remove: () => {} })
+const connect = (user: string) =>
+  postgres({ host: socketDir, user, database, max: 2, onnotice: () => {} })
 
-  async function applyRoles(): Promise<void> {
-    const { bin } = await sharedCluster()
-    const child = watched(
-      Bun.spawn(
-        [
-          join(bin, 'psql'),
-          '-qX',
-          '-h',
-          socketDir,
-          '-U',
-          'cloakroom',
-          '-d',
-          database,
-          '-f',
-          ROLES_FILE,
-        ],
-        { stdout: 'pipe', stderr: 'pipe' },
-      ),
-    )
-    const [out, complaints] = await Promise.all([
-      new Response(child.stdout).text(),
-      new Response(child.stderr).text(),
-    ])
-    expect({ code: await child.exited, out, complaints }).toEqual({
-      code: 0,
-      out: expect.any(String),
-      complaints: expect.not.stringContaining('ERROR'),
-    })
+async function applyRoles(): Promise<void> {
+  const { bin } = await sharedCluster()
+  const child = watched(
+    Bun.spawn(
+      [
+        join(bin, 'psql'),
+        '-qX',
+        '-h',
+        socketDir,
+        '-U',
+        'cloakroom',
+        '-d',
+        database,
+        '-f',
+        ROLES_FILE,
+      ],
+      { stdout: 'pipe', stderr: 'pipe' },
+    ),
+  )
+  const [out, complaints] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ])
+  expect({ code: await child.exited, out, complaints }).toEqual({
+    code: 0,
+    out: expect.any(String),
+    complaints: expect.not.stringContaining('ERROR'),
+  })
+}
+
+beforeAll(async () => {
+  const { socketDir: place, createDatabase } = await sharedCluster()
+  socketDir = place
+  database = await createDatabase()
+  // Tables that another user made: the file gives them to the owner.
+  await (await startTestApp({}, { database: given('cloakroom') })).stop()
+  await applyRoles()
+  collector = startCollector()
+  const rates = {
+    RATE_TOKEN: '100000/1',
+    RATE_API: '100000/1',
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.origin,
   }
+  stage = await openStage({ env: { ...variables('cloakroom_control'), ...rates } })
+  resolver = await startTestApp(
+    {
+      ROLE: 'resolver',
+      ADMIN_PORT: '0',
+      RESOLVER_ALLOW_NETWORKS: '127.0.0.1/32',
+      RESOLVER_CA_FILE: stage.caFile,
+      RESOLVER_HOSTS: `${new URL(stage.url('/')).hostname}=127.0.0.1`,
+      ...rates,
+    },
+    { database: given('cloakroom_resolver') },
+  )
+  agent = await employAgent(stage, {
+    secrets: { KEY: 'the value of a key' },
+    capabilities: ['use', 'read'],
+  })
+  owner = connect('cloakroom_owner')
+  control = connect('cloakroom_control')
+  asResolver = connect('cloakroom_resolver')
+}, 60_000)
+afterAll(async () => {
+  for (const sql of [owner, control, asResolver]) await sql?.end()
+  await resolver?.stop()
+  await stage?.stop()
+  await collector?.stop()
+})
 
-  beforeAll(async () => {
-    const { socketDir: place, createDatabase } = await sharedCluster()
-    socketDir = place
-    database = await createDatabase()
-    // Tables that another user made: the file gives them to the owner.
-    await (await startTestApp({}, { database: given('cloakroom') })).stop()
-    await applyRoles()
-    collector = startCollector()
-    const rates = {
-      RATE_TOKEN: '100000/1',
-      RATE_API: '100000/1',
-      OTEL_EXPORTER_OTLP_ENDPOINT: collector.origin,
-    }
-    stage = await openStage({ env: { ...variables('cloakroom_control'), ...rates } })
-    resolver = await startTestApp(
-      {
-        ROLE: 'resolver',
-        ADMIN_PORT: '0',
-        RESOLVER_ALLOW_NETWORKS: '127.0.0.1/32',
-        RESOLVER_CA_FILE: stage.caFile,
-        RESOLVER_HOSTS: `${new URL(stage.url('/')).hostname}=127.0.0.1`,
-        ...rates,
-      },
-      { database: given('cloakroom_resolver') },
-    )
-    agent = await employAgent(stage, {
-      secrets: { KEY: 'the value of a key' },
-      capabilities: ['use', 'read'],
+const call = () => ({ target_url: stage.url('/'), headers: { 'X-Key': 'SVC_SECRET_KEY' } })
+const bearer = () => ({ headers: { authorization: `Bearer ${agent.token}` } })
+
+describe("the resolver's database user", () => {
+  test('does all that a resolver does: calls, forwarding, delivery, lists, links, health, figures', async () => {
+    const { resolver: origin } = resolver
+    expect((await resolveAs(origin, agent.token, call())).status).toBe(200)
+    const app = { ...stage.app, resolver: origin }
+    const headers = { 'x-key': 'SVC_SECRET_KEY' }
+    const forwarded = await forwardAs({ ...stage, app }, agent, '/', { headers })
+    expect(forwarded.status).toBe(200)
+    const environment = { project_id: agent.projectId, environment: agent.environment }
+    const delivered = await callJson(origin, 'POST', '/api/workloads/env/', {
+      token: agent.token,
+      body: environment,
     })
-    owner = connect('cloakroom_owner')
-    control = connect('cloakroom_control')
-    asResolver = connect('cloakroom_resolver')
-  }, 60_000)
-  afterAll(async () => {
-    for (const sql of [owner, control, asResolver]) await sql?.end()
-    await resolver?.stop()
-    await stage?.stop()
-    await collector?.stop()
+    expect(delivered.status).toBe(200)
+    for (const path of [
+      '/healthz',
+      '/v1/allowlist',
+      '/v1/credentials/',
+      '/v1/links/',
+      '/v1/shapes/',
+      '/api/workloads/version/',
+      '/api/workloads/token/',
+    ])
+      expect([path, (await fetch(`${origin}${path}`, bearer())).status]).toEqual([path, 200])
+    const figures = await (await fetch(`${resolver.admin}/metrics`)).text()
+    expect(figures).toContain('cloakroom_database_up 1')
+    expect(problemsIn(resolver)).toEqual([])
   })
 
-  const call = () => ({ target_url: stage.url('/'), headers: { 'X-Key': 'SVC_SECRET_KEY' } })
-  const bearer = () => ({ headers: { authorization: `Bearer ${agent.token}` } })
-
-  describe("the resolver's database user", () => {
-    test('does all that a resolver does: calls, forwarding, delivery, lists, links, health, figures', async () => {
-      const { resolver: origin } = resolver
-      expect((await resolveAs(origin, agent.token, call())).status).toBe(200)
-      const app = { ...stage.app, resolver: origin }
-      const headers = { 'x-key': 'SVC_SECRET_KEY' }
-      const forwarded = await forwardAs({ ...stage, app }, agent, '/', { headers })
-      expect(forwarded.status).toBe(200)
-      const environment = { project_id: agent.projectId, environment: agent.environment }
-      const delivered = await callJson(origin, 'POST', '/api/workloads/env/', {
-        token: agent.token,
-        body: environment,
-      })
-      expect(delivered.status).toBe(200)
-      for (const path of [
-        '/healthz',
-        '/v1/allowlist',
-        '/v1/credentials/',
-        '/v1/links/',
-        '/v1/shapes/',
-        '/api/workloads/version/',
-        '/api/workloads/token/',
-      ])
-        expect([path, (await fetch(`${origin}${path}`, bearer())).status]).toEqual([path, 200])
-      const figures = await (await fetch(`${resolver.admin}/metrics`)).text()
-      expect(figures).toContain('cloakroom_database_up 1')
-      expect(problemsIn(resolver)).toEqual([])
+  test('has traces, gauges of what it may read and no others, and a report', async () => {
+    await resolver.tracer?.flush()
+    collector.spans.length = 0
+    expect((await resolveAs(resolver.resolver, agent.token, call())).status).toBe(200)
+    await resolver.tracer?.flush()
+    const names = collector.spans.map(({ name }) => name)
+    for (const name of ['POST /v1/resolve', 'decide', 'audit write', 'call'])
+      expect(names).toContain(name)
+    await owner`update instance set backed_up_at = now()`
+    const figures = await (await fetch(`${resolver.admin}/metrics`)).text()
+    expect(figures).toMatch(/^cloakroom_tokens_expiring \d/m)
+    expect(figures).toMatch(/^cloakroom_database_size_bytes \d/m)
+    expect(figures).not.toMatch(/^cloakroom_backup_last_timestamp_seconds\b/m)
+    const path = await writeReport({
+      ...resolver,
+      log: openLog('info', () => {}),
+      problems: () => [],
     })
-
-    test('has traces, gauges of what it may read and no others, and a report', async () => {
-      await resolver.tracer?.flush()
-      collector.spans.length = 0
-      expect((await resolveAs(resolver.resolver, agent.token, call())).status).toBe(200)
-      await resolver.tracer?.flush()
-      const names = collector.spans.map(({ name }) => name)
-      for (const name of ['POST /v1/resolve', 'decide', 'audit write', 'call'])
-        expect(names).toContain(name)
-      await owner`update instance set backed_up_at = now()`
-      const figures = await (await fetch(`${resolver.admin}/metrics`)).text()
-      expect(figures).toMatch(/^cloakroom_tokens_expiring \d/m)
-      expect(figures).toMatch(/^cloakroom_database_size_bytes \d/m)
-      expect(figures).not.toMatch(/^cloakroom_backup_last_timestamp_seconds\b/m)
-      const path = await writeReport({
-        ...resolver,
-        log: openLog('info', () => {}),
-        problems: () => [],
-      })
-      const report = JSON.parse(readFileSync(path ?? '', 'utf8'))
-      rmSync(path ?? '')
-      expect(report).toMatchObject({
-        settings: { ROLE: 'resolver', SECRET_KEY: '[redacted]' },
-        database: { kind: 'postgresql', connections: expect.any(Array) },
-      })
-      expect(report.database.migrations.length).toBeGreaterThan(10)
-      expect(problemsIn(resolver)).toEqual([])
+    const report = JSON.parse(readFileSync(path ?? '', 'utf8'))
+    rmSync(path ?? '')
+    expect(report).toMatchObject({
+      settings: { ROLE: 'resolver', SECRET_KEY: '[redacted]' },
+      database: { kind: 'postgresql', connections: expect.any(Array) },
     })
+    expect(report.database.migrations.length).toBeGreaterThan(10)
+    expect(problemsIn(resolver)).toEqual([])
+  })
 
-    test('puts on record what tokens did, before and after, and what the database will not take', async () => {
-      const held = Promise.withResolvers<void>()
-      stage.upstream.on('/held', async (_, wire) => {
-        await held.promise
-        wire.write(answerOf(200, {}, 'late'))
-      })
-      const slow = resolveAs(resolver.resolver, agent.token, {
-        ...call(),
-        target_url: stage.url('/held'),
-      })
-      const recorded = async () => {
-        await resolver.flushAudit()
-        const rows = await owner`select status_code from audit_logs where target_path = '/held'`
-        return rows.map(({ status_code }) => status_code)
-      }
-      while ((await recorded()).length === 0) await Bun.sleep(5)
-      expect(await recorded()).toEqual([null])
-      held.resolve()
-      expect((await slow).status).toBe(200)
-      expect(await recorded()).toEqual([200])
-      const [token] =
-        await owner`select last_used_at from token_uses where token_id = ${agent.tokenId}`
-      expect(token?.last_used_at).not.toBeNull()
-      expect(problemsIn(resolver)).toEqual([])
-      const entry = { id: Bun.randomUUIDv7() } as Entry
-      const refused = { entry, conclusion: entry, unconfirmed: null }
-      await storeRefused(asResolver, refused, { code: '22021', emptied: [Bun.randomUUIDv7()] })
-      expect(await owner`select 1 from audit_refused where id = ${entry.id}`).toHaveLength(1)
+  test('puts on record what tokens did, before and after, and what the database will not take', async () => {
+    const held = Promise.withResolvers<void>()
+    stage.upstream.on('/held', async (_, wire) => {
+      await held.promise
+      wire.write(answerOf(200, {}, 'late'))
     })
-
-    test('hears of a revoke, and obeys it without hearing', async () => {
-      const other = await agent.issue()
-      await agent.provision(other)
-      expect((await resolveAs(resolver.resolver, other.text, call())).status).toBe(200)
-      await agent.revoke(other.id)
-      expect((await resolveAs(resolver.resolver, other.text, call())).status).toBe(401)
-      expect(problemsIn(resolver)).toEqual([])
+    const slow = resolveAs(resolver.resolver, agent.token, {
+      ...call(),
+      target_url: stage.url('/held'),
     })
+    const recorded = async () => {
+      await resolver.flushAudit()
+      const rows = await owner`select status_code from audit_logs where target_path = '/held'`
+      return rows.map(({ status_code }) => status_code)
+    }
+    await until(async () => (await recorded()).length > 0)
+    expect(await recorded()).toEqual([null])
+    held.resolve()
+    expect((await slow).status).toBe(200)
+    expect(await recorded()).toEqual([200])
+    const [token] =
+      await owner`select last_used_at from token_uses where token_id = ${agent.tokenId}`
+    expect(token?.last_used_at).not.toBeNull()
+    expect(problemsIn(resolver)).toEqual([])
+    const entry = { id: Bun.randomUUIDv7() } as Entry
+    const refused = { entry, conclusion: entry, unconfirmed: null }
+    await storeRefused(asResolver, refused, { code: '22021', emptied: [Bun.randomUUIDv7()] })
+    expect(await owner`select 1 from audit_refused where id = ${entry.id}`).toHaveLength(1)
+  })
 
-    const refused = [
-      'select email from users',
-      'select id from sessions',
-      'select verifier from session_tokens',
-      'select credential_id from passkeys',
-      'select encrypted_workspace_key from memberships',
-      'select value from secret_versions',
-      'select agent_id from audit_logs',
-      'delete from audit_logs',
-      "update audit_logs set agent_id = 'another'",
-      'update audit_logs set timestamp = now()',
-      "update audit_logs set decision = 'blocked' where status_code is not null",
-      "update audit_logs set decision = 'blocked' where id in (select id from audit_logs)",
-      "update audit_logs set decision = 'perhaps' where id in (select id from audit_logs)",
-      'truncate audit_logs',
-      "update audit_refused set intent = ''",
-      'select intent from audit_refused',
-      'insert into audit_deltas select * from audit_deltas',
-      'insert into audit_terms (term, bucket) values (1, now())',
-      'select * from failed_attempts',
-      'delete from rate_limits',
-      'update rate_limits set full_at = 0',
-      'delete from token_rates',
-      'update tokens set revoked_at = null',
-      'update tokens set last_used_at = now()',
-      'delete from token_uses',
-      'update tokens set expires_at = null',
-      "update tokens set verifier = ''",
-      'insert into tokens (id) values (gen_random_uuid())',
-      'delete from tokens',
-      'update token_envelopes set epoch = 1',
-      'update secrets set policy = null',
-      "insert into allowlist_entries (id, workspace_id, domain) select gen_random_uuid(), id, 'evil.example' from workspaces",
-      'update workspaces set policy_version = 1',
-      'update workspaces set updated_at = now()',
-      'delete from audit_deltas',
-      'delete from cloakroom_migrations',
+  test('hears of a revoke, and obeys it without hearing', async () => {
+    const other = await agent.issue()
+    await agent.provision(other)
+    expect((await resolveAs(resolver.resolver, other.text, call())).status).toBe(200)
+    await agent.revoke(other.id)
+    expect((await resolveAs(resolver.resolver, other.text, call())).status).toBe(401)
+    expect(problemsIn(resolver)).toEqual([])
+  })
+
+  const refused = [
+    'select email from users',
+    'select id from sessions',
+    'select verifier from session_tokens',
+    'select credential_id from passkeys',
+    'select encrypted_workspace_key from memberships',
+    'select value from secret_versions',
+    'select agent_id from audit_logs',
+    'delete from audit_logs',
+    "update audit_logs set agent_id = 'another'",
+    'update audit_logs set timestamp = now()',
+    "update audit_logs set decision = 'blocked' where status_code is not null",
+    "update audit_logs set decision = 'blocked' where id in (select id from audit_logs)",
+    "update audit_logs set decision = 'perhaps' where id in (select id from audit_logs)",
+    'truncate audit_logs',
+    "update audit_refused set intent = ''",
+    'select intent from audit_refused',
+    'insert into audit_deltas select * from audit_deltas',
+    'insert into audit_terms (term, bucket) values (1, now())',
+    'select * from failed_attempts',
+    'delete from rate_limits',
+    'update rate_limits set full_at = 0',
+    'delete from token_rates',
+    'update tokens set revoked_at = null',
+    'update tokens set last_used_at = now()',
+    'delete from token_uses',
+    'update tokens set expires_at = null',
+    "update tokens set verifier = ''",
+    'insert into tokens (id) values (gen_random_uuid())',
+    'delete from tokens',
+    'update token_envelopes set epoch = 1',
+    'update secrets set policy = null',
+    "insert into allowlist_entries (id, workspace_id, domain) select gen_random_uuid(), id, 'evil.example' from workspaces",
+    'update workspaces set policy_version = 1',
+    'update workspaces set updated_at = now()',
+    'delete from audit_deltas',
+    'delete from cloakroom_migrations',
+    'create table mine (id int)',
+    'alter table users add column mine int',
+    'alter table audit_logs disable trigger all',
+    'set role cloakroom_owner',
+    'copy users to stdout',
+  ]
+  test.each(refused)('PostgreSQL refuses it: %s', async (statement) => {
+    const code = await asResolver.unsafe(statement).then(
+      () => 'done',
+      (error) => error.code,
+    )
+    expect(code).toBe('42501')
+  })
+
+  /** A record as the resolver's user may store it, with other values. */
+  const recordWith = (values: Record<string, unknown>) => ({
+    id: Bun.randomUUIDv7(),
+    workspace_id: agent.workspaceId,
+    timestamp: new Date().toISOString(),
+    recorded_at: new Date().toISOString(),
+    source: 'resolver',
+    identity_level: 'agent',
+    agent_id: 'bot',
+    token_id: agent.tokenId,
+    decision: 'allowed',
+    ...values,
+  })
+  const insert = (values: Record<string, unknown>) =>
+    asResolver`insert into audit_logs
+        select * from json_populate_record(null::audit_logs, ${JSON.stringify(recordWith(values))}::text::json)`.then(
+      () => 'done',
+      (error) => error.code,
+    )
+
+  const strange: [what: string, values: Record<string, unknown>][] = [
+    ['a change by a person', { source: 'control_plane', identity_level: 'user' }],
+    ['what a person did', { identity_level: 'user', agent_id: 'ada@example.com' }],
+    ['the id of a person', { user_id: Bun.randomUUIDv7() }],
+    ['what a client reports', { source: 'client', client_id: '1' }],
+    ['a source that there is not', { source: 'bogus' }],
+    ['no token', { token_id: null }],
+    ['a resource', { resource: { id: null, type: 'member', name: 'mallory' } }],
+    ['an action of people', { action: 'member.removed' }],
+    ['a decision that there is not', { decision: 'perhaps' }],
+    ['another time of recording', { recorded_at: '2026-01-01T00:00:00Z' }],
+    ['no end of time', { timestamp: 'infinity' }],
+  ]
+  test.each(strange)('a forged record of the resolver is refused: %s', async (_, values) => {
+    expect(await insert(values)).toBe('23514')
+  })
+
+  test.each([null, ...tokenActions])(
+    'a record of what a token does is stored: %s',
+    async (action) => {
+      expect(await insert({ action })).toBe('done')
+    },
+  )
+
+  test('no row that it stores is longer than backups take', async () => {
+    const long = '\u0001'.repeat(8 * 1024 * 1024)
+    const code = ({ code }: { code: string }) => code
+    const outcomes = await Promise.all([
+      insert({ reason: long }),
+      asResolver`insert into audit_journal (id, live, intents) values (${Bun.randomUUIDv7()}, '1', ${long})`.catch(
+        code,
+      ),
+      asResolver`insert into audit_refused (id, code, intent) values (${Bun.randomUUIDv7()}, '1', ${long})`.catch(
+        code,
+      ),
+    ])
+    expect(outcomes).toEqual(['23514', '23514', '23514'])
+    const open = Bun.randomUUIDv7()
+    expect(await insert({ id: open, decision: 'error' })).toBe('done')
+    const outcome = asResolver`update audit_logs set reason = ${long}, status_code = 1 where id = ${open}`
+    expect(await outcome.catch(code)).toBe('42501')
+    const text = readFileSync(ROLES_FILE, 'utf8')
+    const bounds = [...text.matchAll(/octet_length\(NEW::text\) > (\d+)/g)]
+    expect(bounds.map(([, bound]) => Number(bound) < MAX_ROW_BYTES)).toEqual(Array(4).fill(true))
+  })
+
+  test('what is very long in the journal, and no intent, is kept as its beginning', async () => {
+    const [id, long] = [Bun.randomUUIDv7(), '\u0001'.repeat(4 * 1024 * 1024)]
+    await asResolver`insert into audit_journal (id, live, intents, recorded_at)
+        values (${id}, '1', ${long}, now() - interval '1 hour')`
+    const trail = new AuditTrail(asResolver, silent)
+    await trail.adopt(10)
+    await trail.close(0)
+    const kept =
+      await owner`select octet_length(intent) as length from audit_refused where id = ${id}`
+    expect([...kept]).toEqual([{ length: 1_048_576 }])
+  })
+
+  test('a forged intent in the journal becomes no record, and holds up none', async () => {
+    const [id, intents] = [Bun.randomUUIDv7(), JSON.stringify([{ id: 'x', proof: 1 }])]
+    await asResolver`insert into audit_journal (id, live, intents, recorded_at)
+        values (${id}, '1', ${intents}, now() - interval '1 hour')`
+    expect((await resolveAs(resolver.resolver, agent.token, call())).status).toBe(200)
+    const trail = new AuditTrail(asResolver, silent)
+    await trail.adopt(10)
+    await trail.close(0)
+    expect(await owner`select 1 from audit_journal where id = ${id}`).toHaveLength(0)
+    expect(await owner`select 1 from audit_refused where id = ${id}`).toHaveLength(1)
+  })
+
+  test('locks all that it may, and holds off no revoke and no change of members', async () => {
+    const other = await agent.issue()
+    await agent.provision(other)
+    expect((await resolveAs(resolver.resolver, other.text, call())).status).toBe(200)
+    const tables =
+      (await owner`select relname from pg_class where relnamespace = 'public'::regnamespace
+        and relkind in ('r', 'p') order by 1`) as unknown as { relname: string }[]
+    const thief = connect('cloakroom_resolver')
+    await using _ = { [Symbol.asyncDispose]: () => thief.end({ timeout: 0 }) }
+    const session = await thief.reserve()
+    await session`begin`
+    const does = (statement: string) => attempt(session, statement)
+    const locked: Record<string, string[]> = {}
+    for (const { relname } of tables) {
+      const locks = await locksOf(relname, does)
+      if (locks.length > 0) locked[relname] = locks
+    }
+    expect(locked).toEqual({
+      audit_journal: TABLE_LOCKS,
+      audit_logs: [...ROW_LOCKS, 'row exclusive'],
+      audit_refused: ['row exclusive'],
+      cloakroom_migrations: ['access share'],
+      live_processes: [...ROW_LOCKS, 'access share', 'row exclusive'],
+      token_uses: [...ROW_LOCKS, 'access share', 'row exclusive'],
+    })
+    const written = [
+      'insert into token_uses select id, now() from tokens on conflict (token_id) do update set last_used_at = now()',
+      `insert into audit_logs select * from json_populate_record(null::audit_logs, '${JSON.stringify(recordWith({}))}')`,
+    ]
+    for (const statement of written) expect(await does(statement)).toBeNull()
+    await agent.revoke(other.id)
+    await agent.allow('one.more.example')
+    await agent.disallow('one.more.example')
+    await agent.store('KEY', 'another value of a key')
+    const [, end = ''] =
+      /```sql\n(select pg_terminate_backend[^`]*)```/.exec(readFileSync(PAGE, 'utf8')) ?? []
+    const superuser = connect('cloakroom')
+    await superuser.unsafe(end)
+    await superuser.end()
+    // The resolver's own sessions ended, too: 503 until it has others.
+    await until(
+      async () => (await resolveAs(resolver.resolver, agent.token, call())).status !== 503,
+    )
+    expect((await resolveAs(resolver.resolver, other.text, call())).status).toBe(401)
+    expect((await resolveAs(resolver.resolver, agent.token, call())).status).toBe(200)
+    await resolver.flushAudit()
+    stage.app.logs.length = 0
+    resolver.logs.length = 0
+  })
+
+  test('waits for no lock longer than five seconds, and neither does what the control plane does by the clock', async () => {
+    for (const sql of [asResolver, control])
+      expect(await sql`show lock_timeout`).toEqual([{ lock_timeout: '5s' }] as never)
+  })
+
+  test('decides where its workspace is written to without pause, and locks it not', async () => {
+    const busy = await employAgent(stage, { secrets: { KEY: 'the value of a key' } })
+    const writing = { on: true }
+    const writers = [1, 2, 3, 4].map(async (writer) => {
+      while (writing.on) await busy.store(`WRITTEN_${writer}`, 'another value')
+    })
+    const statuses: number[] = []
+    for (let number = 0; number < 10; number += 1)
+      statuses.push((await resolveAs(resolver.resolver, busy.token, call())).status)
+    writing.on = false
+    await Promise.all(writers)
+    expect(statuses).toEqual(statuses.map(() => 200))
+    expect(problemsIn(resolver)).toEqual([])
+  })
+
+  test('each table of the schema has its decision in docs/database-users.md, and no other', async () => {
+    expect(await decisionsIn(owner)).toEqual(decisionsOf(readFileSync(PAGE, 'utf8')))
+  })
+})
+
+describe("the control plane's user", () => {
+  test('is no superuser, and PostgreSQL refuses it a change of the schema', async () => {
+    const [role] =
+      await control`select rolsuper, rolcreatedb, rolcreaterole from pg_roles where rolname = current_user`
+    expect({ ...role }).toEqual({ rolsuper: false, rolcreatedb: false, rolcreaterole: false })
+    for (const statement of [
       'create table mine (id int)',
       'alter table users add column mine int',
-      'alter table audit_logs disable trigger all',
-      'set role cloakroom_owner',
-      'copy users to stdout',
-    ]
-    test.each(refused)('PostgreSQL refuses it: %s', async (statement) => {
-      const code = await asResolver.unsafe(statement).then(
-        () => 'done',
-        (error) => error.code,
-      )
-      expect(code).toBe('42501')
-    })
+      'drop table users',
+    ])
+      await expect(control.unsafe(statement)).rejects.toMatchObject({ code: '42501' })
+    expect((await callJson(stage.app.controlPlane, 'GET', '/api/status/health/')).status).toBe(200)
+    expect(problemsIn(stage.app)).toEqual([])
+  })
+})
 
-    /** A record as the resolver's user may store it, with other values. */
-    const recordWith = (values: Record<string, unknown>) => ({
-      id: Bun.randomUUIDv7(),
+describe('a session that keeps a lock of tokens', () => {
+  test('holds off a revoke for seconds only: 503, and the log says whose it is', async () => {
+    const other = await agent.issue()
+    const keeper = connect('cloakroom_control')
+    await using _ = { [Symbol.asyncDispose]: () => keeper.end({ timeout: 0 }) }
+    const session = await keeper.reserve()
+    const [{ pid } = { pid: 0 }] = await session`select pg_backend_pid() as pid`
+    await session`begin`
+    await session`select id from tokens for update`
+    const refusal = await agent.revoke(other.id).catch((error) => error)
+    expect([refusal.status, refusal.code]).toEqual([503, 'unavailable'])
+    const told = problemsIn(stage.app).filter((line) => line.includes('changes wait for locks'))
+    expect(told.map((line) => JSON.parse(line).sessions)).toContain(`${pid} of cloakroom_control`)
+    await session`rollback`
+    await agent.revoke(other.id)
+    stage.app.logs.length = 0
+  })
+})
+
+describe('postgresql_roles.sql', () => {
+  test('may be run again, also after an upgrade with a new table', async () => {
+    const before = await decisionsIn(owner)
+    await owner`create table of_a_later_version (id int)`
+    await owner`alter table users add column of_a_later_version int`
+    await expect(asResolver`select * from of_a_later_version`).rejects.toMatchObject({
+      code: '42501',
+    })
+    expect(await control`select * from of_a_later_version`).toHaveLength(0)
+    await applyRoles()
+    await expect(asResolver`select * from of_a_later_version`).rejects.toMatchObject({
+      code: '42501',
+    })
+    expect(await control`select * from of_a_later_version`).toHaveLength(0)
+    await owner`drop table of_a_later_version`
+    await owner`alter table users drop column of_a_later_version`
+    expect(await decisionsIn(owner)).toEqual(before)
+    expect((await resolveAs(resolver.resolver, agent.token, call())).status).toBe(200)
+  })
+
+  test('what it set for itself goes as docs/database-users.md says', async () => {
+    const applied = async () => {
+      const sql = connect('cloakroom_resolver')
+      const [{ search_path = '' } = {}] = await sql`show search_path`
+      await sql.end()
+      return search_path
+    }
+    const usual = await applied()
+    await asResolver.unsafe(
+      `alter role cloakroom_resolver in database ${database} set search_path = nowhere`,
+    )
+    expect(await applied()).toBe('nowhere')
+    const page = readFileSync(PAGE, 'utf8')
+    const [reset = ''] = page.match(/^alter role cloakroom_resolver in database .*$/m) ?? []
+    const administrator = connect('cloakroom')
+    await administrator.unsafe(reset.replace('database cloakroom', `database ${database}`))
+    await administrator.end()
+    expect(await applied()).toBe(usual)
+  })
+})
+
+describe('audit_partitions.sql', () => {
+  test("goes with the users: what was made is the owner's, and the resolver may what it might", async () => {
+    const rights = () => owner`
+        select attname, has_column_privilege('cloakroom_resolver', attrelid, attname, 'select') as reads,
+          has_column_privilege('cloakroom_resolver', attrelid, attname, 'update') as writes
+        from pg_attribute where attrelid = 'audit_logs'::regclass and attnum > 0 order by attname`
+    const before = await rights()
+    await partitionAudit(await sharedCluster(), database)
+    // Also before the file of the users is run again, in a partition of its choice.
+    const ofAPerson = {
+      id: '01b00000-0000-7000-8000-000000000000',
       workspace_id: agent.workspaceId,
       timestamp: new Date().toISOString(),
       recorded_at: new Date().toISOString(),
       source: 'resolver',
-      identity_level: 'agent',
-      agent_id: 'bot',
-      token_id: agent.tokenId,
+      identity_level: 'user',
+      agent_id: 'ada@example.com',
       decision: 'allowed',
-      ...values,
-    })
-    const insert = (values: Record<string, unknown>) =>
+    }
+    await expect(
       asResolver`insert into audit_logs
-        select * from json_populate_record(null::audit_logs, ${JSON.stringify(recordWith(values))}::text::json)`.then(
-        () => 'done',
-        (error) => error.code,
-      )
-
-    const strange: [what: string, values: Record<string, unknown>][] = [
-      ['a change by a person', { source: 'control_plane', identity_level: 'user' }],
-      ['what a person did', { identity_level: 'user', agent_id: 'ada@example.com' }],
-      ['the id of a person', { user_id: Bun.randomUUIDv7() }],
-      ['what a client reports', { source: 'client', client_id: '1' }],
-      ['a source that there is not', { source: 'bogus' }],
-      ['no token', { token_id: null }],
-      ['a resource', { resource: { id: null, type: 'member', name: 'mallory' } }],
-      ['an action of people', { action: 'member.removed' }],
-      ['a decision that there is not', { decision: 'perhaps' }],
-      ['another time of recording', { recorded_at: '2026-01-01T00:00:00Z' }],
-      ['no end of time', { timestamp: 'infinity' }],
-    ]
-    test.each(strange)('a forged record of the resolver is refused: %s', async (_, values) => {
-      expect(await insert(values)).toBe('23514')
-    })
-
-    test.each([null, ...tokenActions])(
-      'a record of what a token does is stored: %s',
-      async (action) => {
-        expect(await insert({ action })).toBe('done')
-      },
-    )
-
-    test('no row that it stores is longer than backups take', async () => {
-      const long = '\u0001'.repeat(8 * 1024 * 1024)
-      const code = ({ code }: { code: string }) => code
-      const outcomes = await Promise.all([
-        insert({ reason: long }),
-        asResolver`insert into audit_journal (id, live, intents) values (${Bun.randomUUIDv7()}, '1', ${long})`.catch(
-          code,
-        ),
-        asResolver`insert into audit_refused (id, code, intent) values (${Bun.randomUUIDv7()}, '1', ${long})`.catch(
-          code,
-        ),
-      ])
-      expect(outcomes).toEqual(['23514', '23514', '23514'])
-      const open = Bun.randomUUIDv7()
-      expect(await insert({ id: open, decision: 'error' })).toBe('done')
-      const outcome = asResolver`update audit_logs set reason = ${long}, status_code = 1 where id = ${open}`
-      expect(await outcome.catch(code)).toBe('42501')
-      const text = readFileSync(ROLES_FILE, 'utf8')
-      const bounds = [...text.matchAll(/octet_length\(NEW::text\) > (\d+)/g)]
-      expect(bounds.map(([, bound]) => Number(bound) < MAX_ROW_BYTES)).toEqual(Array(4).fill(true))
-    })
-
-    test('what is very long in the journal, and no intent, is kept as its beginning', async () => {
-      const [id, long] = [Bun.randomUUIDv7(), '\u0001'.repeat(4 * 1024 * 1024)]
-      await asResolver`insert into audit_journal (id, live, intents, recorded_at)
-        values (${id}, '1', ${long}, now() - interval '1 hour')`
-      const trail = new AuditTrail(asResolver, silent)
-      await trail.adopt(10)
-      await trail.close(0)
-      const kept =
-        await owner`select octet_length(intent) as length from audit_refused where id = ${id}`
-      expect([...kept]).toEqual([{ length: 1_048_576 }])
-    })
-
-    test('a forged intent in the journal becomes no record, and holds up none', async () => {
-      const [id, intents] = [Bun.randomUUIDv7(), JSON.stringify([{ id: 'x', proof: 1 }])]
-      await asResolver`insert into audit_journal (id, live, intents, recorded_at)
-        values (${id}, '1', ${intents}, now() - interval '1 hour')`
-      expect((await resolveAs(resolver.resolver, agent.token, call())).status).toBe(200)
-      const trail = new AuditTrail(asResolver, silent)
-      await trail.adopt(10)
-      await trail.close(0)
-      expect(await owner`select 1 from audit_journal where id = ${id}`).toHaveLength(0)
-      expect(await owner`select 1 from audit_refused where id = ${id}`).toHaveLength(1)
-    })
-
-    test('locks all that it may, and holds off no revoke and no change of members', async () => {
-      const other = await agent.issue()
-      await agent.provision(other)
-      expect((await resolveAs(resolver.resolver, other.text, call())).status).toBe(200)
-      const tables =
-        (await owner`select relname from pg_class where relnamespace = 'public'::regnamespace
-        and relkind in ('r', 'p') order by 1`) as unknown as { relname: string }[]
-      const thief = connect('cloakroom_resolver')
-      await using _ = { [Symbol.asyncDispose]: () => thief.end({ timeout: 0 }) }
-      const session = await thief.reserve()
-      await session`begin`
-      const does = (statement: string) => attempt(session, statement)
-      const locked: Record<string, string[]> = {}
-      for (const { relname } of tables) {
-        const locks = await locksOf(relname, does)
-        if (locks.length > 0) locked[relname] = locks
-      }
-      expect(locked).toEqual({
-        audit_journal: TABLE_LOCKS,
-        audit_logs: [...ROW_LOCKS, 'row exclusive'],
-        audit_refused: ['row exclusive'],
-        cloakroom_migrations: ['access share'],
-        live_processes: [...ROW_LOCKS, 'access share', 'row exclusive'],
-        token_uses: [...ROW_LOCKS, 'access share', 'row exclusive'],
-      })
-      const written = [
-        'insert into token_uses select id, now() from tokens on conflict (token_id) do update set last_used_at = now()',
-        `insert into audit_logs select * from json_populate_record(null::audit_logs, '${JSON.stringify(recordWith({}))}')`,
-      ]
-      for (const statement of written) expect(await does(statement)).toBeNull()
-      await agent.revoke(other.id)
-      await agent.allow('one.more.example')
-      await agent.disallow('one.more.example')
-      await agent.store('KEY', 'another value of a key')
-      const [, end = ''] =
-        /```sql\n(select pg_terminate_backend[^`]*)```/.exec(readFileSync(PAGE, 'utf8')) ?? []
-      const superuser = connect('cloakroom')
-      await superuser.unsafe(end)
-      await superuser.end()
-      // The resolver's own sessions ended, too: 503 until it has others.
-      while ((await resolveAs(resolver.resolver, agent.token, call())).status === 503)
-        await Bun.sleep(5)
-      expect((await resolveAs(resolver.resolver, other.text, call())).status).toBe(401)
-      expect((await resolveAs(resolver.resolver, agent.token, call())).status).toBe(200)
-      await resolver.flushAudit()
-      stage.app.logs.length = 0
-      resolver.logs.length = 0
-    })
-
-    test('waits for no lock longer than five seconds, and neither does what the control plane does by the clock', async () => {
-      for (const sql of [asResolver, control])
-        expect(await sql`show lock_timeout`).toEqual([{ lock_timeout: '5s' }] as never)
-    })
-
-    test('decides where its workspace is written to without pause, and locks it not', async () => {
-      const busy = await employAgent(stage, { secrets: { KEY: 'the value of a key' } })
-      const writing = { on: true }
-      const writers = [1, 2, 3, 4].map(async (writer) => {
-        while (writing.on) await busy.store(`WRITTEN_${writer}`, 'another value')
-      })
-      const statuses: number[] = []
-      for (let number = 0; number < 10; number += 1)
-        statuses.push((await resolveAs(resolver.resolver, busy.token, call())).status)
-      writing.on = false
-      await Promise.all(writers)
-      expect(statuses).toEqual(statuses.map(() => 200))
-      expect(problemsIn(resolver)).toEqual([])
-    })
-
-    test('each table of the schema has its decision in docs/database-users.md, and no other', async () => {
-      expect(await decisionsIn(owner)).toEqual(decisionsOf(readFileSync(PAGE, 'utf8')))
-    })
-  })
-
-  describe("the control plane's user", () => {
-    test('is no superuser, and PostgreSQL refuses it a change of the schema', async () => {
-      const [role] =
-        await control`select rolsuper, rolcreatedb, rolcreaterole from pg_roles where rolname = current_user`
-      expect({ ...role }).toEqual({ rolsuper: false, rolcreatedb: false, rolcreaterole: false })
-      for (const statement of [
-        'create table mine (id int)',
-        'alter table users add column mine int',
-        'drop table users',
-      ])
-        await expect(control.unsafe(statement)).rejects.toMatchObject({ code: '42501' })
-      expect((await callJson(stage.app.controlPlane, 'GET', '/api/status/health/')).status).toBe(
-        200,
-      )
-      expect(problemsIn(stage.app)).toEqual([])
-    })
-  })
-
-  describe('a session that keeps a lock of tokens', () => {
-    test('holds off a revoke for seconds only: 503, and the log says whose it is', async () => {
-      const other = await agent.issue()
-      const keeper = connect('cloakroom_control')
-      await using _ = { [Symbol.asyncDispose]: () => keeper.end({ timeout: 0 }) }
-      const session = await keeper.reserve()
-      const [{ pid } = { pid: 0 }] = await session`select pg_backend_pid() as pid`
-      await session`begin`
-      await session`select id from tokens for update`
-      const refusal = await agent.revoke(other.id).catch((error) => error)
-      expect([refusal.status, refusal.code]).toEqual([503, 'unavailable'])
-      const told = problemsIn(stage.app).filter((line) => line.includes('changes wait for locks'))
-      expect(told.map((line) => JSON.parse(line).sessions)).toContain(`${pid} of cloakroom_control`)
-      await session`rollback`
-      await agent.revoke(other.id)
-      stage.app.logs.length = 0
-    })
-  })
-
-  describe('postgresql_roles.sql', () => {
-    test('may be run again, also after an upgrade with a new table', async () => {
-      const before = await decisionsIn(owner)
-      await owner`create table of_a_later_version (id int)`
-      await owner`alter table users add column of_a_later_version int`
-      await expect(asResolver`select * from of_a_later_version`).rejects.toMatchObject({
-        code: '42501',
-      })
-      expect(await control`select * from of_a_later_version`).toHaveLength(0)
-      await applyRoles()
-      await expect(asResolver`select * from of_a_later_version`).rejects.toMatchObject({
-        code: '42501',
-      })
-      expect(await control`select * from of_a_later_version`).toHaveLength(0)
-      await owner`drop table of_a_later_version`
-      await owner`alter table users drop column of_a_later_version`
-      expect(await decisionsIn(owner)).toEqual(before)
-      expect((await resolveAs(resolver.resolver, agent.token, call())).status).toBe(200)
-    })
-
-    test('what it set for itself goes as docs/database-users.md says', async () => {
-      const applied = async () => {
-        const sql = connect('cloakroom_resolver')
-        const [{ search_path = '' } = {}] = await sql`show search_path`
-        await sql.end()
-        return search_path
-      }
-      const usual = await applied()
-      await asResolver.unsafe(
-        `alter role cloakroom_resolver in database ${database} set search_path = nowhere`,
-      )
-      expect(await applied()).toBe('nowhere')
-      const page = readFileSync(PAGE, 'utf8')
-      const [reset = ''] = page.match(/^alter role cloakroom_resolver in database .*$/m) ?? []
-      const administrator = connect('cloakroom')
-      await administrator.unsafe(reset.replace('database cloakroom', `database ${database}`))
-      await administrator.end()
-      expect(await applied()).toBe(usual)
-    })
-  })
-
-  describe('audit_partitions.sql', () => {
-    test("goes with the users: what was made is the owner's, and the resolver may what it might", async () => {
-      const rights = () => owner`
-        select attname, has_column_privilege('cloakroom_resolver', attrelid, attname, 'select') as reads,
-          has_column_privilege('cloakroom_resolver', attrelid, attname, 'update') as writes
-        from pg_attribute where attrelid = 'audit_logs'::regclass and attnum > 0 order by attname`
-      const before = await rights()
-      await partitionAudit(await sharedCluster(), database)
-      // Also before the file of the users is run again, in a partition of its choice.
-      const ofAPerson = {
-        id: '01b00000-0000-7000-8000-000000000000',
-        workspace_id: agent.workspaceId,
-        timestamp: new Date().toISOString(),
-        recorded_at: new Date().toISOString(),
-        source: 'resolver',
-        identity_level: 'user',
-        agent_id: 'ada@example.com',
-        decision: 'allowed',
-      }
-      await expect(
-        asResolver`insert into audit_logs
           select * from json_populate_record(null::audit_logs, ${JSON.stringify(ofAPerson)}::text::json)`,
-      ).rejects.toMatchObject({ code: '23514', message: 'not a record of what a token did' })
-      await applyRoles()
-      expect(await rights()).toEqual(before)
-      expect((await resolveAs(resolver.resolver, agent.token, call())).status).toBe(200)
-      // As a migration does.
-      await owner`alter table audit_logs add column of_a_later_version int`
-      await owner`alter table audit_logs drop column of_a_later_version`
-      const [{ strangers } = {}] = await owner`
+    ).rejects.toMatchObject({ code: '23514', message: 'not a record of what a token did' })
+    await applyRoles()
+    expect(await rights()).toEqual(before)
+    expect((await resolveAs(resolver.resolver, agent.token, call())).status).toBe(200)
+    // As a migration does.
+    await owner`alter table audit_logs add column of_a_later_version int`
+    await owner`alter table audit_logs drop column of_a_later_version`
+    const [{ strangers } = {}] = await owner`
         select count(*)::int as strangers from pg_class
         where relname like 'audit%' and relkind in ('r', 'p') and relowner <> 'cloakroom_owner'::regrole`
-      expect(strangers).toBe(0)
-    })
+    expect(strangers).toBe(0)
   })
+})
 
-  describe('an older schema', () => {
-    test('a resolver does not migrate it: it says to start the control plane, which does', async () => {
-      const { createDatabase } = await sharedCluster()
-      const empty = { ...databaseVariables(socketDir, await createDatabase()) }
-      const start = (env: Record<string, string>) =>
-        startTestApp(env, { database: { env: empty, remove: () => {} } })
-      await expect(start({ ROLE: 'resolver' })).rejects.toThrow(
-        /no tables yet.*start a control plane/,
-      )
-      const sql = postgres({
-        host: socketDir,
-        user: 'cloakroom',
-        database: empty.DB_NAME ?? '',
-        max: 1,
-      })
-      expect(await sql`select 1 from pg_class where relname = 'cloakroom_migrations'`).toHaveLength(
-        0,
-      )
-      await (await start({ ROLE: 'control-plane' })).stop()
-      await (await start({ ROLE: 'resolver' })).stop()
-      await sql`delete from cloakroom_migrations where name = (select max(name) from cloakroom_migrations)`
-      await expect(start({ ROLE: 'resolver' })).rejects.toThrow(/lacks 1 migrations/)
-      await sql.end()
+describe('an older schema', () => {
+  test('a resolver does not migrate it: it says to start the control plane, which does', async () => {
+    const { createDatabase } = await sharedCluster()
+    const empty = { ...databaseVariables(socketDir, await createDatabase()) }
+    const start = (env: Record<string, string>) =>
+      startTestApp(env, { database: { env: empty, remove: () => {} } })
+    await expect(start({ ROLE: 'resolver' })).rejects.toThrow(
+      /no tables yet.*start a control plane/,
+    )
+    const sql = postgres({
+      host: socketDir,
+      user: 'cloakroom',
+      database: empty.DB_NAME ?? '',
+      max: 1,
     })
+    expect(await sql`select 1 from pg_class where relname = 'cloakroom_migrations'`).toHaveLength(0)
+    await (await start({ ROLE: 'control-plane' })).stop()
+    await (await start({ ROLE: 'resolver' })).stop()
+    await sql`delete from cloakroom_migrations where name = (select max(name) from cloakroom_migrations)`
+    await expect(start({ ROLE: 'resolver' })).rejects.toThrow(/lacks 1 migrations/)
+    await sql.end()
   })
-}
+})
 
 function problemsIn({ logs }: TestApp): string[] {
   return logs.filter((line) => /"level":"(warning|error)"/.test(line))

@@ -3,6 +3,8 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { createAuthority } from '../../src/cli/demo/certificates.ts'
+import { findProgram, type Need } from '../support/needs.ts'
+import { until } from '../support/until.ts'
 import { watched } from '../support/watched.ts'
 
 export const VAULT = 'vault.example.com'
@@ -18,23 +20,26 @@ export type Front = {
 
 type Ports = { tls: number; http: number; controlPlane: string; resolver: string }
 
-/** Each by the name of its example. */
+/** The program that reads each example. */
 const PROGRAMS = {
   'nginx.conf': { program: 'nginx', write: writeNginx },
   Caddyfile: { program: 'caddy', write: writeCaddy },
 } as const
 
 export type Example = keyof typeof PROGRAMS
-export const EXAMPLES = Object.keys(PROGRAMS) as Example[]
+export const EXAMPLES = [
+  ['nginx.conf', 'nginx'],
+  ['Caddyfile', 'caddy'],
+] as const satisfies readonly (readonly [Example, Need])[]
 
-/** @throws Error where the program is not installed or does not start */
+/** @throws Error if the program is not installed or does not start */
 export async function startFront(
   example: Example,
   home: string,
   { controlPlane, resolver }: { controlPlane: string; resolver: string },
 ): Promise<Front> {
   const { program, write } = PROGRAMS[example]
-  const found = Bun.which(program, { PATH: `${process.env.PATH}:/usr/sbin` })
+  const found = findProgram(program)
   if (!found) throw new Error(`${program} is not installed`)
   const caFile = await writeCertificate(home)
   const ports = { tls: await freePort(), http: await freePort(), controlPlane, resolver }
@@ -128,13 +133,15 @@ async function untilListening(port: number, exited: Promise<number>): Promise<vo
   void exited.then((given) => {
     code = given
   })
-  while (code === undefined) {
-    const isThere = await Bun.connect({ hostname: '127.0.0.1', port, socket: { data() {} } }).then(
-      (socket) => !socket.end(),
+  await until(async () => {
+    if (code !== undefined) throw new Error(`the front ended with ${code}`)
+    const socket = Bun.connect({ hostname: '127.0.0.1', port, socket: { data() {} } })
+    return await socket.then(
+      (open) => {
+        open.end()
+        return true
+      },
       () => false,
     )
-    if (isThere) return
-    await Bun.sleep(50)
-  }
-  throw new Error(`the front ended with ${code}`)
+  })
 }

@@ -10,15 +10,15 @@ import { otherGoProgram, ownGoProgram } from '../support/other_programs.ts'
 /** Milliseconds for a hook that may have to build. */
 export const BUILD_MS = 600_000
 
-export function composeProgram(): Promise<string | null> {
+export function composeProgram(): Promise<string> {
   return otherGoProgram('github.com/compose-spec/compose-go/v2/cmd@v2.16.2')
 }
 
-export function kubernetesProgram(): Promise<string | null> {
+export function kubernetesProgram(): Promise<string> {
   return ownGoProgram(join(import.meta.dir, 'kubernetes'))
 }
 
-export function collectorProgram(): Promise<string | null> {
+export function collectorProgram(): Promise<string> {
   return ownGoProgram(join(import.meta.dir, 'collector'))
 }
 

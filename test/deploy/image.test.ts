@@ -3,15 +3,15 @@
  * The image of the Dockerfile, built and run as a container engine would, without one: in a chroot on a root that
  * cannot be written, as its user, with no network but loopback. The base images themselves are not fetched.
  */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import project from '../../package.json' with { type: 'json' }
 import { otherPython } from '../support/other_programs.ts'
+import { requires } from '../support/requires.ts'
 import { watched } from '../support/watched.ts'
 import { buildImage, type Image } from './image.ts'
-import { canHaveNamespaces } from './namespaces.ts'
 import { runImage } from './run_image.ts'
 
 const place = mkdtempSync(join(tmpdir(), 'cr-image-'))
@@ -19,22 +19,25 @@ const place = mkdtempSync(join(tmpdir(), 'cr-image-'))
 chmodSync(place, 0o755)
 afterAll(() => rmSync(place, { recursive: true, force: true }))
 
-const canBuild = canHaveNamespaces('the image was not built')
-
-test('hadolint has nothing to say of the Dockerfile', async () => {
-  const python = await otherPython()
-  if (python === null) return
-  const lint = (text: string) => {
-    const { stdout, exitCode } = watched(
-      Bun.spawnSync([join(python, '../hadolint'), '--no-color', '-'], { stdin: Buffer.from(text) }),
-    )
-    return { said: stdout.toString(), exitCode }
-  }
-  const text = readFileSync(join(import.meta.dir, '../../Dockerfile'), 'utf8')
-  expect(lint(text)).toEqual({ said: '', exitCode: 0 })
-  expect(lint(text.replace('--chown=65532:65532', '--chown')).exitCode).toBe(1)
-  expect(lint(`${text}RUN sudo true\n`).said).toContain('DL3004')
-}, 120_000)
+requires('python-venv').test(
+  'hadolint finds nothing wrong with the Dockerfile',
+  async () => {
+    const python = await otherPython()
+    const lint = (text: string) => {
+      const { stdout, exitCode } = watched(
+        Bun.spawnSync([join(python, '../hadolint'), '--no-color', '-'], {
+          stdin: Buffer.from(text),
+        }),
+      )
+      return { said: stdout.toString(), exitCode }
+    }
+    const text = readFileSync(join(import.meta.dir, '../../Dockerfile'), 'utf8')
+    expect(lint(text)).toEqual({ said: '', exitCode: 0 })
+    expect(lint(text.replace('--chown=65532:65532', '--chown')).exitCode).toBe(1)
+    expect(lint(`${text}RUN sudo true\n`).said).toContain('DL3004')
+  },
+  120_000,
+)
 
 /**
  * What a person would do: keys, a first start that makes its own, then one whose keys are in files as Docker
@@ -70,7 +73,14 @@ echo '>> writes'; grep -hE 'EROFS' $trace.* | grep -vE 'O_RDONLY|access' | cut -
 echo '>> end'
 `
 
-if (canBuild) {
+{
+  const { describe, test, beforeAll } = requires(
+    'network-namespaces',
+    'dpkg',
+    'git',
+    'strace',
+    'curl',
+  )
   describe('built by its steps, and run read-only', () => {
     let image: Image
     let said: Record<string, string[]>

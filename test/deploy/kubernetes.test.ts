@@ -1,19 +1,22 @@
-// tier: all, both databases in test:all
+// tier: all
 /**
  * The manifests and the chart, by the code of Kubernetes, Helm and External Secrets (kubernetes/main.go), and their pods'
  * settings, files and probes with real processes. No cluster takes part.
  */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { expect } from 'bun:test'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { GLOBAL_V6, NOT_PUBLIC_V4, NOT_PUBLIC_V6 } from '../../src/outbound/connection/address.ts'
 import { describeConfig, readConfig } from '../../src/platform/config/config.ts'
 import { parseCidrs } from '../../src/platform/net/cidr.ts'
 import { employAgent, openStage } from '../support/agent.ts'
-import { databaseKind, sharedCluster } from '../support/database.ts'
+import { sharedCluster } from '../support/database.ts'
+import { requires } from '../support/requires.ts'
 import { startServer } from '../support/server_process.ts'
 import { type Chart, mounted, objectsOf, openChart, read } from './chart.ts'
 import { BUILD_MS } from './go_programs.ts'
+
+const { afterAll, beforeAll, describe, test } = requires('go')
 
 const manifests = read('kubernetes/cloakroom.yaml')
 const external = read('kubernetes/external-secrets.yaml')
@@ -76,7 +79,6 @@ const envOf = (role: (typeof ROLES)[number]) =>
   Object.fromEntries(podOf(role).containers[0].env.map(({ name, value }) => [name, value]))
 
 test('the manifests are what the chart renders', async () => {
-  if (!chart.isThere) return
   const { out, error } = await chart.render('{}')
   expect(error).toBe('')
   expect(objectsOf(out)).toEqual(objects)
@@ -88,7 +90,6 @@ test('the manifests are what the chart renders', async () => {
 })
 
 test('Kubernetes knows every field, and no other is taken', async () => {
-  if (!chart.isThere) return
   expect(await chart.check(manifests)).toEqual({ out: '', error: '', code: 0 })
   const { out } = await chart.render(
     '{settings: {LOG_LEVEL: warning, KEY_CACHE_SECONDS: 0}, resolver: {allowNetworks: [10.1.0.0/16]}, trustedProxies: [10.2.0.0/16, "fd00::/8"], networkPolicy: {enabled: false}}',
@@ -164,7 +165,8 @@ describe.each(ROLES)('a pod of %s', (role) => {
     expect(chosen['app.kubernetes.io/component']).toBe(role)
   })
 
-  if (databaseKind === 'postgresql') {
+  {
+    const { test } = requires('go', 'postgresql')
     test('is asked for its health by the name that it is reached by, and refuses its address', async () => {
       const { socketDir, createDatabase } = await sharedCluster()
       const database = {
@@ -239,14 +241,12 @@ test('the control plane reaches names and its database only, the resolver public
 
 describe('External Secrets', () => {
   test('knows every field of the store', async () => {
-    if (!chart.isThere) return
     expect(
       (await chart.check(external.replace('refreshInterval', 'refreshEvery'))).error,
     ).toContain('refreshEvery')
   })
 
   test('gets an environment by its webhook provider, and nothing with a token that was revoked', async () => {
-    if (!chart.isThere) return
     const stage = await openStage()
     const values = {
       DATABASE_URL: 'postgres://app:p"w$d@db/app',

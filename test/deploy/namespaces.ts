@@ -1,14 +1,6 @@
 /** Scripts that have their own mounts, processes and network, all gone with them. */
 import { watched } from '../support/watched.ts'
 
-/** Namespaces are root's, on Linux; CI has that. */
-export function canHaveNamespaces(what: string): boolean {
-  const can = watched(Bun.spawnSync(['unshare', '--mount', '--net', 'dpkg', '-L', 'libc6'])).success
-  if (!can && process.env.CI) throw new Error(`${what}: not root, or no Debian`)
-  if (!can) process.stdout.write(`!! ${what.toUpperCase()}: THAT NEEDS ROOT ON DEBIAN !!\n`)
-  return can
-}
-
 /** Runs a script of the shell; each line that it says behind `>> name` is in the list of that name. */
 export async function inNamespaces(
   file: string,

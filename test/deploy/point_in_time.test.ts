@@ -1,6 +1,6 @@
 // tier: all
 /** docs/point-in-time.md: its commands as they stand there bring a database of PostgreSQL back to a moment. */
-import { afterAll, expect, test } from 'bun:test'
+import { expect } from 'bun:test'
 import { chownSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,8 +13,12 @@ import { startTestApp } from '../support/app.ts'
 import { unprivileged } from '../support/postgres.ts'
 import { findPostgres } from '../support/postgres_programs.ts'
 import { databaseVariables } from '../support/prepared.ts'
+import { requires } from '../support/requires.ts'
 import { openTeam } from '../support/teams.ts'
+import { until } from '../support/until.ts'
 import { watched } from '../support/watched.ts'
+
+const { afterAll, test } = requires('postgresql', 'bash')
 
 const MOMENT = '2026-11-23 02:00:00+00'
 const home = mkdtempSync(join(tmpdir(), 'cr-pitr-'))
@@ -124,8 +128,10 @@ test('a secret that was deleted, a session that was ended, a token that was revo
   await shell('pg_ctl -D before -m fast -w stop >/dev/null')
   await shell(example('recover').replace(MOMENT, moment))
   await startCluster('after')
-  while ((await shell('psql -d cloakroom -Atc "select pg_is_in_recovery()"')) !== 'f')
-    await Bun.sleep(50)
+  await until(
+    async () => (await shell('psql -d cloakroom -Atc "select pg_is_in_recovery()"')) === 'f',
+    { stepMs: 50 },
+  )
   const back = await startTestApp({}, { database })
   expect([await isAccepted(back), await keys(back)]).toEqual([true, ['STRIPE_KEY']])
   expect(await isMember(back)).toEqual({ rekey_required: false })

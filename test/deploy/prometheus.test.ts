@@ -1,12 +1,16 @@
 // tier: all
 /** docs/deploy/prometheus.yml with the real Prometheus: it scrapes a server, takes the alerts, and answers the dashboard. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect } from 'bun:test'
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'
+import { requires } from '../support/requires.ts'
+import { until } from '../support/until.ts'
 import { watched } from '../support/watched.ts'
 import { freePort, replaced } from './fronts.ts'
+
+const { afterAll, beforeAll, test } = requires('prometheus')
 
 const DEPLOY = join(import.meta.dir, '../../docs/deploy')
 const DASHBOARD = join(import.meta.dir, '../../docs/grafana-dashboard.json')
@@ -58,20 +62,19 @@ async function ask<T = Answer>(path: string): Promise<T | null> {
 
 const query = (expression: string) => ask(`/api/v1/query?query=${encodeURIComponent(expression)}`)
 
-async function until(expression: string, value: string): Promise<void> {
-  for (;;) {
-    const answer = await query(expression)
-    if (answer?.data?.result[0]?.value[1] === value) return
+async function untilValue(expression: string, value: string): Promise<void> {
+  const look = async () => {
     if (child.exitCode !== null) throw new Error(`Prometheus ended with ${child.exitCode}`)
-    await Bun.sleep(100)
+    return (await query(expression))?.data?.result[0]?.value[1] === value
   }
+  await until(look, { stepMs: 100 })
 }
 
 test('it scrapes the server, and a call of an agent counts', async () => {
-  await until('up{job="cloakroom"}', '1')
+  await untilValue('up{job="cloakroom"}', '1')
   const body = { target_url: stage.url('/'), headers: {} }
   expect((await agent.resolve(body)).status).toBe(200)
-  await until('sum(cloakroom_resolver_decisions_total{decision="allowed"})', '1')
+  await untilValue('sum(cloakroom_resolver_decisions_total{decision="allowed"})', '1')
 }, 60_000)
 
 test('it takes every alert, and none is broken', async () => {

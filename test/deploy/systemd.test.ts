@@ -5,7 +5,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freshDatabase } from '../support/database.ts'
+import { requires } from '../support/requires.ts'
 import { startServer } from '../support/server_process.ts'
+import { until } from '../support/until.ts'
 import { watched } from '../support/watched.ts'
 
 const unit = join(import.meta.dir, '../../docs/deploy/cloakroom.service')
@@ -31,7 +33,7 @@ async function run(...command: string[]): Promise<{ text: string; code: number }
   return { text: out + error, code: await child.exited }
 }
 
-test('the unit is valid', async () => {
+requires('systemd').test('the unit is valid', async () => {
   const file = join(directory, 'cloakroom.service')
   const text = readFileSync(unit, 'utf8')
   // Where the test runs, the executable is elsewhere.
@@ -41,7 +43,7 @@ test('the unit is valid', async () => {
   expect((await run('systemd-analyze', 'verify', file)).text).toContain('protect system value')
 })
 
-test('its exposure is at most 2.0', async () => {
+requires('systemd').test('its exposure is at most 2.0', async () => {
   const judge = ['systemd-analyze', 'security', '--offline=true', '--no-pager']
   const { text, code } = await run(...judge, '--threshold=20', unit)
   expect(text).toMatch(/Overall exposure level for cloakroom.service: [01]\.\d/)
@@ -58,7 +60,7 @@ while True:
     print(s.recv(4096).decode().replace("\\n", " "), flush=True)
 `
 
-test('systemd is told when it serves, and when it stops', async () => {
+requires('python').test('systemd is told when it serves, and when it stops', async () => {
   const socket = join(directory, 'notify')
   const listener = watched(
     Bun.spawn(['/usr/bin/python3', '-c', LISTENER, socket], { stdout: 'pipe', stderr: 'inherit' }),
@@ -88,7 +90,7 @@ test('a start goes on where systemd cannot be told', async () => {
     ...KEYS,
     NOTIFY_SOCKET: join(directory, 'nobody'),
   })
-  while (!server.output().includes('systemd was not told')) await Bun.sleep(20)
+  await until(() => server.output().includes('systemd was not told'))
   expect((await fetch(`${server.controlPlane}/api/status/`)).status).toBe(200)
   server.kill('SIGTERM')
   expect(await server.exited).toBe(0)

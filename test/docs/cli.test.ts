@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { toolNames } from '../../src/cli/agent_setup/tools.ts'
 import { groups, topLevel } from '../../src/cli/catalogue/index.ts'
 import { openTerminal, type Run, type Terminal } from '../cli/person.ts'
-import { startTestApp, type TestApp } from '../support/app.ts'
+import { sharedApp, type TestApp } from '../support/app.ts'
 
 const read = (name: string) => Bun.file(`${import.meta.dir}/../../docs/${name}`).text()
 
@@ -13,12 +13,11 @@ let app: TestApp
 let person: Terminal
 
 beforeAll(async () => {
-  app = await startTestApp()
+  app = await sharedApp()
   person = await openTerminal(app)
 })
-afterAll(async () => {
+afterAll(() => {
   person.remove()
-  await app.stop()
 })
 
 /** Every line as typed, with the program on the path. */

@@ -1,11 +1,11 @@
 // tier: quick
 /** What docs/compatibility.md says of the runtime is what it does. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { listProjects } from '../../src/features/projects/contract.ts'
-import { startTestApp, type TestApp } from '../support/app.ts'
+import { sharedApp, type TestApp } from '../support/app.ts'
 import { registerPerson } from '../support/people.ts'
 import { rawRequest, sendRaw } from '../support/raw_http.ts'
 
@@ -13,9 +13,8 @@ const BODY = '{"email":"ada@example.com"}'
 
 let app: TestApp
 beforeAll(async () => {
-  app = await startTestApp()
+  app = await sharedApp()
 })
-afterAll(() => app.stop())
 
 const HEALTH = 'GET /api/status/health/ HTTP/1.1'
 const PRELOGIN = 'POST /api/auth/prelogin/ HTTP/1.1'

@@ -3,30 +3,35 @@ import { expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { topLevel } from '../../src/cli/catalogue/index.ts'
+import { requires } from '../support/requires.ts'
 import { textOf } from './documents.ts'
 import { takeTour } from './tour.ts'
 
 const ROOT = join(import.meta.dir, '..', '..')
 const readme = textOf('README.md')
 
-test('the tour works from the first to the last line, as it is printed', async () => {
-  const { shown, answers, key } = await takeTour(readme)
-  const [, echoed = ''] = /```json echo\n(.*?)```/s.exec(readme) ?? []
-  const call = answers.find(({ line }) => line.startsWith('cloakroom call'))
-  expect(jsonIn(call?.screen ?? '')).toEqual(JSON.parse(echoed))
-  const curl = jsonIn(answers.at(-1)?.screen ?? '')
-  const [, printed = ''] = /```json resolve\n(.*?)```/s.exec(readme) ?? []
-  const { headers, ...rest } = JSON.parse(printed)
-  expect(curl).toEqual({
-    ...rest,
-    headers: { ...headers, date: expect.any(String) },
-    body: expect.stringContaining('SVC_SECRET_STRIPE_KEY'),
-  })
-  const fingerprint = createHash('sha256').update(key).digest('hex').slice(0, 8)
-  const masked = `Bearer ******** (${key.length} characters, SHA-256 ${fingerprint}…)`
-  expect(shown.split(masked)).toHaveLength(3)
-  expect(answers.map(({ screen }) => screen).join('')).not.toContain('svc_agt_')
-}, 120_000)
+requires('bash', 'curl').test(
+  'the tour works from the first to the last line, as it is printed',
+  async () => {
+    const { shown, answers, key } = await takeTour(readme)
+    const [, echoed = ''] = /```json echo\n(.*?)```/s.exec(readme) ?? []
+    const call = answers.find(({ line }) => line.startsWith('cloakroom call'))
+    expect(jsonIn(call?.screen ?? '')).toEqual(JSON.parse(echoed))
+    const curl = jsonIn(answers.at(-1)?.screen ?? '')
+    const [, printed = ''] = /```json resolve\n(.*?)```/s.exec(readme) ?? []
+    const { headers, ...rest } = JSON.parse(printed)
+    expect(curl).toEqual({
+      ...rest,
+      headers: { ...headers, date: expect.any(String) },
+      body: expect.stringContaining('SVC_SECRET_STRIPE_KEY'),
+    })
+    const fingerprint = createHash('sha256').update(key).digest('hex').slice(0, 8)
+    const masked = `Bearer ******** (${key.length} characters, SHA-256 ${fingerprint}…)`
+    expect(shown.split(masked)).toHaveLength(3)
+    expect(answers.map(({ screen }) => screen).join('')).not.toContain('svc_agt_')
+  },
+  120_000,
+)
 
 function jsonIn(screen: string): unknown {
   return JSON.parse(/^\{.*\}/m.exec(screen)?.[0] ?? 'null')

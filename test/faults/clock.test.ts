@@ -1,7 +1,9 @@
 // tier: all, both databases in test:all
 /** A clock that is wrong by a day and comes back. */
-import { afterAll, beforeAll, test } from 'bun:test'
+import { requires } from '../support/requires.ts'
 import { startWithWrongClock, type WrongClock, wrongByADay } from './clock.ts'
+
+const { afterAll, beforeAll, test } = requires('faketime')
 
 let wrong: WrongClock | undefined
 

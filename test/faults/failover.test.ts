@@ -1,12 +1,15 @@
-// tier: all, both databases in test:all
+// tier: all
 /** A primary that dies, and its standby that is promoted: the server goes on with what was acknowledged. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect } from 'bun:test'
 import { ApiError, openApi } from '../../src/client/http/api.ts'
 import { logIn, signUp } from '../../src/client/vault.ts'
 import { createProject, listProjects } from '../../src/features/projects/contract.ts'
 import { benchSettings } from '../bench/server.ts'
+import { requires } from '../support/requires.ts'
 import { type ServerProcess, startServer } from '../support/server_process.ts'
 import { type FaultCluster, startFaultCluster } from './cluster.ts'
+
+const { afterAll, beforeAll, test } = requires('postgresql')
 
 const WAIT_MS = 60_000
 let primary: FaultCluster

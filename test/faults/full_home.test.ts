@@ -1,12 +1,15 @@
 // tier: all, both databases in test:all
 /** A person's home on a disk that is full: a command says so, and every file stays as it was, whole. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect } from 'bun:test'
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openTerminal, PASSWORD, type Terminal } from '../cli/person.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { marked } from '../support/canary.ts'
+import { requires } from '../support/requires.ts'
 import { type Disk, makeDisk } from './disk.ts'
+
+const { afterAll, beforeAll, test } = requires('mounts')
 
 let app: TestApp
 let ada: Terminal

@@ -2,6 +2,7 @@
 /** PostgreSQL that crashes or stands still, and SIGTERM, under everything at once. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { databaseKind } from '../support/database.ts'
+import { requires } from '../support/requires.ts'
 import { cutOff, startBehindRouter, startBehindWire } from './cut.ts'
 import { randomFrom, seedOf } from './random.ts'
 import { crashRound, freeze, stopRound } from './stops.ts'
@@ -21,7 +22,8 @@ beforeAll(async () => {
 })
 afterAll(() => opened?.stop())
 
-if (databaseKind === 'postgresql') {
+{
+  const { test } = requires('postgresql')
   test('a crash of PostgreSQL loses and tears nothing, and the server goes on by itself', async () => {
     const before = world().subject.ledger.size
     await crashRound(world(), random)
@@ -37,10 +39,13 @@ if (databaseKind === 'postgresql') {
     expect(await cutOff(startBehindWire, order)).toContain('health was 503')
   })
 
-  test('packets between server and database that a router loses for good are 503, and once mended the server goes on by itself', async () => {
-    const order = { rounds: 1, silentMs: 2_000, isShort: true }
-    expect(await cutOff(startBehindRouter, order)).toContain('health was 503')
-  })
+  requires('postgresql', 'network-namespaces').test(
+    'packets between server and database that a router loses for good are 503, and once mended the server goes on by itself',
+    async () => {
+      const order = { rounds: 1, silentMs: 2_000, isShort: true }
+      expect(await cutOff(startBehindRouter, order)).toContain('health was 503')
+    },
+  )
 }
 
 test('SIGTERM under load loses and tears nothing that was acknowledged', async () => {

@@ -1,6 +1,6 @@
 // tier: all
 /** install.sh: what it takes, what it refuses, and that a refusal leaves what was installed before. */
-import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
+import { afterAll, beforeEach, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import {
   chmodSync,
@@ -15,11 +15,12 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
+import { requires } from '../support/requires.ts'
 import { watched } from '../support/watched.ts'
 
 const SCRIPTS = join(import.meta.dir, '..', '..', 'src', 'dev', 'release')
 const SCRIPT = join(SCRIPTS, 'install.sh')
-const SHELLS = [['dash'], ['busybox', 'sh'], ['bash', '--posix']]
+const SHELLS = [['dash'], ['busybox', 'sh'], ['bash', '--posix']] as const
 
 const place = mkdtempSync(join(tmpdir(), 'cr-install-'))
 const from = join(place, 'release')
@@ -69,7 +70,7 @@ function fake(name: string, text: string): void {
 }
 
 async function install(options: {
-  shell?: string[]
+  shell?: readonly string[]
   args?: string[]
   script?: string
   path?: string
@@ -110,6 +111,7 @@ function serve() {
 }
 
 for (const shell of SHELLS) {
+  const { describe, test } = requires(shell[0])
   describe(shell.join(' '), () => {
     test('installs from a folder, and replaces what was there as a whole', async () => {
       const { code, stdout } = await install({ shell })
@@ -124,21 +126,21 @@ for (const shell of SHELLS) {
       expect(statSync(join(to, 'cloakroom')).mode & 0o777).toBe(0o755)
     })
 
-    test.each(['curl', 'wget'])('installs from an address with %s', async (program) => {
-      for (const name of [...TOOLS, program]) fake(name, `exec ${Bun.which(name)} "$@"`)
-      const server = serve()
-      const args = ['--from', server.url.origin, '--to', to]
-      const [first = '', ...rest] = shell
-      const absolute = [Bun.which(first) ?? first, ...rest]
-      const { code, stderr } = await install({ shell: absolute, args, path: fakes })
-      await server.stop(true)
-      expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-      expect(installed().text).toContain('1.2.3-linux-x64')
-    })
+    for (const program of ['curl', 'wget'] as const) {
+      const { test } = requires(shell[0], program)
+      test(`installs from an address with ${program}`, async () => {
+        for (const name of [...TOOLS, program]) fake(name, `exec ${Bun.which(name)} "$@"`)
+        const server = serve()
+        const args = ['--from', server.url.origin, '--to', to]
+        const [first = '', ...rest] = shell
+        const absolute = [Bun.which(first) ?? first, ...rest]
+        const { code, stderr } = await install({ shell: absolute, args, path: fakes })
+        await server.stop(true)
+        expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+        expect(installed().text).toContain('1.2.3-linux-x64')
+      })
 
-    test.each(['curl', 'wget'])(
-      'does not go on to a plain connection with %s, and replaces nothing',
-      async (program) => {
+      test(`does not go on to a plain connection with ${program}, and replaces nothing`, async () => {
         for (const name of [...TOOLS, program]) fake(name, `exec ${Bun.which(name)} "$@"`)
         const plain = serve()
         const away = Bun.serve({
@@ -154,8 +156,8 @@ for (const shell of SHELLS) {
         expect(code).toBe(1)
         expect(stderr).toContain('cannot be had')
         expect(installed()).toEqual(UNTOUCHED)
-      },
-    )
+      })
+    }
 
     test.each([
       ['changed', (bytes: Uint8Array) => bytes.with(20, (bytes[20] ?? 0) ^ 1)],
@@ -172,7 +174,7 @@ for (const shell of SHELLS) {
   })
 }
 
-test('from an address, what is changed or missing is refused', async () => {
+requires('curl').test('from an address, what is changed or missing is refused', async () => {
   const server = serve()
   const args = ['--from', server.url.origin, '--to', to]
   writeFileSync(join(from, 'cloakroom-linux-x64.gz'), 'something else')
@@ -290,19 +292,22 @@ test('beside the files it needs no option, and no root: it installs into the hom
   expect(stdout).toContain(`${place}/.local/bin is not in PATH`)
 })
 
-test('as it is published, one command is all: it is piped into a shell and knows where it came from', async () => {
-  const server = serve()
-  const script = readFileSync(SCRIPT, 'utf8')
-  const published = script.replace("published=''", `published='${server.url.origin}'`)
-  expect(published).not.toBe(script)
-  writeFileSync(join(from, 'install.sh'), published)
-  fake('id', 'echo 1000')
-  const line = `curl -fsSL ${server.url.origin}/install.sh | sh`
-  const { code, stdout } = await install({ shell: ['sh', '-c'], script: line, args: [] })
-  await server.stop(true)
-  expect(code).toBe(0)
-  expect(stdout).toContain(`as ${place}/.local/bin/cloakroom.`)
-})
+requires('curl').test(
+  'as it is published, one command is all: it is piped into a shell and knows where it came from',
+  async () => {
+    const server = serve()
+    const script = readFileSync(SCRIPT, 'utf8')
+    const published = script.replace("published=''", `published='${server.url.origin}'`)
+    expect(published).not.toBe(script)
+    writeFileSync(join(from, 'install.sh'), published)
+    fake('id', 'echo 1000')
+    const line = `curl -fsSL ${server.url.origin}/install.sh | sh`
+    const { code, stdout } = await install({ shell: ['sh', '-c'], script: line, args: [] })
+    await server.stop(true)
+    expect(code).toBe(0)
+    expect(stdout).toContain(`as ${place}/.local/bin/cloakroom.`)
+  },
+)
 
 test('piped into a shell it takes no files of the folder that it is run in', async () => {
   const line = `cd ${from} && sh -s -- --to ${to} <${SCRIPT}`
@@ -330,7 +335,7 @@ test('a script that was cut off anywhere does nothing', async () => {
   }
 })
 
-test('shellcheck has nothing to say of the scripts', async () => {
+requires('shellcheck').test('shellcheck finds nothing wrong with the scripts', async () => {
   const scripts = ['install.sh', 'debian/postinst', 'debian/prerm', 'debian/postrm']
   const paths = scripts.map((name) => join(SCRIPTS, name))
   const { exitCode, stdout } = await Bun.$`shellcheck ${paths}`.quiet().nothrow()

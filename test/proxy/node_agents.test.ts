@@ -5,16 +5,16 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { nodeEnvironment } from '../../src/proxy/node_agents.ts'
+import { requires } from '../support/requires.ts'
 import { watched } from '../support/watched.ts'
+
+const { test } = requires('node')
 
 const PROGRAM = `
 import { Agent } from 'node:https'
 import https from 'node:https'
 import http from 'node:http'
 import { createRequire } from 'node:module'
-import { requires } from '../support/requires.ts'
-
-const { test } = requires('node')
 class Own extends https.Agent {}
 const required = createRequire(import.meta.url)('https').Agent
 const isTold = (agent) => agent.options.proxyEnv === process.env

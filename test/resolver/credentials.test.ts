@@ -144,18 +144,6 @@ describe('what a token may name', () => {
   })
 })
 
-test('a revoked token is 401 from the acknowledgement on, and one that expired too', async () => {
-  const agent = await employAgent(stage, { secrets: { KEY: VALUE } })
-  const expiring = await agent.issue()
-  expect(await namesOf(agent.token)).toEqual(['development/KEY'])
-  expect((await ask(expiring.text)).status).toBe(200)
-  await agent.revoke()
-  const { sql } = stage.app.connection
-  await sql`update tokens set expires_at = now() - interval '1 second' where id = ${expiring.id}`
-  for (const token of [agent.token, expiring.text])
-    expect(await ask(token)).toMatchObject({ status: 401, body: { error_code: 'invalid_token' } })
-})
-
 test('the sealed form is refused, as everywhere at the resolver', async () => {
   const agent = await employAgent(stage, { secrets: { KEY: VALUE } })
   const sealed = sealedToken(agent.tokenId, parseToken(agent.token)?.secret ?? new Uint8Array())

@@ -9,6 +9,7 @@ import { curl, githubActions, gitlabCi, sdks } from '../../src/client/agents/set
 import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { newestRecord } from '../support/forward.ts'
+import { requires } from '../support/requires.ts'
 import { answerOf, type Script } from '../support/upstream.ts'
 import { watched } from '../support/watched.ts'
 
@@ -89,7 +90,7 @@ async function expectPrinted(name: string, out: string): Promise<void> {
 const json = (body: object, headers: Record<string, string> = {}) =>
   answerOf(200, { 'content-type': 'application/json', ...headers }, JSON.stringify(body))
 
-/** Sends each event only after the one before has had time to arrive. */
+/** Pauses between events, because only real time puts them into separate packets to another process. */
 function events(list: readonly (readonly [name: string | null, data: unknown])[]): Script {
   return async (_, wire) => {
     wire.write(
@@ -252,16 +253,20 @@ test('stripe: a charge, as a form', async () => {
 
 const ADA = json({ login: 'ada' })
 
-test.each(['requests', 'fetch'])('%s: a call of forward mode', async (name) => {
-  stage.upstream.on('/user', ADA)
-  await expectPrinted(name, 'ada\n')
-  await expectCredential(
-    'authorization',
-    `Bearer ${KEYS.GITHUB_TOKEN}`,
-    'GITHUB_TOKEN',
-    'api.github.com',
-  )
-})
+for (const [name, kit] of [
+  ['requests', requires('python-requests')],
+  ['fetch', requires()],
+] as const)
+  kit.test(`${name} calls an API in forward mode`, async () => {
+    stage.upstream.on('/user', ADA)
+    await expectPrinted(name, 'ada\n')
+    await expectCredential(
+      'authorization',
+      `Bearer ${KEYS.GITHUB_TOKEN}`,
+      'GITHUB_TOKEN',
+      'api.github.com',
+    )
+  })
 
 /** What `/v1/resolve` says of the call. */
 async function expectResolved({ out, err, code }: Run) {
@@ -275,7 +280,7 @@ async function expectResolved({ out, err, code }: Run) {
   )
 }
 
-test('curl: a call as one document', async () => {
+requires('curl').test('curl sends a call as one document', async () => {
   stage.upstream.on('/user', ADA)
   await expectResolved(await run('curl'))
 })
@@ -284,16 +289,19 @@ type Step = { env: Record<string, string>; run: string }
 type Workflow = { jobs: { deploy: { steps: Step[] } } }
 type Job = { deploy: { variables: Record<string, string>; script: string[] } }
 
-test('a job of a token that may not read calls through the resolver, at GitHub and at GitLab', async () => {
-  stage.upstream.on('/user', ADA)
-  const addresses = { server: stage.app.controlPlane, resolver: stage.app.resolver }
-  const [step] = (Bun.YAML.parse(githubActions(addresses, false)) as Workflow).jobs.deploy.steps
-  const { SERVICE_TOKEN, ...env } = step?.env ?? {}
-  expect(SERVICE_TOKEN).toContain('secrets.SERVICE_TOKEN')
-  await expectResolved(await runText(['bash', '-eo', 'pipefail', '-c'], step?.run ?? '', env))
-  const { variables, script } = (Bun.YAML.parse(gitlabCi(addresses, false)) as Job).deploy
-  await expectResolved(await runText(['sh', '-ec'], script.join('\n'), variables))
-})
+requires('bash', 'curl').test(
+  'a job of a token that may not read calls through the resolver, at GitHub and at GitLab',
+  async () => {
+    stage.upstream.on('/user', ADA)
+    const addresses = { server: stage.app.controlPlane, resolver: stage.app.resolver }
+    const [step] = (Bun.YAML.parse(githubActions(addresses, false)) as Workflow).jobs.deploy.steps
+    const { SERVICE_TOKEN, ...env } = step?.env ?? {}
+    expect(SERVICE_TOKEN).toContain('secrets.SERVICE_TOKEN')
+    await expectResolved(await runText(['bash', '-eo', 'pipefail', '-c'], step?.run ?? '', env))
+    const { variables, script } = (Bun.YAML.parse(gitlabCi(addresses, false)) as Job).deploy
+    await expectResolved(await runText(['sh', '-ec'], script.join('\n'), variables))
+  },
+)
 
 test('what the console shows of SDKs is what stands here', () => {
   expect(examples.get('curl')?.text).toBe(curl)

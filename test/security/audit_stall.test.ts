@@ -9,8 +9,10 @@ import { openLog } from '../../src/platform/log.ts'
 import { type Agent, employAgent, openStage, recordOf, type Stage } from '../support/agent.ts'
 import type { Answer } from '../support/app.ts'
 import { marked } from '../support/canary.ts'
-import { databaseKind, sharedCluster } from '../support/database.ts'
+import { sharedCluster } from '../support/database.ts'
 import { type Cluster, startCluster } from '../support/postgres.ts'
+import { requires } from '../support/requires.ts'
+import { until } from '../support/until.ts'
 
 const call = (stage: Stage) => ({
   target_url: stage.url('/'),
@@ -83,7 +85,9 @@ describe('while the database holds still', () => {
   }, 30_000)
 })
 
-if (databaseKind === 'postgresql') {
+{
+  const { test, describe, beforeAll, afterAll } = requires('postgresql')
+
   describe('while a PostgreSQL server', () => {
     let cluster: Cluster
     let stage: Stage
@@ -156,7 +160,7 @@ if (databaseKind === 'postgresql') {
         const before = answers.length
         await admin`select pg_terminate_backend(pid) from pg_stat_activity
         where application_name like 'cloakroom%' and pid <> pg_backend_pid()`
-        while (answers.length < before + 40) await Bun.sleep(5)
+        await until(() => answers.length >= before + 40)
       }
       ended = true
       await Promise.all(loops)
@@ -175,14 +179,15 @@ if (databaseKind === 'postgresql') {
         select count(*)::int as count from audit_logs where source = 'resolver' and status_code is null`
         return row?.count
       }
-      for (let round = 0; round < 100 && (await open()) > 0; round += 1) await Bun.sleep(20)
-      expect(await open()).toBe(0)
+      await until(async () => (await open()) === 0)
       await admin.end()
     }, 30_000)
   })
 }
 
-if (databaseKind === 'postgresql') {
+{
+  const { test } = requires('postgresql')
+
   test('a stop is not held up by a database that holds still', async () => {
     const { socketDir, createDatabase } = await sharedCluster()
     const database = await createDatabase()

@@ -2,9 +2,9 @@
 /** Requests inside of a request do not get around a policy that limits methods or paths. */
 import { afterAll, describe, expect, test } from 'bun:test'
 import { isForBatches } from '../../src/platform/policy_check/override.ts'
-import { employAgent, expectRefused, openStage } from '../support/agent.ts'
+import { employAgent, expectRefused, sharedStage } from '../support/agent.ts'
 
-const stage = await openStage()
+const stage = await sharedStage()
 afterAll(stage.stop)
 const agent = await employAgent(stage, { secrets: { FREE: 'value-free' } })
 const [GET, POST] = ['GET' as const, 'POST' as const]

@@ -1,7 +1,7 @@
 // tier: quick
 /**
- * What was proved of a token is kept for seconds. Here it goes behind the back of everything that keeps it,
- * with no notice and in no other way than another process would: the next request is 401 at every door.
+ * A verified token is cached for seconds. Here it ends without any notice, as another process would end it:
+ * the next request is 401 at every endpoint that takes tokens.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { formatToken, mintToken, parseToken, sealedToken } from '../../src/platform/crypto/token.ts'
@@ -83,6 +83,21 @@ const doors: Door[] = [
       }),
     200,
   ],
+  ...['/v1/credentials/', '/v1/shapes/'].map(
+    (path): Door => [
+      path,
+      (token) => fetch(`${resolver()}${path}`, { headers: { authorization: `Bearer ${token}` } }),
+      200,
+    ],
+  ),
+  [
+    'what a token may do',
+    (token) =>
+      fetch(`${resolver()}/api/workloads/token/`, {
+        headers: { authorization: `Bearer ${token}` },
+      }),
+    200,
+  ],
   [
     'a report',
     (token) => post(stage.app.controlPlane, '/api/internal/audit/logs/', report(), token),
@@ -121,7 +136,7 @@ describe.each(doors)('%s', (_, knock, good) => {
     ['revoked', 'revoked_at = clock_timestamp()'],
     // The column has milliseconds, and rounds: a moment of now may lie half a one ahead.
     ['expired', "expires_at = clock_timestamp() - interval '1 ms'"],
-  ])('knows no token that was just %s, whole or sealed', async (what, change) => {
+  ])('answers 401 to a token that was just %s, whole or sealed', async (what, change) => {
     const { text, id, sealed } = await warm(knock, good)
     await stage.app.connection.sql.unsafe(`update tokens set ${change} where id = '${id}'`)
     await expectUnknown(knock, what, text)
@@ -129,7 +144,7 @@ describe.each(doors)('%s', (_, knock, good) => {
     await expectUnknown(knock, `${what}, again`, text)
   })
 
-  test('knows no other text in the name of a token that it knows', async () => {
+  test('answers 401 to any other text with the id of a valid token', async () => {
     const { text } = await warm(knock, good)
     const { id, secret } = parseToken(text) ?? mintToken('agt')
     const other = secret.map((byte, at) => (at === 31 ? byte ^ 1 : byte))

@@ -4,7 +4,7 @@
  * counted before any is looked up, bytes before any is filled in.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { type Agent, employAgent, expectRefused, openStage, type Stage } from '../support/agent.ts'
+import { type Agent, employAgent, expectRefused, sharedStage, type Stage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 
 let stage: Stage
@@ -15,7 +15,7 @@ const SOME = Object.fromEntries(
 )
 
 beforeAll(async () => {
-  stage = await openStage()
+  stage = await sharedStage()
   agent = await employAgent(stage, { secrets: SOME })
   await agent.store('BIG', 'b'.repeat(60_000), {
     policy: { allowed_locations: ['json', 'header'] },

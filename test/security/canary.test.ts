@@ -1,5 +1,5 @@
 // tier: all
-/** The canary of every run (test/support/canary.ts) finds a leak of each kind, and reports where it searched nothing. */
+/** That the canary of every run (test/support/canary.ts) sees a leak of each kind, and says when it was blind. */
 import { expect, test } from 'bun:test'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

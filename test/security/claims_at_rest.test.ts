@@ -1,4 +1,4 @@
-// tier: quick
+// tier: all
 /**
  * What the server holds at rest opens nothing. An attacker with the whole database, with the server's keys
  * or with a token tries; only a token with all of that, or a password, opens something: what it is for.

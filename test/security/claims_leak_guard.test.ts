@@ -1,7 +1,7 @@
 // tier: quick
 /** What the leak guard stops and what it cannot, and what stops that. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { type Agent, employAgent, expectRefused, openStage, type Stage } from '../support/agent.ts'
+import { type Agent, employAgent, expectRefused, sharedStage, type Stage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { answerOf, type ReceivedRequest } from '../support/upstream.ts'
 
@@ -17,7 +17,7 @@ let stage: Stage
 let agent: Agent
 
 beforeAll(async () => {
-  stage = await openStage()
+  stage = await sharedStage()
   agent = await employAgent(stage, { secrets: { KEY: VALUE } })
   await agent.store('NARROW', VALUE, {
     policy: { allowed_methods: ['GET'], allowed_paths: ['/charges'] },

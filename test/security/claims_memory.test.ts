@@ -14,6 +14,7 @@ import { freshDatabase, type TestDatabase } from '../support/database.ts'
 import { countReachable } from '../support/heap.ts'
 import { foundInMemory } from '../support/process_memory.ts'
 import { type ServerProcess, startServer } from '../support/server_process.ts'
+import { until } from '../support/until.ts'
 import { answerOf } from '../support/upstream.ts'
 
 const VALUE = marked('in-memory-while-it-is-used')
@@ -119,7 +120,7 @@ describe("Values are in server memory while a live token's calls use them, and m
     expect(countReachable(Secret)).toBeGreaterThan(before)
     keeping.app.clock.advance(60_001)
     // A timer wipes it within a second.
-    while (countReachable(Secret) > before) await Bun.sleep(200)
+    await until(() => countReachable(Secret) <= before, { stepMs: 200 })
     await keeping.stop()
   }, 60_000)
 })

@@ -16,7 +16,7 @@ import { openDatabase, serverOptions } from '../../src/platform/db/open.ts'
 import { awaitServer } from '../../src/platform/db/reach.ts'
 import { describeError, openLog } from '../../src/platform/log.ts'
 import { marked } from '../support/canary.ts'
-import { databaseKind, sharedCluster } from '../support/database.ts'
+import { sharedCluster } from '../support/database.ts'
 import {
   AUTHENTICATED,
   answerAll,
@@ -27,6 +27,7 @@ import {
   READY,
   type Wire,
 } from '../support/false_postgres.ts'
+import { requires } from '../support/requires.ts'
 
 /** This machine, by an address that is not said to be it. */
 const ELSEWHERE = '127.1'
@@ -425,7 +426,9 @@ describe('the pause before another attempt', () => {
   }, 30_000)
 })
 
-if (databaseKind === 'postgresql') {
+{
+  const { test } = requires('postgresql')
+
   test('rows of a statement that failed are not counted to the next one', async () => {
     const { socketDir, createDatabase } = await sharedCluster()
     const database = await createDatabase()

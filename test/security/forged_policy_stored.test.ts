@@ -1,4 +1,4 @@
-// tier: quick
+// tier: all
 /**
  * A policy that is altered in the database makes its secret unreadable. Who stores a new value would make the
  * altered policy good, and the bounds would be gone in silence: so the old value is opened with it first.

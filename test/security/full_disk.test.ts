@@ -11,6 +11,7 @@ import { callJson } from '../support/app.ts'
 import { marked } from '../support/canary.ts'
 import { databaseKind } from '../support/database.ts'
 import { contentOf, expectFailure } from '../support/failure.ts'
+import { until } from '../support/until.ts'
 
 let stage: Stage
 let agent: Agent
@@ -42,7 +43,7 @@ async function setReadOnly(value: 'on' | 'off'): Promise<void> {
     const [row] = await connection.sql`show default_transaction_read_only`
     return row?.default_transaction_read_only === value
   }
-  while (!(await isSet().catch(() => false))) await Bun.sleep(10)
+  await until(() => isSet().catch(() => false))
 }
 
 test('writes are 503 and nothing is sent, reads go on, and it recovers alone (62)', async () => {

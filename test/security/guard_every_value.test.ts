@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { grantEnvironment } from '../../src/client/vault.ts'
 import { provisionAgentToken } from '../../src/features/agents/contract.ts'
-import { type Agent, employAgent, openStage, resolveAs, type Stage } from '../support/agent.ts'
+import { type Agent, employAgent, sharedStage, resolveAs, type Stage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { forwardAs } from '../support/forward.ts'
 import { answerOf } from '../support/upstream.ts'
@@ -23,7 +23,7 @@ let stage: Stage
 let agent: Agent
 
 beforeAll(async () => {
-  stage = await openStage()
+  stage = await sharedStage()
   agent = await employAgent(stage, { secrets: { KEY, PADDED, HEX, PEM } })
   await agent.provision(undefined, agent.projectId, 'staging')
   await agent.store('STAGED', STAGED, { environment: 'staging' })

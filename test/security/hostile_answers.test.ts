@@ -1,4 +1,4 @@
-// tier: quick
+// tier: all
 /**
  * Whatever an upstream answers, others are served meanwhile, and the deadline holds (protocol 6.2). Counted
  * is how often the process came round, not only how long it took: the machine of a test is slow.

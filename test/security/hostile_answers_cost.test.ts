@@ -1,4 +1,4 @@
-// tier: quick
+// tier: all
 /**
  * Whatever a caller sends and an upstream answers, a call of another tenant goes on meanwhile (protocol 6.2;
  * cases 70 and 82), from the socket of one to the socket of the other. Held against a bound is the most

@@ -1,4 +1,4 @@
-// tier: quick
+// tier: all
 /**
  * An upstream that answers a call of gRPC with frames as small and as many as can be slows only that call
  * (protocol 6.3). What the runtime bounds ends its connection, what it does not bound comes in turns.

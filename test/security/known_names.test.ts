@@ -1,9 +1,11 @@
-// tier: quick
+// tier: all
 /**
  * Names are not signed. Who holds a stolen session renames, who writes the database as well: a name, the personal
  * workspace and the project of an agent lead where they led before, or nowhere.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { signUp } from '../../src/client/vault.ts'
 import { uuidv8 } from '../../src/platform/crypto/encoding.ts'
 import { openAccount, PASSWORD, type Terminal } from '../cli/person.ts'
@@ -223,7 +225,7 @@ describe('a project', () => {
     await ada.must('secrets', 'set', 'KEY=value')
     await ada.must('project', 'rename', 'billing', 'invoices')
     await ada.must('secrets', 'set', 'KEY=value')
-    await ada.shell('rm .cloakroom.json')
+    rmSync(join(ada.cwd, '.cloakroom.json'))
   })
 
   test('that was just made is none that this machine knows, whatever the server answers', async () => {
@@ -261,7 +263,7 @@ describe('a project', () => {
     await ada.must(...inLive('project', 'accept-name', 'hidden', '--yes'))
     await ada.must('init', 'hidden', ...inLive())
     await ada.must('init', 'another', ...inLive())
-    await ada.shell('rm .cloakroom.json')
+    rmSync(join(ada.cwd, '.cloakroom.json'))
   })
 
   test('that takes the place of the only one is not meant where none is named', async () => {

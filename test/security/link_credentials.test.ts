@@ -1,12 +1,12 @@
 // tier: quick
 /** A credential that stands in the path of a call does not come back in the links of the answer. */
 import { afterAll, expect, test } from 'bun:test'
-import { employAgent, openStage } from '../support/agent.ts'
+import { employAgent, sharedStage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { forwardAs } from '../support/forward.ts'
 import { answerOf } from '../support/upstream.ts'
 
-const stage = await openStage()
+const stage = await sharedStage()
 afterAll(stage.stop)
 const VALUE = marked('bot')
 const agent = await employAgent(stage, { secrets: {} })

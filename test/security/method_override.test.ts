@@ -1,7 +1,7 @@
 // tier: quick
 /** Case 80: a header that asks the upstream for another method or path does not get around a policy. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { type Agent, employAgent, expectRefused, openStage, type Stage } from '../support/agent.ts'
+import { type Agent, employAgent, expectRefused, sharedStage, type Stage } from '../support/agent.ts'
 import { forwardAs } from '../support/forward.ts'
 
 const OVERRIDES = [
@@ -33,7 +33,7 @@ let stage: Stage
 let agent: Agent
 
 beforeAll(async () => {
-  stage = await openStage()
+  stage = await sharedStage()
   agent = await employAgent(stage, { secrets: { FREE: 'value-free' } })
   await agent.store('METHODS', 'value-methods', { policy: { allowed_methods: ['GET'] } })
   await agent.store('PATHS', 'value-paths', { policy: { allowed_paths: ['/v1'] } })

@@ -1,7 +1,7 @@
 // tier: quick
 /** A call's own token does not reach the upstream, wherever in the call it stands (protocol 6.3). */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { type Agent, API, employAgent, openStage, type Stage } from '../support/agent.ts'
+import { type Agent, API, employAgent, sharedStage, type Stage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { expectFault, forwardAs } from '../support/forward.ts'
 import { accepting } from '../support/socket_upstream.ts'
@@ -11,7 +11,7 @@ let agent: Agent
 let secret: string
 
 beforeAll(async () => {
-  stage = await openStage()
+  stage = await sharedStage()
   agent = await employAgent(stage, { secrets: { KEY: marked('sk_live_0123456789abcdef') } })
   secret = agent.token.slice(-49, -6)
   await agent.store('SIGNER', 'value', { policy: { allowed_locations: ['sign'] } })

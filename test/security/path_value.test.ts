@@ -5,14 +5,14 @@
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { hasOpenPlaceholder } from '../../src/platform/policy_check/path.ts'
-import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'
+import { type Agent, employAgent, sharedStage, type Stage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 
 let stage: Stage
 let agent: Agent
 
 beforeAll(async () => {
-  stage = await openStage()
+  stage = await sharedStage()
   agent = await employAgent(stage, { secrets: {} })
   const policy = { allowed_locations: ['path' as const], allowed_paths: ['/v1'] }
   await agent.store('BEGINS_WITH_F', marked('f0e1d2c3b4'), { policy })

@@ -1,4 +1,4 @@
-// tier: quick
+// tier: all
 /**
  * What a command reads may be a pipe, a device or a link that a repository brought along: it ends with a
  * sentence instead of waiting or reading for ever, and follows no link out of the folder.
@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openAccount, type Terminal } from '../cli/person.ts'
-import { startTestApp, type TestApp } from '../support/app.ts'
+import { sharedApp, type TestApp } from '../support/app.ts'
 import { watched } from '../support/watched.ts'
 
 let app: TestApp
@@ -15,13 +15,12 @@ let ada: Terminal
 let folders = 0
 
 beforeAll(async () => {
-  app = await startTestApp()
-  ada = await openAccount(app, 'ada@example.com')
+  app = await sharedApp()
+  ada = await openAccount(app, 'ada@read-without-end.example')
   await ada.must('init', 'payments')
 })
-afterAll(async () => {
+afterAll(() => {
   ada.remove()
-  await app.stop()
 })
 
 const MAKERS: Record<string, (path: string) => void> = {

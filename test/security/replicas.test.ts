@@ -1,4 +1,4 @@
-// tier: quick, both databases in test:all
+// tier: all, both databases in test:all
 /**
  * Several processes on one database. What was taken away holds everywhere from the acknowledgement on,
  * with notices or without; with notices, what was cached is gone soon after.
@@ -9,8 +9,10 @@ import { parseExposition, sumOf } from '../features/metrics/exposition.ts'
 import { type Agent, employAgent, openStage, resolveAs, type Stage } from '../support/agent.ts'
 import { callJson, type TestApp } from '../support/app.ts'
 import { marked } from '../support/canary.ts'
-import { databaseKind, sharedCluster } from '../support/database.ts'
+import { preparedDatabase } from '../support/database.ts'
 import { logInAs } from '../support/people.ts'
+import { requires } from '../support/requires.ts'
+import { until } from '../support/until.ts'
 
 const LOOPS = 16
 const ENV = {
@@ -34,24 +36,24 @@ function hammer(ask: Ask) {
       seen.push({ startedAt, status, code: (body as { error_code?: string } | null)?.error_code })
     }
   })
-  const until = async (count: number) => {
+  const awaitAnswers = async (count: number) => {
     const target = seen.length + count
-    while (seen.length < target) await Bun.sleep(1)
+    await until(() => seen.length >= target, { stepMs: 1 })
   }
   const end = async () => {
     ended = true
     await Promise.all(loops)
   }
-  return { seen, until, end }
+  return { seen, awaitAnswers, end }
 }
 
 /** Nothing that starts after the acknowledgement succeeds, and it fails for the right reason. */
 async function expectExact(ask: Ask, act: () => Promise<unknown>, code: string): Promise<void> {
   const load = hammer(ask)
-  await load.until(3 * LOOPS)
+  await load.awaitAnswers(3 * LOOPS)
   await act()
   const acknowledgedAt = performance.now()
-  await load.until(3 * LOOPS)
+  await load.awaitAnswers(3 * LOOPS)
   await load.end()
   const late = load.seen.filter(({ startedAt }) => startedAt > acknowledgedAt)
   expect(late.length).toBeGreaterThan(LOOPS)
@@ -67,7 +69,7 @@ async function entriesOf(app: TestApp, cache: string): Promise<number> {
 /** Waits until nothing is cached; a test that waits too long fails. */
 async function expectEmptied(app: TestApp): Promise<void> {
   for (const cache of ['tokens', 'snapshots', 'keys'])
-    while ((await entriesOf(app, cache)) > 0) await Bun.sleep(5)
+    await until(async () => (await entriesOf(app, cache)) === 0)
 }
 
 /** Revocations in which it shows how fast a notice is; cached for an hour without one. */
@@ -111,7 +113,7 @@ describe('one process, the database under test', () => {
     for (const agent of [one, two]) await agent.resolve(call(stage))
     expect(await entriesOf(stage.app, 'keys')).toBe(2)
     await one.revoke()
-    while ((await entriesOf(stage.app, 'keys')) > 1) await Bun.sleep(5)
+    await until(async () => (await entriesOf(stage.app, 'keys')) <= 1)
     await Bun.sleep(50)
     expect(await entriesOf(stage.app, 'keys')).toBe(1)
     await two.revoke()
@@ -119,20 +121,16 @@ describe('one process, the database under test', () => {
   })
 })
 
-if (databaseKind === 'postgresql') {
+{
+  const { test, describe, beforeAll, afterAll } = requires('postgresql')
+
   describe('two instances on one PostgreSQL', () => {
     let stage: Stage
     let other: Stage
 
     beforeAll(async () => {
-      const { socketDir, createDatabase } = await sharedCluster()
-      const database = {
-        DB_HOST: socketDir,
-        DB_NAME: await createDatabase(),
-        DB_USER: 'cloakroom',
-        DB_SSLMODE: 'disable',
-      }
-      const env = { ...ENV, ...KEPT, ...database }
+      const database = await preparedDatabase()
+      const env = { ...ENV, ...KEPT, ...database.env }
       stage = await openStage({ env })
       other = await openStage({ env: { ...env, RESOLVER_CA_FILE: stage.caFile } })
     }, 60_000)

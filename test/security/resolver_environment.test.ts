@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createAuthority } from '../../src/cli/demo/certificates.ts'
 import { runtimeSettings } from '../../src/server/clean_environment.ts'
-import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'
+import { type Agent, employAgent, sharedStage, type Stage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { databasePlace } from '../support/places.ts'
 import { type ServerProcess, startServer } from '../support/server_process.ts'
@@ -19,7 +19,7 @@ let contacted = 0
 let proxy: { port: number; stop(force: boolean): void }
 
 beforeAll(async () => {
-  stage = await openStage()
+  stage = await sharedStage()
   directory = mkdtempSync(join(databasePlace, 'cr-env-'))
   proxy = Bun.listen({
     hostname: '127.0.0.1',

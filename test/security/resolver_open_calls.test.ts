@@ -16,9 +16,12 @@ import {
   recordOf,
   type Stage,
 } from '../support/agent.ts'
-import { databaseKind, sharedCluster } from '../support/database.ts'
+import { preparedDatabase } from '../support/database.ts'
 import { expectFault, forwardAs, recordOfAnswer, streamAs } from '../support/forward.ts'
+import { requires } from '../support/requires.ts'
+import { sample } from '../support/sample.ts'
 import { type Accepted, accepting, frame } from '../support/socket_upstream.ts'
+import { until } from '../support/until.ts'
 
 const KEY = 'sk_live_0123456789abcdef'
 const HEAD =
@@ -125,7 +128,7 @@ async function openSocket(stage: Stage, agent: Agent): Promise<Open> {
     expectAlive: async () => {
       const before = messages.length
       upstream.wire.write(frame(TEXT, 'more'))
-      while (messages.length === before) await Bun.sleep(1)
+      await until(() => messages.length > before, { stepMs: 1 })
       socket.send('answer')
       expect(await upstream.next()).toEqual({ opcode: TEXT, payload: Buffer.from('answer') })
     },
@@ -202,7 +205,11 @@ const changes: Change[] = [
 ]
 
 /** `here` makes the changes, `there` holds what is open: the same process, or another. */
-function describeEndings(place: string, open: () => Promise<{ here: Stage; there: Stage }>) {
+function describeEndings(
+  { describe, test, beforeAll, afterAll }: ReturnType<typeof requires>,
+  place: string,
+  open: () => Promise<{ here: Stage; there: Stage }>,
+) {
   describe(place, () => {
     let here: Stage
     let there: Stage
@@ -220,7 +227,8 @@ function describeEndings(place: string, open: () => Promise<{ here: Stage; there
       })
 
     for (const [kind, opener] of Object.entries(openers)) {
-      test.each(changes)(`${kind} ends soon after %s`, async (_, act, [code, status]) => {
+      const sampled = sample(`${kind}, ${place}`, changes)
+      test.each(sampled)(`${kind} ends soon after %s`, async (_, act, [code, status]) => {
         const [agent, bystander] = [await employ(), await employ()]
         const [mine, foreign] = [await opener(there, agent), await opener(there, bystander)]
         await mine.expectAlive()
@@ -249,24 +257,16 @@ function describeEndings(place: string, open: () => Promise<{ here: Stage; there
   })
 }
 
-describeEndings('one process, the database under test', async () => {
+describeEndings(requires(), 'one process, the database under test', async () => {
   const stage = await openStage()
   return { here: stage, there: stage }
 })
 
-if (databaseKind === 'postgresql') {
-  describeEndings('two instances on one PostgreSQL', async () => {
-    const { socketDir, createDatabase } = await sharedCluster()
-    const env = {
-      DB_HOST: socketDir,
-      DB_NAME: await createDatabase(),
-      DB_USER: 'cloakroom',
-      DB_SSLMODE: 'disable',
-    }
-    const here = await openStage({ env })
-    return { here, there: await openStage({ env }) }
-  })
-}
+describeEndings(requires('postgresql'), 'two instances on one PostgreSQL', async () => {
+  const { env } = await preparedDatabase()
+  const here = await openStage({ env })
+  return { here, there: await openStage({ env }) }
+})
 
 describe('in one process', () => {
   let stage: Stage

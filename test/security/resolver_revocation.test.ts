@@ -1,15 +1,17 @@
-// tier: quick, both databases in test:all
+// tier: all, both databases in test:all
 /**
  * What was taken away is gone from the acknowledgement on, on every process, with warm caches and
  * under load: no request that starts afterwards may succeed.
  */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { expect } from 'bun:test'
 import { deleteAgent, unprovisionAgentToken } from '../../src/features/agents/contract.ts'
 import { deleteProject } from '../../src/features/projects/contract.ts'
 import { deleteSecret } from '../../src/features/secrets/contract.ts'
 import { type Agent, employAgent, openStage, resolveAs, type Stage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
-import { databaseKind, sharedCluster } from '../support/database.ts'
+import { preparedDatabase } from '../support/database.ts'
+import { requires } from '../support/requires.ts'
+import { until } from '../support/until.ts'
 import { answerOf } from '../support/upstream.ts'
 
 const LOOPS = 32
@@ -94,13 +96,13 @@ async function hammer(stage: Stage, agent: Agent, origins: readonly string[]) {
       seen.push({ startedAt, status: answer.status, code: body.error_code, value })
     }
   })
-  const until = async (count: number) => {
+  const awaitAnswers = async (count: number) => {
     const target = seen.length + count
-    while (seen.length < target) await Bun.sleep(1)
+    await until(() => seen.length >= target, { stepMs: 1 })
   }
   return {
     seen,
-    until,
+    awaitAnswers,
     end: async () => {
       ended = true
       await Promise.all(loops)
@@ -108,7 +110,11 @@ async function hammer(stage: Stage, agent: Agent, origins: readonly string[]) {
   }
 }
 
-function describeExactness(place: string, open: () => Promise<{ stage: Stage; others: Stage[] }>) {
+function describeExactness(
+  { describe, test, beforeAll, afterAll }: ReturnType<typeof requires>,
+  place: string,
+  open: () => Promise<{ stage: Stage; others: Stage[] }>,
+) {
   describe(place, () => {
     let stage: Stage
     let others: Stage[]
@@ -131,10 +137,10 @@ function describeExactness(place: string, open: () => Promise<{ stage: Stage; ot
       async (_, { act, after }) => {
         const agent = await employAgent(stage, { secrets: { KEY: marked('value-one') } })
         const load = await hammer(stage, agent, origins())
-        await load.until(3 * LOOPS)
+        await load.awaitAnswers(3 * LOOPS)
         await act(agent, stage)
         const acknowledgedAt = performance.now()
-        await load.until(3 * LOOPS)
+        await load.awaitAnswers(3 * LOOPS)
         await load.end()
         const late = load.seen.filter(({ startedAt }) => startedAt > acknowledgedAt)
         expect(late.length).toBeGreaterThan(LOOPS)
@@ -149,11 +155,11 @@ function describeExactness(place: string, open: () => Promise<{ stage: Stage; ot
       const agent = await employAgent(stage, { secrets: { KEY: marked('value-0') } })
       const load = await hammer(stage, agent, origins())
       for (let version = 1; version <= 5; version += 1) {
-        await load.until(2 * LOOPS)
+        await load.awaitAnswers(2 * LOOPS)
         await agent.store('KEY', marked(`value-${version}`))
         const acknowledgedAt = performance.now()
         const before = load.seen.length
-        await load.until(3 * LOOPS)
+        await load.awaitAnswers(3 * LOOPS)
         const late = load.seen.slice(before).filter(({ startedAt }) => startedAt > acknowledgedAt)
         const expected = Bun.hash(marked(`value-${version}`)).toString(16)
         expect(late.length).toBeGreaterThan(LOOPS)
@@ -185,27 +191,20 @@ function describeExactness(place: string, open: () => Promise<{ stage: Stage; ot
 
 const RATE = { RATE_API: '100000/1', RATE_TOKEN: '100000/1', RATE_LOGIN: '100000/1' }
 
-describeExactness('one process, the database under test', async () => ({
+describeExactness(requires(), 'one process, the database under test', async () => ({
   stage: await openStage({ env: RATE }),
   others: [],
 }))
 
-if (databaseKind === 'postgresql') {
-  describeExactness(
-    'two instances on one PostgreSQL, the change made through one of them',
-    async () => {
-      const { socketDir, createDatabase } = await sharedCluster()
-      const env = {
-        ...RATE,
-        DB_HOST: socketDir,
-        DB_NAME: await createDatabase(),
-        DB_USER: 'cloakroom',
-        DB_SSLMODE: 'disable',
-      }
-      const stage = await openStage({ env })
-      // The other one knows the same upstream and trusts the same authority.
-      const other = await openStage({ env: { ...env, RESOLVER_CA_FILE: stage.caFile } })
-      return { stage, others: [other] }
-    },
-  )
-}
+describeExactness(
+  requires('postgresql'),
+  'two instances on one PostgreSQL, the change made through one of them',
+  async () => {
+    const { env: place } = await preparedDatabase()
+    const env = { ...RATE, ...place }
+    const stage = await openStage({ env })
+    // Both instances use the same upstream and trust the same authority.
+    const other = await openStage({ env: { ...env, RESOLVER_CA_FILE: stage.caFile } })
+    return { stage, others: [other] }
+  },
+)

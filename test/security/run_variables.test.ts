@@ -11,7 +11,7 @@ import { sealTokenEnvelope } from '../../src/platform/crypto/envelope.ts'
 import { sealSecretValue } from '../../src/platform/crypto/secret_value.ts'
 import { mintToken, tokenKeyPair } from '../../src/platform/crypto/token.ts'
 import { openAccount, type Terminal } from '../cli/person.ts'
-import { startTestApp, type TestApp } from '../support/app.ts'
+import { sharedApp, type TestApp } from '../support/app.ts'
 import { marked } from '../support/canary.ts'
 
 let app: TestApp
@@ -19,8 +19,8 @@ let ada: Terminal
 let token: string
 
 beforeAll(async () => {
-  app = await startTestApp()
-  ada = await openAccount(app, 'ada@example.com')
+  app = await sharedApp()
+  ada = await openAccount(app, 'ada@run-variables.example')
   await ada.must('init', 'payments')
   ada.write('taken.sh', 'touch taken\n')
   const script = join(ada.cwd, 'taken.sh')
@@ -28,9 +28,8 @@ beforeAll(async () => {
   const issued = await ada.json('workload-token', 'issue', 'ci')
   token = (issued as { token: string }).token
 })
-afterAll(async () => {
+afterAll(() => {
   ada.remove()
-  await app.stop()
 })
 
 const wasTaken = () => existsSync(join(ada.cwd, 'taken'))

@@ -16,6 +16,7 @@ import { freshDatabase, type TestDatabase } from '../support/database.ts'
 import { expectFailure } from '../support/failure.ts'
 import { logInAs, type Person, recoveryFields, registerPerson } from '../support/people.ts'
 import { startServer } from '../support/server_process.ts'
+import { until } from '../support/until.ts'
 
 const OLD = 'the-old-secret-key-the-old-secret-key'
 const NEW = 'the-new-secret-key-the-new-secret-key'
@@ -116,7 +117,7 @@ describe('a new key before the old one', () => {
     expect((await logIn(app)).status).toBe(200)
     expect((await refresh(app)).status).toBe(200)
     expect((await beginRecovery(app)).status).toBe(200)
-    while ((await keysInUse(app))?.token === idOf(OLD)) await Bun.sleep(10)
+    await until(async () => (await keysInUse(app))?.token !== idOf(OLD))
     expect(await keysInUse(app)).toEqual({
       password: idOf(NEW),
       recovery: idOf(OLD),

@@ -6,7 +6,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
 import type { Policy } from '../../src/platform/policy.ts'
-import { type Agent, employAgent, expectRefused, openStage, type Stage } from '../support/agent.ts'
+import { type Agent, employAgent, expectRefused, sharedStage, type Stage } from '../support/agent.ts'
 
 const KEY = 'whsec_0123456789'
 const STRIPE = '{timestamp}.{body}'
@@ -15,7 +15,7 @@ let stage: Stage
 let agent: Agent
 
 beforeAll(async () => {
-  stage = await openStage()
+  stage = await sharedStage()
   agent = await employAgent(stage, { secrets: { NONE: KEY } })
   const policies: Record<string, Policy> = {
     SILENT: { allowed_methods: ['POST'] },

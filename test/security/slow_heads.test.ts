@@ -1,4 +1,4 @@
-// tier: quick
+// tier: all
 /** A connection on which no whole head of a request arrives is closed, however slowly it goes on (docs/threat-model.md). */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { connect, type Socket } from 'node:net'
@@ -21,7 +21,7 @@ function open(origin: string, text: string): { socket: Socket; closed: Promise<v
   return { socket, closed }
 }
 
-test('silent, half-open and trickling connections of both listeners are closed, and others are served', async () => {
+test('both listeners close silent, half-open and trickling connections and serve others meanwhile', async () => {
   const origins = [app.controlPlane, app.resolver]
   const slow = origins.flatMap((origin) => [open(origin, ''), open(origin, BEGUN)])
   const trickling = origins.map((origin) => open(origin, BEGUN))

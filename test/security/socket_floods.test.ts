@@ -1,4 +1,4 @@
-// tier: quick
+// tier: all
 /**
  * A WebSocket whose frames are as small and as many as can be slows only itself (protocol 6.3), from either
  * side. Held against a bound is the most processor time that the server used between two turns of its event

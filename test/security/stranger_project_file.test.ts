@@ -12,7 +12,7 @@ import { groups, topLevel } from '../../src/cli/catalogue/index.ts'
 import { executable } from '../binary/executable.ts'
 import { openAccount, PASSWORD, type Run, type Terminal } from '../cli/person.ts'
 import { inTerminal } from '../cli/pseudo_terminal.ts'
-import { startTestApp, type TestApp } from '../support/app.ts'
+import { sharedApp, type TestApp } from '../support/app.ts'
 import { marked } from '../support/canary.ts'
 
 const VALUE = marked('sk_live_stranger_1')
@@ -47,18 +47,17 @@ let workload: string
 let stranger: ReturnType<typeof openStranger>
 
 beforeAll(async () => {
-  app = await startTestApp()
+  app = await sharedApp()
   stranger = openStranger()
-  ada = await openAccount(app, 'ada@example.com')
+  ada = await openAccount(app, 'ada@stranger-project-file.example')
   await ada.must('init', 'payments')
   await ada.must('secrets', 'set', `STRIPE_KEY=${VALUE}`)
   token = ((await ada.json('agent', 'create', 'bot')) as { token: string }).token
   workload = ((await ada.json('workload-token', 'issue', 'ci')) as { token: string }).token
 })
-afterAll(async () => {
+afterAll(() => {
   stranger.close()
   ada.remove()
-  await app.stop()
 })
 
 /** No address from the environment, so that the project file's is the first that counts. */
@@ -103,7 +102,7 @@ const ARGUMENTS: Record<string, string[]> = {
   'secrets set': ['secrets', 'set', 'NAME=x'],
   'secrets push': ['secrets', 'push', 'some.env'],
   'secrets pull': ['secrets', 'pull'],
-  'workspace invite': ['workspace', 'invite', 'eve@example.com'],
+  'workspace invite': ['workspace', 'invite', 'eve@stranger-project-file.example'],
   'token revoke': ['token', 'revoke', 'bot', '0190'],
   'secrets delete': ['secrets', 'delete', 'STRIPE_KEY', '--yes'],
   'audit list': ['audit', 'list'],
@@ -211,7 +210,7 @@ describe('nothing arrives at a stranger', () => {
     })
     const server = { SERVICE_SERVER_URL: `http://127.0.0.1:${redirecting.port}` }
     const stdin = `${PASSWORD}\n`
-    const args = ['login', 'ada@example.com', '--password-stdin', '--insecure-storage']
+    const args = ['login', 'ada@stranger-project-file.example', '--password-stdin', '--insecure-storage']
     const { code, err } = await ada.run(args, { env: server, stdin })
     expect([code, err]).toEqual([6, expect.stringContaining('no redirect is followed')])
     const env = { ...server, SERVICE_TOKEN: token }
@@ -230,7 +229,7 @@ describe('after the yes', () => {
       out: `folder    ${cwd}\nserver    ${app.controlPlane}\nresolver  ${app.resolver}\n`,
       err: '',
     })
-    expect((await run(['whoami'])).out).toContain('ada@example.com')
+    expect((await run(['whoami'])).out).toContain('ada@stranger-project-file.example')
     expect((await run(['secrets', 'get', 'STRIPE_KEY'], { reveals: true })).out).toBe(VALUE)
     const env = { SERVICE_TOKEN: token }
     const reader = { SERVICE_TOKEN: workload }
@@ -239,7 +238,7 @@ describe('after the yes', () => {
     // The resolver's own answer.
     expect((await run(['call', 'https://a.example/'], { env })).err).toContain('domain_blocked')
     const stdin = `${PASSWORD}\n`
-    const login = ['login', 'ada@example.com', '--password-stdin', '--insecure-storage']
+    const login = ['login', 'ada@stranger-project-file.example', '--password-stdin', '--insecure-storage']
     expect((await run(login, { stdin })).code).toBe(0)
   })
 
@@ -344,7 +343,7 @@ describe('who says yes', () => {
   test('an address that this user set anyway needs no yes', async () => {
     const { run } = clone('nothing-new', ours())
     const env = { XDG_CONFIG_HOME: join(ada.home, 'other') }
-    const logIn = ['login', 'ada@example.com', '--password-stdin', '--insecure-storage']
+    const logIn = ['login', 'ada@stranger-project-file.example', '--password-stdin', '--insecure-storage']
     const server = ['--server', app.controlPlane]
     expect((await run([...logIn, ...server], { env, stdin: `${PASSWORD}\n` })).code).toBe(0)
     expect((await run(['whoami'], { env })).code).toBe(0)

@@ -7,24 +7,23 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { existsSync, mkdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { openAccount, type Terminal } from '../cli/person.ts'
-import { startTestApp, type TestApp } from '../support/app.ts'
+import { sharedApp, type TestApp } from '../support/app.ts'
 import { marked } from '../support/canary.ts'
 
 let app: TestApp
 let ada: Terminal
 
 beforeAll(async () => {
-  app = await startTestApp()
-  ada = await openAccount(app, 'ada@example.com')
+  app = await sharedApp()
+  ada = await openAccount(app, 'ada@stranger-template.example')
   await ada.must('init', 'bank')
   await ada.must('secrets', 'set', `ROOT_KEY=${marked('root')}`, '-p', 'bank', '-e', 'production')
   await ada.must('init', 'toy')
   await ada.must('secrets', 'set', 'PORT=8080')
   await ada.must('secrets', 'set', `TOY_KEY=${marked('toy')}`, '-e', 'production')
 })
-afterAll(async () => {
+afterAll(() => {
   ada.remove()
-  await app.stop()
 })
 
 const inject = (...args: string[]) =>

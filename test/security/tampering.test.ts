@@ -1,14 +1,16 @@
 // tier: quick, both databases in test:all
 /**
- * Somebody writes in the database of a running installation: each column of each table which a verdict depends
- * on, one at a time, in a signed workspace. What its callers and clients get then is what its members signed, or a
- * refusal, and nothing else is sent; others go on; and put back, it works again.
+ * An attacker writes in the database of a running installation: each column of each table that a decision
+ * depends on, one at a time, in a signed workspace. Callers and clients then get what the members signed or
+ * a refusal, and nothing else is sent. Other workspaces are unaffected, and restored rows work again.
+ * `bun run test` changes one column of twenty.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { ApiError } from '../../src/client/http/api.ts'
 import { UntrustedKey } from '../../src/client/workspace_key.ts'
 import { Refusal } from '../../src/sigchain/index.ts'
 import { openStage, type Stage } from '../support/agent.ts'
+import { sample } from '../support/sample.ts'
 import {
   dropConstraints,
   keepAs,
@@ -35,6 +37,13 @@ type Outcome = { got: string } | { refusal: unknown }
 type Outcomes = Record<string, Outcome>
 
 const concerned = Object.keys(verdicts)
+/** A column, or what happens to a row, with its table. */
+const subjects = concerned.flatMap((table) =>
+  Object.keys(verdicts[table] ?? {}).map((subject) => ({ table, subject })),
+)
+const sampled = new Map<string, string[]>()
+for (const { table, subject } of sample('tampering', subjects, 20))
+  sampled.set(table, [...(sampled.get(table) ?? []), subject])
 /** More than the time for which anything of a token's row is kept. */
 const TOKEN_KEPT_MS = 601_000
 
@@ -125,7 +134,7 @@ async function attempt(table: string, { subject, name, apply }: Tampering) {
   }
 }
 
-test('what is asked brings something, or is refused, before anything is changed', () => {
+test('every probe succeeds or is refused as expected before anything is changed', () => {
   expect(
     Object.entries(gotOfAll(before))
       .filter(([, got]) => got === null)
@@ -138,7 +147,7 @@ test('what is asked brings something, or is refused, before anything is changed'
   ])
 })
 
-test('each table and each column of the schema has a verdict', () => {
+test('every table and column of the schema has a verdict', () => {
   expect([...concerned, ...Object.keys(unconcerned)].sort()).toEqual(Object.keys(tables).sort())
   for (const table of concerned)
     expect([table, ...Object.keys(verdicts[table] ?? {}).sort()]).toEqual([
@@ -147,26 +156,28 @@ test('each table and each column of the schema has a verdict', () => {
     ])
 })
 
-describe('what is changed in the database is refused, or changes nothing', () => {
-  test.each(concerned)('%s', async (table) => {
-    const of = rows[table]
-    if (!of) throw new Error(`there are no rows of ${table} to change`)
+describe('a change in the database is refused or has no effect', () => {
+  test.each([...sampled])('%s: %j', async (table, chosen) => {
+    const target = rows[table]
+    if (!target) throw new Error(`there are no rows of ${table} to change`)
     const found = new Map<string, string[]>()
-    for (const tampering of tamperingsOf(table, of)) {
-      const refused = await attempt(table, tampering)
-      if (refused)
-        found.set(tampering.subject, [...(found.get(tampering.subject) ?? []), ...refused])
+    for (const tampering of tamperingsOf(table, target)) {
+      const { subject } = tampering
+      const refused = chosen.includes(subject) ? await attempt(table, tampering) : null
+      if (refused) found.set(subject, [...(found.get(subject) ?? []), ...refused])
     }
-    const expected = Object.entries(verdicts[table] ?? {})
-    expect(expected.map(([subject]) => [subject, verdictOf(table, found.get(subject))])).toEqual(
-      expected.map(([subject, verdict]) => [subject, verdict === 'refused' ? verdict : 'harmless']),
+    expect(chosen.map((subject) => [subject, verdictOf(table, found.get(subject))])).toEqual(
+      chosen.map((subject) => [
+        subject,
+        verdicts[table]?.[subject] === 'refused' ? 'refused' : 'harmless',
+      ]),
     )
     expect(gotOfAll(await ask())).toEqual(gotOfAll(before))
   })
 })
 
-/** Of these the server refuses by itself; of a chain that it has verified it keeps what it knows. */
-const ofEachCall = /^(secrets|token_envelopes|token_grants|manifests)$/
+/** The server reads these for each call and refuses by itself. It keeps a chain that it has verified. */
+const ofEachCall = /^(secrets|tokens|token_envelopes|token_grants|manifests)$/
 
 function verdictOf(table: string, refused: string[] | undefined): string {
   if (refused === undefined) return 'never changed'

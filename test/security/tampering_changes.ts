@@ -33,6 +33,8 @@ export type RowsOf = {
   used: readonly string[]
   other: string
   foreign: string
+  /** All rows that the target has here, to be deleted together. */
+  all?: string
   /** What stays in a row that becomes another. */
   key: readonly string[]
   /** What a row of another workspace is inserted with. */
@@ -125,6 +127,15 @@ function ofRow(table: string, used: string, rows: RowsOf): Tampering[] {
       name: 'no row',
       apply: changing(`delete from ${table} where ${used} returning 1`),
     },
+    ...(rows.all && used === rows.used[0]
+      ? [
+          {
+            subject: 'deleted',
+            name: 'no rows at all',
+            apply: changing(`delete from ${table} where ${rows.all} returning 1`),
+          },
+        ]
+      : []),
     {
       subject: 'inserted',
       name: 'one row more',

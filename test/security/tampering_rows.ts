@@ -54,7 +54,8 @@ export function rowsOf(
       made: { name: `'another'`, description: `'another'`, environments: `'{production}'` },
     },
     secrets: {
-      used: [secret(projectId, 'KEY')],
+      used: ['KEY', 'OTHER'].map((name) => secret(projectId, name)),
+      all: inDevelopment(projectId),
       other: secret(projectId, 'OTHER'),
       foreign: secret(neighbour.projectId, 'KEY'),
       key: ['id', 'workspace_id', 'project_id', 'environment', 'key'],
@@ -116,6 +117,7 @@ export function rowsOf(
     },
     workspace_links: {
       used: [1, 3, 6].map((seq) => `${ours} and seq = ${seq}`),
+      all: ours,
       other: `${ours} and seq = 4`,
       foreign: `${theirs} and seq = 3`,
       key: ['workspace_id', 'seq'],

@@ -1,16 +1,15 @@
 // tier: quick
 /** Bodies that are refused before they are read: the answer arrives, and nothing stays open for them. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import { connect } from 'node:net'
-import { startTestApp, type TestApp } from '../support/app.ts'
+import { sharedApp, startTestApp, type TestApp } from '../support/app.ts'
 
 const MIB = 1_048_576
 
 let app: TestApp
 beforeAll(async () => {
-  app = await startTestApp()
+  app = await sharedApp()
 })
-afterAll(() => app.stop())
 
 /** Sends a body, in one go as Go's client does or with pauses, and resolves when the connection is closed. */
 function send(origin: string, path: string, framing: string, body: Uint8Array[], pauseMs = 0) {

@@ -6,7 +6,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Policy } from '../../src/platform/policy.ts'
-import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'
+import { type Agent, employAgent, sharedStage, type Stage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 
 const NARROW = marked('only-for-one-host')
@@ -16,7 +16,7 @@ let stage: Stage
 let agent: Agent
 
 beforeAll(async () => {
-  stage = await openStage()
+  stage = await sharedStage()
   agent = await employAgent(stage)
   await agent.store('NARROW', NARROW, { policy: { allowed_domains: ['other.example'] } })
   await agent.store('COMPOSED', TEXT, { policy: { references: true } })

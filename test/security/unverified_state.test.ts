@@ -1,8 +1,8 @@
 // tier: quick
 /**
- * Somebody writes into the database of a running server, and has its keys, too. In a signed workspace
- * nothing counts that its members did not sign: each row that a verdict depends on is written otherwise, one
- * at a time, and nothing is sent; what others have goes on.
+ * An attacker writes into the database of a running server and has the server's keys. In a signed workspace
+ * only what its members signed counts. tampering.test.ts changes every column; here are the attacks that
+ * change more than one row, forge signatures, or depend on what the process saw before.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { TLSSocket } from 'node:tls'
@@ -182,22 +182,10 @@ describe('a token is refused', () => {
     return ({ tokenId }) => sql().unsafe(text, [tokenId])
   }
   refusesAtFirstSight({
-    'without its grant': ({ tokenId }) =>
-      sql()`delete from token_grants where token_id = ${tokenId}`,
-    'with the grant of another': ({ tokenId }) =>
-      sql()`update token_grants set (statement, signature) =
-          (select statement, signature from token_grants where token_id = ${neighbour.tokenId})
-        where token_id = ${tokenId}`,
-    'with the binding of another': ({ tokenId }) =>
-      sql()`update token_grants set binding =
-          (select binding from token_grants where token_id = ${neighbour.tokenId})
-        where token_id = ${tokenId}`,
     'that a stranger granted': (rows) => rows.grant({}, stranger),
     'whose grant is for another key': (rows) =>
       rows.grant({ public_key: stranger.identity.public_key }),
     'of another agent': set('agent_id', 'null'),
-    'with another label': set('label', "'other'"),
-    'with more capabilities': set('capabilities', `'["use", "read"]'`),
     'with other environments': set('environment', "'development'"),
     'with other projects': async (rows) => set('project_id', `'${rows.projectId}'`)(rows),
     'with another public key': set('public_key', `decode(repeat('09', 32), 'hex')`),
@@ -270,8 +258,6 @@ describe('a token is refused', () => {
 
 describe('an envelope is refused', () => {
   refusesAtFirstSight({
-    'that nobody signed': ({ tokenId }) =>
-      sql()`update token_envelopes set statement = null, signature = null where token_id = ${tokenId}`,
     'that a stranger signed': (rows) => rows.provision(undefined, stranger),
     'that is not the one that was signed': async (rows) => {
       const [before] = await sql()<{ statement: string; signature: Uint8Array }[]>`
@@ -293,23 +279,6 @@ describe('an environment is refused', () => {
     stage.app.connection.db.insert(secrets).values(await rows.row(key, value))
   const remove = ({ projectId }: SignedRows, key: string) =>
     sql()`delete from secrets where project_id = ${projectId} and key = ${key}`
-
-  refusesAtFirstSight({
-    'without its manifest': ({ projectId }) =>
-      sql()`delete from manifests where project_id = ${projectId}`,
-    'with the manifest of another': ({ projectId }) =>
-      sql()`update manifests set (statement, signature) =
-          (select statement, signature from manifests where project_id = ${neighbour.projectId})
-        where project_id = ${projectId}`,
-    'that lacks a secret, also one that is not used': (rows) => remove(rows, 'OTHER'),
-    'that has one more': (rows) => insert(rows, 'MORE', marked('more_')),
-    'with another value, properly sealed': async (rows) => {
-      await remove(rows, 'OTHER')
-      await insert(rows, 'OTHER', marked('mallory_'))
-    },
-    'with a value that the outer layer does not open': ({ projectId }) =>
-      sql()`update secrets set value = value || decode('00', 'hex') where project_id = ${projectId} and key = 'OTHER'`,
-  })
 
   test('that is put back to an older state, manifest and all; the newest goes on', async () => {
     const rows = await open()

@@ -17,23 +17,22 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { openAccount, type Terminal } from '../cli/person.ts'
-import { startTestApp, type TestApp } from '../support/app.ts'
+import { sharedApp, type TestApp } from '../support/app.ts'
 
 let app: TestApp
 let ada: Terminal
 let elsewhere: string
 
 beforeAll(async () => {
-  app = await startTestApp()
-  ada = await openAccount(app, 'ada@example.com')
+  app = await sharedApp()
+  ada = await openAccount(app, 'ada@written-through-links.example')
   await ada.must('init', 'payments')
   await ada.must('secrets', 'set', 'ONE_KEY=first value')
   elsewhere = join(ada.home, 'elsewhere')
   mkdirSync(elsewhere)
 })
-afterAll(async () => {
+afterAll(() => {
   ada.remove()
-  await app.stop()
 })
 
 const at = (...names: string[]) => join(ada.cwd, ...names)

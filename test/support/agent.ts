@@ -23,6 +23,7 @@ import { type FaultCode, messageOf, statusOf } from '../../src/platform/fault.ts
 import type { Policy } from '../../src/platform/policy.ts'
 import { systemTimers, type Timers } from '../../src/platform/timers.ts'
 import { type Answer, startTestApp, type TestApp, UNLIMITED } from './app.ts'
+import { preparedDatabase, type TestDatabase } from './database.ts'
 import { type Person, registerPerson } from './people.ts'
 import { databasePlace } from './places.ts'
 import { until } from './until.ts'
@@ -97,10 +98,10 @@ export async function sharedStage({
   names = [],
   timers = systemTimers,
 }: Omit<StageOptions, 'env'> = {}): Promise<Stage> {
-  shared ??= openWorld().then(async (world) => ({
-    world,
-    app: await startIn(world, UNLIMITED, currentTimers),
-  }))
+  shared ??= openWorld().then(async (world) => {
+    const database = await preparedDatabase({ isKept: true })
+    return { world, app: await startIn(world, UNLIMITED, currentTimers, database) }
+  })
   const { world, app } = await shared
   for (const state of [world.names, world.ttls]) state.clear()
   for (const state of [world.lookups, app.logs]) state.length = 0
@@ -127,6 +128,7 @@ function startIn(
   { caFile, names, ttls, lookups }: World,
   env: Record<string, string>,
   timers: Timers | undefined,
+  database?: TestDatabase,
 ): Promise<TestApp> {
   const lookup = async (host: string) => {
     lookups.push(host)
@@ -136,7 +138,7 @@ function startIn(
     return addresses.map((address) => ({ address, ttl: ttls.get(host) ?? 0 }))
   }
   const networks = { RESOLVER_ALLOW_NETWORKS: '127.0.0.1/32', RESOLVER_CA_FILE: caFile }
-  return startTestApp({ ...networks, ...env }, { lookup, timers })
+  return startTestApp({ ...networks, ...env }, { lookup, timers, ...(database && { database }) })
 }
 
 /** An upstream beside the app, whose names lead to it. */

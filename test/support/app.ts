@@ -59,7 +59,9 @@ let shared: Promise<TestApp> | undefined
  * Nothing stops it: the runner removes its database.
  */
 export async function sharedApp(): Promise<TestApp> {
-  shared ??= startTestApp(UNLIMITED)
+  shared ??= preparedDatabase({ isKept: true }).then((database) =>
+    startTestApp(UNLIMITED, { database }),
+  )
   return { ...(await shared), stop: async () => {} }
 }
 

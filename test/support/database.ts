@@ -43,8 +43,8 @@ export async function freshDatabase(): Promise<TestDatabase> {
   return { env: databaseVariables(socketDir, await createDatabase()), remove: () => {} }
 }
 
-/** One that has our schema and no row. */
-export async function preparedDatabase(): Promise<TestDatabase> {
+/** A database with the current schema and no rows. @param isKept leaves it to the runner. */
+export async function preparedDatabase({ isKept = false } = {}): Promise<TestDatabase> {
   if (databaseKind === 'embedded') {
     directory ??= prepareDirectory()
     const database = newDirectory()
@@ -52,7 +52,7 @@ export async function preparedDatabase(): Promise<TestDatabase> {
     return database
   }
   const { socketDir, createDatabase } = await preparedCluster()
-  const name = await createDatabase({ template: PREPARED })
+  const name = await createDatabase({ template: PREPARED, isKept })
   return { env: databaseVariables(socketDir, name), remove: () => {} }
 }
 

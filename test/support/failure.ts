@@ -1,6 +1,6 @@
-/** Refusals as a whole: status, code, sentence and fields, nothing more, and nothing written. */
+/** Compares a whole refusal: status, code, sentence and fields, and that nothing was written. */
 import { expect } from 'bun:test'
-import { getTableName, sql } from 'drizzle-orm'
+import { getTableName } from 'drizzle-orm'
 import * as limits from '../../src/platform/db/schema/limits.ts'
 import { type FaultCode, type FieldFault, messageOf, statusOf } from '../../src/platform/fault.ts'
 import type { Answer, CallOptions, TestApp } from './app.ts'
@@ -37,7 +37,7 @@ export function sentenceOf(code: FaultCode, message: string, fields?: FieldFault
 
 export type Call = [method: string, path: string, options?: CallOptions]
 
-/** Makes the call, and expects this refusal and every table as it was. */
+/** Makes the call and expects this refusal and unchanged tables. */
 export async function expectRefusal(
   app: TestApp,
   call: Call,
@@ -49,32 +49,59 @@ export async function expectRefusal(
   expect(await contentOf(app)).toEqual(before)
 }
 
-/** That a role was refused, or a value read, is itself put on record. */
-const but: Record<string, string> = {
+/** Refusals by role and reads of values are recorded themselves. */
+const CONDITIONS: Record<string, string> = {
   audit_logs: "where action is null or action not in ('access.denied', 'secret.read')",
 }
 
-/** Attempts count also where they are refused. */
+/** Attempts are counted also when they are refused. */
 export const LIMITS = Object.values(limits).map((table) => getTableName(table))
-const BACKGROUND = `('${[
+
+/** Written in the background: audit counts, when tokens were used, who was active, and counters of limits. */
+export const BACKGROUND = [
   ...['audit_deltas', 'audit_rollups', 'audit_terms', 'token_uses', 'user_activity'],
   ...LIMITS,
-].join("','")}')`
+]
 
 /**
- * A digest of the rows of each table, but for what is written in the background: the audit's counts, when
- * tokens were used, who was active, and what limits count.
+ * A row's version is the transaction that wrote it. Every later one is greater, so where the number of rows
+ * is the same, no two changes cancel out.
  */
-export async function contentOf({ connection: { db }, flushAudit }: TestApp): Promise<unknown[]> {
+export const TABLE_VERSION = `count(*) || '/' || coalesce(sum(xmin::text::bigint), 0)`
+
+type State = { snapshot: string; versions: unknown[] }
+
+let statement: Promise<string> | undefined
+const lastStates = new WeakMap<object, State>()
+
+/** The version of each table's content, without reading the content. */
+export async function contentOf({ connection, flushAudit }: TestApp): Promise<unknown[]> {
   await flushAudit()
-  const tables = await db.execute<{ name: string }>(
-    sql`select tablename as name from pg_tables where schemaname = 'public'
-      and tablename not in ${sql.raw(BACKGROUND)} order by 1`,
-  )
-  const digests = tables.map(({ name }) =>
-    sql.raw(
-      `select '${name}' as name, md5(coalesce(string_agg(t::text, '|' order by t::text), '')) as digest from "${name}" t ${but[name] ?? ''}`,
-    ),
-  )
-  return [...(await db.execute(sql.join(digests, sql.raw(' union all '))))]
+  const { sql } = connection
+  const [row] = await sql`select pg_current_snapshot()::text as snapshot`
+  const last = lastStates.get(connection)
+  // No transaction has ended since, so the tables are the same.
+  if (last?.snapshot === row?.snapshot) return last?.versions ?? []
+  statement ??= selectVersions(sql)
+  const versions = [...(await sql.unsafe(await statement, [], { prepare: true }))]
+  lastStates.set(connection, { snapshot: String(row?.snapshot), versions })
+  return versions
 }
+
+async function selectVersions(sql: TestApp['connection']['sql']): Promise<string> {
+  const tables = await sql<{ name: string }[]>`
+    select tablename as name from pg_tables where schemaname = 'public' order by 1`
+  const versions = tables
+    .filter(({ name }) => !BACKGROUND.includes(name))
+    .map(({ name }) => {
+      const condition = CONDITIONS[name] ?? ''
+      const version = name === 'sessions' ? SESSIONS_VERSION : TABLE_VERSION
+      return `select '${name}' as name, ${version} as version from "${name}" t ${condition}`
+    })
+    .join(' union all ')
+  // Parallel workers would return the tables in any order.
+  return `${versions} order by name`
+}
+
+/** Every column except the time of the last use, which the server updates once a minute. */
+const SESSIONS_VERSION = `md5(string_agg((to_jsonb(t) - 'last_used_at')::text, '|' order by t.id))`

@@ -63,6 +63,8 @@ export const NEEDS = {
   shellcheck: program('shellcheck'),
   busybox: program('busybox'),
   bash: program('bash'),
+  dash: program('dash'),
+  python: program('python3'),
   zsh: program('zsh'),
   fish: program('fish'),
   jq: program('jq'),
@@ -87,8 +89,16 @@ export const NEEDS = {
     otherwise: 'needs Linux on x86-64',
   },
   root: { isPresent: () => process.getuid?.() === 0, packages: [], otherwise: 'run as root' },
+  mounts: {
+    isPresent: () => process.getuid?.() === 0 && canUnshare('--mount'),
+    packages: [],
+    otherwise: 'run as root on Linux, with the right to mount',
+  },
   'network-namespaces': {
-    isPresent: () => process.getuid?.() === 0 && findProgram('ip') !== null && canMakeNamespace(),
+    isPresent: () =>
+      process.getuid?.() === 0 &&
+      findProgram('ip') !== null &&
+      canUnshare('--mount', '--pid', '--net', '--fork'),
     packages: ['iproute2'],
     otherwise: 'run as root on Linux',
   },
@@ -96,10 +106,11 @@ export const NEEDS = {
 
 export type Need = keyof typeof NEEDS
 
-function canMakeNamespace(): boolean {
+function canUnshare(...namespaces: string[]): boolean {
   return (
     findProgram('unshare') !== null &&
-    Bun.spawnSync(['unshare', '--net', 'true'], { stdout: 'ignore', stderr: 'ignore' }).success
+    Bun.spawnSync(['unshare', ...namespaces, 'true'], { stdout: 'ignore', stderr: 'ignore' })
+      .success
   )
 }
 

@@ -1,6 +1,7 @@
 /**
- * Programs of others that tests use and that are too large to be dependencies: Python's, at the versions of
- * requirements.txt, packages of npm, and programs of Go. Installed once, into a cache in node_modules.
+ * Programs that tests use and that are too large to be dependencies: Python's, at the versions in
+ * requirements.txt, npm packages, and Go programs. Each is installed once, into a cache in node_modules. A test
+ * that uses one declares `requires('python-venv')` or `requires('go')`; then a failed installation fails the test.
  */
 import { existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
@@ -10,8 +11,8 @@ import { watched } from './watched.ts'
 const CACHE = join(import.meta.dir, '..', '..', 'node_modules', '.cache', 'cloakroom')
 const REQUIREMENTS = join(import.meta.dir, 'requirements.txt')
 
-/** The Python that has the packages; `null`, said loudly, where they cannot be had. */
-export async function otherPython(): Promise<string | null> {
+/** The Python that has the packages. */
+export async function otherPython(): Promise<string> {
   const place = await installed(
     'python',
     await Bun.file(REQUIREMENTS).text(),
@@ -21,28 +22,28 @@ export async function otherPython(): Promise<string | null> {
       await run([join(directory, 'bin', 'python'), ...pip, '--requirement', REQUIREMENTS])
     },
   )
-  return place && join(place, 'bin', 'python')
+  return join(place, 'bin', 'python')
 }
 
 /** The `node_modules` with packages of npm, `name@version`, and what they need. */
-export async function otherPackages(...specs: string[]): Promise<string | null> {
+export async function otherPackages(...specs: string[]): Promise<string> {
   const place = await installed('npm', specs.join(' '), async (directory) => {
     await Bun.write(join(directory, 'package.json'), '{"private":true}')
     await run([process.execPath, 'add', '--exact', ...specs], directory)
   })
-  return place && join(place, 'node_modules')
+  return join(place, 'node_modules')
 }
 
 /** A program of Go, `module/path@version`, built from the sources of the module proxy. */
-export async function otherGoProgram(module: string): Promise<string | null> {
+export async function otherGoProgram(module: string): Promise<string> {
   const place = await installed('go', module, (directory) =>
     run(['go', 'install', module], undefined, { ...withGo(), GOBIN: directory }),
   )
-  return place && join(place, basename(module.replace(/@.*/, '')))
+  return join(place, basename(module.replace(/@.*/, '')))
 }
 
 /** One of ours over packages of Go, from its `main.go` and `go.mod`. */
-export async function ownGoProgram(folder: string): Promise<string | null> {
+export async function ownGoProgram(folder: string): Promise<string> {
   const files = ['go.mod', 'main.go'].map((name) => join(folder, name))
   const texts = await Promise.all(files.map((file) => Bun.file(file).text()))
   const place = await installed('go', texts.join('\n'), async (directory) => {
@@ -51,7 +52,7 @@ export async function ownGoProgram(folder: string): Promise<string | null> {
     )
     await run(['go', 'build', '-mod=mod', '-o', 'program', '.'], directory, withGo())
   })
-  return place && join(place, 'program')
+  return join(place, 'program')
 }
 
 function withGo(): NodeJS.ProcessEnv {
@@ -63,7 +64,7 @@ async function installed(
   kind: string,
   versions: string,
   install: (directory: string) => Promise<void>,
-): Promise<string | null> {
+): Promise<string> {
   const place = join(CACHE, `${kind}-${Bun.hash(versions).toString(36)}`)
   if (existsSync(place)) return place
   await mkdir(CACHE, { recursive: true })
@@ -73,20 +74,9 @@ async function installed(
     renameSync(directory, place)
   } catch (error) {
     rmSync(directory, { recursive: true, force: true })
-    if (!existsSync(place)) return absent(versions, error)
+    if (!existsSync(place)) throw new Error(`cannot be installed: ${versions}`, { cause: error })
   }
   return place
-}
-
-/** CI has them all. */
-function absent(versions: string, cause: unknown): null {
-  if (process.env.CI) throw new Error(`cannot be installed: ${versions}`, { cause })
-  const bar = '!'.repeat(88)
-  process.stdout.write(
-    `\n${bar}\n!! NOT INSTALLED, AND NOT TESTED WITH: ${versions.split(/\s+/).join(' ').slice(0, 2000)}\n`,
-  )
-  process.stdout.write(`!! ${cause}\n${bar}\n`)
-  return null
 }
 
 /** Debian's own may come second in the path, and need python3-venv. */

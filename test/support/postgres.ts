@@ -5,14 +5,20 @@
  */
 import { chownSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import postgres from 'postgres'
-import { searcher, searchFiles } from './canary.ts'
+import postgres, { type Sql } from 'postgres'
+import { search, searcher, searchFiles } from './canary.ts'
 import { databasePlace } from './places.ts'
 import { findPostgres } from './postgres_programs.ts'
 import { until } from './until.ts'
 
-/** Which database to copy, if not the empty one, and under which name, if not one that is free. */
-type NewDatabase = { template?: string; name?: string }
+type NewDatabase = {
+  /** The database to copy; an empty one by default. */
+  template?: string
+  /** A free name by default. */
+  name?: string
+  /** Leaves the database to the end of the whole cluster, where `stop` would search and drop it. */
+  isKept?: boolean
+}
 
 export type Cluster = {
   socketDir: string
@@ -64,26 +70,22 @@ export async function startCluster(): Promise<Cluster> {
     cwd: home,
     ...owner,
   })
+  await waitUntilReady(home)
+  const joined = joinCluster(home)
   const stop = async () => {
+    await joined.stop()
     await searchDump([join(bin, 'pg_dumpall'), '--lock-wait-timeout=10000'], home)
     server.kill('SIGINT')
     await server.exited
     searchFiles('database', home)
     rmSync(home, { recursive: true, force: true })
   }
-  await waitUntilReady(home)
-  return {
-    socketDir: home,
-    bin,
-    pid: () => server.pid,
-    createDatabase: (options) => createDatabase(home, options),
-    stop,
-  }
+  return { ...joined, pid: () => server.pid, stop }
 }
 
 /**
- * A cluster that another process started and will stop. To stop here is to search and drop the databases
- * that were made here, so that a leak is named with the file that was running.
+ * A cluster that another process started and will stop. `stop` searches and drops the databases that this
+ * process created, so that a leak is reported with the file that was running.
  */
 export function joinCluster(socketDir: string): Cluster {
   const bin = findPostgres() ?? ''
@@ -93,25 +95,40 @@ export function joinCluster(socketDir: string): Cluster {
     bin,
     pid: () =>
       Number(readFileSync(join(socketDir, 'data', 'postmaster.pid'), 'utf8').split('\n')[0]),
-    createDatabase: async (options) => {
+    createDatabase: async ({ isKept = false, ...options } = {}) => {
       const name = await createDatabase(socketDir, options)
-      own.push(name)
+      if (!isKept) own.push(name)
       return name
     },
     stop: async () => {
-      for (const name of own.splice(0)) await searchAndDrop(bin, socketDir, name)
+      for (const name of own.splice(0)) await searchAndDrop(socketDir, name)
     },
   }
 }
 
-async function searchAndDrop(bin: string, socketDir: string, name: string): Promise<void> {
-  await searchDump([join(bin, 'pg_dump'), '--lock-wait-timeout=10000', name], socketDir)
-  const sql = connect(socketDir, 'postgres')
-  const [row] = await sql`select oid from pg_database where datname = ${name}`
-  await sql`checkpoint`
+async function searchAndDrop(socketDir: string, name: string): Promise<void> {
+  const own = connect(socketDir, name)
+  await searchRows(own, name)
+  const [row] = await own`select oid from pg_database where datname = current_database()`
+  await own`checkpoint`
+  await own.end()
   searchFiles('database', join(socketDir, 'data', 'base', String(row?.oid)))
+  const sql = connect(socketDir, 'postgres')
   await sql.unsafe(`drop database ${name} with (force)`)
   await sql.end()
+}
+
+/** Finds what a dump of the database would contain. pg_dump costs ten times more, mostly for the definitions. */
+async function searchRows(sql: Sql, name: string): Promise<void> {
+  await sql`set lock_timeout = '10s'`
+  const tables = await sql<{ query: string }[]>`
+    select format('select t::text as row from %I.%I t', schemaname, tablename) as query
+    from pg_tables where schemaname not in ('pg_catalog', 'information_schema')`
+  if (tables.length === 0) return
+  const rows = sql.unsafe<{ row: string }[]>(tables.map(({ query }) => query).join(' union all '))
+  await rows.cursor(1000, (some) =>
+    search('dump', `a row of ${name}`, some.map(({ row }) => row).join('\n')),
+  )
 }
 
 async function searchDump([program = '', ...options]: string[], socketDir: string): Promise<void> {
@@ -162,9 +179,15 @@ async function createDatabase(
   { template = 'template1', name = `test_${process.pid}_${counter++}` }: NewDatabase = {},
 ): Promise<string> {
   const sql = connect(socketDir, 'postgres')
-  await sql.unsafe(`create database ${name} template ${template}`)
+  await sql.unsafe(`create database ${name} template ${template} ${await cheapestCopy(sql)}`)
   await sql.end()
   return name
+}
+
+/** Copying files costs a third of logging every page. Versions before 15 always copy files. */
+async function cheapestCopy(sql: Sql): Promise<string> {
+  const [row] = await sql`select current_setting('server_version_num')::int >= 15 as has_choice`
+  return row?.has_choice ? 'strategy file_copy' : ''
 }
 
 function connect(socketDir: string, database: string) {

@@ -38,7 +38,7 @@ export async function prepareDirectory(): Promise<string> {
 }
 
 export async function prepareCluster(cluster: Cluster): Promise<void> {
-  const name = await cluster.createDatabase({ name: PREPARED })
+  const name = await cluster.createDatabase({ name: PREPARED, isKept: true })
   await prepare(databaseVariables(cluster.socketDir, name))
   if (process.env.TEST_AUDIT === 'partitioned') await partitionAudit(cluster, name)
 }

@@ -12,6 +12,9 @@ import { everythingHeard, watchAnswers } from './watched.ts'
 const searchedPlace = process.env.CANARY_SEARCHED
 delete process.env.CANARY_SEARCHED
 
+/** Milliseconds: slow CI machines need them, and a hung test still fails. Set first, because it applies to later hooks. */
+setDefaultTimeout(180_000)
+
 globalThis.fetch = watchAnswers(globalThis.fetch)
 
 afterAll(stopCluster)
@@ -22,6 +25,3 @@ afterAll(async () => {
   const leaks = takeLeaks().map((leak) => `canary: the marked secret was found (${leak})`)
   if (leaks.length > 0) throw new Error(['', ...leaks.slice(0, 30)].join('\n'))
 })
-
-/** Milliseconds: the machines of CI are slow, and a hung test is still found. */
-setDefaultTimeout(180_000)

@@ -1,15 +1,17 @@
-// tier: all, both databases in test:all
+// tier: all
 /**
  * What `cloakroom upgrade --check` says of each schema of before is what happens: on PostgreSQL, which tells which locks
  * a migration took and which tables it wrote anew.
  */
-import { describe, expect, test } from 'bun:test'
+import { expect } from 'bun:test'
 import type postgres from 'postgres'
 import { appliedIn, migrateIn, migrations } from '../../src/platform/db/migrations/migrate.ts'
 import { checkUpgrade } from '../../src/server/upgrade_check/index.ts'
-import { databaseKind } from '../support/database.ts'
+import { requires } from '../support/requires.ts'
 import { fixtureNames, readFixture } from './fixture.ts'
 import { change, configOf, restored } from './restored.ts'
+
+const { describe, test } = requires('postgresql')
 
 type Tables = Map<string, { oid: number; file: number }>
 
@@ -32,42 +34,41 @@ async function blockedBy(tx: postgres.TransactionSql, before: Tables) {
   return ofWriters.some((mode) => modes.has(mode)) ? 'writers' : 'nobody'
 }
 
-if (databaseKind === 'postgresql')
-  describe.each(fixtureNames())('of a database of schema %s', (name) => {
-    test('it says what is applied, who waits, and what is written anew', async () => {
-      const fixture = readFixture(name)
-      const database = await restored(fixture)
-      const config = configOf(fixture, database)
-      const said = await checkUpgrade(config, Date.now())
-      expect(said.schema.database).toBe(name)
-      expect(said.problems).toEqual([])
-      const done = await change(config, async ({ sql }) => {
-        const applied = []
-        for (let count = fixture.migrations.length; count < migrations.length; count += 1) {
-          const before = await tablesIn(sql)
-          const blocks = await sql.begin(async (tx) => {
-            await migrateIn(tx, migrations.slice(0, count + 1))
-            return await blockedBy(tx, before)
-          })
-          const after = await tablesIn(sql)
-          const rewritten = [...before].filter(([table, { file }]) => {
-            const now = after.get(table)
-            return now !== undefined && now.file !== file
-          })
-          const newest = (await appliedIn(sql))?.at(-1)?.name
-          applied.push({ name: newest, blocks, rewritten: rewritten.map(([table]) => table) })
-        }
-        return applied
-      })
-      expect(done.map((one) => [one.name, one.blocks])).toEqual(
-        said.pending.map((one) => [one.name, one.blocks]),
-      )
-      for (const [index, { rewritten }] of done.entries()) {
-        const told = said.pending[index]?.works_through.map(({ table }) => table) ?? []
-        expect(rewritten.filter((table) => !told.includes(table))).toEqual([])
+describe.each(fixtureNames())('of a database of schema %s', (name) => {
+  test('it says what is applied, who waits, and what is written anew', async () => {
+    const fixture = readFixture(name)
+    const database = await restored(fixture)
+    const config = configOf(fixture, database)
+    const said = await checkUpgrade(config, Date.now())
+    expect(said.schema.database).toBe(name)
+    expect(said.problems).toEqual([])
+    const done = await change(config, async ({ sql }) => {
+      const applied = []
+      for (let count = fixture.migrations.length; count < migrations.length; count += 1) {
+        const before = await tablesIn(sql)
+        const blocks = await sql.begin(async (tx) => {
+          await migrateIn(tx, migrations.slice(0, count + 1))
+          return await blockedBy(tx, before)
+        })
+        const after = await tablesIn(sql)
+        const rewritten = [...before].filter(([table, { file }]) => {
+          const now = after.get(table)
+          return now !== undefined && now.file !== file
+        })
+        const newest = (await appliedIn(sql))?.at(-1)?.name
+        applied.push({ name: newest, blocks, rewritten: rewritten.map(([table]) => table) })
       }
-      const afterwards = await checkUpgrade(config, Date.now())
-      expect(afterwards.pending).toEqual([])
-      database.remove()
+      return applied
     })
+    expect(done.map((one) => [one.name, one.blocks])).toEqual(
+      said.pending.map((one) => [one.name, one.blocks]),
+    )
+    for (const [index, { rewritten }] of done.entries()) {
+      const told = said.pending[index]?.works_through.map(({ table }) => table) ?? []
+      expect(rewritten.filter((table) => !told.includes(table))).toEqual([])
+    }
+    const afterwards = await checkUpgrade(config, Date.now())
+    expect(afterwards.pending).toEqual([])
+    database.remove()
   })
+})

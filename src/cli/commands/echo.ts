@@ -28,7 +28,10 @@ export const echo: Action<typeof echoOptions> = async (context, command, options
     replaceFile(certificateFile, authority.certificate)
     announce(context, api.port, settings, command.length > 0)
     if (command.length === 0) return await untilStopped()
-    return await runChild(context.host, command, { env: { ...inherited(context.env), ...settings }, masked: {} })
+    return await runChild(context.host, command, {
+      env: { ...inherited(context.env), ...settings },
+      masked: {},
+    })
   } finally {
     rmSync(certificateFile, { force: true })
     await api.stop()

@@ -128,7 +128,10 @@ async function work(
   const hint = hintFor(command, added)
   if (hint !== null) context.output.warn(`cloakroom: ${hint}`)
   if (options.printEnv) context.output.warn(...exportLines(added).trimEnd().split('\n'))
-  return runChild(context.host, command, { env: { ...inherited(context.env), ...added }, masked: {} })
+  return runChild(context.host, command, {
+    env: { ...inherited(context.env), ...added },
+    masked: {},
+  })
 }
 
 /** What the command would look for in vain, by the reason. */

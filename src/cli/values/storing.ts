@@ -31,7 +31,8 @@ export async function store(
   const counts = await send(!asks).catch(async (error) => {
     if (!asks || !(error instanceof ApiError) || error.status !== 404) throw error
     const elsewhere = await onlyElsewhere(scope)
-    if (elsewhere !== null) await confirmed(context.host, options, `${elsewhere}. Make ${environment}?`)
+    if (elsewhere !== null)
+      await confirmed(context.host, options, `${elsewhere}. Make ${environment}?`)
     return send(true)
   })
   if (counts.isNewEnvironment && !isUsual && !asks) {

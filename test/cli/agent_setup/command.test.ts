@@ -1,4 +1,4 @@
-// tier: all
+// tier: quick
 /** `cloakroom agent setup`: programs start `cloakroom mcp`, and no file of theirs holds a token. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -10,7 +10,7 @@ import { parse as parseToml } from 'smol-toml'
 import { toolNames } from '../../../src/cli/agent_setup/tools.ts'
 import { createAuthority } from '../../../src/cli/demo/certificates.ts'
 import { executable } from '../../binary/executable.ts'
-import { startTestApp, type TestApp } from '../../support/app.ts'
+import { sharedApp, type TestApp } from '../../support/app.ts'
 import { openAccount, PASSWORD, type Terminal } from '../person.ts'
 import { inTerminal } from '../pseudo_terminal.ts'
 
@@ -19,16 +19,15 @@ let ada: Terminal
 let program: string
 
 beforeAll(async () => {
-  app = await startTestApp()
+  app = await sharedApp()
   program = await executable()
-  ada = await openAccount(app, 'ada@example.com')
+  ada = await openAccount(app, 'ada@command.example')
   await ada.must('init', 'payments')
   await ada.must('secrets', 'set', 'STRIPE_KEY=sk_live_setup')
   await ada.must('agent', 'create', 'deploy-bot', '--save')
 })
-afterAll(async () => {
+afterAll(() => {
   ada.remove()
-  await app.stop()
 })
 
 const ARGS = ['mcp', '--agent', 'deploy-bot']
@@ -241,7 +240,7 @@ test("the user's own file has all that holds here, and one of the project only w
     ...ARGS,
     ...['--server', app.controlPlane, '--resolver', app.resolver],
     ...['--workspace', workspace.trim(), '--env', 'staging'],
-    ...['--account', `ada@example.com@${new URL(app.controlPlane).host}`],
+    ...['--account', `ada@command.example@${new URL(app.controlPlane).host}`],
     ...['--ca-file', join(ada.cwd, 'ca.pem')],
   ])
 })
@@ -261,5 +260,5 @@ test('which agent, and that it has a token here, is asked for', async () => {
   const options = { stdin: `${PASSWORD}\n` }
   await ada.run(['logout'])
   expect((await setUp('cursor', '--agent', 'second', '--print')).code).toBe(3)
-  await ada.run(['login', 'ada@example.com', '--password-stdin', '--insecure-storage'], options)
+  await ada.run(['login', 'ada@command.example', '--password-stdin', '--insecure-storage'], options)
 })

@@ -1,4 +1,4 @@
-// tier: all
+// tier: quick
 /** One entry changes, and every other byte of the file stays. */
 import { describe, expect, test } from 'bun:test'
 import { withEntry } from '../../../src/cli/agent_setup/formats.ts'

@@ -5,7 +5,7 @@ import { existsSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync 
 import { join } from 'node:path'
 import { openFallback, sealFallback } from '../../../src/client/delivery/fallback.ts'
 import { parseToken } from '../../../src/platform/crypto/token.ts'
-import { startTestApp, type TestApp } from '../../support/app.ts'
+import { sharedApp, type TestApp } from '../../support/app.ts'
 import { marked } from '../../support/canary.ts'
 import { openAccount, type RunOptions, type Terminal } from '../person.ts'
 import { openSwitch } from './switched_server.ts'
@@ -18,11 +18,11 @@ let ada: Terminal
 let token: string
 
 beforeAll(async () => {
-  app = await startTestApp()
+  app = await sharedApp()
   server = openSwitch(app.controlPlane)
   ada = await openAccount(
     { controlPlane: server.origin, resolver: app.resolver },
-    'ada@example.com',
+    'ada@fallback.example',
   )
   await ada.must('init', 'payments')
   await ada.must('secrets', 'set', `API_KEY=${VALUE}`, 'MODE=live')
@@ -32,7 +32,6 @@ beforeAll(async () => {
 afterAll(async () => {
   ada.remove()
   await server.close()
-  await app.stop()
 })
 beforeEach(async () => {
   await server.to('passes')

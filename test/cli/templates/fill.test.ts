@@ -1,4 +1,4 @@
-// tier: all
+// tier: quick
 /** A template is filled from values that were fetched once for each environment, or not at all. */
 import { expect, test } from 'bun:test'
 import { type FindPlace, fillTemplate, type Place } from '../../../src/cli/templates/fill.ts'

@@ -1,4 +1,4 @@
-// tier: all
+// tier: quick
 /** What a template's references are, and what is text. */
 import { describe, expect, test } from 'bun:test'
 import { parseTemplate, positionIn } from '../../../src/cli/templates/parse.ts'

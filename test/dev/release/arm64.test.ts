@@ -1,49 +1,43 @@
 // tier: all
 /** The executable for Linux on arm64, started: by QEMU, with the libraries that Debian has for cross-building. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { expect } from 'bun:test'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buildFor } from '../../../src/dev/release/index.ts'
 import { installRuntimes } from '../../../src/dev/release/runtimes.ts'
 import { targetsNamed } from '../../../src/dev/release/targets.ts'
 import { runtimeSettings } from '../../../src/server/clean_environment.ts'
+import { requires } from '../../support/requires.ts'
 import { watched } from '../../support/watched.ts'
+
+const { afterAll, beforeAll, test } = requires('arm64-emulation')
 
 const QEMU = 'qemu-aarch64-static'
 const LIBRARIES = '/usr/aarch64-linux-gnu'
-const isPossible = Bun.which(QEMU) !== null && existsSync(LIBRARIES)
 const place = mkdtempSync(join(tmpdir(), 'cr-arm64-'))
 const program = join(place, 'cloakroom')
 
 afterAll(() => rmSync(place, { recursive: true, force: true }))
 
-if (isPossible) {
-  beforeAll(async () => {
-    mkdirSync(join(place, 'empty'))
-    const [target] = targetsNamed(['linux-arm64'])
-    if (!target) throw new Error('unreachable')
-    const runtimeOf = await installRuntimes([target], join(place, 'runtimes'))
-    await buildFor(target, program, runtimeOf(target))
-  }, 120_000)
+beforeAll(async () => {
+  mkdirSync(join(place, 'empty'))
+  const [target] = targetsNamed(['linux-arm64'])
+  if (!target) throw new Error('unreachable')
+  const runtimeOf = await installRuntimes([target], join(place, 'runtimes'))
+  await buildFor(target, program, runtimeOf(target))
+}, 120_000)
 
-  test('it says what it is made for, and finds all well', async () => {
-    const env = { ...runtimeSettings, HOME: place, QEMU_LD_PREFIX: LIBRARIES }
-    const run = async (...args: string[]) => {
-      const options = { env, cwd: join(place, 'empty'), stdout: 'pipe', stderr: 'pipe' } as const
-      const child = watched(Bun.spawn([QEMU, program, ...args, '--json'], options))
-      return JSON.parse(await new Response(child.stdout).text())
-    }
-    const version = await run('version')
-    const checks: { check: string; ok: boolean; said: string }[] = await run('self-check')
-    expect(version).toMatchObject({ platform: 'linux', architecture: 'arm64', bun: Bun.version })
-    expect(checks.filter(({ ok }) => !ok)).toEqual([])
-    expect(checks).toHaveLength(7)
-  }, 120_000)
-} else {
-  test('it is started wherever that can be had', () => {
-    process.stdout.write(`!! THE EXECUTABLE FOR ARM64 WAS NOT STARTED: there is no ${QEMU} !!\n`)
-    // CI has it on x64.
-    expect(process.env.CI && process.arch === 'x64').toBeFalsy()
-  })
-}
+test('it says what it is made for, and finds all well', async () => {
+  const env = { ...runtimeSettings, HOME: place, QEMU_LD_PREFIX: LIBRARIES }
+  const run = async (...args: string[]) => {
+    const options = { env, cwd: join(place, 'empty'), stdout: 'pipe', stderr: 'pipe' } as const
+    const child = watched(Bun.spawn([QEMU, program, ...args, '--json'], options))
+    return JSON.parse(await new Response(child.stdout).text())
+  }
+  const version = await run('version')
+  const checks: { check: string; ok: boolean; said: string }[] = await run('self-check')
+  expect(version).toMatchObject({ platform: 'linux', architecture: 'arm64', bun: Bun.version })
+  expect(checks.filter(({ ok }) => !ok)).toEqual([])
+  expect(checks).toHaveLength(7)
+}, 120_000)

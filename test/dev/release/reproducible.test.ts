@@ -8,6 +8,7 @@ import { archiveOf } from '../../../src/dev/archive.ts'
 import { makeDebianPackage } from '../../../src/dev/release/debian.ts'
 import { sha256OfFile } from '../../../src/dev/release/sums.ts'
 import { executable } from '../../binary/executable.ts'
+import { requires } from '../../support/requires.ts'
 import { watched } from '../../support/watched.ts'
 
 const ROOT = join(import.meta.dir, '..', '..', '..')
@@ -15,35 +16,39 @@ const place = mkdtempSync(join(tmpdir(), 'cr-again-'))
 
 afterAll(() => rmSync(place, { recursive: true, force: true }))
 
-test('an executable, with its database and its console, is the same when it is built in another folder', async () => {
-  const copy = join(place, 'another', 'folder')
-  mkdirSync(copy, { recursive: true })
-  const files = await Bun.$`git ls-files --cached --others --exclude-standard`.cwd(ROOT).text()
-  await Bun.$`tar c -T - < ${new Response(files)} | tar x -C ${copy}`.cwd(ROOT)
-  // Other tests write into the cache meanwhile.
-  const modules = readdirSync(join(ROOT, 'node_modules')).filter((name) => name !== '.cache')
-  mkdirSync(join(copy, 'node_modules'))
-  const into = join(copy, 'node_modules')
-  // By links, unless the folder for temporary files is on another disk.
-  await Bun.$`cp -al ${modules} ${into} || cp -a ${modules} ${into}`
-    .cwd(join(ROOT, 'node_modules'))
-    .quiet()
-  const build = join(copy, 'src', 'dev', 'build.ts')
-  const child = watched(
-    Bun.spawn([process.execPath, build], { cwd: copy, stdout: 'ignore', stderr: 'pipe' }),
-  )
-  const stderr = await new Response(child.stderr).text()
-  expect({ code: await child.exited, stderr }).toEqual({ code: 0, stderr: expect.any(String) })
-  for (const name of ['pgdata.tar.gz', 'console.tar'])
-    expect(await sha256OfFile(join(copy, 'dist', name))).toBe(
-      await sha256OfFile(join(ROOT, 'dist', name)),
+requires('git').test(
+  'an executable, with its database and its console, is the same when it is built in another folder',
+  async () => {
+    const copy = join(place, 'another', 'folder')
+    mkdirSync(copy, { recursive: true })
+    const files = await Bun.$`git ls-files --cached --others --exclude-standard`.cwd(ROOT).text()
+    await Bun.$`tar c -T - < ${new Response(files)} | tar x -C ${copy}`.cwd(ROOT)
+    // Other tests write into the cache meanwhile.
+    const modules = readdirSync(join(ROOT, 'node_modules')).filter((name) => name !== '.cache')
+    mkdirSync(join(copy, 'node_modules'))
+    const into = join(copy, 'node_modules')
+    // By links, unless the folder for temporary files is on another disk.
+    await Bun.$`cp -al ${modules} ${into} || cp -a ${modules} ${into}`
+      .cwd(join(ROOT, 'node_modules'))
+      .quiet()
+    const build = join(copy, 'src', 'dev', 'build.ts')
+    const child = watched(
+      Bun.spawn([process.execPath, build], { cwd: copy, stdout: 'ignore', stderr: 'pipe' }),
     )
-  expect(await sha256OfFile(join(copy, 'dist', 'cloakroom'))).toBe(
-    await sha256OfFile(await executable()),
-  )
-}, 120_000)
+    const stderr = await new Response(child.stderr).text()
+    expect({ code: await child.exited, stderr }).toEqual({ code: 0, stderr: expect.any(String) })
+    for (const name of ['pgdata.tar.gz', 'console.tar'])
+      expect(await sha256OfFile(join(copy, 'dist', name))).toBe(
+        await sha256OfFile(join(ROOT, 'dist', name)),
+      )
+    expect(await sha256OfFile(join(copy, 'dist', 'cloakroom'))).toBe(
+      await sha256OfFile(await executable()),
+    )
+  },
+  120_000,
+)
 
-test('a package of Debian has the time of its source', async () => {
+requires('dpkg').test('a package of Debian has the time of its source', async () => {
   const source = { commit: null, time: new Date('2026-01-02T03:04:05Z') }
   const contents = { executable: import.meta.path, architecture: 'amd64', source, folder: place }
   const file = join(place, await makeDebianPackage(contents))

@@ -18,6 +18,7 @@ const DELETE = '/api/auth/delete-account/'
 let app: TestApp
 let founder: Person
 beforeAll(async () => {
+  // The first person of an installation owns it, so this file has an app to itself.
   app = await startTestApp()
   // The first account owns the installation.
   founder = await registerPerson(app, 'founder')

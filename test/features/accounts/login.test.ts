@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, spyOn, test } from 'b
 import { eq } from 'drizzle-orm'
 import { prelogin, register } from '../../../src/features/accounts/contract.ts'
 import { sessionTokens, users } from '../../../src/platform/db/schema/index.ts'
-import { type Answer, startTestApp, type TestApp } from '../../support/app.ts'
+import { type Answer, freshEmail, sharedApp, startTestApp, type TestApp } from '../../support/app.ts'
 import { newApplicant, type Person, registerPerson, registrationOf } from '../../support/people.ts'
 import { alike, refusal, refusedField, said, writesNothing } from './support.ts'
 
@@ -103,9 +103,8 @@ describe('log-in', () => {
 describe('prelogin', () => {
   let app: TestApp
   beforeAll(async () => {
-    app = await startTestApp()
+    app = await sharedApp()
   })
-  afterAll(() => app.stop())
 
   const ask = (email: string) => app.as().call(prelogin, { body: { email } })
 
@@ -229,15 +228,15 @@ describe('guessing', () => {
   })
 
   test('from addresses that an untrusted peer claims is guessing from one network', async () => {
-    const strict = await startTestApp()
+    const strict = await sharedApp()
+    const email = freshEmail('unknown')
     const statuses: number[] = []
     for (let guess = 0; guess < 6; guess += 1) {
-      const body = { email: 'nobody@people.example', password: 'wrong' }
+      const body = { email, password: 'wrong' }
       const headers = { 'x-forwarded-for': `203.0.113.${guess}` }
       statuses.push((await strict.call('POST', LOGIN, { body, headers })).status)
     }
     expect(statuses).toEqual([401, 401, 401, 401, 401, 429])
-    await strict.stop()
   })
 })
 

@@ -1,6 +1,6 @@
 // tier: quick
 /** New keys of an account: everything that was sealed to the old ones is replaced with them, or nothing is. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { wrapKeys } from '../../../src/client/account/account_keys.ts'
 import { generateRecoveryKey, recoveryVerifier, userKey } from '../../../src/client/account/keys.ts'
@@ -10,7 +10,7 @@ import { listWorkspacesEndpoint } from '../../../src/features/workspaces/contrac
 import { openMemberEnvelope } from '../../../src/platform/crypto/envelope.ts'
 import type { InputOf } from '../../../src/platform/http/endpoint.ts'
 import { identityOf, proveKeys } from '../../../src/sigchain/index.ts'
-import { startTestApp, type TestApp } from '../../support/app.ts'
+import { sharedApp, type TestApp } from '../../support/app.ts'
 import { recordedChanges } from '../../support/audit.ts'
 import {
   envelopeFor,
@@ -33,9 +33,8 @@ const PATH = '/api/users/me/keys/'
 
 let app: TestApp
 beforeAll(async () => {
-  app = await startTestApp()
+  app = await sharedApp()
 })
-afterAll(() => app.stop())
 
 type Body = InputOf<typeof replaceKeys, 'body'>
 type Key = { workspaceId: string; workspaceKey: Uint8Array }

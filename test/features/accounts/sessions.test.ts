@@ -213,17 +213,16 @@ describe('refresh', () => {
 
 describe('expiry', () => {
   test.each([DAY_MS, -DAY_MS])('ignores that the clock of the process is off by %d', async (ms) => {
-    const skewed = await startTestApp()
-    skewed.clock.advance(ms)
-    const person = await registerPerson(skewed)
-    expect((await skewed.call('GET', ME, { token: person.token })).status).toBe(200)
-    const { expires_at } = await skewed.as().call(login, {
+    app.clock.advance(ms)
+    const person = await registerPerson(app)
+    expect((await app.call('GET', ME, { token: person.token })).status).toBe(200)
+    const { expires_at } = await app.as().call(login, {
       body: { email: person.email, password: person.password },
     })
     const minutes = (Date.parse(expires_at) - Date.now()) / 60_000
     expect(minutes).toBeGreaterThan(14)
     expect(minutes).toBeLessThan(15.1)
-    const [newest] = await skewed.connection.db
+    const [newest] = await app.connection.db
       .select()
       .from(sessionTokens)
       .where(eq(sessionTokens.kind, 'refresh'))
@@ -231,7 +230,7 @@ describe('expiry', () => {
     const days = (Number(newest?.expiresAt) - Date.now()) / DAY_MS
     expect(days).toBeGreaterThan(29.9)
     expect(days).toBeLessThan(30.1)
-    await skewed.stop()
+    app.clock.advance(-ms)
   })
 
   test('of an access token is met to the moment', async () => {

@@ -1,6 +1,6 @@
 // tier: quick
 /** Accounts with a signing key (protocol 3.1): made with a proof, shown to others with it. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import { newAccount } from '../../../src/client/account/account_keys.ts'
 import { recoverAccount } from '../../../src/client/account/recovery.ts'
 import { replacePassword, replaceRecoveryKey } from '../../../src/client/credentials.ts'
@@ -8,7 +8,7 @@ import { logIn, signUp } from '../../../src/client/vault.ts'
 import { getMe, getPublicKey } from '../../../src/features/accounts/contract.ts'
 import { listMembers } from '../../../src/features/workspaces/contract.ts'
 import { identityFingerprint, identityOf, requireKeyProof } from '../../../src/sigchain/index.ts'
-import { startTestApp, type TestApp } from '../../support/app.ts'
+import { sharedApp, type TestApp } from '../../support/app.ts'
 import { newApplicant, registerPerson, registrationOf } from '../../support/people.ts'
 import { refusedField, said, writesNothing } from './support.ts'
 
@@ -17,9 +17,8 @@ const NO_PROOF = 'must be the signature of signing_key over address and keys'
 
 let app: TestApp
 beforeAll(async () => {
-  app = await startTestApp()
+  app = await sharedApp()
 })
-afterAll(() => app.stop())
 
 /** The body of somebody with a signing key, and the address that it was proven for. */
 async function provenApplicant() {

@@ -1,6 +1,6 @@
 // tier: quick
 /** What becomes of the tokens of an administrator who goes: what is not signed anew in the same call ends. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { wrapKeys } from '../../../src/client/account/account_keys.ts'
 import { userKey } from '../../../src/client/account/keys.ts'
@@ -8,7 +8,7 @@ import { replaceKeys } from '../../../src/features/accounts/contract.ts'
 import { issueWorkloadToken, listWorkloadTokens } from '../../../src/features/agents/contract.ts'
 import { changeMemberRole, removeMember } from '../../../src/features/workspaces/contract.ts'
 import { extend, identityOf, proveKeys, type SignedText } from '../../../src/sigchain/index.ts'
-import { startTestApp, type TestApp } from '../../support/app.ts'
+import { sharedApp, type TestApp } from '../../support/app.ts'
 import { recordedChanges } from '../../support/audit.ts'
 import { expectRefusal } from '../../support/failure.ts'
 import { envelopeFor } from '../../support/people.ts'
@@ -31,9 +31,8 @@ let admin: SignedPerson
 let tokens: [Minted, Minted, Minted]
 
 beforeAll(async () => {
-  app = await startTestApp({ RATE_API: '100000/1' })
+  app = await sharedApp()
 })
-afterAll(() => app.stop())
 
 const inProject = () => ({ project_id: project.projectId })
 const labels = ['kept', 'gone', 'owned'] as const

@@ -1,6 +1,6 @@
 // tier: quick
 /** Tokens of signed workspaces: what they may do is what an administrator signed. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import {
   grantAgentToken,
@@ -22,7 +22,7 @@ import {
   verifyEnvelope,
   verifyGrant,
 } from '../../../src/sigchain/index.ts'
-import { startTestApp, type TestApp } from '../../support/app.ts'
+import { sharedApp, type TestApp } from '../../support/app.ts'
 import { expectFailure } from '../../support/failure.ts'
 import { openProject, type ProjectTeam } from '../../support/project.ts'
 import { signedAccount } from '../../support/signed.ts'
@@ -46,11 +46,10 @@ let project: SignedProject
 let plain: ProjectTeam
 
 beforeAll(async () => {
-  app = await startTestApp({ RATE_API: '100000/1' })
+  app = await sharedApp()
   project = await signedProject(app)
   plain = await openProject(app)
 })
-afterAll(() => app.stop())
 
 const inProject = () => ({ project_id: project.projectId })
 const ofToken = (id: string) => ({ ...inProject(), token_id: id })

@@ -1,9 +1,9 @@
 // tier: quick
 /** Stopping a token is always allowed; with a link it outlasts the database. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import { agents, tokens } from '../../../src/platform/db/schema/index.ts'
 import type { SignedText } from '../../../src/sigchain/index.ts'
-import { startTestApp, type TestApp } from '../../support/app.ts'
+import { sharedApp, type TestApp } from '../../support/app.ts'
 import { type Call, expectRefusal } from '../../support/failure.ts'
 import {
   type SignedPerson,
@@ -18,11 +18,10 @@ let ada: SignedPerson
 let workspace: SignedWorkspace
 
 beforeAll(async () => {
-  app = await startTestApp()
+  app = await sharedApp()
   ada = await signedAccount(app, 'ada')
   workspace = await signedWorkspace(app, ada)
 })
-afterAll(() => app.stop())
 
 /** An agent with so many tokens, as rows. */
 async function employ(count: number) {

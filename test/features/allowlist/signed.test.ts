@@ -1,8 +1,8 @@
 // tier: quick
 /** The allowlist of a signed workspace is what its links say; the rows are a copy. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import type { SignedText } from '../../../src/sigchain/index.ts'
-import { startTestApp, type TestApp } from '../../support/app.ts'
+import { sharedApp, type TestApp } from '../../support/app.ts'
 import { recordedChanges } from '../../support/audit.ts'
 import { type Call, expectRefusal } from '../../support/failure.ts'
 import {
@@ -18,11 +18,10 @@ let ada: SignedPerson
 let workspace: SignedWorkspace
 
 beforeAll(async () => {
-  app = await startTestApp()
+  app = await sharedApp()
   ada = await signedAccount(app, 'ada')
   workspace = await signedWorkspace(app, ada)
 })
-afterAll(() => app.stop())
 
 const changed = (add: string[], remove: string[] = [], signer = ada) =>
   workspace.link('allowlist.changed', { add, remove }, signer)

@@ -1,9 +1,9 @@
 // tier: quick, both databases in test:all
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import { summariseCalls } from '../../../src/features/audit/contract.ts'
 import { auditLogs } from '../../../src/platform/db/schema/index.ts'
 import { objectionToRecorded, type Style } from '../../../src/platform/policy_check/policy_check.ts'
-import { startTestApp, type TestApp } from '../../support/app.ts'
+import { sharedApp, type TestApp } from '../../support/app.ts'
 import type { Person } from '../../support/people.ts'
 import { openTeam } from '../../support/teams.ts'
 
@@ -35,7 +35,7 @@ const call = (fields: Stored = {}) => ({
 })
 
 beforeAll(async () => {
-  app = await startTestApp()
+  app = await sharedApp()
   const team = await openTeam(app)
   workspaceId = team.workspaceId
   reader = await team.join('read_only')
@@ -63,7 +63,6 @@ beforeAll(async () => {
     call({ workspaceId: other.workspaceId }),
   ])
 })
-afterAll(() => app.stop())
 
 const calls = (more: object = {}) =>
   reader.api.call(summariseCalls, {

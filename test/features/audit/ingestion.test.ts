@@ -1,5 +1,5 @@
 // tier: quick, both databases in test:all
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import {
   issueAgentToken,
   issueWorkloadToken,
@@ -13,7 +13,7 @@ import {
 } from '../../../src/features/audit/contract.ts'
 import { createProject } from '../../../src/features/projects/contract.ts'
 import { parseToken, sealedToken } from '../../../src/platform/crypto/token.ts'
-import { startTestApp, type TestApp } from '../../support/app.ts'
+import { sharedApp, startTestApp, type TestApp } from '../../support/app.ts'
 import { contentOf, expectFailure } from '../../support/failure.ts'
 import { type Person, registerPerson } from '../../support/people.ts'
 import { sendRaw } from '../../support/raw_http.ts'
@@ -29,7 +29,7 @@ let agent: { token: string; tokenId: string; registrationId: string; name: strin
 let workload: { token: string; tokenId: string }
 
 beforeAll(async () => {
-  app = await startTestApp()
+  app = await sharedApp()
   team = await openTeam(app)
   member = await team.join('read_only')
   stranger = await registerPerson(app, 'stranger')
@@ -50,7 +50,6 @@ beforeAll(async () => {
   })
   workload = { token: issued.token ?? '', tokenId: issued.token_id }
 })
-afterAll(() => app.stop())
 
 const path = recordAuditLogs.path
 const send = (body: unknown, token = agent.token, headers: Record<string, string> = {}) =>

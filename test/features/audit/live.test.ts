@@ -1,12 +1,12 @@
 // tier: quick, both databases in test:all
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { recordAuditLogs } from '../../../src/features/audit/contract.ts'
 import { Watcher } from '../../../src/features/audit/live_watcher.ts'
 import { renameWorkspace } from '../../../src/features/workspaces/contract.ts'
 import { auditLogs } from '../../../src/platform/db/schema/index.ts'
 import { Fault } from '../../../src/platform/fault.ts'
-import { startTestApp, type TestApp } from '../../support/app.ts'
+import { sharedApp, startTestApp, type TestApp } from '../../support/app.ts'
 import { ofConsole } from '../../support/console.ts'
 import { EventReader, type ServerEvent } from '../../support/events.ts'
 import { logInAs, type Person } from '../../support/people.ts'
@@ -16,11 +16,10 @@ let app: TestApp
 let team: Team
 let reader: Person
 beforeAll(async () => {
-  app = await startTestApp()
+  app = await sharedApp()
   team = await openTeam(app)
   reader = await team.join('read_only')
 })
-afterAll(() => app.stop())
 
 type Stored = Partial<typeof auditLogs.$inferInsert>
 

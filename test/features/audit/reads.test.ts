@@ -1,8 +1,8 @@
 // tier: quick, both databases in test:all
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { exportAudit, getAuditLog, listAuditLogs } from '../../../src/features/audit/contract.ts'
 import { auditLogs } from '../../../src/platform/db/schema/index.ts'
-import { startTestApp, type TestApp } from '../../support/app.ts'
+import { sharedApp, type TestApp } from '../../support/app.ts'
 import { expectFailure, expectRefusal } from '../../support/failure.ts'
 import { type Person, registerPerson } from '../../support/people.ts'
 import { openTeam, type Team } from '../../support/teams.ts'
@@ -49,7 +49,7 @@ const special: [name: string, query: Record<string, string | number>, fields: St
 ]
 
 beforeAll(async () => {
-  app = await startTestApp()
+  app = await sharedApp()
   team = await openTeam(app)
   workspaceId = team.workspaceId
   reader = await team.join('read_only')
@@ -58,7 +58,6 @@ beforeAll(async () => {
   const odd = special.map(([, , fields], index) => record(40 + index, fields))
   await app.connection.db.insert(auditLogs).values([...plain, ...odd])
 })
-afterAll(() => app.stop())
 
 const get = (path: string, person: Person = reader) =>
   app.call('GET', `/api/audit/${path}`, { token: person.token })
@@ -258,27 +257,12 @@ describe('refusals', () => {
     })
   })
 
-  test.each(paths)('%s of a foreign workspace is 404', async (path) => {
-    expectFailure(await get(`${path}?workspace_id=${workspaceId}`, stranger), 'not_found')
-    expectFailure(await get(`${path}?workspace_id=${Bun.randomUUIDv7()}`), 'not_found')
-  })
-
-  test.each(paths)('%s is 401 before anything else', async (path) => {
-    expectFailure(await app.call('GET', `/api/audit/${path}`), 'invalid_token')
-  })
-
   test('a record of another workspace is 404, like one that does not exist', async () => {
     const [own] = await list({ limit: 1 })
     const path = `logs/${own?.id}/?workspace_id=${stranger.workspaceId}`
     expectFailure(await get(path, stranger), 'not_found')
     expectFailure(await get(`logs/${Bun.randomUUIDv7()}/?workspace_id=${workspaceId}`), 'not_found')
     expectFailure(await get(`logs/first/?workspace_id=${workspaceId}`), 'not_found')
-  })
-
-  test('the export is for admins', async () => {
-    const member = await team.join('member')
-    for (const person of [member, reader])
-      expectFailure(await get(`export/?workspace_id=${workspaceId}`, person), 'forbidden')
   })
 
   const moment = 'must be a moment, a day, or how long ago: 2026-03-14, 7d, 12h'

@@ -1,6 +1,6 @@
 // tier: quick, both databases in test:all
 /** A filter finds what is in the audit, and of what went nothing is left. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import { eq, sql } from 'drizzle-orm'
 import fc from 'fast-check'
 import { listAuditLogs } from '../../../src/features/audit/contract.ts'
@@ -8,7 +8,7 @@ import { readConfig } from '../../../src/platform/config/config.ts'
 import { migrate, migrations } from '../../../src/platform/db/migrations/migrate.ts'
 import { type Database, openDatabase } from '../../../src/platform/db/open.ts'
 import { auditLogs } from '../../../src/platform/db/schema/index.ts'
-import { startTestApp, type TestApp } from '../../support/app.ts'
+import { sharedApp, type TestApp } from '../../support/app.ts'
 import { freshDatabase } from '../../support/database.ts'
 import { openTeam, type Team } from '../../support/teams.ts'
 
@@ -16,10 +16,9 @@ let app: TestApp
 let team: Team
 
 beforeAll(async () => {
-  app = await startTestApp()
+  app = await sharedApp()
   team = await openTeam(app)
 })
-afterAll(() => app.stop())
 
 type Row = typeof auditLogs.$inferInsert & { id: string }
 type Asked = Partial<

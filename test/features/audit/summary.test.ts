@@ -1,11 +1,11 @@
 // tier: quick, both databases in test:all
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import { eq, inArray } from 'drizzle-orm'
 import fc from 'fast-check'
 import { summariseAudit } from '../../../src/features/audit/contract.ts'
 import { expireLogs, foldDeltas } from '../../../src/features/audit/upkeep.ts'
 import { auditDeltas, auditLogs, auditRollups } from '../../../src/platform/db/schema/index.ts'
-import { startTestApp, type TestApp } from '../../support/app.ts'
+import { sharedApp, type TestApp } from '../../support/app.ts'
 import { registerPerson } from '../../support/people.ts'
 import { openTeam, type Team } from '../../support/teams.ts'
 
@@ -13,10 +13,9 @@ let app: TestApp
 let team: Team
 
 beforeAll(async () => {
-  app = await startTestApp()
+  app = await sharedApp()
   team = await openTeam(app)
 })
-afterAll(() => app.stop())
 
 type Row = typeof auditLogs.$inferInsert & { id: string }
 

@@ -1,10 +1,10 @@
 // tier: quick
 /** A workspace is signed by its first link, with which it is made, and by the version of its id. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { listLinks } from '../../../src/features/links/contract.ts'
 import { replay, type SignedText } from '../../../src/sigchain/index.ts'
-import { startTestApp, type TestApp } from '../../support/app.ts'
+import { sharedApp, type TestApp } from '../../support/app.ts'
 import { type Call, expectRefusal } from '../../support/failure.ts'
 import { envelopeFor, registerPerson } from '../../support/people.ts'
 import {
@@ -20,10 +20,9 @@ let app: TestApp
 let ada: SignedPerson
 
 beforeAll(async () => {
-  app = await startTestApp()
+  app = await sharedApp()
   ada = await signedAccount(app, 'ada')
 })
-afterAll(() => app.stop())
 
 const OTHER_SAYING = 'The link says something else than the call.'
 

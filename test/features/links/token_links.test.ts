@@ -1,7 +1,7 @@
 // tier: quick, both databases always
 /** A bearer that may read gets the links by which it checks what it is delivered; on both listeners. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { startTestApp, type TestApp } from '../../support/app.ts'
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { sharedApp, type TestApp } from '../../support/app.ts'
 import { storedLinks } from '../../support/signed.ts'
 import { type SignedRows, signedRows } from '../../support/signed_rows.ts'
 
@@ -9,11 +9,10 @@ let app: TestApp
 let rows: SignedRows
 
 beforeAll(async () => {
-  app = await startTestApp()
+  app = await sharedApp()
   const stage = { app, authorityOf: (name: string) => name }
   rows = await signedRows(stage, { capabilities: ['read'], domains: ['a.example'] })
 })
-afterAll(() => app.stop())
 
 async function read(listener: 'controlPlane' | 'resolver', token: string, query = '') {
   const headers = { authorization: `Bearer ${token}` }

@@ -12,9 +12,10 @@ import {
 import { dayOf, daysUntil } from '../../../src/features/metrics/days.ts'
 import { auditLogs, userActivity } from '../../../src/platform/db/schema/index.ts'
 import { type Agent, employAgent, openStage, type Stage } from '../../support/agent.ts'
-import { callJson, startTestApp } from '../../support/app.ts'
+import { callJson, sharedApp, startTestApp } from '../../support/app.ts'
 import { marked } from '../../support/canary.ts'
 import { type Person, registerPerson } from '../../support/people.ts'
+import { until } from '../../support/until.ts'
 
 const CRON_SECRET = 'a secret of the scheduler'
 const COMPUTE = '/telemetry/internal/compute-metrics/'
@@ -314,12 +315,11 @@ describe('POST /telemetry/internal/compute-metrics/', () => {
   })
 
   test('is not there without CRON_SECRET, whatever is presented', async () => {
-    const app = await startTestApp()
+    const app = await sharedApp()
     for (const token of [undefined, '', 'undefined', CRON_SECRET]) {
       const { status, body } = await app.call('POST', COMPUTE, { token, body: { days: 1 } })
       expect({ status, body }).toEqual({ status: 404, body: denied('not_found') })
     }
-    await app.stop()
   })
 })
 
@@ -382,11 +382,10 @@ async function insertCalls(day: string, calls: readonly Call[]): Promise<void> {
 }
 
 async function outcomesWritten(): Promise<void> {
-  for (;;) {
+  await until(async () => {
     await stage.app.flushAudit()
     const [row] = await stage.app.connection.sql`
       select count(*)::int as n from audit_logs where source = 'resolver' and status_code is null`
-    if (row?.n === 0) return
-    await Bun.sleep(20)
-  }
+    return row?.n === 0
+  })
 }

@@ -10,7 +10,7 @@ import {
   renamePasskey,
   setPasskeySeed,
 } from '../../../src/features/passkeys/contract.ts'
-import { startTestApp, type TestApp } from '../../support/app.ts'
+import { sharedApp, startTestApp, type TestApp } from '../../support/app.ts'
 import { ORIGIN, openPasskey } from '../../support/authenticator.ts'
 import { cookiesOf, ofConsole } from '../../support/console.ts'
 import { EventReader } from '../../support/events.ts'
@@ -222,21 +222,17 @@ describe('its owner', () => {
 
 describe('where no origin is configured', () => {
   test('passkeys are refused with the name of the setting, and the rest goes on', async () => {
-    const other = await startTestApp()
-    try {
-      const person = await registerPerson(other)
-      const message = 'is none at which this server uses passkeys: see PASSKEY_ORIGINS'
-      for (const origin of [ORIGIN, other.controlPlane]) {
-        const log = await other.call('POST', `${LOGIN}begin/`, { body: { origin } })
-        expect(said(log)).toEqual(refusedField('origin', message))
-        const body = { current_password: person.password, origin }
-        const add = await other.call('POST', `${OWN}begin/`, { token: person.token, body })
-        expect(said(add)).toEqual(refusedField('origin', message))
-      }
-      expect(await person.api.list(listPasskeys, {})).toEqual([])
-    } finally {
-      await other.stop()
+    const other = await sharedApp()
+    const person = await registerPerson(other)
+    const message = 'is none at which this server uses passkeys: see PASSKEY_ORIGINS'
+    for (const origin of [ORIGIN, other.controlPlane]) {
+      const log = await other.call('POST', `${LOGIN}begin/`, { body: { origin } })
+      expect(said(log)).toEqual(refusedField('origin', message))
+      const body = { current_password: person.password, origin }
+      const add = await other.call('POST', `${OWN}begin/`, { token: person.token, body })
+      expect(said(add)).toEqual(refusedField('origin', message))
     }
+    expect(await person.api.list(listPasskeys, {})).toEqual([])
   })
 })
 

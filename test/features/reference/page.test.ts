@@ -1,15 +1,14 @@
 // tier: quick
 /** The documentation is served by the application itself, and by nobody else. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import { allEndpoints } from '../../../src/dev/all_endpoints.ts'
-import { startTestApp, type TestApp } from '../../support/app.ts'
+import { sharedApp, startTestApp, type TestApp } from '../../support/app.ts'
 
 let app: TestApp
 
 beforeAll(async () => {
-  app = await startTestApp()
+  app = await sharedApp()
 })
-afterAll(() => app.stop())
 
 const get = (path: string, headers: Record<string, string> = {}) =>
   fetch(`${app.controlPlane}${path}`, { headers, redirect: 'error' })

@@ -1,6 +1,6 @@
 // tier: quick, both databases in test:all
 /** Writes of secrets in signed workspaces: each with a manifest over what the environment holds then. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import {
   deleteEnvironment,
@@ -21,7 +21,7 @@ import { sha256 } from '../../../src/platform/crypto/primitives.ts'
 import { manifests, workspaceLinks } from '../../../src/platform/db/schema/index.ts'
 import type { FaultCode } from '../../../src/platform/fault.ts'
 import { manifestRoot, type SignedText, verifyManifest } from '../../../src/sigchain/index.ts'
-import { startTestApp, type TestApp } from '../../support/app.ts'
+import { sharedApp, type TestApp } from '../../support/app.ts'
 import { expectFailure } from '../../support/failure.ts'
 import { openProject } from '../../support/project.ts'
 import { personOf, signedAccount } from '../../support/signed.ts'
@@ -36,9 +36,8 @@ let project: SignedProject
 let values: Values
 
 beforeAll(async () => {
-  app = await startTestApp({ RATE_API: '100000/1' })
+  app = await sharedApp()
 })
-afterAll(() => app.stop())
 
 /** One secret of two versions, and another. */
 beforeEach(async () => {

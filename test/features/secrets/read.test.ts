@@ -1,11 +1,11 @@
 // tier: quick
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { and, eq } from 'drizzle-orm'
 import { getSecret, listSecrets, upsertSecrets } from '../../../src/features/secrets/contract.ts'
 import { fromBase64, toBase64 } from '../../../src/platform/crypto/encoding.ts'
 import { environmentKey, openSecretValue } from '../../../src/platform/crypto/secret_value.ts'
 import { secrets } from '../../../src/platform/db/schema/index.ts'
-import { startTestApp, type TestApp } from '../../support/app.ts'
+import { sharedApp, type TestApp } from '../../support/app.ts'
 import { recordedChanges } from '../../support/audit.ts'
 import { expectFailure } from '../../support/failure.ts'
 import { openProject, type ProjectTeam } from '../../support/project.ts'
@@ -16,11 +16,10 @@ let team: ProjectTeam
 let foreign: ProjectTeam
 
 beforeAll(async () => {
-  app = await startTestApp()
+  app = await sharedApp()
   team = await openProject(app)
   foreign = await openProject(app)
 })
-afterAll(() => app.stop())
 
 const OPAQUE = toBase64(new Uint8Array(40).fill(9))
 const NAME_RULE = 'must be at most 32 lower-case letters, digits, _ and -, and begin with a letter'

@@ -1,5 +1,5 @@
 // tier: quick, both databases always
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { and, eq, inArray, sql } from 'drizzle-orm'
 import { grantEnvironment, type OpenWorkspace, sealSecret } from '../../../src/client/vault.ts'
 import {
@@ -24,7 +24,7 @@ import { parseToken, sealedToken, tokenKeyPair } from '../../../src/platform/cry
 import { auditLogs, secrets } from '../../../src/platform/db/schema/index.ts'
 import { type FaultCode, messageOf, statusOf } from '../../../src/platform/fault.ts'
 import type { Policy } from '../../../src/platform/policy.ts'
-import { type Answer, callJson, startTestApp, type TestApp } from '../../support/app.ts'
+import { type Answer, callJson, sharedApp, startTestApp, type TestApp } from '../../support/app.ts'
 import { marked } from '../../support/canary.ts'
 import { expectFailure } from '../../support/failure.ts'
 import { registerPerson } from '../../support/people.ts'
@@ -35,11 +35,10 @@ let team: Team
 let workspace: OpenWorkspace
 
 beforeAll(async () => {
-  app = await startTestApp()
+  app = await sharedApp()
   team = await openTeam(app)
   workspace = { id: team.workspaceId, name: 'Team', epoch: 1, key: team.workspaceKey }
 })
-afterAll(() => app.stop())
 
 type Issued = { text: string; id: string; publicKey: string }
 const issued = (answer: {
@@ -456,31 +455,6 @@ describe('one secret that cannot be delivered', () => {
 })
 
 describe('a token', () => {
-  test('that was revoked gets nothing from the acknowledgement on, however warm the caches', async () => {
-    const place = await openPlace()
-    await place.store({ KEY: 'v' })
-    for (const origin of listeners())
-      expect((await deliver(place.token.text, undefined, origin)).status).toBe(200)
-    await team.owner.api.call(revokeWorkloadToken, {
-      params: { project_id: place.projectId, token_id: place.token.id },
-    })
-    await app.flushAudit()
-    const before = await app.connection.db.$count(auditLogs)
-    await expectRefused(place.token.text, undefined, 'invalid_token')
-    await expectRefused(place.token.text, { surplus: 1 }, 'invalid_token')
-    await app.flushAudit()
-    expect(await app.connection.db.$count(auditLogs)).toBe(before)
-  })
-
-  test('that expired by the clock of the database gets nothing', async () => {
-    const place = await openPlace()
-    await place.store({ KEY: 'v' })
-    expect((await deliver(place.token.text)).status).toBe(200)
-    await app.connection.sql`
-      update tokens set expires_at = now() - interval '1 second' where id = ${place.token.id}`
-    await expectRefused(place.token.text, undefined, 'invalid_token')
-  })
-
   test('whose grant was taken away gets nothing, however warm the caches', async () => {
     const place = await openPlace()
     await place.store({ KEY: 'v' })

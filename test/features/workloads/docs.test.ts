@@ -1,6 +1,6 @@
 // tier: quick
 /** The examples of docs/delivery.md, run as they stand there. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,10 +12,13 @@ import {
 } from '../../../src/features/agents/contract.ts'
 import { createProject } from '../../../src/features/projects/contract.ts'
 import { upsertSecrets } from '../../../src/features/secrets/contract.ts'
-import { startTestApp, type TestApp } from '../../support/app.ts'
+import { sharedApp, type TestApp } from '../../support/app.ts'
 import { marked } from '../../support/canary.ts'
+import { requires } from '../../support/requires.ts'
 import { openTeam } from '../../support/teams.ts'
 import { watched } from '../../support/watched.ts'
+
+const { afterAll, beforeAll, test } = requires('curl', 'jq', 'bash')
 
 const page = readFileSync(join(import.meta.dir, '../../../docs/delivery.md'), 'utf8')
 
@@ -39,9 +42,7 @@ let directory: string
 let token: string
 
 beforeAll(async () => {
-  for (const program of ['curl', 'jq', 'sh', 'bash'])
-    if (!Bun.which(program)) throw new Error(`${program} is not installed; the examples need it`)
-  app = await startTestApp()
+  app = await sharedApp()
   directory = mkdtempSync(join(tmpdir(), 'cr-docs-'))
   const { owner, workspaceId, workspaceKey } = await openTeam(app)
   const workspace: OpenWorkspace = { id: workspaceId, name: '', epoch: 1, key: workspaceKey }
@@ -69,7 +70,6 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   rmSync(directory, { recursive: true, force: true })
-  await app.stop()
 })
 
 type RunOptions = { env?: Record<string, string>; reveals?: boolean }

@@ -43,21 +43,6 @@ test('grows with a secret and stays without a change, in either form, on both li
   expect(records.length).toBe(0)
 })
 
-test('tells a token without read and one that was revoked nothing', async () => {
-  const user = await employAgent(stage)
-  expect(await ask(user.token)).toMatchObject({
-    status: 403,
-    body: { error_code: 'scope_required' },
-  })
-  const agent = await reader()
-  await versionFor(agent)
-  await agent.revoke()
-  expect(await ask(agent.token)).toMatchObject({
-    status: 401,
-    body: { error_code: 'invalid_token' },
-  })
-})
-
 test('counts against the rate of the token', async () => {
   const agent = await reader()
   for (let count = 0; count < 10; count += 1) await versionFor(agent)

@@ -1,11 +1,11 @@
 // tier: quick
 /** Who belongs to a signed workspace, and that it goes on, is decided by its links; the rows are a copy. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { createProject } from '../../../src/features/projects/contract.ts'
 import { declineInvitation } from '../../../src/features/workspaces/contract.ts'
 import type { Role } from '../../../src/platform/grant.ts'
 import type { SignedText } from '../../../src/sigchain/index.ts'
-import { startTestApp, type TestApp } from '../../support/app.ts'
+import { sharedApp, type TestApp } from '../../support/app.ts'
 import { recordedChanges } from '../../support/audit.ts'
 import { type Call, expectRefusal } from '../../support/failure.ts'
 import { envelopeFor, type Person, registerPerson } from '../../support/people.ts'
@@ -23,12 +23,11 @@ let bob: SignedPerson
 let workspace: SignedWorkspace
 
 beforeAll(async () => {
-  app = await startTestApp()
+  app = await sharedApp()
   ada = await signedAccount(app, 'ada')
   bob = await signedAccount(app, 'bob')
   workspace = await signedWorkspace(app, ada)
 })
-afterAll(() => app.stop())
 
 const at = (rest: string) => `/api/workspaces/${workspace.workspaceId}/${rest}`
 const withLink = (link?: SignedText) => (link ? { body: { link } } : {})

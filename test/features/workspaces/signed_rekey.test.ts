@@ -1,6 +1,6 @@
 // tier: quick, both databases in test:all
 /** A rekey of a signed workspace: with its link come manifests, statements and grants, in one step. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { issueWorkloadToken, listWorkloadTokens } from '../../../src/features/agents/contract.ts'
 import { createProject, deleteProject } from '../../../src/features/projects/contract.ts'
@@ -11,7 +11,7 @@ import { keyCommitment } from '../../../src/platform/crypto/key_commitment.ts'
 import { environmentKey, sealSecretValue } from '../../../src/platform/crypto/secret_value.ts'
 import type { FaultCode } from '../../../src/platform/fault.ts'
 import { type Chain, extend, type SignedText, verifyManifest } from '../../../src/sigchain/index.ts'
-import { startTestApp, type TestApp } from '../../support/app.ts'
+import { sharedApp, type TestApp } from '../../support/app.ts'
 import { expectRefusal } from '../../support/failure.ts'
 import { envelopeFor } from '../../support/people.ts'
 import {
@@ -31,9 +31,8 @@ let token: Minted
 let empty: string
 
 beforeAll(async () => {
-  app = await startTestApp({ RATE_API: '100000/1' })
+  app = await sharedApp()
 })
-afterAll(() => app.stop())
 
 const inProject = () => ({ project_id: project.projectId })
 

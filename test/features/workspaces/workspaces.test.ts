@@ -1,5 +1,5 @@
 // tier: quick
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { listWorkspacesEndpoint } from '../../../src/features/workspaces/contract.ts'
 import { openMemberEnvelope } from '../../../src/platform/crypto/envelope.ts'
@@ -10,7 +10,7 @@ import {
   secrets,
   workspaces,
 } from '../../../src/platform/db/schema/index.ts'
-import { startTestApp, type TestApp } from '../../support/app.ts'
+import { sharedApp, type TestApp } from '../../support/app.ts'
 import { recordedChanges } from '../../support/audit.ts'
 import { expectFailure, expectRefusal } from '../../support/failure.ts'
 import { envelopeFor, type Person, registerPerson } from '../../support/people.ts'
@@ -21,11 +21,10 @@ let team: Team
 let stranger: Person
 
 beforeAll(async () => {
-  app = await startTestApp()
+  app = await sharedApp()
   team = await openTeam(app)
   stranger = await registerPerson(app, 'stranger')
 })
-afterAll(() => app.stop())
 
 const timestamps = { created_at: expect.any(String), updated_at: expect.any(String) }
 

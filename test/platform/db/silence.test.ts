@@ -2,7 +2,7 @@
 /**
  * When the driver gives up a connection of which nothing is heard (.patches/): counted in ticks of its own timer, so that
  * a process that stood still takes nobody for silent. Who answers here is no PostgreSQL;
- * test/security/swallowed_packets.test.ts has that.
+ * test/security/packet_loss.test.ts has that.
  */
 import { afterEach, expect, test } from 'bun:test'
 import postgres from 'postgres'

@@ -94,13 +94,13 @@ app = await startTestApp({
   RATE_TOKEN: plenty,
   CRON_SECRET,
 })
-world = await buildWorld(app)
+world = await buildWorld(app, { isStaffed: false })
 const orders = await makeOrders()
 startProbe()
 process.send?.({
   orders,
   neighbour: {
     url: `${app.controlPlane}/api/users/me/`,
-    token: (await buildWorld(app)).person.owner.token,
+    token: (await buildWorld(app, { isStaffed: false })).person.owner.token,
   },
 })

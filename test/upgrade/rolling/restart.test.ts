@@ -1,19 +1,22 @@
-// tier: all, both databases in test:all
+// tier: all
 /**
  * A rolling restart into the next version, on PostgreSQL, of sources, and in the long tests of executables:
  * `bun run upgrade-test` does it from a version of before.
  */
-import { afterAll, expect, test } from 'bun:test'
+import { expect } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buildExecutable } from '../../../src/dev/build.ts'
 import { appliedIn } from '../../../src/platform/db/migrations/migrate.ts'
 import { executable } from '../../binary/executable.ts'
-import { databaseKind, freshDatabase } from '../../support/database.ts'
+import { freshDatabase } from '../../support/database.ts'
 import { effort } from '../../support/effort.ts'
+import { requires } from '../../support/requires.ts'
 import { change, configOf } from '../restored.ts'
 import { KEYS, restartOneByOne } from './restart.ts'
+
+const { afterAll, test } = requires('postgresql')
 
 const MAIN = join(import.meta.dir, '../../../src/main.ts')
 const place = mkdtempSync(join(tmpdir(), 'cr-next-'))
@@ -37,16 +40,14 @@ async function buildNext(): Promise<string> {
   return outfile
 }
 
-if (databaseKind === 'postgresql') {
-  test('processes that are replaced one by one lose no request and tear no write, while the schema changes', async () => {
-    const database = await freshDatabase()
-    const { env } = database
-    const versions = await effort(ofSources, ofExecutables)()
-    const { calls, writes, ...found } = await restartOneByOne({ ...versions, env })
-    expect(found).toEqual({ lost: [], torn: [], codes: [0, 0] })
-    expect(calls).toBeGreaterThan(500)
-    expect(writes).toBeGreaterThan(250)
-    const applied = await change(configOf({ keys: KEYS }, database), ({ sql }) => appliedIn(sql))
-    expect(applied?.at(-1)?.name).toBe('9999_later')
-  }, 240_000)
-}
+test('processes that are replaced one by one lose no request and tear no write, while the schema changes', async () => {
+  const database = await freshDatabase()
+  const { env } = database
+  const versions = await effort(ofSources, ofExecutables)()
+  const { calls, writes, ...found } = await restartOneByOne({ ...versions, env })
+  expect(found).toEqual({ lost: [], torn: [], codes: [0, 0] })
+  expect(calls).toBeGreaterThan(500)
+  expect(writes).toBeGreaterThan(250)
+  const applied = await change(configOf({ keys: KEYS }, database), ({ sql }) => appliedIn(sql))
+  expect(applied?.at(-1)?.name).toBe('9999_later')
+}, 240_000)

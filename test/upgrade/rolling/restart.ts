@@ -12,6 +12,7 @@ import { type OpenWorkspace, openSecret } from '../../../src/client/vault.ts'
 import { type Agent, API, employAgent } from '../../support/agent.ts'
 import type { TestApp } from '../../support/app.ts'
 import { spawnServer } from '../../support/server_process.ts'
+import { until } from '../../support/until.ts'
 import { startUpstream } from '../../support/upstream.ts'
 import { type Balancer, startBalancer } from './balancer.ts'
 
@@ -218,8 +219,4 @@ async function tornIn(
       )
   }
   return torn
-}
-
-async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await Bun.sleep(10)
 }

@@ -55,7 +55,11 @@ export const use: Action<typeof useAccountOptions> = async (context, [typed = ''
 export const remove: Action<typeof confirmOptions> = async (context, [typed = ''], options) => {
   const account = accountNamed(await context.accounts.registry(), typed)
   const { name, email, server } = account
-  await confirmed(context.host, options, `Log out ${email} at ${server}, and forget which folders are theirs?`)
+  await confirmed(
+    context.host,
+    options,
+    `Log out ${email} at ${server}, and forget which folders are theirs?`,
+  )
   const wiped = await endSession(context, account)
   forgetAccount(context.env, account)
   context.output.done(`${name} is no longer on this machine.`, { removed: name })

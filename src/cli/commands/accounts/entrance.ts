@@ -69,7 +69,8 @@ export const login: Action<typeof entranceOptions> = async (context, [email = ''
 export const recover: Action<typeof entranceOptions> = async (context, [email = ''], options) => {
   const server = await context.server()
   const hint = 'set SERVICE_RECOVERY_KEY'
-  const given = context.env.SERVICE_RECOVERY_KEY ?? (await askSecret(context.host, 'Recovery key', { hint }))
+  const given =
+    context.env.SERVICE_RECOVERY_KEY ?? (await askSecret(context.host, 'Recovery key', { hint }))
   const password = await readNewPassword(context, options, email)
   const place = await placeFor(context, email, options)
   const next = await recoverAccount(server, email, given, password, context.host.argon2id)

@@ -22,7 +22,11 @@ export const backup: Action<typeof backupOptions> = ({ host, output }, [file = '
     return 0
   })
 
-export const restoreBackup: Action<typeof restoreOptions> = ({ host, output }, [file = ''], options) =>
+export const restoreBackup: Action<typeof restoreOptions> = (
+  { host, output },
+  [file = ''],
+  options,
+) =>
   explained(host, async () => {
     const { restore } = await import('../../../server/backup/index.ts')
     const identities = options.identity === undefined ? [] : await identitiesIn(options.identity)

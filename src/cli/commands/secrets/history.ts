@@ -102,10 +102,18 @@ export const rollBack: Action<typeof rollBackOptions> = async (
   const present = (await storedSecrets(scope, [key])).get(key)
   const to = JSON.stringify(policy)
   if (present && present.value === null) {
-    await confirmed(context.host, options, `Today's policy is altered or lost; it becomes ${to}. Go on?`)
+    await confirmed(
+      context.host,
+      options,
+      `Today's policy is altered or lost; it becomes ${to}. Go on?`,
+    )
   } else if (!isSamePolicy(policy, present?.policy)) {
     const from = JSON.stringify(present?.policy ?? null)
-    await confirmed(context.host, options, `The policy goes back too, from ${from} to ${to}. Go on?`)
+    await confirmed(
+      context.host,
+      options,
+      `The policy goes back too, from ${from} to ${to}. Go on?`,
+    )
   }
   const by = earlier.created_by_email ?? 'somebody who is gone'
   context.output.note(`${key}: version ${version}, stored ${earlier.created_at} by ${by}`)

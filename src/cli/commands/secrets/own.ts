@@ -46,7 +46,11 @@ export async function removeOwn(
     const where = `among your own in ${placeOf(scope)}`
     throw notFound(missing, known, { what: 'value', where, list: 'secrets list' })
   }
-  await confirmed(context.host, options, `Delete your own ${names.join(', ')} of ${placeOf(scope)}?`)
+  await confirmed(
+    context.host,
+    options,
+    `Delete your own ${names.join(', ')} of ${placeOf(scope)}?`,
+  )
   own.remove(scope, names)
   context.output.done(`${names.length} deleted; what all have counts again.`, { deleted: names })
 }

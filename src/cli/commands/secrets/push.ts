@@ -44,7 +44,11 @@ export const push: Action<typeof pushOptions> = async (context, [path = '.env'],
   }
   if (gone.length > 0) {
     const { project, environment } = scope
-    await confirmed(context.host, options, `Delete ${gone.join(', ')} from ${project.name}/${environment}?`)
+    await confirmed(
+      context.host,
+      options,
+      `Delete ${gone.join(', ')} from ${project.name}/${environment}?`,
+    )
   }
   const counts = await store(context, scope, changedOf(compared), options)
   await deleteSecrets(scope, gone)

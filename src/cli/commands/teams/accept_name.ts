@@ -70,7 +70,11 @@ async function accept(
   output.warn(`${name} stood for ${before.join(', ')}, and is ${id} now`)
   if (isUsual)
     output.warn(`where no ${what} is named, ${kept.join(', ')} was meant: it is ${id} then`)
-  await confirmed(host, options, `Does the ${what} ${name} stand for the one that is shown? Accept it?`)
+  await confirmed(
+    host,
+    options,
+    `Does the ${what} ${name} stand for the one that is shown? Accept it?`,
+  )
   // Agents of one name may be in several projects.
   const others = all.filter((each) => each.name === name && before.includes(each.id))
   known.accept(names, name, [id, ...others.map((each) => each.id)])

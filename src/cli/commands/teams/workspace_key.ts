@@ -61,7 +61,11 @@ export const acceptKey: Action<typeof confirmOptions> = async (context, [named =
   }
   if (known) context.output.warn(`known: epoch ${known.epoch}  ${await keyFingerprint(known)}`)
   context.output.warn(`shown: epoch ${now.epoch}  ${accepted.fingerprint}`)
-  await confirmed(context.host, options, `Does another member of ${name} see the one that is shown? Accept it?`)
+  await confirmed(
+    context.host,
+    options,
+    `Does another member of ${name} see the one that is shown? Accept it?`,
+  )
   session.workspaceKeys.remember(shown)
   context.output.done(`The key of ${name} is accepted.`, accepted)
   return undefined

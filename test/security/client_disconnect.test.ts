@@ -8,6 +8,7 @@ import { localBackend } from '../../src/proxy/local/backend.ts'
 import type { AuditRecord } from '../../src/proxy/record.ts'
 import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
+import { until } from '../support/until.ts'
 
 let stage: Stage
 let agent: Agent
@@ -68,14 +69,13 @@ function resolveOn(target_url: string, signal: AbortSignal): Promise<Response> {
 
 async function recordOn(path: string) {
   const { sql } = stage.app.connection
-  for (;;) {
+  return until(async () => {
     await stage.app.flushAudit()
     const [row] = await sql`
       select decision, reason, status_code, credential_ref from audit_logs
       where token_id = ${agent.tokenId} and target_path = ${path}`
-    if (row?.status_code) return { ...row }
-    await Bun.sleep(20)
-  }
+    return row?.status_code ? { ...row } : null
+  })
 }
 
 /** The local backend alone, with a vault that answers when the test says so. */

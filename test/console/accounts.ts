@@ -1,0 +1,73 @@
+/**
+ * Accounts created outside the browser. Their password is real, so that anyone can sign in with it by the screens.
+ * They share one salt, so that Argon2 runs once in this process and not once for each account.
+ */
+import { unwrapKeys, wrapKeys } from '../../src/client/account/account_keys.ts'
+import {
+  authKey,
+  deriveMasterKey,
+  generateRecoveryKey,
+  KDF_DEFAULT,
+  type Kdf,
+  userKey,
+} from '../../src/client/account/keys.ts'
+import { recoveryOf } from '../../src/client/account/recovery.ts'
+import { openApi } from '../../src/client/http/api.ts'
+import { newWorkspace } from '../../src/client/signed/new_workspace.ts'
+import { login, prelogin, register } from '../../src/features/accounts/contract.ts'
+import { uuidv7 } from '../../src/platform/crypto/encoding.ts'
+import { identityOf, proveKeys } from '../../src/sigchain/index.ts'
+import { marked } from '../support/canary.ts'
+
+/** Strong enough for the product. */
+export const PASSWORD = marked('four unlikely words ')
+
+const SALT = crypto.getRandomValues(new Uint8Array(16)).toBase64()
+const masterKeys = new Map<string, Promise<Uint8Array>>()
+
+/** Each password and salt is derived once. */
+function masterKeyOf(password: string, salt: string, kdf: Kdf): Promise<Uint8Array> {
+  const name = JSON.stringify([password, salt, kdf])
+  const known = masterKeys.get(name) ?? deriveMasterKey(password, Uint8Array.fromBase64(salt), kdf)
+  masterKeys.set(name, known)
+  return known
+}
+
+/** Registers an account with a signed personal workspace. */
+export async function signUp(server: string, email: string) {
+  const seed = crypto.getRandomValues(new Uint8Array(32))
+  const identity = await identityOf(seed)
+  const { privateKey, public_key, signing_key } = identity
+  const keys = { seed, privateKey, publicKey: Uint8Array.fromBase64(public_key) }
+  const masterKey = await masterKeyOf(PASSWORD, SALT, KDF_DEFAULT)
+  const userId = uuidv7()
+  const { order } = await newWorkspace(keys.publicKey, { userId, email, identity })
+  const body = {
+    email,
+    user_id: userId,
+    password: authKey(masterKey),
+    public_key,
+    signing_key,
+    key_proof: await proveKeys(identity, email),
+    key_salt: SALT,
+    kdf: { ...KDF_DEFAULT },
+    encrypted_private_key: await wrapKeys('account', userKey(masterKey), keys),
+    recovery: await recoveryOf(generateRecoveryKey(), keys),
+    workspace: order,
+  }
+  await openApi(server).call(register, { body })
+  return { userId, seed, password: body.password, workspaceId: order.id }
+}
+
+/** A session of an account on another machine, with its keys. */
+export async function logIn(server: string, email: string, password = PASSWORD) {
+  const anonymous = openApi(server)
+  const { key_salt, kdf } = await anonymous.call(prelogin, { body: { email } })
+  const masterKey = await masterKeyOf(password, key_salt, kdf)
+  const { access, user, encrypted_private_key } = await anonymous.call(login, {
+    body: { email, password: authKey(masterKey) },
+  })
+  const keys = await unwrapKeys('account', userKey(masterKey), encrypted_private_key, user)
+  if (!keys?.seed) throw new Error('the account cannot sign')
+  return { api: openApi(server, () => access), userId: user.id, ...keys, seed: keys.seed }
+}

@@ -1,0 +1,35 @@
+// tier: quick
+/** The keys of the console: the worker holds them, Lock deletes them in all tabs, and the password brings them back. */
+import { expect } from 'bun:test'
+import { requires } from '../support/requires.ts'
+import { PASSWORD } from './accounts.ts'
+import { openStage, type Stage } from './browser.ts'
+import { askWorker } from './worker_clock.ts'
+
+const { test, beforeAll, afterAll } = requires('chromium')
+
+let stage: Stage
+
+beforeAll(async () => {
+  stage = await openStage()
+})
+afterAll(() => stage.close())
+
+test('Lock deletes the keys that stayed open, a reload does not restore them, and the password does', async () => {
+  const ada = await stage.person('ada')
+  const { page } = ada
+  const button = (name: string) => page.getByRole('button', { name, exact: true })
+  await ada.sees('Workspaces')
+  expect(await askWorker(page, 'workspaces.list')).toBe('done')
+  await button('Lock').click()
+  await ada.sees('Unlock')
+  expect(await askWorker(page, 'workspaces.list')).toBe('locked')
+  await page.reload()
+  await ada.sees('Unlock')
+  expect(await askWorker(page, 'workspaces.list')).toBe('locked')
+  await page.getByLabel('Password').fill(PASSWORD)
+  await button('Unlock').click()
+  await ada.sees('Workspaces')
+  expect(await askWorker(page, 'workspaces.list')).toBe('done')
+  await ada.close()
+})
