@@ -1,4 +1,4 @@
-/** Timers as an argument, so that tests move time forward instead of waiting. */
+/** Timers as an argument, so that tests move time forward instead of waiting. Browsers use them too. */
 
 export type PendingTimer = {
   cancel(): void
@@ -40,5 +40,5 @@ export const systemTimers: Timers = {
   setTimer: (ms, callback, { isBackground = false } = {}) =>
     new SystemTimer(setTimeout(callback, ms), isBackground),
   setRepeating: (ms, callback) => new SystemTimer(setInterval(callback, ms), true),
-  sleep: (ms) => Bun.sleep(ms),
+  sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
 }
