@@ -85,14 +85,12 @@ export async function startApp(
   }
 }
 
-async function compose(
-  config: Config,
-  connection: Connection,
-  options: Required<Pick<AppOptions, 'log' | 'clock' | 'timers' | 'passwordCost' | 'worker'>> & {
-    lookup: Lookup | undefined
-    tracer: Tracer | null
-  },
-): Promise<App> {
+type Parts = Required<Pick<AppOptions, 'log' | 'clock' | 'timers' | 'passwordCost' | 'worker'>> & {
+  lookup: Lookup | undefined
+  tracer: Tracer | null
+}
+
+async function compose(config: Config, connection: Connection, options: Parts): Promise<App> {
   const { lookup, timers, worker, tracer, ...given } = options
   const { log } = given
   const keys = await prepareDatabase(connection, config, log)
