@@ -234,6 +234,25 @@ describe('dependencies', () => {
       )
     expect(readers).toEqual([])
   })
+
+  test('a command uses the environment, folder and streams of its host, and not those of the process', () => {
+    const users = sources
+      .filter(({ path }) => path.startsWith('cli/'))
+      .filter(({ text }) => /\bprocess\.(?:env|cwd|stdin|stdout|stderr)\b|\bhomedir\(/.test(text))
+      .map(({ path }) => path)
+    expect(users.sort()).toEqual([
+      // A server that shows itself, on one machine and once.
+      'cli/demo/index.ts',
+      // Standard input is read in another way where it is that of the process.
+      'cli/files/read.ts',
+      'cli/host.ts',
+      // A child in a pseudo-terminal, and a reader that is gone: both belong to the process.
+      'cli/terminal/child.ts',
+      'cli/terminal/streams.ts',
+      // A process of its own.
+      'cli/unlocked/agent.ts',
+    ])
+  })
 })
 
 test(`no file of src/ has more than ${MAX_LINES} lines`, () => {

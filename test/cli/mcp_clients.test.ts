@@ -1,5 +1,5 @@
 // tier: all
-/** `cloakroom mcp` under clients that others wrote: the official inspector, and the client of Python. */
+/** `cloakroom mcp` under other people's clients, which start the executable: the inspector, and Python's client. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { executable } from '../binary/executable.ts'

@@ -10,8 +10,8 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { groups, topLevel } from '../../src/cli/catalogue/index.ts'
 import { executable } from '../binary/executable.ts'
+import { answering } from '../cli/answering.ts'
 import { openAccount, PASSWORD, type Run, type Terminal } from '../cli/person.ts'
-import { inTerminal } from '../cli/pseudo_terminal.ts'
 import { sharedApp, type TestApp } from '../support/app.ts'
 import { marked } from '../support/canary.ts'
 
@@ -173,6 +173,7 @@ describe('nothing arrives at a stranger', () => {
     const { cwd } = clone('by-mcp', theirs())
     const client = new Client({ name: 'test', version: '1' })
     const env = { HOME: ada.home, PATH: process.env.PATH ?? '', SERVICE_TOKEN: token }
+    // The client starts the executable.
     const command = await executable()
     await client.connect(
       new StdioClientTransport({ command, args: ['mcp'], env, cwd, stderr: 'pipe' }),
@@ -337,7 +338,7 @@ describe('who says yes', () => {
   test('a terminal asks once, and no is the answer unless somebody says yes', async () => {
     const { cwd } = clone('asked', ours())
     const type = async (answer: string) =>
-      inTerminal(['status'], {
+      answering(['status'], {
         cwd,
         env: { HOME: ada.home },
         typed: [{ when: 'Send your credentials there?', type: answer }],
