@@ -134,10 +134,12 @@ export async function openOwnStage(
   }
 }
 
+/** The address in the browser must be known before the server starts, and stay when it restarts. */
 function freePort(): string {
   const probe = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response() })
+  const { port } = probe
   void probe.stop(true)
-  return String(probe.port)
+  return String(port)
 }
 
 function stageOf(app: TestApp): Stage {
@@ -156,14 +158,11 @@ function stageOf(app: TestApp): Stage {
     open.add(entry)
     return entry
   }
-  const enter = (account: Account, path = '') =>
+  const enter = ({ email, userId, seed, password }: Account, path = '') =>
     opened(origin, path, async (page) => {
       await page.goto(`${origin}/console/SHA256SUMS`)
-      await page.evaluate(startSession, {
-        ...account,
-        seed: [...account.seed],
-        headers: ofConsole(),
-      })
+      const session = { email, userId, seed: [...seed], password, headers: ofConsole() }
+      await page.evaluate(startSession, session)
     })
   const register = async (name: string) => {
     const email = freshEmail(name)
