@@ -86,12 +86,15 @@ const OPTIONS = [
   '--host-resolver-rules=MAP localhost 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE *.localhost',
 ]
 
+/** Signals end this process, and the browser ends with its pipe. */
+const SIGNALS = { handleSIGINT: false, handleSIGTERM: false, handleSIGHUP: false }
+
 let launched: Promise<Browser> | undefined
 
 /** Playwright kills it when this process exits. */
 export function sharedBrowser(): Promise<Browser> {
   launched ??= import('playwright-core').then(({ chromium }) =>
-    chromium.launch({ executablePath: CHROMIUM, args: OPTIONS }),
+    chromium.launch({ executablePath: CHROMIUM, args: OPTIONS, ...SIGNALS }),
   )
   return launched
 }
