@@ -14,6 +14,7 @@ import { freshEmail, sharedApp, startTestApp, type TestApp } from '../support/ap
 import { search } from '../support/canary.ts'
 import { ofConsole } from '../support/console.ts'
 import { preparedDatabase } from '../support/database.ts'
+import { databasePlace } from '../support/places.ts'
 import { PASSWORD, signUp } from './accounts.ts'
 
 export { PASSWORD }
@@ -86,17 +87,29 @@ const OPTIONS = [
   '--host-resolver-rules=MAP localhost 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE *.localhost',
 ]
 
-/** Signals end this process, and the browser ends with its pipe. */
+/** Playwright's handlers would keep this process. */
 const SIGNALS = { handleSIGINT: false, handleSIGTERM: false, handleSIGHUP: false }
 
 let launched: Promise<Browser> | undefined
 
-/** Playwright kills it when this process exits. */
+/**
+ * It ends when this process ends, however that happens, because its pipe closes then. `bun test` runs no handler at
+ * its end, so the profile is where the run removes everything.
+ */
 export function sharedBrowser(): Promise<Browser> {
-  launched ??= import('playwright-core').then(({ chromium }) =>
-    chromium.launch({ executablePath: CHROMIUM, args: OPTIONS, ...SIGNALS }),
-  )
+  launched ??= launch()
   return launched
+}
+
+async function launch(): Promise<Browser> {
+  const { chromium } = await import('playwright-core')
+  const { TMPDIR } = process.env
+  process.env.TMPDIR = databasePlace
+  const starting = chromium.launch({ executablePath: CHROMIUM, args: OPTIONS, ...SIGNALS })
+  return starting.finally(() => {
+    if (TMPDIR === undefined) delete process.env.TMPDIR
+    else process.env.TMPDIR = TMPDIR
+  })
 }
 
 let built: Promise<void> | undefined
