@@ -8,6 +8,7 @@ import { curl, githubActions, gitlabCi, sdks } from '../../src/client/agents/set
 import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { newestRecord } from '../support/forward.ts'
+import { otherPackages } from '../support/other_programs.ts'
 import { answerOf, type Script } from '../support/upstream.ts'
 import { watched } from '../support/watched.ts'
 
@@ -36,6 +37,7 @@ let stage: Stage
 let agent: Agent
 
 beforeAll(async () => {
+  if ((await otherPackages()) === null) throw new Error('the SDKs are not installed')
   const fixed = HOSTS.map((host) => `${host}=127.0.0.1`).join(',')
   stage = await openStage({ env: { RESOLVER_HOSTS: fixed }, names: HOSTS })
   agent = await employAgent(stage, {
@@ -69,7 +71,8 @@ async function runText(program: string[], text: string, env: Record<string, stri
   )
   const child = watched(
     Bun.spawn([...program, code], {
-      cwd: ROOT,
+      // The SDKs are installed in this folder.
+      cwd: join(ROOT, 'test'),
       env: { PATH: process.env.PATH ?? '', SERVICE_TOKEN: agent.token, ...env },
       stderr: 'pipe',
     }),
