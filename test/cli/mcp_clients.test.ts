@@ -66,7 +66,7 @@ function held(path: string) {
 }
 
 async function startInspector(...args: string[]) {
-  const folder = await otherPackages(`${INSPECTOR}@2.12.0`)
+  const folder = await otherPackages()
   if (folder === null) return null
   const variables = Object.entries(env).flatMap(([name, value]) => ['-e', `${name}=${value}`])
   const launcher = join(folder, INSPECTOR, 'clients', 'launcher', 'build', 'index.js')
