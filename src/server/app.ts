@@ -89,17 +89,16 @@ async function compose(
   },
 ): Promise<App> {
   const { lookup, worker, tracer, ...given } = options
-  const { log } = given
-  const keys = await prepareDatabase(connection, config, log)
+  const keys = await prepareDatabase(connection, config, given.log)
   const { isStopping, beginStop } = openDrain(config)
   const base = { db: connection.db, config }
   const live = await openLiveProcesses(base)
   const services: FeatureServices = { ...base, ...keys, ...given, live, isStopping }
   const watch = openWatch(services, adminPortOf(config, worker))
-  const trail = new AuditTrail(connection.sql, log, watch?.instruments)
+  const trail = new AuditTrail(connection.sql, given.log, watch?.instruments)
   await trail.adopt(null)
   const access = openAccess(services, { sql: connection.sql, trail })
-  const bus = openBus(connection, log)
+  const bus = openBus(connection, given.log)
   const activity = new ActivityLog(services)
   const ports = configuredPorts(config)
   const resolver = openResolver(services, { access, ownPorts: () => ports, lookup })
@@ -118,7 +117,7 @@ async function compose(
   ports.push(...origins.flatMap((origin) => (origin ? [Number(new URL(origin).port)] : [])))
   const jobs = [
     scheduleBeats(services),
-    scheduleVacuum(connection, log),
+    scheduleVacuum(connection, given.log),
     ...(config.ROLE === 'resolver' && connection.kind === 'postgresql' ? [] : upkeepOf(services)),
     scheduleBackups({ ...services, connection, observe: watch?.instruments.onBackup }),
     answerOperators({ ...services, connection, now: services.clock.now }),
