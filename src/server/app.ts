@@ -95,9 +95,15 @@ async function compose(config: Config, connection: Connection, options: Parts): 
   const { log } = given
   const keys = await prepareDatabase(connection, config, log)
   const { isStopping, beginStop } = openDrain(config, timers)
-  const { db } = connection
-  const live = await openLiveProcesses({ db, config })
-  const services: FeatureServices = { db, ...keys, ...given, config, live, isStopping }
+  const live = await openLiveProcesses({ db: connection.db, config })
+  const services: FeatureServices = {
+    db: connection.db,
+    ...keys,
+    ...given,
+    config,
+    live,
+    isStopping,
+  }
   const watch = openWatch(services, adminPortOf(config, worker))
   const trail = new AuditTrail(connection.sql, log, watch?.instruments)
   await trail.adopt(null)
