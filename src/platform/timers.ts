@@ -1,4 +1,4 @@
-/** Timers as an argument, so that tests move time forward instead of waiting. Browsers use them too. */
+/** Timers as an argument, so that tests move time forward instead of waiting. */
 
 export type PendingTimer = {
   cancel(): void
@@ -40,5 +40,6 @@ export const systemTimers: Timers = {
   setTimer: (ms, callback, { isBackground = false } = {}) =>
     new SystemTimer(setTimeout(callback, ms), isBackground),
   setRepeating: (ms, callback) => new SystemTimer(setInterval(callback, ms), true),
+  // Not Bun.sleep: the console's page uses this too.
   sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
 }

@@ -16,7 +16,7 @@ import { historyOf, type Model, steps, userId } from './histories.ts'
 
 const HERE = '01920000-0000-8000-8000-000000000100'
 const THERE = '01920000-0000-8000-8000-000000000101'
-const numRuns = effort(60, 1500)
+const numRuns = effort(40, 200)
 const index = fc.nat({ max: 1_000_000 })
 
 /** A number of places in a list, from any number. */

@@ -18,7 +18,7 @@ import {
 import { tokens, tokenUses } from '../../../src/platform/db/schema/index.ts'
 import type { FaultCode, FieldFault } from '../../../src/platform/fault.ts'
 import { startTestApp, type TestApp } from '../../support/app.ts'
-import { expectFailure } from '../../support/failure.ts'
+import { contentOf, expectFailure } from '../../support/failure.ts'
 import { openProject, type ProjectTeam } from '../../support/project.ts'
 import { clientMadeToken, envelopeTo, storedAgents } from './stored.ts'
 
@@ -64,13 +64,9 @@ async function expectRefused(
   code: FaultCode,
   details?: { message?: string; fields?: FieldFault[] },
 ) {
-  const before = [await storedAgents(app, team.workspaceId), await counted()]
+  const before = await contentOf(app)
   expectFailure(await act(), code, details)
-  expect([await storedAgents(app, team.workspaceId), await counted()]).toEqual(before)
-}
-
-async function counted() {
-  return storedAgents(app, foreign.workspaceId)
+  expect(await contentOf(app)).toEqual(before)
 }
 
 /** What the audit lists of an agent by its id, oldest first. */

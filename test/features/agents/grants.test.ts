@@ -23,7 +23,7 @@ import {
   verifyGrant,
 } from '../../../src/sigchain/index.ts'
 import { sharedApp, type TestApp } from '../../support/app.ts'
-import { expectFailure } from '../../support/failure.ts'
+import { contentOf, expectFailure } from '../../support/failure.ts'
 import { openProject, type ProjectTeam } from '../../support/project.ts'
 import { signedAccount } from '../../support/signed.ts'
 import {
@@ -37,7 +37,7 @@ import {
   type SignedProject,
   signedProject,
 } from '../../support/statements.ts'
-import { clientMadeToken, storedAgents } from './stored.ts'
+import { clientMadeToken } from './stored.ts'
 
 const DAY_MS = 86_400_000
 
@@ -69,18 +69,9 @@ async function expectRefused(
   code: FaultCode,
   details: Parameters<typeof expectFailure>[2] = {},
 ) {
-  const before = await everything()
+  const before = await contentOf(app)
   expectFailure(await app.call(method, path, { token: project.owner.token, body }), code, details)
-  expect(await everything()).toEqual(before)
-}
-
-async function everything() {
-  const { db } = app.connection
-  const grants = await db
-    .select()
-    .from(tokenGrants)
-    .where(eq(tokenGrants.workspaceId, project.workspaceId))
-  return [await storedAgents(app, project.workspaceId), grants]
+  expect(await contentOf(app)).toEqual(before)
 }
 
 async function issue(granted: Granted = {}): Promise<Minted & { label: string }> {

@@ -10,7 +10,7 @@ import { parseToken } from '../../../src/platform/crypto/token.ts'
 import { tokenEnvelopes, tokens, workspaces } from '../../../src/platform/db/schema/index.ts'
 import type { FaultCode, FieldFault } from '../../../src/platform/fault.ts'
 import { startTestApp, type TestApp } from '../../support/app.ts'
-import { expectFailure } from '../../support/failure.ts'
+import { contentOf, expectFailure } from '../../support/failure.ts'
 import { openProject, type ProjectTeam } from '../../support/project.ts'
 import { clientMadeToken, envelopeTo, storedAgents } from './stored.ts'
 
@@ -32,19 +32,15 @@ function call(method: string, path: string, body?: unknown, token = team.owner.t
   return app.call(method, path, { token, body })
 }
 
-/** The call must fail so, and leave both workspaces as they were. */
+/** Expects that the call is refused and writes nothing. */
 async function expectRefused(
   act: () => ReturnType<typeof call>,
   code: FaultCode,
   details?: { message?: string; fields?: FieldFault[] },
 ) {
-  const before = await everything()
+  const before = await contentOf(app)
   expectFailure(await act(), code, details)
-  expect(await everything()).toEqual(before)
-}
-
-async function everything() {
-  return [await storedAgents(app, team.workspaceId), await storedAgents(app, foreign.workspaceId)]
+  expect(await contentOf(app)).toEqual(before)
 }
 
 type Listed = {

@@ -1,7 +1,6 @@
 // tier: quick, both databases in test:all
 /** Writes of secrets in signed workspaces: each with a manifest over what the environment holds then. */
 import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { eq } from 'drizzle-orm'
 import {
   deleteEnvironment,
   deleteProject,
@@ -18,15 +17,14 @@ import {
   upsertSecrets,
 } from '../../../src/features/secrets/contract.ts'
 import { sha256 } from '../../../src/platform/crypto/primitives.ts'
-import { manifests, workspaceLinks } from '../../../src/platform/db/schema/index.ts'
+import { workspaceLinks } from '../../../src/platform/db/schema/index.ts'
 import type { FaultCode } from '../../../src/platform/fault.ts'
 import { manifestRoot, type SignedText, verifyManifest } from '../../../src/sigchain/index.ts'
 import { sharedApp, type TestApp } from '../../support/app.ts'
-import { expectFailure } from '../../support/failure.ts'
+import { contentOf, expectFailure } from '../../support/failure.ts'
 import { openProject } from '../../support/project.ts'
 import { personOf, signedAccount } from '../../support/signed.ts'
 import { manifestOf, type SignedProject, signedProject } from '../../support/statements.ts'
-import { storedSecrets } from './stored.ts'
 
 const environment = 'development'
 type Values = Record<string, string>
@@ -81,14 +79,6 @@ async function expectSigned(expected: Values, revision: number, of = environment
   expect(verdict.revision).toBe(revision)
 }
 
-async function stored() {
-  const rows = await app.connection.db
-    .select()
-    .from(manifests)
-    .where(eq(manifests.workspaceId, project.workspaceId))
-  return [await storedSecrets(app, project.workspaceId), rows]
-}
-
 /** A link in the rows, past the server. */
 async function appendLink(...args: Parameters<SignedProject['link']>) {
   const { statement, signature } = await project.link(...args)
@@ -112,9 +102,9 @@ async function expectRefused(
   code: FaultCode,
   details: Parameters<typeof expectFailure>[2] = {},
 ) {
-  const before = await stored()
+  const before = await contentOf(app)
   expectFailure(await app.call(method, path, { token: project.owner.token, body }), code, details)
-  expect(await stored()).toEqual(before)
+  expect(await contentOf(app)).toEqual(before)
 }
 
 const missing = { fields: [{ path: 'manifest', message: 'is missing' }] }

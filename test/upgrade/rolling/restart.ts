@@ -105,8 +105,9 @@ export async function underLoad<Found>(
     return { ...server, ready }
   }
   let load: ReturnType<typeof startLoad> | undefined
-  const untilHealthy = (wanted: number) =>
-    until(() => control.healthy() === wanted && resolver.healthy() === wanted)
+  const untilHealthy = async (wanted: number) => {
+    await until(() => control.healthy() === wanted && resolver.healthy() === wanted)
+  }
   try {
     const old: Started[] = []
     for (let index = 0; index < count; index += 1) {
