@@ -14,15 +14,11 @@ const TIMEOUT_MS = 40_000
 let built: Promise<string> | undefined
 
 /**
- * The path of the executable. The runner builds it once for files of `tier: all`; without a runner the first
- * call does.
+ * The path of the program. The runner builds it for files of `tier: all`, and prepares a script that starts it
+ * from source for quick ones. Without a runner the first call builds it.
  */
 export function executable(): Promise<string> {
-  const { TEST_EXECUTABLE: prepared, TEST_TIER: tier } = process.env
-  if (prepared === undefined && tier !== undefined)
-    throw new Error(
-      'A quick test may not build the executable. Write "// tier: all" in its first line.',
-    )
+  const prepared = process.env.TEST_EXECUTABLE
   built ??= prepared === undefined ? build() : Promise.resolve(prepared)
   return built
 }
