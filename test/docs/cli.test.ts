@@ -1,4 +1,4 @@
-// tier: quick
+// tier: all
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { toolNames } from '../../src/cli/agent_setup/tools.ts'
 import { groups, topLevel } from '../../src/cli/catalogue/index.ts'
