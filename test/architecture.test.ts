@@ -134,13 +134,10 @@ describe('dependencies', () => {
     expect(circles).toEqual([])
   })
 
-  test('nothing outside src/ is imported but migrations, package.json with its lock, the database template and the built console', () => {
+  test('src/ imports nothing from outside but migrations, package.json with its lock and the built console', () => {
     const outside = sources.flatMap((source) => innerImportsOf(source).filter(isOutside))
     const odd = outside.filter(
-      (path) =>
-        !/^\.\.\/(drizzle\/|package\.json$|bun\.lock$|dist\/(pgdata\.tar\.gz|console\.tar)$)/.test(
-          path,
-        ),
+      (path) => !/^\.\.\/(drizzle\/|package\.json$|bun\.lock$|dist\/console\.tar$)/.test(path),
     )
     expect(odd).toEqual([])
   })
@@ -233,6 +230,25 @@ describe('dependencies', () => {
           !['cli', 'server', 'dev'].includes(roomOf(path)),
       )
     expect(readers).toEqual([])
+  })
+
+  test('a command uses the environment, folder and streams of its host, and not those of the process', () => {
+    const users = sources
+      .filter(({ path }) => path.startsWith('cli/'))
+      .filter(({ text }) => /\bprocess\.(?:env|cwd|stdin|stdout|stderr)\b|\bhomedir\(/.test(text))
+      .map(({ path }) => path)
+    expect(users.sort()).toEqual([
+      // A server that shows itself, on one machine and once.
+      'cli/demo/index.ts',
+      // Standard input is read in another way where it is that of the process.
+      'cli/files/read.ts',
+      'cli/host.ts',
+      // A child in a pseudo-terminal, and a reader that is gone: both belong to the process.
+      'cli/terminal/child.ts',
+      'cli/terminal/streams.ts',
+      // A process of its own.
+      'cli/unlocked/agent.ts',
+    ])
   })
 })
 

@@ -1,8 +1,9 @@
 /**
- * The console as files: built ahead (src/dev/console.ts), embedded, and answered with headers under which no script
- * but its own runs, nothing is sent to another origin, and no other page can embed it or read it.
+ * Serves the console's files, which src/dev/console.ts builds and the executable contains. With the headers of each
+ * response, no other script runs, nothing is sent to another origin, and no other page can embed or read the console.
  */
 import { gunzipSync } from 'node:zlib'
+import { buildConsoleOnDemand, runsFromSource } from './build_on_demand.ts'
 
 /** Below /console/; every address there that is no file is a route of the page. */
 const PATH = '/console/'
@@ -82,13 +83,22 @@ type Served = {
 
 let opened: Promise<Console> | undefined
 
-/** Opened once, when it is asked for first. */
+/** Opens the console once. The next call retries after a failure. @throws ConsoleNotBuilt if it runs from source */
 export function openConsole(): Promise<Console> {
-  opened ??= open()
+  opened ??= open().catch((error) => {
+    opened = undefined
+    throw error
+  })
   return opened
 }
 
+/** `null` from source: a start does not wait for the build, and no release publishes its hash. */
+export async function embeddedConsoleHash(): Promise<string | null> {
+  return runsFromSource ? null : (await openConsole()).hash
+}
+
 async function open(): Promise<Console> {
+  await buildConsoleOnDemand()
   const files = await readArchive()
   const sums = files.get(SUMS)
   if (!sums) throw new Error('the console is not embedded')

@@ -13,7 +13,6 @@ import { dirname, join, relative, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { openConsole } from '../console/serve.ts'
 import { ensureConsole } from './console.ts'
-import { ensureTemplate } from './template.ts'
 
 const SOURCE = join(import.meta.dir, '..')
 /** src/platform/worker_address.ts looks for them under these paths, relative to SOURCE. */
@@ -34,8 +33,6 @@ export type BuildOptions = {
 
 /** @throws {AggregateError} with what the bundler complains about. */
 export async function buildExecutable(options: BuildOptions): Promise<void> {
-  // One after the other: the template is made with the clock stopped.
-  await ensureTemplate()
   await ensureConsole()
   await mkdir(dirname(options.outfile), { recursive: true })
   await Bun.build({

@@ -7,7 +7,8 @@
  */
 import { mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
+import { promisify } from 'node:util'
+import { brotliCompress, constants, gzip } from 'node:zlib'
 import { archiveOf } from './archive.ts'
 import { browserFiles, withoutLanguages } from './browser_files.ts'
 
@@ -27,18 +28,32 @@ const SINGLE_INPUTS = [
 /** Bytes on the wire until the first screen, by Brotli, with the worker of the keys and without Argon2. */
 export const FIRST_LOAD_BYTES = 250_000
 
-type Files = Map<string, Uint8Array>
+const [brotli, gzipped] = [promisify(brotliCompress), promisify(gzip)]
 
-/** Does nothing if there is an archive of these sources already. */
+type Files = Map<string, Uint8Array>
+type Compressed = { name: string; br: Uint8Array; gz: Uint8Array }
+
+/** What only this runtime has. */
+const RUNTIME_ONLY =
+  /[^\w.](?<!SERVICE_TOKEN } = )(Buffer\.|Bun\.|process\.(env|platform|nextTick))/
+/** Characters that an error shows on either side of what it found. */
+const CONTEXT = 60
+
+/**
+ * Does nothing if the archive is that of these sources. Two processes may build at once: each writes the same archive
+ * under a temporary name and renames it.
+ */
 export async function ensureConsole(force = false): Promise<void> {
   const wanted = await stampOfInputs()
   const stamp = Bun.file(STAMP)
   const isThere = (await Bun.file(ARCHIVE).exists()) && (await stamp.exists())
   if (!force && isThere && (await stamp.text()) === wanted) return
-  const files = await buildConsole()
+  const { files, first } = await buildConsole()
+  const compressed = await compressAll(files)
+  requireSmall(compressed, first)
   await rm(STAMP, { force: true })
-  await writeArchive(files)
-  await Bun.write(STAMP, wanted)
+  await writeArchive(compressed)
+  await replaceFile(STAMP, wanted)
 }
 
 async function stampOfInputs(): Promise<string> {
@@ -53,8 +68,8 @@ async function stampOfInputs(): Promise<string> {
   return `${hash.digest('hex')}\n`
 }
 
-/** All files by their names below /console/. @throws Error for a first load that is too large */
-async function buildConsole(): Promise<Files> {
+/** All files by their names below /console/, and the names of those that the first screen loads. */
+async function buildConsole(): Promise<{ files: Files; first: string[] }> {
   const argon2 = await bundle([join(ROOT, 'src', 'client', 'account', 'argon2_worker.ts')])
   const [argon2Name] = argon2.entries
   const page = await bundle([join(WEB, 'main.tsx'), join(WEB, 'keys', 'worker.ts')], {
@@ -74,9 +89,8 @@ async function buildConsole(): Promise<Files> {
       preloaded.map((name) => `<link rel="modulepreload" href="/console/${name}">`).join(''),
     )
   files.set('index.html', new TextEncoder().encode(text))
-  requireSmall(files, ['index.html', ...new Set(first)])
   files.set('SHA256SUMS', new TextEncoder().encode(sumsOf(files)))
-  return files
+  return { files, first: ['index.html', ...new Set(first)] }
 }
 
 async function bundle(entrypoints: string[], define: Record<string, string> = {}) {
@@ -120,22 +134,23 @@ async function bundle(entrypoints: string[], define: Record<string, string> = {}
   return { files, reachedBy, entries }
 }
 
-/** What only this runtime has fails in a browser when it is called, and not before. */
+/** Code that only this runtime has would fail in a browser, and only when it is called. */
 function requireNeutral(files: Files): void {
   for (const [name, bytes] of files) {
-    const [found] =
-      /.{0,80}[^\w.](?<!SERVICE_TOKEN } = )(Buffer\.|Bun\.|process\.(env|platform|nextTick)).{0,40}/.exec(
-        new TextDecoder().decode(bytes),
-      ) ?? []
-    if (name.endsWith('.js') && found) throw new Error(`${name} needs what browsers lack: ${found}`)
+    if (!name.endsWith('.js')) continue
+    const text = new TextDecoder().decode(bytes)
+    const at = text.search(RUNTIME_ONLY)
+    if (at < 0) continue
+    const found = text.slice(Math.max(0, at - CONTEXT), at + CONTEXT)
+    throw new Error(`${name} needs what browsers lack: ${found}`)
   }
 }
 
-function requireSmall(files: Files, first: readonly string[]): void {
-  const sizes = first.map((name) => ({
-    name,
-    bytes: brotli(files.get(name) ?? new Uint8Array()).length,
-  }))
+/** @throws Error for a first load that is too large */
+function requireSmall(compressed: readonly Compressed[], first: readonly string[]): void {
+  const sizes = compressed
+    .filter(({ name }) => first.includes(name))
+    .map(({ name, br }) => ({ name, bytes: br.length }))
   const total = sizes.reduce((sum, { bytes }) => sum + bytes, 0)
   process.stderr.write(
     `The console's first load: ${Math.round(total / 1000)} kB of ${FIRST_LOAD_BYTES / 1000}.\n`,
@@ -154,19 +169,30 @@ function sha256(bytes: Uint8Array): string {
   return new Bun.CryptoHasher('sha256').update(bytes).digest('hex')
 }
 
-function brotli(bytes: Uint8Array): Uint8Array {
-  return brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } })
+/** In the thread pool, because Brotli's best quality takes ten seconds of CPU time. */
+function compressAll(files: Files): Promise<Compressed[]> {
+  const compressed = [...files].map(async ([name, bytes]) => {
+    const params = { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY }
+    const [br, gz] = await Promise.all([brotli(bytes, { params }), gzipped(bytes, { level: 9 })])
+    return { name, br, gz }
+  })
+  return Promise.all(compressed)
 }
 
-async function writeArchive(files: Files): Promise<void> {
-  const entries = [...files].flatMap(([name, bytes]) => [
-    [`${name}.br`, brotli(bytes)] as const,
-    [`${name}.gz`, new Uint8Array(gzipSync(bytes, { level: 9 }))] as const,
+async function writeArchive(compressed: readonly Compressed[]): Promise<void> {
+  const entries = compressed.flatMap(({ name, br, gz }) => [
+    [`${name}.br`, br] as const,
+    [`${name}.gz`, gz] as const,
   ])
-  const temporary = `${ARCHIVE}.${process.pid}`
   await mkdir(join(ROOT, 'dist'), { recursive: true })
-  await Bun.write(temporary, await archiveOf(Object.fromEntries(entries)))
-  await rename(temporary, ARCHIVE)
+  await replaceFile(ARCHIVE, await archiveOf(Object.fromEntries(entries)))
+}
+
+/** Readers see the old content or the new, never half of it. */
+async function replaceFile(path: string, content: string | Uint8Array): Promise<void> {
+  const temporary = `${path}.${process.pid}`
+  await Bun.write(temporary, content)
+  await rename(temporary, path)
 }
 
 if (import.meta.main) await ensureConsole(process.argv.includes('--force'))

@@ -1,39 +1,35 @@
 /**
- * Makes dist/pgdata.tar.gz: a freshly initialised and cleanly closed data directory, which the
- * first start of an embedded database extracts. PostgreSQL's own initialisation takes seconds and a
- * gigabyte of memory, and a kill in the middle of it leaves a directory that never opens.
+ * Writes src/platform/db/embedded/cluster.tar.zst: a freshly initialised, cleanly closed data directory, which the
+ * first start of an embedded database extracts. PostgreSQL's own initialisation takes 9 seconds of CPU time and a
+ * gigabyte of memory, and a kill in the middle of it leaves a directory that never opens. The file is committed, so
+ * that no installation and no build has to initialise.
  *
- * All installations share its system identifier, which only replication would look at. It contains
- * no secret: the bridge asks for no password. So it may be the same whenever it is made, and the executable with it.
+ * bun src/dev/template.ts     after an update of PGlite
+ *
+ * All installations share its system identifier, which only replication would look at. It contains no secret: the
+ * bridge asks for no password. The same PGlite always gives the same bytes; a test initialises again and compares.
  */
 
 import nodeCrypto from 'node:crypto'
-import { mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises'
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
-import { gzipSync } from 'node:zlib'
 import { PGlite } from '@electric-sql/pglite'
 import { NodeFS } from '@electric-sql/pglite/nodefs'
-import project from '../../package.json' with { type: 'json' }
 import { archiveOf } from './archive.ts'
 
-const DIST = join(import.meta.dir, '..', '..', 'dist')
-const TEMPLATE = join(DIST, 'pgdata.tar.gz')
-const STAMP = join(DIST, 'pgdata.stamp')
-/** Grows with every change of this file that changes the template. */
-const REVISION = 2
+export const TEMPLATE = join(import.meta.dir, '../platform/db/embedded/cluster.tar.zst')
+/** The strongest: the three databases of a cluster are nearly the same. */
+const COMPRESSION_LEVEL = 22
 /** Milliseconds: the year 2000, where PostgreSQL's own clock begins. */
 const START = 946_684_800_000
 
-/** Does nothing if there is a template of this PGlite already. */
-export async function ensureTemplate(): Promise<void> {
-  const wanted = `pglite ${project.dependencies['@electric-sql/pglite']}, revision ${REVISION}\n`
-  if ((await readIfPresent(STAMP)) === wanted && (await Bun.file(TEMPLATE).exists())) return
-  await mkdir(DIST, { recursive: true })
+/** The data directory as a tar archive. */
+export async function buildTemplate(): Promise<Uint8Array> {
   const directory = await mkdtemp(join(tmpdir(), 'cloakroom-template-'))
   try {
     await repeatable(() => initialise(directory))
-    await writeArchive(directory, wanted)
+    return await archiveOf(await readTree(directory))
   } finally {
     await rm(directory, { recursive: true, force: true })
   }
@@ -59,15 +55,6 @@ async function repeatable(work: () => Promise<void>): Promise<void> {
   }
 }
 
-/** The stamp goes first and comes last, so that it never vouches for another template. */
-async function writeArchive(directory: string, stamp: string): Promise<void> {
-  const temporary = `${TEMPLATE}.${process.pid}`
-  await Bun.write(temporary, gzipSync(await archiveOf(await readTree(directory)), { level: 9 }))
-  await rm(STAMP, { force: true })
-  await rename(temporary, TEMPLATE)
-  await Bun.write(STAMP, stamp)
-}
-
 /** With its empty directories, which PostgreSQL insists on. */
 async function readTree(root: string): Promise<Record<string, Uint8Array>> {
   const tree: Record<string, Uint8Array> = {}
@@ -80,9 +67,9 @@ async function readTree(root: string): Promise<Record<string, Uint8Array>> {
   return tree
 }
 
-async function readIfPresent(path: string): Promise<string | null> {
-  const file = Bun.file(path)
-  return (await file.exists()) ? await file.text() : null
+async function writeTemplate(): Promise<void> {
+  const archive = await buildTemplate()
+  await Bun.write(TEMPLATE, Bun.zstdCompressSync(archive, { level: COMPRESSION_LEVEL }))
 }
 
-if (import.meta.main) await ensureTemplate()
+if (import.meta.main) await writeTemplate()

@@ -40,5 +40,6 @@ export const systemTimers: Timers = {
   setTimer: (ms, callback, { isBackground = false } = {}) =>
     new SystemTimer(setTimeout(callback, ms), isBackground),
   setRepeating: (ms, callback) => new SystemTimer(setInterval(callback, ms), true),
-  sleep: (ms) => Bun.sleep(ms),
+  // Not Bun.sleep: the console's page uses this too.
+  sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
 }

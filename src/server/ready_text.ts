@@ -5,11 +5,11 @@ import { dialledAddress, hostToAsk } from '../platform/config/own_address.ts'
 /** Origins of the listeners; `null` where ROLE leaves one out. */
 export type Origins = { controlPlane: string | null; resolver: string | null; admin: string[] }
 
-/** `consoleHash` is what a release publishes of the console. */
+/** `consoleHash` is the console's hash as a release publishes it, or `null` from source. */
 type Ready = Origins & {
   config: Pick<Config, 'ALLOWED_HOSTS' | 'SERVICE_SERVER_URL'>
   location: string
-  consoleHash: string
+  consoleHash: string | null
   workers?: number
   notices?: readonly string[]
 }
@@ -21,7 +21,7 @@ export function readyText(ready: Ready): string {
     ...(controlPlane
       ? [
           `  control plane  ${controlPlane}`,
-          `  console        ${consoleAddress(controlPlane, ready)} (SHA-256 ${consoleHash})`,
+          `  console        ${consoleAddress(controlPlane, ready)} (${consoleHash === null ? 'built when first opened' : `SHA-256 ${consoleHash}`})`,
         ]
       : []),
     ...(resolver ? [`  resolver       ${resolver}`] : []),

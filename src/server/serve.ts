@@ -1,5 +1,5 @@
 /** `cloakroom serve`: starts the application or its workers, says where it is, and stops it gracefully. */
-import { openConsole } from '../console/serve.ts'
+import { embeddedConsoleHash } from '../console/serve.ts'
 import { type Config, ConfigError, readConfig } from '../platform/config/config.ts'
 import { whyUnwritable } from '../platform/db/embedded/data_directory_error.ts'
 import { DataDirectoryError } from '../platform/db/embedded/open.ts'
@@ -104,7 +104,7 @@ async function announce(
   const database = connection.kind === 'embedded' ? 'embedded, in' : 'PostgreSQL,'
   const location = `${database} ${connection.location}`
   if (worker !== null) return reportReady(place)
-  const { hash: consoleHash } = await openConsole()
+  const consoleHash = await embeddedConsoleHash()
   process.stdout.write(readyText({ ...place, config, location, consoleHash, notices }))
 }
 

@@ -2,7 +2,7 @@
  * WORKERS above 1: this process serves nothing itself. It brings the database up to date, finds the ports
  * and starts that many processes of its own kind, which share the ports.
  */
-import { openConsole } from '../console/serve.ts'
+import { embeddedConsoleHash } from '../console/serve.ts'
 import type { Config } from '../platform/config/config.ts'
 import { openDatabase } from '../platform/db/open.ts'
 import { prepareDatabase } from '../platform/db/prepare.ts'
@@ -46,7 +46,7 @@ export async function superviseWorkers(config: Config): Promise<number> {
     })
   }
   process.on('SIGUSR1', () => supervisor.report())
-  const { hash: consoleHash } = await openConsole()
+  const consoleHash = await embeddedConsoleHash()
   const started = supervisor.start().then((places) => {
     const told = { ...merged(places), config, location, consoleHash, workers: config.WORKERS }
     process.stdout.write(readyText(told))

@@ -2,7 +2,7 @@
 /** The files that an image is built from: what they promise must be in them. */
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
-import project from '../../package.json'
+import runtimes from '../../src/dev/release/package.json'
 
 const ROOT = join(import.meta.dir, '..', '..')
 const read = (name: string) => Bun.file(join(ROOT, name)).text()
@@ -10,7 +10,7 @@ const read = (name: string) => Bun.file(join(ROOT, name)).text()
 test('the image is built by the Bun of the lockfile and has nothing but the executable in it', async () => {
   const dockerfile = await read('Dockerfile')
   const [, build = '', final = ''] = dockerfile.split(/^FROM /m)
-  expect(build).toStartWith(`oven/bun:${project.devDependencies.bun} AS build`)
+  expect(build).toStartWith(`oven/bun:${runtimes.dependencies.bun} AS build`)
   const lines = final.split('\n')
   expect(lines.filter((line) => /^(RUN|ADD)\b/.test(line))).toEqual([])
   expect(lines.filter((line) => line.startsWith('COPY')).length).toBe(2)

@@ -231,6 +231,7 @@ test('a question without a terminal is exit 2 and names the option', async () =>
   })
 })
 
+// The script starts the executable.
 test('the completion scripts are acceptable to their shells', async () => {
   const script = await ada.must('completion', 'bash')
   const checked = watched(

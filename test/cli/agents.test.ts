@@ -347,6 +347,7 @@ test('a filter of the audit takes a host with its port, which the table shows, a
   expect(await listed('--action', 'token.issued')).not.toEqual([])
 })
 
+// `audit tail` never ends by itself, so it has a process that a signal ends.
 test('audit tail prints records as they come', async () => {
   const child = watched(
     Bun.spawn([await executable(), 'audit', 'tail', '--json'], {

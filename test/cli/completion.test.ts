@@ -1,5 +1,5 @@
 // tier: all
-/** What TAB does, asked of the program and typed into the shells themselves. */
+/** What TAB does, asked of the program and typed into the shells themselves, which start the executable. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'

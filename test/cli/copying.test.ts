@@ -3,8 +3,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { marked } from '../support/canary.ts'
+import { answering } from './answering.ts'
 import { openAccount, type Terminal } from './person.ts'
-import { inTerminal } from './pseudo_terminal.ts'
 
 const POLICY = { allowed_methods: ['GET'], description: 'reads' }
 const VALUE = marked('sk_live_')
@@ -170,7 +170,7 @@ describe('an environment', () => {
 
   test('is deleted after naming what is lost, and its secrets come back', async () => {
     await ada.must('workload-token', 'issue', 'ci', ...in_('preview'))
-    const { code, screen } = await inTerminal(['env', 'delete', 'preview'], {
+    const { code, screen } = await answering(['env', 'delete', 'preview'], {
       cwd: ada.cwd,
       env: { HOME: ada.home, SERVICE_SERVER_URL: app.controlPlane },
       typed: [{ when: '(y/N)', type: 'n\r' }],

@@ -1,9 +1,9 @@
-// tier: all
+// tier: quick
 /** What people do with their own account: password, recovery key, sessions. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { startTestApp, type TestApp } from '../support/app.ts'
-import { openAccount, openRealAccount, openTerminal, PASSWORD, type Terminal } from './person.ts'
-import { inTerminal } from './pseudo_terminal.ts'
+import { answering } from './answering.ts'
+import { openAccount, openTerminal, PASSWORD, type Terminal } from './person.ts'
 import { plainWorkspace, signedWorkspace } from './signed_person.ts'
 
 const NEXT = 'another long passphrase'
@@ -65,10 +65,10 @@ test('password change takes the present and the new one, and ends all other sess
 })
 
 test('password change asks on a terminal, for the new one twice, and nowhere else', async () => {
-  const dora = await openRealAccount(app, 'dora@example.com')
+  const dora = await openAccount(app, 'dora@example.com')
   const refused = await dora.run(['password', 'change'])
   expect([refused.code, refused.err]).toEqual([2, expect.stringContaining('--password-stdin')])
-  const { code, screen } = await inTerminal(['password', 'change'], {
+  const { code, screen } = await answering(['password', 'change'], {
     cwd: dora.cwd,
     env: { HOME: dora.home, SERVICE_SERVER_URL: app.controlPlane },
     typed: [
@@ -126,9 +126,9 @@ test('account delete asks, and takes session and account with it', async () => {
 })
 
 test('account delete on a terminal wants yes before the password', async () => {
-  const eve = await openRealAccount(app, 'eve@example.com')
+  const eve = await openAccount(app, 'eve@example.com')
   const type = (typed: { when: string; type: string }[]) =>
-    inTerminal(['account', 'delete'], {
+    answering(['account', 'delete'], {
       cwd: eve.cwd,
       env: { HOME: eve.home, SERVICE_SERVER_URL: app.controlPlane },
       typed,

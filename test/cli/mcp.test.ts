@@ -1,4 +1,5 @@
 // tier: quick
+/** `cloakroom mcp` as a client uses it: the executable, over the pipes of a process. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'

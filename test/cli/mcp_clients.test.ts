@@ -1,5 +1,5 @@
 // tier: all
-/** `cloakroom mcp` under clients that others wrote: the official inspector, and the client of Python. */
+/** `cloakroom mcp` under other people's clients, which start the executable: the inspector, and Python's client. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { executable } from '../binary/executable.ts'
@@ -66,7 +66,7 @@ function held(path: string) {
 }
 
 async function startInspector(...args: string[]) {
-  const folder = await otherPackages(`${INSPECTOR}@2.12.0`)
+  const folder = await otherPackages()
   if (folder === null) return null
   const variables = Object.entries(env).flatMap(([name, value]) => ['-e', `${name}=${value}`])
   const launcher = join(folder, INSPECTOR, 'clients', 'launcher', 'build', 'index.js')

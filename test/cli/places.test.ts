@@ -4,8 +4,8 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sharedApp, type TestApp } from '../support/app.ts'
+import { answering } from './answering.ts'
 import { openAccount, type Terminal } from './person.ts'
-import { inTerminal } from './pseudo_terminal.ts'
 
 let app: TestApp
 let ada: Terminal
@@ -28,7 +28,7 @@ afterAll(() => {
 
 /** What a person is asked, who then says no; however the terminal breaks the lines. */
 async function askedBy(...args: string[]): Promise<string> {
-  const { code, screen } = await inTerminal(args, {
+  const { code, screen } = await answering(args, {
     cwd: ada.cwd,
     env: { HOME: ada.home, SERVICE_SERVER_URL: app.controlPlane },
     typed: [{ when: '(y/N)', type: 'n\r' }],

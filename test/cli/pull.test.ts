@@ -4,8 +4,8 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { chmodSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { sharedApp, type TestApp } from '../support/app.ts'
+import { answering } from './answering.ts'
 import { openAccount, type Terminal } from './person.ts'
-import { inTerminal } from './pseudo_terminal.ts'
 
 let app: TestApp
 let ada: Terminal
@@ -51,7 +51,7 @@ test('the same content is no question, and comes to be readable by its owner onl
 test('a terminal is asked, and an answer other than yes keeps the file', async () => {
   const env = { HOME: ada.home, SERVICE_SERVER_URL: app.controlPlane }
   const asked = (type: string) =>
-    inTerminal(['secrets', 'pull', '.env'], {
+    answering(['secrets', 'pull', '.env'], {
       cwd: ada.cwd,
       env,
       typed: [{ when: 'Replace .env?', type }],

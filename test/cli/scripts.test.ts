@@ -1,5 +1,8 @@
 // tier: all
-/** What scripts rely on: JSON of everything, exit codes, and output that another program reads a part of. */
+/**
+ * What scripts rely on: JSON of everything, exit codes, and output that another program reads a part of. A
+ * closed pipe ends the executable in a shell.
+ */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { chmodSync } from 'node:fs'
 import { join } from 'node:path'

@@ -3,8 +3,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { sharedApp, type TestApp } from '../support/app.ts'
 import { marked } from '../support/canary.ts'
+import { answering } from './answering.ts'
 import { openAccount, type Terminal } from './person.ts'
-import { inTerminal } from './pseudo_terminal.ts'
 
 const KEY = marked('sk_live_sensitive_1')
 
@@ -110,7 +110,7 @@ test('a policy counts as it was written, and keeps the rest of itself', async ()
 
 test('a value that was hidden while it was given is a secret', async () => {
   await ada.run(['secrets', 'set', 'DIGITS', '--stdin', '-e', 'hidden'], { stdin: '4821\n' })
-  await inTerminal(['secrets', 'set', 'TYPED', '-e', 'hidden', '--yes'], {
+  await answering(['secrets', 'set', 'TYPED', '-e', 'hidden', '--yes'], {
     cwd: ada.cwd,
     env: { HOME: ada.home, SERVICE_SERVER_URL: app.controlPlane },
     typed: [{ when: 'Value of TYPED', type: '4821\r' }],

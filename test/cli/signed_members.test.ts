@@ -5,8 +5,8 @@ import { sealEnvelope } from '../../src/features/workspaces/memberships.ts'
 import { sealMemberEnvelope } from '../../src/platform/crypto/envelope.ts'
 import { OuterLayer } from '../../src/platform/crypto/outer_layer.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
+import { answering } from './answering.ts'
 import { PASSWORD, type Terminal } from './person.ts'
-import { inTerminal } from './pseudo_terminal.ts'
 import { signedAccount, signedWorkspace } from './signed_person.ts'
 
 let app: TestApp
@@ -185,7 +185,7 @@ describe('tokens of who is no admin any more', () => {
 
   test('are asked about on a terminal, and stay after a yes only', async () => {
     const [yes, no] = [await made('yes'), await made('no')]
-    const { code } = await inTerminal(inAcme('workspace', 'role', 'bob@example.com', 'member'), {
+    const { code } = await answering(inAcme('workspace', 'role', 'bob@example.com', 'member'), {
       cwd: ada.cwd,
       env: { HOME: ada.home, SERVICE_SERVER_URL: app.controlPlane },
       typed: [
@@ -227,7 +227,7 @@ describe('tokens of who is no admin any more', () => {
     expect(await signed()).not.toHaveProperty('bob@example.com')
     await bringBack()
     const [stays, goes] = [await made('stays'), await made('goes')]
-    const removed = await inTerminal(remove, {
+    const removed = await answering(remove, {
       cwd,
       env: { HOME: home, SERVICE_SERVER_URL: app.controlPlane },
       typed: [
@@ -364,7 +364,7 @@ test('who declines, leaves or is removed is so for the links', async () => {
 
 test('a terminal shows the fingerprint and asks', async () => {
   const asked = (answer: string) =>
-    inTerminal(inAcme('workspace', 'invite', 'bob@example.com'), {
+    answering(inAcme('workspace', 'invite', 'bob@example.com'), {
       cwd: ada.cwd,
       env: { HOME: ada.home, SERVICE_SERVER_URL: app.controlPlane },
       typed: [{ when: '(y/N)', type: `${answer}\r` }],

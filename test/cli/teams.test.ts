@@ -5,8 +5,8 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { marked } from '../support/canary.ts'
+import { answering } from './answering.ts'
 import { openAccount, type Terminal } from './person.ts'
-import { inTerminal } from './pseudo_terminal.ts'
 import { plainWorkspace, signedWorkspace } from './signed_person.ts'
 
 let app: TestApp
@@ -185,7 +185,7 @@ describe.each(['plain', 'signed'])('a %s workspace', (acme) => {
     await ada.must('secrets', 'set', 'GONE=x', 'CHANGED=1', '-p', 'shared')
     await ada.must('secrets', 'set', 'CHANGED=2', '-p', 'shared')
     await ada.must('secrets', 'delete', 'GONE', '--yes', '-p', 'shared')
-    const asked = await inTerminal(['workspace', 'rekey'], {
+    const asked = await answering(['workspace', 'rekey'], {
       cwd: ada.cwd,
       env: { HOME: ada.home, SERVICE_SERVER_URL: app.controlPlane },
       typed: [{ when: '(y/N)', type: 'n\r' }],

@@ -1,4 +1,5 @@
 // tier: all
+/** Real terminals: what is echoed, Ctrl-C, window sizes, and children in a terminal. Needs the executable in a pty. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { logIn } from '../../src/client/vault.ts'
 import { sharedApp, type TestApp } from '../support/app.ts'

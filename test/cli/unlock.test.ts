@@ -1,5 +1,8 @@
 // tier: all
-/** The passphrase of a machine without a keyring, asked for once: unlock and lock. */
+/**
+ * The passphrase of a machine without a keyring, asked for once: unlock and lock. The key is in a process that
+ * the executable starts, so each command is one, too.
+ */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import {
   chmodSync,

@@ -2,6 +2,7 @@
  * Accounts created outside the browser. Their password is real, so that anyone can sign in with it by the screens.
  * They share one salt, so that Argon2 runs once in this process and not once for each account.
  */
+import type { Page } from 'playwright-core'
 import { unwrapKeys, wrapKeys } from '../../src/client/account/account_keys.ts'
 import {
   authKey,
@@ -70,4 +71,57 @@ export async function logIn(server: string, email: string, password = PASSWORD) 
   const keys = await unwrapKeys('account', userKey(masterKey), encrypted_private_key, user)
   if (!keys?.seed) throw new Error('the account cannot sign')
   return { api: openApi(server, () => access), userId: user.id, ...keys, seed: keys.seed }
+}
+
+/**
+ * Answers Argon2 in this browser context with the keys that this process has derived already, because each run
+ * takes a second there. Other passwords are derived by the page. Call it before the page loads the console.
+ */
+export async function answerKnownPasswords(page: Page): Promise<void> {
+  const known = await Promise.all(
+    [...masterKeys].map(async ([name, key]) => {
+      const [password, salt, kdf]: [string, string, Kdf] = JSON.parse(name)
+      const message = [...new TextEncoder().encode(password.normalize('NFKC'))]
+      const { algorithm, ...costs } = kdf
+      return {
+        order: { message, salt: [...Uint8Array.fromBase64(salt)], ...costs },
+        key: [...(await key)],
+      }
+    }),
+  )
+  await page.context().route('**/assets/argon2_worker-*.js', async (route) => {
+    const response = await route.fetch()
+    const body = `${await response.text()}\n;(${answerKnown})(${JSON.stringify(known)})`
+    await route.fulfill({ response, body })
+  })
+}
+
+type Order = {
+  message: number[]
+  salt: number[]
+  memory_kib: number
+  iterations: number
+  parallelism: number
+}
+
+/** Runs in the worker of Argon2, after its own code. */
+function answerKnown(known: { order: Order; key: number[] }[]): void {
+  const { onmessage: derive } = self
+  self.onmessage = (event: MessageEvent<Order>) => {
+    const { message, salt, memory_kib, iterations, parallelism } = event.data
+    const order = [[...message], [...salt], memory_kib, iterations, parallelism].join()
+    const found = known.find(
+      (entry) =>
+        order ===
+        [
+          entry.order.message,
+          entry.order.salt,
+          entry.order.memory_kib,
+          entry.order.iterations,
+          entry.order.parallelism,
+        ].join(),
+    )
+    if (found) self.postMessage(Uint8Array.from(found.key))
+    else derive?.call(self, event)
+  }
 }

@@ -14,6 +14,7 @@ import { freshEmail, sharedApp, startTestApp, type TestApp } from '../support/ap
 import { search } from '../support/canary.ts'
 import { ofConsole } from '../support/console.ts'
 import { preparedDatabase } from '../support/database.ts'
+import { databasePlace } from '../support/places.ts'
 import { PASSWORD, signUp } from './accounts.ts'
 
 export { PASSWORD }
@@ -86,14 +87,29 @@ const OPTIONS = [
   '--host-resolver-rules=MAP localhost 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE *.localhost',
 ]
 
+/** Playwright's handlers would keep this process. */
+const SIGNALS = { handleSIGINT: false, handleSIGTERM: false, handleSIGHUP: false }
+
 let launched: Promise<Browser> | undefined
 
-/** Playwright kills it when this process exits. */
+/**
+ * It ends when this process ends, however that happens, because its pipe closes then. `bun test` runs no handler at
+ * its end, so the profile is where the run removes everything.
+ */
 export function sharedBrowser(): Promise<Browser> {
-  launched ??= import('playwright-core').then(({ chromium }) =>
-    chromium.launch({ executablePath: CHROMIUM, args: OPTIONS }),
-  )
+  launched ??= launch()
   return launched
+}
+
+async function launch(): Promise<Browser> {
+  const { chromium } = await import('playwright-core')
+  const { TMPDIR } = process.env
+  process.env.TMPDIR = databasePlace
+  const starting = chromium.launch({ executablePath: CHROMIUM, args: OPTIONS, ...SIGNALS })
+  return starting.finally(() => {
+    if (TMPDIR === undefined) delete process.env.TMPDIR
+    else process.env.TMPDIR = TMPDIR
+  })
 }
 
 let built: Promise<void> | undefined
@@ -134,10 +150,12 @@ export async function openOwnStage(
   }
 }
 
+/** The address in the browser must be known before the server starts, and stay when it restarts. */
 function freePort(): string {
   const probe = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response() })
+  const { port } = probe
   void probe.stop(true)
-  return String(probe.port)
+  return String(port)
 }
 
 function stageOf(app: TestApp): Stage {
@@ -156,14 +174,11 @@ function stageOf(app: TestApp): Stage {
     open.add(entry)
     return entry
   }
-  const enter = (account: Account, path = '') =>
+  const enter = ({ email, userId, seed, password }: Account, path = '') =>
     opened(origin, path, async (page) => {
       await page.goto(`${origin}/console/SHA256SUMS`)
-      await page.evaluate(startSession, {
-        ...account,
-        seed: [...account.seed],
-        headers: ofConsole(),
-      })
+      const session = { email, userId, seed: [...seed], password, headers: ofConsole() }
+      await page.evaluate(startSession, session)
     })
   const register = async (name: string) => {
     const email = freshEmail(name)

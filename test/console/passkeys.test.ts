@@ -3,7 +3,8 @@
 import { expect } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { requires } from '../support/requires.ts'
-import { openOwnStage, openStage, PASSWORD, type Stage, type Visitor } from './browser.ts'
+import { answerKnownPasswords, PASSWORD } from './accounts.ts'
+import { openOwnStage, openStage, type Stage, type Visitor } from './browser.ts'
 import { askWorker } from './worker_clock.ts'
 
 const { test, beforeAll, afterAll } = requires('chromium')
@@ -16,7 +17,8 @@ beforeAll(async () => {
 afterAll(() => stage.close())
 
 /** A device with a fingerprint reader that always confirms. */
-async function attach({ tools }: Visitor, hasPrf: boolean) {
+async function attach({ page, tools }: Visitor, hasPrf: boolean) {
+  await answerKnownPasswords(page)
   await tools.send('WebAuthn.enable')
   const { authenticatorId } = await tools.send('WebAuthn.addVirtualAuthenticator', {
     options: {

@@ -220,6 +220,8 @@ test('notices cover nothing, stay while they have the focus, and F6 leads to the
 
 describe('an unavailable server', () => {
   test('an unavailable server is reported on every screen, loses nothing that was read or typed, and is retried', async () => {
+    // Each screen's code is loaded before the server stops.
+    for (const screen of screens.filter(({ who }) => who === 'ada')) await open(screen)
     const { page } = await open(named('members'))
     const email = page.getByLabel('E-mail address')
     await email.fill('bob@example.com')

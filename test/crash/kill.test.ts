@@ -14,7 +14,7 @@ import { marked } from '../support/canary.ts'
 import { effort } from '../support/effort.ts'
 import { until } from '../support/until.ts'
 
-const ROUNDS = effort(3, 22)
+const ROUNDS = effort(3, 8)
 const WRITERS = 4
 const CALLERS = 2
 

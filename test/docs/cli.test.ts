@@ -1,7 +1,10 @@
 // tier: all
+/**
+ * The documented command lines, typed into a shell as they stand in the document: with the compiled program, and
+ * the passphrase of a machine, which costs 0.3 s in each command.
+ */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { toolNames } from '../../src/cli/agent_setup/tools.ts'
-import { groups, topLevel } from '../../src/cli/catalogue/index.ts'
 import { openTerminal, type Run, type Terminal } from '../cli/person.ts'
 import { sharedApp, type TestApp } from '../support/app.ts'
 
@@ -60,25 +63,5 @@ test('what agents.md shows of the programs is what agent setup writes', async ()
   for (const { name, text } of shown) {
     const line = `cloakroom agent setup ${name} --agent deploy-bot --print`
     expect({ name, text }).toEqual({ name, text: (await person.shell(line, PASSPHRASE)).out })
-  }
-})
-
-test('every command has help with examples that begin with its own name', () => {
-  const all = [
-    ...topLevel.map((spec) => ({ spec, prefix: '' })),
-    ...groups.flatMap(({ name, commands }) =>
-      commands.map((spec) => ({ spec, prefix: `${name} ` })),
-    ),
-  ]
-  for (const { spec, prefix } of all) {
-    const name = `${prefix}${spec.usage.split(' ')[0]}`
-    expect({
-      name,
-      examples: spec.examples.filter((example) => example.startsWith(name)).length,
-    }).toEqual({
-      name,
-      examples: spec.examples.length,
-    })
-    expect(spec.examples.length).toBeGreaterThan(0)
   }
 })

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { otherPackages } from '../support/other_programs.ts'
 import { watched } from '../support/watched.ts'
 import { judge, type Sample, slope } from './judge.ts'
 
@@ -77,6 +78,7 @@ describe('the verdict of bun run load', () => {
 })
 
 test('bun run load loads a real server in every way, and writes figures and a picture of them', async () => {
+  await otherPackages()
   const out = mkdtempSync(join(tmpdir(), 'cr-load-test-'))
   const main = join(import.meta.dir, 'index.ts')
   const options = [

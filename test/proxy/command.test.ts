@@ -1,5 +1,8 @@
 // tier: all
-/** `cloakroom proxy` as people start it: the executable, with a home of its own, and a server that may be away. */
+/**
+ * `cloakroom proxy` as people start it, with a home of its own and a server that may be unavailable. Where a
+ * signal ends the proxy it is the executable.
+ */
 import { Database } from 'bun:sqlite'
 import { expect } from 'bun:test'
 import { readFileSync, statSync, writeFileSync } from 'node:fs'

@@ -93,7 +93,7 @@ upstream.on('/test/NoTrailers', ({ begin, send, stream }) => {
   send('half')
   stream.close()
 })
-upstream.on('/test/Resets', ({ stream }) => stream.close(7))
+upstream.on('/test/Resets', ({ stream }) => stream.close(2))
 upstream.on('/test/Watch', ({ begin }) => begin({ 'x-begun': 'yes' }))
 upstream.on('/test/Count', async ({ messages, send, end }) => {
   let bytes = 0

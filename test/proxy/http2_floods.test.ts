@@ -1,4 +1,4 @@
-// tier: quick
+// tier: all
 /** Programs that are as bad at HTTP/2 as can be keep no other program behind the proxy waiting. */
 import { afterAll, expect } from 'bun:test'
 import { connect as connectTcp } from 'node:net'

@@ -24,6 +24,7 @@ import { OUTBOX_FILE } from '../../src/proxy/outbox/database.ts'
 import { OutboxDelivery } from '../../src/proxy/outbox/delivery.ts'
 import { Outbox, type Owner, type StoredRecord } from '../../src/proxy/outbox/outbox.ts'
 import { type AuditRecord, auditRecordOf } from '../../src/proxy/record.ts'
+import { effort } from '../support/effort.ts'
 import { FakeTimers } from '../support/fake_timers.ts'
 import { until } from '../support/until.ts'
 import { watched } from '../support/watched.ts'
@@ -294,10 +295,10 @@ describe('an outbox', () => {
 describe('several proxies of one user', () => {
   test('share an outbox that none of them had made before', async () => {
     const directory = join(newDirectory(), 'audit')
-    const writers = Array.from({ length: 4 }, () => startWriter(directory, 150, 10))
+    const writers = Array.from({ length: 4 }, () => startWriter(directory, effort(50, 150), 10))
     expect(await Promise.all(writers.map(({ exited }) => exited))).toEqual(writers.map(() => 0))
     const expected = writers.flatMap(({ ended }) => ended()).sort()
-    expect(expected).toHaveLength(600)
+    expect(expected).toHaveLength(4 * effort(50, 150))
     const server = openServer()
     // Two find the same records at the same time: none is lost, and the server knows a repeat by its id.
     await Promise.all([openFor(directory, server).flush(), openFor(directory, server).flush()])
@@ -307,7 +308,7 @@ describe('several proxies of one user', () => {
 
   test('that are killed at any moment lose nothing that was acknowledged', async () => {
     const directory = newDirectory()
-    for (let round = 0; round < 5; round++) {
+    for (let round = 0; round < effort(1, 5); round++) {
       const writers = [startWriter(directory, 1e9, 1), startWriter(directory, 1e9, 20)]
       const enough = 20 + Math.random() * 40
       await until(() => writers.every(({ ended }) => ended().length >= enough))

@@ -9,6 +9,7 @@ import { curl, githubActions, gitlabCi, sdks } from '../../src/client/agents/set
 import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { newestRecord } from '../support/forward.ts'
+import { otherPackages } from '../support/other_programs.ts'
 import { requires } from '../support/requires.ts'
 import { answerOf, type Script } from '../support/upstream.ts'
 import { watched } from '../support/watched.ts'
@@ -38,6 +39,7 @@ let stage: Stage
 let agent: Agent
 
 beforeAll(async () => {
+  await otherPackages()
   const fixed = HOSTS.map((host) => `${host}=127.0.0.1`).join(',')
   stage = await openStage({ env: { RESOLVER_HOSTS: fixed }, names: HOSTS })
   agent = await employAgent(stage, {
@@ -71,7 +73,8 @@ async function runText(program: string[], text: string, env: Record<string, stri
   )
   const child = watched(
     Bun.spawn([...program, code], {
-      cwd: ROOT,
+      // The SDKs are installed in this folder.
+      cwd: join(ROOT, 'test'),
       env: { PATH: process.env.PATH ?? '', SERVICE_TOKEN: agent.token, ...env },
       stderr: 'pipe',
     }),

@@ -15,9 +15,9 @@ import {
   type Agent,
   employAgent,
   type IssuedToken,
-  sharedStage,
   recordOf,
   type Stage,
+  sharedStage,
 } from '../support/agent.ts'
 import { callJson } from '../support/app.ts'
 import { marked } from '../support/canary.ts'

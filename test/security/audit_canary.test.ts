@@ -7,11 +7,11 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseToken } from '../../src/platform/crypto/token.ts'
-import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'
+import { type Agent, employAgent, type Stage, sharedStage } from '../support/agent.ts'
 import { formsOf } from '../support/canary.ts'
 import {
   databaseKind,
-  freshDatabase,
+  preparedDatabase,
   sharedCluster,
   type TestDatabase,
 } from '../support/database.ts'
@@ -30,8 +30,8 @@ let agent: Agent
 const seen: string[] = []
 
 beforeAll(async () => {
-  stage = await openStage()
-  database = await freshDatabase()
+  stage = await sharedStage()
+  database = await preparedDatabase()
   server = await startServer({
     ...database.env,
     SECRET_KEY: 'canary-secret-key-canary-secret-key',
@@ -46,12 +46,12 @@ beforeAll(async () => {
   )
   await agent.allow('private.example', 'nowhere.invalid.example', `api.upstream.example:1`)
   await agent.store('NARROW', MARKER, { policy: { allowed_methods: ['DELETE'] } })
-}, 30_000)
+})
 afterAll(async () => {
   server.kill('SIGKILL')
   await stage.stop()
   database.remove()
-}, 30_000)
+})
 
 /** The secret, the secret part of the token, and the client's keys. */
 function treasures(): string[] {

@@ -49,6 +49,7 @@ async function send(order: Order, body: Uint8Array<ArrayBuffer>): Promise<Answer
       const response = await fetch(url, { headers: { authorization: `Bearer ${token}` } })
       await response.text()
       neighbours.push(response.status)
+      // A neighbour that calls now and then, not a second flood.
       await Bun.sleep(10)
     } while (!isDone)
   })()

@@ -10,8 +10,8 @@ import {
   type Agent,
   employAgent,
   type IssuedToken,
-  openStage,
   type Stage,
+  sharedStage,
 } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 
@@ -19,7 +19,7 @@ let stage: Stage
 let agent: Agent
 
 beforeAll(async () => {
-  stage = await openStage()
+  stage = await sharedStage()
   agent = await employAgent(stage, {
     secrets: { KEY: marked('sk_live_cached') },
     ofProject: true,

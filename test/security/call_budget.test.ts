@@ -4,7 +4,13 @@
  * counted before any is looked up, bytes before any is filled in.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { type Agent, employAgent, expectRefused, sharedStage, type Stage } from '../support/agent.ts'
+import {
+  type Agent,
+  employAgent,
+  expectRefused,
+  type Stage,
+  sharedStage,
+} from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 
 let stage: Stage

@@ -1,5 +1,5 @@
 // tier: all
-/** That the canary of every run (test/support/canary.ts) sees a leak of each kind, and says when it was blind. */
+/** The canary of every run (test/support/canary.ts) finds a leak of each kind, and reports where it searched nothing. */
 import { expect, test } from 'bun:test'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -109,9 +109,10 @@ test('a run that searched nothing names each place that it did not search', asyn
 }, 60_000)
 
 test('every program that a test starts is watched', () => {
-  const files = readdirSync(join(ROOT, 'test'), { recursive: true, encoding: 'utf8' })
+  // Unlike `readdirSync`, Glob does not enter the link test/node_modules.
+  const files = [...new Bun.Glob('**/*.{ts,tsx}').scanSync({ cwd: join(ROOT, 'test') })]
   const unwatched = files
-    .filter((name) => /\.tsx?$/.test(name) && !/^(?:bench|upgrade\/making)\//.test(name))
+    .filter((name) => !/^(?:bench|upgrade\/making)\//.test(name))
     .filter((name) => {
       const text = readFileSync(join(ROOT, 'test', name), 'utf8')
       return /(?<!watched\(\s*)\bBun\.spawn(Sync)?\(|\bchild[_]process\b/.test(text)

@@ -14,8 +14,8 @@ import {
   type Agent,
   employAgent,
   type IssuedToken,
-  openStage,
   type Stage,
+  sharedStage,
 } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { answerOf } from '../support/upstream.ts'
@@ -29,8 +29,7 @@ let reader: IssuedToken
 let treasures: Record<string, Uint8Array>
 
 beforeAll(async () => {
-  const plenty = '1000000/1'
-  stage = await openStage({ env: { RATE_REGISTER: plenty, RATE_LOGIN: plenty } })
+  stage = await sharedStage()
   agent = await employAgent(stage, { secrets: { KEY: VALUE }, ofProject: true })
   reader = await agent.issue({ environment: 'development', capabilities: ['use', 'read'] })
   await agent.provision(reader)

@@ -1,7 +1,13 @@
 // tier: quick
 /** What the leak guard stops and what it cannot, and what stops that. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { type Agent, employAgent, expectRefused, sharedStage, type Stage } from '../support/agent.ts'
+import {
+  type Agent,
+  employAgent,
+  expectRefused,
+  type Stage,
+  sharedStage,
+} from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { answerOf, type ReceivedRequest } from '../support/upstream.ts'
 

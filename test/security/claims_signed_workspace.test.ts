@@ -18,7 +18,7 @@ import { agents, tokenGrants } from '../../src/platform/db/schema/index.ts'
 import { type FaultCode, statusOf } from '../../src/platform/fault.ts'
 import { identityOf } from '../../src/sigchain/index.ts'
 import { openMemory } from '../client/signed_place.ts'
-import { API, openStage, resolveAs, type Stage } from '../support/agent.ts'
+import { API, resolveAs, type Stage, sharedStage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { envelopeFor } from '../support/people.ts'
 import {
@@ -56,7 +56,7 @@ const ofWorkspace = (path: string) => `/api/workspaces/${project.workspaceId}/${
 const sql = () => stage.app.connection.sql
 
 beforeAll(async () => {
-  stage = await openStage({ names: [STRANGE] })
+  stage = await sharedStage({ names: [STRANGE] })
   project = await signedProject(stage.app)
   const { api, ...owner } = project.owner
   thief = { api, ...owner, identity: await identityOf(new Uint8Array(randomBytes(32))) }

@@ -6,7 +6,7 @@ import { systemClock } from '../../src/platform/clock.ts'
 import { Fault } from '../../src/platform/fault.ts'
 import { localBackend } from '../../src/proxy/local/backend.ts'
 import type { AuditRecord } from '../../src/proxy/record.ts'
-import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'
+import { type Agent, employAgent, type Stage, sharedStage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { until } from '../support/until.ts'
 
@@ -14,7 +14,7 @@ let stage: Stage
 let agent: Agent
 
 beforeAll(async () => {
-  stage = await openStage()
+  stage = await sharedStage()
   agent = await employAgent(stage, { secrets: { KEY: marked('sk_live_caller_gone') } })
 }, 30_000)
 afterAll(() => stage.stop())

@@ -61,11 +61,14 @@ describe.each([
   ['a token of GitHub', PAT, [11, 15, 16, 20]],
   ['a key of Stripe', STRIPE, [8, 15, 16, 20]],
 ])('who knows the beginning of %s', (what, value, lengths) => {
-  test.each(sample(`fragments of ${what}`, lengths, 4))('%d characters: finds none beyond the window that it has', (length) => {
-    const known = attack(value, length)
-    expect(value.startsWith(known)).toBe(true)
-    expect(known.length).toBe(length === 15 ? 16 : length)
-  })
+  test.each(sample(`fragments of ${what}`, lengths, 4))(
+    '%d characters: finds none beyond the window that it has',
+    (length) => {
+      const known = attack(value, length)
+      expect(value.startsWith(known)).toBe(true)
+      expect(known.length).toBe(length === 15 ? 16 : length)
+    },
+  )
 
   test('sees answers that are alike, whatever the next characters are', () => {
     const echo = echoOf(value)

@@ -90,6 +90,7 @@ async function withNeighbours<T>(act: () => Promise<T>): Promise<{ result: T; se
   const calling = (async () => {
     do {
       served.push((await neighbour.resolve({ target_url: url('/') })).status)
+      // A neighbour that calls now and then, not a second flood.
       await Bun.sleep(5)
     } while (!isOver)
   })()

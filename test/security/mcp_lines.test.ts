@@ -1,7 +1,7 @@
-// tier: quick
+// tier: all
 /**
  * What is no message gets an answer, and the server goes on: a line that is too long ended it in silence, and
- * who sent it waited for ever. What tools show is escaped.
+ * who sent it waited for ever. What tools show is escaped. The executable reads the pipes of its process.
  */
 import { afterAll, expect, test } from 'bun:test'
 import { executable } from '../binary/executable.ts'

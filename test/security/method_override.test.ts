@@ -1,7 +1,13 @@
 // tier: quick
 /** Case 80: a header that asks the upstream for another method or path does not get around a policy. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { type Agent, employAgent, expectRefused, sharedStage, type Stage } from '../support/agent.ts'
+import {
+  type Agent,
+  employAgent,
+  expectRefused,
+  type Stage,
+  sharedStage,
+} from '../support/agent.ts'
 import { forwardAs } from '../support/forward.ts'
 
 const OVERRIDES = [

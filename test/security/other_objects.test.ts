@@ -4,13 +4,13 @@
  * policy, and no object can be made, or answered, so that a value in it is no longer recognised.
  */
 import { afterAll, describe, expect, test } from 'bun:test'
-import { employAgent, expectRefused, openStage } from '../support/agent.ts'
+import { employAgent, expectRefused, sharedStage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { streamAs } from '../support/forward.ts'
 import { answerOf } from '../support/upstream.ts'
 
 const BLOBS = 'acct.blob.core.windows.net'
-const stage = await openStage({ names: [BLOBS] })
+const stage = await sharedStage({ names: [BLOBS] })
 afterAll(stage.stop)
 const { upstream } = stage
 const agent = await employAgent(stage, {

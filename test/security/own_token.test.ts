@@ -1,7 +1,7 @@
 // tier: quick
 /** A call's own token does not reach the upstream, wherever in the call it stands (protocol 6.3). */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { type Agent, API, employAgent, sharedStage, type Stage } from '../support/agent.ts'
+import { type Agent, API, employAgent, type Stage, sharedStage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { expectFault, forwardAs } from '../support/forward.ts'
 import { accepting } from '../support/socket_upstream.ts'

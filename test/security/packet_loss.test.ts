@@ -28,6 +28,9 @@ let besides: postgres.Sql
 let wire: Wire
 let connection: Connection
 
+/** The driver's timers run in real time. */
+const passTime = (ms: number) => Bun.sleep(ms)
+
 const twentyAtOnce = () =>
   Promise.all(Array.from({ length: AT_ONCE }, () => connection.sql`select 1 as one`))
 
@@ -80,7 +83,7 @@ test.each([
     wire.swallow(...ways)
     const asked = Array.from({ length: AT_ONCE }, () => refusal(connection.sql`select 1`))
     // Those that come later are not put behind the silent ones.
-    await Bun.sleep(2_000)
+    await passTime(2_000)
     asked.push(...Array.from({ length: AT_ONCE }, () => refusal(connection.sql`select 1`)))
     const refused = await Promise.all(asked)
     expect(refused.map(({ is503 }) => is503)).toEqual(refused.map(() => true))
@@ -95,7 +98,7 @@ test.each([
 test('of one that hangs the others learn: idle connections that are as dead are not used', async () => {
   wire.swallow('to', 'from')
   const hung = refusal(connection.sql`select 1`)
-  await Bun.sleep(3_000)
+  await passTime(3_000)
   wire.mend()
   expect(await twentyAtOnce()).toHaveLength(AT_ONCE)
   expect((await hung).is503).toBe(true)
@@ -110,7 +113,7 @@ test.each([
     wire.swallow('from')
     const hung = refusal(ask())
     // New connections come through: PostgreSQL can be asked.
-    await Bun.sleep(1_000)
+    await passTime(1_000)
     wire.mend()
     expect((await hung).is503).toBe(true)
   },

@@ -79,6 +79,9 @@ test('clients follow the cursor', async () => {
   expect(all.every(({ value }) => value === LARGE)).toBe(true)
 })
 
+/** A turn of the event loop. */
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
+
 test('of one workspace two run, others wait in order, and another workspace does not wait', async () => {
   const pages = new Semaphores({ width: 2, queue: 2 })
   const begun: string[] = []
@@ -91,13 +94,13 @@ test('of one workspace two run, others wait in order, and another workspace does
   const running = ['a1', 'a2', 'a3', 'a4'].map((name) => read('a', name))
   expect(read('a', 'a5')).rejects.toMatchObject({ code: 'unavailable' })
   running.push(read('b', 'b1'))
-  await Bun.sleep(0)
+  await nextTurn()
   expect(begun).toEqual(['a1', 'a2', 'b1'])
   ends.get('a2')?.()
-  await Bun.sleep(0)
+  await nextTurn()
   expect(begun).toEqual(['a1', 'a2', 'b1', 'a3'])
   ends.get('a1')?.()
-  await Bun.sleep(0)
+  await nextTurn()
   expect(begun).toEqual(['a1', 'a2', 'b1', 'a3', 'a4'])
   for (const end of ends.values()) end()
   await Promise.all(running)

@@ -5,7 +5,7 @@
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { hasOpenPlaceholder } from '../../src/platform/policy_check/path.ts'
-import { type Agent, employAgent, sharedStage, type Stage } from '../support/agent.ts'
+import { type Agent, employAgent, type Stage, sharedStage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 
 let stage: Stage

@@ -73,6 +73,7 @@ test('a link out of the folder is not read, one within it is', async () => {
   expect((await push('alias.env')).code).toBe(0)
 })
 
+// A shell makes the pipe that the executable inherits.
 test('standard input and what the shell makes of <(command) are read', async () => {
   const given = "cloakroom secrets set --from-file <(printf 'P_KEY=of a pipe') -p payments"
   expect((await ada.shell(given)).code).toBe(0)

@@ -114,6 +114,7 @@ describe('one process, the database under test', () => {
     expect(await entriesOf(stage.app, 'keys')).toBe(2)
     await one.revoke()
     await until(async () => (await entriesOf(stage.app, 'keys')) <= 1)
+    // A second eviction would follow at once: nothing tells that it does not come.
     await Bun.sleep(50)
     expect(await entriesOf(stage.app, 'keys')).toBe(1)
     await two.revoke()
@@ -191,6 +192,7 @@ describe('one process, the database under test', () => {
         const killing = (async () => {
           while (!ended) {
             killed += await killListeners()
+            // The listener needs a moment to connect again before it is killed again.
             await Bun.sleep(10)
           }
         })()

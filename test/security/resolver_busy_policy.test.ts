@@ -1,13 +1,13 @@
 // tier: quick
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'
+import { type Agent, employAgent, type Stage, sharedStage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 
 let stage: Stage
 let agent: Agent
 
 beforeAll(async () => {
-  stage = await openStage({ env: { RATE_API: '100000/1' } })
+  stage = await sharedStage()
   agent = await employAgent(stage, { secrets: { KEY: marked('sk_live_busy') } })
 })
 afterAll(() => stage.stop())

@@ -1,7 +1,7 @@
 // tier: quick
 /** Two hundred calls at once, of different workspaces: nobody ever sends or receives what is another's. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { type Agent, employAgent, openStage, recordOf, type Stage } from '../support/agent.ts'
+import { type Agent, employAgent, recordOf, type Stage, sharedStage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { answerOf } from '../support/upstream.ts'
 
@@ -14,7 +14,7 @@ const agents: Agent[] = []
 const values: string[] = []
 
 beforeAll(async () => {
-  stage = await openStage({ names: hosts })
+  stage = await sharedStage({ names: hosts })
   for (let number = 0; number < AGENTS; number += 1) {
     const value = marked(`value-of-agent-${number}-${'x'.repeat(number * 7)}`)
     values.push(value)

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createAuthority } from '../../src/cli/demo/certificates.ts'
 import { runtimeSettings } from '../../src/server/clean_environment.ts'
-import { type Agent, employAgent, sharedStage, type Stage } from '../support/agent.ts'
+import { type Agent, employAgent, type Stage, sharedStage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { databasePlace } from '../support/places.ts'
 import { type ServerProcess, startServer } from '../support/server_process.ts'
@@ -90,22 +90,18 @@ describe('proxies, lax TLS, other authorities and debug output of the environmen
     // The mark by which a server knows that it runs in a clean environment already, forged.
     ['also when the environment claims to be clean', runtimeSettings],
   ]
-  test.each(settings)(
-    '%s',
-    async (_, extra) => {
-      await withServer(extra, async (agent, server) => {
-        const before = stage.upstream.received.length
-        const answer = await agent.resolve({
-          target_url: stage.url('/'),
-          headers: { Authorization: 'Bearer SVC_SECRET_KEY' },
-        })
-        expect(answer.status).toBe(200)
-        expect(stage.upstream.received.length).toBe(before + 1)
-        expect(contacted).toBe(0)
-        expect(server.output()).not.toContain(MARKER)
-        expect(server.output()).not.toMatch(/\[fetch\]|curl -/)
+  test.each(settings)('%s', async (_, extra) => {
+    await withServer(extra, async (agent, server) => {
+      const before = stage.upstream.received.length
+      const answer = await agent.resolve({
+        target_url: stage.url('/'),
+        headers: { Authorization: 'Bearer SVC_SECRET_KEY' },
       })
-    },
-    30_000,
-  )
+      expect(answer.status).toBe(200)
+      expect(stage.upstream.received.length).toBe(before + 1)
+      expect(contacted).toBe(0)
+      expect(server.output()).not.toContain(MARKER)
+      expect(server.output()).not.toMatch(/\[fetch\]|curl -/)
+    })
+  })
 })

@@ -15,6 +15,7 @@ import {
   openStage,
   recordOf,
   type Stage,
+  sharedStage,
 } from '../support/agent.ts'
 import { preparedDatabase } from '../support/database.ts'
 import { expectFault, forwardAs, recordOfAnswer, streamAs } from '../support/forward.ts'
@@ -258,7 +259,7 @@ function describeEndings(
 }
 
 describeEndings(requires(), 'one process, the database under test', async () => {
-  const stage = await openStage()
+  const stage = await sharedStage()
   return { here: stage, there: stage }
 })
 
@@ -271,7 +272,7 @@ describeEndings(requires('postgresql'), 'two instances on one PostgreSQL', async
 describe('in one process', () => {
   let stage: Stage
   beforeAll(async () => {
-    stage = await openStage()
+    stage = await sharedStage()
   })
   afterAll(() => stage.stop())
 

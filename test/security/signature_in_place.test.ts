@@ -6,7 +6,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { createHmac, generateKeyPairSync } from 'node:crypto'
 import { ticketsFor } from '../../src/outbound/signing/tickets.ts'
-import { employAgent, openStage } from '../support/agent.ts'
+import { employAgent, sharedStage } from '../support/agent.ts'
 import { forwardAs } from '../support/forward.ts'
 import { sendRaw } from '../support/raw_http.ts'
 import { answerOf } from '../support/upstream.ts'
@@ -15,7 +15,7 @@ const BLOBS = 'acct.blob.core.windows.net'
 const STAMP = 'Sun, 22 Nov 2026 04:05:06 GMT'
 const KEY = Buffer.from('the key of a storage account').toString('base64')
 
-const stage = await openStage({ names: [BLOBS] })
+const stage = await sharedStage({ names: [BLOBS] })
 afterAll(stage.stop)
 const { upstream } = stage
 const host = stage.authorityOf(BLOBS)

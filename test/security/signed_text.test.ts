@@ -6,7 +6,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
 import type { Policy } from '../../src/platform/policy.ts'
-import { type Agent, employAgent, expectRefused, sharedStage, type Stage } from '../support/agent.ts'
+import {
+  type Agent,
+  employAgent,
+  expectRefused,
+  type Stage,
+  sharedStage,
+} from '../support/agent.ts'
 
 const KEY = 'whsec_0123456789'
 const STRIPE = '{timestamp}.{body}'

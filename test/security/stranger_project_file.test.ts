@@ -10,8 +10,8 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { groups, topLevel } from '../../src/cli/catalogue/index.ts'
 import { executable } from '../binary/executable.ts'
+import { answering } from '../cli/answering.ts'
 import { openAccount, PASSWORD, type Run, type Terminal } from '../cli/person.ts'
-import { inTerminal } from '../cli/pseudo_terminal.ts'
 import { sharedApp, type TestApp } from '../support/app.ts'
 import { marked } from '../support/canary.ts'
 
@@ -173,6 +173,7 @@ describe('nothing arrives at a stranger', () => {
     const { cwd } = clone('by-mcp', theirs())
     const client = new Client({ name: 'test', version: '1' })
     const env = { HOME: ada.home, PATH: process.env.PATH ?? '', SERVICE_TOKEN: token }
+    // The client starts the executable.
     const command = await executable()
     await client.connect(
       new StdioClientTransport({ command, args: ['mcp'], env, cwd, stderr: 'pipe' }),
@@ -210,7 +211,12 @@ describe('nothing arrives at a stranger', () => {
     })
     const server = { SERVICE_SERVER_URL: `http://127.0.0.1:${redirecting.port}` }
     const stdin = `${PASSWORD}\n`
-    const args = ['login', 'ada@stranger-project-file.example', '--password-stdin', '--insecure-storage']
+    const args = [
+      'login',
+      'ada@stranger-project-file.example',
+      '--password-stdin',
+      '--insecure-storage',
+    ]
     const { code, err } = await ada.run(args, { env: server, stdin })
     expect([code, err]).toEqual([6, expect.stringContaining('no redirect is followed')])
     const env = { ...server, SERVICE_TOKEN: token }
@@ -238,7 +244,12 @@ describe('after the yes', () => {
     // The resolver's own answer.
     expect((await run(['call', 'https://a.example/'], { env })).err).toContain('domain_blocked')
     const stdin = `${PASSWORD}\n`
-    const login = ['login', 'ada@stranger-project-file.example', '--password-stdin', '--insecure-storage']
+    const login = [
+      'login',
+      'ada@stranger-project-file.example',
+      '--password-stdin',
+      '--insecure-storage',
+    ]
     expect((await run(login, { stdin })).code).toBe(0)
   })
 
@@ -327,7 +338,7 @@ describe('who says yes', () => {
   test('a terminal asks once, and no is the answer unless somebody says yes', async () => {
     const { cwd } = clone('asked', ours())
     const type = async (answer: string) =>
-      inTerminal(['status'], {
+      answering(['status'], {
         cwd,
         env: { HOME: ada.home },
         typed: [{ when: 'Send your credentials there?', type: answer }],
@@ -343,7 +354,12 @@ describe('who says yes', () => {
   test('an address that this user set anyway needs no yes', async () => {
     const { run } = clone('nothing-new', ours())
     const env = { XDG_CONFIG_HOME: join(ada.home, 'other') }
-    const logIn = ['login', 'ada@stranger-project-file.example', '--password-stdin', '--insecure-storage']
+    const logIn = [
+      'login',
+      'ada@stranger-project-file.example',
+      '--password-stdin',
+      '--insecure-storage',
+    ]
     const server = ['--server', app.controlPlane]
     expect((await run([...logIn, ...server], { env, stdin: `${PASSWORD}\n` })).code).toBe(0)
     expect((await run(['whoami'], { env })).code).toBe(0)

@@ -12,7 +12,13 @@ beforeAll(async () => {
 })
 
 /** Sends a body, in one go as Go's client does or with pauses, and resolves when the connection is closed. */
-function send(origin: string, path: string, framing: string, body: Uint8Array[], pauseMs = 0) {
+function send(
+  origin: string,
+  path: string,
+  framing: string,
+  body: Uint8Array[],
+  pausesMs: number[] = [],
+) {
   const { promise, resolve } = Promise.withResolvers<{
     answer: string
     failure: string | null
@@ -33,7 +39,9 @@ function send(origin: string, path: string, framing: string, body: Uint8Array[],
     `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n${framing}\r\n\r\n`,
   )
   const write = async () => {
-    for (const piece of body) {
+    for (const [index, piece] of body.entries()) {
+      const pauseMs = pausesMs[index] ?? 0
+      // The client's pace in real time is the subject.
       if (pauseMs > 0) await Bun.sleep(pauseMs)
       socket.write(piece)
       pieces += 1
@@ -69,9 +77,9 @@ test('the refusal of a long body reaches a client that is still sending it', asy
 test('also one that takes a second to send, whenever that begins', async () => {
   const body = Array.from({ length: 20 }, () => new Uint8Array(50_000))
   // The runtime looks for connections that wait every four seconds.
-  const sent = Array.from({ length: 8 }, async (_, index) => {
-    await Bun.sleep(index * 500)
-    return await send(app.resolver, '/v1/resolve', 'Content-Length: 1000000', body, 50)
+  const sent = Array.from({ length: 8 }, (_, index) => {
+    const pausesMs = body.map((_, piece) => (piece === 0 ? index * 500 : 50))
+    return send(app.resolver, '/v1/resolve', 'Content-Length: 1000000', body, pausesMs)
   })
   for (const { answer, failure, isSent } of await Promise.all(sent)) {
     expect({ failure, isSent }).toEqual({ failure: null, isSent: true })

@@ -6,7 +6,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Policy } from '../../src/platform/policy.ts'
-import { type Agent, employAgent, sharedStage, type Stage } from '../support/agent.ts'
+import { type Agent, employAgent, type Stage, sharedStage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 
 const NARROW = marked('only-for-one-host')

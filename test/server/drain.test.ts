@@ -1,9 +1,11 @@
 // tier: quick
 import { expect, test } from 'bun:test'
 import { startTestApp } from '../support/app.ts'
+import { FakeTimers } from '../support/fake_timers.ts'
 
-test('told to stop, it says so in its health, still answers and ends kept connections; then its ports close', async () => {
-  const app = await startTestApp({ DRAIN_SECONDS: '1' })
+test('a stopping server reports it in its health, still answers, ends kept connections, and then closes its ports', async () => {
+  const timers = new FakeTimers()
+  const app = await startTestApp({ DRAIN_SECONDS: '60' }, { timers })
   const { controlPlane, resolver } = app
   const health = `${controlPlane}/api/status/health/`
   const before = await fetch(health)
@@ -24,6 +26,9 @@ test('told to stop, it says so in its health, still answers and ends kept connec
     status: 200,
     kept: 'close',
   })
+  await timers.advance(59_999)
+  expect((await fetch(health)).status).toBe(503)
+  await timers.advance(1)
   await stopped
   await expect(fetch(health)).rejects.toThrow()
 })

@@ -1,4 +1,4 @@
-// tier: quick
+// tier: all
 /** A start on a DATA_DIR that cannot be used: what it says, and whether a service manager should try again. */
 import { afterAll, expect, test } from 'bun:test'
 import { existsSync, mkdirSync, truncateSync, writeFileSync } from 'node:fs'

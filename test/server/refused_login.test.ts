@@ -1,4 +1,4 @@
-// tier: quick
+// tier: all
 /** PostgreSQL refuses who comes: each command of an operator says what is to be looked at. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { marked } from '../support/canary.ts'

@@ -1,4 +1,4 @@
-// tier: quick
+// tier: all
 /** SIGUSR1: what a process knows of itself, without a secret, and never at the cost of what it does. */
 import { expect, test } from 'bun:test'
 import {

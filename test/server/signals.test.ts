@@ -1,4 +1,4 @@
-// tier: quick
+// tier: all
 /** What a hang-up and other signals do to a server: with a terminal that goes away, and without one. */
 import { afterAll, expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'

@@ -48,7 +48,11 @@ const KEYS = {
 }
 
 /** Limits on registration and log-in are per address, and every test comes from the same one. */
-export const UNLIMITED = { RATE_REGISTER: '1000000/60', RATE_LOGIN: '1000000/60', RATE_API: '1000000/60' }
+export const UNLIMITED = {
+  RATE_REGISTER: '1000000/60',
+  RATE_LOGIN: '1000000/60',
+  RATE_API: '1000000/60',
+}
 
 let shared: Promise<TestApp> | undefined
 

@@ -1,14 +1,18 @@
 /**
- * Programs that tests use and that are too large to be dependencies: Python's, at the versions in
- * requirements.txt, npm packages, and Go programs. Each is installed once, into a cache in node_modules. A test
- * that uses one declares `requires('python-venv')` or `requires('go')`; then a failed installation fails the test.
+ * Programs that tests use and that are too large for `bun install`: Python's, at the versions in
+ * requirements.txt, the npm packages of test/package.json, and Go programs. Each is installed once, when it is
+ * first needed, into a cache in node_modules. A test that uses Python or Go declares `requires('python-venv')` or
+ * `requires('go')`; then a failed installation fails the test.
+ *
+ * bun test/support/other_programs.ts     installs the npm packages
  */
-import { existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readlinkSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { watched } from './watched.ts'
 
 const CACHE = join(import.meta.dir, '..', '..', 'node_modules', '.cache', 'cloakroom')
+const TEST = join(import.meta.dir, '..')
 const REQUIREMENTS = join(import.meta.dir, 'requirements.txt')
 
 /** The Python that has the packages. */
@@ -25,13 +29,31 @@ export async function otherPython(): Promise<string> {
   return join(place, 'bin', 'python')
 }
 
-/** The `node_modules` with packages of npm, `name@version`, and what they need. */
-export async function otherPackages(...specs: string[]): Promise<string> {
-  const place = await installed('npm', specs.join(' '), async (directory) => {
-    await Bun.write(join(directory, 'package.json'), '{"private":true}')
-    await run([process.execPath, 'add', '--exact', ...specs], directory)
+/**
+ * Installs the npm packages of test/package.json, so that files in test/ can import them.
+ *
+ * @returns their `node_modules`
+ */
+export async function otherPackages(): Promise<string> {
+  const files = ['package.json', 'bun.lock'].map((name) => join(TEST, name))
+  const texts = await Promise.all(files.map((file) => Bun.file(file).text()))
+  const place = await installed('npm', texts.join('\n'), async (directory) => {
+    await Promise.all(
+      files.map((file) => Bun.write(join(directory, basename(file)), Bun.file(file))),
+    )
+    await run([process.execPath, 'install', '--frozen-lockfile'], directory)
   })
-  return join(place, 'node_modules')
+  linkTo(join(place, 'node_modules'))
+  return join(TEST, 'node_modules')
+}
+
+/** A link, so that the switch is atomic, and so that searches through test/ do not enter it. */
+function linkTo(target: string): void {
+  const link = join(TEST, 'node_modules')
+  if (existsSync(link) && readlinkSync(link) === target) return
+  const temporary = `${link}.${process.pid}`
+  symlinkSync(target, temporary, 'junction')
+  renameSync(temporary, link)
 }
 
 /** A program of Go, `module/path@version`, built from the sources of the module proxy. */
@@ -95,3 +117,5 @@ async function run(command: string[], cwd?: string, env = process.env): Promise<
   const said = await new Response(child.stderr).text()
   if ((await child.exited) !== 0) throw new Error(`${command.join(' ')}: ${said}`)
 }
+
+if (import.meta.main) await otherPackages()

@@ -1,8 +1,8 @@
 /** WebSocket servers outside, by hand: they accept the handshake and send whatever bytes the test wants. */
 import { createHash } from 'node:crypto'
 import type { TLSSocket } from 'node:tls'
-import type { ReceivedRequest, Script } from './upstream.ts'
 import { until } from './until.ts'
+import type { ReceivedRequest, Script } from './upstream.ts'
 
 /** One side of an accepted WebSocket, seen from the server. */
 export type Accepted = {

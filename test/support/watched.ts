@@ -1,6 +1,7 @@
 /** Where the canary listens: programs that tests start, and answers that they get over plain HTTP. */
-import { type Sink, search, searcher } from './canary.ts'
+
 import { endsWithin } from '../../src/platform/async/timeout.ts'
+import { type Sink, search, searcher } from './canary.ts'
 
 type Program = {
   readonly stdout?: Uint8Array | ReadableStream<Uint8Array> | number | null | undefined

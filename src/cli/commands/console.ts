@@ -1,8 +1,10 @@
 /** `cloakroom console`: the web console from this executable, for a server anywhere. */
-import { openLocalConsole } from '../../console/local.ts'
+import { ConsoleNotBuilt } from '../../console/build_on_demand.ts'
+import { type LocalConsole, openLocalConsole } from '../../console/local.ts'
 import type { consoleOptions } from '../catalogue/console.ts'
 import type { Action } from '../command.ts'
 import { listening, portFrom, untilStopped } from '../port.ts'
+import { CliError } from '../terminal/cli_error.ts'
 
 const OPENERS: Partial<Record<NodeJS.Platform, readonly string[]>> = {
   darwin: ['open'],
@@ -12,13 +14,22 @@ const OPENERS: Partial<Record<NodeJS.Platform, readonly string[]>> = {
 export const openInBrowser: Action<typeof consoleOptions> = async (context, _, options) => {
   const server = await context.server()
   const port = portFrom(options.port)
-  const { url, hash, close } = await listening(port, () => openLocalConsole(server, port))
+  const { url, hash, close } = await listening(port, () => openBuilt(server, port))
   context.output.record({ url, server, sha256: hash }, url)
   if (options.open !== false && context.output.isTerminal) show(url)
   try {
     return await untilStopped()
   } finally {
     await close()
+  }
+}
+
+async function openBuilt(server: string, port: number): Promise<LocalConsole> {
+  try {
+    return await openLocalConsole(server, port)
+  } catch (error) {
+    if (!(error instanceof ConsoleNotBuilt)) throw error
+    throw new CliError('failed', error.message, error.fix)
   }
 }
 

@@ -41,7 +41,7 @@ function follows(major: number, minor: number): boolean {
 
 function versionOf(program: string, env: Env): string {
   try {
-    const { PATH = process.env.PATH ?? '' } = env
+    const { PATH = '' } = env
     return Bun.spawnSync([program, '--version'], { env: { PATH } }).stdout.toString().trim()
   } catch {
     return ''

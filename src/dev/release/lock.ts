@@ -1,6 +1,10 @@
-/** bun.lock: which packages there are, at which version, with which hash, and what each needs. */
+/**
+ * The locks: each package's version, hash and dependencies. bun.lock has the packages that are installed; the lock of
+ * this folder has Bun's runtimes of all platforms, which only a release downloads.
+ */
 import { z } from 'zod'
 import lockFile from '../../../bun.lock'
+import runtimesFile from './bun.lock'
 
 const names = z.record(z.string(), z.string()).optional()
 const needs = z.looseObject({
@@ -32,6 +36,7 @@ export type Package = {
 }
 
 const lock = schema.parse(lockFile)
+Object.assign(lock.packages, schema.parse(runtimesFile).packages)
 
 /** The files of all patches. */
 export const PATCHES = Object.values(lock.patchedDependencies)
@@ -39,7 +44,7 @@ export const PATCHES = Object.values(lock.patchedDependencies)
 /** @throws Error for a package that is not in the lock */
 export function packageAt(key: string): Package {
   const found = lock.packages[key]
-  if (!found) throw new Error(`${key} is not in bun.lock`)
+  if (!found) throw new Error(`${key} is in no bun.lock`)
   const [id, , needs, integrity] = found
   const split = id.lastIndexOf('@')
   const { dependencies, optionalDependencies, peerDependencies, optionalPeers = [] } = needs

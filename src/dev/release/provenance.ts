@@ -10,7 +10,13 @@ import { type Sums, sha256OfFile } from './sums.ts'
 import type { Target } from './targets.ts'
 
 const ROOT = join(import.meta.dir, '..', '..', '..')
-const INPUTS = ['bun.lock', 'package.json', 'dist/console.tar', 'dist/pgdata.tar.gz', ...PATCHES]
+const INPUTS = [
+  'bun.lock',
+  'package.json',
+  'src/dev/release/bun.lock',
+  'dist/console.tar',
+  ...PATCHES,
+]
 
 type Made = { targets: readonly Target[]; source: Source; sums: Sums }
 

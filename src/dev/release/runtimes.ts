@@ -1,6 +1,6 @@
 /**
- * Bun's runtimes of other platforms. `bun build --target` would download them without a look at their hashes; as
- * packages of npm they are in bun.lock, through the package `bun`, and `bun install` compares.
+ * Bun's runtimes for other platforms. `bun build --target` would download them without comparing hashes. As npm
+ * packages they are in this folder's bun.lock, as parts of the package `bun`, and `bun install` compares their hashes.
  */
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -1,11 +1,12 @@
 /**
- * The bill of materials, CycloneDX 1.6: the packages that an executable is made of by bun.lock, what each needs, and
- * the runtimes. A bundle leaves out what is not imported, so that less may be in the executable, and not more.
+ * The bill of materials, CycloneDX 1.6: the packages in bun.lock that an executable is built from, their dependencies,
+ * and the runtimes. The bundler leaves out unused code, so an executable may contain less than the bill lists.
  */
 import { join } from 'node:path'
 import { Contrib, Enums, Models, Serialize, Spec, Validation } from '@cyclonedx/cyclonedx-library'
 import validateExpression from 'spdx-expression-parse'
 import project from '../../../package.json' with { type: 'json' }
+import { consolePackages } from './console_packages.ts'
 import { closureOf, type Package, packageAt } from './lock.ts'
 import type { Source } from './source.ts'
 import type { Target } from './targets.ts'
@@ -21,7 +22,8 @@ const builder = new FromNodePackageJson.Builders.ComponentBuilder(
 
 /** As text that the schema of CycloneDX was held against. @throws Error if it does not fit */
 export async function billOfMaterials(targets: readonly Target[], source: Source): Promise<string> {
-  const packages = closureOf(Object.keys(project.dependencies))
+  const direct = [...Object.keys(project.dependencies), ...consolePackages()]
+  const packages = closureOf(direct)
   const components = new Map<string, Models.Component>()
   for (const each of packages) components.set(each.key, await componentOf(each))
   for (const { key, needs } of packages) {
@@ -31,7 +33,7 @@ export async function billOfMaterials(targets: readonly Target[], source: Source
   const product = builder.makeComponent(project, Enums.ComponentType.Application)
   if (!product) throw new Error('package.json has no name')
   product.bomRef.value = purlOf(project)
-  for (const name of Object.keys(project.dependencies)) {
+  for (const name of direct) {
     const component = components.get(name)
     if (component) product.dependencies.add(component.bomRef)
   }

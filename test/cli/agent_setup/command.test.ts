@@ -1,5 +1,5 @@
-// tier: quick
-/** `cloakroom agent setup`: programs start `cloakroom mcp`, and no file of theirs holds a token. */
+// tier: all
+/** `cloakroom agent setup`: programs start `cloakroom mcp` (the executable), and no file of theirs holds a token. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -11,8 +11,8 @@ import { toolNames } from '../../../src/cli/agent_setup/tools.ts'
 import { createAuthority } from '../../../src/cli/demo/certificates.ts'
 import { executable } from '../../binary/executable.ts'
 import { sharedApp, type TestApp } from '../../support/app.ts'
+import { answering } from '../answering.ts'
 import { openAccount, PASSWORD, type Terminal } from '../person.ts'
-import { inTerminal } from '../pseudo_terminal.ts'
 
 let app: TestApp
 let ada: Terminal
@@ -198,7 +198,7 @@ test('it is asked before, and no is the answer unless somebody says yes', async 
       SERVICE_RESOLVER_URL: app.resolver,
     }
     const typed = [{ when: 'Write this to', type: answer }]
-    return inTerminal(['agent', 'setup', 'cursor'], { cwd: ada.cwd, env, typed })
+    return answering(['agent', 'setup', 'cursor'], { cwd: ada.cwd, env, typed })
   }
   expect((await type('\r')).code).toBe(5)
   expect(() => statSync(join(ada.cwd, '.cursor/mcp.json'))).toThrow()

@@ -1,5 +1,5 @@
 // tier: all
-/** What the console shows beside a new token for programs that start `cloakroom mcp`, done as it says. */
+/** What the console shows beside a new token for programs that start `cloakroom mcp`, typed into a shell. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { programs } from '../../../src/client/agents/agent_setup.ts'
 import { commandFor, fileFor, run, variables } from '../../../src/client/agents/set_up_texts.ts'

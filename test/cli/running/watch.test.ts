@@ -1,5 +1,8 @@
 // tier: all
-/** `run --watch` starts the command anew when a value of it changed, and at no other time. */
+/**
+ * `run --watch` restarts the command when one of its values changed, and at no other time. Signals go to the
+ * executable, and a terminal is its own.
+ */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'

@@ -91,6 +91,9 @@ test('the bill of materials has what package.json asks for and what that needs, 
   expect(specVersion).toBe('1.6')
   expect(names).toContain('elysia')
   expect(names).toContain('memoirist')
+  // Development dependencies that the console's bundle contains.
+  expect(names).toContain('react-dom')
+  expect(names).toContain('@noble/curves')
   expect(names).toContain('@oven/bun-linux-x64')
   expect(names).not.toContain('playwright-core')
   const refs = new Set(components.map((each: Record<string, string>) => each['bom-ref']))

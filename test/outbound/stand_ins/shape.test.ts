@@ -213,7 +213,7 @@ test('a shape of one run says nothing of a value but its class and its length', 
       if (typeof found === 'string') return
       for (const part of found) if ('text' in part) expect(isPublic(part.text)).toBe(true)
     }),
-    { numRuns: effort(500, 20_000) },
+    { numRuns: effort(500, 5_000) },
   )
 })
 

@@ -1,4 +1,4 @@
-// tier: quick
+// tier: all
 /** The published vectors, and ours, over the crypto of browsers: the same tests, with other files under them. */
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'

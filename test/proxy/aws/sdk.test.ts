@@ -1,9 +1,10 @@
-// tier: quick
+// tier: all
 /** AWS's SDK for JavaScript, unchanged, with stand-ins of temporary credentials, behind either proxy. */
 import { afterAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { API } from '../../support/agent.ts'
 import { marked } from '../../support/canary.ts'
+import { otherPackages } from '../../support/other_programs.ts'
 import { openProxyStage, runWith } from '../stage.ts'
 import { startAws } from './upstream.ts'
 
@@ -11,6 +12,7 @@ const ID = 'ASIAIOSFODNN7EXAMPLE'
 const SECRET = marked('wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY')
 const TOKEN = marked('IQoJb3JpZ2luX2VjEXAMPLE/+')
 
+await otherPackages()
 const stage = await openProxyStage()
 const aws = await startAws(stage.authority, { names: [API], id: ID, secret: SECRET })
 afterAll(async () => {

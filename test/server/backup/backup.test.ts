@@ -1,4 +1,4 @@
-// tier: quick, both databases in test:all
+// tier: all, both databases in test:all
 /** `cloakroom backup` of a server that runs, and `cloakroom restore` into another place. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// tier: quick, both databases in test:all
+// tier: all, both databases in test:all
 /** `cloakroom rekey-outer`, beside a server that goes on. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { getSecret } from '../../../src/features/secrets/contract.ts'

@@ -1,5 +1,5 @@
 /** Files that the bundler embeds: the default export is a path that `Bun.file` opens. */
-declare module '*.tar.gz' {
+declare module '*.tar.zst' {
   const path: string
   export default path
 }

@@ -29,8 +29,8 @@ export const NEW_CLUSTER_PREFIX = 'postgres.new-'
 export async function extractTemplate(root: string, cluster: string): Promise<void> {
   const temporary = mkdtempSync(join(root, NEW_CLUSTER_PREFIX))
   try {
-    const archive = new Bun.Archive(await Bun.file(await findTemplate()).bytes())
-    await archive.extract(temporary)
+    const archive = await Bun.zstdDecompress(await Bun.file(await findTemplate()).bytes())
+    await new Bun.Archive(archive).extract(temporary)
     await chmod(temporary, 0o700)
     syncTree(temporary)
     renameSync(temporary, cluster)
@@ -44,7 +44,7 @@ export async function extractTemplate(root: string, cluster: string): Promise<vo
 
 /** Imported late: a process that uses a PostgreSQL server does without the asset. */
 async function findTemplate(): Promise<string> {
-  const template = await import('../../../../dist/pgdata.tar.gz', { with: { type: 'file' } })
+  const template = await import('./cluster.tar.zst', { with: { type: 'file' } })
   return template.default
 }
 

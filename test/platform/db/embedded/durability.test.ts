@@ -22,7 +22,7 @@ describe('a kill', () => {
     'loses no acknowledged write, round after round',
     async () => {
       let before = 0
-      for (let round = 1; round <= effort(2, 22); round += 1) {
+      for (let round = 1; round <= effort(2, 8); round += 1) {
         const child = startChild(directory, 'write')
         await child.until(String(before + 150 * round))
         await child.kill()

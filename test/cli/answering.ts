@@ -1,0 +1,48 @@
+/**
+ * A person who answers questions, inside the test's process: for tests about what is asked. Real terminals are
+ * in terminal.test.ts (`pseudo_terminal.ts`).
+ */
+import { PassThrough, Writable } from 'node:stream'
+import { runCommand } from '../../src/cli/index.ts'
+import { search } from '../support/canary.ts'
+import { cheapArgon2id } from '../support/cheap_argon2id.ts'
+import { COLUMNS, type Typed } from './pseudo_terminal.ts'
+
+type Options = { cwd: string; env: Record<string, string>; typed?: readonly Typed[] }
+
+/** Types each text once the screen shows what it waits for. */
+export async function answering(
+  args: readonly string[],
+  { cwd, env, typed = [] }: Options,
+): Promise<{ code: number; screen: string }> {
+  const waiting = [...typed]
+  let shown = ''
+  const keyboard = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => keyboard })
+  const answerNext = () => {
+    const [next] = waiting
+    if (!next || !shown.includes(next.when)) return
+    waiting.shift()
+    keyboard.write(next.type)
+  }
+  const write = (piece: Buffer, _encoding: string, done: () => void) => {
+    shown += piece.toString()
+    // After the question has begun to listen.
+    setImmediate(answerNext)
+    done()
+  }
+  const screen: Writable & { isTTY: boolean } = Object.assign(new Writable({ write }), {
+    isTTY: true,
+    columns: COLUMNS,
+    rows: 30,
+    // The library ends what it asked on, unless it is a stream of the process.
+    end: () => screen,
+  })
+  const code = await runCommand([...args], {
+    env: { PATH: process.env.PATH ?? '', TERM: 'xterm-256color', ...env },
+    cwd,
+    streams: { stdin: keyboard, stdout: screen, stderr: screen },
+    argon2id: cheapArgon2id,
+  })
+  search('output', 'a screen', shown)
+  return { code, screen: shown }
+}

@@ -1,0 +1,45 @@
+// tier: quick
+/**
+ * `dependencies` are the packages that the program imports, no more and no fewer: `bun install --production` is all
+ * that the demo and a server from source install.
+ */
+import { expect, test } from 'bun:test'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import project from '../package.json' with { type: 'json' }
+import { packagesOf, reachedFrom } from '../src/dev/imports.ts'
+import { consolePackages } from '../src/dev/release/console_packages.ts'
+
+const SOURCE = join(import.meta.dir, '..', 'src')
+const STARTS_THREAD = /^(?!.*\.browser\.)(?!console\/web\/).*worker\.ts$/
+
+/** Threads are started by their path, so no import reaches them. */
+const threads = readdirSync(SOURCE, { recursive: true, encoding: 'utf8' })
+  .filter((path) => STARTS_THREAD.test(path))
+  .map((path) => join(SOURCE, path))
+const files = reachedFrom([join(SOURCE, 'main.ts'), ...threads])
+
+test('the program imports each of `dependencies`, and no other package', () => {
+  expect([...packagesOf(files)].sort()).toEqual(Object.keys(project.dependencies).sort())
+})
+
+test('the walk reaches the server, the commands, the demo and the threads, and not the console', () => {
+  const reached = [...files].map((path) => path.slice(SOURCE.length + 1))
+  for (const path of [
+    'server/serve.ts',
+    'cli/demo/index.ts',
+    'cli/commands/mcp.ts',
+    'platform/db/embedded/worker.ts',
+    'access/signed/chain_worker.ts',
+  ])
+    expect(reached).toContain(path)
+  expect(reached.filter((path) => path.startsWith('console/web/'))).toEqual([])
+  expect(reached.length).toBeGreaterThan(700)
+})
+
+test('packages that only the console uses are development dependencies', () => {
+  const packages = consolePackages()
+  expect(packages).toContain('react-dom')
+  const missing = packages.filter((name) => !(name in project.devDependencies))
+  expect(missing).toEqual([])
+})

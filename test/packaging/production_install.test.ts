@@ -1,0 +1,86 @@
+// tier: all
+/**
+ * The README's first command: a production install of a clone holds all that the demo and a server need. It has no
+ * packages to build the console with, which the server says at the console's address.
+ */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startServer } from '../support/server_process.ts'
+import { watched } from '../support/watched.ts'
+
+const ROOT = join(import.meta.dir, '..', '..')
+const MAX_MEGABYTES = 200
+const place = mkdtempSync(join(tmpdir(), 'cr-production-'))
+const clone = join(place, 'clone')
+const main = join(clone, 'src', 'main.ts')
+afterAll(() => rmSync(place, { recursive: true, force: true }))
+
+beforeAll(async () => {
+  mkdirSync(clone)
+  const files = await Bun.$`git ls-files --cached --others --exclude-standard`.cwd(ROOT).text()
+  await Bun.$`tar c -T - < ${new Response(files)} | tar x -C ${clone}`.cwd(ROOT)
+  const install = await run(process.execPath, 'install', '--production', '--frozen-lockfile')
+  expect(install).toMatchObject({ code: 0 })
+})
+
+async function run(...command: string[]) {
+  const { PATH = '', HOME = '' } = process.env
+  const env = { PATH, HOME, NO_COLOR: '1' }
+  const child = watched(Bun.spawn(command, { cwd: clone, env, stdout: 'pipe', stderr: 'pipe' }))
+  const [out, err] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ])
+  return { code: await child.exited, out, err }
+}
+
+async function answerOf(url: string) {
+  const answer = await fetch(url)
+  return { status: answer.status, text: await answer.text(), headers: answer.headers }
+}
+
+test(`a production install has at most ${MAX_MEGABYTES} MB`, async () => {
+  const { out } = await run('du', '-sm', 'node_modules')
+  expect(Number.parseInt(out, 10)).toBeLessThanOrEqual(MAX_MEGABYTES)
+})
+
+test('the demo runs and keeps its promises', async () => {
+  const { code, out, err } = await run(process.execPath, main, 'demo')
+  expect({ code, err }).toEqual({ code: 0, err: '' })
+  expect(out).toContain('the demo left nothing behind')
+})
+
+test('a server starts, and its console address answers how to get the console', async () => {
+  const server = await startServer({ DATA_DIR: join(place, 'data') }, [process.execPath, main])
+  expect(server.output()).toContain('/console/ (built when first opened)')
+  const health = await answerOf(`${server.controlPlane}/api/status/health/`)
+  const answer = await answerOf(`${server.controlPlane}/console/`)
+  server.kill('SIGTERM')
+  await server.exited
+  expect(health.status).toBe(200)
+  expect({ status: answer.status, text: answer.text }).toEqual({
+    status: 503,
+    text: 'The console is not built, because its packages are not installed. Run `bun install` in the source folder, then try again.\n',
+  })
+  expect(answer.headers.get('content-type')).toBe('text/plain;charset=utf-8')
+  expect(answer.headers.get('cache-control')).toBe('no-store')
+})
+
+test('the version has no hash of a console that is not built', async () => {
+  const { code, out } = await run(process.execPath, main, 'version', '--json')
+  expect({ code, console: JSON.parse(out).console }).toEqual({ code: 0, console: null })
+})
+
+test('with the development packages, two processes that need the console at once both get it', async () => {
+  rmSync(join(clone, 'node_modules'), { recursive: true })
+  symlinkSync(join(ROOT, 'node_modules'), join(clone, 'node_modules'))
+  const started = [1, 2].map(() => run(process.execPath, main, 'version', '--json'))
+  const hashes = (await Promise.all(started)).map(({ out }) => JSON.parse(out).console)
+  expect(hashes).toEqual([expect.stringMatching(/^[0-9a-f]{64}$/), hashes[0]])
+  // A change of the console's sources changes what is served.
+  writeFileSync(join(clone, 'src/console/web/index.html'), '<!doctype html>{preloads}')
+  const changed = await run(process.execPath, main, 'version', '--json')
+  expect(JSON.parse(changed.out).console).not.toBe(hashes[0])
+})
