@@ -8,7 +8,8 @@ import { logIn, signUp } from '../../../src/client/vault.ts'
 import { getMe, getPublicKey } from '../../../src/features/accounts/contract.ts'
 import { listMembers } from '../../../src/features/workspaces/contract.ts'
 import { identityFingerprint, identityOf, requireKeyProof } from '../../../src/sigchain/index.ts'
-import { sharedApp, type TestApp } from '../../support/app.ts'
+import { freshEmail, sharedApp, type TestApp } from '../../support/app.ts'
+import { cheapArgon2id } from '../../support/cheap_argon2id.ts'
 import { newApplicant, registerPerson, registrationOf } from '../../support/people.ts'
 import { refusedField, said, writesNothing } from './support.ts'
 
@@ -22,35 +23,44 @@ beforeAll(async () => {
 
 /** The body of somebody with a signing key, and the address that it was proven for. */
 async function provenApplicant() {
-  const { keys: _, kdf: __, ...account } = await newAccount('grace@people.example', PASSWORD)
-  return { email: 'grace@people.example', ...account }
+  const email = freshEmail('grace')
+  const { keys: _, kdf: __, ...account } = await newAccount(email, PASSWORD, cheapArgon2id)
+  return { email, ...account }
 }
 
 test('an account of our clients has a signing key, which every answer names', async () => {
-  const { recoveryKey } = await signUp(app.controlPlane, 'Ada@people.example', PASSWORD)
+  const email = freshEmail('ada')
+  const { recoveryKey } = await signUp(app.controlPlane, email.replace('ada', 'Ada'), PASSWORD)
   expect(recoveryKey).toHaveLength(71)
-  const { api, seed, workspaces } = await logIn(app.controlPlane, 'ada@people.example', PASSWORD)
+  const { api, seed, workspaces } = await logIn(app.controlPlane, email, PASSWORD)
   if (seed === null) throw new Error('there is no seed')
   const { signing_key, public_key } = await identityOf(seed)
   expect(await api.call(getMe, {})).toMatchObject({ signing_key, public_key })
-  const shown = await api.call(getPublicKey, { params: { email: 'ADA@people.example' } })
+  const shown = await api.call(getPublicKey, { params: { email: email.toUpperCase() } })
   const fingerprint = await identityFingerprint({ signing_key, public_key })
-  expect(shown).toMatchObject({ email: 'ada@people.example', signing_key, public_key, fingerprint })
-  await requireKeyProof({ signing_key, public_key }, 'ada@people.example', shown.key_proof ?? '')
+  expect(shown).toMatchObject({ email, signing_key, public_key, fingerprint })
+  await requireKeyProof({ signing_key, public_key }, email, shown.key_proof ?? '')
   const params = { workspace_id: workspaces[0]?.id ?? '' }
   expect(await api.list(listMembers, { params })).toMatchObject([{ signing_key, public_key }])
 })
 
 test('an account keeps its keys through a new password, a new recovery key and a recovery', async () => {
-  const email = 'bea@people.example'
+  const email = freshEmail('bea')
   const server = app.controlPlane
-  await signUp(server, email, PASSWORD)
-  const first = await logIn(server, email, PASSWORD)
-  await replacePassword({ ...first, server }, PASSWORD, 'a second passphrase, as long')
-  const recoveryKey = await replaceRecoveryKey({ ...first, server }, 'a second passphrase, as long')
-  const second = await logIn(server, email, 'a second passphrase, as long')
-  await recoverAccount(server, email, recoveryKey, 'a third passphrase, as long')
-  const third = await logIn(server, email, 'a third passphrase, as long')
+  await signUp(server, email, PASSWORD, true, undefined, cheapArgon2id)
+  const first = await logIn(server, email, PASSWORD, cheapArgon2id)
+  await replacePassword(
+    { ...first, server, argon2id: cheapArgon2id },
+    PASSWORD,
+    'a second passphrase, as long',
+  )
+  const recoveryKey = await replaceRecoveryKey(
+    { ...first, server, argon2id: cheapArgon2id },
+    'a second passphrase, as long',
+  )
+  const second = await logIn(server, email, 'a second passphrase, as long', cheapArgon2id)
+  await recoverAccount(server, email, recoveryKey, 'a third passphrase, as long', cheapArgon2id)
+  const third = await logIn(server, email, 'a third passphrase, as long', cheapArgon2id)
   for (const { seed, workspaces } of [second, third]) {
     expect(seed).toEqual(first.seed)
     expect(workspaces).toEqual(first.workspaces)
@@ -60,7 +70,7 @@ test('an account keeps its keys through a new password, a new recovery key and a
 test('a proof for another address, of other keys or missing is refused, and the right one taken', async () => {
   const grace = await provenApplicant()
   const { signing_key, key_proof, ...without } = grace
-  const eve = await newAccount(grace.email, PASSWORD)
+  const eve = await newAccount(grace.email, PASSWORD, cheapArgon2id)
   const bodies = [
     { ...grace, email: 'eve@people.example' },
     { ...grace, public_key: eve.public_key },
@@ -96,15 +106,17 @@ test('an account without one goes on, and so does one that had none before', asy
 })
 
 test('a client does not open an account when the server names another signing key, or none', async () => {
-  const email = 'carl@people.example'
-  await signUp(app.controlPlane, email, PASSWORD)
+  const email = freshEmail('carl')
+  await signUp(app.controlPlane, email, PASSWORD, true, undefined, cheapArgon2id)
   const { sql } = app.connection
   const [row] = await sql`select signing_key from users where email = ${email}`
   const other = (await provenApplicant()).signing_key
   for (const named of [Buffer.from(other, 'base64'), null]) {
     await sql`update users set signing_key = ${named} where email = ${email}`
-    await expect(logIn(app.controlPlane, email, PASSWORD)).rejects.toThrow('does not open')
+    await expect(logIn(app.controlPlane, email, PASSWORD, cheapArgon2id)).rejects.toThrow(
+      'does not open',
+    )
   }
   await sql`update users set signing_key = ${row?.signing_key} where email = ${email}`
-  expect((await logIn(app.controlPlane, email, PASSWORD)).seed).not.toBeNull()
+  expect((await logIn(app.controlPlane, email, PASSWORD, cheapArgon2id)).seed).not.toBeNull()
 })
