@@ -16,7 +16,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { buildExecutable } from '../src/dev/build.ts'
 import { type Environment, execute, type Outcome } from './runner/execute.ts'
-import { listTestFiles, type Pass, plan, ROOT, reaches } from './runner/plan.ts'
+import { listTestFiles, type Pass, plan, ROOT, reaches, type TestFile } from './runner/plan.ts'
 import { measuredTimes, QUICK_FILE_MS, recordTimes, slowest } from './runner/timings.ts'
 import { Watchdog } from './runner/watchdog.ts'
 import { blindSpots, searchFiles, takeLeaks } from './support/canary.ts'
@@ -51,7 +51,8 @@ const seed = process.env.TEST_SEED ?? String(Math.floor(Math.random() * 1e9))
 
 async function run(): Promise<number> {
   const hasPostgres = findPostgres() !== null
-  const { passes, leftOut } = plan(listTestFiles(), {
+  const files = listTestFiles()
+  const { passes, leftOut } = plan(files, {
     tier: values.all ? 'all' : 'quick',
     words,
     rest: values.rest,
@@ -62,7 +63,7 @@ async function run(): Promise<number> {
   let cluster = hasPostgres && chosen.some(isOnPostgres) ? await startCluster() : null
   try {
     if (cluster) await prepareCluster(cluster)
-    const outcomes = await runPasses(chosen, await environmentOf(chosen, cluster))
+    const outcomes = await runPasses(chosen, await environmentOf(files, chosen, cluster))
     await cluster?.stop()
     cluster = null
     return conclude(chosen, outcomes, leftOut)
@@ -74,11 +75,13 @@ async function run(): Promise<number> {
 const isOnPostgres = ({ database }: Pass) => database === 'postgresql'
 
 async function environmentOf(
+  files: readonly TestFile[],
   passes: readonly Pass[],
   cluster: Cluster | null,
 ): Promise<Environment> {
-  const needsExecutable = passes.some(({ files }) =>
-    files.some((file) => reaches(file, [EXECUTABLE])),
+  const chosen = new Set(passes.flatMap((pass) => pass.files))
+  const needsExecutable = files.some(
+    ({ path, tier }) => tier === 'all' && chosen.has(path) && reaches(path, [EXECUTABLE]),
   )
   const isEmbedded = passes.some((pass) => !isOnPostgres(pass))
   return {

@@ -13,10 +13,17 @@ const TIMEOUT_MS = 40_000
 
 let built: Promise<string> | undefined
 
-/** The path of the executable. The first call builds it, in about two seconds. */
+/**
+ * The path of the executable. The runner builds it once for files of `tier: all`; without a runner the first
+ * call does.
+ */
 export function executable(): Promise<string> {
-  const ofRun = process.env.TEST_EXECUTABLE
-  built ??= ofRun === undefined ? build() : Promise.resolve(ofRun)
+  const { TEST_EXECUTABLE: prepared, TEST_TIER: tier } = process.env
+  if (prepared === undefined && tier !== undefined)
+    throw new Error(
+      'A quick test may not build the executable. Write "// tier: all" in its first line.',
+    )
+  built ??= prepared === undefined ? build() : Promise.resolve(prepared)
   return built
 }
 
