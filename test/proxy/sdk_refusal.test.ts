@@ -3,6 +3,7 @@
 import { afterAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { otherPackages } from '../support/other_programs.ts'
+import { until } from '../support/until.ts'
 import { openProxyStage } from './stage.ts'
 
 await otherPackages()
@@ -31,6 +32,6 @@ test("Stripe's SDK reports a refusal of the local proxy as an error and does not
   expect(requests).toBe(1)
   const records = async () =>
     (await stage.records('client')).filter(({ target_path }) => target_path === '/charges')
-  while ((await records()).length === 0) await Bun.sleep(50)
+  await until(async () => (await records()).length > 0, { stepMs: 50 })
   expect(await records()).toHaveLength(1)
 })
