@@ -92,17 +92,16 @@ type Parts = Required<Pick<AppOptions, 'log' | 'clock' | 'timers' | 'passwordCos
 
 async function compose(config: Config, connection: Connection, options: Parts): Promise<App> {
   const { lookup, timers, worker, tracer, ...given } = options
-  const { log } = given
-  const keys = await prepareDatabase(connection, config, log)
+  const keys = await prepareDatabase(connection, config, given.log)
   const { isStopping, beginStop } = openDrain(config, timers)
   const { db } = connection
   const live = await openLiveProcesses({ db, config })
   const services: FeatureServices = { db, ...keys, ...given, config, live, isStopping }
   const watch = openWatch(services, adminPortOf(config, worker))
-  const trail = new AuditTrail(connection.sql, log, watch?.instruments)
+  const trail = new AuditTrail(connection.sql, given.log, watch?.instruments)
   await trail.adopt(null)
   const access = openAccess(services, { sql: connection.sql, trail })
-  const bus = openBus(connection, log, timers)
+  const bus = openBus(connection, given.log, timers)
   const activity = new ActivityLog(services)
   const ports = configuredPorts(config)
   const resolver = openResolver(services, { access, ownPorts: () => ports, lookup, timers })
@@ -121,7 +120,7 @@ async function compose(config: Config, connection: Connection, options: Parts): 
   ports.push(...origins.flatMap((origin) => (origin ? [Number(new URL(origin).port)] : [])))
   const jobs = [
     scheduleBeats(services),
-    scheduleVacuum(connection, log),
+    scheduleVacuum(connection, given.log),
     ...(config.ROLE === 'resolver' && connection.kind === 'postgresql' ? [] : upkeepOf(services)),
     scheduleBackups({ ...services, connection, observe: watch?.instruments.onBackup }),
     answerOperators({ ...services, connection, now: services.clock.now }),

@@ -13,10 +13,13 @@ const TIMEOUT_MS = 40_000
 
 let built: Promise<string> | undefined
 
-/** The path of the executable. The first call builds it, in about two seconds. */
+/**
+ * The path of the program. The runner builds it for files of `tier: all`, and prepares a script that starts it
+ * from source for quick ones. Without a runner the first call builds it.
+ */
 export function executable(): Promise<string> {
-  const ofRun = process.env.TEST_EXECUTABLE
-  built ??= ofRun === undefined ? build() : Promise.resolve(ofRun)
+  const prepared = process.env.TEST_EXECUTABLE
+  built ??= prepared === undefined ? build() : Promise.resolve(prepared)
   return built
 }
 

@@ -1,4 +1,4 @@
-// tier: all
+// tier: quick
 /** What people do with their own account: password, recovery key, sessions. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { startTestApp, type TestApp } from '../support/app.ts'

@@ -1,7 +1,7 @@
 // tier: all
-/** That the canary of every run (test/support/canary.ts) sees a leak of each kind, and says when it was blind. */
+/** The canary of every run (test/support/canary.ts) finds a leak of each kind, and reports where it searched nothing. */
 import { expect, test } from 'bun:test'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { blindSpots } from '../support/canary.ts'

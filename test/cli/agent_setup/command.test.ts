@@ -1,4 +1,4 @@
-// tier: quick
+// tier: all
 /** `cloakroom agent setup`: programs start `cloakroom mcp` (the executable), and no file of theirs holds a token. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'

@@ -3,7 +3,13 @@ import { afterAll, afterEach, beforeAll, describe, expect, spyOn, test } from 'b
 import { eq } from 'drizzle-orm'
 import { prelogin, register } from '../../../src/features/accounts/contract.ts'
 import { sessionTokens, users } from '../../../src/platform/db/schema/index.ts'
-import { type Answer, freshEmail, sharedApp, startTestApp, type TestApp } from '../../support/app.ts'
+import {
+  type Answer,
+  freshEmail,
+  sharedApp,
+  startTestApp,
+  type TestApp,
+} from '../../support/app.ts'
 import { newApplicant, type Person, registerPerson, registrationOf } from '../../support/people.ts'
 import { alike, refusal, refusedField, said, writesNothing } from './support.ts'
 
