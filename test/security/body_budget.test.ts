@@ -1,4 +1,4 @@
-// tier: quick, both databases in test:all
+// tier: all, both databases in test:all
 /**
  * No body, valid or not, costs more than its size allows, and none keeps the process from serving
  * another tenant (protocol 2, 6.2). One body of 31 MB took 12 GB and stopped the

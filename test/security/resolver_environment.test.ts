@@ -1,4 +1,4 @@
-// tier: quick
+// tier: all
 /** Nothing in the environment of the server bends an outbound call: no proxy, no lax TLS, no debug output. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'

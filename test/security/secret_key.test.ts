@@ -1,4 +1,4 @@
-// tier: quick
+// tier: all
 /**
  * SECRET_KEY is what log-ins, sessions and tokens stand on. It is rotated without anybody noticing; a start
  * that would end them by mistake is refused, says what would end, and changes nothing.

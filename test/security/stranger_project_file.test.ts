@@ -1,4 +1,4 @@
-// tier: quick
+// tier: all
 /**
  * A cloned repository whose project file names a stranger's server and resolver. No command
  * reaches them until this user said yes for that folder and that address.

@@ -3,7 +3,7 @@
  * An attacker writes in the database of a running installation: each column of each table that a decision
  * depends on, one at a time, in a signed workspace. Callers and clients then get what the members signed or
  * a refusal, and nothing else is sent. Other workspaces are unaffected, and restored rows work again.
- * `bun run test` changes one column of twenty.
+ * `bun run test` changes one column of thirty.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { ApiError } from '../../src/client/http/api.ts'
@@ -42,7 +42,7 @@ const subjects = concerned.flatMap((table) =>
   Object.keys(verdicts[table] ?? {}).map((subject) => ({ table, subject })),
 )
 const sampled = new Map<string, string[]>()
-for (const { table, subject } of sample('tampering', subjects, 20))
+for (const { table, subject } of sample('tampering', subjects, 30))
   sampled.set(table, [...(sampled.get(table) ?? []), subject])
 /** More than the time for which anything of a token's row is kept. */
 const TOKEN_KEPT_MS = 601_000

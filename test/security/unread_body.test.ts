@@ -1,4 +1,4 @@
-// tier: quick
+// tier: all
 /** Bodies that are refused before they are read: the answer arrives, and nothing stays open for them. */
 import { beforeAll, expect, test } from 'bun:test'
 import { connect } from 'node:net'
