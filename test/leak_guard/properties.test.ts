@@ -6,10 +6,11 @@ import fc from 'fast-check'
 import { type CallGuard, prepareGuard } from '../../src/leak_guard/guard.ts'
 import { holds } from './brute_force.ts'
 import { ENCODINGS, ESCAPES, FORMS } from './forms.ts'
+import { effort } from '../support/effort.ts'
 
 const utf8 = (text: string) => new Uint8Array(Buffer.from(text))
 const latin1 = (bytes: Uint8Array) => Buffer.from(bytes).toString('latin1')
-const RUNS = Number(process.env.FUZZ_RUNS ?? 1)
+const RUNS = Number(process.env.FUZZ_RUNS ?? effort(0.2, 1))
 
 function guardOf(values: readonly string[], used: readonly string[] = []): CallGuard {
   const named = (list: readonly string[]) =>

@@ -1,4 +1,4 @@
-// tier: quick
+// tier: all
 /** The outbox of audit records: what is in it is on disk, is sent once the server takes it, and is sent again after a crash. */
 import { Database } from 'bun:sqlite'
 import { afterAll, describe, expect, test } from 'bun:test'

@@ -1,4 +1,4 @@
-// tier: quick, both databases in test:all
+// tier: quick, both databases always
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { and, eq } from 'drizzle-orm'
 import {

@@ -1,4 +1,4 @@
-// tier: quick, both databases in test:all
+// tier: all, both databases in test:all
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { type Config, readConfig } from '../../../src/platform/config/config.ts'
 import { type Migration, migrate, migrations } from '../../../src/platform/db/migrations/migrate.ts'

@@ -1,4 +1,4 @@
-// tier: quick, both databases in test:all
+// tier: all, both databases in test:all
 /** `cloakroom doctor`: each finding is provoked, and an instance that is well has none. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { chmodSync, existsSync, mkdtempSync, rmSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// tier: quick, both databases in test:all
+// tier: all, both databases in test:all
 import { afterEach, beforeEach, expect, spyOn, test } from 'bun:test'
 import {
   mkdirSync,
