@@ -221,6 +221,7 @@ async function tabbed(
       },
     }),
   )
+  // A shell that never answers must not hold the run: the longest wait, not a pause.
   await Promise.race([done.promise, child.exited, Bun.sleep(20_000)])
   child.kill('SIGKILL')
   search('output', `a terminal with ${shell}`, screen)

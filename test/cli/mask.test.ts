@@ -1,15 +1,20 @@
 // tier: quick
 import { expect, test } from 'bun:test'
 import { prepareMask } from '../../src/cli/terminal/mask.ts'
+import { FakeTimers } from '../support/fake_timers.ts'
 
 const KEY = 'sk_live_4eC39HqLyjWDarjtT1zdp7dc'
 
 function masked(values: Record<string, string>) {
   const written: string[] = []
-  const mask = prepareMask(values)((text) => void written.push(Buffer.from(text).toString()))
+  const timers = new FakeTimers()
+  const print = (text: Uint8Array) => void written.push(Buffer.from(text).toString())
+  const mask = prepareMask(values, timers)(print)
   const text = () => written.join('')
   return {
     text,
+    /** Passes time without output. */
+    wait: (ms: number) => timers.advance(ms),
     write: (chunk: string) => mask.write(Buffer.from(chunk)),
     all: (output: string) => {
       mask.write(Buffer.from(output))
@@ -41,29 +46,29 @@ test('JSON stays JSON', () => {
   )
 })
 
-test('a prompt and the echo of keys are seen although nothing follows', async () => {
+test('a prompt and echoed keys appear although nothing follows them', async () => {
   for (const prompt of ['login', 'deadbeefcafe', 'hello', '$', '100%']) {
-    const { write, text } = masked({ KEY })
+    const { write, wait, text } = masked({ KEY })
     write(prompt)
-    await Bun.sleep(200)
+    await wait(30)
     expect(text()).toBe(prompt)
   }
 })
 
-test('a value that stops in its midst is still masked', async () => {
-  const { write, text, all } = masked({ KEY })
+test('a value that pauses halfway is still masked', async () => {
+  const { write, wait, text, all } = masked({ KEY })
   write(`key ${KEY.slice(0, 12)}`)
-  await Bun.sleep(200)
+  await wait(999)
   expect(text()).not.toContain('sk_live')
   expect(all(`${KEY.slice(12)} rest\n`)).toBe('key [REDACTED] rest\n')
 })
 
-test('what only began like a value comes out after a longer silence', async () => {
-  const { write, text } = masked({ KEY })
+test('text that only began like a value appears after a second of silence', async () => {
+  const { write, wait, text } = masked({ KEY })
   write('sk_live')
-  await Bun.sleep(200)
+  await wait(999)
   expect(text()).toBe('')
-  await Bun.sleep(1_500)
+  await wait(1)
   expect(text()).toBe('sk_live')
 })
 

@@ -52,6 +52,7 @@ export async function typing(
     }),
   )
   const code = await child.exited
+  // A background process may keep the terminal open: the longest wait, not a pause.
   await Promise.race([closed.promise, Bun.sleep(1000)])
   // A terminal is no stream that could be watched.
   search('output', 'a terminal', screen)

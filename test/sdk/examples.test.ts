@@ -102,6 +102,7 @@ function events(list: readonly (readonly [name: string | null, data: unknown])[]
     for (const [name, data] of list) {
       const event = `${name ? `event: ${name}\n` : ''}data: ${typeof data === 'string' ? data : JSON.stringify(data)}\n\n`
       wire.write(`${Buffer.byteLength(event).toString(16)}\r\n${event}\r\n`)
+      // Each event arrives alone, as a model's do.
       await Bun.sleep(20)
     }
     wire.write('0\r\n\r\n')

@@ -9,6 +9,7 @@ import { KeyCache } from '../../src/access/keys.ts'
 import type { SnapshotCache } from '../../src/access/snapshots/snapshots.ts'
 import type { LiveToken } from '../../src/access/tokens.ts'
 import { Deadline } from '../../src/outbound/deadline.ts'
+import { prepareMask } from '../../src/cli/terminal/mask.ts'
 import { CallRecord } from '../../src/outbound/record.ts'
 import { parseTarget } from '../../src/outbound/target.ts'
 import { systemClock } from '../../src/platform/clock.ts'
@@ -172,6 +173,15 @@ test.concurrent('a span is exported within seconds', async () => {
   expect(await timed(until(() => exporter.counts.exported === 1))).toBeGreaterThan(4_000)
   await exporter.close(1_000)
   await collector.stop()
+})
+
+test('text that only began like a masked value appears after a second of silence', async () => {
+  let shown = ''
+  const mask = prepareMask({ KEY: 'sk_live_4eC39HqLyjWDarjtT1zdp7dc' })((text) => {
+    shown += Buffer.from(text).toString()
+  })
+  mask.write(Buffer.from('sk_live'))
+  expect(await timed(until(() => shown === 'sk_live'))).toBeGreaterThan(900)
 })
 
 {

@@ -3,6 +3,7 @@
  * are. It is a net under a careless `env`, not a wall: the command has the values.
  */
 import { type CallGuard, prepareGuard } from '../../leak_guard/index.ts'
+import { type PendingTimer, systemTimers, type Timers } from '../../platform/timers.ts'
 
 export type Values = Readonly<Record<string, string>>
 type Write = (text: Uint8Array) => void
@@ -30,21 +31,27 @@ const MIN_BEGINNING = 4
 const MAX_BEGINNING = 1_024
 
 /** Prepares masking once, for all outputs of the command. */
-export function prepareMask(values: Values): (write: Write) => Mask {
+export function prepareMask(
+  values: Values,
+  timers: Timers = systemTimers,
+): (write: Write) => Mask {
   const named = Object.entries(values).flatMap(([name, value]) =>
     JSON_WORDS.has(value) ? [] : [{ name, bytes: new Uint8Array(Buffer.from(value)) }],
   )
   const guard = prepareGuard(named).forCall({ used: named, marker: MARKER })
   const texts = named.map(({ bytes }) => Buffer.from(bytes))
-  return (write) => openMask(guard, (text) => endsInBeginning(text, texts), write)
+  const isBeginning = (text: Buffer) => endsInBeginning(text, texts)
+  return (write) => openMask({ guard, isBeginning, timers }, write)
 }
 
-function openMask(guard: CallGuard, isBeginning: (text: Buffer) => boolean, write: Write): Mask {
+type Parts = { guard: CallGuard; isBeginning: (text: Buffer) => boolean; timers: Timers }
+
+function openMask({ guard, isBeginning, timers }: Parts, write: Write): Mask {
   let stream = guard.stream()
   let recent = Buffer.alloc(0)
   /** Bytes that came and went since the stream was opened; as many where nothing is held back. */
   let held = 0
-  let timer: Timer | undefined
+  let timer: PendingTimer | undefined
   const give = (text: Uint8Array) => {
     held -= text.length
     if (text.length > 0) write(text)
@@ -55,19 +62,19 @@ function openMask(guard: CallGuard, isBeginning: (text: Buffer) => boolean, writ
     held = 0
   }
   const wait = () => {
-    if (isBeginning(recent)) timer = setTimeout(release, LONG_SILENCE_MS - SILENCE_MS)
+    if (isBeginning(recent)) timer = timers.setTimer(LONG_SILENCE_MS - SILENCE_MS, release)
     else release()
   }
   return {
     write: (chunk) => {
-      clearTimeout(timer)
+      timer?.cancel()
       held += chunk.length
       give(stream.push(chunk))
       recent = Buffer.concat([recent, chunk]).subarray(-MAX_BEGINNING)
-      if (held !== 0 || stream.isRedacted) timer = setTimeout(wait, SILENCE_MS)
+      if (held !== 0 || stream.isRedacted) timer = timers.setTimer(SILENCE_MS, wait)
     },
     end: () => {
-      clearTimeout(timer)
+      timer?.cancel()
       give(stream.flush())
     },
   }

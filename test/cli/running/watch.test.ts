@@ -50,6 +50,7 @@ async function until(what: string, isSo: () => boolean): Promise<void> {
   const late = Date.now() + 60_000
   while (!isSo()) {
     if (Date.now() > late) throw new Error(`${what} did not come: ${log()}`)
+    // Reads a file that a child process writes.
     await Bun.sleep(50)
   }
 }
