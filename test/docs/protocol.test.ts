@@ -2,6 +2,7 @@
 import { expect, test } from 'bun:test'
 import { allEndpoints } from '../../src/dev/all_endpoints.ts'
 import { faultCodes, statusOf } from '../../src/platform/fault.ts'
+import { matrix } from '../../src/platform/roles.ts'
 import { textOf } from './documents.ts'
 
 const protocol = textOf('docs/protocol.md')
@@ -27,4 +28,36 @@ test('every endpoint is told, and no other', () => {
   const docs = told.filter((name) => name.startsWith('GET /api/docs/'))
   expect(docs).toHaveLength(5)
   expect(new Set(told)).toEqual(new Set([...served, ...docs]))
+})
+
+/** Words of the table in section 10 that name each permission. */
+const WORDS: Record<keyof typeof matrix, string> = {
+  'workspace.read': 'read projects, secrets, allowlist, members, audit',
+  'workspace.update': 'rename and rekey the workspace',
+  'workspace.delete': 'delete the workspace',
+  'member.manage': 'invitations and roles',
+  'allowlist.read': 'read projects, secrets, allowlist',
+  'allowlist.write': 'allowlist, rename',
+  'project.read': 'read projects',
+  'project.write': 'create and update projects',
+  'project.delete': 'delete and restore projects',
+  'secret.read': 'read projects, secrets',
+  'secret.write': 'write, delete, restore and roll back secrets',
+  'agent.manage': 'agents, tokens',
+  'audit.read': 'members, audit',
+  'audit.export': 'export the audit',
+}
+
+test('each role has the permissions that section 10 gives it', () => {
+  const [, section = ''] = protocol.split('## 10. Roles')
+  const [header = '', , ...lines] = section.trim().split('\n')
+  const cells = (line: string) => line.split('|').map((cell) => cell.trim())
+  const rows = lines.filter((line) => line.startsWith('|')).map(cells)
+  const rolesFor = (words: string) => {
+    const found = rows.filter(([, permission = '']) => permission.includes(words))
+    expect({ words, rows: found.length }).toEqual({ words, rows: 1 })
+    return cells(header).filter((_, column) => found[0]?.[column] === '✓')
+  }
+  const documented = Object.entries(WORDS).map(([name, words]) => [name, rolesFor(words)])
+  expect(Object.fromEntries(documented)).toEqual(matrix)
 })
