@@ -246,7 +246,7 @@ describe('dependencies', () => {
       // A child in a pseudo-terminal, and a reader that is gone: both belong to the process.
       'cli/terminal/child.ts',
       'cli/terminal/streams.ts',
-      // A process of its own.
+      // Runs as a separate process.
       'cli/unlocked/agent.ts',
     ])
   })

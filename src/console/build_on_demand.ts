@@ -1,6 +1,6 @@
 /**
- * From source, the console is built when it is first opened; the executable contains it. The build runs in a process
- * of its own, so the server keeps answering. It needs the development packages, which a `--production` install lacks.
+ * From source, the console is built when it is first opened; the executable contains it. The build runs in a
+ * separate process, so the server keeps answering. It needs the development packages, which a `--production` install lacks.
  */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'

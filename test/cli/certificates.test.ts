@@ -141,7 +141,7 @@ describe('a certificate that is not trusted is named, and nothing is sent', () =
   })
 
   test('also where the environment says not to look', async () => {
-    // The runtime reads this variable of its own process.
+    // The runtime reads this variable from the environment of its process.
     const { origin, arrived } = gateway(await named())
     const env = { NODE_TLS_REJECT_UNAUTHORIZED: '0' }
     const { code, err } = await ada.spawn(['status', '--server', origin], { env })
@@ -245,7 +245,7 @@ describe('the authority of --ca-file is trusted', () => {
     expect((await ada.run([...args, '--server', origin])).code).toBe(0)
     const env = { NODE_EXTRA_CA_CERTS: `${ada.cwd}/several.pem` }
     const beside = ['status', '--ca-file', 'ca.pem', '--server', other.origin]
-    // The runtime reads this variable of its own process.
+    // The runtime reads this variable from the environment of its process.
     expect((await ada.spawn(beside, { env })).code).toBe(0)
     expect((await ada.run(beside)).code).toBe(6)
   })

@@ -70,7 +70,7 @@ const cases: [string, () => Response, string][] = [
     'answered 302, and leads elsewhere: no redirect is followed',
   ],
 ]
-/** The canary of this process would read them to their end: the command has a process of its own. */
+/** The command is a separate process, because the canary of this one would read the answer to its end. */
 const endlessCases: typeof cases = [
   ['an answer without end', () => endless(200), 'answered 200 with more than 64 MiB'],
   ['a refusal without end', () => endless(500), silent(500)],

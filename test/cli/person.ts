@@ -21,7 +21,7 @@ export type Terminal = {
   home: string
   /** One command line; the session is kept unencrypted, because there is nobody to ask. */
   run(args: readonly string[], options?: RunOptions): Promise<Run>
-  /** The same in a process of its own. Passwords then cost what they cost, and open other accounts. */
+  /** Runs the command as a separate process, with the real Argon2id: use accounts that were made with it. */
   spawn(args: readonly string[], options?: RunOptions): Promise<Run>
   /** The same as `run`, which must succeed; answers what it printed. */
   must(...args: string[]): Promise<string>

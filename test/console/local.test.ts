@@ -134,7 +134,7 @@ function headersOf(answer: Response | undefined) {
   return Object.fromEntries([...(answer?.headers ?? [])].filter(([name]) => !own.includes(name)))
 }
 
-test('the local console forwards calls of its own page, with the cookies of its own port only', async () => {
+test('the local console forwards only calls from its page, with only the cookies of its port', async () => {
   const answer = await ask(health(), { headers: ofConsole() })
   expect([answer.status, (await answer.json()).error_code]).toEqual([401, 'invalid_token'])
   const { port } = new URL(origin)

@@ -116,7 +116,7 @@ for (const [example, program] of EXAMPLES) {
       expect(await ask(other)).toBe(200)
     })
 
-    test('the console is served, and its page is told from one of another origin', async () => {
+    test('the console is served, and requests from pages of another origin are refused', async () => {
       const page = curl('--include', url(VAULT, '/console/'))
       expect(await new Response(page.stdout).text()).toMatch(
         /^content-security-policy: default-src 'none'/im,

@@ -60,28 +60,35 @@ while True:
     print(s.recv(4096).decode().replace("\\n", " "), flush=True)
 `
 
-requires('python').test('systemd is told when it serves, and when it stops', async () => {
-  const socket = join(directory, 'notify')
-  const listener = watched(
-    Bun.spawn(['/usr/bin/python3', '-c', LISTENER, socket], { stdout: 'pipe', stderr: 'inherit' }),
-  )
-  started.push(listener)
-  const reader = listener.stdout.getReader()
-  let heard = ''
-  const until = async (text: string) => {
-    while (!heard.includes(text)) heard += Buffer.from((await reader.read()).value ?? []).toString()
-  }
-  await until('listening')
-  const database = await freshDatabase()
-  const server = await startServer({ ...database.env, ...KEYS, NOTIFY_SOCKET: socket })
-  await until('READY=1')
-  expect(heard).toContain(`MAINPID=${server.pid}`)
-  expect(heard).not.toContain('STOPPING=1')
-  server.kill('SIGTERM')
-  await until('STOPPING=1')
-  expect(await server.exited).toBe(0)
-  database.remove()
-})
+requires('python').test(
+  'the server notifies systemd when it serves and when it stops',
+  async () => {
+    const socket = join(directory, 'notify')
+    const listener = watched(
+      Bun.spawn(['/usr/bin/python3', '-c', LISTENER, socket], {
+        stdout: 'pipe',
+        stderr: 'inherit',
+      }),
+    )
+    started.push(listener)
+    const reader = listener.stdout.getReader()
+    let heard = ''
+    const until = async (text: string) => {
+      while (!heard.includes(text))
+        heard += Buffer.from((await reader.read()).value ?? []).toString()
+    }
+    await until('listening')
+    const database = await freshDatabase()
+    const server = await startServer({ ...database.env, ...KEYS, NOTIFY_SOCKET: socket })
+    await until('READY=1')
+    expect(heard).toContain(`MAINPID=${server.pid}`)
+    expect(heard).not.toContain('STOPPING=1')
+    server.kill('SIGTERM')
+    await until('STOPPING=1')
+    expect(await server.exited).toBe(0)
+    database.remove()
+  },
+)
 
 test('a start goes on where systemd cannot be told', async () => {
   const database = await freshDatabase()

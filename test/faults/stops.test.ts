@@ -40,7 +40,7 @@ afterAll(() => opened?.stop())
   })
 
   requires('postgresql', 'network-namespaces').test(
-    'packets between server and database that a router loses for good are 503, and once mended the server goes on by itself',
+    'requests are 503 while a router drops all packets to the database, and the server recovers without a restart',
     async () => {
       const order = { rounds: 1, silentMs: 2_000, isShort: true }
       expect(await cutOff(startBehindRouter, order)).toContain('health was 503')

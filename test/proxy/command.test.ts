@@ -1,7 +1,7 @@
 // tier: all
 /**
- * `cloakroom proxy` as people start it, with a home of its own and a server that may be unavailable. Where a
- * signal ends the proxy it is the executable.
+ * `cloakroom proxy` as people start it, with an empty home folder and a server that may be unavailable. Tests
+ * that end the proxy with a signal start the executable.
  */
 import { Database } from 'bun:sqlite'
 import { expect } from 'bun:test'

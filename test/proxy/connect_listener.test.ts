@@ -258,11 +258,14 @@ describe('a host on the allowlist', () => {
     expect(stage.upstream.received.at(-1)?.header('x-api-key')).toBe(KEY)
   })
 
-  requires('curl').test('is redirected from as it says itself, behind HTTPS_PROXY', async () => {
-    stage.upstream.on('/away', answerOf(302, { location: 'https://elsewhere.example/x' }))
-    const ran = await runWith(open, ['curl', '-sSi', stage.url('/away')])
-    expect(ran.out).toContain('\r\nLocation: https://elsewhere.example/x\r\n')
-  })
+  requires('curl').test(
+    'a redirect keeps the address of the upstream, behind HTTPS_PROXY',
+    async () => {
+      stage.upstream.on('/away', answerOf(302, { location: 'https://elsewhere.example/x' }))
+      const ran = await runWith(open, ['curl', '-sSi', stage.url('/away')])
+      expect(ran.out).toContain('\r\nLocation: https://elsewhere.example/x\r\n')
+    },
+  )
 })
 
 describe('plain http', () => {

@@ -88,7 +88,7 @@ function hasText(path: string, pattern: string): boolean {
   return new RegExp(pattern).test(readFileSync(join(ROOT, path), 'utf8'))
 }
 
-/** Whoever imports one of these does less in the quick tier. */
+/** A test file that imports one of these does less in the quick tier. */
 const SAMPLING = ['test/support/effort.ts', 'test/support/sample.ts'].map((path) =>
   join(ROOT, path),
 )

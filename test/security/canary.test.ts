@@ -17,7 +17,7 @@ const nameless = (line: string) =>
     .replace(/file [\w./-]*?(data\/[\w./]+|\d+)(?=,)/, 'file …')
     .replace(/row of test_\d+_\d+/, 'row of …')
 
-/** Starts the runner with a mark of its own. Returns what its canary reported, and its last line. */
+/** Starts the runner with another mark. Returns what its canary reported, and its last line. */
 async function run(args: string[], env: Record<string, string> = {}) {
   const child = watched(
     Bun.spawn([process.execPath, ...args], {

@@ -58,7 +58,7 @@ export const envelope = new Uint8Array(81).fill(1).toBase64()
 /** A ciphertext that says nothing about its epoch. */
 export const ciphertext = new Uint8Array(24).fill(9).toBase64()
 
-/** @param isStaffed whether each role has a person of its own; otherwise the admin stands for the others */
+/** @param isStaffed whether each role has a separate person; otherwise the admin is used for all of them */
 export async function buildWorld(app: TestApp, { isStaffed = true } = {}): Promise<World> {
   const team = await openTeam(app)
   const admin = await team.join('admin')

@@ -34,7 +34,7 @@ const passTime = (ms: number) => Bun.sleep(ms)
 const twentyAtOnce = () =>
   Promise.all(Array.from({ length: AT_ONCE }, () => connection.sql`select 1 as one`))
 
-/** Whether it was refused as a database that is away, and how long that took. */
+/** Whether the answer was 503 for an unavailable database, and how long it took. */
 async function refusal(asked: PromiseLike<unknown>): Promise<{ is503: boolean; ticks: number }> {
   let ticks = 0
   const ticking = setInterval(() => (ticks += 1), TICK_MS)

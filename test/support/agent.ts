@@ -61,7 +61,7 @@ type World = Pick<Stage, 'names' | 'ttls' | 'lookups' | 'authority' | 'caFile'> 
   directory: string
 }
 
-/** An app of its own, with settings. Use `sharedStage` where the default settings do. */
+/** A separate app with settings. Use `sharedStage` if the default settings suffice. */
 export async function openStage({
   env = {},
   names = [],
@@ -90,7 +90,7 @@ const currentTimers: Timers = {
 }
 
 /**
- * A stage on the one application that all stages of this process share, with an upstream of its own. One
+ * A stage on the one application that all stages of this process share, with a separate upstream. One
  * is open at a time: `stop` closes the upstream, and the application stays. `app.logs` and `lookups` begin
  * empty.
  */

@@ -58,7 +58,7 @@ let shared: Promise<TestApp> | undefined
 
 /**
  * The one application of this test process, with default settings. Use it unless the test needs settings,
- * a clock, a name lookup or a whole table of its own: tenants are isolated, so a fresh workspace is enough.
+ * a clock, a name lookup or whole tables: tenants are isolated, so a fresh workspace is enough.
  * Email addresses must be unique (`freshEmail`), and `logs` holds the lines of earlier tests too.
  * Nothing stops it: the runner removes its database.
  */
@@ -89,7 +89,7 @@ export type TestAppOptions = {
   passwordCost?: PasswordCost | 'default'
 }
 
-/** Starts on an empty database of its own, or on a given one, which stays when the application stops. */
+/** Starts on a new empty database, or on a given one, which stays when the application stops. */
 export async function startTestApp(
   env: Record<string, string> = {},
   { lookup, timers, database: given, passwordCost = CHEAP_PASSWORDS }: TestAppOptions = {},

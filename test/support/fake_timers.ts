@@ -1,4 +1,4 @@
-/** Timers that a test owns: time stands still until `advance` moves it. */
+/** Timers that a test owns: no time passes until `advance` moves it. */
 import type { PendingTimer, Timers } from '../../src/platform/timers.ts'
 import { until } from './until.ts'
 

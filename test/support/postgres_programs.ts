@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** The newest installed server's programs, or `null` where there is none. */
+/** The folder of the newest installed PostgreSQL, or `null` if none is installed. */
 export function findPostgres(): string | null {
   const debian = '/usr/lib/postgresql'
   const installed = existsSync(debian)

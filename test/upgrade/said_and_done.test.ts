@@ -35,7 +35,7 @@ async function blockedBy(tx: postgres.TransactionSql, before: Tables) {
 }
 
 describe.each(fixtureNames())('of a database of schema %s', (name) => {
-  test('it says what is applied, who waits, and what is written anew', async () => {
+  test('upgrade --check lists what is applied, which sessions wait, and which tables are rewritten', async () => {
     const fixture = readFixture(name)
     const database = await restored(fixture)
     const config = configOf(fixture, database)

@@ -31,10 +31,7 @@ const MIN_BEGINNING = 4
 const MAX_BEGINNING = 1_024
 
 /** Prepares masking once, for all outputs of the command. */
-export function prepareMask(
-  values: Values,
-  timers: Timers = systemTimers,
-): (write: Write) => Mask {
+export function prepareMask(values: Values, timers: Timers = systemTimers): (write: Write) => Mask {
   const named = Object.entries(values).flatMap(([name, value]) =>
     JSON_WORDS.has(value) ? [] : [{ name, bytes: new Uint8Array(Buffer.from(value)) }],
   )

@@ -27,7 +27,7 @@ afterAll(() => stage.stop())
 
 const HEADERS = { Authorization: 'Bearer SVC_SECRET_KEY' }
 
-/** The HTTP client reads in a thread of its own, which does not show what it has noticed. */
+/** The HTTP client reads in a separate thread, and nothing shows what that thread has read. */
 const clientNoticed = () => Bun.sleep(20)
 
 /** A call to an upstream of its own; the port is allowed first. */

@@ -85,7 +85,7 @@ test('a server that is killed while it makes one by the clock makes it when it s
 }, 60_000)
 
 requires('bash').test(
-  'a disk that is full in the middle is said under a code of its own, and nothing is left',
+  'a disk that fills up during a backup has its own exit code, and no file is left',
   async () => {
     const folder = files.at('full')
     mkdirSync(folder)
@@ -95,7 +95,7 @@ requires('bash').test(
         ? null
         : start({ ...source.env, PORT: '0', RESOLVER_PORT: '0' }, 'serve')
     if (server) await until(() => existsSync(join(source.env.DATA_DIR ?? '', 'backup.sock')))
-    // A limit of one megabyte for a file stands for the disk.
+    // A file size limit of one megabyte simulates the full disk.
     const limited = `ulimit -f 1024; trap '' XFSZ; exec "$0" "$@"`
     const child = watched(
       Bun.spawn(['bash', '-c', limited, process.execPath, MAIN, 'backup', file, '--json'], {
