@@ -1,4 +1,4 @@
-// tier: quick
+// tier: all
 /** A newcomer's way through the console, from registration to the first call. */
 import { expect } from 'bun:test'
 import { freshEmail } from '../support/app.ts'
