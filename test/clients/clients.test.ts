@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import type { Need } from '../support/needs.ts'
+import { otherPackages } from '../support/other_programs.ts'
 import { requires } from '../support/requires.ts'
 import type { Verdict } from './cell.ts'
 import type { Cell, Client } from './client.ts'
@@ -16,6 +17,7 @@ const program = (path: string) => join(PROGRAMS, path)
 
 type Here = { needs: readonly Need[]; command: readonly string[] }
 const run = (command: readonly string[], ...needs: Need[]): Here => ({ command, needs })
+const onBun = (path: string) => run([process.execPath, program(path)])
 const onNode = (path: string) => run(['node', program(path)], 'node')
 
 /** How each client starts where packages of this repository or of Debian are the installation. */
@@ -25,15 +27,16 @@ const here: Record<string, Here> = {
   urllib: run(['/usr/bin/python3', '-B', program('python/urllib_.py')], 'python-requests'),
   requests: run(['/usr/bin/python3', '-B', program('python/requests_.py')], 'python-requests'),
   undici: onNode('node/undici.mjs'),
-  'fetch of Bun': run([process.execPath, program('node/fetch.mjs')]),
-  '@anthropic-ai/sdk (Node.js)': onNode('node/anthropic.mjs'),
-  '@octokit/rest (Node.js)': onNode('node/octokit.mjs'),
-  'openai (Node.js)': onNode('node/openai.mjs'),
-  'stripe (Node.js)': onNode('node/stripe.mjs'),
+  'fetch of Bun': onBun('node/fetch.mjs'),
+  '@anthropic-ai/sdk (Node.js)': onBun('node/anthropic.mjs'),
+  '@octokit/rest (Node.js)': onBun('node/octokit.mjs'),
+  'openai (Node.js)': onBun('node/openai.mjs'),
+  'stripe (Node.js)': onBun('node/stripe.mjs'),
 }
 
 let stage: Stage
 beforeAll(async () => {
+  await otherPackages()
   stage = await openStage({ port: 0, searchesMemory: false })
 })
 afterAll(() => stage.close())
