@@ -4,9 +4,9 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { type CallGuard, prepareGuard } from '../../src/leak_guard/guard.ts'
+import { effort } from '../support/effort.ts'
 import { holds } from './brute_force.ts'
 import { ENCODINGS, ESCAPES, FORMS } from './forms.ts'
-import { effort } from '../support/effort.ts'
 
 const utf8 = (text: string) => new Uint8Array(Buffer.from(text))
 const latin1 = (bytes: Uint8Array) => Buffer.from(bytes).toString('latin1')

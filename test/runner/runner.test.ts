@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { watched } from '../support/watched.ts'
-import { listTestFiles, plan, ROOT, type Request, type TestFile } from './plan.ts'
+import { listTestFiles, plan, type Request, ROOT, type TestFile } from './plan.ts'
 import { readReport } from './report.ts'
 import { overBudget } from './timings.ts'
 import { Watchdog } from './watchdog.ts'
