@@ -30,7 +30,7 @@ test('every endpoint is told, and no other', () => {
   expect(new Set(told)).toEqual(new Set([...served, ...docs]))
 })
 
-/** Words of the table in section 10 that name each permission. */
+/** Words of the table of roles that name each permission. */
 const WORDS: Record<keyof typeof matrix, string> = {
   'workspace.read': 'read projects, secrets, allowlist, members, audit',
   'workspace.update': 'rename and rekey the workspace',
@@ -48,7 +48,7 @@ const WORDS: Record<keyof typeof matrix, string> = {
   'audit.export': 'export the audit',
 }
 
-test('each role has the permissions that section 10 gives it', () => {
+test('each role has the permissions that the table of roles gives it', () => {
   const [, section = ''] = protocol.split('## 10. Roles')
   const [header = '', , ...lines] = section.trim().split('\n')
   const cells = (line: string) => line.split('|').map((cell) => cell.trim())
