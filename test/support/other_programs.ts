@@ -6,9 +6,11 @@
  *
  * bun test/support/other_programs.ts     installs the npm packages
  */
+import { Database } from 'bun:sqlite'
 import { existsSync, mkdtempSync, readlinkSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { basename, join } from 'node:path'
+import { until } from './until.ts'
 import { watched } from './watched.ts'
 
 const CACHE = join(import.meta.dir, '..', '..', 'node_modules', '.cache', 'cloakroom')
@@ -81,7 +83,7 @@ function withGo(): NodeJS.ProcessEnv {
   return { ...process.env, PATH: `${process.env.PATH}:/usr/local/go/bin` }
 }
 
-/** What is begun elsewhere at the same time is done twice, and one of the two stays. */
+/** One process installs while the others wait: three builds side by side take three times as long. */
 async function installed(
   kind: string,
   versions: string,
@@ -90,15 +92,43 @@ async function installed(
   const place = join(CACHE, `${kind}-${Bun.hash(versions).toString(36)}`)
   if (existsSync(place)) return place
   await mkdir(CACHE, { recursive: true })
+  const unlock = await lock(`${place}.lock`)
+  try {
+    if (!existsSync(place)) await installInto(place, versions, install)
+  } finally {
+    unlock()
+  }
+  return place
+}
+
+async function installInto(
+  place: string,
+  versions: string,
+  install: (directory: string) => Promise<void>,
+): Promise<void> {
   const directory = mkdtempSync(`${place}.`)
   try {
     await install(directory)
     renameSync(directory, place)
   } catch (error) {
     rmSync(directory, { recursive: true, force: true })
-    if (!existsSync(place)) throw new Error(`cannot be installed: ${versions}`, { cause: error })
+    throw new Error(`cannot be installed: ${versions}`, { cause: error })
   }
-  return place
+}
+
+/** SQLite's lock ends with its process, however that ends. */
+async function lock(path: string): Promise<() => void> {
+  const database = new Database(path)
+  const isTaken = () => {
+    try {
+      database.exec('begin exclusive')
+      return false
+    } catch {
+      return true
+    }
+  }
+  await until(() => !isTaken(), { stepMs: 200, limitMs: 900_000 })
+  return () => database.close()
 }
 
 /** Debian's own may come second in the path, and need python3-venv. */

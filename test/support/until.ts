@@ -6,14 +6,16 @@ const LIMIT_MS = 30_000
 type Options = {
   /** Milliseconds between two looks. */
   stepMs?: number
+  /** Milliseconds until it throws. */
+  limitMs?: number
 }
 
-/** The first truthy value that `look` returns. @throws after 30 seconds */
+/** The first truthy value that `look` returns. @throws after 30 seconds, or `limitMs` */
 export async function until<T>(
   look: () => T | Promise<T>,
-  { stepMs = STEP_MS }: Options = {},
+  { stepMs = STEP_MS, limitMs = LIMIT_MS }: Options = {},
 ): Promise<Exclude<T, false | null | undefined | 0 | ''>> {
-  const endsAt = performance.now() + LIMIT_MS
+  const endsAt = performance.now() + limitMs
   for (;;) {
     const found = await look()
     if (found) return found as Exclude<T, false | null | undefined | 0 | ''>
