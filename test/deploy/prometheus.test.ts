@@ -57,7 +57,8 @@ type Answer = { status: string; data: { result: { value: [number, string] }[] } 
 
 async function ask<T = Answer>(path: string): Promise<T | null> {
   const response = await fetch(`${origin}${path}`).catch(() => null)
-  return response === null ? null : ((await response.json()) as T)
+  // Prometheus answers 503 with text until it is ready.
+  return response?.ok ? ((await response.json()) as T) : null
 }
 
 const query = (expression: string) => ask(`/api/v1/query?query=${encodeURIComponent(expression)}`)
