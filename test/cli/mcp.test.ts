@@ -1,4 +1,4 @@
-// tier: quick
+// tier: all
 /** `cloakroom mcp` as a client uses it: the executable, over the pipes of a process. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'

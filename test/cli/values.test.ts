@@ -1,4 +1,4 @@
-// tier: quick
+// tier: all
 /** Reading several values or an old one, and seeing what a push would do before it does it. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { sharedApp, type TestApp } from '../support/app.ts'

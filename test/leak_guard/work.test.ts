@@ -1,4 +1,4 @@
-// tier: quick
+// tier: all
 /** The cost of the worst texts, counted in steps: it must not depend on how long or how guarded they are. */
 import { expect, test } from 'bun:test'
 import { prepareGuard } from '../../src/leak_guard/guard.ts'

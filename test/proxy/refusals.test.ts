@@ -1,4 +1,4 @@
-// tier: quick
+// tier: all
 /**
  * A refusal leaves the same record whichever way the call came: through the resolver, its forward mode, or
  * the local proxy. Nothing of a query is in it, nor on the disk where the proxy's records wait.
