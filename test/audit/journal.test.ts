@@ -1,4 +1,4 @@
-// tier: quick, both databases in test:all
+// tier: all, both databases in test:all
 /** What is in the journal becomes a record, once, whatever happens to the process that wrote it. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import type postgres from 'postgres'

@@ -1,4 +1,4 @@
-// tier: quick
+// tier: all
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'

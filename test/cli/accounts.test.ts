@@ -1,4 +1,4 @@
-// tier: quick
+// tier: all
 /** Several accounts and servers side by side on one machine. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// tier: quick
+// tier: all
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { executable } from '../binary/executable.ts'
 import { API, openStage, type Stage } from '../support/agent.ts'

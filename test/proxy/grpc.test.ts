@@ -1,4 +1,4 @@
-// tier: quick
+// tier: all
 /** gRPC behind the proxy: calls of all four kinds, with the values only outside of it. */
 import { afterAll, expect } from 'bun:test'
 import { once } from 'node:events'

@@ -16,7 +16,7 @@ import type { Api } from '../../src/client/http/api.ts'
 import { login, register } from '../../src/features/accounts/contract.ts'
 import { toBase64 } from '../../src/platform/crypto/encoding.ts'
 import { sealMemberEnvelope } from '../../src/platform/crypto/envelope.ts'
-import type { TestApp } from './app.ts'
+import { freshEmail, type TestApp } from './app.ts'
 import { generateKeyPair } from './key_pair.ts'
 
 export type Person = {
@@ -51,14 +51,11 @@ export type Applicant = Pick<
   | 'workspaceKey'
 >
 
-let counter = 0
-
 /** Somebody with a fresh address: `name` is its local part, made unique. */
 export function newApplicant(name = 'person'): Applicant {
-  counter += 1
   const masterKey = new Uint8Array(randomBytes(32))
   return {
-    email: `${name}-${counter}-${process.pid}@people.example`,
+    email: freshEmail(name),
     password: authKey(masterKey),
     masterKey,
     ...generateKeyPair(),

@@ -1,4 +1,4 @@
-// tier: quick, both databases always
+// tier: quick, both databases in test:all
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { register } from '../../../src/features/accounts/contract.ts'

@@ -1,4 +1,4 @@
-// tier: quick, both databases always
+// tier: quick, both databases in test:all
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { and, eq, sql } from 'drizzle-orm'
 import { registerAgent } from '../../../src/features/agents/contract.ts'

@@ -1,4 +1,4 @@
-// tier: quick, both databases in test:all
+// tier: quick, both databases always
 /** Links are stored with the change that they say, in one order, and as long as both are: one or nothing. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { acceptLink, type Claim } from '../../../src/features/links/index.ts'

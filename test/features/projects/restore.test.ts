@@ -1,6 +1,6 @@
 // tier: quick, both databases in test:all
 /** What was deleted by mistake can be brought back for a while, and is nowhere to be seen until then. */
-import { beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { openSecret } from '../../../src/client/vault.ts'
 import {
   createProject,
@@ -19,7 +19,7 @@ import {
   deletedSecretVersions,
   projects,
 } from '../../../src/platform/db/schema/index.ts'
-import { sharedApp, type TestApp } from '../../support/app.ts'
+import { startTestApp, type TestApp } from '../../support/app.ts'
 import { recordedChanges } from '../../support/audit.ts'
 import { freshDatabase } from '../../support/database.ts'
 import { expectFailure, expectRefusal } from '../../support/failure.ts'
@@ -31,9 +31,11 @@ const POLICY = { allowed_methods: ['GET' as const] }
 let app: TestApp
 let team: ProjectTeam
 
+// The tests count whole tables.
 beforeAll(async () => {
-  app = await sharedApp()
+  app = await startTestApp()
 })
+afterAll(() => app.stop())
 
 /** A team whose project `api` has a secret of two versions, and was deleted. */
 async function deleteOne(): Promise<void> {

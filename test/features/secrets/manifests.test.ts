@@ -1,4 +1,4 @@
-// tier: quick, both databases in test:all
+// tier: quick, both databases always
 /** Writes of secrets in signed workspaces: each with a manifest over what the environment holds then. */
 import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import {
