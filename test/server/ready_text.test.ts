@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { hostCheck } from '../../src/platform/http/host.ts'
 import { readyText } from '../../src/server/ready_text.ts'
+import { requires } from '../support/requires.ts'
 import { watched } from '../support/watched.ts'
 
 /** Says 200 to what would be let in. */
@@ -66,7 +67,7 @@ test.each<[string[], string | undefined, () => string, (port: string) => string]
 
 const ASK = '/api/status/health/'
 
-test.each([
+requires('curl').test.each([
   ['the default', ['localhost', '127.0.0.1', '[::1]'], () => loopback, ASK],
   ['a host name in ALLOWED_HOSTS', ['vault.example.com'], () => loopback, ASK],
   ['a domain with what is below it', ['.example.com'], () => loopback, ASK],
