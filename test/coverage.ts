@@ -3,20 +3,18 @@
  *
  * bun run coverage [path …]     the quick test files whose path contains one of the words; all of them by default
  */
-import { join } from 'node:path'
+import { listTestFiles, ROOT } from './runner/plan.ts'
 import { watched } from './support/watched.ts'
 
-const ROOT = join(import.meta.dir, '..')
-const QUICK = /^\/\/ tier: quick\b/
-
 const words = process.argv.slice(2)
-const files: string[] = []
-for (const path of new Bun.Glob('test/**/*.test.{ts,tsx}').scanSync({ cwd: ROOT })) {
-  const isWanted = words.length === 0 || words.some((word) => path.includes(word))
-  if (isWanted && QUICK.test(await Bun.file(join(ROOT, path)).text())) files.push(`./${path}`)
-}
+const files = listTestFiles()
+  .filter(
+    ({ path, tier }) =>
+      tier === 'quick' && (words.length === 0 || words.some((word) => path.includes(word))),
+  )
+  .map(({ path }) => `./${path}`)
 if (files.length === 0) throw new Error('No quick test file has such a path.')
 const reporters = ['--coverage-reporter=text', '--coverage-reporter=lcov']
-const command = [process.execPath, 'test', '--coverage', ...reporters, ...files.sort()]
+const command = [process.execPath, 'test', '--coverage', ...reporters, ...files]
 const run = watched(Bun.spawn(command, { cwd: ROOT, stdio: ['ignore', 'inherit', 'inherit'] }))
 process.exitCode = await run.exited
