@@ -34,8 +34,11 @@ export async function buildConsoleOnDemand(): Promise<void> {
       'Run `bun install` in the source folder, then try again.',
     )
   }
-  const build = Bun.spawn([process.execPath, BUILDER], {
+  // The server's keys are in its environment; a build with a hundred packages gets none of them.
+  const { PATH = '', HOME = '' } = process.env
+  const build = Bun.spawn([process.execPath, '--no-env-file', BUILDER], {
     cwd: ROOT,
+    env: { PATH, HOME },
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   const output = await new Response(build.stderr).text()

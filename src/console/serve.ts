@@ -83,10 +83,15 @@ type Served = {
 
 let opened: Promise<Console> | undefined
 
-/** Opens the console once. The next call retries after a failure. @throws ConsoleNotBuilt if it runs from source */
+/** Milliseconds: a build takes ten seconds of a core, and anyone may ask for the page. */
+const RETRY_MS = 10_000
+
+/** Opens the console once. After a failure, calls retry ten seconds later. @throws ConsoleNotBuilt if it runs from source */
 export function openConsole(): Promise<Console> {
   opened ??= open().catch((error) => {
-    opened = undefined
+    setTimeout(() => {
+      opened = undefined
+    }, RETRY_MS).unref()
     throw error
   })
   return opened

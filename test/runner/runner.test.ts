@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { watched } from '../support/watched.ts'
 import { listTestFiles, plan, type Request, ROOT, type TestFile } from './plan.ts'
+import recorded from './recorded.json' with { type: 'json' }
 import { readReport } from './report.ts'
 import { overBudget } from './timings.ts'
 import { Watchdog } from './watchdog.ts'
@@ -70,6 +71,9 @@ describe('this tree', () => {
 
   test('has no quick file that took longer than its budget', () => {
     expect(overBudget(all)).toEqual([])
+    const quick = all.filter(({ tier }) => tier === 'quick')
+    const unrecorded = quick.filter(({ path }) => !(path in recorded.postgresql))
+    expect(unrecorded.length).toBeLessThan(quick.length / 10)
   })
 
   test('runs each file with tests for one kind of database on both', () => {

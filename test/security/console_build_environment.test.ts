@@ -1,0 +1,17 @@
+// tier: quick
+import { expect, spyOn, test } from 'bun:test'
+import { buildConsoleOnDemand } from '../../src/console/build_on_demand.ts'
+
+test("a build of the console from source does not receive the server's keys", async () => {
+  process.env.SECRET_KEY = 'the server has this key in its environment'
+  const ended = { stderr: new Blob([]).stream(), exited: Promise.resolve(0) }
+  const spawn = spyOn(Bun, 'spawn').mockReturnValue(ended as never)
+  try {
+    await buildConsoleOnDemand()
+    const [[, options] = []] = spawn.mock.calls as unknown as [[string[], { env: object }]]
+    expect(Object.keys(options?.env ?? process.env).sort()).toEqual(['HOME', 'PATH'])
+  } finally {
+    spawn.mockRestore()
+    delete process.env.SECRET_KEY
+  }
+})
