@@ -13,6 +13,7 @@ import { mintToken, tokenKeyPair } from '../../src/platform/crypto/token.ts'
 import { openAccount, type Terminal } from '../cli/person.ts'
 import { sharedApp, type TestApp } from '../support/app.ts'
 import { marked } from '../support/canary.ts'
+import { requires } from '../support/requires.ts'
 
 let app: TestApp
 let ada: Terminal
@@ -58,7 +59,7 @@ describe('run', () => {
     expect([code, err.includes('BASH_ENV'), err.includes('NODE_OPTIONS')]).toEqual([5, true, false])
   })
 
-  test('sets those that are named', async () => {
+  requires('bash').test('sets those that are named', async () => {
     const named = ['--allow-env', 'NODE_OPTIONS', '--allow-env', 'BASH_ENV', '--no-mask']
     expect(await ada.run(['run', ...named, ...BASH])).toEqual({ code: 0, out: 'live\n', err: '' })
     expect(wasTaken()).toBe(true)
