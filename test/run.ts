@@ -122,7 +122,7 @@ async function runPasses(passes: readonly Pass[], env: Environment): Promise<Out
   const flags = [...(values.changed ? ['--changed'] : []), ...(values.watch ? ['--watch'] : [])]
   const runs = passes.map((pass, index) => {
     process.stdout.write(`\n=== ${pass.files.length} test files on ${nameOf(pass)} ===\n`)
-    const processes = passes.length === 1 ? PROCESSES : index === 0 ? PROCESSES - 1 : 1
+    const processes = passes.length === 1 || index === 0 ? PROCESSES : 1
     return execute(pass, { processes, env, flags, onLine: (line) => watchdog.read(line) })
   })
   const outcomes = await Promise.all(runs)
