@@ -1,4 +1,4 @@
-// tier: all, both databases in test:all
+// tier: all
 /** What goes wrong in a first start, and what the program says to it. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// tier: all, both databases in test:all
+// tier: all
 /** Signals: what runs is finished, what was decided is written, and the exit code says how it ended. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { marked } from '../support/canary.ts'

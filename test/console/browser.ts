@@ -82,6 +82,7 @@ const DISABLED_BY_PLAYWRIGHT = [
 const ADDRESS_BAR = ['WebUIOmniboxPopup', 'WebUIOmniboxFullPopup', 'WebUIOmniboxAimPopup']
 const OPTIONS = [
   '--no-sandbox',
+  '--disable-gpu',
   `--disable-features=${[...DISABLED_BY_PLAYWRIGHT, ...ADDRESS_BAR].join()}`,
   // Another program may listen on the same port of ::1. No other host is asked.
   '--host-resolver-rules=MAP localhost 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE *.localhost',
@@ -270,7 +271,10 @@ async function openVisitor(
   prepare?: (page: Page) => Promise<unknown>,
 ): Promise<Visitor> {
   const browser = await sharedBrowser()
-  const context = await browser.newContext({ permissions: ['clipboard-write'] })
+  const context = await browser.newContext({
+    permissions: ['clipboard-write'],
+    reducedMotion: 'reduce',
+  })
   const page = await context.newPage()
   const tools = await context.newCDPSession(page)
   const wrong: string[] = []

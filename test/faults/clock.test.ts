@@ -1,4 +1,4 @@
-// tier: all, both databases in test:all
+// tier: all
 /** A clock that is wrong by a day and comes back. */
 import { requires } from '../support/requires.ts'
 import { startWithWrongClock, type WrongClock, wrongByADay } from './clock.ts'

@@ -1,4 +1,4 @@
-// tier: all, both databases in test:all
+// tier: all
 /** A person's home on a disk that is full: a command says so, and every file stays as it was, whole. */
 import { expect } from 'bun:test'
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// tier: all, both databases in test:all
+// tier: all
 /** Rotations of the server's keys under everything at once, with kill -9; `bun run faults --only rotation` does it for long. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { databaseKind } from '../support/database.ts'

@@ -1,4 +1,4 @@
-// tier: all, both databases in test:all
+// tier: all
 /** The order of things: first the record, then the credential, then the outcome in the same record. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type postgres from 'postgres'

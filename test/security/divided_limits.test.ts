@@ -1,4 +1,4 @@
-// tier: all, both databases in test:all
+// tier: all
 /** Limits of the whole application that two processes on one PostgreSQL count for themselves. */
 import { expect } from 'bun:test'
 import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'

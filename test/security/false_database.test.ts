@@ -1,4 +1,4 @@
-// tier: all, both databases in test:all
+// tier: all
 /**
  * Who answers in the place of PostgreSQL, by DNS or on the path: gets no password, costs neither time nor memory,
  * and is no reason to try again hundreds of times a second.

@@ -1,4 +1,4 @@
-// tier: all, both databases in test:all
+// tier: all
 /** A flood of log-ins: hashing is slow on purpose, and must not be so for those who do not log in. */
 import { expect, test } from 'bun:test'
 import { openPasswords } from '../../src/features/accounts/passwords.ts'

@@ -1,4 +1,4 @@
-// tier: all, both databases in test:all
+// tier: all
 /**
  * A network between server and PostgreSQL that swallows packets: what was asked would wait for minutes, and all that
  * is asked later behind it. It is given up in time, and what arrives late all the same overwrites nothing newer.

@@ -1,4 +1,4 @@
-// tier: all, both databases in test:all
+// tier: all
 /**
  * Several processes on one database. What was taken away holds everywhere from the acknowledgement on,
  * with notices or without; with notices, what was cached is gone soon after.

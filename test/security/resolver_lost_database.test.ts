@@ -1,4 +1,4 @@
-// tier: all, both databases in test:all
+// tier: all
 /** A database that goes away in the middle of a change: all or nothing, and no restart. */
 import { expect } from 'bun:test'
 import postgres from 'postgres'

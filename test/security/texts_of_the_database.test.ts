@@ -1,4 +1,4 @@
-// tier: all, both databases in test:all
+// tier: all
 /** Who writes the database chooses names that the programs of an operator show: none of them drives a terminal. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readConfig } from '../../src/platform/config/config.ts'

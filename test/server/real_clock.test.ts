@@ -1,4 +1,4 @@
-// tier: all, both databases in test:all
+// tier: all
 /** Every wait that tests elsewhere let pass on fake timers also passes on the real clock. */
 import { afterAll, expect } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'

@@ -27,7 +27,7 @@ const PROJECT = '01920000-0000-7000-8000-000000000200'
 const PUBLIC_KEY = 'LY77dLKWuz5iJogzrgOtdZvtLXmhSBZDh40qJczyJH0='
 const NOW = new Date('2026-11-22T00:00:00.000Z')
 const DAY = 86_400_000
-const numRuns = effort(100, 1200)
+const numRuns = effort(100, 400)
 
 const place = { project_id: PROJECT, environment: 'production' }
 const scope = { projectId: PROJECT, environment: 'production' }

@@ -1,4 +1,4 @@
-// tier: all, both databases in test:all
+// tier: all
 /** What `cloakroom backup` of versions of before wrote is restored by this one, and migrated. */
 import { afterAll, expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'

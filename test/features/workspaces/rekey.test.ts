@@ -1,4 +1,4 @@
-// tier: all, both databases in test:all
+// tier: all
 import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { eq } from 'drizzle-orm'

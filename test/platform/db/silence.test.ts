@@ -1,4 +1,4 @@
-// tier: all, both databases in test:all
+// tier: all
 /**
  * When the driver gives up a connection of which nothing is heard (.patches/): counted in ticks of its own timer, so that
  * a process that stood still takes nobody for silent. Who answers here is no PostgreSQL;

@@ -1,4 +1,4 @@
-// tier: all, both databases in test:all
+// tier: all
 /** Where somebody changed our tables no backup is made that would not be whole, or that no restore takes (docs/operations.md). */
 import { afterAll, afterEach, beforeEach, expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'

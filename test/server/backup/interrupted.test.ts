@@ -1,4 +1,4 @@
-// tier: all, both databases in test:all
+// tier: all
 /** A backup that is killed, or for which there is no room: nothing half has its name, and the next one works. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { existsSync, mkdirSync, readdirSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// tier: all, both databases in test:all
+// tier: all
 /** `cloakroom move` from PostgreSQL into a directory and back: every table has the same sums at the end. */
 import { expect } from 'bun:test'
 import { existsSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// tier: all, both databases in test:all
+// tier: all
 /** A server that begins to use one of both sides while rows are moved: it does not start, or the move ends in nothing. */
 import { expect } from 'bun:test'
 import { existsSync } from 'node:fs'

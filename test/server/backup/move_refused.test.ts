@@ -1,4 +1,4 @@
-// tier: all, both databases in test:all
+// tier: all
 /** `cloakroom move` to a PostgreSQL that refuses who comes: what is missing, and how to give it. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'

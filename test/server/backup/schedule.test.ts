@@ -1,4 +1,4 @@
-// tier: all, both databases in test:all
+// tier: all
 /** Backups by the clock: one of several processes makes each, the oldest go, a failure is told everywhere. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'

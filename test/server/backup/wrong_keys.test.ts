@@ -1,4 +1,4 @@
-// tier: all, both databases in test:all
+// tier: all
 /** Restoring rows that were made under several keys: with one of them missing, nothing is changed. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'

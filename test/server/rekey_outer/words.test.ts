@@ -1,4 +1,4 @@
-// tier: all, both databases in test:all
+// tier: all
 /** An operator rotates ENCRYPTION_KEY by what doctor and rekey-outer say: each step leads on, and none to the one before. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Finding } from '../../../src/server/doctor/index.ts'

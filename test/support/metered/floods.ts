@@ -3,10 +3,9 @@ import { expect } from 'bun:test'
 import type { Socket } from 'node:net'
 import { endsWithin } from '../../../src/platform/async/timeout.ts'
 import { API } from '../agent.ts'
-import { effort } from '../effort.ts'
 import type { MeteredStage } from './stage.ts'
 
-export const FLOOD_MS = effort(1_000, 3_000)
+export const FLOOD_MS = 1_000
 const MAX_STALL_MS = 100
 const ATTEMPTS = 3
 

@@ -1,4 +1,4 @@
-// tier: all, both databases in test:all
+// tier: all
 /** A copy that is made while the database works holds what was acknowledged before, and nothing by half. */
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'

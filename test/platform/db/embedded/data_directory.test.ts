@@ -1,4 +1,4 @@
-// tier: all, both databases in test:all
+// tier: all
 import { afterEach, beforeEach, expect, spyOn, test } from 'bun:test'
 import {
   mkdirSync,

@@ -1,4 +1,4 @@
-// tier: all, both databases in test:all
+// tier: all
 import { expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// tier: all, both databases in test:all
+// tier: all
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-// tier: quick, both databases in test:all
+// tier: quick
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { Inbox } from '../../../../src/platform/db/embedded/inbox.ts'

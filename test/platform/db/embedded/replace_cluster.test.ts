@@ -1,4 +1,4 @@
-// tier: quick, both databases in test:all
+// tier: quick
 /** The place of a database changes hands in two renames, and a kill between them loses neither. */
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// tier: quick, both databases in test:all
+// tier: quick
 import { beforeEach, expect, test } from 'bun:test'
 import { Upkeep } from '../../../../src/platform/db/embedded/upkeep.ts'
 
