@@ -49,6 +49,7 @@ describe('a public name is 403 address_blocked, with one lookup only, when it ha
     ['mapped public', [`::ffff:${PUBLIC}`]],
     ['compatible loopback', ['::127.0.0.1']],
     ['NAT64 of loopback', ['64:ff9b::7f00:1']],
+    ['NAT64 of a private address', ['64:ff9b::a00:1']],
     ['local NAT64', ['64:ff9b:1::a00:1']],
     ['6to4 of a private address', ['2002:0a00:0001::1']],
     ['Teredo', ['2001:0:1::1']],

@@ -19,7 +19,7 @@ export const NOT_PUBLIC_V4 = parseCidrs(
   168.63.129.16`,
 )
 
-/** Global unicast; ::/96, ::ffff:0:0/96, 64:ff9b::/96, fc00::/7, fe80::/10, ff00::/8 lie outside. */
+/** Global unicast; ::/96, ::ffff:0:0/96, fc00::/7, fe80::/10, ff00::/8 lie outside. */
 export const GLOBAL_V6 = parseCidrs('2000::/3')
 
 /** Protocol assignments with Teredo and ORCHID, documentation, 6to4, AS112. */
@@ -27,15 +27,20 @@ export const NOT_PUBLIC_V6 = parseCidrs(
   '2001::/23, 2001:db8::/32, 2002::/16, 2620:4f:8000::/48, 3fff::/20',
 )
 
+/** NAT64 (RFC 6052, section 2.1): the last four bytes are the IPv4 address that is reached. */
+export const NAT64 = parseCidrs('64:ff9b::/96')
+
 /**
  * The verdict on one textual address. An address that does not parse, or that has a zone id, is
  * refused. A v4-mapped IPv6 address is judged as the IPv6 address it is: a listed IPv4 network
- * does not allow it.
+ * does not allow it. A NAT64 address is public if its IPv4 address is.
  */
 export function classify(address: string, allowed: CidrList): Verdict {
   const bytes = parseAddress(address)
   if (bytes === null) return 'refused'
   if (isIn(bytes, allowed)) return 'allowed'
-  if (bytes.length === 4) return isIn(bytes, NOT_PUBLIC_V4) ? 'refused' : 'public'
+  const isNat64 = isIn(bytes, NAT64)
+  if (bytes.length === 4 || isNat64)
+    return isIn(bytes.subarray(-4), NOT_PUBLIC_V4) ? 'refused' : 'public'
   return isIn(bytes, GLOBAL_V6) && !isIn(bytes, NOT_PUBLIC_V6) ? 'public' : 'refused'
 }

@@ -10,7 +10,7 @@ import { Fault } from '../../platform/fault.ts'
 import { LruMap } from '../../platform/lru.ts'
 import { type CidrList, isIn, parseAddress, parseCidrs } from '../../platform/net/cidr.ts'
 import { traced } from '../../platform/trace/span.ts'
-import { classify } from './address.ts'
+import { classify, NAT64 } from './address.ts'
 
 /** One address of a name, and the seconds for which it may be kept. */
 export type Found = { address: string; ttl: number }
@@ -108,9 +108,9 @@ async function lookUp(
 
 /** Loopback, and the unspecified addresses, which connect to this machine too. */
 const THIS_MACHINE = parseCidrs('127.0.0.0/8, 0.0.0.0/8, ::1, ::')
-const MAPPED = parseCidrs('::ffff:0:0/96')
+const WITH_IPV4 = [...parseCidrs('::ffff:0:0/96'), ...NAT64]
 
-/** Compared as bytes: an address has many notations, and an IPv4 one a second form in IPv6. */
+/** Compared as bytes: an address has many notations, and an IPv4 one further forms in IPv6. */
 function isOwnAddress(address: string): boolean {
   const bytes = plainBytes(address)
   if (bytes === null || isIn(bytes, THIS_MACHINE)) return true
@@ -123,5 +123,5 @@ function isOwnAddress(address: string): boolean {
 
 function plainBytes(address: string): Uint8Array | null {
   const bytes = parseAddress(address)
-  return bytes !== null && isIn(bytes, MAPPED) ? bytes.subarray(12) : bytes
+  return bytes !== null && isIn(bytes, WITH_IPV4) ? bytes.subarray(12) : bytes
 }

@@ -55,7 +55,9 @@ test.each([
   '::ffff:8.8.8.8',
   '::ffff:127.0.0.1',
   '::8.8.8.8',
-  '64:ff9b::8.8.8.8',
+  '64:ff9b::127.0.0.1',
+  '64:ff9b::a9fe:a9fe',
+  '64:ff9b::1:808:808',
   '64:ff9b:1::1',
   '2002:7f00:1::',
   '2001:0:53aa:64c::',
@@ -66,6 +68,12 @@ test.each([
   '5f00::1',
 ])('refuses %s', (address) => {
   expect(classify(address, NONE)).toBe('refused')
+})
+
+test('judges a NAT64 address by its IPv4 address, and allows a private one only if it is listed as IPv6', () => {
+  expect(classify('64:ff9b::8.8.8.8', NONE)).toBe('public')
+  expect(classify('64:ff9b::10.0.0.1', parseCidrs('10.0.0.0/8'))).toBe('refused')
+  expect(classify('64:ff9b::10.0.0.1', parseCidrs('64:ff9b::a00:0/104'))).toBe('allowed')
 })
 
 test.each([
