@@ -25,41 +25,41 @@ function serverCommand<const O extends Options>(
 }
 
 const serverCommands: Record<string, ServerCommand> = {
-  serve: serverCommand('start the server (also without any command)', [], async () =>
+  serve: serverCommand('start the server', [], async () =>
     (await import('../server/serve.ts')).runServe(),
   ),
-  demo: serverCommand('show the main job end to end on this machine, then clean up', [], async () =>
+  demo: serverCommand('show how it works in one minute, and leave nothing behind', [], async () =>
     (await import('./demo/index.ts')).runDemo(),
   ),
   health: serverCommand(
-    'ask the running server on this machine whether it works; exit code 0 or 1',
+    'check the server that runs on this machine; exit code 0 or 1',
     [],
     async (host, _, json) => (await import('./commands/operator/health.ts')).runHealth(host, json),
   ),
   keygen: serverCommand(
-    'print fresh SECRET_KEY, ENCRYPTION_KEY and CRON_SECRET lines for a .env file',
+    'print new SECRET_KEY, ENCRYPTION_KEY and CRON_SECRET lines for a .env file',
     [],
     async (host, _, json) => (await import('./commands/operator/keygen.ts')).runKeygen(host, json),
   ),
   calculate_metrics: serverCommand(
-    'compute the figures of the last days anew and print them as JSON lines',
+    'recompute the daily metrics and print them as JSON lines',
     [['--days <count>', 'how many days, today included', DAYS]],
     async (_, given) =>
       (await import('../server/calculate_metrics.ts')).runCalculateMetrics(given?.days ?? DAYS),
   ),
   'self-check': serverCommand(
-    'tell whether the server would work on this machine with these settings; exit code 0, 1 or 78',
+    'check whether the server can run here with these settings; exit code 0, 1 or 78',
     [],
     async (_host, _given, json) =>
       (await import('./commands/operator/self_check.ts')).runSelfCheck(json),
   ),
   version: serverCommand(
-    'print the version, with --json all that tells this program from others',
+    'print the version; with --json also build details',
     [],
     async (host, _, json) => (await import('./commands/version.ts')).runVersion(host, json),
   ),
   settings: serverCommand(
-    'print every setting of the server with its meaning, default and an example',
+    'list every server setting with its meaning, default and an example',
     [],
     async (host, _, json) =>
       (await import('./commands/operator/settings.ts')).runSettings(host, json),
@@ -77,6 +77,8 @@ export async function runCommand(args: string[], host: Host = ownProcess): Promi
 }
 
 async function dispatch(args: string[], host: Host): Promise<number> {
+  // A person at a terminal gets help. A container or service without arguments gets the server.
+  if (args.length === 0 && host.streams.stdout.isTTY) return dispatch(['--help'], host)
   const [name = 'serve', ...rest] = args
   if (name !== 'serve') endWithReader(host)
   const known = Object.hasOwn(serverCommands, name) ? serverCommands[name] : undefined

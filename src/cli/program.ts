@@ -1,9 +1,10 @@
 /** The command line as commander knows it. Actions are loaded when they run, so that none slows another. */
-import { Command, CommanderError, Option } from 'commander'
+import { type Argument, Command, CommanderError, Option } from 'commander'
 import { version } from '../../package.json'
 import { globalOptions } from './catalogue/options.ts'
 import { ALIASES, type Group, type Spec } from './command.ts'
 import { type GlobalOptions, openContext } from './context.ts'
+import { byHelpOrder, helpGroupOf } from './help_groups.ts'
 import type { Host, Screen } from './host.ts'
 import { CliError } from './terminal/cli_error.ts'
 import { errorText, explain } from './terminal/explain.ts'
@@ -76,15 +77,27 @@ function build(
     .showHelpAfterError('(add --help for examples)')
   for (const option of globalOptions) program.addOption(globalOption(option))
   // Each command has them, hundreds in all: one object for each option is enough.
-  const shared = globalOptions.map((option) => globalOption(option).hideHelp())
-  for (const spec of specs) addTo(program, commandOf(host, spec, outcome, program, shared))
+  const shared = globalOptions.map((option) => globalOption(option).helpGroup('Global options:'))
+  const built = specs.map((spec) => commandOf(host, spec, outcome, program, shared))
   for (const { name, about, commands } of groups) {
     const group = new Command(name).description(about).copyInheritedSettings(program)
     for (const option of shared) group.addOption(option)
     for (const spec of commands) addTo(group, commandOf(host, spec, outcome, program, shared))
-    program.addCommand(group)
+    built.push(group)
   }
+  for (const command of built.toSorted((one, other) => byHelpOrder(one.name(), other.name())))
+    program.addCommand(command.helpGroup(helpGroupOf(command.name())))
   return program
+    .configureHelp({ subcommandTerm: termOf, visibleCommands: ({ commands }) => [...commands] })
+    .addHelpText('after', '\nRun `cloakroom <command> --help` for options and examples.')
+}
+
+const termOf = (command: Command): string =>
+  [command.name(), ...command.registeredArguments.map(argumentOf)].join(' ')
+
+const argumentOf = (argument: Argument): string => {
+  const name = argument.name() + (argument.variadic ? '...' : '')
+  return argument.required ? `<${name}>` : `[${name}]`
 }
 
 const DEFAULT_WIDTH = 80

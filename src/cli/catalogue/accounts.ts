@@ -23,7 +23,7 @@ const accounts = () => import('../commands/accounts/accounts.ts')
 export const accountSpecs: readonly Spec[] = [
   command({
     usage: 'register <email>',
-    about: 'create an account; its keys are made on this machine',
+    about: 'create an account, with keys made on this machine',
     examples: [
       'register ada@example.com --server https://vault.example.com',
       'register ada@example.com --password-stdin < password.txt',
@@ -33,7 +33,7 @@ export const accountSpecs: readonly Spec[] = [
   }),
   command({
     usage: 'login <email>',
-    about: 'log in and keep the session on this machine, beside those of other accounts',
+    about: 'log in on this machine',
     examples: [
       'login ada@example.com',
       'login ada@example.com --server https://vault.example.com --name work',
@@ -50,35 +50,35 @@ export const accountSpecs: readonly Spec[] = [
   }),
   command({
     usage: 'logout',
-    about: 'end the session here and on the server',
+    about: 'log out on this machine and at the server',
     examples: ['logout', 'logout --account work', 'logout --all'],
     options: logOutOptions,
     action: async () => (await import('../commands/accounts/exit.ts')).logOut,
   }),
   command({
     usage: 'whoami',
-    about: 'show who is logged in, with the fingerprint of the public key',
+    about: 'show your account and the fingerprint of its public key',
     examples: ['whoami', 'whoami --account work --json'],
     options: tokenOption,
     action: async () => (await who()).whoAmI,
   }),
   command({
     usage: 'status',
-    about: 'show server, session and what the commands would use, and why',
+    about: 'show server, resolver, session and project, and where each is set',
     examples: ['status', 'status --json'],
     options: tokenOption,
     action: async () => (await who()).status,
   }),
   command({
     usage: 'unlock',
-    about: 'ask for the passphrase of this machine once, and not again for a time',
+    about: 'enter the passphrase once for several commands',
     examples: ['unlock', 'unlock --for 30m'],
     options: unlockOptions,
     action: async () => (await unlocking()).unlock,
   }),
   command({
     usage: 'lock',
-    about: 'end what unlock began',
+    about: 'forget the passphrase that unlock remembers',
     examples: ['lock'],
     action: async () => (await unlocking()).lock,
   }),
@@ -87,7 +87,7 @@ export const accountSpecs: readonly Spec[] = [
 export const accountGroups: readonly Group[] = [
   {
     name: 'password',
-    about: 'the password of the account',
+    about: 'change your password',
     commands: [
       command({
         usage: 'change',
@@ -100,7 +100,7 @@ export const accountGroups: readonly Group[] = [
   },
   {
     name: 'recovery',
-    about: 'the recovery key of the account',
+    about: 'make a new recovery key',
     commands: [
       command({
         usage: 'new',
@@ -113,7 +113,7 @@ export const accountGroups: readonly Group[] = [
   },
   {
     name: 'sessions',
-    about: 'where the account is logged in',
+    about: 'list and end your sessions',
     commands: [
       command({
         usage: 'list',
@@ -135,7 +135,7 @@ export const accountGroups: readonly Group[] = [
   },
   {
     name: 'account',
-    about: 'accounts of this machine, at one server or several',
+    about: 'accounts on this machine',
     commands: [
       command({
         usage: 'list',

@@ -9,7 +9,7 @@ export const consoleOptions = [
 export const consoleSpecs: readonly Spec[] = [
   command({
     usage: 'console',
-    about: 'the web console from this program, for a server anywhere',
+    about: 'open the web console from this program, for any server',
     examples: ['console', 'console --port 9000 --no-open'],
     options: consoleOptions,
     action: async () => (await import('../commands/console.ts')).openInBrowser,

@@ -14,26 +14,26 @@ export const topLevel: readonly Spec[] = [
   ...accountSpecs,
   command({
     usage: 'init <project>',
-    about: 'make or choose a project for this directory',
+    about: 'create or choose the project of this folder',
     examples: ['init payments', 'init payments -w acme -e staging'],
     action: async () => (await import('../commands/teams/projects.ts')).init,
   }),
   command({
     usage: 'link <project>',
-    about: 'choose a project that exists for this directory',
+    about: 'choose an existing project for this folder',
     examples: ['link payments', 'link payments -w acme --server https://vault.example.com'],
     action: async () => (await import('../commands/teams/projects.ts')).link,
   }),
   command({
     usage: 'trust',
-    about: 'let the project file of this folder say which server and resolver to use',
+    about: "use the server and resolver in this folder's project file",
     examples: ['trust', 'trust --remove'],
     options: trustOptions,
     action: async () => (await import('../commands/trust.ts')).trust,
   }),
   command({
     usage: 'config [setting] [value]',
-    about: 'show settings and where they come from, set one, or take it away',
+    about: 'show settings and their sources, set one, or remove one',
     examples: [
       'config',
       'config server https://vault.example.com',

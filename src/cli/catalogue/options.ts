@@ -5,18 +5,18 @@
 
 /** Understood before and after the command's name. */
 export const globalOptions = [
-  ['--server <url>', 'control plane (SERVICE_SERVER_URL)'],
-  ['--resolver <url>', 'resolver (SERVICE_RESOLVER_URL)'],
-  ['--account <account>', 'account of this machine, by name (SERVICE_ACCOUNT)'],
-  ['-w, --workspace <workspace>', 'workspace, by name or id'],
-  ['-p, --project <project>', 'project, by name or id'],
-  ['-e, --env <environment>', 'environment of the project'],
-  ['--json', 'print JSON for scripts, errors too'],
-  ['-q, --quiet', 'print only what was asked for: names, ids, values'],
-  ['--insecure-storage', 'keep the session unencrypted where there is no keyring'],
-  ['--insecure-http', 'talk to other machines unencrypted (SERVICE_INSECURE_HTTP=1)'],
-  ['--ca-file <path>', 'PEM file of an authority to trust besides the usual (SERVICE_CA_FILE)'],
-  ['--debug', 'show where an error came from'],
+  ['--server <url>', 'server address (SERVICE_SERVER_URL)'],
+  ['--resolver <url>', 'resolver address (SERVICE_RESOLVER_URL)'],
+  ['--account <account>', 'account to use, by name (SERVICE_ACCOUNT)'],
+  ['-w, --workspace <workspace>', 'workspace, by name or ID'],
+  ['-p, --project <project>', 'project, by name or ID'],
+  ['-e, --env <environment>', 'environment of the project, by name'],
+  ['--json', 'print JSON, also for errors'],
+  ['-q, --quiet', 'print only the result: names, IDs, values'],
+  ['--insecure-storage', 'store the session unencrypted if there is no keyring'],
+  ['--insecure-http', 'allow http:// to other machines (SERVICE_INSECURE_HTTP=1)'],
+  ['--ca-file <path>', 'also trust the CA certificates in this PEM file (SERVICE_CA_FILE)'],
+  ['--debug', 'print stack traces of errors'],
 ] as const
 
 const yes = ['-y, --yes', 'do not ask'] as const

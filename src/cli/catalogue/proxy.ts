@@ -5,7 +5,7 @@ import { proxyOptions } from './options.ts'
 export const proxySpecs: readonly Spec[] = [
   command({
     usage: 'proxy [command...]',
-    about: 'a proxy on this machine that puts credentials in where programs send their names',
+    about: 'run a local proxy that replaces secret names with values',
     examples: [
       'proxy -- claude',
       'proxy --agent deploy-bot -- ./deploy.sh',

@@ -5,7 +5,7 @@ import { callOptions, echoOptions, injectOptions, mcpOptions, runOptions } from 
 export const runningSpecs: readonly Spec[] = [
   command({
     usage: 'run [command...]',
-    about: 'run a command with the environment in its variables, and nowhere else',
+    about: 'run a command with the secrets in its environment variables',
     examples: [
       'run -- npm start',
       'run --env production -- ./deploy.sh',
@@ -31,7 +31,7 @@ export const runningSpecs: readonly Spec[] = [
   }),
   command({
     usage: 'call <url>',
-    about: 'send one request through the resolver, with credentials by name',
+    about: 'send one request through the resolver, with secrets by name',
     examples: [
       "call --agent deploy-bot https://api.stripe.com/v1/charges -H 'Authorization: Bearer SVC_SECRET_STRIPE_KEY'",
       "call https://api.stripe.com/v1/charges -H 'Authorization: Bearer SVC_SECRET_STRIPE_KEY'",
@@ -42,7 +42,7 @@ export const runningSpecs: readonly Spec[] = [
   }),
   command({
     usage: 'echo [command...]',
-    about: 'serve an HTTPS API to try calls with: it shows, and answers, what it receives',
+    about: 'serve an HTTPS API for trials that prints and returns what it receives',
     examples: ['echo -- cloakroom serve', 'echo', 'echo --port 9443'],
     options: echoOptions,
     passThrough: true,

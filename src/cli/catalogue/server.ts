@@ -24,14 +24,14 @@ export const upgradeOptions = [
 export const serverSpecs: readonly Spec[] = [
   command({
     usage: 'backup <path>',
-    about: 'write the database of the server to a file, also while it runs',
+    about: "write the server's database to a file, also while it runs",
     examples: ['backup /backups/cloakroom.backup', 'backup --recipient age1… cloakroom.backup'],
     options: backupOptions,
     action: async () => (await import('../commands/operator/backup.ts')).backup,
   }),
   command({
     usage: 'restore <path>',
-    about: 'make the database of the server from such a file, while it is stopped',
+    about: 'restore a backup while the server is stopped',
     examples: [
       'restore /backups/cloakroom.backup',
       'restore --identity key.txt cloakroom.backup',
@@ -42,7 +42,7 @@ export const serverSpecs: readonly Spec[] = [
   }),
   command({
     usage: 'move',
-    about: 'take the database of the stopped server to PostgreSQL, or back',
+    about: 'move the stopped server to PostgreSQL, or back to the embedded database',
     examples: [
       'move --to postgres://cloakroom@db.internal/cloakroom --dry-run',
       'move --to postgres://cloakroom@db.internal/cloakroom',
@@ -53,20 +53,20 @@ export const serverSpecs: readonly Spec[] = [
   }),
   command({
     usage: 'doctor',
-    about: 'tell what an operator should know of the server and its data; exit code 0, 1 or 78',
+    about: 'check server, settings and data for problems; exit code 0, 1 or 78',
     examples: ['doctor', 'doctor --json'],
     action: async () => (await import('../commands/operator/doctor.ts')).doctor,
   }),
   command({
     usage: 'rekey-outer',
-    about: 'put what the server sealed under the first key of ENCRYPTION_KEY, while it runs',
+    about: 'reseal stored data with the first ENCRYPTION_KEY, while the server runs',
     examples: ['rekey-outer --dry-run', 'rekey-outer', 'rekey-outer --batch 50 --pause 200'],
     options: rekeyOuterOptions,
     action: async () => (await import('../commands/operator/rekey_outer.ts')).rekey,
   }),
   command({
     usage: 'upgrade',
-    about: 'tell what the next start of this program will do to the database; exit code 0, 1 or 2',
+    about: 'show what the next start will change in the database; exit code 0, 1 or 2',
     examples: ['upgrade --check', 'upgrade --check --json'],
     options: upgradeOptions,
     action: async () => (await import('../commands/operator/upgrade.ts')).upgrade,

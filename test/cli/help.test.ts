@@ -1,0 +1,47 @@
+// tier: quick
+/** What `--help` shows, for every command. */
+import { expect, test } from 'bun:test'
+import { tmpdir } from 'node:os'
+import { groups, topLevel } from '../../src/cli/catalogue/index.ts'
+import { globalOptions } from '../../src/cli/catalogue/options.ts'
+import { answering } from './answering.ts'
+
+const surroundings = { cwd: tmpdir(), env: { HOME: tmpdir() } }
+const helpOf = async (...words: string[]) => {
+  const { code, screen } = await answering([...words, '--help'], surroundings)
+  expect(code).toBe(0)
+  return screen
+}
+
+test('cloakroom without arguments prints the grouped help on a terminal, and starts no server', async () => {
+  const { code, screen } = await answering([], surroundings)
+  expect(code).toBe(0)
+  expect(screen).toBe(await helpOf())
+  const headings = [...screen.matchAll(/^(\S.*):\r?$/gm)].map(([, heading]) => heading)
+  expect(headings).toEqual([
+    'Options',
+    'Start',
+    'Secrets',
+    'Agents',
+    'Team and account',
+    'This machine',
+    'Server',
+  ])
+  for (const name of [
+    ...topLevel.map(({ usage }) => usage.split(' ')[0]),
+    ...groups.map((group) => group.name),
+  ])
+    expect(screen).toMatch(new RegExp(`^  ${name}\\b`, 'm'))
+})
+
+const commands = [
+  ...topLevel.map(({ usage }) => [usage]),
+  ...groups.flatMap(({ name, commands }) => commands.map(({ usage }) => [name, usage])),
+].map((words) => words.map((word) => word.split(' ')[0] ?? ''))
+
+test('the help of every command lists the global options', async () => {
+  for (const words of commands) {
+    const help = await helpOf(...words)
+    for (const [flags] of globalOptions) expect(help).toContain(`  ${flags} `)
+  }
+})
