@@ -13,13 +13,15 @@ import {
   type CallResult,
   openApi,
 } from '../client/http/api.ts'
+import { getToken } from '../features/workloads/contract.ts'
 import { fromBase64 } from '../platform/crypto/encoding.ts'
-import { parseToken } from '../platform/crypto/token.ts'
+import { parseToken, sealedToken } from '../platform/crypto/token.ts'
 import { isUuid } from '../platform/http/validate.ts'
 import { resolveCall } from '../resolver/contract.ts'
 import type { Context } from './context.ts'
 import { demandProjectFile } from './project_file.ts'
 import { namesOfProjects } from './scope.ts'
+import type { AddressName, Origin } from './settings.ts'
 import { CliError } from './terminal/cli_error.ts'
 import { openKnownDeliveries } from './trust/known_deliveries.ts'
 import { openKnownNames } from './trust/known_names.ts'
@@ -43,11 +45,53 @@ export function requireToken(context: Context, options: TokenOption): string {
   )
 }
 
-/** The environment if it was named: a token knows its own otherwise. @throws CliError */
+/** The environment that someone named: by flag, variable or file. @throws CliError for a broken project file */
 export function namedEnvironment(context: Context): { environment?: string } {
   demandProjectFile(context, 'environment', 'project')
   const { environment } = context.settings
   return environment && environment.origin !== 'default' ? { environment: environment.value } : {}
+}
+
+const FILES: readonly (Origin | undefined)[] = ['project file', 'global file']
+/** Milliseconds to wait for what a token is for: its use reports a server that does not answer. */
+const TOKEN_MS = 3_000
+
+/**
+ * The environment to ask for with a token. A file names the environment of whoever committed it, so a token's own one
+ * wins over it. A flag or variable does not give way. The server or resolver is asked once per command.
+ *
+ * @throws CliError for a broken project file
+ */
+export function environmentFor(
+  context: Context,
+  token: string,
+  from: AddressName,
+): Promise<{ environment?: string }> {
+  const known = asked.get(context)
+  if (known?.token === token) return known.answer
+  const answer = askForEnvironment(context, token, from)
+  asked.set(context, { token, answer })
+  return answer
+}
+
+const asked = new WeakMap<Context, { token: string; answer: ReturnType<typeof environmentFor> }>()
+
+async function askForEnvironment(context: Context, token: string, from: AddressName) {
+  const named = namedEnvironment(context)
+  const { environment: setting } = context.settings
+  const parsed = parseToken(token)
+  if (named.environment === undefined || !FILES.includes(setting?.origin) || !parsed) return named
+  // The control plane gets the form that opens nothing.
+  const sent = from === 'server' ? sealedToken(parsed.id, parsed.secret) : token
+  const answer = await openApi(await context[from](), () => sent, { timeoutMs: TOKEN_MS })
+    .call(getToken, {})
+    .catch(() => null)
+  const own = answer?.environment ?? named.environment
+  if (own === named.environment) return named
+  context.output.note(
+    `the token is for ${own}, so ${named.environment} of the ${setting?.origin} is not used`,
+  )
+  return {}
 }
 
 /** A token knows its project; one that is for several is told by id which. */
@@ -108,7 +152,7 @@ export async function callResolver(
   request: CallInput<typeof resolveCall>['body'],
   options: { signal?: AbortSignal; traceparent?: string | undefined } = {},
 ): Promise<Answer> {
-  const body = { ...request, ...namedEnvironment(context) }
+  const body = { ...request, ...(await environmentFor(context, token, 'resolver')) }
   const resolver = await context.resolver()
   const answer = await asToken(openApi(resolver, () => token, options).call(resolveCall, { body }))
   if (answer.body_encoding !== 'base64' || fromBase64(answer.body) !== null) return answer

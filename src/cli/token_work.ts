@@ -10,7 +10,7 @@ import { listCredentials } from '../resolver/contract.ts'
 import type { Context } from './context.ts'
 import type { Values } from './files/formats.ts'
 import { notFound } from './named.ts'
-import { deliveredTo, namedEnvironment, tokenOf, tokenRefusal } from './resolver_call.ts'
+import { deliveredTo, environmentFor, tokenOf, tokenRefusal } from './resolver_call.ts'
 import { CliError } from './terminal/cli_error.ts'
 import { type Form, shownValues } from './values/references.ts'
 
@@ -35,7 +35,7 @@ export type Credential = {
 export async function namesOfToken(context: Context, token: string): Promise<Credential[]> {
   const usable = await usableWith(context, token)
   if (usable === null) return namesToRead(context, token)
-  const { environment } = namedEnvironment(context)
+  const { environment } = await environmentFor(context, token, 'resolver')
   return usable
     .filter((credential) => environment === undefined || credential.environment === environment)
     .map(({ name, project_id, environment, description }) => ({
@@ -94,7 +94,10 @@ async function delivered(context: Context, token: string): Promise<SealedEnviron
   const { project } = context.settings
   // A token knows its project; one that is for several is told by id which.
   const place = project && isUuid(project.value) ? { project_id: project.value } : {}
-  return deliveredTo(context, token, { ...namedEnvironment(context), ...place })
+  return deliveredTo(context, token, {
+    ...(await environmentFor(context, token, 'server')),
+    ...place,
+  })
 }
 
 /** What a token is; an agent asks the resolver, which is all that it may reach. @throws ApiError, CliError */

@@ -19,7 +19,7 @@ import type { mcpOptions } from '../catalogue/options.ts'
 import type { Action } from '../command.ts'
 import type { Context } from '../context.ts'
 import { StdioTransport } from '../mcp_transport.ts'
-import { callResolver, namedEnvironment } from '../resolver_call.ts'
+import { callResolver, environmentFor } from '../resolver_call.ts'
 import { tokenFor } from '../session/saved_tokens.ts'
 import { explain, sentences } from '../terminal/explain.ts'
 
@@ -141,7 +141,7 @@ async function credentialsOf(context: Context, token: string, signal: AbortSigna
     listCredentials,
     {},
   )
-  const { environment } = namedEnvironment(context)
+  const { environment } = await environmentFor(context, token, 'resolver')
   return usable
     .filter((credential) => environment === undefined || credential.environment === environment)
     .map(({ name, ...rest }) => ({ placeholder: placeholderOf(name), ...rest }))

@@ -11,7 +11,7 @@ import { openUpload } from '../../proxy/outbox/upload.ts'
 import { remoteBackend } from '../../proxy/remote.ts'
 import { type Agent, agentsOf, demandHome, knownAgent, usableIn } from '../agents.ts'
 import type { Context } from '../context.ts'
-import { namedEnvironment, namedProject } from '../resolver_call.ts'
+import { environmentFor, namedProject } from '../resolver_call.ts'
 import { type ProjectScope, projectScope, type WorkspaceScope } from '../scope.ts'
 import type { Session } from '../session/session.ts'
 import { CliError } from '../terminal/cli_error.ts'
@@ -48,7 +48,7 @@ export async function openBackend(context: Context, order: Order): Promise<Backe
     resolver: await context.resolver(),
     token: order.token,
     projectId: namedProject(context).project_id ?? null,
-    environment: namedEnvironment(context).environment ?? null,
+    environment: (await environmentFor(context, order.token, 'resolver')).environment ?? null,
     notice: order.notice,
     close: async () => {},
   })

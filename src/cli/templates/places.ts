@@ -5,7 +5,7 @@
  */
 import { isUuid } from '../../platform/http/validate.ts'
 import type { Context } from '../context.ts'
-import { namedEnvironment } from '../resolver_call.ts'
+import { environmentFor } from '../resolver_call.ts'
 import { chosenProject, projectNamed, projectsOf, workspaceScope } from '../scope.ts'
 import { CliError } from '../terminal/cli_error.ts'
 import { type Opened, openedForMember, openedForToken } from '../values/delivered.ts'
@@ -95,9 +95,12 @@ function byToken(context: Context, token: string): Locate {
     if (!isUuid(project) && project !== ownProject) {
       throw new CliError('usage', 'names a project that a token finds by its id only')
     }
-    const scope = {
-      ...(isUuid(project) ? { project_id: project } : {}),
-      ...(isOwn ? namedEnvironment(context) : { environment }),
+    const open = async () => {
+      const place = named ? { environment } : await environmentFor(context, token, 'server')
+      return openedForToken(context, token, {
+        ...(isUuid(project) ? { project_id: project } : {}),
+        ...place,
+      })
     }
     return {
       id: textOf({ project, environment }),
@@ -105,7 +108,7 @@ function byToken(context: Context, token: string): Locate {
         isOwn && ownProject === ''
           ? 'the environment of the token'
           : textOf({ project, environment }),
-      open: () => openedForToken(context, token, scope),
+      open,
     }
   }
 }

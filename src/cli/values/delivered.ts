@@ -12,6 +12,7 @@ import { type Entry, type Resolved, resolveReferences } from '../../platform/ref
 import type { Context } from '../context.ts'
 import {
   deliveredTo,
+  environmentFor,
   namedEnvironment,
   namedProject,
   tokenOf,
@@ -53,7 +54,7 @@ async function ofToken(context: Context, token: string): Promise<Source> {
   const parsed = parseToken(token)
   if (!parsed) throw new InvalidToken()
   const server = await context.server()
-  const scope: Scope = { ...namedEnvironment(context), ...namedProject(context) }
+  const named = { ...namedEnvironment(context), ...namedProject(context) }
   const { id, secret } = parsed
   const api = openApi(server, () => sealedToken(id, secret))
   const memory = openKnownDeliveries(context.env, id)
@@ -61,6 +62,8 @@ async function ofToken(context: Context, token: string): Promise<Source> {
   let last: SeenDelivery | undefined
   return {
     deliver: async () => {
+      const environment = await environmentFor(context, token, 'server')
+      const scope: Scope = { ...namedProject(context), ...environment }
       const opened = await openedForToken(context, token, scope, memory)
       last = opened.seen ?? undefined
       sayWithheld(note, opened)
@@ -77,8 +80,8 @@ async function ofToken(context: Context, token: string): Promise<Source> {
     asked: {
       server,
       workspace: '',
-      project: scope.project_id ?? '',
-      environment: scope.environment ?? '',
+      project: named.project_id ?? '',
+      environment: named.environment ?? '',
     },
   }
 }
