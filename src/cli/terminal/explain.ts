@@ -66,9 +66,12 @@ function unverified(error: unknown): CliError | null {
 /** As it is printed on standard error: sentences for people, one line of JSON for scripts. */
 export function errorText(explanation: Explanation, json: boolean): string {
   if (!json) return `cloakroom: ${sentences(explanation).join('\n')}\n`
-  const { code, message, hint, fields } = explanation
-  const error = { code, message, hint, ...(fields.length > 0 ? { fields } : {}) }
-  return `${printableJson({ error })}\n`
+  return `${printableJson({ error: errorData(explanation) })}\n`
+}
+
+/** An error for programs. */
+export function errorData({ code, message, hint, fields }: Explanation): Record<string, unknown> {
+  return { code, message, hint, ...(fields.length > 0 ? { fields } : {}) }
 }
 
 /** For people, a line each; names and sentences in them come from elsewhere. */
