@@ -125,7 +125,9 @@ test('call_api sends the credential and shows it redacted', async () => {
 
 test('a refusal is an error that says its code', async () => {
   expect(await use('call_api', { url: 'https://elsewhere.example/' })).toEqual({
-    text: 'elsewhere.example:443 is not on the allowlist of the workspace. (domain_blocked)',
+    text:
+      'elsewhere.example:443 is not on the allowlist of the workspace. (domain_blocked)\n' +
+      '→ run: cloakroom allowlist add elsewhere.example',
     isError: true,
   })
 })

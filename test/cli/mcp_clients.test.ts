@@ -13,7 +13,9 @@ import { openAccount, type Terminal } from './person.ts'
 const VALUE = marked('sk_live_mcp_not_real')
 const INSPECTOR = '@modelcontextprotocol/inspector'
 const TOOLS = ['list_credentials', 'call_api', 'check_status']
-const REFUSED = 'elsewhere.example:443 is not on the allowlist of the workspace. (domain_blocked)'
+const REFUSED =
+  'elsewhere.example:443 is not on the allowlist of the workspace. (domain_blocked)\n' +
+  '→ run: cloakroom allowlist add elsewhere.example'
 
 let stage: Stage
 let ada: Terminal
@@ -107,7 +109,12 @@ test('the inspector finds nothing to object to in the tools', async () => {
 
 const textOf = (data: unknown) => [{ type: 'text', text: JSON.stringify(data) }]
 const refusal = {
-  error: { code: 'domain_blocked', message: expect.any(String), hint: null },
+  error: {
+    code: 'domain_blocked',
+    message: expect.any(String),
+    hint: 'run: cloakroom allowlist add elsewhere.example',
+    fix: { command: ['cloakroom', 'allowlist', 'add', 'elsewhere.example'] },
+  },
 }
 
 test('the inspector shows answers as text, and an error with its code as data', async () => {
