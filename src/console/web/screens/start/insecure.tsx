@@ -21,7 +21,7 @@ export function Insecure() {
         <Command text={`ssh -L 8000:${hostname}:${at} ${host}`} />
         <p>
           {words.thenOpen}{' '}
-          <a href="http://localhost:8000/console/">http://localhost:8000/console/</a>
+          <a href={words.local}>{words.local}</a>
         </p>
       </Way>
       <Way title={words.commandLine}>

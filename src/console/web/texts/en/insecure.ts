@@ -9,6 +9,7 @@ export const insecure = {
   tunnel: 'Use a tunnel to localhost',
   tunnelHow: 'Run this command on your machine, with your login on the server:',
   thenOpen: 'Then open',
+  local: 'http://localhost:8000/console/',
   commandLine: 'Use the command line',
   commandLineHow:
     'This command serves the console on your machine. Use it on a network you trust: calls to the server stay unencrypted.',
