@@ -20,8 +20,7 @@ export function Insecure() {
         {/* No button copies it: that needs HTTPS, too. */}
         <Command text={`ssh -L 8000:${hostname}:${at} ${host}`} />
         <p>
-          {words.thenOpen}{' '}
-          <a href={words.local}>{words.local}</a>
+          {words.thenOpen} <a href={words.local}>{words.local}</a>
         </p>
       </Way>
       <Way title={words.commandLine}>
