@@ -17,6 +17,7 @@ import { getToken } from '../features/workloads/contract.ts'
 import { fromBase64 } from '../platform/crypto/encoding.ts'
 import { parseToken, sealedToken } from '../platform/crypto/token.ts'
 import { isUuid } from '../platform/http/validate.ts'
+import { parseDomain } from '../platform/net/domain.ts'
 import { resolveCall } from '../resolver/contract.ts'
 import type { Context } from './context.ts'
 import { demandProjectFile } from './project_file.ts'
@@ -154,7 +155,20 @@ export async function callResolver(
 ): Promise<Answer> {
   const body = { ...request, ...(await environmentFor(context, token, 'resolver')) }
   const resolver = await context.resolver()
-  const answer = await asToken(openApi(resolver, () => token, options).call(resolveCall, { body }))
+  const answering = openApi(resolver, () => token, options).call(resolveCall, { body })
+  const answer = await asToken(answering).catch((error: unknown) => {
+    throw withFix(error, request.target_url)
+  })
   if (answer.body_encoding !== 'base64' || fromBase64(answer.body) !== null) return answer
   throw new AnswerError(resolver, 'answered with a body that is not the base64 that it says it is')
+}
+
+/** A refused host is allowed by a command that this client can name, because it made the call. */
+function withFix(error: unknown, targetUrl: string): unknown {
+  if (!(error instanceof ApiError) || error.code !== 'domain_blocked' || error.fix) return error
+  const domain = parseDomain(URL.parse(targetUrl)?.host ?? '')
+  if (domain === null) return error
+  const { status, code: error_code, message } = error
+  const fix = { command: ['cloakroom', 'allowlist', 'add', domain.text] }
+  return new ApiError(status, { error_code, message, fix, docs: error.docs ?? undefined })
 }

@@ -60,7 +60,9 @@ function withNames(error: unknown, secrets: readonly { key: string }[]): unknown
     const [, index] = /^secrets\.(\d+)$/.exec(field.path) ?? []
     return { ...field, path: secrets[Number(index)]?.key ?? field.path }
   })
-  return new ApiError(status, { error_code, message, fields, request_id: request_id ?? undefined })
+  const advice = { fix: error.fix ?? undefined, docs: error.docs ?? undefined }
+  const named = { error_code, message, fields, request_id: request_id ?? undefined }
+  return new ApiError(status, { ...named, ...advice })
 }
 
 function sealed(

@@ -97,10 +97,46 @@ test('a command behind it has what a resolver needs, as long as it runs', async 
     certificate: '-----BEGIN CERTIFICATE-----',
   })
   expect(err).toMatch(
-    /^The echo API is at https:\/\/echo\.internal:\d+ and shows here what it receives\.\n$/,
+    /^The echo API listens at https:\/\/echo\.internal:\d+ and prints each request here\.\n$/,
   )
   expect(file).toStartWith(join(person.home, '.config', 'cloakroom'))
   expect(existsSync(file)).toBe(false)
+})
+
+/** A program behind `--` that calls the API; the name of the certificate's file ends in the port. */
+const CALL = `
+  const { RESOLVER_CA_FILE: file, LOG_LEVEL } = process.env
+  const port = /-(\\d+)\\.pem$/.exec(file)[1]
+  const tls = { ca: await Bun.file(file).text(), serverName: 'echo.internal' }
+  const headers = { authorization: 'Bearer abc', 'x-note': 'a', host: 'echo.internal' }
+  await fetch('https://127.0.0.1:' + port + '/v1', { tls, headers })
+  console.error('LOG_LEVEL=' + LOG_LEVEL)`
+const calling = (...options: string[]) => [
+  ...['echo', '--port', '0', ...options],
+  ...['--', process.execPath, '-e', CALL],
+]
+
+test('each request is printed as lines, one for each header, or as one line of JSON', async () => {
+  const { code, out } = await person.run(calling())
+  const [first, ...headers] = out.trimEnd().split('\n')
+  expect({ code, first }).toEqual({ code: 0, first: 'GET /v1 (0 bytes)' })
+  expect(headers).toContain('  authorization    Bearer ******** (3 characters, SHA-256 ba7816bf…)')
+  for (const header of headers) expect(header).toMatch(/^ {2}[a-z-]+ +\S/)
+  const json = await person.run(calling('--json'))
+  const lines = json.out
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  expect(lines).toEqual([
+    expect.objectContaining({ allow: expect.stringMatching(/^echo\.internal:\d+$/) }),
+    expect.objectContaining({ method: 'GET', path: '/v1', bytes: 0 }),
+  ])
+})
+
+test('a server behind it logs only warnings, unless LOG_LEVEL is set', async () => {
+  expect((await person.run(calling())).err).toContain('LOG_LEVEL=warning\n')
+  const { err } = await person.run(calling(), { env: { LOG_LEVEL: 'info' } })
+  expect(err).toContain('LOG_LEVEL=info\n')
 })
 
 test('it replaces no setting of a server, and says whose port is taken', async () => {

@@ -125,7 +125,9 @@ test('call_api sends the credential and shows it redacted', async () => {
 
 test('a refusal is an error that says its code', async () => {
   expect(await use('call_api', { url: 'https://elsewhere.example/' })).toEqual({
-    text: 'elsewhere.example:443 is not on the allowlist of the workspace. (domain_blocked)',
+    text:
+      'elsewhere.example:443 is not on the allowlist of the workspace. (domain_blocked)\n' +
+      '→ run: cloakroom allowlist add elsewhere.example',
     isError: true,
   })
 })
@@ -168,30 +170,17 @@ test('list_credentials says what a credential is for, and where and how it may b
   })
 })
 
-test('tools say what they do to the world, and what they answer, also as data', async () => {
+test('each tool has annotations that state what it changes', async () => {
   const { tools } = await client.listTools()
-  for (const { name, title, annotations, outputSchema, inputSchema } of tools) {
+  for (const { name, title, annotations } of tools) {
     expect({ name, title }).toEqual({ name, title: expect.any(String) })
     expect(annotations?.readOnlyHint ?? false).toBe(name !== 'call_api')
-    expect(outputSchema?.type).toBe('object')
-    expect(inputSchema.additionalProperties).toBe(false)
   }
   expect(tools.find(({ name }) => name === 'call_api')?.annotations).toEqual({
     destructiveHint: true,
     idempotentHint: false,
     openWorldHint: true,
   })
-  // The client checks each against its schema.
-  stage.upstream.on('/data', answerOf(200, { 'content-type': 'text/plain' }, 'ok'))
-  for (const [name, args] of [
-    ['list_credentials', {}],
-    ['check_status', {}],
-    ['read_audit', { limit: 3 }],
-    ['call_api', { url: stage.url('/data') }],
-  ] as const) {
-    const { content, structuredContent } = await client.callTool({ name, arguments: args })
-    expect(structuredContent).toEqual(JSON.parse((content as Content)[0]?.text ?? ''))
-  }
 })
 
 test('an argument that a tool does not know is refused, and nothing is sent', async () => {

@@ -13,7 +13,9 @@ import { openAccount, type Terminal } from './person.ts'
 const VALUE = marked('sk_live_mcp_not_real')
 const INSPECTOR = '@modelcontextprotocol/inspector'
 const TOOLS = ['list_credentials', 'call_api', 'check_status']
-const REFUSED = 'elsewhere.example:443 is not on the allowlist of the workspace. (domain_blocked)'
+const REFUSED =
+  'elsewhere.example:443 is not on the allowlist of the workspace. (domain_blocked)\n' +
+  '→ run: cloakroom allowlist add elsewhere.example'
 
 let stage: Stage
 let ada: Terminal
@@ -105,16 +107,28 @@ test('the inspector finds nothing to object to in the tools', async () => {
   expect({ code, err, tools }).toEqual({ code: 0, err: '', tools: TOOLS })
 })
 
-test('the inspector reads data, and meets an error with its code', async () => {
+const textOf = (data: unknown) => [{ type: 'text', text: JSON.stringify(data) }]
+const refusal = {
+  error: {
+    code: 'domain_blocked',
+    message: expect.any(String),
+    hint: 'run: cloakroom allowlist add elsewhere.example',
+    fix: { command: ['cloakroom', 'allowlist', 'add', 'elsewhere.example'] },
+  },
+}
+
+test('the inspector shows answers as text, and an error with its code as data', async () => {
   const listed = await inspect(...call('list_credentials', {}))
   if (listed === null) return
-  expect(listed).toMatchObject({ code: 0, out: { result: { structuredContent: credentials } } })
+  expect(listed.code).toBe(0)
+  expect(JSON.parse(listed.out.result.content[0].text)).toEqual(credentials)
   const headers = { 'X-Key': 'SVC_SECRET_STRIPE_KEY' }
   const made = await inspect(...call('call_api', { url: stage.url('/echo'), headers }))
-  expect(made).toMatchObject({ code: 0, out: { result: { structuredContent: echoed } } })
+  expect(made).toMatchObject({ code: 0, out: { result: { content: textOf(echoed) } } })
   const refused = await inspect(...call('call_api', { url: 'https://elsewhere.example/' }))
   // 5: the tool's own error.
-  const result = { content: [{ type: 'text', text: REFUSED }], isError: true }
+  const content = [{ type: 'text', text: REFUSED }]
+  const result = { content, structuredContent: refusal, isError: true }
   expect(refused).toMatchObject({ code: 5, out: { result } })
 })
 
@@ -128,7 +142,7 @@ test('an inspector that is interrupted ends its call at the upstream', async () 
   await program.exited
 })
 
-test('the client of Python lists, calls, reads data, meets an error with its code, and cancels', async () => {
+test('the client of Python lists, calls, reads an error with its code, and cancels', async () => {
   const python = await otherPython()
   if (python === null) return
   const { url, begun, ended } = held('/held')
@@ -155,17 +169,15 @@ test('the client of Python lists, calls, reads data, meets an error with its cod
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line))
-  const ok = (tool: string, data: unknown) => ({
-    tool,
-    is_error: false,
-    text: [expect.any(String)],
-    data,
-  })
+    .map((line) => (line.is_error === false ? { ...line, text: line.text.map(JSON.parse) } : line))
+  const ok = (tool: string, answer: unknown) => {
+    return { tool, is_error: false, text: [answer], data: null }
+  }
   expect(lines).toEqual([
     { tools: TOOLS },
     ok('list_credentials', credentials),
     ok('call_api', echoed),
-    { tool: 'call_api', is_error: true, text: [REFUSED], data: null },
+    { tool: 'call_api', is_error: true, text: [REFUSED], data: refusal },
     ok('check_status', { resolver: 'healthy', token: 'accepted', credentials: 1 }),
   ])
 })

@@ -2,6 +2,7 @@
 /** The audit and the page of the installation's owner in the console. */
 import { expect } from 'bun:test'
 import { readFileSync } from 'node:fs'
+import type { Page } from 'playwright-core'
 import { requires } from '../support/requires.ts'
 import { openOwnStage, type Person, type Stage } from './browser.ts'
 
@@ -65,6 +66,86 @@ test('audit records are filtered by the address, exported, and list who could ha
   await page.getByRole('button', { name: 'Show all' }).click()
   await page.getByRole('cell', { name: 'workspace.created' }).waitFor()
 })
+
+/** The texts that the page draws into canvases, as the scales of charts are. */
+async function watchDrawnTexts(page: Page) {
+  await page.addInitScript(() => {
+    const drawn: string[] = []
+    Reflect.set(globalThis, 'drawnTexts', drawn)
+    const { prototype } = CanvasRenderingContext2D
+    const original = prototype.fillText
+    prototype.fillText = function (text, ...rest) {
+      drawn.push(text)
+      return original.call(this, text, ...rest)
+    }
+  })
+  return () => page.evaluate(() => Reflect.get(globalThis, 'drawnTexts') as string[])
+}
+
+const DAY_MS = 86_400_000
+const LAST_DAY = Date.parse('2026-06-20')
+const dayAt = (back: number) => new Date(LAST_DAY - back * DAY_MS).toISOString().slice(0, 10)
+const YEAR = /\b(19|20)\d\d\b/
+
+test('the chart of 0, 1, 2, 14 and 90 days runs from its first day to its last', async () => {
+  const { page, workspaceId } = ada
+  const drawnTexts = await watchDrawnTexts(page)
+  const totals = { requests: 1, allowed: 1, blocked: 0, errors: 0, redacted: 0 }
+  const lists = { by_agent: [], by_domain: [], by_credential: [] }
+  for (const count of [0, 1, 2, 14, 90]) {
+    const by_day = Array.from({ length: count }, (_, back) => ({ date: dayAt(back), count: 5 }))
+    const data = { totals, ...lists, by_day }
+    await page.route('**/api/audit/summary/*', (route) =>
+      route.fulfill({ json: { status: 'success', data } }),
+    )
+    await page.goto(`${stage.origin}/console/w/${workspaceId}/audit`)
+    await page.getByText('1 request in this time').waitFor()
+    await page.getByRole('table', { name: 'Audit records' }).waitFor()
+    expect(await page.locator('canvas').count()).toBe(count === 0 ? 0 : 1)
+    const drawn = await drawnTexts()
+    const otherYears = drawn.filter((text) => YEAR.test(text) && !text.includes('2026'))
+    expect({ count, isDrawn: drawn.length > 0, otherYears }).toEqual({
+      ...{ count, isDrawn: count > 0, otherYears: [] },
+    })
+    await page.unroute('**/api/audit/summary/*')
+  }
+})
+
+test('no table breaks a line within a word, at the widths of a laptop and a desktop', async () => {
+  const { page, workspaceId } = ada
+  const { sql } = stage.app.connection
+  await sql`update audit_logs set
+    credential_ref = 'PAYMENTS_KEY,STRIPE_WEBHOOK_SIGNING_SECRET,GITHUB_APP_PRIVATE_KEY',
+    target_path = '/v1/organizations/acme-incorporated/environments/production/deployments'
+    where workspace_id = ${workspaceId} and agent_id = 'deploy-bot'`
+  for (const width of [1024, 1280, 1600]) {
+    await page.setViewportSize({ width, height: 800 })
+    for (const path of ['audit', 'members', 'history']) {
+      await page.goto(`${stage.origin}/console/w/${workspaceId}/${path}`)
+      await page.locator('.table tbody tr').first().waitFor()
+      expect([width, path, await page.evaluate(brokenWords)]).toEqual([width, path, []])
+    }
+  }
+})
+
+/** Runs in the page: words of tables that are on more than one line. */
+function brokenWords(): string[] {
+  const broken = new Set<string>()
+  const texts = document.createTreeWalker(
+    document.querySelector('.table') ?? document.body,
+    NodeFilter.SHOW_TEXT,
+  )
+  for (let node = texts.nextNode(); node; node = texts.nextNode()) {
+    for (const { 0: word, index } of (node.textContent ?? '').matchAll(/[A-Za-z0-9]+/g)) {
+      const range = document.createRange()
+      range.setStart(node, index)
+      range.setEnd(node, index + word.length)
+      const lines = new Set([...range.getClientRects()].map(({ top }) => Math.round(top)))
+      if (lines.size > 1) broken.add(word)
+    }
+  }
+  return [...broken]
+}
 
 test('only the owner of the installation sees its state', async () => {
   const { page } = ada

@@ -80,12 +80,14 @@ const DISABLED_BY_PLAYWRIGHT = [
 ]
 /** Each new context has a window, whose address bar loads pages that cost 1 s of CPU time. */
 const ADDRESS_BAR = ['WebUIOmniboxPopup', 'WebUIOmniboxFullPopup', 'WebUIOmniboxAimPopup']
+/** Leads to this machine, and is no secure context, like a server's name in a LAN. */
+export const LAN_NAME = 'vault.lan.example'
 const OPTIONS = [
   '--no-sandbox',
   '--disable-gpu',
   `--disable-features=${[...DISABLED_BY_PLAYWRIGHT, ...ADDRESS_BAR].join()}`,
   // Another program may listen on the same port of ::1. No other host is asked.
-  '--host-resolver-rules=MAP localhost 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE *.localhost',
+  `--host-resolver-rules=MAP localhost 127.0.0.1, MAP ${LAN_NAME} 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE *.localhost`,
 ]
 
 /** Playwright's handlers would keep this process. */
@@ -312,6 +314,8 @@ async function openVisitor(
   }
 }
 
+const COOP_IGNORED = 'The Cross-Origin-Opener-Policy header has been ignored, because the URL'
+
 /** Messages and policy violations of workers arrive with those of the page. */
 function watch(context: BrowserContext, page: Page, origin: string, wrong: string[]): void {
   page.on('console', (message) => {
@@ -321,7 +325,9 @@ function watch(context: BrowserContext, page: Page, origin: string, wrong: strin
       /^Failed to load resource: (the server responded with a status|net::ERR_(INTERNET_DISCONNECTED|CONNECTION_REFUSED|CONNECTION_RESET|EMPTY_RESPONSE|INCOMPLETE_CHUNKED_ENCODING))/.test(
         message.text(),
       )
-    if (/^(error|warning|assert)$/.test(message.type()) && !isRefusal) {
+    // At a plain http address, where the page only says why it does not start.
+    const isInsecure = message.text().startsWith(COOP_IGNORED)
+    if (/^(error|warning|assert)$/.test(message.type()) && !isRefusal && !isInsecure) {
       wrong.push(`${message.type()}: ${message.text()}`)
     }
   })

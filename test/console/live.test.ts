@@ -53,6 +53,44 @@ test('a refused call appears immediately, and one signed link allows what it lac
   expect(await call({ token })).not.toBe('domain_blocked')
 })
 
+test('a change that is about to be signed does not move while calls arrive', async () => {
+  const { page, button, call } = employer
+  await call({ token, host: 'moving.example' })
+  const row = entryOf('moving.example')
+  await row.getByRole('button', { name: 'Allow this' }).click()
+  const sign = row.getByRole('button', { name: 'Sign and allow' })
+  await sign.waitFor()
+  for (const [width, first] of [
+    [1280, 1],
+    [390, 4],
+  ] as const) {
+    await page.setViewportSize({ width, height: 844 })
+    const before = await sign.boundingBox()
+    await page.mouse.move(0, 0)
+    for (const at of [0, 1, 2]) await call({ token, host: `other-${width}-${at}.example` })
+    await page.getByText(`${first + 2} new calls`).waitFor()
+    expect(await sign.boundingBox()).toEqual(before)
+    expect(await entryOf(`other-${width}`).count()).toBe(0)
+  }
+  await page.setViewportSize({ width: 1280, height: 800 })
+  await button('Cancel').click()
+  await page.mouse.move(0, 0)
+  await entryOf('other-390-2').waitFor()
+  expect(await page.getByText(/new calls?$/).count()).toBe(0)
+})
+
+test('a row does not move while someone points at its button', async () => {
+  const { page, call } = employer
+  const allow = entryOf('moving.example').getByRole('button', { name: 'Allow this' })
+  await allow.hover()
+  const before = await allow.boundingBox()
+  await call({ token, host: 'pointed.example' })
+  await page.getByText('1 new call', { exact: true }).waitFor()
+  expect(await allow.boundingBox()).toEqual(before)
+  await page.mouse.move(0, 0)
+  await entryOf('pointed.example').waitFor()
+})
+
 test('a policy that refused a call gains exactly the one method, and the value stays', async () => {
   const { ada, page, button, call } = employer
   expect(await call({ token, method: 'POST' })).toBe('policy_blocked')

@@ -1,7 +1,7 @@
 /**
- * `cloakroom echo`: an API on this machine to try calls with. Its certificate is made at the start and its
- * key is never written down. A resolver reaches and trusts it by three settings; a server that is started
- * behind `--` has them.
+ * `cloakroom echo`: an API on this machine to try calls with. Its certificate is made at the start, and its
+ * key is never written down. Three settings make a resolver reach and trust the API; a server that is started
+ * behind `--` gets them, and logs only warnings, because the requests are printed on the same terminal.
  */
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -29,7 +29,7 @@ export const echo: Action<typeof echoOptions> = async (context, command, options
     announce(context, api.port, settings, command.length > 0)
     if (command.length === 0) return await untilStopped()
     return await runChild(context.host, command, {
-      env: { ...inherited(context.env), ...settings },
+      env: { LOG_LEVEL: 'warning', ...inherited(context.env), ...settings },
       masked: {},
     })
   } finally {
@@ -38,7 +38,7 @@ export const echo: Action<typeof echoOptions> = async (context, command, options
   }
 }
 
-/** What tells a resolver where the API is, and whose certificate it has. @throws CliError */
+/** The settings by which a resolver finds the API and trusts its certificate. @throws CliError */
 function settingsFor({ env }: Context, certificateFile: string): Record<string, string> {
   const settings = {
     RESOLVER_HOSTS: `${ECHO_HOST}=127.0.0.1`,
@@ -65,10 +65,10 @@ function announce(
     output.raw(`${JSON.stringify({ url, allow: `${ECHO_HOST}:${port}`, settings })}\n`)
     return
   }
-  output.warn(`The echo API is at ${url} and shows here what it receives.`)
+  output.warn(`The echo API listens at ${url} and prints each request here.`)
   if (hasCommand) return
   const words = Object.entries(settings).map(([name, value]) => `${name}=${quoted(value)}`)
-  output.warn('A server that reaches and trusts it is started in another terminal with:')
+  output.warn('In another terminal, start a server that reaches and trusts it:')
   output.raw(`${words.join(' ')} cloakroom serve\n`)
   output.warn('Stop: Ctrl-C')
 }
@@ -83,8 +83,6 @@ function print({ output }: Context, { method, path, headers, bytes }: Shown): vo
     return
   }
   const width = Math.max(...Object.keys(headers).map((name) => name.length))
-  const lines = Object.entries(headers).map(
-    ([name, value]) => `\n  ${name.padEnd(width)}  ${value}`,
-  )
-  output.say(`${method} ${path} (${bytes} bytes)${lines.join('')}`)
+  const lines = Object.entries(headers).map(([name, value]) => `  ${name.padEnd(width)}  ${value}`)
+  output.say(`${method} ${path} (${bytes} bytes)`, ...lines)
 }

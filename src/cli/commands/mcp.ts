@@ -1,9 +1,9 @@
 /**
  * `cloakroom mcp`: tools for an AI agent over the Model Context Protocol (stdio). No tool returns a
- * value, and none asks for one: an agent learns names, makes calls through the resolver, and sees what the
- * audit says of it.
+ * value, and none asks for one: an agent learns names, makes calls through the resolver, and reads the audit
+ * records of its own calls.
  */
-import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
+import { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import { z } from 'zod'
 import { version } from '../../../package.json'
 import { InvalidToken } from '../../client/delivery/delivery.ts'
@@ -12,13 +12,13 @@ import { listAuditLogs } from '../../features/audit/contract.ts'
 import { getResolverHealth } from '../../features/health/contract.ts'
 import { endsWithin } from '../../platform/async/timeout.ts'
 import { parseToken } from '../../platform/crypto/token.ts'
-import { printableJson } from '../../platform/printable.ts'
 import { placeholderOf } from '../../platform/secret_name.ts'
-import { listCredentials, outboundMethods, resolveCall } from '../../resolver/contract.ts'
+import { listCredentials, outboundMethods } from '../../resolver/contract.ts'
 import type { mcpOptions } from '../catalogue/options.ts'
 import type { Action } from '../command.ts'
 import type { Context } from '../context.ts'
-import { StdioTransport } from '../mcp_transport.ts'
+import { defineTool, RESULT_BYTES, serveTools, type Tool } from '../mcp/tools.ts'
+import { StdioTransport } from '../mcp/transport.ts'
 import { callResolver, environmentFor } from '../resolver_call.ts'
 import { tokenFor } from '../session/saved_tokens.ts'
 import { explain, sentences } from '../terminal/explain.ts'
@@ -27,112 +27,81 @@ const AUDIT_TIMEOUT_MS = 3000
 
 export const mcp: Action<typeof mcpOptions> = async (context, _, options) => {
   const token = await tokenFor(context, options)
-  const server = new McpServer({ name: 'cloakroom', version })
-  addTools(server, context, token)
-  if (await canReadAudit(context, token)) addAudit(server, context, token)
+  const server = new Server({ name: 'cloakroom', version }, { capabilities: { tools: {} } })
+  const audit = (await canReadAudit(context, token)) ? [readAuditTool(context, token)] : []
+  serveTools(server, [...toolsOf(context, token), ...audit])
   const closed = Promise.withResolvers<void>()
-  server.server.onclose = closed.resolve
+  server.onclose = closed.resolve
   const { stdin, stdout } = context.host.streams
   await server.connect(new StdioTransport(stdin, stdout))
   await closed.promise
   return 0
 }
 
-function addTools(server: McpServer, context: Context, token: string): void {
-  server.registerTool(
-    'list_credentials',
-    {
+function toolsOf(context: Context, token: string): Tool[] {
+  return [
+    defineTool({
+      name: 'list_credentials',
       title: 'List credentials',
       description:
-        'List the names of the credentials that you may use, as placeholders such as SVC_SECRET_STRIPE_KEY, with what each is for and where it may be used. Values are never shown.',
-      inputSchema: nothing,
-      outputSchema: z.object({ credentials: z.array(credential) }),
+        'List the names of the credentials that you may use, as placeholders such as SVC_SECRET_STRIPE_KEY, with what each is for and where it may be used. Values are never shown. Pass contains to see only names with that text.',
+      input: z.strictObject({
+        contains: z.string().optional().describe('part of a name, such as STRIPE'),
+      }),
       annotations: READS,
-    },
-    (_, { signal }) =>
-      answer(async () => ({ credentials: await credentialsOf(context, token, signal) })),
-  )
-  server.registerTool(
-    'call_api',
-    {
+      run: async ({ contains = '' }, signal) => {
+        const all = await credentialsOf(context, token, signal)
+        const part = contains.toUpperCase()
+        return { credentials: all.filter(({ placeholder }) => placeholder.includes(part)) }
+      },
+    }),
+    defineTool({
+      name: 'call_api',
       title: 'Call an API',
-      description:
-        'Send an HTTPS request. Write SVC_SECRET_<NAME> in a header where a credential belongs; the resolver puts the value in. Only allowed domains can be reached. JSON goes into body as text, with the header Content-Type: application/json.',
-      inputSchema: z.strictObject({
+      description: `Send an HTTPS request. Write SVC_SECRET_<NAME> in a header where a credential belongs; the resolver puts the value in. Only allowed domains can be reached. JSON goes into body as text, with the header Content-Type: application/json. The answer is JSON with status_code, headers and body (base64 if body_encoding says so). What exceeds ${RESULT_BYTES / 1000} kB is cut, and the member cut says how much: ask the API for fewer fields or a smaller page.`,
+      input: z.strictObject({
         url: z.string().describe('absolute https URL'),
         method: z.enum(outboundMethods).default('GET'),
         headers: z.record(z.string(), z.string()).default({}),
         body: z.string().optional(),
       }),
-      // Without its name: a schema of a tool is no reference.
-      outputSchema: z.object(resolveCall.result.shape),
       // What it does is up to the API.
       annotations: { destructiveHint: true, idempotentHint: false, openWorldHint: true },
-    },
-    ({ url, method, headers, body }, { signal }) => {
-      const request = { target_url: url, method, headers, ...(body === undefined ? {} : { body }) }
-      return answer(() => callResolver(context, token, request, { signal }))
-    },
-  )
-  server.registerTool(
-    'check_status',
-    {
+      run: ({ url, method, headers, body }, signal) => {
+        const request = {
+          target_url: url,
+          method,
+          headers,
+          ...(body === undefined ? {} : { body }),
+        }
+        return callResolver(context, token, request, { signal })
+      },
+    }),
+    defineTool({
+      name: 'check_status',
       title: 'Check the resolver',
-      description: 'Tell whether the resolver works and your token is accepted.',
-      inputSchema: nothing,
-      outputSchema: z.object({
-        resolver: z.string(),
-        token: z.string().describe('accepted, or what is wrong with it'),
-        credentials: z.number().int().optional(),
-      }),
-      annotations: READS,
-    },
-    (_, { signal }) => answer(() => checkStatus(context, token, signal)),
-  )
-}
-
-function addAudit(server: McpServer, context: Context, token: string): void {
-  server.registerTool(
-    'read_audit',
-    {
-      title: 'Read the audit',
       description:
-        'Show what was recorded of your requests: allowed, blocked and failed, newest first.',
-      inputSchema: z.strictObject({ limit: z.number().int().min(1).max(100).default(20) }),
-      outputSchema: z.object({ records: listAuditLogs.result }),
+        'Check whether the resolver works and accepts your token. The answer has resolver, token (accepted, or what is wrong with it) and the number of credentials.',
+      input: z.strictObject({}),
       annotations: READS,
-    },
-    ({ limit }) => answer(async () => ({ records: await readAudit(context, token, limit) })),
-  )
+      run: (_, signal) => checkStatus(context, token, signal),
+    }),
+  ]
 }
 
-const nothing = z.strictObject({})
+function readAuditTool(context: Context, token: string): Tool {
+  return defineTool({
+    name: 'read_audit',
+    title: 'Read the audit',
+    description:
+      'Show the audit records of your requests: allowed, blocked and failed, newest first.',
+    input: z.strictObject({ limit: z.number().int().min(1).max(100).default(20) }),
+    annotations: READS,
+    run: async ({ limit }) => ({ records: await readAudit(context, token, limit) }),
+  })
+}
+
 const READS = { readOnlyHint: true, idempotentHint: true, openWorldHint: false }
-const credential = listCredentials.result.element.omit({ name: true }).extend({
-  placeholder: z.string(),
-})
-
-type ToolAnswer = {
-  content: { type: 'text'; text: string }[]
-  structuredContent?: Record<string, unknown>
-  isError?: boolean
-}
-
-/** As text and as data, the same; a refusal is sentences with its code. */
-async function answer(act: () => Promise<Record<string, unknown>>): Promise<ToolAnswer> {
-  try {
-    const text = printableJson(await act(), 2)
-    return { content: [{ type: 'text', text }], structuredContent: JSON.parse(text) }
-  } catch (error) {
-    return {
-      // An agent decides by the code, whoever it is of.
-      content: [
-        { type: 'text', text: sentences({ ...explain(error), isOfServer: true }).join('\n') },
-      ],
-      isError: true,
-    }
-  }
-}
 
 /** Of the environment that was named, or of all that the token is for. */
 async function credentialsOf(context: Context, token: string, signal: AbortSignal) {

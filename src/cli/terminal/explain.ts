@@ -11,7 +11,7 @@ import {
   EX_REFUSED,
   EX_USAGE,
 } from '../../platform/exit_codes.ts'
-import { type FieldFault, inWords } from '../../platform/fault.ts'
+import { type FieldFault, type Fix, inWords } from '../../platform/fault.ts'
 import { asOne, printableJson, printableLines } from '../../platform/printable.ts'
 import { UnresolvedReference } from '../../platform/references.ts'
 import { Refusal } from '../../sigchain/index.ts'
@@ -23,6 +23,9 @@ export type Explanation = {
   code: string
   message: string
   hint: string | null
+  /** What removes the cause, for programs. */
+  fix: Fix | null
+  docs: string | null
   /** What the server refused of a request, part by part. */
   fields: readonly FieldFault[]
   /** The code is said to people too: it is what the server's documentation lists. */
@@ -66,9 +69,14 @@ function unverified(error: unknown): CliError | null {
 /** As it is printed on standard error: sentences for people, one line of JSON for scripts. */
 export function errorText(explanation: Explanation, json: boolean): string {
   if (!json) return `cloakroom: ${sentences(explanation).join('\n')}\n`
-  const { code, message, hint, fields } = explanation
-  const error = { code, message, hint, ...(fields.length > 0 ? { fields } : {}) }
-  return `${printableJson({ error })}\n`
+  return `${printableJson({ error: errorData(explanation) })}\n`
+}
+
+/** An error for programs. */
+export function errorData(explanation: Explanation): Record<string, unknown> {
+  const { code, message, hint, fields, fix, docs } = explanation
+  const advice = { ...(fix ? { fix } : {}), ...(docs ? { docs } : {}) }
+  return { code, message, hint, ...(fields.length > 0 ? { fields } : {}), ...advice }
 }
 
 /** For people, a line each; names and sentences in them come from elsewhere. */
@@ -82,7 +90,7 @@ export function sentences({ code, message, hint, fields, isOfServer }: Explanati
 }
 
 function own({ exitCode, code, message, hint }: CliError): Explanation {
-  return { exitCode, code, message, hint, fields: [], isOfServer: false }
+  return { exitCode, code, message, hint, fix: null, docs: null, fields: [], isOfServer: false }
 }
 
 const OWN_AUTHORITY =
@@ -105,7 +113,7 @@ const HINTS: Record<string, string> = {
   rate_limited: 'wait a moment and run the command again',
 }
 
-function explainApi({ code, status, message, fields }: ApiError): Explanation {
+function explainApi({ code, status, message, fields, fix, docs }: ApiError): Explanation {
   if (code === NO_CODE) {
     return own(new CliError(code, message, GATEWAY.includes(status) ? OF_A_PROXY : NOT_OURS))
   }
@@ -114,10 +122,20 @@ function explainApi({ code, status, message, fields }: ApiError): Explanation {
     code,
     // The sentence of a 422 repeats the first of the fields that follow it.
     message: asOne(message.replace(inWords('', fields.slice(0, 1)), '')),
-    hint: HINTS[fields.length > 0 ? `${code} of parts` : code] ?? HINTS[code] ?? null,
+    hint:
+      hintOf(fix) ?? HINTS[fields.length > 0 ? `${code} of parts` : code] ?? HINTS[code] ?? null,
+    fix,
+    docs,
     fields,
     isOfServer: true,
   }
+}
+
+function hintOf(fix: Fix | null): string | null {
+  if (fix === null) return null
+  return 'command' in fix
+    ? `run: ${fix.command.join(' ')}`
+    : `the server's setting is ${fix.setting}`
 }
 
 function exitCodeOf(status: number): number {

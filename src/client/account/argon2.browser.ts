@@ -1,7 +1,7 @@
 /** `argon2.ts` in a browser: in a worker of its own, which is loaded when it is needed and ends with its work. */
 import { scriptUrl } from '../../platform/script_url.browser.ts'
 import type { Argon2Costs } from './argon2.ts'
-import type { Argon2Order } from './argon2_worker.ts'
+import type { Argon2Order, Argon2Reply } from './argon2_worker.ts'
 
 /** Put in by the build. */
 declare const ARGON2_WORKER: string
@@ -13,8 +13,10 @@ export function argon2id(
 ): Promise<Uint8Array> {
   const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>()
   const worker = new Worker(scriptUrl(ARGON2_WORKER), { type: 'module' })
-  worker.onmessage = ({ data }: MessageEvent<Uint8Array>) => resolve(data)
-  worker.onerror = ({ message: why }) => reject(new Error(`Argon2 did not run: ${why}`))
+  const fail = (why: string) => reject(new Error(`Argon2 did not run: ${why}`))
+  worker.onmessage = ({ data }: MessageEvent<Argon2Reply>) =>
+    'failure' in data ? fail(data.failure) : resolve(data)
+  worker.onerror = ({ message: why }) => fail(why)
   worker.postMessage({ message, salt, memory_kib, iterations, parallelism } satisfies Argon2Order)
   return promise.finally(() => worker.terminate())
 }

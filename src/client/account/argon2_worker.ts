@@ -1,11 +1,17 @@
-/** The worker of `argon2.browser.ts`: takes one order and posts 32 bytes. */
+/**
+ * The worker of `argon2.browser.ts`: takes one order and posts 32 bytes, or why there are none. An error in an async
+ * handler would reach nobody, and the caller would wait for ever.
+ */
 import { argon2id } from 'hash-wasm'
 import { KEY_BYTES } from '../../platform/crypto/gcm_message.ts'
 import type { Argon2Costs } from './argon2.ts'
 
 export type Argon2Order = Argon2Costs & { message: Uint8Array; salt: Uint8Array }
 
-export function derive({ message, salt, memory_kib, iterations, parallelism }: Argon2Order) {
+/** The derived key, or the message of the error. */
+export type Argon2Reply = Uint8Array | { failure: string }
+
+export async function derive({ message, salt, memory_kib, iterations, parallelism }: Argon2Order) {
   const costs = { memorySize: memory_kib, iterations, parallelism }
   return argon2id({
     password: message,
@@ -17,5 +23,8 @@ export function derive({ message, salt, memory_kib, iterations, parallelism }: A
 }
 
 self.onmessage = async ({ data }: MessageEvent<Argon2Order>) => {
-  postMessage(await derive(data))
+  const reply: Argon2Reply = await derive(data).catch((error: Error) => ({
+    failure: error.message,
+  }))
+  postMessage(reply)
 }

@@ -6,7 +6,7 @@
 import { z } from 'zod'
 import { withTimeout } from '../../platform/async/timeout.ts'
 import { fromUtf8 } from '../../platform/crypto/encoding.ts'
-import type { FieldFault } from '../../platform/fault.ts'
+import type { FieldFault, Fix } from '../../platform/fault.ts'
 import { readCapped } from '../../platform/http/capped_body.ts'
 import type { Endpoint } from '../../platform/http/endpoint.ts'
 import { validateLarge } from '../../platform/http/validation/validate_large.ts'
@@ -29,6 +29,10 @@ export class ApiError extends Error {
   readonly code: string
   readonly fields: readonly FieldFault[]
   readonly requestId: string | null
+  /** What removes the cause, if the server or this client knows it. */
+  readonly fix: Fix | null
+  /** A page of the documentation with an anchor, such as `cli.md#with-a-token`. */
+  readonly docs: string | null
 
   constructor(status: number, body: Refusal & { error_code?: string; message?: string }) {
     super(body.message ?? `the server answered ${status}`)
@@ -37,6 +41,8 @@ export class ApiError extends Error {
     this.code = body.error_code ?? NO_CODE
     this.fields = body.fields ?? []
     this.requestId = body.request_id ?? null
+    this.fix = body.fix ?? null
+    this.docs = body.docs ?? null
   }
 }
 
@@ -54,16 +60,33 @@ export class AnswerError extends Error {
 /** One that takes too long: the server may be away. */
 export class LateAnswer extends AnswerError {}
 
-type Refusal = { fields?: FieldFault[] | undefined; request_id?: string | undefined }
+type Refusal = {
+  fields?: FieldFault[] | undefined
+  request_id?: string | undefined
+  fix?: Fix | undefined
+  docs?: string | undefined
+}
 
 /** What came of a request: what the contract calls its result, and where the next page begins. */
 export type Received = { data: unknown; beside: unknown; next: string | null; bytes: number }
+
+/** People and agents run what is suggested, so another program, address or hidden word is left out. */
+const ARGUMENT = /^(?!--?(?:server|resolver|ca-file|insecure))[\w.:*@/=,+-]{1,300}$/
+const fix = z.union([
+  z.object({
+    command: z.tuple([z.literal('cloakroom')], z.string().regex(ARGUMENT)),
+  }),
+  z.object({ setting: z.string().regex(/^[A-Z][A-Z0-9_]{1,60}$/) }),
+])
+const docs = z.string().regex(/^[a-z][a-z0-9_-]{0,40}\.md#[a-z0-9_-]{1,80}$/)
 
 const refusal = z.object({
   error_code: z.string(),
   message: z.string(),
   fields: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
   request_id: z.string().optional(),
+  fix: fix.optional().catch(undefined),
+  docs: docs.optional().catch(undefined),
 })
 const success = z.object({ status: z.literal('success'), data: z.unknown().optional() })
 const page = success.extend({ pagination: z.object({ next_cursor: z.string().nullable() }) })

@@ -1,4 +1,4 @@
-/** The page: starts the worker of the keys, then shows the screen of the address. */
+/** The page: starts the worker of the keys and shows the screen of the address, or why it cannot. */
 import './styles/index.css'
 import { QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
@@ -9,40 +9,48 @@ import { ErrorBoundary } from './parts/states/error_boundary.tsx'
 import { applyTheme } from './parts/theme.ts'
 import { queryClient } from './queries.ts'
 import { router } from './router.tsx'
+import { Insecure } from './screens/start/insecure.tsx'
 
 applyTheme()
 
-/** Milliseconds between two words to the worker that somebody works here. */
-const STIR_MS = 10_000
-let stirred = Number.NEGATIVE_INFINITY
-const stir = () => {
-  if (performance.now() - stirred < STIR_MS) return
-  stirred = performance.now()
-  void ask('accounts.stir', null)
-}
-for (const sign of ['pointerdown', 'keydown', 'wheel'] as const) {
-  addEventListener(sign, stir, { passive: true })
-}
-stir()
-
-/** Milliseconds after which a page that is seen asks whether its session was ended elsewhere. */
-const CHECK_MS = 60_000
-const check = () => {
-  if (document.visibilityState !== 'visible' || accountState()?.kind !== 'open') return
-  void ask('accounts.check', null).catch(() => {})
-}
-addEventListener('visibilitychange', check)
-setInterval(check, CHECK_MS)
-
 const root = document.getElementById('root')
-if (root) {
-  createRoot(root).render(
+if (root) createRoot(root).render(isSecureContext ? startConsole() : <Insecure />)
+
+/** Starts the worker of the keys, which needs Web Crypto, and returns the page. */
+function startConsole() {
+  keepUnlockedWhileUsed()
+  checkSessionWhileSeen()
+  return (
     <StrictMode>
       <ErrorBoundary>
         <QueryClientProvider client={queryClient}>
           <RouterProvider router={router} />
         </QueryClientProvider>
       </ErrorBoundary>
-    </StrictMode>,
+    </StrictMode>
   )
+}
+
+/** Tells the worker that someone works here, at most once in this many milliseconds. */
+function keepUnlockedWhileUsed(everyMs = 10_000): void {
+  let last = Number.NEGATIVE_INFINITY
+  const stir = () => {
+    if (performance.now() - last < everyMs) return
+    last = performance.now()
+    void ask('accounts.stir', null)
+  }
+  for (const sign of ['pointerdown', 'keydown', 'wheel'] as const) {
+    addEventListener(sign, stir, { passive: true })
+  }
+  stir()
+}
+
+/** Asks whether the session was ended elsewhere, whenever the page is seen again and at this interval. */
+function checkSessionWhileSeen(everyMs = 60_000): void {
+  const check = () => {
+    if (document.visibilityState !== 'visible' || accountState()?.kind !== 'open') return
+    void ask('accounts.check', null).catch(() => {})
+  }
+  addEventListener('visibilitychange', check)
+  setInterval(check, everyMs)
 }

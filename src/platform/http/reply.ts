@@ -201,12 +201,13 @@ export function presentFault(fault: Fault, surface: Surface, requestId: string):
   const { code: error_code, message, fields } = fault
   const body =
     surface === 'resolver'
-      ? { error_code, message: inWords(message, fields) }
+      ? { error_code, message: inWords(message, fields), ...(fault.fix ? { fix: fault.fix } : {}) }
       : {
           status: 'failure',
           error_code,
           message: fault.status === 422 ? inWords(message, fields?.slice(0, 1)) : message,
           ...(fields ? { fields } : {}),
+          ...(fault.fix ? { fix: fault.fix } : {}),
           request_id: requestId,
         }
   return Response.json(body, { status: fault.status, headers })

@@ -71,12 +71,18 @@ function draw(element: HTMLElement, days: readonly string[], lines: readonly Lin
     series: [{}, ...series],
     axes: [axis, { ...axis, size: 56 }],
     scales: {
-      // A single day would be a point at the edge of years.
-      x: { range: (_, min, max) => (min === max ? [min - DAY, max + DAY] : [min, max]) },
+      // Not the range that uPlot suggests: it stretches a single day to a thousand.
+      x: { range: () => rangeOf(seconds) },
       y: { range: (_, __, most) => [0, Math.max(1, most)] },
     },
     legend: { show: false },
     cursor: { show: false },
   }
   return new Plot(options, data, element)
+}
+
+/** From the first day to the last, in seconds; a single day has a day on each side. */
+function rangeOf(seconds: readonly number[]): [number, number] {
+  const [first = 0, last = first] = [seconds[0], seconds.at(-1)]
+  return first === last ? [first - DAY, last + DAY] : [first, last]
 }

@@ -11,7 +11,7 @@ import {
   useTable,
 } from '@tanstack/react-table'
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { type KeyboardEvent, type ReactNode, useMemo, useRef } from 'react'
+import { Fragment, type KeyboardEvent, type ReactNode, useMemo, useRef } from 'react'
 
 export type Column<Row> = {
   id: string
@@ -157,11 +157,26 @@ function Cell<Row>({ column, row }: { column: Column<Row>; row: Row }) {
   const about = { 'data-name': header, className: isShort ? 'table-short' : undefined }
   return isRowHeader ? (
     <th scope="row" {...about}>
-      {cell(row)}
+      <Breakable content={cell(row)} />
     </th>
   ) : (
-    <td {...about}>{cell(row)}</td>
+    <td {...about}>
+      <Breakable content={cell(row)} />
+    </td>
   )
+}
+
+/** A text that may break between the parts of an address or a name, and not within a word. */
+function Breakable({ content }: { content: ReactNode }) {
+  if (typeof content !== 'string') return content
+  return content.split(/(?<=[/.,:;@_=&?-])/).map((part, at) => (
+    // The parts of one text have no other identity.
+    // biome-ignore lint/suspicious/noArrayIndexKey: see above
+    <Fragment key={at}>
+      {at > 0 ? <wbr /> : null}
+      {part}
+    </Fragment>
+  ))
 }
 
 /** In the place of rows that are out of sight. */

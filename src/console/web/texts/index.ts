@@ -7,6 +7,7 @@ import { common } from './en/common.ts'
 import { errors } from './en/errors.ts'
 import { firstSteps } from './en/first_steps.ts'
 import { history } from './en/history.ts'
+import { insecure } from './en/insecure.ts'
 import { instance } from './en/instance.ts'
 import { live } from './en/live.ts'
 import { members } from './en/members.ts'
@@ -23,6 +24,7 @@ export const texts = {
   agents,
   allowlist,
   audit,
+  insecure,
   instance,
   common,
   errors,

@@ -1,4 +1,5 @@
 /** Where agents may send: what was signed, where the workspace is, and what its rows say where it is not. */
+import type { CallResult } from '../../../../client/http/api.ts'
 import { allowlistChange, signedAllowlist } from '../../../../client/signed/allowlist.ts'
 import { signChange } from '../../../../client/signed/chain.ts'
 import { signingOf } from '../../../../client/vault.ts'
@@ -8,6 +9,13 @@ import {
   removeFromAllowlist,
 } from '../../../../features/allowlist/contract.ts'
 import { listAuditLogs, summariseAudit } from '../../../../features/audit/contract.ts'
+import {
+  canonicalName,
+  type Domain,
+  domainMatches,
+  parseDomain,
+} from '../../../../platform/net/domain.ts'
+import { Refused } from '../failure.ts'
 import type { Held } from '../held.ts'
 import { workspaceOf } from '../places.ts'
 
@@ -58,32 +66,55 @@ async function change<T>(
   return signChange(signing, (chain) => allowlistChange(chain, what), send)
 }
 
-/** Calls that are looked at. */
-const LOOKED_AT = 100
+/** Records that are read of each host, and hosts below a wildcard that are looked at. */
+const MOST_RECORDS = 500
+const MOST_HOSTS = 20
 
-/** Who called it in the last seven days, and with what: that is what would be refused without it. */
-export async function calls(held: Held, { workspaceId, domain }: Of & { domain: string }) {
-  if (domain.startsWith('*.')) return callsBelow(held, workspaceId, domain)
-  const query = { workspace_id: workspaceId, domain, since: '7d', limit: LOOKED_AT }
-  const found = await held.api.call(listAuditLogs, { query })
-  const passed = found.filter(({ reason }) => reason !== 'domain_blocked')
+/**
+ * The calls of the last seven days that the entry allowed: those would be refused without it. The audit is searched by
+ * host name, and each record's URL has the port.
+ */
+export async function calls(
+  { api }: Pick<Held, 'api'>,
+  { workspaceId, domain }: Of & { domain: string },
+) {
+  const entry = parseDomain(domain)
+  if (entry === null) throw new Refused('not_found')
+  const hosts = entry.wildcard ? await hostsBelow(api, workspaceId, entry) : [entry.host]
+  const read = (host: string) => {
+    const query = { workspace_id: workspaceId, domain: host, since: '7d', limit: MOST_RECORDS }
+    return api.call(listAuditLogs, { query })
+  }
+  const pages = await Promise.all(hosts.slice(0, MOST_HOSTS).map(read))
+  const passed = pages.flat().filter((record) => isAllowedBy(entry, record))
   const distinct = (names: (string | null)[]) => [
     ...new Set(names.flatMap((name) => name?.split(',') ?? [])),
   ]
   return {
     calls: passed.length,
-    isWhole: found.length < LOOKED_AT,
+    isWhole: hosts.length <= MOST_HOSTS && pages.every((page) => page.length < MOST_RECORDS),
     agents: distinct(passed.map(({ agent_id }) => agent_id)),
     secrets: distinct(passed.map(({ credential_ref }) => credential_ref)),
   }
 }
 
-/** Of a wildcard only how many: the audit is not searched by the end of a name. */
-async function callsBelow({ api }: Held, workspaceId: string, domain: string) {
+async function hostsBelow(api: Held['api'], workspaceId: string, entry: Domain) {
   const query = { workspace_id: workspaceId, since: '7d' }
   const { by_domain } = await api.call(summariseAudit, { query })
-  const suffix = domain.slice(1).replace(/:\d+$/, '')
-  const below = by_domain.filter((entry) => entry.domain.endsWith(suffix))
-  const sum = below.reduce((all, { count }) => all + count, 0)
-  return { calls: sum, isWhole: true, agents: [], secrets: [] }
+  return by_domain
+    .map(({ domain }) => domain)
+    .filter((host) => domainMatches(entry, host, entry.port))
 }
+
+type AuditRecord = CallResult<typeof listAuditLogs>[number]
+
+/** A record without a URL does not say which port was called, so it counts for every port. */
+function isAllowedBy(entry: Domain, { reason, target_url, target_domain }: AuditRecord): boolean {
+  if (reason === 'domain_blocked') return false
+  const url = target_url === null ? null : URL.parse(target_url)
+  if (url === null) return target_domain !== null && domainMatches(entry, target_domain, entry.port)
+  const port = url.port === '' ? HTTPS_PORT : Number(url.port)
+  return domainMatches(entry, canonicalName(url.hostname) ?? '', port)
+}
+
+const HTTPS_PORT = 443

@@ -1,9 +1,9 @@
 /** A passkey in the list, with what can be done about it. */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
-import { Form } from 'react-aria-components'
+import { useState } from 'react'
 import { Button } from '../../parts/button.tsx'
 import { TextField } from '../../parts/fields/text_field.tsx'
+import { Form } from '../../parts/form.tsx'
 import { FailureNote } from '../../parts/states/failure.tsx'
 import { letPasskeyUnlock, type Passkey } from '../../passkeys/ceremonies.ts'
 import { useCommand } from '../../queries.ts'
@@ -59,8 +59,7 @@ type Props = { passkey: Passkey; done(): void }
 function Renaming({ passkey, done }: Props) {
   const [label, setLabel] = useState(passkey.label)
   const rename = useCommand('passkeys.rename', { changes })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const submit = () => {
     rename.mutate({ id: passkey.id, label }, { onSuccess: done })
   }
   return (
@@ -112,8 +111,7 @@ function Letting({ passkey, done }: Props) {
       return client.invalidateQueries({ queryKey: changes })
     },
   })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const submit = () => {
     letting.mutate()
   }
   return (

@@ -1,9 +1,9 @@
 /** One's own passkeys: what each can do, a new one, another name, and the end of one. */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
-import { Form } from 'react-aria-components'
+import { useState } from 'react'
 import { Button } from '../../parts/button.tsx'
 import { TextField } from '../../parts/fields/text_field.tsx'
+import { Form } from '../../parts/form.tsx'
 import { FailureNote } from '../../parts/states/failure.tsx'
 import { Loading } from '../../parts/states/loading.tsx'
 import { addPasskey } from '../../passkeys/ceremonies.ts'
@@ -49,8 +49,7 @@ function Adding() {
       return client.invalidateQueries({ queryKey: ['passkeys.list'] })
     },
   })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const submit = () => {
     adding.mutate({ label, password })
   }
   return (

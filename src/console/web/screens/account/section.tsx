@@ -1,8 +1,8 @@
 /** A part of the account that changes only when somebody opens it and gives the password. */
-import { type FormEvent, type ReactNode, useId, useState } from 'react'
-import { Form } from 'react-aria-components'
+import { type ReactNode, useId, useState } from 'react'
 import { Button } from '../../parts/button.tsx'
 import { TextField } from '../../parts/fields/text_field.tsx'
+import { Form } from '../../parts/form.tsx'
 import { FailureNote } from '../../parts/states/failure.tsx'
 import { texts } from '../../texts/index.ts'
 
@@ -39,8 +39,7 @@ export function WithPassword({ open, verb, isDanger = false, onSubmit, children 
     setError(null)
     setOpen(false)
   }
-  const submit = async (event: FormEvent) => {
-    event.preventDefault()
+  const submit = async () => {
     setPending(true)
     setError(null)
     try {

@@ -1,9 +1,9 @@
 /** A new token: for whom, where, what it may do, and for how long, said in one sentence before it is made. */
-import { type FormEvent, useState } from 'react'
-import { Form } from 'react-aria-components'
+import { useState } from 'react'
 import { Button } from '../../parts/button.tsx'
 import { Select } from '../../parts/fields/select.tsx'
 import { TextField } from '../../parts/fields/text_field.tsx'
+import { Form } from '../../parts/form.tsx'
 import { Banner } from '../../parts/states/banner.tsx'
 import { EmptyState } from '../../parts/states/empty_state.tsx'
 import { FailureNote } from '../../parts/states/failure.tsx'
@@ -47,8 +47,7 @@ export function Wizard({ workspaceId, projects, given, onMade, onCancel }: Props
     )
   }
   const project = projects.find(({ id }) => id === draft.projectId)
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const submit = () => {
     issue.mutate(orderOf(workspaceId, given, draft), {
       onSuccess: ({ id }) => {
         const { kind, name } = draft
@@ -74,12 +73,7 @@ export function Wizard({ workspaceId, projects, given, onMade, onCancel }: Props
       <Terms draft={draft} change={change} />
       <Summary draft={draft} project={project?.name ?? null} />
       <div className="row">
-        <Button
-          kind="primary"
-          type="submit"
-          isPending={issue.isPending}
-          isDisabled={draft.environment === ''}
-        >
+        <Button kind="primary" type="submit" isPending={issue.isPending}>
           {words.make}
         </Button>
         <Button onPress={onCancel}>{texts.common.cancel}</Button>
@@ -155,6 +149,7 @@ function Where({
       <Select
         label={words.environment}
         options={[...places, ...all(words.everyEnvironment)]}
+        isRequired
         value={environment === '' ? null : environment}
         onChange={(id) => change({ environment: id })}
       />

@@ -1,11 +1,11 @@
 /** The hosts that agents may reach, with who signed each, and what would break without it. */
 import { getRouteApi } from '@tanstack/react-router'
-import { type FormEvent, useState } from 'react'
-import { Form } from 'react-aria-components'
+import { useState } from 'react'
 import { useManages } from '../../frame/manages.ts'
 import type { Output } from '../../keys/messages.ts'
 import { Button } from '../../parts/button.tsx'
 import { TextField } from '../../parts/fields/text_field.tsx'
+import { Form } from '../../parts/form.tsx'
 import { dateOf } from '../../parts/moments.ts'
 import { Confirm } from '../../parts/overlays/confirm.tsx'
 import { say } from '../../parts/overlays/toasts.tsx'
@@ -88,8 +88,7 @@ function Add({ workspaceId }: { workspaceId: string }) {
       update: (before: Listed): Listed => withEntry(before, domain.trim()),
     }),
   })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const submit = () => {
     add.mutate(
       { workspaceId, domain: domain.trim() },
       {
@@ -170,7 +169,7 @@ function Use({ workspaceId, domain }: { workspaceId: string; domain: string }) {
   const { data, error } = useAsk('allowlist.calls', { workspaceId, domain })
   if (error) return <FailureNote error={error} />
   if (!data) return <p role="status">{words.looking}</p>
-  if (data.calls === 0) return <p>{words.unused}</p>
+  if (data.calls === 0) return <p>{data.isWhole ? words.unused : words.unknownUse}</p>
   const who = [
     data.agents.length > 0 ? words.agents(data.agents.join(', ')) : '',
     data.secrets.length > 0 ? words.secrets(data.secrets.join(', ')) : '',

@@ -19,13 +19,26 @@ export function Days({ workspaceId, since, until }: Props) {
     },
   })
   const drawn = useMemo(() => {
-    const days = (data?.by_day ?? []).toSorted((a, b) => a.date.localeCompare(b.date))
-    const values = days.map(({ count }) => count)
+    const counts = new Map((data?.by_day ?? []).map(({ date, count }) => [date, count]))
+    const days = daysBetween([...counts.keys()].sort())
+    const values = days.map((day) => counts.get(day) ?? 0)
     const lines: Line[] = [{ label: words.chart, values, tone: 'accent' }]
-    return { days: days.map(({ date }) => date), lines }
+    return { days, lines }
   }, [data])
   // The records fail with the same words.
   if (!data) return null
   const { requests, blocked, errors } = data.totals
   return <Chart label={words.chart} text={words.chartText(requests, blocked, errors)} {...drawn} />
 }
+
+/** Every day from the first to the last: the summary leaves out days without a request. */
+function daysBetween(sorted: readonly string[]): string[] {
+  const [first = '', last = first] = [sorted[0], sorted.at(-1)]
+  const days: string[] = []
+  for (let at = Date.parse(first); at <= Date.parse(last); at += DAY_MS) {
+    days.push(new Date(at).toISOString().slice(0, 10))
+  }
+  return days
+}
+
+const DAY_MS = 86_400_000

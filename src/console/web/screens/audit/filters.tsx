@@ -1,9 +1,9 @@
 /** What of the audit is shown. It is in the address, so that a link shows the same to a colleague. */
 import { useNavigate } from '@tanstack/react-router'
-import { type FormEvent, useState } from 'react'
-import { Form } from 'react-aria-components'
+import { useState } from 'react'
 import { Button } from '../../parts/button.tsx'
 import { TextField } from '../../parts/fields/text_field.tsx'
+import { Form } from '../../parts/form.tsx'
 import { texts } from '../../texts/index.ts'
 import type { AuditFilters } from './records.ts'
 
@@ -17,8 +17,7 @@ export function Filters({ filters }: { filters: AuditFilters }) {
   const navigate = useNavigate()
   const show = (search: AuditFilters) =>
     void navigate({ from: '/w/$workspaceId/audit', to: '/w/$workspaceId/audit', search })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const submit = () => {
     show(typed)
   }
   return (

@@ -1,8 +1,8 @@
 /** Project, secret, host and agent: each one form, and the next step when it is done. */
-import { type FormEvent, type ReactNode, useState } from 'react'
-import { Form } from 'react-aria-components'
+import { type ReactNode, useState } from 'react'
 import { Button } from '../../parts/button.tsx'
 import { TextField } from '../../parts/fields/text_field.tsx'
+import { Form } from '../../parts/form.tsx'
 import { FailureNote } from '../../parts/states/failure.tsx'
 import { useCommand } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
@@ -21,12 +21,8 @@ type StepFormProps = {
 }
 
 function StepForm({ verb, submit, isPending, error, children }: StepFormProps) {
-  const onSubmit = (event: FormEvent) => {
-    event.preventDefault()
-    submit()
-  }
   return (
-    <Form className="stack form" onSubmit={onSubmit}>
+    <Form className="stack form" onSubmit={submit}>
       {children}
       <div>
         <Button kind="primary" type="submit" isPending={isPending}>

@@ -1,4 +1,4 @@
-/** Calls as they happen: who, what, how it ended and why, held still while somebody reads, and filtered. */
+/** Calls as they happen: who, what, how it ended and why, held still while someone reads or signs, and filtered. */
 import { getRouteApi } from '@tanstack/react-router'
 import { useEffect, useMemo, useState, useSyncExternalStore } from 'react'
 import { AskError } from '../../keys/ask.ts'
@@ -10,6 +10,7 @@ import { EmptyState } from '../../parts/states/empty_state.tsx'
 import { FailureNote } from '../../parts/states/failure.tsx'
 import { texts } from '../../texts/index.ts'
 import { CallRow } from './call_row.tsx'
+import { HoldContext, useHeld } from './hold.ts'
 import { type Call, LiveCalls, type LiveState } from './stream.ts'
 import { type Filter, isShown, type Shown } from './words.ts'
 
@@ -37,22 +38,27 @@ function Stream({ workspaceId, again }: { workspaceId: string; again(): void }) 
     return () => ended.abort()
   }, [live])
   const now = useSyncExternalStore(live.subscribe, live.state)
-  const [held, setHeld] = useState<readonly Call[] | null>(null)
-  const calls = held ?? now.calls
-  const heldIds = new Set(held?.map(({ id }) => id))
-  const waiting = held ? now.calls.filter(({ id }) => !heldIds.has(id)).length : 0
+  const [isPaused, setPaused] = useState(false)
+  const { shown, hold, pointing } = useHeld(now, isPaused)
+  const shownIds = new Set(shown.calls.map(({ id }) => id))
+  const waiting = now.calls.filter(({ id }) => !shownIds.has(id)).length
   return (
     <section className="stack">
       <h1>{words.title}</h1>
       <div className="row">
-        <State now={now} again={again} />
-        <Button onPress={() => setHeld(held ? null : now.calls)}>
-          {held ? words.goOn : words.pause}
-        </Button>
+        <State now={shown} again={again} />
+        <Button onPress={() => setPaused(!isPaused)}>{isPaused ? words.goOn : words.pause}</Button>
         <span role="status">{waiting > 0 ? words.waiting(waiting) : ''}</span>
       </div>
-      {now.isGap ? <Banner kind="warning">{words.gap}</Banner> : null}
-      <Filtered workspaceId={workspaceId} calls={calls} isOpen={now.state === 'open'} />
+      {shown.isGap ? <Banner kind="warning">{words.gap}</Banner> : null}
+      <HoldContext value={hold}>
+        <Filtered
+          workspaceId={workspaceId}
+          calls={shown.calls}
+          isOpen={shown.state === 'open'}
+          pointing={pointing}
+        />
+      </HoldContext>
     </section>
   )
 }
@@ -109,9 +115,14 @@ function Nothing({ isFiltered, all }: { isFiltered: boolean; all(): void }) {
   )
 }
 
-type Listed = { workspaceId: string; calls: readonly Call[]; isOpen: boolean }
+type Listed = {
+  workspaceId: string
+  calls: readonly Call[]
+  isOpen: boolean
+  pointing: ReturnType<typeof useHeld>['pointing']
+}
 
-function Filtered({ workspaceId, calls, isOpen }: Listed) {
+function Filtered({ workspaceId, calls, isOpen, pointing }: Listed) {
   const [filter, change] = useFilter()
   const found = calls.filter((call) => isShown(call, filter))
   const isFiltered = filter.show !== 'all' || filter.agent !== '' || filter.text !== ''
@@ -133,7 +144,7 @@ function Filtered({ workspaceId, calls, isOpen }: Listed) {
         <TextField label={words.text} value={filter.text} onChange={(text) => change({ text })} />
       </div>
       {found.length === 0 && isOpen ? <Nothing isFiltered={isFiltered} all={all} /> : null}
-      <ol className="entries" aria-label={words.list}>
+      <ol className="entries" aria-label={words.list} {...pointing}>
         {found.map((call) => (
           <CallRow key={call.id} workspaceId={workspaceId} call={call} />
         ))}

@@ -10,6 +10,7 @@ import { FailureNote } from '../../parts/states/failure.tsx'
 import { Loading } from '../../parts/states/loading.tsx'
 import { useAsk, useCommand } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
+import { useHold } from './hold.ts'
 import type { Call } from './stream.ts'
 
 const words = texts.live
@@ -46,6 +47,7 @@ export function Proposal({
   if (manages === false && change.kind !== 'policy') return <ForAdmins change={change} />
   return (
     <Banner>
+      <Still />
       <p>{words.change}</p>
       <Shown proposed={data} />
       <div className="row">
@@ -61,6 +63,12 @@ export function Proposal({
       {allow.error ? <FailureNote error={allow.error} /> : null}
     </Banner>
   )
+}
+
+/** The list stands still while this is shown: a press must sign what was read. */
+function Still() {
+  useHold(true)
+  return null
 }
 
 /** What of the record it is worked out from. */

@@ -1,12 +1,12 @@
 /** Inviting: first the keys are looked at, then two people compare their fingerprint, and only then is it signed. */
-import { type FormEvent, useState } from 'react'
-import { Form } from 'react-aria-components'
+import { useState } from 'react'
 import type { Role } from '../../../../platform/grant.ts'
 import { mayChangeMember } from '../../../../sigchain/member_rules.ts'
 import type { Output } from '../../keys/messages.ts'
 import { Button } from '../../parts/button.tsx'
 import { Select } from '../../parts/fields/select.tsx'
 import { TextField } from '../../parts/fields/text_field.tsx'
+import { Form } from '../../parts/form.tsx'
 import { say } from '../../parts/overlays/toasts.tsx'
 import { Banner } from '../../parts/states/banner.tsx'
 import { FailureNote } from '../../parts/states/failure.tsx'
@@ -28,8 +28,7 @@ export function Invite({ workspaceId, ownRole, members }: Props) {
   const possible = roles.filter((each) =>
     mayChangeMember(ownRole, { kind: 'invite', role: each, pending }),
   )
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const submit = () => {
     look.mutate({ workspaceId, email })
   }
   const done = () => {

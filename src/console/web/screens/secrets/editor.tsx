@@ -1,6 +1,5 @@
 /** One secret in one environment: its value, its versions, its policy. */
-import { type FormEvent, useState } from 'react'
-import { Form } from 'react-aria-components'
+import { useState } from 'react'
 import { SECRET_NAME } from '../../../../platform/secret_name.ts'
 import { ask } from '../../keys/ask.ts'
 import { Button } from '../../parts/button.tsx'
@@ -8,6 +7,7 @@ import { Checkbox } from '../../parts/fields/checkbox.tsx'
 import { Select } from '../../parts/fields/select.tsx'
 import { TextArea } from '../../parts/fields/text_area.tsx'
 import { TextField } from '../../parts/fields/text_field.tsx'
+import { Form } from '../../parts/form.tsx'
 import { say } from '../../parts/overlays/toasts.tsx'
 import { Reveal } from '../../parts/reveal.tsx'
 import { FailureNote } from '../../parts/states/failure.tsx'
@@ -92,9 +92,8 @@ function ValueForm({ place, name, environment, cell }: ValueProps) {
   // What was chosen for one secret is not chosen for another whose name is typed then.
   const isSetting = chosen.at === at ? chosen.isSetting : cell?.isSensitive === false
   const save = useSave(place)
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    if (value === '' || save.isPending) return
+  const submit = () => {
+    if (save.isPending) return
     const expectedVersion = cell?.version ?? 0
     save.mutate(
       { ...place, environment, key: name, value, expectedVersion, isSetting },
@@ -114,6 +113,7 @@ function ValueForm({ place, name, environment, cell }: ValueProps) {
         label={cell ? words.newValue : words.value}
         help={words.valueHelp}
         isHidden={!isShown}
+        isRequired
         value={value}
         onChange={setValue}
       />
@@ -125,7 +125,7 @@ function ValueForm({ place, name, environment, cell }: ValueProps) {
       </Checkbox>
       {save.error ? <FailureNote error={save.error} /> : null}
       <div>
-        <Button type="submit" kind="primary" isDisabled={value === ''} isPending={save.isPending}>
+        <Button type="submit" kind="primary" isPending={save.isPending}>
           {words.save}
         </Button>
       </div>

@@ -1,8 +1,8 @@
 /** What secrets stand in: a project, and an environment of it. */
-import { type FormEvent, useState } from 'react'
-import { Form } from 'react-aria-components'
+import { useState } from 'react'
 import { Button } from '../../parts/button.tsx'
 import { TextField } from '../../parts/fields/text_field.tsx'
+import { Form } from '../../parts/form.tsx'
 import { say } from '../../parts/overlays/toasts.tsx'
 import { FailureNote } from '../../parts/states/failure.tsx'
 import { useCommand } from '../../queries.ts'
@@ -63,8 +63,7 @@ type FormProps = {
 
 function NameForm({ label, verb, make, error, isPending }: FormProps) {
   const [name, setName] = useState('')
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const submit = () => {
     make(name)
   }
   return (

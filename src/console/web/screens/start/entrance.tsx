@@ -1,9 +1,9 @@
 /** Address and password, with what else one way in asks for. */
-import { type FormEvent, type ReactNode, useState } from 'react'
-import { Form } from 'react-aria-components'
+import { type ReactNode, useState } from 'react'
 import { Button } from '../../parts/button.tsx'
 import { PasswordField } from '../../parts/fields/password_field.tsx'
 import { TextField } from '../../parts/fields/text_field.tsx'
+import { Form } from '../../parts/form.tsx'
 import { FailureNote } from '../../parts/states/failure.tsx'
 import { texts } from '../../texts/index.ts'
 
@@ -36,8 +36,7 @@ export function Entrance({
 }: Props) {
   const [email, setEmail] = useState(known ?? '')
   const [password, setPassword] = useState('')
-  const onSubmit = (event: FormEvent) => {
-    event.preventDefault()
+  const onSubmit = () => {
     submit({ email, password })
   }
   return (

@@ -1,9 +1,9 @@
 /** Naming, leaving and deleting a workspace. */
-import { type FormEvent, useState } from 'react'
-import { Form } from 'react-aria-components'
+import { useState } from 'react'
 import { accountState, ask } from '../../keys/ask.ts'
 import { Button } from '../../parts/button.tsx'
 import { TextField } from '../../parts/fields/text_field.tsx'
+import { Form } from '../../parts/form.tsx'
 import { Confirm } from '../../parts/overlays/confirm.tsx'
 import { FailureNote } from '../../parts/states/failure.tsx'
 import { Loading } from '../../parts/states/loading.tsx'
@@ -70,8 +70,7 @@ function Naming({ workspace: { id, name: before }, done }: { workspace: Workspac
         ),
     }),
   })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const submit = () => {
     rename.mutate({ workspaceId: id, name }, { onSuccess: done })
   }
   return (

@@ -1,10 +1,10 @@
 /** Where a person comes in: their workspaces and what they are invited to, and making, naming and ending them. */
 import { Link } from '@tanstack/react-router'
-import { type FormEvent, useState } from 'react'
-import { Form } from 'react-aria-components'
+import { useState } from 'react'
 import type { Output } from '../../keys/messages.ts'
 import { Button } from '../../parts/button.tsx'
 import { TextField } from '../../parts/fields/text_field.tsx'
+import { Form } from '../../parts/form.tsx'
 import { Banner } from '../../parts/states/banner.tsx'
 import { FailureNote } from '../../parts/states/failure.tsx'
 import { Loading } from '../../parts/states/loading.tsx'
@@ -99,8 +99,7 @@ function Invitations({ invited }: { invited: readonly Workspace[] }) {
 function Create() {
   const [name, setName] = useState('')
   const create = useCommand('workspaces.create', { changes: ['workspaces.list'] })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const submit = () => {
     create.mutate({ name }, { onSuccess: () => setName('') })
   }
   return (

@@ -24,9 +24,11 @@ export const allowlist = {
   removeNamed: (domain: string) => `Remove ${domain}?`,
   looking: 'Looking for what used it lately',
   unused: 'Nothing called it in the last 7 days.',
+  unknownUse:
+    'Too many calls went to other ports of this host to search them all. Look in the audit log.',
   used: (calls: number, isWhole: boolean) => {
-    const counted = calls === 1 && isWhole ? '1 call' : `${calls} calls`
-    return `${isWhole ? counted : `More than ${calls} calls`} went there in the last 7 days:`
+    const counted = calls === 1 ? '1 call' : `${calls} calls`
+    return `${isWhole ? counted : `At least ${counted}`} went there in the last 7 days:`
   },
   agents: (names: string) => `by ${names}`,
   secrets: (names: string) => `with ${names}`,

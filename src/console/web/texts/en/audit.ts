@@ -32,7 +32,7 @@ export const audit = {
   toNewest: 'To the newest',
   chart: 'Requests by day',
   chartText: (requests: number, blocked: number, errors: number) =>
-    `${requests} requests in this time: ${blocked} blocked, ${errors} failed.`,
+    `${requests === 1 ? '1 request' : `${requests} requests`} in this time: ${blocked} blocked, ${errors} failed.`,
   exporting: { jsonl: 'Export (JSON lines)', csv: 'Export (CSV)' },
   exportFailed: 'The export failed. Nothing was changed; try again.',
   seen: {

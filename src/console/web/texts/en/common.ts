@@ -30,6 +30,7 @@ export const common = {
   typeToConfirm: (name: string) => `Type ${name} to confirm`,
   atTerminal: 'At a terminal:',
   theCommand: 'the command',
+  required: (label: string) => `${label}: this field is required.`,
   weak: (reason: string) => `It is not strong enough. ${reason}`,
   palette: 'Commands',
   paletteFind: 'What do you want to do?',

@@ -1,0 +1,105 @@
+/**
+ * Lists the tools of `cloakroom mcp` and runs them. Each result is sent once, as text, and has a bound: clients
+ * give a model either the text or the structured content, so a copy costs twice and half an answer misleads.
+ * An error has a sentence as its text and its code as structured content.
+ */
+import type { Server } from '@modelcontextprotocol/sdk/server/index.js'
+import {
+  CallToolRequestSchema,
+  type CallToolResult,
+  type Tool as ListedTool,
+  ListToolsRequestSchema,
+  type ToolAnnotations,
+} from '@modelcontextprotocol/sdk/types.js'
+import { z } from 'zod'
+import { CliError } from '../terminal/cli_error.ts'
+import { errorData, explain, sentences } from '../terminal/explain.ts'
+import { boundedJson, boundedText } from './bounded.ts'
+
+/** Bytes of a result as it is written. */
+export const RESULT_BYTES = 60_000
+/** Bytes that a result needs beside its text. */
+const FRAME_BYTES = 200
+/** Bytes of an error's text, and of its data. */
+const ERROR_BYTES = 4000
+
+export type Tool = {
+  listed: ListedTool
+  run(args: unknown, signal: AbortSignal): Promise<Record<string, unknown>>
+}
+
+type Definition<I extends z.ZodObject> = {
+  name: string
+  title: string
+  description: string
+  input: I
+  annotations: ToolAnnotations
+  run(input: z.output<I>, signal: AbortSignal): Promise<Record<string, unknown>>
+}
+
+export function defineTool<I extends z.ZodObject>(definition: Definition<I>): Tool {
+  const { name, title, description, input, annotations, run } = definition
+  return {
+    listed: { name, title, description, inputSchema: schemaOf(input), annotations },
+    run: (args, signal) => run(parseArguments(name, input, args), signal),
+  }
+}
+
+export function serveTools(server: Server, tools: readonly Tool[]): void {
+  server.setRequestHandler(ListToolsRequestSchema, () => ({
+    tools: tools.map(({ listed }) => listed),
+  }))
+  server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal }) => {
+    try {
+      const tool = tools.find(({ listed }) => listed.name === params.name)
+      if (!tool) throw unknownTool(params.name, tools)
+      const data = await tool.run(params.arguments ?? {}, signal)
+      return resultOf(boundedJson(data, RESULT_BYTES - FRAME_BYTES))
+    } catch (error) {
+      return failureOf(error)
+    }
+  })
+}
+
+/** Clients that pass schemas on to a model's API refuse `propertyNames`, which zod writes for records. */
+function schemaOf(input: z.ZodObject): ListedTool['inputSchema'] {
+  const schema = z.toJSONSchema(input, {
+    target: 'draft-7',
+    io: 'input',
+    override: ({ jsonSchema }) => {
+      delete jsonSchema.propertyNames
+    },
+  })
+  return { ...schema, type: 'object' } as ListedTool['inputSchema']
+}
+
+/** @throws CliError */
+function parseArguments<I extends z.ZodObject>(name: string, input: I, args: unknown): z.output<I> {
+  const parsed = input.safeParse(args)
+  if (parsed.success) return parsed.data
+  const faults = parsed.error.issues.map(({ path, message }) =>
+    path.length === 0 ? message : `${path.join('.')}: ${message}`,
+  )
+  const known = Object.keys(input.shape).join(', ') || 'no arguments'
+  throw new CliError('usage', [`${name} was not run.`, ...faults], `Arguments: ${known}.`)
+}
+
+function unknownTool(name: string, tools: readonly Tool[]): CliError {
+  const known = tools.map(({ listed }) => listed.name).join(', ')
+  return new CliError('not_found', `There is no tool ${name}.`, `Use one of: ${known}.`)
+}
+
+function resultOf(text: string): CallToolResult {
+  return { content: [{ type: 'text', text }] }
+}
+
+function failureOf(error: unknown): CallToolResult {
+  // An agent decides by the code, so the sentence has it for errors of the command line, too.
+  const explanation = { ...explain(error), isOfServer: true }
+  const data = boundedJson(errorData(explanation), ERROR_BYTES)
+  return {
+    ...resultOf(boundedText(sentences(explanation).join('\n'), ERROR_BYTES)),
+    structuredContent: { error: JSON.parse(data) },
+    isError: true,
+  }
+}

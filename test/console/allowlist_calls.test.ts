@@ -1,0 +1,81 @@
+// tier: quick
+/** The calls that the console lists before it removes a host: exactly those that the entry allowed. */
+import { expect, test } from 'bun:test'
+import { calls } from '../../src/console/web/keys/commands/allowlist.ts'
+import { listAuditLogs } from '../../src/features/audit/contract.ts'
+
+const URLS = [
+  'https://api.example.com/v1',
+  'https://api.example.com:8443/v1',
+  'https://pay.example.com/v1',
+  'https://pay.example.com:8443/v1',
+  'https://deep.api.example.com/v1',
+  'https://example.com/v1',
+  'https://other.example.org/v1',
+]
+const record = (target_url: string | null, host = new URL(target_url ?? '').hostname) => ({
+  target_url,
+  target_domain: host,
+  reason: null as string | null,
+  agent_id: target_url ?? host,
+  credential_ref: 'ONE,TWO',
+})
+const records = URLS.map((url) => record(url))
+
+/** A server whose audit finds records by host name only, like the real one. */
+function heldWith(stored: typeof records, padding = 0) {
+  const call = async (
+    endpoint: unknown,
+    { query }: { query: { domain?: string; limit: number } },
+  ) => {
+    if (endpoint !== listAuditLogs) {
+      return {
+        by_domain: [...new Set(stored.map((one) => one.target_domain))].map((domain) => ({
+          domain,
+        })),
+      }
+    }
+    const found = stored.filter(({ target_domain }) => target_domain === query.domain)
+    const others = Array(padding).fill(record(`https://${query.domain}:9/`))
+    return [...others, ...found].slice(0, query.limit)
+  }
+  return { api: { call } } as unknown as Parameters<typeof calls>[0]
+}
+
+const urlsOf = async (domain: string) =>
+  (await calls(heldWith(records), { workspaceId: 'w', domain })).agents
+
+test.each([
+  ['api.example.com', ['https://api.example.com/v1']],
+  ['api.example.com:8443', ['https://api.example.com:8443/v1']],
+  ['*.example.com', ['https://api.example.com/v1', 'https://pay.example.com/v1']],
+  ['*.example.com:8443', ['https://api.example.com:8443/v1', 'https://pay.example.com:8443/v1']],
+  ['api.example.com:9000', []],
+  ['unused.example.net', []],
+])('%s was called at these addresses and no others', async (domain, urls) => {
+  expect((await urlsOf(domain)).sort()).toEqual([...urls].sort())
+})
+
+test('secrets are named once, and a call that was refused for its host is not counted', async () => {
+  const refused = { ...record('https://api.example.com:8443/v2'), reason: 'domain_blocked' }
+  const held = heldWith([...records, refused])
+  expect(await calls(held, { workspaceId: 'w', domain: 'api.example.com:8443' })).toEqual({
+    calls: 1,
+    isWhole: true,
+    agents: ['https://api.example.com:8443/v1'],
+    secrets: ['ONE', 'TWO'],
+  })
+})
+
+test('a reported call without a URL counts for every port of its host', async () => {
+  const held = heldWith([record(null, 'api.example.com')])
+  const at = (domain: string) => calls(held, { workspaceId: 'w', domain })
+  expect((await at('api.example.com:8443')).calls).toBe(1)
+  expect((await at('*.example.com')).calls).toBe(1)
+})
+
+test('"no calls" is never claimed if calls to other ports fill what was read', async () => {
+  const held = heldWith(records, 500)
+  const { isWhole } = await calls(held, { workspaceId: 'w', domain: 'api.example.com:8443' })
+  expect(isWhole).toBe(false)
+})

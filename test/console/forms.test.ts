@@ -1,0 +1,244 @@
+// tier: all
+/**
+ * Every form of the console, sent as it opens: each required field is marked, nothing is sent, and the button works
+ * again. An empty password kept the worker of the keys waiting for ever.
+ */
+import { expect } from 'bun:test'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Page } from 'playwright-core'
+import { requires } from '../support/requires.ts'
+import { answerKnownPasswords, PASSWORD } from './accounts.ts'
+import { type OwnStage, openOwnStage, type Person } from './browser.ts'
+
+const { test, beforeAll, afterAll } = requires('chromium')
+
+const WEB = join(import.meta.dir, '..', '..', 'src', 'console', 'web')
+
+type Form = {
+  /** Below src/console/web/screens. */
+  file: string
+  /** Below /console/; `W` is the workspace. */
+  path: string
+  /** The button that sends it. */
+  verb: string
+  /** Labels of the fields that are marked, in order. */
+  fields: readonly string[]
+  /** What shows the form, or empties it. */
+  open?(page: Page): Promise<unknown>
+  /** Leads to the next form on the same page. */
+  next?(page: Page): Promise<unknown>
+}
+
+const press = (page: Page, name: string) =>
+  page.getByRole('button', { name, exact: true }).first().click()
+const label = (page: Page, name: string) => page.getByLabel(name, { exact: true })
+const pressing = (name: string) => (page: Page) => press(page, name)
+const emptying = (name: string, field: string) => async (page: Page) => {
+  await press(page, name)
+  await label(page, field).last().fill('')
+}
+
+const outside: Form[] = [
+  {
+    ...{ file: 'start/entrance.tsx', path: 'login', verb: 'Log in' },
+    fields: ['E-mail address', 'Password'],
+  },
+  {
+    ...{ file: 'start/entrance.tsx', path: 'register', verb: 'Make an account' },
+    fields: ['E-mail address', 'Password'],
+  },
+  {
+    ...{ file: 'start/entrance.tsx', path: 'recover', verb: 'Recover your account' },
+    fields: ['E-mail address', 'New password', 'Recovery key'],
+  },
+]
+const current = 'Current password'
+const section = { file: 'account/section.tsx', path: 'account' }
+const steps = { file: 'first_steps/steps.tsx', path: 'w/W/first-steps' }
+const inside: Form[] = [
+  { ...steps, verb: 'Make the project', fields: ['Name of the project'] },
+  {
+    ...{ ...steps, verb: 'Store the secret', fields: ['Name of the secret', 'Value'] },
+    open: async (page) => {
+      await label(page, 'Name of the project').fill('billing')
+      await press(page, 'Make the project')
+    },
+  },
+  {
+    ...{ ...steps, verb: 'Allow the host', fields: ['Host'] },
+    open: async (page) => {
+      await label(page, 'Name of the secret').fill('SOME_KEY')
+      await label(page, 'Value').fill('some value')
+      await press(page, 'Store the secret')
+      await label(page, 'Host').fill('')
+    },
+  },
+  {
+    ...{ ...steps, verb: 'Register it and make its token', fields: ['Name of the agent'] },
+    open: async (page) => {
+      await label(page, 'Host').fill('api.example.com')
+      await press(page, 'Allow the host')
+    },
+  },
+  { file: 'workspaces/index.tsx', path: '', verb: 'Make a workspace', fields: ['Name'] },
+  {
+    ...{ file: 'workspaces/changes.tsx', path: '', verb: 'Save', fields: ['New name of Personal'] },
+    open: emptying('Rename', 'New name of Personal'),
+  },
+  { file: 'allowlist/index.tsx', path: 'w/W/allowlist', verb: 'Allow', fields: ['Host'] },
+  {
+    ...{ file: 'members/invite.tsx', path: 'w/W/members', verb: 'Look at their keys' },
+    fields: ['E-mail address'],
+  },
+  {
+    ...{ file: 'agents/wizard.tsx', path: 'w/W/agents', verb: 'Make the token' },
+    ...{ fields: ['Name', 'Environment'], open: pressing('New token') },
+  },
+  {
+    ...{ file: 'secrets/new_project.tsx', path: 'w/W/secrets?pane=project' },
+    ...{ verb: 'Make the project', fields: ['Name of the project'] },
+  },
+  {
+    ...{ file: 'secrets/new_project.tsx', path: 'w/W/secrets?pane=environment' },
+    ...{ verb: 'Make the environment', fields: ['Name of the environment'] },
+  },
+  {
+    ...{ file: 'secrets/editor.tsx', path: 'w/W/secrets?key=SOME_KEY&environment=production' },
+    ...{ verb: 'Save', fields: ['Value'] },
+  },
+  {
+    ...{ ...section, verb: 'Take the new password', fields: [current, 'New password'] },
+    open: pressing('Change the password'),
+  },
+  {
+    ...{ ...section, verb: 'Make the recovery key', fields: [current] },
+    open: pressing('Make a new recovery key'),
+  },
+  {
+    ...{ ...section, verb: 'Replace the keys', fields: [current] },
+    open: pressing('Replace my keys'),
+  },
+  {
+    ...{ ...section, verb: 'Delete the account', fields: [current, 'Type EMAIL to confirm'] },
+    open: pressing('Delete my account'),
+  },
+  {
+    ...{ file: 'account/passkeys.tsx', path: 'account', verb: 'Add a passkey' },
+    fields: ['Name', 'Your password'],
+  },
+  {
+    ...{ file: 'account/passkey_row.tsx', path: 'account', verb: 'Save', fields: ['Name'] },
+    open: async (page) => {
+      await press(page, 'Rename')
+      await label(page, 'Name').first().fill('')
+    },
+  },
+  {
+    ...{ file: 'account/passkey_row.tsx', path: 'account', verb: 'Let it unlock' },
+    ...{ fields: ['Your password'], open: pressing('Let it unlock') },
+  },
+]
+/** Without a required field. */
+const OPTIONAL = ['audit/filters.tsx']
+
+let stage: OwnStage
+let ada: Person
+
+beforeAll(async () => {
+  stage = await openOwnStage((origin) => ({ PASSKEY_ORIGINS: origin }))
+  ada = await stage.person('ada')
+  ada.page.setDefaultTimeout(20_000)
+  await addPasskey(ada)
+})
+afterAll(() => stage.close())
+
+/** On a device that cannot unlock, so that the form that lets it is there. */
+async function addPasskey({ page, tools }: Person) {
+  await answerKnownPasswords(page)
+  await tools.send('WebAuthn.enable')
+  await tools.send('WebAuthn.addVirtualAuthenticator', {
+    options: {
+      ...{ protocol: 'ctap2', ctap2Version: 'ctap2_1', transport: 'internal' },
+      ...{ hasResidentKey: true, hasUserVerification: true, isUserVerified: true },
+      ...{ automaticPresenceSimulation: true, hasPrf: false },
+    },
+  })
+  await page.goto(`${stage.origin}/console/account`)
+  await label(page, 'Name').fill('Key')
+  await label(page, 'Your password').fill(PASSWORD)
+  await press(page, 'Add a passkey')
+  await page.getByText('Logs in; the password unlocks').waitFor()
+}
+
+test('the table has every form of the console', () => {
+  const screens = join(WEB, 'screens')
+  const files = readdirSync(screens, { recursive: true, encoding: 'utf8' })
+  const withForm = files.filter(
+    (file) =>
+      /\.tsx?$/.test(file) && /<Form\b|<form\b/.test(readFileSync(join(screens, file), 'utf8')),
+  )
+  const tested = new Set([...outside, ...inside].map(({ file }) => file))
+  expect(withForm.sort()).toEqual([...tested, ...OPTIONAL].sort())
+})
+
+test('a form outside the account marks its empty fields, sends nothing and stays usable', async () => {
+  const visitor = await stage.visitor('login')
+  for (const form of outside) await sendEmpty(visitor.page, form)
+  await visitor.judge()
+  await visitor.close()
+})
+
+test('the form that unlocks marks an empty password, and unlocks with the password afterwards', async () => {
+  const bob = await stage.personByScreen('bob')
+  const { page } = bob
+  await answerKnownPasswords(page)
+  await page.reload()
+  await bob.sees('Unlock')
+  await sendEmpty(page, { file: '', path: '', verb: 'Unlock', fields: ['Password'] })
+  await page.keyboard.type(PASSWORD)
+  await page.keyboard.press('Enter')
+  await bob.sees('Workspaces')
+  await bob.close()
+})
+
+test('a form inside the account marks its empty fields, sends nothing and stays usable', async () => {
+  for (const form of inside) await sendEmpty(ada.page, form, ada)
+  await ada.judge()
+})
+
+async function sendEmpty(page: Page, { path, verb, fields, open }: Form, person?: Person) {
+  const address = `${stage.origin}/console/${path.replace('W', person?.workspaceId ?? '')}`
+  if (page.url() !== address) await page.goto(address)
+  await open?.(page)
+  const button = page.getByRole('button', { name: verb, exact: true }).last()
+  await button.waitFor()
+  const sent: string[] = []
+  const note = (request: { method(): string; url(): string }) => {
+    if (request.method() !== 'GET') sent.push(request.url())
+  }
+  page.on('request', note)
+  await button.click()
+  const form = page.locator('form').filter({ has: button })
+  const marked = form.locator('.field[data-invalid]')
+  await marked.first().waitFor()
+  const seen = await marked.evaluateAll((elements) =>
+    elements.map((element) => ({
+      label: element.querySelector('label, .react-aria-Label, span')?.textContent,
+      error: element.querySelector('.field-error')?.textContent,
+      hasFocus: element.contains(document.activeElement),
+    })),
+  )
+  page.off('request', note)
+  const labels = fields.map((field) => field.replace('EMAIL', person?.email ?? ''))
+  expect({ verb, seen, sent, isDisabled: await button.isDisabled() }).toEqual({
+    verb,
+    seen: labels.map((name, at) => ({
+      label: name,
+      error: `${name}: this field is required.`,
+      hasFocus: at === 0,
+    })),
+    sent: [],
+    isDisabled: false,
+  })
+}
