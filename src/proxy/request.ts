@@ -4,11 +4,11 @@
  */
 
 import { BODY_LIMIT, type CallBody, contentTypeOf } from '../outbound/call.ts'
-import { styleOfBody } from '../outbound/locations.ts'
 import { Fault } from '../platform/fault.ts'
 import { readCapped } from '../platform/http/capped_body.ts'
 import type { BodyAccount } from '../platform/limits/body_memory.ts'
 import { canonicalHost } from '../platform/net/domain.ts'
+import { overridableBody } from '../platform/policy_check/override_body.ts'
 import { outboundMethods } from '../resolver/contract.ts'
 
 /** `host` or `host:port` in the one form in which they are compared; `null` for what names no host. */
@@ -42,7 +42,7 @@ export async function bodyOf(
 ): Promise<CallBody> {
   const length = declaredLength(request)
   if (request.body === null || length === 0) return null
-  const isSought = isScanned && styleOfBody(contentTypeOf(headers)) !== null
+  const isSought = isScanned && overridableBody(contentTypeOf(headers)) !== null
   if (!isSought && !isSigned) {
     return { stream: request.body, length }
   }

@@ -9,7 +9,6 @@ import { BODY_LIMIT, type CallBody } from '../outbound/call.ts'
 import { isGrpcCall } from '../outbound/grpc/frames.ts'
 import { headersPassedOn, isHandshake } from '../outbound/headers.ts'
 import { forwardPrefixes, resolverLinks } from '../outbound/links.ts'
-import { styleOfBody } from '../outbound/locations.ts'
 import { needsWholeBody } from '../outbound/signing/aws_signature.ts'
 import { refusalFormatOf } from '../outbound/signing/refusal_format.ts'
 import { TOKEN_PATTERN } from '../platform/crypto/token.ts'
@@ -20,6 +19,7 @@ import type { RequestContext } from '../platform/http/route.ts'
 import { toFault } from '../platform/http/unexpected_error.ts'
 import { parsePart } from '../platform/http/validate.ts'
 import type { BodyAccount, BodyMeter } from '../platform/limits/body_memory.ts'
+import { overridableBody } from '../platform/policy_check/override_body.ts'
 import { forwardSettings } from './contract.ts'
 import { perform, type TokenCall } from './resolve.ts'
 import { rewriteBody } from './rewrite_body.ts'
@@ -190,8 +190,8 @@ function settingsOf(headers: Headers): Record<string, string> {
 }
 
 /**
- * The body: whole where placeholders or a signature have to be put in (JSON, forms), otherwise as it
- * arrives.
+ * The body: whole where placeholders or a signature have to be put in, or where it may ask for another method (JSON,
+ * forms), otherwise as it arrives.
  *
  * @throws Fault `payload_too_large`, `validation_error` for a body with GET or HEAD
  */
@@ -210,7 +210,7 @@ async function bodyOf(
   const declared = request.headers.get('content-length')
   const length = declared === null ? null : Number(declared)
   if ((length ?? 0) > BODY_LIMIT) throw tooLarge()
-  const isScanned = isSigned || styleOfBody(contentType) !== null
+  const isScanned = isSigned || overridableBody(contentType) !== null
   // One that is passed on as it arrives is held as far as the upstream has not taken it.
   const stream = request.body.pipeThrough(bounded(account.expect(isScanned ? length : null)))
   return isScanned ? { bytes: await wholeOf(stream) } : { stream, length }

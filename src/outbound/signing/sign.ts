@@ -71,7 +71,7 @@ export type SigningStyle = 'hmac_sha256' | 'aws_sigv4' | 'azure_storage' | 'goog
 
 export type SigningUse = {
   name: string
-  style: SigningStyle
+  style: SigningStyle | 'header' | 'query'
   header: string
   template?: string
   /** Whether the signature would be good at other hosts than that of the call, which is not known for its own. */
@@ -84,12 +84,15 @@ export function usesOf(spec: Signing): SigningUse[] {
     const { secret: name, template } = spec
     return [{ name, style: 'hmac_sha256', header: spec.header.toLowerCase(), template }]
   }
-  const names = [
-    spec.access_key_id,
-    spec.secret_access_key,
-    ...(spec.session_token ? [spec.session_token] : []),
-  ]
-  return names.map((name) => ({ name, style: 'aws_sigv4', header: 'authorization' }))
+  const keys = [spec.access_key_id, spec.secret_access_key].map(
+    (name): SigningUse => ({ name, style: 'aws_sigv4', header: 'authorization' }),
+  )
+  return spec.session_token ? [...keys, sessionTokenUse(spec.session_token, 'header')] : keys
+}
+
+/** A session token is sent as it is, so it is judged by the place that it goes to. */
+export function sessionTokenUse(name: string, place: 'header' | 'query'): SigningUse {
+  return { name, style: place, header: place === 'header' ? 'x-amz-security-token' : '' }
 }
 
 export type Signed = {

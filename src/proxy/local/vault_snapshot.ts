@@ -40,7 +40,7 @@ export type VaultPlace = {
 export type VaultSnapshot = {
   allows(host: string, port: number): boolean
   sealed(name: string): SealedSecret | undefined
-  /** Whether any policy lets a value stand in a body. */
+  /** Whether any policy lets a value stand in a body, or limits methods, which a body may override. */
   scansBodies: boolean
   /** @throws Fault `unreadable_secret` */
   open(sealed: SealedSecret): Secret
@@ -187,8 +187,10 @@ function sealedSecrets(
   let guard: Promise<Guard> | null = null
   return {
     sealed: (name) => sealed.get(name),
-    scansBodies: [...sealed.values()].some(({ policy }) =>
-      policy?.allowed_locations?.some((location) => location === 'json' || location === 'form'),
+    scansBodies: [...sealed.values()].some(
+      ({ policy }) =>
+        policy?.allowed_methods !== undefined ||
+        policy?.allowed_locations?.some((location) => location === 'json' || location === 'form'),
     ),
     open,
     guard: () => {
