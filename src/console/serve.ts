@@ -2,7 +2,7 @@
  * Serves the console's files, which src/dev/console.ts builds and the executable contains. With the headers of each
  * response, no other script runs, nothing is sent to another origin, and no other page can embed or read the console.
  */
-import { gunzipSync } from 'node:zlib'
+import zlib from 'node:zlib'
 import { buildConsoleOnDemand, runsFromSource } from './build_on_demand.ts'
 
 /** Below /console/; every address there that is no file is a route of the page. */
@@ -74,9 +74,11 @@ export type Console = {
   respond(request: Request): Response
 }
 
+/** A file in each encoding, ready to send: anyone may ask for it, so a request must cost nothing but the copy. */
 type Served = {
   br: Uint8Array<ArrayBuffer>
   gz: Uint8Array<ArrayBuffer>
+  plain: Uint8Array<ArrayBuffer>
   etag: string
   type: string
 }
@@ -117,7 +119,7 @@ async function open(): Promise<Console> {
     const index = files.get(INDEX)
     return file || !index ? send(request, file ?? sums, name) : send(request, index, INDEX)
   }
-  return { hash: hashOf(gunzipSync(sums.gz)), respond }
+  return { hash: hashOf(sums.plain), respond }
 }
 
 async function readArchive(): Promise<Map<string, Served>> {
@@ -131,7 +133,8 @@ async function readArchive(): Promise<Map<string, Served>> {
     if (!gz) throw new Error(`the console lacks ${plainName}.gz`)
     const br = await file.bytes()
     const type = MEDIA_TYPES[plainName.split('.').at(-1) ?? ''] ?? 'text/plain;charset=utf-8'
-    files.set(plainName, { br, gz, etag: `"${hashOf(br).slice(0, 32)}"`, type })
+    const etag = `"${hashOf(br).slice(0, 32)}"`
+    files.set(plainName, { br, gz, plain: new Uint8Array(zlib.gunzipSync(gz)), etag, type })
   }
   return files
 }
@@ -140,7 +143,7 @@ function hashOf(bytes: Uint8Array): string {
   return new Bun.CryptoHasher('sha256').update(bytes).digest('hex')
 }
 
-function send(request: Request, { br, gz, etag, type }: Served, name: string): Response {
+function send(request: Request, { br, gz, plain, etag, type }: Served, name: string): Response {
   const headers = new Headers({
     ...HEADERS,
     etag,
@@ -156,7 +159,8 @@ function send(request: Request, { br, gz, etag, type }: Served, name: string): R
   const accepted = request.headers.get('accept-encoding') ?? ''
   const encoding = /\bbr\b/.test(accepted) ? 'br' : /\bgzip\b/.test(accepted) ? 'gzip' : null
   if (encoding) headers.set('content-encoding', encoding)
-  const body = encoding === 'br' ? br : encoding === 'gzip' ? gz : gunzipSync(gz)
-  // Of HEAD the runtime sends the head only.
-  return new Response(body, { headers })
+  const body = encoding === 'br' ? br : encoding === 'gzip' ? gz : plain
+  if (request.method !== 'HEAD') return new Response(body, { headers })
+  headers.set('content-length', String(body.length))
+  return new Response(null, { headers })
 }

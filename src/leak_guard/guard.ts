@@ -40,28 +40,45 @@ export type Pause = () => Promise<unknown>
 
 const eventLoopPause: Pause = () => new Promise((resolve) => setImmediate(resolve))
 
-/** Prepares a guard for any number of calls; it can be kept. Time is linear in the values' size. */
-export function prepareGuard(values: readonly NamedBytes[]): Guard {
-  return complete(prepare(values))
+/**
+ * Prepares a guard for any number of calls; it can be kept. Time is linear in the values' size. `made` is what can be
+ * made of the values in any call.
+ */
+export function prepareGuard(
+  values: readonly NamedBytes[],
+  made: readonly MadeBytes[] = [],
+): Guard {
+  return complete(prepare(values, made))
 }
 
 /** The same with turns of the event loop between. */
 export async function prepareGuardInSteps(
   values: readonly NamedBytes[],
   pause: Pause = eventLoopPause,
+  made: readonly MadeBytes[] = [],
 ): Promise<Guard> {
-  return await runInSteps(prepare(values), pause)
+  return await runInSteps(prepare(values, made), pause)
 }
 
-function* prepare(values: readonly NamedBytes[]): Generator<void, Guard> {
+function* prepare(
+  values: readonly NamedBytes[],
+  made: readonly MadeBytes[],
+): Generator<void, Guard> {
   const collection = new Collection()
   let done = 0
+  const isTimeAfter = ({ bytes }: NamedBytes) => {
+    done += PER_VALUE + bytes.length
+    if (done < BUILD_STEP) return false
+    done = 0
+    return true
+  }
   for (const value of values) {
     collection.addValue(value, MIN_VALUE)
-    done += PER_VALUE + value.bytes.length
-    if (done < BUILD_STEP) continue
-    done = 0
-    yield
+    if (isTimeAfter(value)) yield
+  }
+  for (const value of made) {
+    collection.addMade(value)
+    if (isTimeAfter(value)) yield
   }
   const patterns = yield* collection.patterns(SHORT)
   const names = yield* namePatterns(patterns)

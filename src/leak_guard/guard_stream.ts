@@ -28,6 +28,10 @@ export type StreamOptions = ReleaseOptions & {
 const SMALL_BLOCK = 1024
 /** Most chunks of a stream are short. */
 const STREAM_BLOCK = 2048
+/** Work of a step for each of its bytes: about twice that of ordinary text. Costlier text has shorter steps. */
+const WORK_PER_BYTE = 8
+/** Bytes that are read at once of text that costs more. */
+const COSTLY_BLOCK = 1024
 /** Bytes of an answer that are looked at as JSON between two turns. */
 const CATCH_UP = 262_144
 
@@ -69,11 +73,7 @@ export class GuardStream {
   *pushInSteps(chunk: Uint8Array, step: number): Generator<void, Uint8Array> {
     this.#hold.read(chunk)
     this.#release.append(chunk)
-    for (let from = 0; from < chunk.length; from += step) {
-      if (from > 0) yield
-      const until = from + step >= chunk.length ? this.#hold.position : 0
-      this.#readAll(chunk.subarray(from, from + step), false, until)
-    }
+    yield* this.#readAll(chunk, step, false, this.#hold.position)
     const out: Uint8Array[] = []
     this.#release.give(this.#hold.position, false, out)
     return joined(out)
@@ -90,11 +90,9 @@ export class GuardStream {
   *whole(answer: Uint8Array, step: number, out: Uint8Array[]): Generator<void, void> {
     if (this.#isEmpty) return
     this.#release.takeWhole(answer)
-    for (let from = 0; from < answer.length; from += step) {
-      if (from > 0) yield
-      const isLast = from + step >= answer.length
-      this.#readAll(answer.subarray(from, from + step), isLast, 0)
-      if (!isLast) yield* this.#giveWhole(out)
+    for (const _ of this.#readAll(answer, step, true, 0)) {
+      yield* this.#giveWhole(out)
+      yield
     }
     if (this.#release.isPending) yield* this.#catchUp(this.#length, out)
     if (this.#release.isPending || this.isRedacted) this.#release.give(this.#length, true, out)
@@ -115,13 +113,29 @@ export class GuardStream {
     }
   }
 
-  /** @param due what begins before it is decided in the end */
-  #readAll(chunk: Uint8Array, isLast: boolean, due: number): void {
-    for (let from = 0; from < chunk.length; from += this.#block) {
-      const block = chunk.subarray(from, from + this.#block)
+  /**
+   * A step at a time: of at most `step` bytes, and of what work ordinary text makes of these.
+   *
+   * @param due what begins before it is decided in the end
+   */
+  *#readAll(bytes: Uint8Array, step: number, isLast: boolean, due: number): Generator<void, void> {
+    const most = step * WORK_PER_BYTE
+    let size = this.#block
+    let spent = 0
+    for (let from = 0; from < bytes.length; ) {
+      const block = bytes.subarray(from, from + Math.min(size, step))
+      const before = this.work
+      from += block.length
       this.#length += block.length
-      const isEnd = from + this.#block >= chunk.length
+      const isEnd = from === bytes.length
       this.#read(block, isLast && isEnd, isEnd ? due : 0)
+      if (isEnd) return
+      const work = Math.max(this.work - before, WORK_PER_BYTE * block.length)
+      size = work > 2 * WORK_PER_BYTE * block.length ? COSTLY_BLOCK : this.#block
+      spent += work
+      if (spent < most) continue
+      spent = 0
+      yield
     }
   }
 

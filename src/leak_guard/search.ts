@@ -7,9 +7,9 @@ import { MARGIN, SourceFeed } from './decoding/feed.ts'
 import { MAX_DEPTH, type Reading, Stage } from './decoding/stage.ts'
 import type { Sought } from './matching/candidates.ts'
 import type { Due, FindSink } from './matching/finder.ts'
+import { FragmentFinder } from './matching/fragment_finder.ts'
 import {
   type Fragment,
-  FragmentFinder,
   type FragmentSink,
   type Fragments,
   NO_FRAGMENTS,

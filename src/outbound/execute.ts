@@ -13,6 +13,7 @@ import type { Fault } from '../platform/fault.ts'
 import { jsonResponse } from '../platform/http/json/write.ts'
 import { headersWith } from '../platform/http/reply.ts'
 import type { RequestContext } from '../platform/http/route.ts'
+import type { BodyAccount } from '../platform/limits/body_memory.ts'
 import { readAnswer } from './answer/response.ts'
 import { type Ending, streamAnswer } from './answer/stream.ts'
 import type { Call } from './call.ts'
@@ -64,6 +65,8 @@ export type Principal = {
   /** The fault that stands for any error. */
   faultOf(error: unknown): Fault
   connection: Connection
+  /** What the call holds of bodies. Released when its answer has ended; when `execute` throws, by the caller. */
+  bodies: BodyAccount
 }
 
 /** The caller's: for making it a WebSocket, and for the time that a long answer takes. */
@@ -89,6 +92,7 @@ export async function execute(
   const body = deadline.watch(call.body)
   const watched = body === call.body ? call : { ...call, body }
   const job: Job = { call: watched, deadline, record, address: null }
+  if (call.answer !== 'whole') deadline.afterwards(() => principal.bodies.release())
   // Steps 2 to 8. Step 9: the record is durable before anything is sent.
   const request = await principal.decide((permission) => decide(outbound, job, permission))
   try {
@@ -119,12 +123,15 @@ async function sendWhole(
     request.guard(outbound.steps.of(principal.owner, deadline.signal)),
     deadline.signal,
     request.part,
+    principal.bodies,
   )
   deadline.clear()
   // Step 12: the outcome, into the record of step 9.
   principal.conclude(record.outcome(answer.status_code, answer.redacted))
   const headers = headersWith(record.id, principal.headers)
-  return jsonResponse(answer, { headers }, principal.connection.putOff)
+  return jsonResponse(answer, { headers }, principal.connection.putOff, () =>
+    principal.bodies.release(),
+  )
 }
 
 async function fetched(
@@ -150,6 +157,7 @@ async function sendStreamed(
     isHead: call.method === 'HEAD',
     part: request.part,
     isObject: request.isObject,
+    bodies: principal.bodies,
     links: call.linkBase && record.target && { base: call.linkBase, source: record.target },
     // Step 12 comes when the stream ends.
     onEnd: (status, ending) => concludeEnding(principal, record, status, ending),
@@ -172,6 +180,7 @@ async function exchangeMessages(
     turn: (bytes) => outbound.frames.take(workspaceId, weightOf(bytes)),
     requestId: record.id,
     takesMarks: Boolean(call.mark),
+    bodies: principal.bodies,
     onEnd: (status, ending) => concludeEnding(principal, record, status, ending),
   })
 }
@@ -190,6 +199,7 @@ async function openSocket(
     turn: (bytes) => outbound.frames.take(workspaceId, weightOf(bytes)),
     requestId: record.id,
     connection: principal.connection,
+    bodies: principal.bodies,
     onEnd: (ending) => concludeEnding(principal, record, 101, ending),
   })
   return null

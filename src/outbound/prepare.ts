@@ -5,9 +5,10 @@
 import { Unread, whenRead } from '../platform/async/unread.ts'
 import { Fault } from '../platform/fault.ts'
 import { mayHoldRequests, overrideAmong } from '../platform/policy_check/override.ts'
+import { methodsAskedForIn, overridableBody } from '../platform/policy_check/override_body.ts'
 import { rangeIn, rangesAt } from './answer/part.ts'
 import { checkBytes, checkCounts } from './budget.ts'
-import { bytesOf, type Call, contentTypeOf } from './call.ts'
+import { bytesOf, type Call, type CallBody, contentTypeOf } from './call.ts'
 import type { AddressLookup } from './connection/address_lookup.ts'
 import type { Deadline } from './deadline.ts'
 import { checkCallerHeaders, type HeaderPair } from './headers.ts'
@@ -33,7 +34,7 @@ import { type AskedRequest, checkPolicies } from './policy/policy.ts'
 import type { CallRecord } from './record.ts'
 import { signatureIn } from './signing/anew.ts'
 import { chosenHeader, rangesOf, usesOf } from './signing/sign.ts'
-import type { Signature } from './signing/signature.ts'
+import { headerOf, type Signature } from './signing/signature.ts'
 import { parseTarget, type Target } from './target.ts'
 
 /** What of a process the steps need. */
@@ -134,10 +135,20 @@ function prepare(outbound: Surroundings, job: Job, permission: Permission): Outb
   return new OutboundRequest(outbound, call, parts)
 }
 
-function askedIn({ method, headers, signing }: Call, target: Target): AskedRequest {
+function askedIn({ method, headers, signing, body }: Call, target: Target): AskedRequest {
   const names = [...Object.keys(headers), ...chosenHeader(signing)]
   const isMultipart = mayHoldRequests(contentTypeOf(headers))
-  return { target, method, override: overrideAmong(names), isMultipart }
+  const bodyMethods = methodsIn(headers, body)
+  return { target, method, override: overrideAmong(names), bodyMethods, isMultipart }
+}
+
+/** `null` for a body that may ask for another method and cannot be read. */
+function methodsIn(headers: Call['headers'], body: CallBody): readonly string[] | null {
+  const kind = body && overridableBody(contentTypeOf(headers))
+  if (!kind) return []
+  const isEncoded = !/^(identity)?$/i.test(headerOf(headers, 'content-encoding')?.trim() ?? '')
+  const bytes = bytesOf(body)
+  return bytes === null || isEncoded ? null : methodsAskedForIn(kind, bytes)
 }
 
 /** Hardly any call has placeholders outside of headers, and what may be placed is not read for the others. */

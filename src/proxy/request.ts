@@ -4,10 +4,11 @@
  */
 
 import { BODY_LIMIT, type CallBody, contentTypeOf } from '../outbound/call.ts'
-import { styleOfBody } from '../outbound/locations.ts'
 import { Fault } from '../platform/fault.ts'
 import { readCapped } from '../platform/http/capped_body.ts'
+import type { BodyAccount } from '../platform/limits/body_memory.ts'
 import { canonicalHost } from '../platform/net/domain.ts'
+import { overridableBody } from '../platform/policy_check/override_body.ts'
 import { outboundMethods } from '../resolver/contract.ts'
 
 /** `host` or `host:port` in the one form in which they are compared; `null` for what names no host. */
@@ -37,17 +38,17 @@ export function checkMethod(request: Request): string {
 export async function bodyOf(
   request: Request,
   headers: Record<string, string>,
-  { isScanned, isSigned }: { isScanned: boolean; isSigned: boolean },
+  { isScanned, isSigned, bodies }: { isScanned: boolean; isSigned: boolean; bodies: BodyAccount },
 ): Promise<CallBody> {
   const length = declaredLength(request)
   if (request.body === null || length === 0) return null
-  const isSought = isScanned && styleOfBody(contentTypeOf(headers)) !== null
+  const isSought = isScanned && overridableBody(contentTypeOf(headers)) !== null
   if (!isSought && !isSigned) {
     return { stream: request.body, length }
   }
   const tooLarge = () => new Fault('payload_too_large')
   if ((length ?? 0) > BODY_LIMIT) throw tooLarge()
-  return { bytes: await readCapped(request.body, BODY_LIMIT, tooLarge) }
+  return { bytes: await readCapped(request.body, BODY_LIMIT, tooLarge, bodies.expect(length)) }
 }
 
 /** Whether an answer is told how long, and no longer than what is held whole. */

@@ -9,7 +9,6 @@ import { BODY_LIMIT, type CallBody } from '../outbound/call.ts'
 import { isGrpcCall } from '../outbound/grpc/frames.ts'
 import { headersPassedOn, isHandshake } from '../outbound/headers.ts'
 import { forwardPrefixes, resolverLinks } from '../outbound/links.ts'
-import { styleOfBody } from '../outbound/locations.ts'
 import { needsWholeBody } from '../outbound/signing/aws_signature.ts'
 import { refusalFormatOf } from '../outbound/signing/refusal_format.ts'
 import { TOKEN_PATTERN } from '../platform/crypto/token.ts'
@@ -19,6 +18,8 @@ import { presentForwardFault, type RefusalFormat } from '../platform/http/forwar
 import type { RequestContext } from '../platform/http/route.ts'
 import { toFault } from '../platform/http/unexpected_error.ts'
 import { parsePart } from '../platform/http/validate.ts'
+import type { BodyAccount, BodyMeter } from '../platform/limits/body_memory.ts'
+import { overridableBody } from '../platform/policy_check/override_body.ts'
 import { forwardSettings } from './contract.ts'
 import { perform, type TokenCall } from './resolve.ts'
 import { rewriteBody } from './rewrite_body.ts'
@@ -52,9 +53,9 @@ async function forwardCall(
   const { requestId } = context
   const { token: text, headers } = takeToken(context.request.headers)
   const admitted = await admitToken(services, endpoint, { text, requestId })
-  const response = await perform(services, context, admitted, () => {
+  const response = await perform(services, context, admitted, (_, account) => {
     if (isAnnounced(context.request)) context.expectBytes(BODY_LIMIT)
-    return readForward(context, headers, services.defaultTimeoutMs)
+    return readForward(context, headers, services.defaultTimeoutMs, account)
   })
   const { request } = context
   if (!response || request.headers.get('x-service-rewrite') !== 'body') return response
@@ -121,6 +122,7 @@ async function readForward(
   context: RequestContext,
   headers: Record<string, string>,
   defaultTimeoutMs: number,
+  account: BodyAccount,
 ): Promise<TokenCall> {
   const { request } = context
   const settings = parsePart(forwardSettings, settingsOf(request.headers))
@@ -137,7 +139,7 @@ async function readForward(
       body:
         isCall && !isSigned
           ? request.body && { stream: request.body, length: null }
-          : await bodyOf(request, headers['content-type'], isSigned),
+          : await bodyOf(request, headers['content-type'], isSigned, account),
       answer: isHandshake(request) ? 'socket' : isCall ? 'grpc' : 'streamed',
       signing,
       linkBase: resolverLinks(prefix, () => context.origin),
@@ -188,8 +190,8 @@ function settingsOf(headers: Headers): Record<string, string> {
 }
 
 /**
- * The body: whole where placeholders or a signature have to be put in (JSON, forms), otherwise as it
- * arrives.
+ * The body: whole where placeholders or a signature have to be put in, or where it may ask for another method (JSON,
+ * forms), otherwise as it arrives.
  *
  * @throws Fault `payload_too_large`, `validation_error` for a body with GET or HEAD
  */
@@ -197,6 +199,7 @@ async function bodyOf(
   request: Request,
   contentType: string | undefined,
   isSigned: boolean,
+  account: BodyAccount,
 ): Promise<CallBody> {
   if (!isAnnounced(request)) return null
   // The runtime drops such a body without a word.
@@ -207,8 +210,9 @@ async function bodyOf(
   const declared = request.headers.get('content-length')
   const length = declared === null ? null : Number(declared)
   if ((length ?? 0) > BODY_LIMIT) throw tooLarge()
-  const stream = request.body.pipeThrough(bounded())
-  const isScanned = isSigned || styleOfBody(contentType) !== null
+  const isScanned = isSigned || overridableBody(contentType) !== null
+  // One that is passed on as it arrives is held as far as the upstream has not taken it.
+  const stream = request.body.pipeThrough(bounded(account.expect(isScanned ? length : null)))
   return isScanned ? { bytes: await wholeOf(stream) } : { stream, length }
 }
 
@@ -228,13 +232,14 @@ async function wholeOf(stream: ReadableStream<Uint8Array>): Promise<Uint8Array> 
   }
 }
 
-function bounded(): TransformStream<Uint8Array, Uint8Array> {
+function bounded(meter: BodyMeter): TransformStream<Uint8Array, Uint8Array> {
   let size = 0
   return new TransformStream({
     transform: (chunk, controller) => {
       size += chunk.length
-      if (size > BODY_LIMIT) controller.error(tooLarge())
-      else controller.enqueue(chunk)
+      if (size > BODY_LIMIT) return controller.error(tooLarge())
+      meter.read(chunk.length)
+      controller.enqueue(chunk)
     },
   })
 }

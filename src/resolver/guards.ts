@@ -12,10 +12,12 @@ import type { Snapshot, SnapshotCache } from '../access/snapshots/snapshots.ts'
 import type { LiveToken } from '../access/tokens.ts'
 import {
   type Guard,
+  type MadeBytes,
   type NamedBytes,
   prepareGuard,
   prepareGuardInSteps,
 } from '../leak_guard/index.ts'
+import { derivedValues } from '../outbound/derived_values.ts'
 import type { Steps } from '../outbound/steps.ts'
 import { openSealed, type SealedSecret } from '../platform/crypto/secret_value.ts'
 import { Fault } from '../platform/fault.ts'
@@ -33,6 +35,9 @@ export type GuardParts = {
 type Kept = { guard: Guard; keyNames: readonly string[] }
 /** An environment that a token can open, and which key opens it. */
 type Opened = { place: Granted; keyId: string }
+
+/** A value, and what can be made of it in any call. */
+type Guarded = { value: NamedBytes; made: MadeBytes[] }
 
 /** Under which name the guard of a token is kept, and the names of the keys that it was given. */
 type Opening = { name: string; keyNames: readonly string[] }
@@ -151,8 +156,14 @@ export class GuardCache {
   async #prepare(parts: GuardParts, opened: readonly Opened[]): Promise<Guard> {
     const pause = () => this.#steps.pause(parts.snapshot.workspaceId)
     const values: NamedBytes[] = []
-    for (const { place } of opened) values.push(...(await openAll(parts, place, pause)))
-    return prepareGuardInSteps(values, pause)
+    const derived: MadeBytes[] = []
+    for (const { place } of opened) {
+      for (const { value, made } of await openAll(parts, place, pause)) {
+        values.push(value)
+        derived.push(...made)
+      }
+    }
+    return prepareGuardInSteps(values, pause, derived)
   }
 }
 
@@ -185,11 +196,11 @@ async function openAll(
   parts: GuardParts,
   place: Granted,
   pause: () => Promise<void>,
-): Promise<NamedBytes[]> {
+): Promise<Guarded[]> {
   const { snapshots, snapshot, token } = parts
   const sealed = await snapshots.readEnvironment(snapshot, place.projectId, place.environment)
   const secrets = (sealed ?? []).filter(({ policy }) => policy?.sensitive !== false)
-  const values: NamedBytes[] = []
+  const values: Guarded[] = []
   for (let from = 0; from < secrets.length; from += OPENED_AT_ONCE) {
     if (from > 0) await pause()
     // Asked for anew after each pause: the cached one may have been wiped.
@@ -210,7 +221,9 @@ async function openedKeyOf(parts: GuardParts, place: Granted): Promise<Secret | 
   }
 }
 
-function open(key: Uint8Array, sealed: SealedSecret): NamedBytes[] {
-  const value = openSealed(key, sealed)
-  return value ? [{ name: sealed.key, bytes: value.reveal() }] : []
+function open(key: Uint8Array, sealed: SealedSecret): Guarded[] {
+  const bytes = openSealed(key, sealed)?.reveal()
+  if (!bytes) return []
+  const made = derivedValues(sealed.key, bytes, sealed.policy)
+  return [{ value: { name: sealed.key, bytes }, made }]
 }

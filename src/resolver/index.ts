@@ -4,6 +4,7 @@ import type { Lookup } from '../outbound/connection/address_lookup.ts'
 import { openOutbound } from '../outbound/index.ts'
 import { Scheduler } from '../outbound/scheduler.ts'
 import { type Route, rawRoute } from '../platform/http/route.ts'
+import { bodyMemory } from '../platform/limits/body_memory.ts'
 import type { FeatureServices } from '../platform/services.ts'
 import type { Timers } from '../platform/timers.ts'
 import { allowedDomains } from './allowlist.ts'
@@ -45,6 +46,7 @@ export function openResolver(
     ...access,
     outbound,
     guards,
+    bodies: bodyMemory,
     scheduler: new Scheduler(),
     bulkheads: new Bulkheads({
       width: config.RESOLVER_CONCURRENCY,

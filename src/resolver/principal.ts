@@ -12,6 +12,7 @@ import { basisOf } from '../outbound/policy/judge_again.ts'
 import type { CallRecord, Conclusion } from '../outbound/record.ts'
 import { Fault } from '../platform/fault.ts'
 import { toFault } from '../platform/http/unexpected_error.ts'
+import type { BodyAccount } from '../platform/limits/body_memory.ts'
 import { currentSpan, type Span } from '../platform/trace/span.ts'
 import { type NamedScope, TokenPermission } from './permission.ts'
 import type { ResolverServices } from './services.ts'
@@ -26,12 +27,14 @@ export type Caller = {
   connection: Connection
   /** Headers of an answer that is wrapped in JSON. */
   headers: Record<string, string>
+  bodies: BodyAccount
 }
 
 export class TokenPrincipal implements Principal {
   readonly owner: Owner
   readonly connection: Connection
   readonly headers: Record<string, string>
+  readonly bodies: BodyAccount
   readonly #services: ResolverServices
   readonly #caller: Caller
   /** From what is sent to the end of its answer. */
@@ -43,6 +46,7 @@ export class TokenPrincipal implements Principal {
     this.owner = { workspaceId: caller.token.workspaceId, tokenId: caller.token.id }
     this.connection = caller.connection
     this.headers = caller.headers
+    this.bodies = caller.bodies
     this.#call = currentSpan()?.child('call', {}, 'client')
   }
 

@@ -12,6 +12,7 @@ import { CallRecord } from '../outbound/record.ts'
 import { rateHeaders } from '../platform/http/rate.ts'
 import { readBody } from '../platform/http/request_body.ts'
 import type { RequestContext } from '../platform/http/route.ts'
+import type { BodyAccount } from '../platform/limits/body_memory.ts'
 import { type OutboundCall, resolveCall } from './contract.ts'
 import { withoutOwnToken } from './own_token.ts'
 import type { NamedScope } from './permission.ts'
@@ -36,9 +37,9 @@ export async function resolve(
   const { request, requestId } = context
   const text = bearerText(request.headers)
   const admitted = await admitToken(services, resolveCall, { text, requestId })
-  return await perform(services, context, admitted, async ({ headers }) => {
+  return await perform(services, context, admitted, async ({ headers }, account) => {
     context.expectBytes(resolveCall.bodyLimit)
-    const options = { limit: resolveCall.bodyLimit }
+    const options = { limit: resolveCall.bodyLimit, account }
     const body = await readBody(request, resolveCall.body, options)
     return tokenCallOf(body, headers.get('accept'), services.defaultTimeoutMs)
   })
@@ -49,7 +50,24 @@ export async function perform(
   services: ResolverServices,
   context: RequestContext,
   { token, rate }: Admitted,
-  readCall: (request: Request) => Promise<TokenCall>,
+  readCall: (request: Request, account: BodyAccount) => Promise<TokenCall>,
+): Promise<Response | null> {
+  const account = services.bodies.open(token.workspaceId)
+  try {
+    return await performCounted(services, context, { token, rate }, account, readCall)
+  } catch (error) {
+    account.release()
+    throw error
+  }
+}
+
+/** Releases the account when the answer has ended, but not when it throws. */
+async function performCounted(
+  services: ResolverServices,
+  context: RequestContext,
+  { token, rate }: Admitted,
+  bodies: BodyAccount,
+  readCall: (request: Request, account: BodyAccount) => Promise<TokenCall>,
 ): Promise<Response | null> {
   const { request, requestId } = context
   const { projectId, environment, workspaceId } = token
@@ -57,7 +75,7 @@ export async function perform(
   const turn = services.scheduler.take(workspaceId)
   if (turn) await turn
   const { call, scope, timeoutMs, passesTrace } = await readLive(services, token, () =>
-    readCall(request),
+    readCall(request, bodies),
   )
   // From here on the call's own deadline limits it, not the listener's patience with connections.
   context.holdOpen()
@@ -70,7 +88,7 @@ export async function perform(
     deadline.afterwards(place instanceof Promise ? await place : place)
     const isLong = call.answer !== 'whole'
     const headers = rateHeaders(rate)
-    const caller = { token, record, scope, deadline, isLong, connection: context, headers }
+    const caller = { token, record, scope, deadline, isLong, connection: context, headers, bodies }
     const principal = new TokenPrincipal(services, caller)
     const sent = passesTrace ? { ...call, traceparent: principal.traceparent } : call
     return await execute(services.outbound, principal, { call: sent, deadline, record })

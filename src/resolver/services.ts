@@ -2,6 +2,7 @@
 import type { Access } from '../access/index.ts'
 import type { Outbound } from '../outbound/execute.ts'
 import type { Scheduler } from '../outbound/scheduler.ts'
+import type { BodyMemory } from '../platform/limits/body_memory.ts'
 import type { Log } from '../platform/log.ts'
 import type { Timers } from '../platform/timers.ts'
 import type { Bulkheads } from './bulkhead.ts'
@@ -14,6 +15,8 @@ export type ResolverServices = Access & {
   scheduler: Scheduler
   /** RESOLVER_CONCURRENCY, by workspace. */
   bulkheads: Bulkheads
+  /** What calls hold of bodies. */
+  bodies: BodyMemory
   /** What the answers of calls are searched for. */
   guards: GuardCache
   /** Streams and WebSockets, for as long as they last. */

@@ -1,6 +1,7 @@
 // tier: quick
 /** The console's files: their headers, caching and hash. */
-import { beforeAll, expect, test } from 'bun:test'
+import { beforeAll, expect, spyOn, test } from 'bun:test'
+import zlib from 'node:zlib'
 import { type Console, openConsole } from '../../src/console/serve.ts'
 import { ensureConsole } from '../../src/dev/console.ts'
 
@@ -71,4 +72,20 @@ test('a path without a file serves the page, but a missing asset is 404', async 
     expect(await get(path).text()).toBe(page)
   }
   expect(get('assets/gone-1.js').status).toBe(404)
+})
+
+test('GET and HEAD decompress no file, whatever encodings the client accepts', async () => {
+  const files = await listed()
+  const decompress = spyOn(zlib, 'gunzipSync')
+  for (const { name } of files) {
+    for (const accepted of ['', 'identity', 'gzip', 'br']) {
+      for (const method of ['GET', 'HEAD']) {
+        const headers = { 'accept-encoding': accepted }
+        const asked = new Request(`https://vault.example/console/${name}`, { method, headers })
+        expect((await served.respond(asked).bytes()).length > 0).toBe(method === 'GET')
+      }
+    }
+  }
+  expect(decompress).not.toHaveBeenCalled()
+  decompress.mockRestore()
 })

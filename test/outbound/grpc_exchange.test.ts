@@ -7,6 +7,7 @@ import { Deadline } from '../../src/outbound/deadline.ts'
 import { exchange } from '../../src/outbound/grpc/exchange.ts'
 import { encodeGrpcFrame, framesOf } from '../../src/outbound/grpc/frames.ts'
 import type { AnswerGuard } from '../../src/outbound/guard.ts'
+import { BodyMemory } from '../../src/platform/limits/body_memory.ts'
 import { until } from '../support/until.ts'
 
 const NO_GUARD: AnswerGuard = {
@@ -30,6 +31,7 @@ test('each piece of a message is a sign of life, and not only the message', asyn
     turn: () => null,
     requestId: 'id',
     takesMarks: false,
+    bodies: new BodyMemory().open('w'),
     onEnd: () => {},
   })
   stream.emit('response', { ':status': 200, 'content-type': 'application/grpc' }, 0)

@@ -3,14 +3,16 @@
 import { describe, expect, test } from 'bun:test'
 import { prepareGuard } from '../../src/leak_guard/index.ts'
 import type { Part } from '../../src/outbound/answer/part.ts'
-import { Holding, readFirst } from '../../src/outbound/answer/read_first.ts'
+import { readFirst } from '../../src/outbound/answer/read_first.ts'
 import { readAnswer } from '../../src/outbound/answer/response.ts'
 import { streamAnswer } from '../../src/outbound/answer/stream.ts'
 import { Deadline } from '../../src/outbound/deadline.ts'
 import { CredentialGuard } from '../../src/outbound/guard.ts'
+import { BodyMemory } from '../../src/platform/limits/body_memory.ts'
 
 const VALUE = 'sk_live_0123456789abcdefghijkLMNOP'
 const prepared = prepareGuard([{ name: 'KEY', bytes: Buffer.from(VALUE) }])
+const openBodies = () => new BodyMemory().open('workspace')
 const openGuard = () => new CredentialGuard({ prepared, used: [], made: [] }, async () => {})
 
 type Pieces = Iterable<string | Uint8Array>
@@ -47,6 +49,7 @@ async function streamed(response: Response, part: Part | null = null) {
       isHead: false,
       part,
       isObject: true,
+      bodies: openBodies(),
       onEnd: () => {},
     }),
   )
@@ -97,7 +100,7 @@ describe('no more of an upstream is read than the part that it announced', () =>
     expect([answer.status, await answer.text()]).toEqual([206, 'x y '])
     expect(seen).toEqual({ taken: 1, isCancelled: true })
     const another = answered(206, RANGE, endless(widened))
-    const read = await readAnswer(another.response, openGuard(), abort.signal, part)
+    const read = await readAnswer(another.response, openGuard(), abort.signal, part, openBodies())
     expect(read).toMatchObject({ status_code: 206, body: 'x y ' })
     expect(another.seen).toEqual({ taken: 1, isCancelled: true })
   })
@@ -109,7 +112,7 @@ describe('no more of an upstream is read than the part that it announced', () =>
       await expect(answer).rejects.toMatchObject({ code: 'upstream_protocol_error' })
       expect(seen.taken).toBeLessThan(3)
       const again = answered(206, RANGE, pieces)
-      const read = readAnswer(again.response, openGuard(), abort.signal, part)
+      const read = readAnswer(again.response, openGuard(), abort.signal, part, openBodies())
       await expect(read).rejects.toMatchObject({ code: 'upstream_protocol_error' })
       expect(again.seen.taken).toBeLessThan(3)
     }
@@ -143,43 +146,43 @@ describe('what is read first', () => {
     Array.from({ length: 10 * count }, (_, at) => Math.floor(at / 10))
 
   test('is here as a whole, and held no longer', async () => {
-    const holding = new Holding(50)
-    const read = await readFirst(chunksOf(5), 50, deadline, { holding })
-    expect([read instanceof Uint8Array && [...read], holding.free]).toEqual([numbers(5), 50])
+    const memory = new BodyMemory()
+    const read = await readFirst(chunksOf(5), 50, deadline, memory.open('w'))
+    expect([read instanceof Uint8Array && [...read], memory.taken]).toEqual([numbers(5), 0])
   })
 
   test.each([
-    ['others hold too much', { holding: new Holding(25) }],
-    ['it trickles for too long', { holding: new Holding(1000), maxWait: 0 }],
-  ])('streams where %s, and nothing of it is missing', async (_, bounds) => {
-    const { free } = bounds.holding
-    const read = await readFirst(chunksOf(5), 50, deadline, bounds)
+    ['others hold too much', new BodyMemory(0), undefined],
+    ['it trickles for too long', new BodyMemory(), 0],
+  ])('streams where %s, and nothing of it is missing', async (_, memory, maxWait) => {
+    const read = await readFirst(chunksOf(5), 50, deadline, memory.open('w'), maxWait)
     if (read instanceof Uint8Array) throw new Error('read as a whole')
-    expect(bounds.holding.free).toBeLessThan(free)
     const all: number[] = []
     for (let next = await read.next(); next.value; next = await read.next()) all.push(...next.value)
-    expect([all, bounds.holding.free]).toEqual([numbers(5), free])
+    expect([all, memory.taken]).toEqual([numbers(5), 0])
   })
 
-  test('is let go of when it breaks off or is not wanted any more', async () => {
-    const holding = new Holding(25)
+  test('is released when it breaks off or is not wanted any more', async () => {
+    const memory = new BodyMemory()
     const broken = async function* () {
       yield new Uint8Array(10)
       throw new Error('broken')
     }
-    await expect(readFirst(broken(), 50, deadline, { holding })).rejects.toThrow('broken')
-    expect(holding.free).toBe(25)
-    const read = await readFirst(chunksOf(5), 50, deadline, { holding })
+    const account = memory.open('w')
+    await expect(readFirst(broken(), 50, deadline, account)).rejects.toThrow('broken')
+    expect(memory.taken).toBe(0)
+    const read = await readFirst(chunksOf(5), 50, deadline, account, 0)
     if (read instanceof Uint8Array) throw new Error('read as a whole')
+    expect(memory.taken).toBeGreaterThan(0)
     await read.next()
     await read.return?.()
-    expect(holding.free).toBe(25)
+    expect(memory.taken).toBe(0)
   })
 
   test('is not what is longer, or has no length', async () => {
     for (const length of [11 * 1024 * 1024, Number.NaN]) {
       const chunks = chunksOf(5)
-      expect(await readFirst(chunks, length, deadline)).toBe(chunks)
+      expect(await readFirst(chunks, length, deadline, openBodies())).toBe(chunks)
     }
   })
 })
@@ -209,6 +212,7 @@ describe('digests of what came', () => {
         openGuard(),
         new AbortController().signal,
         null,
+        openBodies(),
       )
       expect(DIGESTS.filter((name) => name in read.headers)).toEqual([...kept])
     }

@@ -22,6 +22,7 @@ import type { UpstreamSocket } from '../../src/outbound/websocket/connect.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { Fault } from '../../src/platform/fault.ts'
 import type { SocketHandlers } from '../../src/platform/http/route.ts'
+import { BodyMemory } from '../../src/platform/limits/body_memory.ts'
 import { openLog } from '../../src/platform/log.ts'
 import { Secret } from '../../src/platform/secret.ts'
 import { LiveCalls } from '../../src/resolver/live_calls.ts'
@@ -149,6 +150,7 @@ async function run(call: Call, answer: () => Response, wire?: UpstreamSocket['wi
     },
     owner: OWNER,
     headers: {},
+    bodies: new BodyMemory().open(OWNER.workspaceId),
     faultOf: (error) => (error instanceof Fault ? error : new Fault('internal_error')),
     connection: {
       request: new Request('http://localhost/'),

@@ -13,6 +13,7 @@ import { Fault } from '../../platform/fault.ts'
 import { commonHeaders, present } from '../../platform/http/reply.ts'
 import { readBody } from '../../platform/http/request_body.ts'
 import { type RequestContext, type Route, rawRoute } from '../../platform/http/route.ts'
+import type { BodyAccount } from '../../platform/limits/body_memory.ts'
 import type { FeatureServices } from '../../platform/services.ts'
 import { MAX_AHEAD_MS, recordAuditLogs } from './contract.ts'
 import type { ReportedRecord } from './reported_record.ts'
@@ -25,10 +26,14 @@ export function ingestionRoutes(
 ): Route[] {
   return [
     rawRoute(recordAuditLogs, async (context: RequestContext) => {
-      const { request, requestId, expectBytes } = context
+      const { request, requestId, expectBytes, countBodies } = context
       const reporter = await reporterOf(recordAuditLogs, context)
       expectBytes(recordAuditLogs.bodyLimit)
-      const records = await readRecords(request, services.clock.now())
+      const records = await readRecords(
+        request,
+        countBodies(reporter.workspaceId),
+        services.clock.now(),
+      )
       const rows = records.map((record) => rowOf(reporter, record))
       const stored = await services.db.transaction((tx) => store(tx, reporter, rows))
       return present(recordAuditLogs, stored, commonHeaders(requestId))
@@ -37,9 +42,13 @@ export function ingestionRoutes(
 }
 
 /** @throws Fault of the body, with the position of each record that is refused */
-async function readRecords(request: Request, now: number): Promise<ReportedRecord[]> {
+async function readRecords(
+  request: Request,
+  account: BodyAccount,
+  now: number,
+): Promise<ReportedRecord[]> {
   const { body: schema, bodyLimit } = recordAuditLogs
-  const body = await readBody(request, schema, { limit: bodyLimit })
+  const body = await readBody(request, schema, { limit: bodyLimit, account })
   const records = Array.isArray(body) ? body : [body]
   const fields = records.flatMap(({ timestamp }, index) =>
     timestamp.getTime() > now + MAX_AHEAD_MS

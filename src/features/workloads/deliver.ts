@@ -25,6 +25,7 @@ import { rateHeaders } from '../../platform/http/rate.ts'
 import { commonHeaders } from '../../platform/http/reply.ts'
 import { readBody } from '../../platform/http/request_body.ts'
 import type { RequestContext } from '../../platform/http/route.ts'
+import type { BodyAccount } from '../../platform/limits/body_memory.ts'
 import { isDeliverable } from '../../platform/policy.ts'
 import {
   isMarked,
@@ -37,10 +38,10 @@ import { type Delivery, type DeliveryScope, deliverEnvironment } from './contrac
 type Scope = { projectId: string; environment: string }
 
 export async function deliver(access: Access, context: RequestContext): Promise<Response> {
-  const { request, requestId, putOff } = context
+  const { request, requestId, putOff, countBodies } = context
   const text = bearerText(request.headers)
   const { token, rate } = await admitToken(access, deliverEnvironment, { text, requestId })
-  const named = await readScope(access, token, request)
+  const named = await readScope(access, token, request, countBodies(token.workspaceId))
   const { projectId, environment } = token
   const record = new CallRecord({ id: requestId, projectId, environment })
   const delivery = await decideDurably(access, token, async (snapshot, snapshots) => {
@@ -70,9 +71,10 @@ async function readScope(
   { tokens }: Access,
   token: LiveToken,
   request: Request,
+  account: BodyAccount,
 ): Promise<DeliveryScope> {
   try {
-    return await readBody(request, deliverEnvironment.body, { optional: true })
+    return await readBody(request, deliverEnvironment.body, { optional: true, account })
   } catch (error) {
     await tokens.confirm(token)
     throw error

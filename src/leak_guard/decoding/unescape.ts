@@ -10,6 +10,8 @@ import { type Reading, Stage } from './stage.ts'
 
 /** After so many bytes without an escape nothing depends on the last one, but for what is open. */
 const CALM = 64
+/** Steps that reading what may be an escape takes, where a byte takes one. */
+const ESCAPE_WORK = 4
 
 export class UnescapeDecoder {
   readonly #reading: Reading
@@ -109,6 +111,7 @@ export class UnescapeDecoder {
     let at = nextEscape(bytes, from, end, kinds)
     for (; at < end; at = nextEscape(bytes, at, end, kinds)) {
       const length = reader.read(at, end, isLast)
+      this.#reading.sink.work += ESCAPE_WORK
       if (length === INCOMPLETE) break
       if (length > 0) {
         feed.appendCopy(bytes, literal, at)

@@ -1,6 +1,10 @@
 /**
  * Where in a text a string may begin: the rolling hash of its first bytes is that of a group of strings.
  * Such candidates wait in a queue, in the order in which they begin; the getters read its head.
+ *
+ * In a text made for it, such as a value's one letter again and again, a string may begin at every byte. So each
+ * candidate costs credit, which bytes of the text earn, and one that overlaps the last costs more. Without credit
+ * a candidate is not compared: all that could be a string from there on is one entry of the queue, *unread*.
  */
 import { type Copy, type Feed, MARGIN } from '../decoding/feed.ts'
 import { GEAR } from './fingerprint.ts'
@@ -12,6 +16,15 @@ export type Sought = { patterns: Patterns }
 /** A copy with fewer windows is searched again: that is cheaper. */
 const MIN_COPY = 16
 
+/** Credit that each byte of a text earns, up to the most that is kept. */
+const PER_BYTE = 1 / 8
+const MAX_CREDIT = 2048
+/** What a candidate costs: texts that no one made for it have few, and none that overlap. */
+const COST = 1
+const COST_OVERLAPPING = 16
+/** Steps that a candidate takes, where a byte takes one. */
+const CANDIDATE_WORK = 8
+
 export class Candidates {
   /** Bytes of the text before the present block. */
   count = 0
@@ -21,9 +34,15 @@ export class Candidates {
   #indices: number[] = []
   #groups: number[] = []
   #starts: number[] = []
+  /** Of an unread entry, up to where it goes; 0 for a candidate. */
+  #untils: number[] = []
   #head = 0
   /** Where those of the present block begin. */
   #fresh = 0
+  #credit = MAX_CREDIT
+  /** The last candidate, and up to where the last unread entry goes. */
+  #last = -Infinity
+  #unreadUntil = 0
 
   constructor(sought: Sought, sink: { work: number }) {
     this.#sought = sought
@@ -43,6 +62,11 @@ export class Candidates {
     return this.#groups[this.#head] ?? 0
   }
 
+  /** Of an unread entry, up to where it goes; 0 for a candidate. */
+  get until(): number {
+    return this.#untils[this.#head] ?? 0
+  }
+
   /** Where it begins in the answer. */
   get start(): number {
     return this.#starts[this.#head] ?? 0
@@ -58,7 +82,9 @@ export class Candidates {
     this.#fresh = this.#indices.length
     let at = from
     let taken = parent ? parent.#fresh : 0
-    for (let piece = parent ? feed.nextCopy(0, least) : -1; piece >= 0; ) {
+    // Where the parent compared nothing, this one looks by itself.
+    const copies = parent !== undefined && !parent.#hasUnread
+    for (let piece = copies ? feed.nextCopy(0, least) : -1; piece >= 0; ) {
       const copy = feed.copyAt(piece)
       // The parent's windows that end in its margin are those of an earlier block.
       const known = Math.max(back, MARGIN - copy.first)
@@ -70,6 +96,18 @@ export class Candidates {
       piece = feed.nextCopy(piece + 1, least)
     }
     this.#scanBytes(feed, at, feed.end)
+  }
+
+  get #hasUnread(): boolean {
+    return this.#unreadUntil > this.count
+  }
+
+  /** After the last block: another text begins. */
+  clear(): void {
+    this.count = 0
+    this.#credit = MAX_CREDIT
+    this.#last = -Infinity
+    this.#unreadUntil = 0
   }
 
   /** What was found in the block is decided, or waits with what was before it. */
@@ -89,6 +127,7 @@ export class Candidates {
     this.#indices.splice(0, this.#head)
     this.#groups.splice(0, this.#head)
     this.#starts.splice(0, this.#head)
+    this.#untils.splice(0, this.#head)
     this.#head = 0
   }
 
@@ -98,6 +137,10 @@ export class Candidates {
     this.#indices = other.#indices.slice(other.#head, other.#fresh)
     this.#groups = other.#groups.slice(other.#head, other.#fresh)
     this.#starts = other.#starts.slice(other.#head, other.#fresh)
+    this.#untils = other.#untils.slice(other.#head, other.#fresh)
+    this.#credit = other.#credit
+    this.#last = other.#last
+    this.#unreadUntil = other.#unreadUntil
     this.#head = 0
     this.endBlock()
   }
@@ -114,17 +157,51 @@ export class Candidates {
     for (; at < to; at++) {
       hash = ((hash << step) + (GEAR[bytes[at] ?? 0] ?? 0)) | 0
       const bit = hash >>> FILTER_SHIFT
-      if (((bits[bit >>> 5] ?? 0) >>> (bit & 31)) & 1) this.#candidate(feed, at, hash)
+      if (((bits[bit >>> 5] ?? 0) >>> (bit & 31)) & 1) at = this.#candidate(feed, at, to, hash)
     }
     this.#sink.work += to - from
   }
 
-  #candidate(feed: Feed, at: number, hash: number): void {
-    this.#sink.work++
+  /** @returns the last byte that was looked at */
+  #candidate(feed: Feed, at: number, to: number, hash: number): number {
+    this.#sink.work += CANDIDATE_WORK
     const group = this.#sought.patterns.groupOf(hash)
-    if (group < 0) return
+    if (group < 0) return at
     const start = at - this.#sought.patterns.parts.window + 1
-    this.#add(this.count + start - MARGIN, group, feed.startOf(start))
+    const index = this.count + start - MARGIN
+    if (index <= this.#unreadUntil && this.#goOn(index, group)) {
+      const end = endOfLetter(feed.bytes, start, at, to)
+      // In a text of one letter each byte goes on like the last one.
+      this.#unreadUntil += end - at
+      this.#untils[this.#untils.length - 1] = this.#unreadUntil
+      return end
+    }
+    const isUnread = !this.#pay(index)
+    this.#add(index, group, feed.startOf(start))
+    if (!isUnread) return at
+    this.#unreadUntil = index + this.#sought.patterns.longestOf(group)
+    this.#untils[this.#untils.length - 1] = this.#unreadUntil
+    return at
+  }
+
+  /** Within the last entry, which is unread and waits: that goes on as far as a string from here would. */
+  #goOn(index: number, group: number): boolean {
+    const last = this.#untils.length - 1
+    if (last < this.#head || this.#untils[last] !== this.#unreadUntil) return false
+    this.#unreadUntil = Math.max(this.#unreadUntil, index + this.#sought.patterns.longestOf(group))
+    this.#untils[last] = this.#unreadUntil
+    return true
+  }
+
+  /** Whether there is credit for a candidate. */
+  #pay(index: number): boolean {
+    const gap = index - this.#last
+    const cost = gap < this.#sought.patterns.parts.window ? COST_OVERLAPPING : COST
+    this.#credit = Math.min(MAX_CREDIT, this.#credit + gap * PER_BYTE)
+    this.#last = index
+    if (this.#credit < cost) return false
+    this.#credit -= cost
+    return true
   }
 
   /** Takes the parent's candidates in a copy over; returns where the others begin. */
@@ -147,5 +224,15 @@ export class Candidates {
     this.#indices.push(index)
     this.#groups.push(group)
     this.#starts.push(start)
+    this.#untils.push(0)
   }
+}
+
+/** The last byte of the run of one letter that the bytes from `from` to `at` belong to; `at` where they differ. */
+function endOfLetter(bytes: Uint8Array, from: number, at: number, to: number): number {
+  const letter = bytes[at]
+  for (let each = from; each < at; each++) if (bytes[each] !== letter) return at
+  let end = at
+  while (end + 1 < to && bytes[end + 1] === letter) end++
+  return end
 }

@@ -3,7 +3,7 @@
  * a candidate waits in a queue until enough of the text is there, and is then looked up by the
  * fingerprints of beginnings, whose polynomials come from a tape in constant time. The work is
  * proportional to the text: candidates are looked up once, in order, and where a text made for it would
- * need more than `PROBES_PER_BYTE` look-ups, all that could be a string is taken for one.
+ * need more look-ups than `PROBES_PER_BYTE` a byte, all that could be a string is taken for one.
  */
 import type { Feed } from '../decoding/feed.ts'
 import { Candidates, type Sought } from './candidates.ts'
@@ -21,7 +21,7 @@ export type FindSink = {
 /** What begins before `position` in the answer must be decided by what is there: it goes out. */
 export type Due = { position: number }
 
-const PROBES_PER_BYTE = 2
+const PROBES_PER_BYTE = 1 / 2
 const MAX_CREDIT = 4096
 /** What is taken for a string unread counts as a part. */
 const UNREAD: Label = { names: [] }
@@ -67,7 +67,7 @@ export class Finder {
     this.#resolve(feed, isLast)
     this.#queue.endBlock()
     if (!isLast) return
-    this.#queue.count = 0
+    this.#queue.clear()
     this.#covered = 0
     this.#credit = MAX_CREDIT
     this.#creditedAt = 0
@@ -100,9 +100,15 @@ export class Finder {
     const queue = this.#queue
     const tape = this.#tape
     while (!queue.isEmpty) {
+      const isDue = isLast || queue.start < this.#due.position
+      if (queue.until > 0) {
+        if (!this.#takeUntil(feed, isDue)) break
+        queue.shift()
+        continue
+      }
       if (this.#low < 0) this.#begin()
       tape.startAt(queue.index)
-      if (!this.#search(feed, isLast || queue.start < this.#due.position)) {
+      if (!this.#search(feed, isDue)) {
         tape.extend(feed, this.#queue.count, this.#queue.count)
         tape.drop(queue.index)
         return
@@ -193,6 +199,19 @@ export class Finder {
     const longest = this.#sought.patterns.longestOf(this.#queue.group)
     if (longest > available && !isLast) return false
     this.#found(feed, Math.min(longest, available), UNREAD)
+    return true
+  }
+
+  /** An entry of the queue that nothing was compared for. No other waits behind it. */
+  #takeUntil(feed: Feed, isDue: boolean): boolean {
+    const { until, start, count } = this.#queue
+    if (until > count && !isDue) return false
+    const end = Math.min(until, count)
+    if (end <= this.#covered) return true
+    this.#covered = end
+    const isTaped = this.#tape.holds(end - 1)
+    const last = isTaped ? this.#tape.endOf(end - 1) : feed.endOf(feed.end - count + end - 1)
+    this.#sink.add(start, last, UNREAD)
     return true
   }
 

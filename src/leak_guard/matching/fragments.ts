@@ -10,14 +10,12 @@
  * on the text around the window, not on how the text was divided and not on the value. A window inside
  * a find of a whole value goes with that one alone (`WaitingFragments`).
  */
-import type { Feed } from '../decoding/feed.ts'
-import { nextStretch } from '../decoding/stretch.ts'
 import { GEAR, LANE_A, LANE_B, POINT_A, POINT_B, power, SealedTable } from './fingerprint.ts'
 import { FRAGMENT, toBytes } from './guarded.ts'
 import { countWindows, pacer, RUN } from './runs.ts'
 
 /** Characters of a run that are replaced on either side of a window. */
-const BESIDE = FRAGMENT - 1
+export const BESIDE = FRAGMENT - 1
 
 /** A window that stands in an answer, and the stretch around it that goes with it. */
 export type Fragment = {
@@ -40,7 +38,7 @@ const OUT_B = power(POINT_B, FRAGMENT)
 /** What adding a byte costs beside searching it. */
 const PER_BYTE_ADDED = 16
 /** The bytes that runs consist of. */
-const IS_RUN = new Uint8Array(256)
+export const IS_RUN = new Uint8Array(256)
 for (const character of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/_=.~-') {
   IS_RUN[character.charCodeAt(0)] = 1
 }
@@ -123,7 +121,7 @@ function second(hash: number): number {
   return Math.imul(hash, 0x9e3779b1)
 }
 
-function isMarked(bits: Int32Array, hash: number, bitShift: number): boolean {
+export function isMarked(bits: Int32Array, hash: number, bitShift: number): boolean {
   const bit = hash >>> bitShift
   if ((((bits[bit >>> 5] ?? 0) >>> (bit & 31)) & 1) === 0) return false
   const other = second(hash) >>> bitShift
@@ -131,7 +129,7 @@ function isMarked(bits: Int32Array, hash: number, bitShift: number): boolean {
 }
 
 /** The polynomials of the last 16 bytes. */
-class Window {
+export class Window {
   a = 0
   b = 0
 
@@ -153,93 +151,5 @@ class Window {
     this.a = 0
     this.b = 0
     for (let from = at - FRAGMENT + 1; from <= at; from++) this.add(bytes[from] ?? 0, -1)
-  }
-}
-
-/** Finds fragments in the answer itself. */
-export class FragmentFinder {
-  readonly #sink: FragmentSink
-  #fragments: Fragments
-  readonly #window = new Window()
-  #hash = 0
-  /** Bytes of the run that the text ends with. */
-  #run = 0
-  /** Where the window was last; -1 when that was in another block. */
-  #looked = -1
-  /** Windows whose run goes on: `end` is as far as it may go with them. */
-  #open: Fragment[] = []
-
-  constructor(fragments: Fragments, sink: FragmentSink) {
-    this.#fragments = fragments
-    this.#sink = sink
-  }
-
-  /** Another answer begins, perhaps with other values. */
-  begin(fragments: Fragments): void {
-    this.#fragments = fragments
-    this.#run = 0
-    this.#open = []
-  }
-
-  read(feed: Feed, from: number, isLast: boolean): void {
-    if (this.#fragments.isEmpty) return
-    const { bytes, end } = feed
-    this.#looked = -1
-    for (let at = from; at < end; ) {
-      if (this.#run === 0) at = nextStretch(bytes, at, end, IS_RUN, 1, FRAGMENT)
-      at = this.#readRun(feed, at)
-    }
-    this.#handOver(feed.startOf(end), isLast)
-    this.#sink.work += end - from
-  }
-
-  /** Up to and with the byte that ends the run. */
-  #readRun(feed: Feed, from: number): number {
-    const { bits, bitShift } = this.#fragments
-    const { bytes, end } = feed
-    let hash = this.#hash
-    let run = this.#run
-    let at = from
-    for (; at < end; at++) {
-      const byte = bytes[at] ?? 0
-      if (IS_RUN[byte] !== 1) break
-      hash = ((hash << 2) + (GEAR[byte] ?? 0)) | 0
-      if (++run >= FRAGMENT && isMarked(bits, hash, bitShift)) this.#look(feed, at, run)
-    }
-    this.#hash = hash
-    this.#run = at < end ? 0 : run
-    if (at < end) this.#handOver(feed.startOf(at), true)
-    return at + 1
-  }
-
-  #look(feed: Feed, at: number, run: number): void {
-    this.#sink.work++
-    const window = this.#window
-    window.moveTo(feed.bytes, at, this.#looked)
-    this.#looked = at
-    if (this.#fragments.windows.find(window.a, window.b, FRAGMENT) < 0) return
-    const windowEnd = feed.endOf(at)
-    const windowStart = windowEnd - FRAGMENT
-    const start = windowStart - Math.min(BESIDE, run - FRAGMENT)
-    this.#open.push({ start, end: windowEnd + BESIDE, windowStart, windowEnd })
-  }
-
-  /** Hands over what ends up to `position`, and where the run ends there, all. */
-  #handOver(position: number, isEnd: boolean): void {
-    if (this.#open.length === 0) return
-    const open: Fragment[] = []
-    for (const fragment of this.#open) {
-      if (fragment.end <= position) this.#sink.addFragment(fragment)
-      else if (isEnd) this.#sink.addFragment({ ...fragment, end: position })
-      else open.push(fragment)
-    }
-    this.#open = open
-  }
-
-  /** Position of the first byte that may yet belong to a fragment. */
-  earliest(feed: Feed): number {
-    const waiting = Math.min(this.#run, FRAGMENT - 1 + BESIDE)
-    const run = waiting === 0 ? Infinity : feed.startOf(feed.end - waiting)
-    return Math.min(run, this.#open[0]?.start ?? Infinity)
   }
 }

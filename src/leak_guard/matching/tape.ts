@@ -58,6 +58,11 @@ export class Tape {
     return ((this.#b[at + length] ?? 0) - Math.imul(this.#b[at] ?? 0, power)) | 0
   }
 
+  /** Whether this byte of the text is taped. */
+  holds(index: number): boolean {
+    return index >= this.#from && index < this.#from + this.#length
+  }
+
   /** Position in the answer after a taped byte. */
   endOf(index: number): number {
     return this.#ends[index - this.#from] ?? 0

@@ -8,6 +8,7 @@ import type { Frames } from '../../leak_guard/index.ts'
 import { fromUtf8 } from '../../platform/crypto/encoding.ts'
 import { Fault } from '../../platform/fault.ts'
 import { readCapped } from '../../platform/http/capped_body.ts'
+import type { BodyAccount } from '../../platform/limits/body_memory.ts'
 import { BODY_LIMIT } from '../call.ts'
 import { causeOf, upstreamFault } from '../connection/fetch.ts'
 import { type AnswerGuard, type BodyKind, PART } from '../guard.ts'
@@ -39,21 +40,23 @@ const decoders: Record<
 /**
  * Reads, decodes and sanitises a response.
  *
- * @throws Fault `upstream_protocol_error`, `upstream_too_large`, `upstream_timeout`
+ * @throws Fault `upstream_protocol_error`, `upstream_too_large`, `upstream_timeout`, and `rate_limited` or
+ * `unavailable` where bodies hold too much memory
  */
 export async function readAnswer(
   response: Response,
   guard: AnswerGuard,
   deadline: AbortSignal,
   part: Part | null,
+  bodies: BodyAccount,
 ): Promise<SanitisedAnswer> {
   const { status } = response
   const received = response.headers.toJSON()
   checkFraming(status, received)
   const cut = part || hasBody(response) ? cutOf(part, status, received) : null
-  const bytes = await readBody(response, received, deadline, cut)
+  const bytes = await readBody(response, received, deadline, cut, bodies)
   const coding = received['content-encoding']
-  const decoded = coding === undefined ? bytes : await decode(coding, bytes)
+  const decoded = coding === undefined ? bytes : await decode(coding, bytes, bodies)
   const redacted = guard.redactBody(decoded, cut ? PART : kindOf(received['content-type']))
   const whole = redacted instanceof Promise ? await redacted : redacted
   const shown = presentHeaders(received)
@@ -111,20 +114,26 @@ async function readBody(
   { 'content-length': declared }: ReceivedHeaders,
   deadline: AbortSignal,
   cut: Cut | null,
+  bodies: BodyAccount,
 ): Promise<Uint8Array> {
   if (Number(declared ?? 0) > BODY_LIMIT && hasBody(response)) {
     await response.body?.cancel()
     throw new Fault('upstream_too_large')
   }
   try {
+    const meter = bodies.expect(declared === undefined ? null : Number(declared))
     return declared !== undefined
       ? await response.bytes()
-      : await readCapped(bodyOf(response, cut), BODY_LIMIT, () => new Fault('upstream_too_large'))
+      : await readCapped(bodyOf(response, cut), BODY_LIMIT, tooLarge, meter)
   } catch (error) {
     throw deadline.aborted
       ? new Fault('upstream_timeout', { cause: causeOf(error) })
       : upstreamFault(error)
   }
+}
+
+function tooLarge(): Fault {
+  return new Fault('upstream_too_large')
 }
 
 function bodyOf({ body }: Response, cut: Cut | null): AsyncIterable<Uint8Array> | null {
@@ -136,17 +145,25 @@ function hasBody(response: Response): boolean {
   return response.body !== null
 }
 
-async function decode(encoding: string | null, bytes: Uint8Array): Promise<Uint8Array> {
+async function decode(
+  encoding: string | null,
+  bytes: Uint8Array,
+  bodies: BodyAccount,
+): Promise<Uint8Array> {
   const coding = encoding?.trim().toLowerCase() ?? 'identity'
   if (coding === 'identity' || coding === '' || bytes.length === 0) return bytes
   const decoder = Object.hasOwn(decoders, coding) ? decoders[coding] : undefined
   if (!decoder) throw new Fault('upstream_protocol_error')
+  // How long it becomes is not known before.
+  const meter = bodies.expect(BODY_LIMIT)
   try {
-    return await decoder(bytes, { maxOutputLength: BODY_LIMIT })
+    const decoded = await decoder(bytes, { maxOutputLength: BODY_LIMIT })
+    meter.hold(decoded.length)
+    return decoded
   } catch (error) {
-    const tooLarge =
+    const isTooLarge =
       error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE'
-    throw new Fault(tooLarge ? 'upstream_too_large' : 'upstream_protocol_error', { cause: error })
+    throw new Fault(isTooLarge ? 'upstream_too_large' : 'upstream_protocol_error', { cause: error })
   }
 }
 

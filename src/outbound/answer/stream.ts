@@ -6,6 +6,7 @@
 import type { Bytes } from '../../platform/crypto/encoding.ts'
 import { Fault } from '../../platform/fault.ts'
 import { headersWith } from '../../platform/http/reply.ts'
+import type { BodyAccount } from '../../platform/limits/body_memory.ts'
 import { causeOf, upstreamFault } from '../connection/fetch.ts'
 import type { Deadline } from '../deadline.ts'
 import { type AnswerGuard, type BodyKind, OBJECT, PART, type StreamGuard } from '../guard.ts'
@@ -31,6 +32,7 @@ type Options = {
   part: Part | null
   /** Whether the client takes it for an object, of which it wants the length before. */
   isObject: boolean
+  bodies: BodyAccount
   /** With the status that the caller got. */
   onEnd(status: number, ending: Ending): void
 }
@@ -47,14 +49,14 @@ const OF_THE_ORIGIN = ['alt-svc', 'clear-site-data', 'strict-transport-security'
  */
 export async function streamAnswer(
   response: Response,
-  { guard, deadline, requestId, links, isHead, part, isObject, onEnd }: Options,
+  { guard, deadline, requestId, links, isHead, part, isObject, bodies, onEnd }: Options,
 ): Promise<Response> {
   const received = response.headers.toJSON()
   checkFraming(response.status, received)
   const cut = part || !isHead ? cutOf(part, response.status, received) : null
   const status = cut?.status ?? response.status
   const presented = headersOf(received, { guard, links, isHead, cut })
-  const body = await beginBody(response, { guard, deadline, cut, isObject })
+  const body = await beginBody(response, { guard, deadline, cut, isObject, bodies })
   if (cut || guard.redacted) dropDigests(presented)
   if (body.pieces === null && body.whole) presented['content-length'] = String(body.whole.length)
   const end = (fault: Fault | null) => {
@@ -97,16 +99,17 @@ async function beginBody(
     deadline,
     cut,
     isObject,
-  }: Pick<Options, 'guard' | 'deadline' | 'isObject'> & { cut: Cut | null },
+    bodies,
+  }: Pick<Options, 'guard' | 'deadline' | 'isObject' | 'bodies'> & { cut: Cut | null },
 ): Promise<Begun> {
   try {
     const kind = isObject ? OBJECT : kindOf(response.headers.get('content-type'))
     const body = decodedBody(response)
     if (!body) return NO_BODY
-    if (cut) return await beginPart(body, cut, guard, deadline)
+    if (cut) return await beginPart(body, cut, guard, deadline, bodies)
     const chunks = body[Symbol.asyncIterator]()
     const length = declaredLength(response)
-    const read = isObject ? await readFirst(chunks, length, deadline) : chunks
+    const read = isObject ? await readFirst(chunks, length, deadline, bodies) : chunks
     if (read instanceof Uint8Array) return await wholeOf(read, guard, kind)
     const { value: chunk } = await read.next()
     if (!chunk) return NO_BODY
@@ -126,8 +129,9 @@ async function beginPart(
   cut: Cut,
   guard: AnswerGuard,
   deadline: Deadline,
+  bodies: BodyAccount,
 ): Promise<Begun> {
-  const read = await readFirst(bounded(body, cut), cut.length, deadline)
+  const read = await readFirst(bounded(body, cut), cut.length, deadline, bodies)
   if (read instanceof Uint8Array) {
     const { whole } = await wholeOf(read, guard, PART)
     return { pieces: null, whole: whole && (cutBytes(whole, cut) as Bytes) }

@@ -7,6 +7,7 @@
  */
 import { type ClientHttp2Stream, constants, type IncomingHttpHeaders } from 'node:http2'
 import { Fault } from '../../platform/fault.ts'
+import { BodyMeter } from '../../platform/limits/body_memory.ts'
 import { streamOf } from '../../platform/streams.ts'
 import { breakingFault, completeHeaders, dropForeign, type Ending } from '../answer/stream.ts'
 import { isBase64, isBinary } from '../encoded_headers.ts'
@@ -20,7 +21,7 @@ import {
 } from '../headers.ts'
 import { type Head, headOf, readAtOnce } from '../http2/stream.ts'
 import { linksAmong } from '../links.ts'
-import { framesOf, type GrpcFrame, isGrpc, trailersFrame } from './frames.ts'
+import { framesOf, type GrpcFrame, isGrpc, trailersFrame, UPSTREAMS } from './frames.ts'
 import { guardedMessage } from './messages.ts'
 import { type Sending, sendMessages } from './send.ts'
 import { grpcRefusal, grpcStatusOfHttp, percentEncoded } from './status.ts'
@@ -39,13 +40,13 @@ const { NGHTTP2_CANCEL, NGHTTP2_NO_ERROR, NGHTTP2_REFUSED_STREAM } = constants
 
 /** @throws Fault `upstream_*` while there is no answer */
 export async function exchange(stream: ClientHttp2Stream, options: Options): Promise<Response> {
-  const { deadline } = options
+  const { deadline, bodies } = options
   const giveUp = () => stream.close(NGHTTP2_CANCEL)
   deadline.signal.addEventListener('abort', giveUp, { once: true })
   if (deadline.signal.aborted) giveUp()
   try {
     const head = headOf(stream)
-    const frames = readAtOnce(framesOf(deadline.watched(stream)))
+    const frames = readAtOnce(framesOf(deadline.watched(stream), UPSTREAMS, new BodyMeter(bodies)))
     void sendMessages(stream, options)
     return answerOf(stream, frames, await head, options)
   } catch (error) {

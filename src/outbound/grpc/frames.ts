@@ -3,7 +3,9 @@
  * Message"). An answer has its trailers in a last frame of their own, as in gRPC-Web, since neither `fetch`
  * nor a `Response` has any; an empty one at the beginning says that the headers have come.
  */
+
 import { Fault, type FaultCode } from '../../platform/fault.ts'
+import type { BodyMeter } from '../../platform/limits/body_memory.ts'
 
 export type GrpcFrame = { flags: number; payload: Uint8Array }
 
@@ -55,22 +57,24 @@ export function readTrailers(payload: Uint8Array): Record<string, string> {
 
 /** Who sends the messages, and so what is wrong with one that is too long, or ends too early. */
 type Side = { tooLarge: FaultCode; cutOff: FaultCode }
-const UPSTREAMS: Side = { tooLarge: 'upstream_too_large', cutOff: 'upstream_protocol_error' }
+export const UPSTREAMS: Side = { tooLarge: 'upstream_too_large', cutOff: 'upstream_protocol_error' }
 export const CALLERS: Side = { tooLarge: 'payload_too_large', cutOff: 'validation_error' }
 
 /**
  * The frames of bytes that come in chunks of any size. Memory is taken for what has come, not for what a
- * prefix announces.
+ * prefix announces, and counted by `meter`.
  *
  * @throws Fault of that side for one of more than 4 MiB, and for an end inside of one
  */
 export async function* framesOf(
   chunks: AsyncIterable<Uint8Array>,
   side = UPSTREAMS,
+  meter?: BodyMeter,
 ): AsyncGenerator<GrpcFrame, void> {
   let held = Buffer.alloc(0)
   let size = 0
   for await (const chunk of chunks) {
+    meter?.hold(size + chunk.length)
     held = withRoom(held, size, chunk.length)
     held.set(chunk, size)
     size += chunk.length
@@ -85,6 +89,7 @@ export async function* framesOf(
     }
     held.copyWithin(0, from, size)
     size -= from
+    meter?.hold(size)
     // A large message does not keep its room for the rest of a long stream.
     if (size === 0 && held.length > FIRST_ROOM) held = Buffer.alloc(0)
   }

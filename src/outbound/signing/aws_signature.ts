@@ -6,7 +6,7 @@ import { Fault } from '../../platform/fault.ts'
 import { PLACEHOLDER_PREFIX, SECRET_NAME } from '../../platform/secret_name.ts'
 import { ALGORITHM, isStorage } from './aws_sigv4.ts'
 import { ALGORITHM_4A } from './aws_sigv4a.ts'
-import type { SigningUse } from './sign.ts'
+import { type SigningUse, sessionTokenUse } from './sign.ts'
 import { headerOf } from './signature.ts'
 
 /** What a client signed, by names of secrets. */
@@ -72,8 +72,10 @@ export function isSignedForStorage(headers: Headers, search: string): boolean {
 }
 
 export function usesOfAws({ id, key, token }: AwsSignature): SigningUse[] {
-  const names = [id, key, ...(token === null ? [] : [token])]
-  return names.map((name) => ({ name, style: 'aws_sigv4', header: 'authorization' }))
+  const keys = [id, key].map(
+    (name): SigningUse => ({ name, style: 'aws_sigv4', header: 'authorization' }),
+  )
+  return token === null ? keys : [...keys, sessionTokenUse(token, 'query')]
 }
 
 function inHeader(headers: Headers, authorization: string): AwsSignature {

@@ -7,7 +7,7 @@ import { z } from 'zod'
 import type { NamedBytes } from '../../leak_guard/index.ts'
 import { Fault } from '../../platform/fault.ts'
 import { tokenPattern } from '../../platform/http/token_pattern.ts'
-import { MAX_TEMPLATE } from '../../platform/policy.ts'
+import { MAX_TEMPLATE, type Policy } from '../../platform/policy.ts'
 import type { Secret } from '../../platform/secret.ts'
 import { PLACEHOLDER_PREFIX, SECRET_NAME } from '../../platform/secret_name.ts'
 import { checkSignatureHeaders, type HeaderPair } from '../headers.ts'
@@ -24,6 +24,7 @@ const reference = z
   )
   .transform((text) => text.slice(PLACEHOLDER_PREFIX.length))
 
+const VARIABLE = /\{(method|host|path|query|body|timestamp)\}/
 const headerName = z.string().regex(tokenPattern(128), 'must be the name of a header')
 const awsWord = z.string().regex(/^[a-z0-9-]{1,64}$/, 'must be at most 64 of a-z, 0-9 and -')
 
@@ -71,7 +72,7 @@ export type SigningStyle = 'hmac_sha256' | 'aws_sigv4' | 'azure_storage' | 'goog
 
 export type SigningUse = {
   name: string
-  style: SigningStyle
+  style: SigningStyle | 'header' | 'query'
   header: string
   template?: string
   /** Whether the signature would be good at other hosts than that of the call, which is not known for its own. */
@@ -84,12 +85,15 @@ export function usesOf(spec: Signing): SigningUse[] {
     const { secret: name, template } = spec
     return [{ name, style: 'hmac_sha256', header: spec.header.toLowerCase(), template }]
   }
-  const names = [
-    spec.access_key_id,
-    spec.secret_access_key,
-    ...(spec.session_token ? [spec.session_token] : []),
-  ]
-  return names.map((name) => ({ name, style: 'aws_sigv4', header: 'authorization' }))
+  const keys = [spec.access_key_id, spec.secret_access_key].map(
+    (name): SigningUse => ({ name, style: 'aws_sigv4', header: 'authorization' }),
+  )
+  return spec.session_token ? [...keys, sessionTokenUse(spec.session_token, 'header')] : keys
+}
+
+/** A session token is sent as it is, so it is judged by the place that it goes to. */
+export function sessionTokenUse(name: string, place: 'header' | 'query'): SigningUse {
+  return { name, style: place, header: place === 'header' ? 'x-amz-security-token' : '' }
 }
 
 export type Signed = {
@@ -161,19 +165,40 @@ function signHmac(
   return { headers: [header], signature: [Buffer.from(signature), digest] }
 }
 
+/** Digests of the templates of a policy that are the same in every call, with the key in each encoding. */
+export function fixedSignatures(
+  value: Uint8Array,
+  { allowed_locations, sign_templates }: Policy,
+): Uint8Array[] {
+  if (!allowed_locations?.includes('sign')) return []
+  const fixed = (sign_templates ?? []).filter((template) => !VARIABLE.test(template))
+  const text = Buffer.from(value).toString('latin1')
+  const keys = [value, decodedKey(text, 'hex'), decodedKey(text, 'base64')]
+  return fixed.flatMap((template) =>
+    keys.flatMap((key) => {
+      const digest = key && createHmac('sha256', key).update(template).digest()
+      return digest ? [digest, Buffer.from(digest.toString('hex'))] : []
+    }),
+  )
+}
+
 /** What is not wholly in its encoding would be cut short in silence, down to an empty key. */
 function decodeKey(text: Uint8Array, { secret, key_encoding }: Hmac): Uint8Array {
-  const encoded = Buffer.from(text).toString('latin1')
-  try {
-    const key =
-      key_encoding === 'hex' ? Uint8Array.fromHex(encoded) : Uint8Array.fromBase64(encoded)
-    if (key.length > 0) return key
-  } catch {
-    // Refused below, without the value.
-  }
+  const encoding = key_encoding === 'hex' ? 'hex' : 'base64'
+  const key = decodedKey(Buffer.from(text).toString('latin1'), encoding)
+  if (key) return key
   throw new Fault('unusable_secret', {
     message: `The secret ${secret} is not a key in ${key_encoding}.`,
   })
+}
+
+function decodedKey(text: string, encoding: 'hex' | 'base64'): Uint8Array | null {
+  try {
+    const key = encoding === 'hex' ? Uint8Array.fromHex(text) : Uint8Array.fromBase64(text)
+    return key.length > 0 ? key : null
+  } catch {
+    return null
+  }
 }
 
 /** One pass: what is filled in is not looked at again. */

@@ -84,6 +84,11 @@ export class FrameReader {
     this.#maxBytes = maxBytes
   }
 
+  /** Bytes that are held: those not read yet, and the fragments of a message. */
+  get held(): number {
+    return this.#size + this.#fragmentBytes
+  }
+
   /** Bytes that were not read yet. */
   get size(): number {
     return this.#size

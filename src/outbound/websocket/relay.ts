@@ -13,6 +13,7 @@ import { Fault } from '../../platform/fault.ts'
 import { commonHeaders } from '../../platform/http/reply.ts'
 import type { RequestContext } from '../../platform/http/route.ts'
 import { MAX_MESSAGE_BYTES } from '../../platform/http/websocket.ts'
+import { type BodyAccount, BodyMeter } from '../../platform/limits/body_memory.ts'
 import type { Ending } from '../answer/stream.ts'
 import type { Deadline } from '../deadline.ts'
 import type { AnswerGuard } from '../guard.ts'
@@ -35,6 +36,8 @@ type Options = {
   /** Resolves when a frame of so many bytes may be handled; `null` when that is now. */
   turn(bytes: number): Promise<void> | null
   requestId: string
+  /** Counts what is held of messages. */
+  bodies: BodyAccount
   connection: { request: Request; upgrade: RequestContext['upgrade'] }
   onEnd(ending: Ending): void
 }
@@ -75,6 +78,7 @@ class Relay {
   readonly #sender: FrameSender
   /** Shut while the caller does not take what it is sent. */
   readonly #callerRoom = new Gate()
+  readonly #held: BodyMeter
   #isReading = false
   #caller: ServerWebSocket<unknown> | null = null
   #ended = false
@@ -82,6 +86,7 @@ class Relay {
   constructor(upstream: UpstreamSocket, options: Options) {
     this.#upstream = upstream
     this.#options = options
+    this.#held = new BodyMeter(options.bodies)
     this.#sender = new FrameSender(upstream.wire, {
       turn: options.turn,
       onHeld: (isHeld) => {
@@ -159,7 +164,9 @@ class Relay {
   }
 
   #next(): ReadFrame | null {
-    return this.#ended ? null : this.#reader.next()
+    if (this.#ended) return null
+    this.#held.hold(this.#reader.held)
+    return this.#reader.next()
   }
 
   async #deliver({ type, payload }: SocketMessage): Promise<void> {

@@ -56,7 +56,7 @@ export async function perform(
   const result =
     caller && access.kind === 'member'
       ? await actAsMember(caller, access, services, route, context, act)
-      : await actWithoutGrant(services, endpoint, await inputOf(endpoint, context), act)
+      : await actWithoutGrant(services, endpoint, await inputOf(endpoint, context, caller), act)
   // The runtime's time limit counts from the beginning of a response, however steadily it is read.
   return present(endpoint, result, headers, received.putOff)
 }
@@ -90,10 +90,12 @@ async function actWithGrant(
 ): Promise<unknown> {
   const { identity, db, onChange } = services
   const { request } = context
+  let owner = caller.userId
   if (endpoint.body && !namedInBody(tenant, request)) {
-    await identity.authorise(db, caller, permission, resourceOf(tenant, context, undefined))
+    const named = resourceOf(tenant, context, undefined)
+    owner = (await identity.authorise(db, caller, permission, named)).workspaceId
   }
-  const body = await bodyOf(endpoint, context)
+  const body = await bodyOf(endpoint, context, owner)
   const resource = resourceOf(tenant, context, body)
   const prepared = await prepare?.({
     body,
@@ -218,19 +220,21 @@ function checkIds(params: Record<string, string>): void {
   }
 }
 
-async function inputOf(endpoint: Endpoint, context: RequestContext) {
+async function inputOf(endpoint: Endpoint, context: RequestContext, caller: Caller | undefined) {
   const query = endpoint.query && parsePart(endpoint.query, queryOf(context.request))
-  return { query, body: await bodyOf(endpoint, context) }
+  return { query, body: await bodyOf(endpoint, context, caller?.userId ?? context.network) }
 }
 
 async function bodyOf(
   endpoint: Endpoint,
-  { request, expectBytes }: RequestContext,
+  { request, expectBytes, countBodies }: RequestContext,
+  owner: string,
 ): Promise<unknown> {
   if (!endpoint.body) return undefined
   const optional = endpoint.bodyOptional === true
   expectBytes(endpoint.bodyLimit ?? DEFAULT_BODY_LIMIT)
-  return readBody(request, endpoint.body, { limit: endpoint.bodyLimit, optional })
+  const account = countBodies(owner)
+  return readBody(request, endpoint.body, { limit: endpoint.bodyLimit, optional, account })
 }
 
 /** Repeated parameters are refused: two readers would pick different ones. */

@@ -4,6 +4,7 @@
  */
 import type { z } from 'zod'
 import { Fault } from '../fault.ts'
+import type { BodyAccount } from '../limits/body_memory.ts'
 import { readCapped } from './capped_body.ts'
 import { boundsOf, unbounded } from './json/bounds.ts'
 import { type ReadJson, readJson } from './json/read.ts'
@@ -18,7 +19,8 @@ export const DEFAULT_BODY_LIMIT = 1_048_576
 /**
  * The body as its contract takes it; an absent one, where that is allowed, is read as `{}`.
  *
- * @throws Fault `unsupported_media_type`, `payload_too_large`, `malformed_json`, `validation_error`
+ * @throws Fault `unsupported_media_type`, `payload_too_large`, `malformed_json`, `validation_error`, and
+ * `rate_limited` or `unavailable` where bodies hold too much memory
  */
 export async function readBody<S extends z.ZodType>(
   request: Request,
@@ -35,7 +37,12 @@ export async function readBody<S extends z.ZodType>(
   return data as z.output<S>
 }
 
-type BodyOptions = { limit?: number | undefined; optional?: boolean }
+type BodyOptions = {
+  limit?: number | undefined
+  optional?: boolean
+  /** Counts the body before its first byte is read. */
+  account: BodyAccount
+}
 
 /**
  * The JSON of a body, as far as it keeps within the bounds; `null` for an absent one where that is
@@ -45,12 +52,12 @@ type BodyOptions = { limit?: number | undefined; optional?: boolean }
  */
 export async function readJsonBody(
   request: Request,
-  { limit = DEFAULT_BODY_LIMIT, optional = false }: BodyOptions,
+  { limit = DEFAULT_BODY_LIMIT, optional = false, account }: BodyOptions,
   bounds = unbounded,
 ): Promise<(ReadJson & { size: number }) | null> {
   if (optional && isAbsent(request)) return null
   checkMediaType(request.headers)
-  const bytes = await readBounded(request, limit)
+  const bytes = await readBounded(request, limit, account)
   if (optional && bytes.length === 0) return null
   const read = readJson(bytes, bounds)
   return { ...(read instanceof Promise ? await read : read), size: bytes.length }
@@ -78,12 +85,17 @@ function checkMediaType(headers: Headers): void {
 }
 
 /** A body that breaks off is the caller's fault, whatever the runtime throws for it. */
-async function readBounded(request: Request, limit: number): Promise<Uint8Array> {
+async function readBounded(
+  request: Request,
+  limit: number,
+  account: BodyAccount,
+): Promise<Uint8Array> {
   const declared = request.headers.get('content-length')
   if (Number(declared ?? 0) > limit) throw tooLarge(limit)
+  const meter = account.expect(declared === null ? null : Number(declared))
   try {
     if (declared !== null) return await request.bytes()
-    const bytes = await readCapped(request.body, limit, () => tooLarge(limit))
+    const bytes = await readCapped(request.body, limit, () => tooLarge(limit), meter)
     await demandEnd(request)
     return bytes
   } catch (cause) {

@@ -5,6 +5,7 @@
 import type { Database, Reading, Transaction } from '../db/open.ts'
 import type { SignedNote } from '../db/signed_notes.ts'
 import type { Caller, Grant, GrantOf, ResourceRef } from '../grant.ts'
+import type { BodyAccount } from '../limits/body_memory.ts'
 import type { Log } from '../log.ts'
 import type { Tracer } from '../trace/tracer.ts'
 import type { ConsoleCookies } from './console_cookies.ts'
@@ -31,6 +32,11 @@ export type RequestContext = {
   params: Record<string, string>
   /** Before a body of at most so many bytes is read: gives it the time that a slow line needs. */
   expectBytes(count: number): void
+  /**
+   * Counts what is held of bodies, until the response begins. `owner` is a workspace, or a person or network
+   * outside of one.
+   */
+  countBodies(owner: string): BodyAccount
   /** The route's own deadline takes over from the limit on idle connections. */
   holdOpen(): void
   /** That limit holds again, counted anew from now. */

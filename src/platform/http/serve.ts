@@ -6,6 +6,7 @@
 import type { Server } from 'bun'
 import { Elysia } from 'elysia'
 import { Fault } from '../fault.ts'
+import { type BodyAccount, bodyMemory } from '../limits/body_memory.ts'
 import { currentSpan, within } from '../trace/span.ts'
 import type { Endpoint } from './endpoint.ts'
 import { perform } from './pipeline.ts'
@@ -121,13 +122,16 @@ async function answer(
   const started = performance.now()
   const requestId = Bun.randomUUIDv7()
   const found = routes.find(({ endpoint }) => endpoint.method === methodOf(request))
+  const accounts: BodyAccount[] = []
   const response = await attempt(services, requestId, () => {
     services.checkHost(request.headers.get('host'))
     if (routes.length === 0) throw new Fault('not_found')
     if (!found) throw new Fault('method_not_allowed', { headers: { allow: allowOf(routes) } })
     const params = nameParams(found.endpoint, values)
-    const context = contextOf(services, { request, requestId, params }, server)
+    const context = contextOf(services, { request, requestId, params }, server, accounts)
     return found.raw ? found.raw(context) : perform(services, found, context)
+  }).finally(() => {
+    for (const account of accounts) account.release()
   })
   const served = {
     method: request.method,
@@ -166,6 +170,7 @@ function contextOf(
   { networkOf, originOf }: Services,
   { request, requestId, params }: Pick<RequestContext, 'request' | 'requestId' | 'params'>,
   server: Server<unknown> | null,
+  accounts: BodyAccount[],
 ): RequestContext {
   const peer = () => server?.requestIP(request)?.address ?? null
   return {
@@ -183,6 +188,11 @@ function contextOf(
       const declared = Number(request.headers.get('content-length') ?? count)
       const needed = Math.ceil(Math.min(count, declared) / SLOWEST_BYTES_PER_SECOND)
       if (needed > 1) server?.timeout(request, Math.min(IDLE_SECONDS + needed, LONGEST_SECONDS))
+    },
+    countBodies: (owner) => {
+      const account = bodyMemory.open(owner)
+      accounts.push(account)
+      return account
     },
     holdOpen: () => server?.timeout(request, 0),
     putOff: () => server?.timeout(request, IDLE_SECONDS),

@@ -33,6 +33,8 @@ const IN_QUERY = new RegExp(
 const AMBIGUOUS = 'method'
 /** Of escapes within escapes. */
 const MAX_ROUNDS = 5
+/** Characters of a name, however it is escaped. */
+const MAX_NAME = 512
 const METHODS: ReadonlySet<string> = new Set(callMethods)
 
 /** Such a header among names in any case; many servers read `_` as `-`. */
@@ -57,6 +59,11 @@ export function methodsAskedFor(search: string): string[] {
       const isOverride = IN_QUERY.test(key) || (key === AMBIGUOUS && METHODS.has(method))
       return isOverride && method !== '' ? [method] : []
     })
+}
+
+/** Whether a field of a form or a member of JSON with that name asks for another method. */
+export function isOverrideName(name: string): boolean {
+  return name.length <= MAX_NAME && IN_QUERY.test(keyOf(name))
 }
 
 /**

@@ -32,6 +32,8 @@ export type JudgedRequest = {
   method: string
   /** A header that asks for another method or path than these. */
   override: string | null
+  /** Methods that its body asks for in place of its own, in upper case; `null` where that cannot be read. */
+  bodyMethods?: readonly string[] | null
   /** Whether its body may hold requests. */
   isMultipart: boolean
 }
@@ -105,7 +107,7 @@ function notPermitted(
 
 function objectionToOverride(
   { allowed_methods, allowed_paths }: Policy,
-  { target, override }: JudgedRequest,
+  { target, override, bodyMethods = [] }: JudgedRequest,
 ): Objection | null {
   if ((allowed_methods ?? allowed_paths) !== undefined && override !== null) {
     const text = 'limits methods or paths, and a header of this request may override them'
@@ -116,6 +118,10 @@ function objectionToOverride(
     methodsAskedFor(target.search).some((name) => !allows(allowed_methods, name))
   ) {
     const text = 'limits methods, and a query parameter of this request may override them'
+    return { rule: 'override', text }
+  }
+  if (allowed_methods && (bodyMethods?.some((name) => !allows(allowed_methods, name)) ?? true)) {
+    const text = 'limits methods, and the body of this request may override them'
     return { rule: 'override', text }
   }
   return null

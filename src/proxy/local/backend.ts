@@ -15,6 +15,7 @@ import { needsWholeBody } from '../../outbound/signing/aws_signature.ts'
 import { mayHoldAssertion } from '../../outbound/signing/google_assertion.ts'
 import { parseTarget } from '../../outbound/target.ts'
 import { Fault } from '../../platform/fault.ts'
+import { BODY_MEMORY, type BodyAccount, BodyMemory } from '../../platform/limits/body_memory.ts'
 import type { Timers } from '../../platform/timers.ts'
 import type { Backend, Inbound } from '../backend.ts'
 import type { Outbox } from '../outbox/outbox.ts'
@@ -41,7 +42,10 @@ export type LocalServices = {
 /** One member, whose session stands where a token would. */
 const MEMBER = { workspaceId: 'local', tokenId: 'local' }
 
-type Work = { record: CallRecord; origin: Origin; deadline: Deadline }
+/** One owner for all calls: a proxy serves one person. */
+const BODIES = new BodyMemory(BODY_MEMORY, 1)
+
+type Work = { record: CallRecord; origin: Origin; deadline: Deadline; bodies: BodyAccount }
 
 export function localBackend(services: LocalServices): Backend {
   // As they were last read: where nothing may be sent any more, calls are refused, and do not pass untouched.
@@ -74,14 +78,16 @@ async function executeLocally(services: LocalServices, inbound: Inbound): Promis
   const deadline = new Deadline(services.timeoutMs, services.timers)
   deadline.endWith(request.signal)
   const host = authority.replace(/:\d+$/, '')
-  const work = { ...beginRecord(services, requestId, host, request.method), deadline }
+  const bodies = BODIES.open(MEMBER.workspaceId)
+  deadline.afterwards(() => bodies.release())
+  const work = { ...beginRecord(services, requestId, host, request.method), deadline, bodies }
   return deadline.during(async () => {
     const vault = services.vault.current()
     // A vault that cannot be read is for step 3 to complain about.
     const scansBodies = await vault.then((snapshot) => snapshot.scansBodies).catch(() => false)
     const { record } = work
     // Step 1.
-    const call = await readCall(inbound, scansBodies).catch((error) =>
+    const call = await readCall(inbound, scansBodies, bodies).catch((error) =>
       refuse(services, work, error),
     )
     // Steps 2 to 12.
@@ -106,6 +112,7 @@ function beginRecord(
 async function readCall(
   { request, authority, pathAndQuery, linkBase, mark }: Inbound,
   scansBodies: boolean,
+  bodies: BodyAccount,
 ): Promise<Call> {
   const method = checkMethod(request)
   const headers = Object.fromEntries(headersPassedOn(request.headers))
@@ -116,7 +123,7 @@ async function readCall(
     targetUrl: `https://${authority}${pathAndQuery}`,
     method,
     headers,
-    body: await bodyOf(request, headers, { isScanned: scansBodies && !isCall, isSigned }),
+    body: await bodyOf(request, headers, { isScanned: scansBodies && !isCall, isSigned, bodies }),
     answer: isHandshake(request) ? 'socket' : isCall ? 'grpc' : 'streamed',
     signing: null,
     linkBase: linkBase === null ? null : proxyLinks(linkBase),
@@ -157,6 +164,7 @@ function principalOf(
     },
     faultOf,
     connection,
+    bodies: work.bodies,
   }
 }
 

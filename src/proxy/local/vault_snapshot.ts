@@ -11,7 +11,13 @@ import { readSecrets } from '../../client/environment.ts'
 import { type Api, ApiError } from '../../client/http/api.ts'
 import type { OpenWorkspace } from '../../client/vault.ts'
 import { UntrustedKey } from '../../client/workspace_key.ts'
-import { type Guard, type NamedBytes, prepareGuardInSteps } from '../../leak_guard/index.ts'
+import {
+  type Guard,
+  type MadeBytes,
+  type NamedBytes,
+  prepareGuardInSteps,
+} from '../../leak_guard/index.ts'
+import { derivedValues } from '../../outbound/derived_values.ts'
 import { shapedBy, UNREADABLE } from '../../outbound/stand_ins/shaped.ts'
 import { withTimeout } from '../../platform/async/timeout.ts'
 import { fromBase64 } from '../../platform/crypto/encoding.ts'
@@ -40,7 +46,7 @@ export type VaultPlace = {
 export type VaultSnapshot = {
   allows(host: string, port: number): boolean
   sealed(name: string): SealedSecret | undefined
-  /** Whether any policy lets a value stand in a body. */
+  /** Whether any policy lets a value stand in a body, or limits methods, which a body may override. */
   scansBodies: boolean
   /** @throws Fault `unreadable_secret` */
   open(sealed: SealedSecret): Secret
@@ -187,8 +193,10 @@ function sealedSecrets(
   let guard: Promise<Guard> | null = null
   return {
     sealed: (name) => sealed.get(name),
-    scansBodies: [...sealed.values()].some(({ policy }) =>
-      policy?.allowed_locations?.some((location) => location === 'json' || location === 'form'),
+    scansBodies: [...sealed.values()].some(
+      ({ policy }) =>
+        policy?.allowed_methods !== undefined ||
+        policy?.allowed_locations?.some((location) => location === 'json' || location === 'form'),
     ),
     open,
     guard: () => {
@@ -203,10 +211,14 @@ function sealedSecrets(
 async function prepare(sealed: readonly SealedSecret[], open: Open): Promise<Guard> {
   const secrets = sealed.filter(({ policy }) => policy?.sensitive !== false)
   const values: NamedBytes[] = []
-  await eachOpened(secrets, open, ({ key: name }, value) => {
-    if (value) values.push({ name, bytes: value.reveal() })
+  const made: MadeBytes[] = []
+  await eachOpened(secrets, open, ({ key: name, policy }, value) => {
+    const bytes = value?.reveal()
+    if (!bytes) return
+    values.push({ name, bytes })
+    made.push(...derivedValues(name, bytes, policy))
   })
-  return prepareGuardInSteps(values, nextTurn)
+  return prepareGuardInSteps(values, nextTurn, made)
 }
 
 async function shapeAll(sealed: readonly SealedSecret[], open: Open): Promise<Credential[]> {

@@ -3,6 +3,7 @@ import { expect, test } from 'bun:test'
 import type { Access } from '../../../src/access/index.ts'
 import { deliver } from '../../../src/features/workloads/deliver.ts'
 import { Fault } from '../../../src/platform/fault.ts'
+import { BodyMemory } from '../../../src/platform/limits/body_memory.ts'
 
 test('the network of a caller with a token is not worked out', async () => {
   let asked = 0
@@ -19,6 +20,7 @@ test('the network of a caller with a token is not worked out', async () => {
       return '192.0.2.1'
     },
     expectBytes: () => {},
+    countBodies: (owner) => new BodyMemory().open(owner),
     holdOpen: () => {},
     putOff: () => {},
     upgrade: () => false,

@@ -1,9 +1,14 @@
 // tier: quick
 import { describe, expect, test } from 'bun:test'
 import { readJsonBody as readBody } from '../../../src/platform/http/request_body.ts'
+import { BodyMemory } from '../../../src/platform/limits/body_memory.ts'
 
-const readJsonBody = async (...given: Parameters<typeof readBody>) =>
-  (await readBody(...given))?.value
+type Options = Omit<Parameters<typeof readBody>[1], 'account'>
+
+const readJsonBody = async (request: Request, options: Options) => {
+  const account = new BodyMemory().open('workspace')
+  return (await readBody(request, { ...options, account }))?.value
+}
 
 const JSON_TYPE = { 'content-type': 'application/json' }
 
@@ -68,6 +73,29 @@ describe('the media type', () => {
     expect(await codeOf(readJsonBody(plain, { optional: true }))).toBe('unsupported_media_type')
     expect(await readJsonBody(request(null, {}), { optional: true })).toBeUndefined()
     expect(await readJsonBody(request('', JSON_TYPE), { optional: true })).toBeUndefined()
+  })
+})
+
+describe('the memory', () => {
+  test('is refused before a byte is taken, whether the length is declared or not', async () => {
+    for (const length of [{ 'content-length': '70000' }, {}]) {
+      const { stream, taken } = chunks(70, 1000)
+      const memory = new BodyMemory(65_536, 1)
+      memory.open('another').take(1)
+      const sent = request(stream, { ...JSON_TYPE, ...length } as Record<string, string>)
+      const before = taken.count
+      const account = memory.open('workspace')
+      expect(await codeOf(readBody(sent, { account }))).toMatch(/unavailable|rate_limited/)
+      expect(taken.count - before).toBeLessThanOrEqual(1)
+    }
+  })
+
+  test('is counted in portions while a body without a declared length arrives', async () => {
+    const { stream, taken } = chunks(1000, 1000)
+    const account = new BodyMemory(4 * 131_072).open('workspace')
+    expect(await codeOf(readBody(request(stream), { account }))).toBe('rate_limited')
+    expect(taken.count).toBeGreaterThan(100)
+    expect(taken.count).toBeLessThan(140)
   })
 })
 

@@ -10,16 +10,26 @@ const PIECE = 65_536
 /** Lists and objects within others that are written entry by entry. */
 const DEPTH = 3
 
-/** `value` is what a contract's schema has shaped: plain data. `onPiece` is told of each piece. */
+/**
+ * `value` is what a contract's schema has shaped: plain data. `onPiece` is told of each piece, `onEnd`
+ * once, when all is written or the reader has gone.
+ */
 export function jsonResponse(
   value: unknown,
   init: ResponseInit,
   onPiece: () => void = () => {},
+  onEnd: () => void = () => {},
 ): Response {
-  if (lengthOf(value, DEPTH) < LARGE) return Response.json(value, init)
+  if (lengthOf(value, DEPTH) < LARGE) {
+    onEnd()
+    return Response.json(value, init)
+  }
   const headers = new Headers(init.headers)
   headers.set('content-type', 'application/json;charset=utf-8')
-  return new Response(streamOf(gathered(partsOf(value, DEPTH)), onPiece), { ...init, headers })
+  return new Response(streamOf(gathered(partsOf(value, DEPTH)), onPiece, onEnd), {
+    ...init,
+    headers,
+  })
 }
 
 /** About how much it will be: texts are counted, and what is deep within is not. */
@@ -104,7 +114,11 @@ function* gathered(parts: Generator<string>): Generator<string> {
   if (piece !== '') yield piece
 }
 
-function streamOf(pieces: Generator<string>, onPiece: () => void): ReadableStream<Uint8Array> {
+function streamOf(
+  pieces: Generator<string>,
+  onPiece: () => void,
+  onEnd: () => void,
+): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder()
   const slice = new TimeSlice()
   return new ReadableStream<Uint8Array>(
@@ -113,9 +127,11 @@ function streamOf(pieces: Generator<string>, onPiece: () => void): ReadableStrea
         await slice.next()
         const next = pieces.next()
         onPiece()
-        if (next.done) controller.close()
-        else controller.enqueue(encoder.encode(next.value))
+        if (!next.done) return controller.enqueue(encoder.encode(next.value))
+        onEnd()
+        controller.close()
       },
+      cancel: onEnd,
     },
     { highWaterMark: 0 },
   )

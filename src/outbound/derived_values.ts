@@ -1,0 +1,25 @@
+/**
+ * What can be made of a value without anything else of a call: its parts, and signatures of templates without
+ * variables. A call that uses one may store it at an API, and the next call reads it back; so the guard knows
+ * these in every call, used or not (protocol 15).
+ */
+import type { MadeBytes } from '../leak_guard/index.ts'
+import type { Policy } from '../platform/policy.ts'
+import { fixedSignatures } from './signing/sign.ts'
+import { partNames, partOf } from './stand_ins/parts.ts'
+
+export function derivedValues(name: string, value: Uint8Array, policy: Policy | null): MadeBytes[] {
+  const parts = partNames.flatMap((part) => {
+    const bytes = partOf(value, part)
+    const isGuarded = bytes && (part !== 'USER' || isTelling(bytes))
+    return isGuarded ? [{ name: `${name}__${part}`, bytes }] : []
+  })
+  const signatures = fixedSignatures(value, policy ?? {})
+  return [...parts, ...signatures.map((bytes) => ({ name, bytes, hasFragments: true }))]
+}
+
+/** A user name such as `postgres` is a word of ordinary answers, which must stay. */
+function isTelling(bytes: Uint8Array): boolean {
+  const text = Buffer.from(bytes).toString('latin1')
+  return /[0-9]/.test(text) && /[A-Za-z]/.test(text)
+}

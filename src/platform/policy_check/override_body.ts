@@ -1,0 +1,100 @@
+/**
+ * Methods that a body asks for in the place of the request's: many frameworks read a field `_method` of forms,
+ * and some a member of JSON. Names are read as the most lenient of frameworks reads them.
+ */
+import { isOverrideName, methodsAskedFor } from './override.ts'
+
+/** Bytes of a form that is read, and parts of a multipart body: no more could be read without a pause. */
+const MAX_FORM_BYTES = 1_048_576
+const MAX_PARTS = 1_000
+const TOKEN = 'ethod'
+const OPENS = new Set('{[')
+const CLOSES = new Set('}]')
+
+export type BodyKind = 'form' | 'multipart' | 'json'
+
+/** What a body of such a type is, if fields or members of it may ask for another method. */
+export function overridableBody(contentType: string | undefined): BodyKind | null {
+  const type = contentType?.split(';')[0]?.trim().toLowerCase() ?? ''
+  if (type === 'application/x-www-form-urlencoded') return 'form'
+  if (type === 'multipart/form-data') return 'multipart'
+  return /^(application|text)\/([a-z0-9.+-]+\+)?json$/.test(type) ? 'json' : null
+}
+
+/** In upper case; `null` for a body that is too large to be read. */
+export function methodsAskedForIn(kind: BodyKind, bytes: Uint8Array): string[] | null {
+  // Without zeros UTF-16 reads like ASCII.
+  const given = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+  const text = (given.includes(0) ? given.filter((byte) => byte !== 0) : given).toString('latin1')
+  return READERS[kind](text)
+}
+
+const READERS: Record<BodyKind, (text: string) => string[] | null> = {
+  form: (text) => {
+    if (!/%|ethod/i.test(text)) return []
+    return text.length > MAX_FORM_BYTES ? null : methodsAskedFor(`?${text.trim()}`)
+  },
+  multipart: methodsInParts,
+  json: (text) => (/ethod|\\u00/i.test(text) ? methodsInJson(text) : []),
+}
+
+function methodsInParts(text: string): string[] | null {
+  if (!text.toLowerCase().includes(TOKEN) && !/\bname\*|%/i.test(text)) return []
+  const methods: string[] = []
+  let count = 0
+  for (const { index, 0: header } of text.matchAll(/content-disposition:[^\r\n]*/gi)) {
+    count += 1
+    if (count > MAX_PARTS) return null
+    const names = [...header.matchAll(/\bname\*?\s*=\s*(?:"([^"]*)"|([^;\s]*))/gi)]
+    const isOverride = names.some(([, quoted, plain = '']) =>
+      isOverrideName((quoted ?? plain).replace(/^utf-8'[^']*'/i, '')),
+    )
+    if (!isOverride) continue
+    const [, value = ''] = /\r?\n\r?\n([^\r\n]*)/.exec(text.slice(index, index + 4096)) ?? []
+    if (value.trim() !== '') methods.push(value.trim().toUpperCase())
+  }
+  return methods
+}
+
+/** Of members of the outermost object, also of one that is there twice. */
+function methodsInJson(text: string): string[] {
+  const methods: string[] = []
+  let name: string | null = null
+  for (const token of outermostTokens(text)) {
+    if (token === ',') name = null
+    else if (name === null) name = readString(token)
+    else if (isOverrideName(name)) methods.push(readString(token).trim().toUpperCase())
+  }
+  return methods.filter((method) => method !== '')
+}
+
+/** The strings with their quotes, and the commas, of the outermost object. */
+function* outermostTokens(text: string): Generator<string> {
+  let depth = 0
+  for (let at = 0; at < text.length; at += 1) {
+    const character = text.charAt(at)
+    const end = character === '"' ? endOfString(text, at) : at
+    if (OPENS.has(character)) depth += 1
+    if (CLOSES.has(character)) depth -= 1
+    if (depth === 1 && (character === '"' || character === ',')) yield text.slice(at, end + 1)
+    at = end
+  }
+}
+
+/** Index of the quote that ends the string. */
+function endOfString(text: string, start: number): number {
+  for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
+    let escapes = 0
+    while (text.charAt(end - 1 - escapes) === '\\') escapes += 1
+    if (escapes % 2 === 0) return end
+  }
+  return text.length
+}
+
+function readString(quoted: string): string {
+  try {
+    return String(JSON.parse(quoted))
+  } catch {
+    return quoted.slice(1, -1)
+  }
+}

@@ -1,0 +1,116 @@
+// tier: quick
+/**
+ * Case 92: bodies that never end, of callers and of upstreams, take bounded memory, of each workspace and of the
+ * process, and others are served (protocol 15).
+ */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { BODY_MEMORY, bodyMemory } from '../../src/platform/limits/body_memory.ts'
+import { type Agent, employAgent, type Stage, sharedStage } from '../support/agent.ts'
+import { forwardAs } from '../support/forward.ts'
+import { until } from '../support/until.ts'
+
+const MIB = 1024 * 1024
+const SHARE = BODY_MEMORY / 4
+
+let stage: Stage
+let greedy: Agent
+let other: Agent
+let held: { release(): void }[] = []
+
+beforeAll(async () => {
+  stage = await sharedStage()
+  greedy = await employAgent(stage, { secrets: { KEY: 'value-of-greedy-1' } })
+  other = await employAgent(stage, { secrets: { KEY: 'value-of-another-1' } })
+})
+afterEach(async () => {
+  for (const account of held) account.release()
+  held = []
+  stage.upstream.disconnect()
+  await until(() => bodyMemory.taken === 0)
+})
+afterAll(() => stage.stop())
+
+function hold(owner: string, bytes: number): void {
+  const account = bodyMemory.open(owner)
+  account.take(bytes)
+  held.push(account)
+}
+
+const fillProcess = () => {
+  for (const owner of ['a', 'b', 'c', 'd']) hold(owner, SHARE)
+}
+
+type Ask = (agent: Agent) => Promise<{ status: number; headers: Headers }>
+
+/** Each way in which a body is read, from a caller or from an upstream. */
+const WAYS: Record<string, Ask> = {
+  'a described call': (agent) => agent.resolve({ target_url: stage.url('/') }),
+  'a forwarded upload': (agent) =>
+    forwardAs(stage, agent, '/', { method: 'POST', body: 'x', headers: {} }),
+  'a forwarded form': (agent) =>
+    forwardAs(stage, agent, '/', {
+      method: 'POST',
+      body: 'a=1',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    }),
+  'a report to the audit': (agent) =>
+    stage.app.call('POST', '/api/internal/audit/logs/', {
+      token: agent.token,
+      body: { timestamp: new Date().toISOString(), method: 'GET', target_domain: 'a.example' },
+    }),
+  'a change in a workspace': (agent) =>
+    stage.app.call('POST', `/api/workspaces/${agent.workspaceId}/allowlist/`, {
+      token: agent.person.token,
+      body: { domains: ['memory.example'] },
+    }),
+}
+
+describe.each(Object.entries(WAYS))('%s', (_, ask) => {
+  test('is 503 while bodies fill the process', async () => {
+    fillProcess()
+    const { status, headers } = await ask(greedy)
+    expect([status, headers.get('retry-after')]).toEqual([503, '1'])
+  })
+
+  test('is 429 where bodies fill the part of its workspace, and others are served', async () => {
+    hold(greedy.workspaceId, SHARE)
+    const { status, headers } = await ask(greedy)
+    expect([status, headers.get('retry-after')]).toEqual([429, '1'])
+    expect((await ask(other)).status).toBeLessThan(300)
+  })
+})
+
+test('answers that stop after their first bytes count with their whole length', async () => {
+  stage.upstream.on('/stops', (_, wire) => {
+    wire.write(`HTTP/1.1 200 X\r\ncontent-length: ${10 * MIB}\r\n\r\nx`)
+  })
+  const most = Math.floor(SHARE / (10 * MIB))
+  const calls = Array.from({ length: most }, () =>
+    greedy.resolve({ target_url: stage.url('/stops') }),
+  )
+  await until(() => bodyMemory.taken >= most * 10 * MIB)
+  const { status, body } = await greedy.resolve({ target_url: stage.url('/stops') })
+  expect([status, body]).toMatchObject([429, { error_code: 'rate_limited' }])
+  expect((await other.resolve({ target_url: stage.url('/') })).status).toBe(200)
+  stage.upstream.disconnect()
+  expect((await Promise.all(calls)).map((call) => call.status)).toEqual(calls.map(() => 502))
+})
+
+test('an upload without a declared length is counted while it arrives, and not after its end', async () => {
+  const { promise: isOver, resolve: end } = Promise.withResolvers<void>()
+  const body = new ReadableStream<Uint8Array>({
+    start: (controller) => controller.enqueue(new Uint8Array(MIB)),
+    pull: async (controller) => {
+      await isOver
+      controller.close()
+    },
+  })
+  const call = forwardAs(stage, greedy, '/', {
+    method: 'POST',
+    body,
+    headers: { 'content-type': 'application/octet-stream' },
+  })
+  await until(() => bodyMemory.taken >= MIB)
+  end()
+  expect((await call).status).toBe(200)
+})

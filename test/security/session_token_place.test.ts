@@ -1,0 +1,64 @@
+// tier: quick
+/** Case 95: a secret that is named as the session token of AWS is judged by the place where it goes. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { type Agent, employAgent, type Stage, sharedStage } from '../support/agent.ts'
+
+let stage: Stage
+let agent: Agent
+
+beforeAll(async () => {
+  stage = await sharedStage()
+  agent = await employAgent(stage, {
+    secrets: {
+      AWS_ACCESS_KEY_ID: 'AKIAIOSFODNN7EXAMPLE',
+      AWS_SECRET_ACCESS_KEY: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY',
+      ANY: 'value-of-any-secret-1',
+    },
+  })
+  await agent.store('QUERY', 'value-of-query-1', { policy: { allowed_locations: ['query'] } })
+  await agent.store('OTHER', 'value-of-other-1', { policy: { allowed_headers: ['authorization'] } })
+  const policy = { allowed_headers: ['X-Amz-Security-Token'] }
+  await agent.store('TOKEN', 'value-of-token-1', { policy })
+})
+afterAll(() => stage.stop())
+
+const signedWith = (name: string) => ({
+  target_url: stage.url('/'),
+  sign: {
+    type: 'aws-sigv4',
+    access_key_id: 'SVC_SECRET_AWS_ACCESS_KEY_ID',
+    secret_access_key: 'SVC_SECRET_AWS_SECRET_ACCESS_KEY',
+    session_token: `SVC_SECRET_${name}`,
+    region: 'eu-west-1',
+    service: 'execute-api',
+  },
+})
+const presignedWith = (name: string) => {
+  const parameters = {
+    'X-Amz-Algorithm': 'AWS4-HMAC-SHA256',
+    'X-Amz-Credential': 'SVC_SECRET_AWS_ACCESS_KEY_ID/20260101/eu-west-1/s3/aws4_request',
+    'X-Amz-Date': '20260101T000000Z',
+    'X-Amz-Expires': '600',
+    'X-Amz-SignedHeaders': 'host',
+    'X-Amz-Security-Token': `SVC_SECRET_${name}`,
+    'X-Amz-Signature': '0'.repeat(64),
+  }
+  return { target_url: stage.url(`/?${new URLSearchParams(parameters)}`) }
+}
+
+describe.each([
+  ['in a header', signedWith, { ANY: 200, QUERY: 403, OTHER: 403, TOKEN: 200 }],
+  ['in a presigned URL', presignedWith, { ANY: 403, QUERY: 200, OTHER: 403, TOKEN: 403 }],
+] as const)('a session token %s', (_, callWith, expected) => {
+  test.each(Object.entries(expected))(
+    'of the secret %s is answered with %i',
+    async (name, status) => {
+      const sent = stage.upstream.bytes
+      const answer = await agent.resolve(callWith(name))
+      expect(answer.status).toBe(status)
+      if (status === 200) return
+      expect(answer.body).toMatchObject({ error_code: 'policy_blocked' })
+      expect(stage.upstream.bytes).toBe(sent)
+    },
+  )
+})
