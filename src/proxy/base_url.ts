@@ -4,6 +4,7 @@
  * at all with `strict`.
  */
 
+import { refuseBrowsers, sandboxAnswer } from '../outbound/browsers.ts'
 import { connectionNames, isHopByHop } from '../outbound/headers.ts'
 import { Fault } from '../platform/fault.ts'
 import { presentFault } from '../platform/http/reply.ts'
@@ -60,14 +61,27 @@ async function baseUrl(
   }
   const pathAndQuery = rest.startsWith('/') ? rest : `/${rest}`
   const linkBase = `${origin}/${password}`
-  return answer(backend, {
+  const inbound = {
     request,
     authority: canonical,
     pathAndQuery,
     requestId,
     linkBase,
     upgrade,
-  })
+  }
+  const response = await answer(browserRefusing(backend), inbound)
+  return response && sandboxAnswer(response)
+}
+
+/** The password in the path is no token: a link, or a page that was left, has it, too. */
+function browserRefusing(backend: Backend): Backend {
+  return {
+    ...backend,
+    execute: async (inbound) => {
+      refuseBrowsers(inbound.request.headers, false)
+      return backend.execute(inbound)
+    },
+  }
 }
 
 async function otherHost({ password, strict }: Options, request: Request): Promise<Response> {

@@ -163,7 +163,7 @@ function urlOf({ resolver }: RemoteOptions, { authority, pathAndQuery }: Inbound
 
 function forwardHeaders(
   { token, projectId, environment }: RemoteOptions,
-  { request, mark }: Inbound,
+  { request, mark, linkBase }: Inbound,
 ): Record<string, string> {
   const length = request.headers.get('content-length')
   return {
@@ -171,6 +171,7 @@ function forwardHeaders(
     ...Object.fromEntries(headersPassedOn(request.headers)),
     ...(length === null ? {} : { 'content-length': length }),
     'x-service-token': token,
+    ...(linkBase === null ? { 'x-service-proxy': 'true' } : {}),
     ...(projectId === null ? {} : { 'x-service-project': projectId }),
     ...(environment === null ? {} : { 'x-service-environment': environment }),
     ...(mark === undefined ? {} : { 'x-service-mark': mark }),

@@ -171,6 +171,8 @@ export const forwardSettings = z.strictObject({
   /** Links to the host of the call lead back through forward mode in a JSON body, too. */
   rewrite: z.enum(['body']).optional(),
   timeout_ms: z.coerce.number().int().min(1).max(120_000).optional(),
+  /** A local proxy shows the answer under the real host's name: rules for browsers do not apply. */
+  proxy: z.enum(['true']).optional().meta(rarelyNeeded),
   /** The upstream is told of the trace. */
   trace: z.enum(['true']).optional(),
   mark: z

@@ -5,6 +5,7 @@
  */
 
 import { admitToken } from '../access/admission.ts'
+import { refuseBrowsers, sandboxAnswer } from '../outbound/browsers.ts'
 import { BODY_LIMIT, type CallBody } from '../outbound/call.ts'
 import { isGrpcCall } from '../outbound/grpc/frames.ts'
 import { headersPassedOn, isHandshake } from '../outbound/headers.ts'
@@ -25,6 +26,8 @@ import { rewriteBody } from './rewrite_body.ts'
 import type { ResolverServices } from './services.ts'
 
 const TOKEN_HEADER = 'x-service-token'
+/** Of a local proxy whose programs see the answer under the real host's name. No browser sends it by itself. */
+const PROXY_HEADER = 'x-service-proxy'
 const BASIC = /^(basic +)([A-Za-z0-9+/]+={0,2})$/i
 const ANYWHERE = new RegExp(TOKEN_PATTERN.source)
 const EMBEDDED = new RegExp(`(${TOKEN_PATTERN.source})\\.`, 'g')
@@ -35,12 +38,16 @@ export async function forward(
   endpoint: TokenEndpoint,
   context: RequestContext,
 ): Promise<Response | null> {
+  const { requestId, request } = context
+  const isOfProxy = request.headers.get(PROXY_HEADER) === 'true'
   try {
-    return await forwardCall(services, endpoint, context)
+    if (!isOfProxy) refuseBrowsers(request.headers, sendsToken(request.headers))
+    const response = await forwardCall(services, endpoint, context)
+    return response && !isOfProxy ? sandboxAnswer(response) : response
   } catch (error) {
-    const { requestId, request } = context
     const format = formatOf(request)
-    return presentForwardFault(toFault(error, requestId, services.log), requestId, format)
+    const fault = toFault(error, requestId, services.log)
+    return sandboxAnswer(presentForwardFault(fault, requestId, format))
   }
 }
 
@@ -87,6 +94,11 @@ export function takeToken(given: Headers): {
     })
   }
   return { token, headers }
+}
+
+/** Whether a program put a token there: a browser sends cookies by itself, and Basic credentials, where none can be read. */
+function sendsToken(headers: Headers): boolean {
+  return [...headers].some(([name, value]) => name !== 'cookie' && ANYWHERE.test(value))
 }
 
 function only([token, ...others]: readonly string[]): string {
