@@ -25,6 +25,7 @@ import type { OutboundRequest } from './outbound_request.ts'
 import type { Permission } from './policy/permission.ts'
 import { type Decision, decide, type Job } from './prepare.ts'
 import type { CallRecord, Conclusion } from './record.ts'
+import { faultAfterSending } from './retries.ts'
 import type { Scheduler } from './scheduler.ts'
 import type { Steps } from './steps.ts'
 import type { SocketConnector } from './websocket/connect.ts'
@@ -97,7 +98,7 @@ export async function execute(
   } catch (error) {
     const fault = principal.faultOf(deadline.refusal ?? error)
     principal.conclude(deadline.isUnwanted ? record.abandonment() : record.failure(fault))
-    throw fault
+    throw faultAfterSending(call.method, fault)
   }
 }
 

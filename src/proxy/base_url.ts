@@ -6,6 +6,7 @@
 
 import { refuseBrowsers, sandboxAnswer } from '../outbound/browsers.ts'
 import { connectionNames, isHopByHop } from '../outbound/headers.ts'
+import { mayRepeat } from '../outbound/retries.ts'
 import { Fault } from '../platform/fault.ts'
 import { presentFault } from '../platform/http/reply.ts'
 import type { Backend, Inbound } from './backend.ts'
@@ -108,7 +109,9 @@ async function otherHost({ password, strict }: Options, request: Request): Promi
     })
     return breakingQuietly(answered)
   } catch {
-    return textResponse(502, 'the host cannot be reached')
+    const answered = textResponse(502, 'the host cannot be reached')
+    if (!mayRepeat(method)) answered.headers.set('x-should-retry', 'false')
+    return answered
   }
 }
 

@@ -5,9 +5,11 @@
 import { ApiError, openApi } from '../client/http/api.ts'
 import { UntrustedCertificate } from '../client/http/certificates.ts'
 import { serverTrust } from '../client/http/trust.ts'
+import { causeOf } from '../outbound/connection/fetch.ts'
 import { headersPassedOn, isHandshake, isHopByHop } from '../outbound/headers.ts'
 import { USER_AGENT } from '../outbound/index.ts'
 import { FORWARD_PREFIX, proxyLinks, rewriteLinks, throughForwardMode } from '../outbound/links.ts'
+import { mayRepeat, withoutRetry } from '../outbound/retries.ts'
 import { AMBIGUOUS } from '../outbound/stand_ins/shaped.ts'
 import { withTimeout } from '../platform/async/timeout.ts'
 import { Fault } from '../platform/fault.ts'
@@ -141,19 +143,26 @@ async function forward(options: RemoteOptions, inbound: Inbound): Promise<Respon
     ...(hasBody ? { body: request.body, duplex: 'half' } : {}),
     redirect: 'manual',
     decompress: false,
+    // The resolver's deadline holds, which may be longer than the runtime's.
+    timeout: false,
     signal: request.signal,
-  } as BunFetchRequestInit)
+  } as BunFetchRequestInit & { method: string })
   const headers = Object.fromEntries([...response.headers].filter(([name]) => !isHopByHop(name)))
   rewriteLinks(headers, url, proxyLinks(linkBase), throughForwardMode)
   if (isShort(response)) return wholeOf(response, headers)
   return new Response(response.body, { status: response.status, headers })
 }
 
-async function send(url: string, init: BunFetchRequestInit): Promise<Response> {
+async function send(
+  url: string,
+  init: BunFetchRequestInit & { method: string },
+): Promise<Response> {
   try {
     return await fetch(url, { ...init, ...serverTrust() })
   } catch (cause) {
-    throw new Fault('unavailable', { message: 'The resolver cannot be reached.', cause })
+    const fault = new Fault('unavailable', { message: 'The resolver cannot be reached.', cause })
+    const { code } = causeOf(cause)
+    throw mayRepeat(init.method) || code === 'ConnectionRefused' ? fault : withoutRetry(fault)
   }
 }
 

@@ -7,7 +7,7 @@ import { shape, unshapedCodes } from '../outbound/stand_ins/shape.ts'
 import { defineEndpoint } from '../platform/http/endpoint.ts'
 import { environment, integer, projectId, rarelyNeeded, text } from '../platform/http/fields.ts'
 import { map } from '../platform/http/validate.ts'
-import { callMethods } from '../platform/policy.ts'
+import { callMethods, MAX_CALL_MS } from '../platform/policy.ts'
 
 /** As many as a client may name; few servers take a tenth of it. */
 const MAX_HEADERS = 1000
@@ -30,7 +30,7 @@ const outboundCall = z
     body_encoding: z.literal('base64').nullish().meta(rarelyNeeded),
     project_id: projectId.nullish(),
     environment: environment.nullish(),
-    timeout_ms: z.number().int().min(1).max(120_000).nullish(),
+    timeout_ms: z.number().int().min(1).max(MAX_CALL_MS).nullish(),
     stream: z.boolean().nullish(),
     sign: signing.nullish().meta(rarelyNeeded),
     trace: z.boolean().nullish().meta(rarelyNeeded),
@@ -170,7 +170,7 @@ export const forwardSettings = z.strictObject({
   environment: environment.optional(),
   /** Links to the host of the call lead back through forward mode in a JSON body, too. */
   rewrite: z.enum(['body']).optional(),
-  timeout_ms: z.coerce.number().int().min(1).max(120_000).optional(),
+  timeout_ms: z.coerce.number().int().min(1).max(MAX_CALL_MS).optional(),
   /** A local proxy shows the answer under the real host's name: rules for browsers do not apply. */
   proxy: z.enum(['true']).optional().meta(rarelyNeeded),
   /** The upstream is told of the trace. */

@@ -21,7 +21,7 @@ import type { RequestContext } from '../platform/http/route.ts'
 import { toFault } from '../platform/http/unexpected_error.ts'
 import { parsePart } from '../platform/http/validate.ts'
 import { forwardSettings } from './contract.ts'
-import { perform, type TokenCall } from './resolve.ts'
+import { type Deadlines, deadlineFor, perform, type TokenCall } from './resolve.ts'
 import { rewriteBody } from './rewrite_body.ts'
 import type { ResolverServices } from './services.ts'
 
@@ -61,7 +61,7 @@ async function forwardCall(
   const admitted = await admitToken(services, endpoint, { text, requestId })
   const response = await perform(services, context, admitted, () => {
     if (isAnnounced(context.request)) context.expectBytes(BODY_LIMIT)
-    return readForward(context, headers, services.defaultTimeoutMs)
+    return readForward(context, headers, services.deadlines)
   })
   const { request } = context
   if (!response || request.headers.get('x-service-rewrite') !== 'body') return response
@@ -132,7 +132,7 @@ function holdsToken([name, value]: readonly [string, string]): boolean {
 async function readForward(
   context: RequestContext,
   headers: Record<string, string>,
-  defaultTimeoutMs: number,
+  deadlines: Deadlines,
 ): Promise<TokenCall> {
   const { request } = context
   const settings = parsePart(forwardSettings, settingsOf(request.headers))
@@ -156,7 +156,7 @@ async function readForward(
       mark: settings.mark ?? null,
     },
     scope: { projectId: settings.project ?? null, environment: settings.environment ?? null },
-    timeoutMs: settings.timeout_ms ?? defaultTimeoutMs,
+    timeoutMs: deadlineFor(false, settings.timeout_ms, deadlines),
     passesTrace: settings.trace !== undefined,
   }
 }
