@@ -25,6 +25,7 @@ import type { OutboundRequest } from './outbound_request.ts'
 import type { Permission } from './policy/permission.ts'
 import { type Decision, decide, type Job } from './prepare.ts'
 import type { CallRecord, Conclusion } from './record.ts'
+import { withoutCredentials } from './redirected.ts'
 import { faultAfterSending } from './retries.ts'
 import type { Scheduler } from './scheduler.ts'
 import type { Steps } from './steps.ts'
@@ -88,7 +89,8 @@ export async function execute(
   { call, deadline, record }: Omit<Job, 'address'>,
 ): Promise<Response | null> {
   const body = deadline.watch(call.body)
-  const watched = body === call.body ? call : { ...call, body }
+  const whole = body === call.body ? call : { ...call, body }
+  const watched = call.from ? withoutCredentials(whole) : whole
   const job: Job = { call: watched, deadline, record, address: null }
   // Steps 2 to 8. Step 9: the record is durable before anything is sent.
   const request = await principal.decide((permission) => decide(outbound, job, permission))

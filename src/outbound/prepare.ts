@@ -141,7 +141,9 @@ function askedIn({ method, headers, signing }: Call, target: Target): AskedReque
 }
 
 /** Hardly any call has placeholders outside of headers, and what may be placed is not read for the others. */
-function locationsIn({ body, headers }: Call, target: Target, permission: Permission): Locations {
+function locationsIn(call: Call, target: Target, permission: Permission): Locations {
+  const { body, headers, from } = call
+  if (from) return NO_LOCATIONS
   const bytes = bytesOf(body)
   if (!mayHaveLocations(target, bytes)) return NO_LOCATIONS
   return findLocations(target, bytes, contentTypeOf(headers), permission.placeable())

@@ -6,6 +6,7 @@
 
 import { refuseBrowsers, sandboxAnswer } from '../outbound/browsers.ts'
 import { connectionNames, isHopByHop } from '../outbound/headers.ts'
+import { readFrom } from '../outbound/links.ts'
 import { mayRepeat } from '../outbound/retries.ts'
 import { Fault } from '../platform/fault.ts'
 import { presentFault } from '../platform/http/reply.ts'
@@ -50,11 +51,12 @@ async function baseUrl(
   origin: string,
   upgrade: Inbound['upgrade'],
 ): Promise<Response | undefined> {
-  const [, given = '', authority = '', rest = '/'] =
-    /^\/([^/?]*)\/([^/?]*)([/?].*)?$/.exec(path) ?? []
+  const [, given = '', place = ''] = /^\/([^/?]*)\/(.*)$/.exec(path) ?? []
   if (!isSame(given, password))
     return textResponse(403, 'the password in the path is missing or wrong')
   const requestId = Bun.randomUUIDv7()
+  const { from, rest: target } = readFrom(place)
+  const [, authority = '', rest = '/'] = /^([^/?]*)([/?].*)?$/.exec(target) ?? []
   const canonical = canonicalAuthority(authority)
   if (canonical === null) {
     const message = 'After the password the path must name a host, with or without a port.'
@@ -68,6 +70,7 @@ async function baseUrl(
     pathAndQuery,
     requestId,
     linkBase,
+    from,
     upgrade,
   }
   const response = await answer(browserRefusing(backend), inbound)

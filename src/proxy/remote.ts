@@ -8,7 +8,7 @@ import { serverTrust } from '../client/http/trust.ts'
 import { causeOf } from '../outbound/connection/fetch.ts'
 import { headersPassedOn, isHandshake, isHopByHop } from '../outbound/headers.ts'
 import { USER_AGENT } from '../outbound/index.ts'
-import { FORWARD_PREFIX, proxyLinks, rewriteLinks, throughForwardMode } from '../outbound/links.ts'
+import { FORWARD_PREFIX, fromStep } from '../outbound/links.ts'
 import { mayRepeat, withoutRetry } from '../outbound/retries.ts'
 import { AMBIGUOUS } from '../outbound/stand_ins/shaped.ts'
 import { withTimeout } from '../platform/async/timeout.ts'
@@ -17,6 +17,7 @@ import { type Domain, domainMatches, parseDomain } from '../platform/net/domain.
 import { PLACEHOLDER_PREFIX } from '../platform/secret_name.ts'
 import { listDomains, listShapes, outboundMethods, resolveCall } from '../resolver/contract.ts'
 import type { Backend, Credential, Inbound, Notice } from './backend.ts'
+import { drawLinkName, leadBack } from './lead_back.ts'
 import { relayThrough } from './remote_socket.ts'
 import { checkMethod, isShort, wholeOf } from './request.ts'
 
@@ -132,11 +133,12 @@ async function forward(options: RemoteOptions, inbound: Inbound): Promise<Respon
   const { request, linkBase } = inbound
   const method = checkMethod(request)
   const hasBody = request.body !== null && request.headers.get('content-length') !== '0'
-  const url = urlOf(options, inbound)
-  const response = await send(url, {
+  const name = linkBase === null ? null : drawLinkName()
+  const response = await send(urlOf(options, inbound), {
     method,
     headers: {
       ...forwardHeaders(options, inbound),
+      'x-service-rewrite': name ?? 'none',
       // The runtime adds one of its own, which named here ends at the resolver (RFC 9110, section 7.6.1).
       ...(request.headers.has('accept') ? {} : { connection: 'keep-alive, accept' }),
     },
@@ -148,7 +150,7 @@ async function forward(options: RemoteOptions, inbound: Inbound): Promise<Respon
     signal: request.signal,
   } as BunFetchRequestInit & { method: string })
   const headers = Object.fromEntries([...response.headers].filter(([name]) => !isHopByHop(name)))
-  rewriteLinks(headers, url, proxyLinks(linkBase), throughForwardMode)
+  if (linkBase !== null && name !== null) return leadBack(response, headers, name, linkBase)
   if (isShort(response)) return wholeOf(response, headers)
   return new Response(response.body, { status: response.status, headers })
 }
@@ -166,8 +168,11 @@ async function send(
   }
 }
 
-function urlOf({ resolver }: RemoteOptions, { authority, pathAndQuery }: Inbound): string {
-  return `${resolver}${FORWARD_PREFIX}${authority}${pathAndQuery}`
+function urlOf(
+  { resolver }: RemoteOptions,
+  { authority, pathAndQuery, from = null }: Inbound,
+): string {
+  return `${resolver}${FORWARD_PREFIX}${fromStep(from)}${authority}${pathAndQuery}`
 }
 
 function forwardHeaders(

@@ -168,8 +168,12 @@ const EXAMPLE_SIGNING: z.input<typeof signing> = {
 export const forwardSettings = z.strictObject({
   project: projectId.optional(),
   environment: environment.optional(),
-  /** Links to the host of the call lead back through forward mode in a JSON body, too. */
-  rewrite: z.enum(['body']).optional(),
+  /** Links lead back through forward mode, with `none` where the upstream says, or to a name of the caller's making. */
+  rewrite: z
+    .string()
+    .regex(/^(body|none|[a-z0-9]{20,40}\.invalid)$/, 'must be none')
+    .meta({ examples: ['none'] })
+    .optional(),
   timeout_ms: z.coerce.number().int().min(1).max(MAX_CALL_MS).optional(),
   /** A local proxy shows the answer under the real host's name: rules for browsers do not apply. */
   proxy: z.enum(['true']).optional().meta(rarelyNeeded),

@@ -9,7 +9,13 @@ import { refuseBrowsers, sandboxAnswer } from '../outbound/browsers.ts'
 import { BODY_LIMIT, type CallBody } from '../outbound/call.ts'
 import { isGrpcCall } from '../outbound/grpc/frames.ts'
 import { headersPassedOn, isHandshake } from '../outbound/headers.ts'
-import { forwardPrefixes, resolverLinks } from '../outbound/links.ts'
+import {
+  forwardPrefixes,
+  type LinkBase,
+  proxyLinks,
+  readFrom,
+  resolverLinks,
+} from '../outbound/links.ts'
 import { styleOfBody } from '../outbound/locations.ts'
 import { needsWholeBody } from '../outbound/signing/aws_signature.ts'
 import { refusalFormatOf } from '../outbound/signing/refusal_format.ts'
@@ -22,7 +28,6 @@ import { toFault } from '../platform/http/unexpected_error.ts'
 import { parsePart } from '../platform/http/validate.ts'
 import { forwardSettings } from './contract.ts'
 import { type Deadlines, deadlineFor, perform, type TokenCall } from './resolve.ts'
-import { rewriteBody } from './rewrite_body.ts'
 import type { ResolverServices } from './services.ts'
 
 const TOKEN_HEADER = 'x-service-token'
@@ -59,14 +64,10 @@ async function forwardCall(
   const { requestId } = context
   const { token: text, headers } = takeToken(context.request.headers)
   const admitted = await admitToken(services, endpoint, { text, requestId })
-  const response = await perform(services, context, admitted, () => {
+  return await perform(services, context, admitted, () => {
     if (isAnnounced(context.request)) context.expectBytes(BODY_LIMIT)
     return readForward(context, headers, services.deadlines)
   })
-  const { request } = context
-  if (!response || request.headers.get('x-service-rewrite') !== 'body') return response
-  const { prefix, rest } = placeOf(request.url)
-  return rewriteBody(response, rest.split('/', 1)[0] ?? '', `${context.origin}${prefix}`)
 }
 
 /**
@@ -137,7 +138,7 @@ async function readForward(
   const { request } = context
   const settings = parsePart(forwardSettings, settingsOf(request.headers))
   const signing = settings.sign ?? null
-  const { prefix, rest } = placeOf(request.url)
+  const { prefix, from, rest } = placeOf(request.url)
   const isCall = isGrpcCall(request)
   const isSigned = signing !== null || needsWholeBody(headers, searchOf(rest))
   return {
@@ -152,7 +153,11 @@ async function readForward(
           : await bodyOf(request, headers['content-type'], isSigned),
       answer: isHandshake(request) ? 'socket' : isCall ? 'grpc' : 'streamed',
       signing,
-      linkBase: resolverLinks(prefix, () => context.origin),
+      linkBase: linksFor(
+        settings.rewrite,
+        resolverLinks(prefix, () => context.origin, from),
+      ),
+      from,
       mark: settings.mark ?? null,
     },
     scope: { projectId: settings.project ?? null, environment: settings.environment ?? null },
@@ -162,15 +167,22 @@ async function readForward(
 }
 
 /**
- * The prefix under which a call came, and what follows it: host, path and query as written, but for the colon
+ * The prefix under which a call came, the host that led to it, and what follows: host, path and query as written, but for the colon
  * before a port, which clients made from the OpenAPI document escape.
  */
-function placeOf(url: string): { prefix: string; rest: string } {
+function placeOf(url: string): { prefix: string; from: string | null; rest: string } {
   const path = url.slice(url.indexOf('/', url.indexOf('//') + 2))
   const prefix = forwardPrefixes.find((one) => path.startsWith(one))
   if (prefix === undefined) throw new Fault('not_found')
-  const rest = path.slice(prefix.length).replace(/^([^/?%]*)%3a(\d+)(?=[/?]|$)/i, '$1:$2')
-  return { prefix, rest }
+  const { from, rest } = readFrom(path.slice(prefix.length))
+  return { prefix, from, rest: rest.replace(/^([^/?%]*)%3a(\d+)(?=[/?]|$)/i, '$1:$2') }
+}
+
+/** A local proxy names a host of its own making, which it replaces by its address. */
+function linksFor(rewrite: string | undefined, own: LinkBase): LinkBase | null {
+  if (rewrite === 'none') return null
+  if (rewrite === undefined || rewrite === 'body') return own
+  return proxyLinks(`https://${rewrite}`, own.from)
 }
 
 /** Clients of S3 read nothing but XML. */

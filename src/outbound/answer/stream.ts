@@ -12,6 +12,7 @@ import { type AnswerGuard, type BodyKind, OBJECT, PART, type StreamGuard } from 
 import { presentHeaders, type ReceivedHeaders } from '../headers.ts'
 import { joinLinks, type LinkBase, linksAmong, rewriteLinks } from '../links.ts'
 import { decodedBody } from './decoded_body.ts'
+import { hasStrings, LinkRewriter } from './links_in_body.ts'
 import { bounded, type Cut, cutBytes, cutOf, cutPieces, dropDigests, type Part } from './part.ts'
 import { type Chunks, readFirst } from './read_first.ts'
 import { checkFraming, kindOf } from './response.ts'
@@ -54,8 +55,10 @@ export async function streamAnswer(
   const cut = part || !isHead ? cutOf(part, response.status, received) : null
   const status = cut?.status ?? response.status
   const presented = headersOf(received, { guard, links, isHead, cut })
-  const body = await beginBody(response, { guard, deadline, cut, isObject })
-  if (cut || guard.redacted) dropDigests(presented)
+  const rewriter = cut || isObject ? null : rewriterFor(received['content-type'], links)
+  const begun = await beginBody(response, { guard, deadline, cut, isObject })
+  const body = rewriter ? await withLinks(begun, rewriter) : begun
+  if (cut || guard.redacted || rewriter) dropDigests(presented)
   if (body.pieces === null && body.whole) presented['content-length'] = String(body.whole.length)
   const end = (fault: Fault | null) => {
     deadline.clear()
@@ -83,6 +86,23 @@ function headersOf(
   rewriteLinks(presented, `https://${authority}${path}${search}`, links.base)
   // Reading a link may have joined what stood apart in it.
   return Object.assign(presented, guard.redactHeaders(linksAmong(presented)))
+}
+
+/** For a body with JSON strings; null for any other. */
+function rewriterFor(
+  contentType: string | undefined,
+  links: Options['links'],
+): LinkRewriter | null {
+  if (!links || !hasStrings(kindOf(contentType))) return null
+  return new LinkRewriter(new URL(`https://${links.source.authority}`).host, links.base)
+}
+
+async function withLinks(begun: Begun, rewriter: LinkRewriter): Promise<Begun> {
+  if (begun.pieces === null) {
+    const whole = begun.whole && ((await rewriter.whole(begun.whole)) as Bytes)
+    return { pieces: null, whole }
+  }
+  return { pieces: rewriter.pieces(begun.pieces), first: rewriter.push(begun.first) }
 }
 
 type Begun =
@@ -202,7 +222,8 @@ function restOf(
   }
   return new ReadableStream<Uint8Array>({
     start: (controller) => {
-      controller.enqueue(first)
+      // Nothing yet, where all of it may begin a link.
+      if (first.length > 0) controller.enqueue(first)
       // Also for a caller that reads nothing, and so never asks for what comes next.
       deadline.signal.addEventListener('abort', () => {
         if (!deadline.refusal) return

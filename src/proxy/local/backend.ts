@@ -104,7 +104,7 @@ function beginRecord(
 
 /** @throws Fault `validation_error`, `payload_too_large`, `invalid_header` for half a handshake */
 async function readCall(
-  { request, authority, pathAndQuery, linkBase, mark }: Inbound,
+  { request, authority, pathAndQuery, linkBase, from = null, mark }: Inbound,
   scansBodies: boolean,
 ): Promise<Call> {
   const method = checkMethod(request)
@@ -119,7 +119,8 @@ async function readCall(
     body: await bodyOf(request, headers, { isScanned: scansBodies && !isCall, isSigned }),
     answer: isHandshake(request) ? 'socket' : isCall ? 'grpc' : 'streamed',
     signing: null,
-    linkBase: linkBase === null ? null : proxyLinks(linkBase),
+    linkBase: linkBase === null ? null : proxyLinks(linkBase, from),
+    from,
     mark: mark ?? null,
   }
 }
