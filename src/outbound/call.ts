@@ -29,6 +29,8 @@ export type Call = {
   linkBase: LinkBase | null
   /** The host whose link led to this call: its credentials do not count (`redirected.ts`). */
   from?: string | null
+  /** Whether a placeholder that does not count where it is refuses the call (`unfilled.ts`). */
+  isStrict?: boolean
   /** Of the span in which it is sent, for the upstream: instead of one among its headers. */
   traceparent?: string | null
   /** What the guard writes in place of placeholders begins so (`stand_ins/mark.ts`). */

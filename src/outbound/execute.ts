@@ -13,6 +13,7 @@ import type { Fault } from '../platform/fault.ts'
 import { jsonResponse } from '../platform/http/json/write.ts'
 import { headersWith } from '../platform/http/reply.ts'
 import type { RequestContext } from '../platform/http/route.ts'
+import { unfilledHeader } from '../platform/unfilled.ts'
 import { readAnswer } from './answer/response.ts'
 import { type Ending, streamAnswer } from './answer/stream.ts'
 import type { Call } from './call.ts'
@@ -127,7 +128,8 @@ async function sendWhole(
   // Step 12: the outcome, into the record of step 9.
   principal.conclude(record.outcome(answer.status_code, answer.redacted))
   const headers = headersWith(record.id, principal.headers)
-  return jsonResponse(answer, { headers }, principal.connection.putOff)
+  const unfilled = record.unfilled.length === 0 ? {} : { unfilled: record.unfilled }
+  return jsonResponse({ ...answer, ...unfilled }, { headers }, principal.connection.putOff)
 }
 
 async function fetched(
@@ -153,6 +155,7 @@ async function sendStreamed(
     isHead: call.method === 'HEAD',
     part: request.part,
     isObject: request.isObject,
+    notes: unfilledHeader(record.unfilled),
     links: call.linkBase && record.target && { base: call.linkBase, source: record.target },
     // Step 12 comes when the stream ends.
     onEnd: (status, ending) => concludeEnding(principal, record, status, ending),

@@ -122,6 +122,11 @@ export function presentHeaders(received: ReceivedHeaders): Record<string, string
   return presented
 }
 
+/** Headers of an answer that its caller would look for and does not get. */
+export function droppedHeaders(received: ReceivedHeaders): string[] {
+  return received['set-cookie']?.length ? ['set-cookie'] : []
+}
+
 function checkName(name: string): void {
   if (!TOKEN.test(name)) throw invalidHeader('A header name is not a token.')
   if (PLACEHOLDER.test(name)) throw invalidHeader('A header name contains a placeholder.')

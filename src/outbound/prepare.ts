@@ -35,6 +35,7 @@ import { signatureIn } from './signing/anew.ts'
 import { chosenHeader, rangesOf, usesOf } from './signing/sign.ts'
 import type { Signature } from './signing/signature.ts'
 import { parseTarget, type Target } from './target.ts'
+import { refuseUnfilled, unfilledOf } from './unfilled.ts'
 
 /** What of a process the steps need. */
 type Surroundings = Signer & { addresses: AddressLookup }
@@ -88,6 +89,7 @@ function prepare(outbound: Surroundings, job: Job, permission: Permission): Outb
   checkCounts(demanded)
   const isTaken = signature?.place === 'body'
   const locations = locationsIn(isTaken ? { ...call, body: null } : call, target, permission)
+  checkTexts(job, locations, permission)
   const placeholders = [...demanded, ...locations.found]
   if (placeholders.length > demanded.length) {
     record.asks(scope, placeholders)
@@ -138,6 +140,13 @@ function askedIn({ method, headers, signing }: Call, target: Target): AskedReque
   const names = [...Object.keys(headers), ...chosenHeader(signing)]
   const isMultipart = mayHoldRequests(contentTypeOf(headers))
   return { target, method, override: overrideAmong(names), isMultipart }
+}
+
+/** What goes out as text is put on record, or refused. @throws Fault `placeholder_not_allowed` */
+function checkTexts({ call, record }: Job, { texts }: Locations, permission: Permission): void {
+  const unfilled = unfilledOf(texts, permission)
+  record.leaves(unfilled)
+  if (call.isStrict) refuseUnfilled(unfilled)
 }
 
 /** Hardly any call has placeholders outside of headers, and what may be placed is not read for the others. */

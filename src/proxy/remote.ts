@@ -15,6 +15,7 @@ import { withTimeout } from '../platform/async/timeout.ts'
 import { Fault } from '../platform/fault.ts'
 import { type Domain, domainMatches, parseDomain } from '../platform/net/domain.ts'
 import { PLACEHOLDER_PREFIX } from '../platform/secret_name.ts'
+import { STRICT_HEADER } from '../platform/unfilled.ts'
 import { listDomains, listShapes, outboundMethods, resolveCall } from '../resolver/contract.ts'
 import type { Backend, Credential, Inbound, Notice } from './backend.ts'
 import { drawLinkName, leadBack } from './lead_back.ts'
@@ -185,6 +186,7 @@ function forwardHeaders(
     ...Object.fromEntries(headersPassedOn(request.headers)),
     ...(length === null ? {} : { 'content-length': length }),
     'x-service-token': token,
+    ...(request.headers.get(STRICT_HEADER) === 'true' ? { [STRICT_HEADER]: 'true' } : {}),
     ...(linkBase === null ? { 'x-service-proxy': 'true' } : {}),
     ...(projectId === null ? {} : { 'x-service-project': projectId }),
     ...(environment === null ? {} : { 'x-service-environment': environment }),

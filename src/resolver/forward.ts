@@ -159,6 +159,7 @@ async function readForward(
       ),
       from,
       mark: settings.mark ?? null,
+      isStrict: settings.strict_placeholders === 'true',
     },
     scope: { projectId: settings.project ?? null, environment: settings.environment ?? null },
     timeoutMs: deadlineFor(false, settings.timeout_ms, deadlines),

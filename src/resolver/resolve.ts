@@ -119,6 +119,7 @@ function tokenCallOf(body: OutboundCall, accept: string | null, deadlines: Deadl
       answer: wantsStream ? 'streamed' : 'whole',
       signing: body.sign ?? null,
       linkBase: null,
+      isStrict: body.strict_placeholders ?? false,
     },
     scope: { projectId: body.project_id ?? null, environment: body.environment ?? null },
     timeoutMs: deadlineFor(!wantsStream, body.timeout_ms, deadlines),

@@ -230,6 +230,10 @@ export const callOptions = [
   ['-d, --data <text>', 'the body; @file reads a file, @- standard input'],
   ['-i, --include', 'print status and headers too'],
   ['--trace', 'have the API told of the trace of this call, and print its id'],
+  [
+    '--no-strict',
+    'send a placeholder as text where the policy of its secret does not list the place, instead of refusing the call',
+  ],
   ['-f, --fail', 'exit with 1 when the upstream answers 400 or above'],
   savedToken,
   token,

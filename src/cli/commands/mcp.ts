@@ -63,14 +63,18 @@ function addTools(server: McpServer, context: Context, token: string): void {
         method: z.enum(outboundMethods).default('GET'),
         headers: z.record(z.string(), z.string()).default({}),
         body: z.string().optional(),
+        strict_placeholders: z
+          .boolean()
+          .default(true)
+          .describe('refuse a placeholder where it is not replaced, instead of sending it as text'),
       }),
       // Without its name: a schema of a tool is no reference.
       outputSchema: z.object(resolveCall.result.shape),
       // What it does is up to the API.
       annotations: { destructiveHint: true, idempotentHint: false, openWorldHint: true },
     },
-    ({ url, method, headers, body }, { signal }) => {
-      const request = { target_url: url, method, headers, ...(body === undefined ? {} : { body }) }
+    ({ url, body, ...rest }, { signal }) => {
+      const request = { target_url: url, ...rest, ...(body === undefined ? {} : { body }) }
       return answer(() => callResolver(context, token, request, { signal }))
     },
   )

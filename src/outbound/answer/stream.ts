@@ -9,7 +9,7 @@ import { headersWith } from '../../platform/http/reply.ts'
 import { causeOf, upstreamFault } from '../connection/fetch.ts'
 import type { Deadline } from '../deadline.ts'
 import { type AnswerGuard, type BodyKind, OBJECT, PART, type StreamGuard } from '../guard.ts'
-import { presentHeaders, type ReceivedHeaders } from '../headers.ts'
+import { droppedHeaders, presentHeaders, type ReceivedHeaders } from '../headers.ts'
 import { joinLinks, type LinkBase, linksAmong, rewriteLinks } from '../links.ts'
 import { decodedBody } from './decoded_body.ts'
 import { hasStrings, LinkRewriter } from './links_in_body.ts'
@@ -24,6 +24,8 @@ type Options = {
   guard: AnswerGuard
   deadline: Deadline
   requestId: string
+  /** Headers of ours, about the request. */
+  notes?: Record<string, string>
   /** `source` as the caller wrote it, without the values that went out in it. */
   links: { base: LinkBase; source: { authority: string; path: string; search: string } } | null
   /** Whether only the head was asked for. */
@@ -48,7 +50,7 @@ const OF_THE_ORIGIN = ['alt-svc', 'clear-site-data', 'strict-transport-security'
  */
 export async function streamAnswer(
   response: Response,
-  { guard, deadline, requestId, links, isHead, part, isObject, onEnd }: Options,
+  { guard, deadline, requestId, links, notes, isHead, part, isObject, onEnd }: Options,
 ): Promise<Response> {
   const received = response.headers.toJSON()
   checkFraming(response.status, received)
@@ -67,7 +69,7 @@ export async function streamAnswer(
   if (body.pieces === null) end(null)
   return new Response(body.pieces ? restOf(body.first, body.pieces, deadline, end) : body.whole, {
     status,
-    headers: completeHeaders(presented, requestId),
+    headers: completeHeaders(presented, requestId, { ...notes, ...droppedHeader(received) }),
   })
 }
 
@@ -172,11 +174,22 @@ function declaredLength({ headers }: Response): number {
   return Number(headers.get('content-length') ?? Number.NaN)
 }
 
+/** Names what an answer has lost. */
+function droppedHeader(received: ReceivedHeaders): Record<string, string> {
+  const dropped = droppedHeaders(received)
+  return dropped.length === 0 ? {} : { 'x-service-dropped': dropped.join(', ') }
+}
+
 /** SDKs report the upstream's `x-request-id`; ours, the id of the audit record, has a name besides. */
-export function completeHeaders(presented: Record<string, string>, requestId: string): Headers {
+export function completeHeaders(
+  presented: Record<string, string>,
+  requestId: string,
+  notes: Record<string, string> = {},
+): Headers {
   dropForeign(presented)
   const headers = headersWith(requestId, presented)
   headers.set('x-service-request-id', requestId)
+  for (const name in notes) headers.set(name, notes[name] ?? '')
   return headers
 }
 

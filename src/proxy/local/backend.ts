@@ -16,10 +16,11 @@ import { mayHoldAssertion } from '../../outbound/signing/google_assertion.ts'
 import { parseTarget } from '../../outbound/target.ts'
 import { Fault } from '../../platform/fault.ts'
 import type { Timers } from '../../platform/timers.ts'
+import { STRICT_HEADER } from '../../platform/unfilled.ts'
 import type { Backend, Inbound } from '../backend.ts'
 import type { Outbox } from '../outbox/outbox.ts'
 import { auditRecordOf, faultOf, type Origin } from '../record.ts'
-import { bodyOf, checkMethod } from '../request.ts'
+import { bodyOf, checkMethod, isDeclaredShort } from '../request.ts'
 import type { LiveCalls } from './live_calls.ts'
 import { permissionOf } from './permission.ts'
 import type { VaultCache, VaultSnapshot } from './vault_snapshot.ts'
@@ -116,12 +117,16 @@ async function readCall(
     targetUrl: `https://${authority}${pathAndQuery}`,
     method,
     headers,
-    body: await bodyOf(request, headers, { isScanned: scansBodies && !isCall, isSigned }),
+    body: await bodyOf(request, headers, {
+      isScanned: !isCall && (scansBodies || isDeclaredShort(request)),
+      isSigned,
+    }),
     answer: isHandshake(request) ? 'socket' : isCall ? 'grpc' : 'streamed',
     signing: null,
     linkBase: linkBase === null ? null : proxyLinks(linkBase, from),
     from,
     mark: mark ?? null,
+    isStrict: request.headers.get(STRICT_HEADER) === 'true',
   }
 }
 
