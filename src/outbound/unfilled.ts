@@ -15,7 +15,8 @@ const MAX_NAMES = 16
  * @throws Unread
  */
 export function unfilledOf(texts: readonly Unfilled[], permission: Permission): Unfilled[] {
-  const names = [...new Set(texts.map(({ name }) => name))].slice(0, MAX_NAMES)
+  const named = new Set(texts.map(({ name }) => name))
+  const names = [...named].filter((name) => permission.covers?.(name) ?? true).slice(0, MAX_NAMES)
   if (names.length === 0) return []
   const known = new Set(permission.secrets(names).map(({ name }) => name))
   const pairs = texts.filter(({ name }) => known.has(name))

@@ -168,7 +168,11 @@ export const tokenOptions = [
   ['--expires-in-days <days>', '1 to 3650, or never (90 unless given)'],
   ['--may <capabilities>', 'use, read or use,read (agents use, workloads both, unless given)'],
 ] as const
-export const agentTokenOptions = [save, ...tokenOptions] as const
+const narrowing = [
+  ['--host <host...>', 'of use for these hosts only, such as api.anthropic.com'],
+  ['--secret <name...>', 'of use for these secrets only'],
+] as const
+export const agentTokenOptions = [save, ...narrowing, ...tokenOptions] as const
 export const agentOptions = [
   save,
   ['--all-projects', 'for the whole workspace, without grants yet'],

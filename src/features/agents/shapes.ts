@@ -19,6 +19,8 @@ import {
   tokenId,
 } from '../../platform/http/fields.ts'
 import { base64, properName, timestamp, title } from '../../platform/http/validate.ts'
+import { parseDomain } from '../../platform/net/domain.ts'
+import { SECRET_NAME } from '../../platform/secret_name.ts'
 
 /** In one call. */
 export const MOST_TOKEN_ENVELOPES = 500
@@ -102,6 +104,33 @@ export const MAX_LIFETIME_DAYS = 3650
 
 export const label = title(100)
 
+const MAX_NARROWED = 100
+const host = z
+  .string()
+  .transform((text, context) => {
+    const domain = parseDomain(text)
+    if (domain) return domain.text
+    context.addIssue({
+      code: 'custom',
+      message: 'must be a host of the allowlist, such as api.stripe.com',
+    })
+    return z.NEVER
+  })
+  .meta({ examples: ['api.stripe.com'] })
+
+/** A token that is narrowed is of use for these only (protocol 15); null narrows nothing. */
+const narrowing = {
+  hosts: z.array(host).min(1).max(MAX_NARROWED).nullable().meta(rarelyNeeded).optional(),
+  secrets: z
+    .array(z.string().regex(new RegExp(`^${SECRET_NAME}$`), 'must be the name of a secret'))
+    .min(1)
+    .max(MAX_NARROWED)
+    .nullable()
+    .meta(rarelyNeeded)
+    .optional(),
+  limits: z.null('are not enforced by this version: leave them out').meta(rarelyNeeded).optional(),
+}
+
 /** None has a default for zod: what the grant of a token says need not be said, nor guessed, beside it. */
 const lifetime = {
   label: label.meta({ examples: ['ci'], default: LABEL }).optional(),
@@ -114,6 +143,7 @@ const lifetime = {
     .nullable()
     .meta({ default: LIFETIME_DAYS })
     .optional(),
+  ...narrowing,
 }
 
 /** One way to write each set, as the database has it. */
@@ -173,6 +203,9 @@ export type Order = {
   expires_in_days?: number | null | undefined
   environment?: string | null | undefined
   capabilities?: readonly Capability[] | undefined
+  hosts?: readonly string[] | null | undefined
+  secrets?: readonly string[] | null | undefined
+  limits?: null | undefined
   token?: z.output<typeof clientMade> | undefined
 }
 
@@ -230,6 +263,9 @@ export const token = z
     created_at: timestamp,
     public_key: text(exampleOfForm.publicKey),
     provisioned,
+    /** To what it is narrowed; null where to nothing. */
+    hosts: z.array(text('api.stripe.com')).nullable().meta(rarelyNeeded),
+    secrets: z.array(text('STRIPE_API_KEY')).nullable().meta(rarelyNeeded),
     /** In signed workspaces; null until there is one, and without one it can do nothing. */
     grant: shownSignedText.nullable().meta(rarelyNeeded).optional(),
   })
