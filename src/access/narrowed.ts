@@ -1,5 +1,5 @@
 /**
- * Narrowed tokens (protocol 15): a token whose grant lists hosts or secrets is worth nothing anywhere else, so a
+ * Narrowed tokens (protocol 6.3): a token whose grant lists hosts or secrets is worth nothing anywhere else, so a
  * key that an SDK carries to another host is of no use there.
  */
 import { Fault } from '../platform/fault.ts'

@@ -1,5 +1,5 @@
 /**
- * Forward mode and the local proxy's base URLs are for programs (protocol 15). A browser sends what it holds
+ * Forward mode and the local proxy's base URLs are for programs (protocol 6.3). A browser sends what it holds
  * for an address by itself: cookies, which no port keeps apart, and Basic credentials. And a page that it
  * shows from there acts in that address's origin. So both refuse what a browser opens or embeds.
  */

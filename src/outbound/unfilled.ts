@@ -1,5 +1,5 @@
 /**
- * Placeholders that go out as text, because the policy of their secret does not list the place (protocol 15). An
+ * Placeholders that go out as text, because the policy of their secret does not list the place (protocol 6.3). An
  * echo of one looks like success, so the answer, the audit and the clients name each of them.
  */
 import { Fault } from '../platform/fault.ts'

@@ -1,4 +1,4 @@
-/** Placeholders that went out as text (protocol 15): in words, and as the header of an answer. */
+/** Placeholders that went out as text (protocol 6.3): in words, and as the header of an answer. */
 import { PLACEHOLDER_PREFIX } from './secret_name.ts'
 
 export const unfilledPlaces = ['query', 'path', 'json', 'form', 'body'] as const

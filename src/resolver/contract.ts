@@ -10,7 +10,6 @@ import { map } from '../platform/http/validate.ts'
 import { callMethods, MAX_CALL_MS } from '../platform/policy.ts'
 import { unfilledPlaces } from '../platform/unfilled.ts'
 
-/** As many as a client may name; few servers take a tenth of it. */
 const MAX_HEADERS = 1000
 
 export const outboundMethods = callMethods

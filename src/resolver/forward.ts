@@ -8,7 +8,7 @@ import { admitToken } from '../access/admission.ts'
 import { refuseBrowsers, sandboxAnswer } from '../outbound/browsers.ts'
 import { BODY_LIMIT, type CallBody } from '../outbound/call.ts'
 import { isGrpcCall } from '../outbound/grpc/frames.ts'
-import { headersPassedOn, isHandshake } from '../outbound/headers.ts'
+import { isHandshake } from '../outbound/headers.ts'
 import {
   forwardPrefixes,
   type LinkBase,
@@ -19,7 +19,6 @@ import {
 import { styleOfBody } from '../outbound/locations.ts'
 import { needsWholeBody } from '../outbound/signing/aws_signature.ts'
 import { refusalFormatOf } from '../outbound/signing/refusal_format.ts'
-import { TOKEN_PATTERN } from '../platform/crypto/token.ts'
 import { Fault, invalidField } from '../platform/fault.ts'
 import type { TokenEndpoint } from '../platform/http/endpoint.ts'
 import { presentForwardFault, type RefusalFormat } from '../platform/http/forward_refusal.ts'
@@ -27,16 +26,12 @@ import type { RequestContext } from '../platform/http/route.ts'
 import { toFault } from '../platform/http/unexpected_error.ts'
 import { parsePart } from '../platform/http/validate.ts'
 import { forwardSettings } from './contract.ts'
+import { sendsToken, takeToken } from './forward_token.ts'
 import { type Deadlines, deadlineFor, perform, type TokenCall } from './resolve.ts'
 import type { ResolverServices } from './services.ts'
 
-const TOKEN_HEADER = 'x-service-token'
 /** Of a local proxy whose programs see the answer under the real host's name. No browser sends it by itself. */
 const PROXY_HEADER = 'x-service-proxy'
-const BASIC = /^(basic +)([A-Za-z0-9+/]+={0,2})$/i
-const ANYWHERE = new RegExp(TOKEN_PATTERN.source)
-const EMBEDDED = new RegExp(`(${TOKEN_PATTERN.source})\\.`, 'g')
-const BARE = new RegExp(`^bearer +(${TOKEN_PATTERN.source})$`, 'i')
 
 export async function forward(
   services: ResolverServices,
@@ -68,66 +63,6 @@ async function forwardCall(
     if (isAnnounced(context.request)) context.expectBytes(BODY_LIMIT)
     return readForward(context, headers, services.deadlines)
   })
-}
-
-/**
- * The token, from its own header or from before the placeholder in an API key, and the caller's
- * headers without it.
- *
- * @throws Fault `invalid_token` when there is none, or two that differ
- */
-export function takeToken(given: Headers): {
-  token: string
-  headers: Record<string, string>
-} {
-  const named = given.get(TOKEN_HEADER)
-  const tokens = new Set<string>(named === null ? [] : [named.trim()])
-  const headers: Record<string, string> = {}
-  for (const [name, value] of headersPassedOn(given)) {
-    const bare = name === 'authorization' ? BARE.exec(value)?.[1] : undefined
-    if (bare) tokens.add(bare)
-    else headers[name] = withoutTokens(name, value, tokens)
-  }
-  const token = only([...tokens])
-  if (Object.entries(headers).some(holdsToken)) {
-    throw new Fault('invalid_header', {
-      message: 'A header repeats the token where the upstream would see it.',
-    })
-  }
-  return { token, headers }
-}
-
-/** Whether a program put a token there: a browser sends cookies by itself, and Basic credentials, where none can be read. */
-function sendsToken(headers: Headers): boolean {
-  return [...headers].some(([name, value]) => name !== 'cookie' && ANYWHERE.test(value))
-}
-
-function only([token, ...others]: readonly string[]): string {
-  if (token === undefined || others.length > 0) throw new Fault('invalid_token')
-  return token
-}
-
-/** Cuts `svc_agt_….` out of a value, also inside Basic credentials, and notes which it was. */
-function withoutTokens(name: string, value: string, tokens: Set<string>): string {
-  const cut = (text: string) =>
-    text.replace(EMBEDDED, (_, token: string) => {
-      tokens.add(token)
-      return ''
-    })
-  const [, scheme = '', credentials = ''] = (name === 'authorization' && BASIC.exec(value)) || []
-  if (scheme === '') return cut(value)
-  const decoded = Buffer.from(credentials, 'base64')
-  const text = decoded.toString()
-  if (!Buffer.from(text).equals(decoded)) return value
-  return `${scheme}${Buffer.from(cut(text)).toString('base64')}`
-}
-
-/** Also inside Basic credentials, whatever their bytes. */
-function holdsToken([name, value]: readonly [string, string]): boolean {
-  if (ANYWHERE.test(value)) return true
-  const credentials = name === 'authorization' ? BASIC.exec(value)?.[2] : undefined
-  if (credentials === undefined) return false
-  return ANYWHERE.test(Buffer.from(credentials, 'base64').toString('latin1'))
 }
 
 async function readForward(

@@ -87,7 +87,7 @@ const upTo100 = <T>(element: z.ZodType<T>) =>
     .nullable()
 const limit = number.min(1).nullable()
 
-/** What a grant of version 3 says besides: it only narrows, and null narrows nothing (protocol 15). */
+/** What a grant of version 3 says besides: it only narrows, and null narrows nothing (protocol 6.3). */
 const narrowing = {
   hosts: upTo100(domain),
   secrets: upTo100(secretName),

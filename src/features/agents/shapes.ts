@@ -19,8 +19,7 @@ import {
   tokenId,
 } from '../../platform/http/fields.ts'
 import { base64, properName, timestamp, title } from '../../platform/http/validate.ts'
-import { parseDomain } from '../../platform/net/domain.ts'
-import { SECRET_NAME } from '../../platform/secret_name.ts'
+import { narrowing } from './narrowing.ts'
 
 /** In one call. */
 export const MOST_TOKEN_ENVELOPES = 500
@@ -103,33 +102,6 @@ export const LIFETIME_DAYS = 90
 export const MAX_LIFETIME_DAYS = 3650
 
 export const label = title(100)
-
-const MAX_NARROWED = 100
-const host = z
-  .string()
-  .transform((text, context) => {
-    const domain = parseDomain(text)
-    if (domain) return domain.text
-    context.addIssue({
-      code: 'custom',
-      message: 'must be a host of the allowlist, such as api.stripe.com',
-    })
-    return z.NEVER
-  })
-  .meta({ examples: ['api.stripe.com'] })
-
-/** A token that is narrowed is of use for these only (protocol 15); null narrows nothing. */
-const narrowing = {
-  hosts: z.array(host).min(1).max(MAX_NARROWED).nullable().meta(rarelyNeeded).optional(),
-  secrets: z
-    .array(z.string().regex(new RegExp(`^${SECRET_NAME}$`), 'must be the name of a secret'))
-    .min(1)
-    .max(MAX_NARROWED)
-    .nullable()
-    .meta(rarelyNeeded)
-    .optional(),
-  limits: z.null('are not enforced by this version: leave them out').meta(rarelyNeeded).optional(),
-}
 
 /** None has a default for zod: what the grant of a token says need not be said, nor guessed, beside it. */
 const lifetime = {

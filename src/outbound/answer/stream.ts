@@ -5,14 +5,14 @@
  */
 import type { Bytes } from '../../platform/crypto/encoding.ts'
 import { Fault } from '../../platform/fault.ts'
-import { headersWith } from '../../platform/http/reply.ts'
 import { causeOf, upstreamFault } from '../connection/fetch.ts'
 import type { Deadline } from '../deadline.ts'
 import { type AnswerGuard, type BodyKind, OBJECT, PART, type StreamGuard } from '../guard.ts'
-import { droppedHeaders, presentHeaders, type ReceivedHeaders } from '../headers.ts'
+import { presentHeaders, type ReceivedHeaders } from '../headers.ts'
 import { joinLinks, type LinkBase, linksAmong, rewriteLinks } from '../links.ts'
 import { decodedBody } from './decoded_body.ts'
 import { hasStrings, LinkRewriter } from './links_in_body.ts'
+import { completeHeaders, droppedHeader } from './own_headers.ts'
 import { bounded, type Cut, cutBytes, cutOf, cutPieces, dropDigests, type Part } from './part.ts'
 import { type Chunks, readFirst } from './read_first.ts'
 import { checkFraming, kindOf } from './response.ts'
@@ -37,9 +37,6 @@ type Options = {
   /** With the status that the caller got. */
   onEnd(status: number, ending: Ending): void
 }
-
-/** These speak about the origin that they come from, which for the caller is the resolver. */
-const OF_THE_ORIGIN = ['alt-svc', 'clear-site-data', 'strict-transport-security']
 
 /**
  * The answer, once the first piece of its body is there: the runtime sends no headers before, and until
@@ -172,31 +169,6 @@ async function beginPieces(pieces: AsyncGenerator<Uint8Array, void>): Promise<Be
 function declaredLength({ headers }: Response): number {
   if ((headers.get('content-encoding') ?? 'identity') !== 'identity') return Number.NaN
   return Number(headers.get('content-length') ?? Number.NaN)
-}
-
-/** Names what an answer has lost. */
-function droppedHeader(received: ReceivedHeaders): Record<string, string> {
-  const dropped = droppedHeaders(received)
-  return dropped.length === 0 ? {} : { 'x-service-dropped': dropped.join(', ') }
-}
-
-/** SDKs report the upstream's `x-request-id`; ours, the id of the audit record, has a name besides. */
-export function completeHeaders(
-  presented: Record<string, string>,
-  requestId: string,
-  notes: Record<string, string> = {},
-): Headers {
-  dropForeign(presented)
-  const headers = headersWith(requestId, presented)
-  headers.set('x-service-request-id', requestId)
-  for (const name in notes) headers.set(name, notes[name] ?? '')
-  return headers
-}
-
-/** An upstream must not pass for the resolver, whose names begin so, or speak about its origin. */
-export function dropForeign(presented: Record<string, string>): void {
-  for (const name in presented) if (name.startsWith('x-service-')) delete presented[name]
-  for (const name of OF_THE_ORIGIN) delete presented[name]
 }
 
 /** What is certain to be free of credentials, as soon as it is; each chunk is a sign of life. */

@@ -55,7 +55,7 @@ export const tokens = pgTable(
     environment: text(),
     label: text().notNull(),
     capabilities: jsonb().$type<readonly Capability[]>().notNull(),
-    /** To what the token is narrowed (protocol 15); null where to nothing. */
+    /** To what the token is narrowed (protocol 6.3); null where to nothing. */
     hosts: jsonb().$type<readonly string[]>(),
     secrets: jsonb().$type<readonly string[]>(),
     /** The pepper's key id and the MAC of SHA-256(tokenAuth), protocol 4. */
