@@ -10,6 +10,7 @@ import { currentSpan, traced } from '../platform/trace/span.ts'
 import { decideDurably } from './decide.ts'
 import { entryOf } from './entry.ts'
 import type { Access } from './index.ts'
+import { isNarrowed } from './narrowed.ts'
 import type { LiveToken } from './tokens.ts'
 
 export type Admitted = { token: LiveToken; rate: RateState }
@@ -40,10 +41,15 @@ function refusalOf(token: LiveToken, { access }: TokenEndpoint): Fault | null {
   const { capability } = access
   if (capability !== null && !token.capabilities.includes(capability))
     return notIssuedFor(token, capability)
+  if (capability === 'read' && isNarrowed(token))
+    return new Fault('scope_required', { message: NARROWED })
   return token.isSealed && !access.sealed ? new Fault('scope_required', { message: SEALED }) : null
 }
 
 const SEALED = 'The sealed form of a token cannot open what this needs: send the token itself.'
+
+const NARROWED =
+  'A narrowed token uses credentials and reads none. Issue one without --host and --secret.'
 
 const VERBS: Record<Capability, string> = {
   use: 'use credentials',

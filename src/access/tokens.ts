@@ -27,6 +27,10 @@ export type TokenRow = {
   projectId: string | null
   environment: string | null
   capabilities: readonly Capability[]
+  /** In the allowlist's syntax; null for every host on it. */
+  hosts: readonly string[] | null
+  /** Names; null for every secret that it was granted. */
+  secrets: readonly string[] | null
   verifier: Uint8Array
   registrationId: string | null
   /** The agent's name, or the label of a workload's token. */
@@ -155,7 +159,7 @@ export class TokenCache {
   async #load(id: string): Promise<TokenRow | null> {
     const [stored] = await this.#read<StoredToken[]>`
       select t.id, t.kind, t.workspace_id as "workspaceId", t.project_id as "projectId", t.environment,
-        t.capabilities, t.verifier, a.id as "registrationId", coalesce(a.name, t.label) as name,
+        t.capabilities, t.hosts, t.secrets, t.verifier, a.id as "registrationId", coalesce(a.name, t.label) as name,
         t.label, t.public_key as "publicKey", (extract(epoch from t.expires_at) * 1000)::float8 as "expiresAt"
       from tokens t left join agents a on a.id = t.agent_id
       where t.id = ${id} and t.revoked_at is null

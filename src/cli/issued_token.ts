@@ -1,6 +1,8 @@
 /** What all ways of issuing a token have in common. */
 import type { TokenOrder } from '../client/agents/tokens.ts'
-import type { tokenOptions } from './catalogue/options.ts'
+import { parseDomain } from '../platform/net/domain.ts'
+import { SECRET_NAME } from '../platform/secret_name.ts'
+import type { agentTokenOptions, tokenOptions } from './catalogue/options.ts'
 import type { OptionValues } from './command.ts'
 import type { Context } from './context.ts'
 import { CliError } from './terminal/cli_error.ts'
@@ -25,6 +27,25 @@ export function orderOf({
       : { expires_in_days: expiresInDays === 'never' ? null : Number(expiresInDays) }),
     ...(may === undefined ? {} : { capabilities: capabilitiesOf(may) }),
   }
+}
+
+/** `--host` and `--secret`. @throws CliError for what no host or name is */
+export function narrowedBy({
+  host,
+  secret,
+}: Pick<OptionValues<typeof agentTokenOptions>, 'host' | 'secret'>): Pick<
+  TokenOrder,
+  'hosts' | 'secrets'
+> {
+  const hosts = host?.map((text) => {
+    const domain = parseDomain(text)
+    if (domain) return domain.text
+    const fix = URL.parse(text)?.hostname || 'api.example.com'
+    throw new CliError('usage', `${text} is not a host`, `give the host: --host ${fix}`)
+  })
+  const wrong = secret?.find((name) => !new RegExp(`^${SECRET_NAME}$`).test(name))
+  if (wrong !== undefined) throw new CliError('usage', `${wrong} is not the name of a secret`)
+  return { ...(hosts ? { hosts } : {}), ...(secret ? { secrets: secret } : {}) }
 }
 
 const SETS: readonly NonNullable<TokenOrder['capabilities']>[] = [

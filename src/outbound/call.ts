@@ -25,8 +25,12 @@ export type Call = {
   /** Looks at each message of gRPC before it is sent. @throws Fault of one that must not be */
   checkMessage?: (message: Uint8Array) => void
   signing: Signing | null
-  /** Where links in the answer's headers lead; `null` leaves them as they are. */
+  /** Where links in the answer lead; `null` leaves them as they are. */
   linkBase: LinkBase | null
+  /** The host whose link led to this call: its credentials do not count (`redirected.ts`). */
+  from?: string | null
+  /** Whether a placeholder that does not count where it is refuses the call (`unfilled.ts`). */
+  isStrict?: boolean
   /** Of the span in which it is sent, for the upstream: instead of one among its headers. */
   traceparent?: string | null
   /** What the guard writes in place of placeholders begins so (`stand_ins/mark.ts`). */

@@ -14,6 +14,7 @@ import { jsonResponse } from '../platform/http/json/write.ts'
 import { headersWith } from '../platform/http/reply.ts'
 import type { RequestContext } from '../platform/http/route.ts'
 import type { BodyAccount } from '../platform/limits/body_memory.ts'
+import { unfilledHeader } from '../platform/unfilled.ts'
 import { readAnswer } from './answer/response.ts'
 import { type Ending, streamAnswer } from './answer/stream.ts'
 import type { Call } from './call.ts'
@@ -26,6 +27,8 @@ import type { OutboundRequest } from './outbound_request.ts'
 import type { Permission } from './policy/permission.ts'
 import { type Decision, decide, type Job } from './prepare.ts'
 import type { CallRecord, Conclusion } from './record.ts'
+import { withoutCredentials } from './redirected.ts'
+import { faultAfterSending } from './retries.ts'
 import type { Scheduler } from './scheduler.ts'
 import type { Steps } from './steps.ts'
 import type { SocketConnector } from './websocket/connect.ts'
@@ -90,7 +93,8 @@ export async function execute(
   { call, deadline, record }: Omit<Job, 'address'>,
 ): Promise<Response | null> {
   const body = deadline.watch(call.body)
-  const watched = body === call.body ? call : { ...call, body }
+  const whole = body === call.body ? call : { ...call, body }
+  const watched = call.from ? withoutCredentials(whole) : whole
   const job: Job = { call: watched, deadline, record, address: null }
   if (call.answer !== 'whole') deadline.afterwards(() => principal.bodies.release())
   // Steps 2 to 8. Step 9: the record is durable before anything is sent.
@@ -101,7 +105,7 @@ export async function execute(
   } catch (error) {
     const fault = principal.faultOf(deadline.refusal ?? error)
     principal.conclude(deadline.isUnwanted ? record.abandonment() : record.failure(fault))
-    throw fault
+    throw faultAfterSending(call.method, fault)
   }
 }
 
@@ -129,7 +133,8 @@ async function sendWhole(
   // Step 12: the outcome, into the record of step 9.
   principal.conclude(record.outcome(answer.status_code, answer.redacted))
   const headers = headersWith(record.id, principal.headers)
-  return jsonResponse(answer, { headers }, principal.connection.putOff, () =>
+  const unfilled = record.unfilled.length === 0 ? {} : { unfilled: record.unfilled }
+  return jsonResponse({ ...answer, ...unfilled }, { headers }, principal.connection.putOff, () =>
     principal.bodies.release(),
   )
 }
@@ -158,6 +163,7 @@ async function sendStreamed(
     part: request.part,
     isObject: request.isObject,
     bodies: principal.bodies,
+    notes: unfilledHeader(record.unfilled),
     links: call.linkBase && record.target && { base: call.linkBase, source: record.target },
     // Step 12 comes when the stream ends.
     onEnd: (status, ending) => concludeEnding(principal, record, status, ending),

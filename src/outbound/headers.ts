@@ -7,6 +7,7 @@ import { Fault } from '../platform/fault.ts'
 import { tokenPattern } from '../platform/http/token_pattern.ts'
 import { PLACEHOLDER_PREFIX } from '../platform/secret_name.ts'
 import { type AskedRange, surrounded } from './answer/part.ts'
+import { withoutConsoleCookies } from './browsers.ts'
 
 export type HeaderPair = [name: string, value: string]
 
@@ -121,6 +122,11 @@ export function presentHeaders(received: ReceivedHeaders): Record<string, string
   return presented
 }
 
+/** Headers of an answer that its caller would look for and does not get. */
+export function droppedHeaders(received: ReceivedHeaders): string[] {
+  return received['set-cookie']?.length ? ['set-cookie'] : []
+}
+
 function checkName(name: string): void {
   if (!TOKEN.test(name)) throw invalidHeader('A header name is not a token.')
   if (PLACEHOLDER.test(name)) throw invalidHeader('A header name contains a placeholder.')
@@ -204,5 +210,9 @@ const OURS =
 /** Of what a caller sent, what goes on to its upstream; names in lower case. */
 export function headersPassedOn(given: Headers): [name: string, value: string][] {
   const dropped = connectionNames(given)
-  return [...given].filter(([name]) => !isHopByHop(name) && !OURS.test(name) && !dropped.has(name))
+  return [...given].flatMap(([name, value]): [string, string][] => {
+    if (isHopByHop(name) || OURS.test(name) || dropped.has(name)) return []
+    const kept = name === 'cookie' ? withoutConsoleCookies(value) : value
+    return kept === null ? [] : [[name, kept]]
+  })
 }

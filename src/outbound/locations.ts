@@ -7,6 +7,7 @@ import { fromUtf8 } from '../platform/crypto/encoding.ts'
 import { Fault } from '../platform/fault.ts'
 import type { Secret } from '../platform/secret.ts'
 import { PLACEHOLDER_PREFIX, SECRET_NAME } from '../platform/secret_name.ts'
+import type { Unfilled } from '../platform/unfilled.ts'
 import { MAX_PLACEHOLDERS, tooManyPlaceholders } from './budget.ts'
 import { Hidden } from './hidden.ts'
 import type { LocationStyle, Placeholder } from './placeholders.ts'
@@ -27,9 +28,11 @@ const MAX_URL_BYTES = 16_384
 export type Locations = {
   found: Placeholder[]
   body: Place | null
+  /** What looks like a placeholder and does not count where it is. */
+  texts: Unfilled[]
 }
 
-export const NO_LOCATIONS: Locations = { found: [], body: null }
+export const NO_LOCATIONS: Locations = { found: [], body: null, texts: [] }
 
 /** Whether a name is a placeholder in such a place: the policies of the secrets say so. */
 export type IsPlaceable = (name: string, style: LocationStyle) => boolean
@@ -53,24 +56,37 @@ export function findLocations(
   isPlaceable: IsPlaceable,
 ): Locations {
   const bodyPlace = body && placeOfBody(body, contentType)
+  const texts: Unfilled[] = []
   const found = [
-    ...findIn({ style: 'path', text: target.path }, isPlaceable),
-    ...findIn({ style: 'query', text: target.search }, isPlaceable),
+    ...findIn({ style: 'path', text: target.path }, isPlaceable, texts),
+    ...findIn({ style: 'query', text: target.search }, isPlaceable, texts),
   ]
-  const inBody = bodyPlace ? findIn(bodyPlace, isPlaceable) : []
+  if (!bodyPlace) return { found, body: null, texts: [...texts, ...textsOf(body)] }
   // In valid JSON the prefix can only stand inside a string, where an escaped value is right.
-  if (!bodyPlace || inBody.length === 0 || !isWhatItSays(bodyPlace)) return { found, body: null }
-  return { found: [...found, ...inBody], body: bodyPlace }
+  const isWhole = isWhatItSays(bodyPlace)
+  const inBody = findIn(bodyPlace, isWhole ? isPlaceable : () => false, texts)
+  if (inBody.length === 0) return { found, body: null, texts }
+  return { found: [...found, ...inBody], body: bodyPlace, texts }
 }
 
-function findIn({ style, text }: Place, isPlaceable: IsPlaceable): Placeholder[] {
+function findIn({ style, text }: Place, isPlaceable: IsPlaceable, texts: Unfilled[]) {
   const found: Placeholder[] = []
   if (!text.includes(PLACEHOLDER_PREFIX)) return found
   for (const [, name = ''] of text.matchAll(PLACEHOLDER)) {
     if (isPlaceable(name, style)) found.push({ name, style, header: '' })
+    else if (texts.length < MAX_PLACEHOLDERS) texts.push({ name, place: style })
     if (found.length > MAX_PLACEHOLDERS) throw tooManyPlaceholders()
   }
   return found
+}
+
+/** In a body of another type. */
+function textsOf(body: Uint8Array | null): Unfilled[] {
+  if (body === null || !holdsPrefix(body)) return []
+  const found = Buffer.from(body.buffer, body.byteOffset, body.length)
+    .toString('latin1')
+    .matchAll(PLACEHOLDER)
+  return [...found.take(MAX_PLACEHOLDERS)].map(([, name = '']) => ({ name, place: 'body' }))
 }
 
 /** How placeholders stand in a body of such a type, for which it has to be here whole; `null` where they are text. */

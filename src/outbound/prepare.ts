@@ -36,6 +36,7 @@ import { signatureIn } from './signing/anew.ts'
 import { chosenHeader, rangesOf, usesOf } from './signing/sign.ts'
 import { headerOf, type Signature } from './signing/signature.ts'
 import { parseTarget, type Target } from './target.ts'
+import { refuseUnfilled, unfilledOf } from './unfilled.ts'
 
 /** What of a process the steps need. */
 type Surroundings = Signer & { addresses: AddressLookup }
@@ -89,6 +90,7 @@ function prepare(outbound: Surroundings, job: Job, permission: Permission): Outb
   checkCounts(demanded)
   const isTaken = signature?.place === 'body'
   const locations = locationsIn(isTaken ? { ...call, body: null } : call, target, permission)
+  checkTexts(job, locations, permission)
   const placeholders = [...demanded, ...locations.found]
   if (placeholders.length > demanded.length) {
     record.asks(scope, placeholders)
@@ -151,8 +153,17 @@ function methodsIn(headers: Call['headers'], body: CallBody): readonly string[] 
   return bytes === null || isEncoded ? null : methodsAskedForIn(kind, bytes)
 }
 
+/** What goes out as text is put on record, or refused. @throws Fault `placeholder_not_allowed` */
+function checkTexts({ call, record }: Job, { texts }: Locations, permission: Permission): void {
+  const unfilled = unfilledOf(texts, permission)
+  record.leaves(unfilled)
+  if (call.isStrict) refuseUnfilled(unfilled)
+}
+
 /** Hardly any call has placeholders outside of headers, and what may be placed is not read for the others. */
-function locationsIn({ body, headers }: Call, target: Target, permission: Permission): Locations {
+function locationsIn(call: Call, target: Target, permission: Permission): Locations {
+  const { body, headers, from } = call
+  if (from) return NO_LOCATIONS
   const bytes = bytesOf(body)
   if (!mayHaveLocations(target, bytes)) return NO_LOCATIONS
   return findLocations(target, bytes, contentTypeOf(headers), permission.placeable())

@@ -3,6 +3,7 @@
  * never a value. Audit records are made of it in one place for each destination.
  */
 import type { Fault, RefusedBy } from '../platform/fault.ts'
+import type { Unfilled } from '../platform/unfilled.ts'
 import { MAX_NAMES } from './budget.ts'
 import type { Placeholder } from './placeholders.ts'
 import { namesOf, type Scope } from './policy/permission.ts'
@@ -31,6 +32,7 @@ export class CallRecord {
   #asked: AskedRequest | null = null
   #placeholders: readonly Placeholder[] = []
   #delivered: readonly string[] = []
+  #unfilled: readonly Unfilled[] = []
 
   /** The request's own id, a UUID of version 7, is the record's id too. */
   constructor({ id, projectId, environment }: Start) {
@@ -77,6 +79,15 @@ export class CallRecord {
       if (!isKnown && names.includes(name)) uses.push({ name, style })
     }
     return uses
+  }
+
+  /** Placeholders that went out as text. */
+  get unfilled(): readonly Unfilled[] {
+    return this.#unfilled
+  }
+
+  leaves(unfilled: readonly Unfilled[]): void {
+    this.#unfilled = unfilled
   }
 
   sees(asked: AskedRequest): void {

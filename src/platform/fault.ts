@@ -44,6 +44,10 @@ const catalogue = {
     422,
     'The secret cannot be decrypted: it was altered or sealed under another key.',
   ],
+  placeholder_not_allowed: [
+    422,
+    'A placeholder is in a place that the policy of its secret does not list.',
+  ],
   unresolved_reference: [
     422,
     'The value of the secret refers to another, which is not put in here.',

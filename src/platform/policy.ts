@@ -14,6 +14,8 @@ export const MAX_TEMPLATE = 1024
 const PATH = /^\/[^?#\p{Cc}\p{Cs}]*$/u
 const HEADER = tokenPattern(128)
 
+/** Milliseconds that a call may take at most, and an API may be silent. */
+export const MAX_CALL_MS = 600_000
 /** The methods that calls may have, and that a policy may name. */
 export const callMethods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
 /** Where in a call a value may stand, or that it may be a variable. */

@@ -12,6 +12,8 @@ export type Inbound = {
   requestId: string
   /** Where links in answers lead: `null` where the program talks to the real names. */
   linkBase: string | null
+  /** The host whose link led here, in base-URL mode: its credentials do not count. */
+  from?: string | null
   /** By what found values are to be marked in the answer (`outbound/stand_ins/mark.ts`). */
   mark?: string
   /** Makes the connection a WebSocket; returns `false` when the request is no handshake. */

@@ -4,7 +4,10 @@
  * at all with `strict`.
  */
 
+import { refuseBrowsers, sandboxAnswer } from '../outbound/browsers.ts'
 import { connectionNames, isHopByHop } from '../outbound/headers.ts'
+import { readFrom } from '../outbound/links.ts'
+import { mayRepeat } from '../outbound/retries.ts'
 import { Fault } from '../platform/fault.ts'
 import { presentFault } from '../platform/http/reply.ts'
 import type { Backend, Inbound } from './backend.ts'
@@ -48,11 +51,12 @@ async function baseUrl(
   origin: string,
   upgrade: Inbound['upgrade'],
 ): Promise<Response | undefined> {
-  const [, given = '', authority = '', rest = '/'] =
-    /^\/([^/?]*)\/([^/?]*)([/?].*)?$/.exec(path) ?? []
+  const [, given = '', place = ''] = /^\/([^/?]*)\/(.*)$/.exec(path) ?? []
   if (!isSame(given, password))
     return textResponse(403, 'the password in the path is missing or wrong')
   const requestId = Bun.randomUUIDv7()
+  const { from, rest: target } = readFrom(place)
+  const [, authority = '', rest = '/'] = /^([^/?]*)([/?].*)?$/.exec(target) ?? []
   const canonical = canonicalAuthority(authority)
   if (canonical === null) {
     const message = 'After the password the path must name a host, with or without a port.'
@@ -60,14 +64,28 @@ async function baseUrl(
   }
   const pathAndQuery = rest.startsWith('/') ? rest : `/${rest}`
   const linkBase = `${origin}/${password}`
-  return answer(backend, {
+  const inbound = {
     request,
     authority: canonical,
     pathAndQuery,
     requestId,
     linkBase,
+    from,
     upgrade,
-  })
+  }
+  const response = await answer(browserRefusing(backend), inbound)
+  return response && sandboxAnswer(response)
+}
+
+/** The password in the path is no token: a link, or a page that was left, has it, too. */
+function browserRefusing(backend: Backend): Backend {
+  return {
+    ...backend,
+    execute: async (inbound) => {
+      refuseBrowsers(inbound.request.headers, false)
+      return backend.execute(inbound)
+    },
+  }
 }
 
 async function otherHost({ password, strict }: Options, request: Request): Promise<Response> {
@@ -94,7 +112,9 @@ async function otherHost({ password, strict }: Options, request: Request): Promi
     })
     return breakingQuietly(answered)
   } catch {
-    return textResponse(502, 'the host cannot be reached')
+    const answered = textResponse(502, 'the host cannot be reached')
+    if (!mayRepeat(method)) answered.headers.set('x-should-retry', 'false')
+    return answered
   }
 }
 

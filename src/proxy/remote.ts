@@ -5,16 +5,20 @@
 import { ApiError, openApi } from '../client/http/api.ts'
 import { UntrustedCertificate } from '../client/http/certificates.ts'
 import { serverTrust } from '../client/http/trust.ts'
+import { causeOf } from '../outbound/connection/fetch.ts'
 import { headersPassedOn, isHandshake, isHopByHop } from '../outbound/headers.ts'
 import { USER_AGENT } from '../outbound/index.ts'
-import { FORWARD_PREFIX, proxyLinks, rewriteLinks, throughForwardMode } from '../outbound/links.ts'
+import { FORWARD_PREFIX, fromStep } from '../outbound/links.ts'
+import { mayRepeat, withoutRetry } from '../outbound/retries.ts'
 import { AMBIGUOUS } from '../outbound/stand_ins/shaped.ts'
 import { withTimeout } from '../platform/async/timeout.ts'
 import { Fault } from '../platform/fault.ts'
 import { type Domain, domainMatches, parseDomain } from '../platform/net/domain.ts'
 import { PLACEHOLDER_PREFIX } from '../platform/secret_name.ts'
+import { STRICT_HEADER } from '../platform/unfilled.ts'
 import { listDomains, listShapes, outboundMethods, resolveCall } from '../resolver/contract.ts'
 import type { Backend, Credential, Inbound, Notice } from './backend.ts'
+import { drawLinkName, leadBack } from './lead_back.ts'
 import { relayThrough } from './remote_socket.ts'
 import { checkMethod, isShort, wholeOf } from './request.ts'
 
@@ -130,40 +134,51 @@ async function forward(options: RemoteOptions, inbound: Inbound): Promise<Respon
   const { request, linkBase } = inbound
   const method = checkMethod(request)
   const hasBody = request.body !== null && request.headers.get('content-length') !== '0'
-  const url = urlOf(options, inbound)
-  const response = await send(url, {
+  const name = linkBase === null ? null : drawLinkName()
+  const response = await send(urlOf(options, inbound), {
     method,
     headers: {
       ...forwardHeaders(options, inbound),
+      'x-service-rewrite': name ?? 'none',
       // The runtime adds one of its own, which named here ends at the resolver (RFC 9110, section 7.6.1).
       ...(request.headers.has('accept') ? {} : { connection: 'keep-alive, accept' }),
     },
     ...(hasBody ? { body: request.body, duplex: 'half' } : {}),
     redirect: 'manual',
     decompress: false,
+    // The resolver's deadline holds, which may be longer than the runtime's.
+    timeout: false,
     signal: request.signal,
-  } as BunFetchRequestInit)
+  } as BunFetchRequestInit & { method: string })
   const headers = Object.fromEntries([...response.headers].filter(([name]) => !isHopByHop(name)))
-  rewriteLinks(headers, url, proxyLinks(linkBase), throughForwardMode)
+  if (linkBase !== null && name !== null) return leadBack(response, headers, name, linkBase)
   if (isShort(response)) return wholeOf(response, headers)
   return new Response(response.body, { status: response.status, headers })
 }
 
-async function send(url: string, init: BunFetchRequestInit): Promise<Response> {
+async function send(
+  url: string,
+  init: BunFetchRequestInit & { method: string },
+): Promise<Response> {
   try {
     return await fetch(url, { ...init, ...serverTrust() })
   } catch (cause) {
-    throw new Fault('unavailable', { message: 'The resolver cannot be reached.', cause })
+    const fault = new Fault('unavailable', { message: 'The resolver cannot be reached.', cause })
+    const { code } = causeOf(cause)
+    throw mayRepeat(init.method) || code === 'ConnectionRefused' ? fault : withoutRetry(fault)
   }
 }
 
-function urlOf({ resolver }: RemoteOptions, { authority, pathAndQuery }: Inbound): string {
-  return `${resolver}${FORWARD_PREFIX}${authority}${pathAndQuery}`
+function urlOf(
+  { resolver }: RemoteOptions,
+  { authority, pathAndQuery, from = null }: Inbound,
+): string {
+  return `${resolver}${FORWARD_PREFIX}${fromStep(from)}${authority}${pathAndQuery}`
 }
 
 function forwardHeaders(
   { token, projectId, environment }: RemoteOptions,
-  { request, mark }: Inbound,
+  { request, mark, linkBase }: Inbound,
 ): Record<string, string> {
   const length = request.headers.get('content-length')
   return {
@@ -171,6 +186,8 @@ function forwardHeaders(
     ...Object.fromEntries(headersPassedOn(request.headers)),
     ...(length === null ? {} : { 'content-length': length }),
     'x-service-token': token,
+    ...(request.headers.get(STRICT_HEADER) === 'true' ? { [STRICT_HEADER]: 'true' } : {}),
+    ...(linkBase === null ? { 'x-service-proxy': 'true' } : {}),
     ...(projectId === null ? {} : { 'x-service-project': projectId }),
     ...(environment === null ? {} : { 'x-service-environment': environment }),
     ...(mark === undefined ? {} : { 'x-service-mark': mark }),

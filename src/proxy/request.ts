@@ -57,6 +57,12 @@ export function isShort({ headers, body }: Response): boolean {
   return body !== null && headers.has('content-type') && length <= BODY_LIMIT
 }
 
+/** Whether a request's body is known to be no longer than what is held whole: it is searched, if only for a notice. */
+export function isDeclaredShort(request: Request): boolean {
+  const length = declaredLength(request)
+  return length !== null && length <= BODY_LIMIT
+}
+
 /** The runtime tells the length of bytes, and of no stream. */
 export async function wholeOf(
   response: Response,

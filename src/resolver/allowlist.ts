@@ -4,10 +4,12 @@
  */
 import { admitToken } from '../access/admission.ts'
 import { snapshotNow } from '../access/snapshots/snapshot_now.ts'
+import type { LiveToken } from '../access/tokens.ts'
 import { bearerText } from '../identity/authenticate.ts'
 import { rateHeaders } from '../platform/http/rate.ts'
 import { commonHeaders, present } from '../platform/http/reply.ts'
 import type { RequestContext } from '../platform/http/route.ts'
+import { type Domain, domainMatches, parseDomain } from '../platform/net/domain.ts'
 import { listDomains } from './contract.ts'
 import type { ResolverServices } from './services.ts'
 
@@ -19,7 +21,19 @@ export async function allowedDomains(
   const text = bearerText(request.headers)
   const { token, rate } = await admitToken(services, listDomains, { text, requestId })
   const snapshot = await snapshotNow(services, token)
-  const domains = snapshot.allowlist.map(({ text }) => text)
+  const domains = snapshot.allowlist.map(({ text }) => text).filter((text) => isFor(token, text))
   const headers = { ...commonHeaders(requestId), ...rateHeaders(rate) }
   return present(listDomains, { domains }, headers)
+}
+
+/** A narrowed token needs no more than its hosts. */
+function isFor({ hosts }: LiveToken, text: string): boolean {
+  if (hosts === null || hosts.includes(text)) return true
+  const domain = parseDomain(text)
+  return domain !== null && hosts.some((one) => overlap(domain, parseDomain(one)))
+}
+
+function overlap(one: Domain, other: Domain | null): boolean {
+  if (other === null) return false
+  return domainMatches(one, other.host, other.port) || domainMatches(other, one.host, one.port)
 }

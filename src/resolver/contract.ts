@@ -7,9 +7,9 @@ import { shape, unshapedCodes } from '../outbound/stand_ins/shape.ts'
 import { defineEndpoint } from '../platform/http/endpoint.ts'
 import { environment, integer, projectId, rarelyNeeded, text } from '../platform/http/fields.ts'
 import { map } from '../platform/http/validate.ts'
-import { callMethods } from '../platform/policy.ts'
+import { callMethods, MAX_CALL_MS } from '../platform/policy.ts'
+import { unfilledPlaces } from '../platform/unfilled.ts'
 
-/** As many as a client may name; few servers take a tenth of it. */
 const MAX_HEADERS = 1000
 
 export const outboundMethods = callMethods
@@ -30,8 +30,9 @@ const outboundCall = z
     body_encoding: z.literal('base64').nullish().meta(rarelyNeeded),
     project_id: projectId.nullish(),
     environment: environment.nullish(),
-    timeout_ms: z.number().int().min(1).max(120_000).nullish(),
+    timeout_ms: z.number().int().min(1).max(MAX_CALL_MS).nullish(),
     stream: z.boolean().nullish(),
+    strict_placeholders: z.boolean().nullish().meta(rarelyNeeded),
     sign: signing.nullish().meta(rarelyNeeded),
     trace: z.boolean().nullish().meta(rarelyNeeded),
   })
@@ -64,6 +65,7 @@ const outboundFaults = [
   'unusable_secret',
   'unreadable_secret',
   'unresolved_reference',
+  'placeholder_not_allowed',
   'upstream_unreachable',
   'upstream_tls_error',
   'upstream_too_large',
@@ -87,6 +89,11 @@ export const resolveCall = defineEndpoint({
       body: text('{"id":"ch_1","amount":2000}'),
       body_encoding: z.literal('base64').optional().meta(rarelyNeeded),
       redacted: z.boolean(),
+      unfilled: z
+        .array(z.object({ name: text('STRIPE_API_KEY'), place: z.enum(unfilledPlaces) }))
+        .optional()
+        .meta(rarelyNeeded),
+      dropped_headers: z.array(text('set-cookie')).optional().meta(rarelyNeeded),
     })
     .meta({ id: 'UpstreamResponse' }),
   bare: true,
@@ -168,9 +175,17 @@ const EXAMPLE_SIGNING: z.input<typeof signing> = {
 export const forwardSettings = z.strictObject({
   project: projectId.optional(),
   environment: environment.optional(),
-  /** Links to the host of the call lead back through forward mode in a JSON body, too. */
-  rewrite: z.enum(['body']).optional(),
-  timeout_ms: z.coerce.number().int().min(1).max(120_000).optional(),
+  /** Links lead back through forward mode, with `none` where the upstream says, or to a name of the caller's making. */
+  rewrite: z
+    .string()
+    .regex(/^(body|none|[a-z0-9]{20,40}\.invalid)$/, 'must be none')
+    .meta({ examples: ['none'] })
+    .optional(),
+  timeout_ms: z.coerce.number().int().min(1).max(MAX_CALL_MS).optional(),
+  /** A local proxy shows the answer under the real host's name: rules for browsers do not apply. */
+  proxy: z.enum(['true']).optional().meta(rarelyNeeded),
+  /** Refuses a placeholder that its secret's policy does not let count where it is. */
+  strict_placeholders: z.enum(['true', 'false']).optional(),
   /** The upstream is told of the trace. */
   trace: z.enum(['true']).optional(),
   mark: z

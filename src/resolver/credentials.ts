@@ -7,6 +7,7 @@ import { admitToken } from '../access/admission.ts'
 import type { Credential } from '../access/credentials.ts'
 import { decideDurably, orRefusal } from '../access/decide.ts'
 import { entryOf } from '../access/entry.ts'
+import { coversSecret } from '../access/narrowed.ts'
 import type { LiveToken } from '../access/tokens.ts'
 import { bearerText } from '../identity/authenticate.ts'
 import { CallRecord } from '../outbound/record.ts'
@@ -49,6 +50,7 @@ export async function usableCredentials(
   const { policies, credentials } = await provenPolicies(services, token, policyVersion)
   const list: Shown[] = []
   await inSlices(credentials ?? stored, (credential) => {
+    if (!coversSecret(token, credential.name)) return
     list.push(shown(credential, policies.get(credentialNameOf(credential, credential.name))))
   })
   const headers = { ...commonHeaders(requestId), ...rateHeaders(rate) }

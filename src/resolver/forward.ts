@@ -5,13 +5,20 @@
  */
 
 import { admitToken } from '../access/admission.ts'
+import { refuseBrowsers, sandboxAnswer } from '../outbound/browsers.ts'
 import { BODY_LIMIT, type CallBody } from '../outbound/call.ts'
 import { isGrpcCall } from '../outbound/grpc/frames.ts'
-import { headersPassedOn, isHandshake } from '../outbound/headers.ts'
-import { forwardPrefixes, resolverLinks } from '../outbound/links.ts'
+import { isHandshake } from '../outbound/headers.ts'
+import {
+  forwardPrefixes,
+  type LinkBase,
+  proxyLinks,
+  readFrom,
+  resolverLinks,
+} from '../outbound/links.ts'
+import { styleOfBody } from '../outbound/locations.ts'
 import { needsWholeBody } from '../outbound/signing/aws_signature.ts'
 import { refusalFormatOf } from '../outbound/signing/refusal_format.ts'
-import { TOKEN_PATTERN } from '../platform/crypto/token.ts'
 import { Fault, invalidField } from '../platform/fault.ts'
 import type { TokenEndpoint } from '../platform/http/endpoint.ts'
 import { presentForwardFault, type RefusalFormat } from '../platform/http/forward_refusal.ts'
@@ -21,27 +28,28 @@ import { parsePart } from '../platform/http/validate.ts'
 import type { BodyAccount, BodyMeter } from '../platform/limits/body_memory.ts'
 import { overridableBody } from '../platform/policy_check/override_body.ts'
 import { forwardSettings } from './contract.ts'
-import { perform, type TokenCall } from './resolve.ts'
-import { rewriteBody } from './rewrite_body.ts'
+import { sendsToken, takeToken } from './forward_token.ts'
+import { type Deadlines, deadlineFor, perform, type TokenCall } from './resolve.ts'
 import type { ResolverServices } from './services.ts'
 
-const TOKEN_HEADER = 'x-service-token'
-const BASIC = /^(basic +)([A-Za-z0-9+/]+={0,2})$/i
-const ANYWHERE = new RegExp(TOKEN_PATTERN.source)
-const EMBEDDED = new RegExp(`(${TOKEN_PATTERN.source})\\.`, 'g')
-const BARE = new RegExp(`^bearer +(${TOKEN_PATTERN.source})$`, 'i')
+/** Of a local proxy whose programs see the answer under the real host's name. No browser sends it by itself. */
+const PROXY_HEADER = 'x-service-proxy'
 
 export async function forward(
   services: ResolverServices,
   endpoint: TokenEndpoint,
   context: RequestContext,
 ): Promise<Response | null> {
+  const { requestId, request } = context
+  const isOfProxy = request.headers.get(PROXY_HEADER) === 'true'
   try {
-    return await forwardCall(services, endpoint, context)
+    if (!isOfProxy) refuseBrowsers(request.headers, sendsToken(request.headers))
+    const response = await forwardCall(services, endpoint, context)
+    return response && !isOfProxy ? sandboxAnswer(response) : response
   } catch (error) {
-    const { requestId, request } = context
     const format = formatOf(request)
-    return presentForwardFault(toFault(error, requestId, services.log), requestId, format)
+    const fault = toFault(error, requestId, services.log)
+    return sandboxAnswer(presentForwardFault(fault, requestId, format))
   }
 }
 
@@ -53,81 +61,22 @@ async function forwardCall(
   const { requestId } = context
   const { token: text, headers } = takeToken(context.request.headers)
   const admitted = await admitToken(services, endpoint, { text, requestId })
-  const response = await perform(services, context, admitted, (_, account) => {
+  return await perform(services, context, admitted, (_, account) => {
     if (isAnnounced(context.request)) context.expectBytes(BODY_LIMIT)
-    return readForward(context, headers, services.defaultTimeoutMs, account)
+    return readForward(context, headers, services.deadlines, account)
   })
-  const { request } = context
-  if (!response || request.headers.get('x-service-rewrite') !== 'body') return response
-  const { prefix, rest } = placeOf(request.url)
-  return rewriteBody(response, rest.split('/', 1)[0] ?? '', `${context.origin}${prefix}`)
-}
-
-/**
- * The token, from its own header or from before the placeholder in an API key, and the caller's
- * headers without it.
- *
- * @throws Fault `invalid_token` when there is none, or two that differ
- */
-export function takeToken(given: Headers): {
-  token: string
-  headers: Record<string, string>
-} {
-  const named = given.get(TOKEN_HEADER)
-  const tokens = new Set<string>(named === null ? [] : [named.trim()])
-  const headers: Record<string, string> = {}
-  for (const [name, value] of headersPassedOn(given)) {
-    const bare = name === 'authorization' ? BARE.exec(value)?.[1] : undefined
-    if (bare) tokens.add(bare)
-    else headers[name] = withoutTokens(name, value, tokens)
-  }
-  const token = only([...tokens])
-  if (Object.entries(headers).some(holdsToken)) {
-    throw new Fault('invalid_header', {
-      message: 'A header repeats the token where the upstream would see it.',
-    })
-  }
-  return { token, headers }
-}
-
-function only([token, ...others]: readonly string[]): string {
-  if (token === undefined || others.length > 0) throw new Fault('invalid_token')
-  return token
-}
-
-/** Cuts `svc_agt_….` out of a value, also inside Basic credentials, and notes which it was. */
-function withoutTokens(name: string, value: string, tokens: Set<string>): string {
-  const cut = (text: string) =>
-    text.replace(EMBEDDED, (_, token: string) => {
-      tokens.add(token)
-      return ''
-    })
-  const [, scheme = '', credentials = ''] = (name === 'authorization' && BASIC.exec(value)) || []
-  if (scheme === '') return cut(value)
-  const decoded = Buffer.from(credentials, 'base64')
-  const text = decoded.toString()
-  if (!Buffer.from(text).equals(decoded)) return value
-  return `${scheme}${Buffer.from(cut(text)).toString('base64')}`
-}
-
-/** Also inside Basic credentials, whatever their bytes. */
-function holdsToken([name, value]: readonly [string, string]): boolean {
-  if (ANYWHERE.test(value)) return true
-  const credentials = name === 'authorization' ? BASIC.exec(value)?.[2] : undefined
-  if (credentials === undefined) return false
-  return ANYWHERE.test(Buffer.from(credentials, 'base64').toString('latin1'))
 }
 
 async function readForward(
   context: RequestContext,
   headers: Record<string, string>,
-  defaultTimeoutMs: number,
+  deadlines: Deadlines,
   account: BodyAccount,
 ): Promise<TokenCall> {
   const { request } = context
   const settings = parsePart(forwardSettings, settingsOf(request.headers))
   const signing = settings.sign ?? null
-  const { prefix, rest } = placeOf(request.url)
+  const { prefix, from, rest } = placeOf(request.url)
   const isCall = isGrpcCall(request)
   const isSigned = signing !== null || needsWholeBody(headers, searchOf(rest))
   return {
@@ -142,25 +91,37 @@ async function readForward(
           : await bodyOf(request, headers['content-type'], isSigned, account),
       answer: isHandshake(request) ? 'socket' : isCall ? 'grpc' : 'streamed',
       signing,
-      linkBase: resolverLinks(prefix, () => context.origin),
+      linkBase: linksFor(
+        settings.rewrite,
+        resolverLinks(prefix, () => context.origin, from),
+      ),
+      from,
       mark: settings.mark ?? null,
+      isStrict: settings.strict_placeholders === 'true',
     },
     scope: { projectId: settings.project ?? null, environment: settings.environment ?? null },
-    timeoutMs: settings.timeout_ms ?? defaultTimeoutMs,
+    timeoutMs: deadlineFor(false, settings.timeout_ms, deadlines),
     passesTrace: settings.trace !== undefined,
   }
 }
 
 /**
- * The prefix under which a call came, and what follows it: host, path and query as written, but for the colon
+ * The prefix under which a call came, the host that led to it, and what follows: host, path and query as written, but for the colon
  * before a port, which clients made from the OpenAPI document escape.
  */
-function placeOf(url: string): { prefix: string; rest: string } {
+function placeOf(url: string): { prefix: string; from: string | null; rest: string } {
   const path = url.slice(url.indexOf('/', url.indexOf('//') + 2))
   const prefix = forwardPrefixes.find((one) => path.startsWith(one))
   if (prefix === undefined) throw new Fault('not_found')
-  const rest = path.slice(prefix.length).replace(/^([^/?%]*)%3a(\d+)(?=[/?]|$)/i, '$1:$2')
-  return { prefix, rest }
+  const { from, rest } = readFrom(path.slice(prefix.length))
+  return { prefix, from, rest: rest.replace(/^([^/?%]*)%3a(\d+)(?=[/?]|$)/i, '$1:$2') }
+}
+
+/** A local proxy names a host of its own making, which it replaces by its address. */
+function linksFor(rewrite: string | undefined, own: LinkBase): LinkBase | null {
+  if (rewrite === 'none') return null
+  if (rewrite === undefined || rewrite === 'body') return own
+  return proxyLinks(`https://${rewrite}`, own.from)
 }
 
 /** Clients of S3 read nothing but XML. */

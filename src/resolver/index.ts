@@ -55,7 +55,7 @@ export function openResolver(
     }),
     liveCalls: new LiveCalls({ ...access, guards, log }, timers),
     listings: openListings(clock),
-    defaultTimeoutMs: config.RESOLVER_TIMEOUT_MS,
+    deadlines: { wholeMs: config.RESOLVER_TIMEOUT_MS, silenceMs: config.RESOLVER_SILENCE_MS },
     timers,
     log,
   }

@@ -4,6 +4,7 @@
  */
 import { grantOf, keyNameOf, openEnvironmentKey } from '../access/environment_key.ts'
 import type { KeyCache } from '../access/keys.ts'
+import { coversSecret, outsideSecret, requireHost } from '../access/narrowed.ts'
 import { outsideScope, type ScopeField } from '../access/scope.ts'
 import type { Snapshot, SnapshotCache } from '../access/snapshots/snapshots.ts'
 import type { LiveToken } from '../access/tokens.ts'
@@ -61,6 +62,7 @@ export class TokenPermission implements Permission {
   allows({ host, port }: Target): boolean {
     const { snapshots, snapshot, token } = this.#parts
     snapshots.requireVerified(snapshot, token)
+    requireHost(token, host, port)
     return snapshot.allowlist.some((domain) => domainMatches(domain, host, port))
   }
 
@@ -80,15 +82,26 @@ export class TokenPermission implements Permission {
     return (name, style) => isKnown(name, style) || isKnown(partNamed(name)?.base ?? '', style)
   }
 
+  /** Also for a part of a secret that the token is for. */
+  covers(name: string): boolean {
+    const { token } = this.#parts
+    return coversSecret(token, name) || coversSecret(token, partNamed(name)?.base ?? name)
+  }
+
+  /** @throws Fault `scope_required` for a name that a narrowed token is not for */
   secrets(names: readonly string[]): TokenSecret[] {
     if (names.length === 0) return []
+    const other = names.find((name) => !this.covers(name))
+    if (other !== undefined) throw outsideSecret(other)
     const { projectId, environment } = this.scope()
     const { snapshots, snapshot } = this.#parts
     const find = (wanted: readonly string[]) => {
       const usable: TokenSecret[] = []
       for (const sealed of snapshots.secrets(snapshot, environment, wanted)) {
         const isMeant = projectId === null || sealed.projectId === projectId
-        if (isMeant) usable.push(new TokenSecret(this, sealed))
+        // A secret that is named like a part of another is one of its own.
+        if (isMeant && coversSecret(this.#parts.token, sealed.key))
+          usable.push(new TokenSecret(this, sealed))
       }
       return usable
     }

@@ -19,6 +19,9 @@ import type { NamedScope } from './permission.ts'
 import { TokenPrincipal } from './principal.ts'
 import type { ResolverServices } from './services.ts'
 
+/** Milliseconds for a whole answer, and for the silence of one that is passed on as it arrives. */
+export type Deadlines = { wholeMs: number; silenceMs: number }
+
 /** What a caller asks the resolver for. */
 export type TokenCall = {
   call: Call
@@ -41,7 +44,7 @@ export async function resolve(
     context.expectBytes(resolveCall.bodyLimit)
     const options = { limit: resolveCall.bodyLimit, account }
     const body = await readBody(request, resolveCall.body, options)
-    return tokenCallOf(body, headers.get('accept'), services.defaultTimeoutMs)
+    return tokenCallOf(body, headers.get('accept'), services.deadlines)
   })
 }
 
@@ -99,6 +102,15 @@ async function performCounted(
   }
 }
 
+/** Milliseconds: a stream's longest silence is bounded by the operator, also where the call names one. */
+export function deadlineFor(
+  isWhole: boolean,
+  named: number | null | undefined,
+  { wholeMs, silenceMs }: Deadlines,
+): number {
+  return isWhole ? (named ?? wholeMs) : Math.min(named ?? silenceMs, silenceMs)
+}
+
 /** A call is only complained about to a token that is live at this moment. */
 async function readLive(
   services: ResolverServices,
@@ -114,11 +126,7 @@ async function readLive(
   }
 }
 
-function tokenCallOf(
-  body: OutboundCall,
-  accept: string | null,
-  defaultTimeoutMs: number,
-): TokenCall {
+function tokenCallOf(body: OutboundCall, accept: string | null, deadlines: Deadlines): TokenCall {
   const wantsStream = body.stream ?? /\btext\/event-stream\b/i.test(accept ?? '')
   return {
     call: {
@@ -129,9 +137,10 @@ function tokenCallOf(
       answer: wantsStream ? 'streamed' : 'whole',
       signing: body.sign ?? null,
       linkBase: null,
+      isStrict: body.strict_placeholders ?? false,
     },
     scope: { projectId: body.project_id ?? null, environment: body.environment ?? null },
-    timeoutMs: body.timeout_ms ?? defaultTimeoutMs,
+    timeoutMs: deadlineFor(!wantsStream, body.timeout_ms, deadlines),
     passesTrace: body.trace ?? false,
   }
 }

@@ -9,6 +9,7 @@ import type { Bulkheads } from './bulkhead.ts'
 import type { Listings } from './credentials.ts'
 import type { GuardCache } from './guards.ts'
 import type { LiveCalls } from './live_calls.ts'
+import type { Deadlines } from './resolve.ts'
 
 export type ResolverServices = Access & {
   outbound: Outbound
@@ -22,8 +23,8 @@ export type ResolverServices = Access & {
   /** Streams and WebSockets, for as long as they last. */
   liveCalls: LiveCalls
   listings: Listings
-  /** Milliseconds, where the call names no deadline. */
-  defaultTimeoutMs: number
+  /** For calls that name no deadline, and the longest silence of a stream. */
+  deadlines: Deadlines
   timers: Timers
   log: Log
 }

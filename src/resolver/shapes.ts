@@ -7,6 +7,7 @@ import type { z } from 'zod'
 import { admitToken } from '../access/admission.ts'
 import { decideDurably, orRefusal } from '../access/decide.ts'
 import { entryOf } from '../access/entry.ts'
+import { coversSecret } from '../access/narrowed.ts'
 import type { Granted } from '../access/snapshots/snapshot.ts'
 import type { Snapshot, SnapshotCache } from '../access/snapshots/snapshots.ts'
 import type { LiveToken } from '../access/tokens.ts'
@@ -108,6 +109,7 @@ async function addShapes(
       opening,
       () => true,
       ({ key: name, policy }, value) => {
+        if (!coversSecret(opening.token, name)) return
         // Only what opens proves its policy.
         const allowed_locations = (value && policy?.allowed_locations) ?? null
         const shaped = value ? shapedBy(policy, value.reveal(), mayRead) : UNREADABLE

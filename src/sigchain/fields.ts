@@ -34,6 +34,8 @@ export function isSignedId(text: string): boolean {
 export const time = z.string().refine(isTime)
 export const address = z.string().max(MAX_ADDRESS).regex(ADDRESS)
 export const domain = z.string().refine(isDomain)
+/** Names of secrets, as calls write them. */
+export const secretName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/)
 export const key = z
   .string()
   .refine((text) => text.length === BASE64_LENGTH && fromBase64(text)?.length === HASH_BYTES)

@@ -39,4 +39,11 @@ export {
   verifyGrant,
   verifyManifest,
 } from './statements.ts'
-export type { Link, Member, TokenGrant } from './texts.ts'
+export {
+  isSameNarrowing,
+  type Link,
+  type Member,
+  type Narrowing,
+  narrowingIn,
+  type TokenGrant,
+} from './texts.ts'

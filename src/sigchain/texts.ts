@@ -1,6 +1,18 @@
 /** What is signed: links of a workspace's chain, and statements about its tokens, envelopes and secrets. */
 import { z } from 'zod'
-import { address, domain, hash, id, key, listOf, number, role, signedId, time } from './fields.ts'
+import {
+  address,
+  domain,
+  hash,
+  id,
+  key,
+  listOf,
+  number,
+  role,
+  secretName,
+  signedId,
+  time,
+} from './fields.ts'
 
 const person = z.strictObject({ user_id: id, email: address, signing_key: key, public_key: key })
 const member = person.extend({ role })
@@ -51,23 +63,50 @@ const link = z.discriminatedUnion('type', [
 
 const about = { v: z.literal(2), workspace_id: signedId, head: hash, signer: id }
 
+const grantFields = {
+  ...about,
+  token_id: signedId,
+  kind: z.enum(['agent', 'workload']),
+  agent_id: id.nullable(),
+  label: z.string(),
+  public_key: key,
+  capabilities: z.union([
+    z.tuple([z.literal('use')]),
+    z.tuple([z.literal('use'), z.literal('read')]),
+    z.tuple([z.literal('read')]),
+  ]),
+  project_id: id.nullable(),
+  environment: z.string().nullable(),
+  expires_at: time.nullable(),
+}
+
+const MAX_NARROWED = 100
+const upTo100 = <T>(element: z.ZodType<T>) =>
+  listOf(element, 0)
+    .refine((list) => list.length <= MAX_NARROWED)
+    .nullable()
+const limit = number.min(1).nullable()
+
+/** What a grant of version 3 says besides: it only narrows, and null narrows nothing (protocol 6.3). */
+const narrowing = {
+  hosts: upTo100(domain),
+  secrets: upTo100(secretName),
+  limits: z
+    .strictObject({
+      calls_per_minute: limit,
+      calls_per_day: limit,
+      concurrent_calls: limit,
+      bytes_per_day: limit,
+      model_tokens_per_day: limit,
+    })
+    .nullable(),
+}
+
 const grant = z
-  .strictObject({
-    ...about,
-    token_id: signedId,
-    kind: z.enum(['agent', 'workload']),
-    agent_id: id.nullable(),
-    label: z.string(),
-    public_key: key,
-    capabilities: z.union([
-      z.tuple([z.literal('use')]),
-      z.tuple([z.literal('use'), z.literal('read')]),
-      z.tuple([z.literal('read')]),
-    ]),
-    project_id: id.nullable(),
-    environment: z.string().nullable(),
-    expires_at: time.nullable(),
-  })
+  .discriminatedUnion('v', [
+    z.strictObject(grantFields),
+    z.strictObject({ ...grantFields, v: z.literal(3), ...narrowing }),
+  ])
   .refine(({ kind, agent_id }) => (kind === 'agent') === (agent_id !== null))
   .refine(
     ({ kind, project_id, environment }) =>
@@ -106,6 +145,20 @@ export const schemas: { [K in Kind]: z.ZodType<Texts[K]> } = { link, grant, enve
 export type Link = TextOf<'link'>
 /** A grant of a token, as somebody signed it. */
 export type TokenGrant = TextOf<'grant'>
+/** To what a token is narrowed: hosts in the allowlist's syntax, and names of secrets; null narrows nothing. */
+export type Narrowing = { hosts: readonly string[] | null; secrets: readonly string[] | null }
+
+/** What a grant narrows its token to; limits apart, which no process enforces yet. */
+export function narrowingIn(grant: TokenGrant): Narrowing {
+  return grant.v === 3
+    ? { hosts: grant.hosts, secrets: grant.secrets }
+    : { hosts: null, secrets: null }
+}
+
+/** Whether two narrow to the same, in the same order. */
+export function isSameNarrowing(one: Narrowing, other: Narrowing): boolean {
+  return one.hosts?.join() === other.hosts?.join() && one.secrets?.join() === other.secrets?.join()
+}
 export type Person = z.output<typeof person>
 export type Member = z.output<typeof member>
 

@@ -41,6 +41,7 @@ test('texts, flags and lists', async () => {
     include: true,
     trace: undefined,
     fail: true,
+    strict: true,
     agent: undefined,
     token: 't',
   }

@@ -170,7 +170,11 @@ describe('placeholders are found', () => {
     const target = parseTarget('https://api.example.com/')
     const body = Buffer.concat([Buffer.from('k=SVC_SECRET_K&x='), Buffer.of(0xff)])
     const type = 'application/x-www-form-urlencoded'
-    expect(findLocations(target, body, type, () => true)).toEqual({ found: [], body: null })
+    expect(findLocations(target, body, type, () => true)).toEqual({
+      found: [],
+      body: null,
+      texts: [{ name: 'K', place: 'body' }],
+    })
   })
 
   test('and all else of a body stays as it is, byte for byte', () => {

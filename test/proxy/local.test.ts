@@ -195,7 +195,7 @@ describe('an answer', () => {
 
   test('that never comes ends with the deadline', async () => {
     const other = await stage.open('local', {
-      networking: { ...stage.networking, RESOLVER_TIMEOUT_MS: '200' },
+      networking: { ...stage.networking, RESOLVER_SILENCE_MS: '200' },
     })
     upstream.on('/silence', () => {})
     const answer = await fetch(`${other.baseUrl}/${stage.authorityOf()}/silence`)

@@ -398,7 +398,7 @@ describe('headers', () => {
   test('of the settings are refused when they are not acceptable', async () => {
     const before = stage.upstream.bytes
     const wrong = {
-      'x-service-timeout-ms': ['0', '120001', 'soon'],
+      'x-service-timeout-ms': ['0', '600001', 'soon'],
       'x-service-environment': ['A B'],
       'x-service-project': ['nope'],
       'x-service-sign': ['nope', '{}', '{"type":"hmac-sha256"}'],
@@ -422,9 +422,9 @@ describe('headers', () => {
     const cases: [location: string, seen: string | null][] = [
       ['/v2/x?y=1#z', `/v1/forward/${own}/v2/x?y=1#z`],
       ['next', `/v1/forward/${own}/redirect/next`],
-      [`https://${OTHER}/a`, `/v1/forward/${OTHER}/a`],
-      [`//${OTHER}/a`, `/v1/forward/${OTHER}/a`],
-      [`https://user:pw@${OTHER}/a`, `/v1/forward/${OTHER}/a`],
+      [`https://${OTHER}/a`, `/v1/forward/~from=${own}/${OTHER}/a`],
+      [`//${OTHER}/a`, `/v1/forward/~from=${own}/${OTHER}/a`],
+      [`https://user:pw@${OTHER}/a`, `/v1/forward/~from=${own}/${OTHER}/a`],
       [`http://${OTHER}/a`, null],
       ['javascript:alert(1)', null],
       ['https://', null],

@@ -181,6 +181,8 @@ type TokenOrder = {
   environment?: string
   expires_in_days?: number | null
   capabilities?: Capability[]
+  hosts?: string[]
+  secrets?: string[]
 }
 
 export type IssuedToken = { text: string; id: string; publicKey: string }

@@ -152,7 +152,7 @@ export async function signedRows(
         environment: bound ? ENVIRONMENT : null,
         expires_at: expiresAt?.toISOString() ?? null,
         ...over,
-      }
+      } as TokenGrant
       const text = await signText('grant', said, signer.identity.signingKey)
       const binding = fromBase64(await makeBinding(token, firstHash(chain))) ?? new Uint8Array()
       const set = { workspaceId, ...stored(text), binding }

@@ -13,6 +13,8 @@ import {
   type Chain,
   firstHash,
   GRANT_GRACE_MS,
+  isSameNarrowing,
+  narrowingIn,
   Refusal,
   requireBinding,
   type SeenManifest,
@@ -152,6 +154,9 @@ function isStoredAs(grant: TokenGrant, token: LiveToken): boolean {
     grant.capabilities.join() === capabilities.join() &&
     grant.project_id === projectId &&
     grant.environment === environment &&
+    isSameNarrowing(narrowingIn(grant), token) &&
+    // Limits that this version does not enforce would be none.
+    (grant.v === 2 || grant.limits === null) &&
     (terms.expiresAt ?? Number.POSITIVE_INFINITY) <= endOf(grant)
   )
 }

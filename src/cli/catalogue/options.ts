@@ -2,6 +2,7 @@
  * The options of all commands: from here commander has its flags, and each action its type. The word in
  * brackets says what completes the value (`completion/sources.ts`).
  */
+import { narrowingOptions } from './narrowing.ts'
 
 /** Understood before and after the command's name. */
 export const globalOptions = [
@@ -46,7 +47,6 @@ export const configOptions = [
 export const trustOptions = [['--remove', 'trust this folder no longer']] as const
 /** Of commands that ask before something is lost. */
 export const confirmOptions = [yes] as const
-
 export const inviteOptions = [
   ['--role <role>', 'owner, admin, member or read_only', 'member'],
   acceptChanged,
@@ -168,7 +168,7 @@ export const tokenOptions = [
   ['--expires-in-days <days>', '1 to 3650, or never (90 unless given)'],
   ['--may <capabilities>', 'use, read or use,read (agents use, workloads both, unless given)'],
 ] as const
-export const agentTokenOptions = [save, ...tokenOptions] as const
+export const agentTokenOptions = [save, ...narrowingOptions, ...tokenOptions] as const
 export const agentOptions = [
   save,
   ['--all-projects', 'for the whole workspace, without grants yet'],
@@ -185,7 +185,6 @@ export const workloadTokenOptions = [
   ['--sealed', 'the form that authenticates and cannot decrypt'],
   ...tokenOptions,
 ] as const
-
 export const rangeOptions = [
   ['--since <time>', 'from this ISO 8601 time on, or so long ago: 7d, 12h'],
   ['--until <time>', 'before this time'],
@@ -200,7 +199,6 @@ export const filterOptions = [
   ...rangeOptions,
 ] as const
 export const auditListOptions = [['--limit <count>', '1 to 500', '50'], ...filterOptions] as const
-
 export const runOptions = [
   token,
   ['--no-mask', 'do not mask the values in what the command prints'],
@@ -230,6 +228,7 @@ export const callOptions = [
   ['-d, --data <text>', 'the body; @file reads a file, @- standard input'],
   ['-i, --include', 'print status and headers too'],
   ['--trace', 'have the API told of the trace of this call, and print its id'],
+  ['--no-strict', 'send a placeholder as text where its policy does not list the place'],
   ['-f, --fail', 'exit with 1 when the upstream answers 400 or above'],
   savedToken,
   token,

@@ -22,7 +22,7 @@ import {
 import type { agentOptions, agentTokenOptions, confirmOptions } from '../catalogue/options.ts'
 import type { Action } from '../command.ts'
 import type { Context } from '../context.ts'
-import { orderOf, showToken } from '../issued_token.ts'
+import { narrowedBy, orderOf, showToken } from '../issued_token.ts'
 import { endingIn } from '../revoking.ts'
 import { projectNames, projectScope, type WorkspaceScope, workspaceScope } from '../scope.ts'
 import { keepToken } from '../session/saved_tokens.ts'
@@ -137,13 +137,13 @@ export const issue: Action<typeof agentTokenOptions> = async (context, [name = '
   demandUsable({ session, workspace }, agent, project)
   const issued = await issueToAgent({ api: session.api, workspace: workspace.open }, agent, {
     environment,
-    order: orderOf(options),
+    order: { ...orderOf(options), ...narrowedBy(options) },
     places: [{ projectId: project.id, environment }],
   })
   const grants = [`${project.name}/${environment}`]
   const bound = agent.project_id === null ? 'all' : project.name
   const { id, capabilities: may } = issued
-  const about = { agent: agent.name, project: bound, id, may, grants }
+  const about = { agent: agent.name, project: bound, id, may, grants, ...narrowedBy(options) }
   await handOut(context, session, { agent, token: issued.text, about }, options)
   return undefined
 }

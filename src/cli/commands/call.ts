@@ -2,6 +2,7 @@
 import { fromUtf8 } from '../../platform/crypto/encoding.ts'
 import { EX_FAILED } from '../../platform/exit_codes.ts'
 import { newTrace, traceparentOf } from '../../platform/trace/traceparent.ts'
+import { unfilledText } from '../../platform/unfilled.ts'
 import { outboundMethods } from '../../resolver/contract.ts'
 import type { callOptions } from '../catalogue/options.ts'
 import type { Action, OptionValues } from '../command.ts'
@@ -19,10 +20,15 @@ export const call: Action<typeof callOptions> = async (context, [url = ''], opti
   const token = await tokenFor(context, options)
   const answer = await (options.trace ? traced : callResolver)(context, token, request)
   show(context, answer, options.include ?? false)
-  if (answer.redacted) {
+  const notes = [
+    ...(answer.redacted ? ['a credential in the answer was redacted'] : []),
+    ...(answer.unfilled ?? []).map(unfilledText),
+    ...(answer.dropped_headers ?? []).map((name) => `the answer's ${name} header was left out`),
+  ]
+  if (notes.length > 0) {
     // On standard error too, so that what is piped on stays the body and nothing else.
     const isLineOpen = !context.output.isJson && answer.body !== '' && !answer.body.endsWith('\n')
-    context.output.warn(...(isLineOpen ? [''] : []), 'a credential in the answer was redacted')
+    context.output.warn(...(isLineOpen ? [''] : []), ...notes)
   }
   return options.fail && answer.status_code >= 400 ? EX_FAILED : 0
 }
@@ -38,7 +44,13 @@ function requestOf({ host }: Context, url: string, options: CallOptions) {
   ) {
     headers['Content-Type'] = 'application/x-www-form-urlencoded'
   }
-  return { target_url: url, method, headers, ...(data === undefined ? {} : { body: data }) }
+  return {
+    target_url: url,
+    method,
+    headers,
+    strict_placeholders: options.strict,
+    ...(data === undefined ? {} : { body: data }),
+  }
 }
 
 /** The same call in a trace that begins here. Its id is said first: one that fails is looked for, too. */

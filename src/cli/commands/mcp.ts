@@ -64,14 +64,17 @@ function toolsOf(context: Context, token: string): Tool[] {
         method: z.enum(outboundMethods).default('GET'),
         headers: z.record(z.string(), z.string()).default({}),
         body: z.string().optional(),
+        strict_placeholders: z
+          .boolean()
+          .default(true)
+          .describe('refuse a placeholder where it is not replaced, instead of sending it as text'),
       }),
       // What it does is up to the API.
       annotations: { destructiveHint: true, idempotentHint: false, openWorldHint: true },
-      run: ({ url, method, headers, body }, signal) => {
+      run: ({ url, body, ...rest }, signal) => {
         const request = {
           target_url: url,
-          method,
-          headers,
+          ...rest,
           ...(body === undefined ? {} : { body }),
         }
         return callResolver(context, token, request, { signal })

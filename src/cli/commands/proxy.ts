@@ -17,6 +17,7 @@ import {
   writeBundle,
   writeTrustStore,
 } from '../../proxy/trust.ts'
+import { noticingUnfilled } from '../../proxy/unfilled_notice.ts'
 import type { proxyOptions } from '../catalogue/options.ts'
 import type { Action, OptionValues } from '../command.ts'
 import type { Context } from '../context.ts'
@@ -48,7 +49,8 @@ export const proxy: Action<typeof proxyOptions> = async (context, command, optio
     notice: notices.say,
   })
   const drawn = wantsStandIns(options) ? await draw(context, backend) : NOTHING_DRAWN
-  const running = await start(context, drawn.through(backend), options, command.length > 0)
+  const noticing = noticingUnfilled(drawn.through(backend), notices.say)
+  const running = await start(context, noticing, options, command.length > 0)
   own.port = running.port
   try {
     return await work(context, running, command, options, drawn)

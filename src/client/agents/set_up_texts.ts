@@ -48,6 +48,13 @@ export const curl = `printf 'header = "Authorization: Bearer %s"\\n' "$SERVICE_T
     }'
 `
 
+/** Issues the token that an SDK of such a text gets as its API key: of use for its host and secret only. */
+export function narrowedTokenFor(text: string, agent: string): string {
+  const [, host = ''] = /\/v1\/forward\/([\w.-]+)/.exec(text) ?? []
+  const [, secret = ''] = /SVC_SECRET_(\w+)/.exec(text) ?? []
+  return `cloakroom token issue ${quoted(agent)} --host ${host} --secret ${secret}\n`
+}
+
 type Sdk = { id: string; label: string; text: string }
 
 export const sdks: readonly Sdk[] = [

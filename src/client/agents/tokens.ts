@@ -23,6 +23,9 @@ export type TokenOrder = {
   label?: string
   expires_in_days?: number | null
   capabilities?: TokenGrant['capabilities']
+  /** To what it is narrowed, in the allowlist's syntax and by name. */
+  hosts?: string[]
+  secrets?: string[]
 }
 
 /** Null stands for every project, or environment. */
@@ -67,6 +70,7 @@ export async function makeToken(
     project_id: projectId,
     environment,
     expires_at: expiryOf(order),
+    ...narrowedBy(order),
   })
   const binding = await makeBinding({ id, secret }, firstHash(signer.chain))
   return { id, text, body: { token: { ...token, grant, binding } } }
@@ -127,6 +131,11 @@ export function grantOf({ chain }: Pick<Signer, 'chain'>, { id, public_key, gran
 export function revocationOf({ revokedTokens }: Chain, ids: readonly string[]) {
   const token_ids = ids.filter((id) => isSignedId(id) && !revokedTokens.has(id))
   return token_ids.length > 0 ? ({ type: 'tokens.revoked', body: { token_ids } } as const) : null
+}
+
+function narrowedBy({ hosts, secrets }: TokenOrder) {
+  if (!hosts && !secrets) return {}
+  return { hosts: hosts ?? null, secrets: secrets ?? null, limits: null }
 }
 
 function expiryOf({ expires_in_days: days = USUAL_DAYS }: TokenOrder): string | null {

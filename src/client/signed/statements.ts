@@ -10,14 +10,21 @@ import { type Chain, type SignedText, signText, type TokenGrant } from '../../si
 export type Signer = { chain: Chain; userId: string; signingKey: CryptoKey }
 
 /** What a grant says of its token. */
-export type Terms = Omit<TokenGrant, 'v' | 'workspace_id' | 'head' | 'signer'>
+type Unsaid = 'v' | 'workspace_id' | 'head' | 'signer'
+export type Terms =
+  | Omit<Extract<TokenGrant, { v: 2 }>, Unsaid>
+  | Omit<Extract<TokenGrant, { v: 3 }>, Unsaid>
 
 export type Place = { projectId: string; environment: string }
 
 type TokenEnvelope = { project_id: string; environment: string; epoch: number; envelope: string }
 
 export function signGrant(signer: Signer, terms: Terms): Promise<SignedText> {
-  return signText('grant', { ...about(signer), ...terms }, signer.signingKey)
+  const text =
+    'hosts' in terms
+      ? { ...about(signer), ...terms, v: 3 as const }
+      : { ...about(signer), ...terms }
+  return signText('grant', text, signer.signingKey)
 }
 
 /** An envelope of a token with its statement, as it is sent. */

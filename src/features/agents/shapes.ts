@@ -19,6 +19,7 @@ import {
   tokenId,
 } from '../../platform/http/fields.ts'
 import { base64, properName, timestamp, title } from '../../platform/http/validate.ts'
+import { narrowing } from './narrowing.ts'
 
 /** In one call. */
 export const MOST_TOKEN_ENVELOPES = 500
@@ -114,6 +115,7 @@ const lifetime = {
     .nullable()
     .meta({ default: LIFETIME_DAYS })
     .optional(),
+  ...narrowing,
 }
 
 /** One way to write each set, as the database has it. */
@@ -173,6 +175,9 @@ export type Order = {
   expires_in_days?: number | null | undefined
   environment?: string | null | undefined
   capabilities?: readonly Capability[] | undefined
+  hosts?: readonly string[] | null | undefined
+  secrets?: readonly string[] | null | undefined
+  limits?: null | undefined
   token?: z.output<typeof clientMade> | undefined
 }
 
@@ -230,6 +235,9 @@ export const token = z
     created_at: timestamp,
     public_key: text(exampleOfForm.publicKey),
     provisioned,
+    /** To what it is narrowed; null where to nothing. */
+    hosts: z.array(text('api.stripe.com')).nullable().meta(rarelyNeeded),
+    secrets: z.array(text('STRIPE_API_KEY')).nullable().meta(rarelyNeeded),
     /** In signed workspaces; null until there is one, and without one it can do nothing. */
     grant: shownSignedText.nullable().meta(rarelyNeeded).optional(),
   })

@@ -3,8 +3,9 @@
  * an order may say the same and nothing else.
  */
 import type { Capability } from '../../platform/capability.ts'
+import { invalidField } from '../../platform/fault.ts'
 import { environment as environmentName } from '../../platform/http/fields.ts'
-import type { TokenGrant } from '../../sigchain/index.ts'
+import { type Narrowing, narrowingIn, type TokenGrant } from '../../sigchain/index.ts'
 import { refused } from '../statements/index.ts'
 import {
   LABEL,
@@ -17,21 +18,31 @@ import {
 import type { Holder } from './token_queries.ts'
 
 const DAY_MS = 86_400_000
+const USES_ONLY = 'a narrowed token can only use: leave read out'
 
 export type Terms = {
   label: string
   environment: string | null
   capabilities: readonly Capability[]
+  hosts: readonly string[] | null
+  secrets: readonly string[] | null
   expiresInDays: number | null
   /** Where a grant says it; otherwise it is counted from now by the database's clock. */
   expiresAt?: Date | null
 }
 
+/** @throws Fault `validation_error` for a narrowed token that reads values */
 export function orderedTerms({ kind }: Holder, order: Order): Terms {
+  const { hosts = null, secrets = null } = order
+  const capabilities = order.capabilities ?? USUAL[kind]
+  if ((hosts || secrets) && capabilities.includes('read'))
+    throw invalidField('capabilities', USES_ONLY)
   return {
+    hosts,
+    secrets,
     label: order.label ?? LABEL,
     environment: order.environment ?? null,
-    capabilities: order.capabilities ?? USUAL[kind],
+    capabilities,
     expiresInDays: order.expires_in_days === undefined ? LIFETIME_DAYS : order.expires_in_days,
   }
 }
@@ -52,20 +63,39 @@ export function grantedTerms(holder: Holder, order: Order, grant: TokenGrant, no
     (environment === null || environmentName.safeParse(environment).success) &&
     (expiresInDays ?? 1) <= MAX_LIFETIME_DAYS
   if (!isSound) throw refused(path, 'a label, environment or time like this is not possible')
-  const terms = { label, environment, capabilities, expiresInDays, expiresAt }
+  const { hosts, secrets } = acceptedNarrowing(grant, path)
+  const terms = { label, environment, capabilities, hosts, secrets, expiresInDays, expiresAt }
   const [other] = differences(order, terms)
   if (other !== undefined) throw refused(other, 'the grant says something else: leave it out')
   return terms
 }
 
-function differences(order: Order, { label, environment, capabilities, expiresInDays }: Terms) {
+/** @throws Fault `link_refused` for limits, and for a narrowed token that reads values */
+function acceptedNarrowing(grant: TokenGrant, path: string): Narrowing {
+  const narrowing = narrowingIn(grant)
+  if (grant.v === 3 && grant.limits !== null)
+    throw refused(path, 'limits are not enforced by this version: leave them out')
+  const isNarrowed = narrowing.hosts !== null || narrowing.secrets !== null
+  if (isNarrowed && grant.capabilities.some((one) => one === 'read')) throw refused(path, USES_ONLY)
+  return narrowing
+}
+
+function differences(order: Order, terms: Terms) {
+  const { label, environment, capabilities, expiresInDays, hosts, secrets } = terms
   const said = [
     ['label', order.label, label],
     ['environment', order.environment, environment],
     ['capabilities', order.capabilities?.join(), capabilities.join()],
     ['expires_in_days', order.expires_in_days, expiresInDays],
+    ['hosts', listed(order.hosts), listed(hosts)],
+    ['secrets', listed(order.secrets), listed(secrets)],
   ] as const
   return said.flatMap(([field, one, granted]) =>
     one === undefined || one === granted ? [] : [field],
   )
+}
+
+/** Null is said too, and undefined is not. */
+function listed(list: readonly string[] | null | undefined): string | null | undefined {
+  return list ? list.join() : list
 }

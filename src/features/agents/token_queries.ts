@@ -26,6 +26,8 @@ export type NewToken = {
   label: string
   environment: string | null
   capabilities: readonly Capability[]
+  hosts: readonly string[] | null
+  secrets: readonly string[] | null
   expiresInDays: number | null
   /** Counted from now where it is not given. */
   expiresAt?: Date | null
@@ -86,6 +88,8 @@ export function selectTokens(
       label: tokens.label,
       environment: tokens.environment,
       capabilities: tokens.capabilities,
+      hosts: tokens.hosts,
+      secrets: tokens.secrets,
       status: sql<'active' | 'revoked' | 'expired'>`case
         when ${tokens.revokedAt} is not null then 'revoked'
         when ${isActive} then 'active' else 'expired' end`,
@@ -122,6 +126,8 @@ export async function selectToken(tx: Transaction, grant: Manage, holder: Holder
       label: tokens.label,
       publicKey: tokens.publicKey,
       capabilities: tokens.capabilities,
+      hosts: tokens.hosts,
+      secrets: tokens.secrets,
       projectId: tokens.projectId,
       environment: tokens.environment,
       expiresAt: tokens.expiresAt,

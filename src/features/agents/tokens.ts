@@ -38,8 +38,10 @@ export async function listTokens(
     rows,
     limit,
     (row) => [row.created_at.toISOString(), row.id],
-    ({ publicKey, capabilities, grant: statement, signature, ...row }) => ({
+    ({ publicKey, capabilities, hosts, secrets, grant: statement, signature, ...row }) => ({
       ...row,
+      hosts: hosts && [...hosts],
+      secrets: secrets && [...secrets],
       ...(isSignedId(grant.workspaceId) && { grant: signedOf(statement, signature) }),
       capabilities: [...capabilities],
       public_key: toBase64(publicKey),

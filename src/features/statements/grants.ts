@@ -11,6 +11,8 @@ import { Fault } from '../../platform/fault.ts'
 import {
   type Chain,
   isSameGrant,
+  isSameNarrowing,
+  narrowingIn,
   readText,
   type SignedText,
   type TokenGrant,
@@ -32,6 +34,8 @@ export type GrantedToken = {
   label: string
   publicKey: Uint8Array
   capabilities: readonly Capability[]
+  hosts: readonly string[] | null
+  secrets: readonly string[] | null
   projectId: string | null
   environment: string | null
   expiresAt: Date | null
@@ -83,7 +87,8 @@ export async function requireSameGrant(
   const { id, publicKey } = token
   const text = await acceptGrant(sender, { id, publicKey: toBase64(publicKey) }, sent)
   const isSame = !before || isSameGrant(text, readText('grant', before))
-  if (!isSame || !isSameGrant(text, { ...text, ...saidOf(token) }))
+  const isNarrowedSo = isSameNarrowing(narrowingIn(text), token)
+  if (!isSame || !isNarrowedSo || !isSameGrant(text, { ...text, ...saidOf(token) }))
     throw refused(sent.path, 'it says something else than before: issue a new token instead')
 }
 

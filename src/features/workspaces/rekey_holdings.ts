@@ -81,6 +81,8 @@ export async function readHolders(
       label: tokens.label,
       publicKey: tokens.publicKey,
       capabilities: tokens.capabilities,
+      hosts: tokens.hosts,
+      secrets: tokens.secrets,
       projectId: tokens.projectId,
       environment: tokens.environment,
       expiresAt: tokens.expiresAt,

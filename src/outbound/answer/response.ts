@@ -12,7 +12,7 @@ import type { BodyAccount } from '../../platform/limits/body_memory.ts'
 import { BODY_LIMIT } from '../call.ts'
 import { causeOf, upstreamFault } from '../connection/fetch.ts'
 import { type AnswerGuard, type BodyKind, PART } from '../guard.ts'
-import { presentHeaders, type ReceivedHeaders } from '../headers.ts'
+import { droppedHeaders, presentHeaders, type ReceivedHeaders } from '../headers.ts'
 import { bounded, type Cut, cutBytes, cutOf, dropDigests, type Part } from './part.ts'
 
 export type SanitisedAnswer = {
@@ -21,6 +21,7 @@ export type SanitisedAnswer = {
   body: string
   body_encoding?: 'base64'
   redacted: boolean
+  dropped_headers?: string[]
 }
 
 const MAX_HEADER_BYTES = 65_536
@@ -63,7 +64,14 @@ export async function readAnswer(
   if (cut || guard.redacted) dropDigests(shown)
   const headers = guard.redactHeaders(Object.assign(shown, cut?.headers))
   const body = present(cut ? cutBytes(whole, cut) : whole)
-  return { status_code: cut?.status ?? status, headers, ...body, redacted: guard.redacted }
+  const dropped = droppedHeaders(received)
+  return {
+    status_code: cut?.status ?? status,
+    headers,
+    ...body,
+    redacted: guard.redacted,
+    ...(dropped.length === 0 ? {} : { dropped_headers: dropped }),
+  }
 }
 
 /** Of a body with such a content-type. */

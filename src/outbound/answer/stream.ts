@@ -5,7 +5,6 @@
  */
 import type { Bytes } from '../../platform/crypto/encoding.ts'
 import { Fault } from '../../platform/fault.ts'
-import { headersWith } from '../../platform/http/reply.ts'
 import type { BodyAccount } from '../../platform/limits/body_memory.ts'
 import { causeOf, upstreamFault } from '../connection/fetch.ts'
 import type { Deadline } from '../deadline.ts'
@@ -13,6 +12,8 @@ import { type AnswerGuard, type BodyKind, OBJECT, PART, type StreamGuard } from 
 import { presentHeaders, type ReceivedHeaders } from '../headers.ts'
 import { joinLinks, type LinkBase, linksAmong, rewriteLinks } from '../links.ts'
 import { decodedBody } from './decoded_body.ts'
+import { hasStrings, LinkRewriter } from './links_in_body.ts'
+import { completeHeaders, droppedHeader } from './own_headers.ts'
 import { bounded, type Cut, cutBytes, cutOf, cutPieces, dropDigests, type Part } from './part.ts'
 import { type Chunks, readFirst } from './read_first.ts'
 import { checkFraming, kindOf } from './response.ts'
@@ -24,6 +25,8 @@ type Options = {
   guard: AnswerGuard
   deadline: Deadline
   requestId: string
+  /** Headers of ours, about the request. */
+  notes?: Record<string, string>
   /** `source` as the caller wrote it, without the values that went out in it. */
   links: { base: LinkBase; source: { authority: string; path: string; search: string } } | null
   /** Whether only the head was asked for. */
@@ -37,9 +40,6 @@ type Options = {
   onEnd(status: number, ending: Ending): void
 }
 
-/** These speak about the origin that they come from, which for the caller is the resolver. */
-const OF_THE_ORIGIN = ['alt-svc', 'clear-site-data', 'strict-transport-security']
-
 /**
  * The answer, once the first piece of its body is there: the runtime sends no headers before, and until
  * then a failure can still be answered with its code.
@@ -49,15 +49,17 @@ const OF_THE_ORIGIN = ['alt-svc', 'clear-site-data', 'strict-transport-security'
  */
 export async function streamAnswer(
   response: Response,
-  { guard, deadline, requestId, links, isHead, part, isObject, bodies, onEnd }: Options,
+  { guard, deadline, requestId, links, notes, isHead, part, isObject, bodies, onEnd }: Options,
 ): Promise<Response> {
   const received = response.headers.toJSON()
   checkFraming(response.status, received)
   const cut = part || !isHead ? cutOf(part, response.status, received) : null
   const status = cut?.status ?? response.status
   const presented = headersOf(received, { guard, links, isHead, cut })
-  const body = await beginBody(response, { guard, deadline, cut, isObject, bodies })
-  if (cut || guard.redacted) dropDigests(presented)
+  const rewriter = cut || isObject ? null : rewriterFor(received['content-type'], links)
+  const begun = await beginBody(response, { guard, deadline, cut, isObject, bodies })
+  const body = rewriter ? await withLinks(begun, rewriter) : begun
+  if (cut || guard.redacted || rewriter) dropDigests(presented)
   if (body.pieces === null && body.whole) presented['content-length'] = String(body.whole.length)
   const end = (fault: Fault | null) => {
     deadline.clear()
@@ -66,7 +68,7 @@ export async function streamAnswer(
   if (body.pieces === null) end(null)
   return new Response(body.pieces ? restOf(body.first, body.pieces, deadline, end) : body.whole, {
     status,
-    headers: completeHeaders(presented, requestId),
+    headers: completeHeaders(presented, requestId, { ...notes, ...droppedHeader(received) }),
   })
 }
 
@@ -85,6 +87,23 @@ function headersOf(
   rewriteLinks(presented, `https://${authority}${path}${search}`, links.base)
   // Reading a link may have joined what stood apart in it.
   return Object.assign(presented, guard.redactHeaders(linksAmong(presented)))
+}
+
+/** For a body with JSON strings; null for any other. */
+function rewriterFor(
+  contentType: string | undefined,
+  links: Options['links'],
+): LinkRewriter | null {
+  if (!links || !hasStrings(kindOf(contentType))) return null
+  return new LinkRewriter(new URL(`https://${links.source.authority}`).host, links.base)
+}
+
+async function withLinks(begun: Begun, rewriter: LinkRewriter): Promise<Begun> {
+  if (begun.pieces === null) {
+    const whole = begun.whole && ((await rewriter.whole(begun.whole)) as Bytes)
+    return { pieces: null, whole }
+  }
+  return { pieces: rewriter.pieces(begun.pieces), first: rewriter.push(begun.first) }
 }
 
 type Begun =
@@ -156,20 +175,6 @@ function declaredLength({ headers }: Response): number {
   return Number(headers.get('content-length') ?? Number.NaN)
 }
 
-/** SDKs report the upstream's `x-request-id`; ours, the id of the audit record, has a name besides. */
-export function completeHeaders(presented: Record<string, string>, requestId: string): Headers {
-  dropForeign(presented)
-  const headers = headersWith(requestId, presented)
-  headers.set('x-service-request-id', requestId)
-  return headers
-}
-
-/** An upstream must not pass for the resolver, whose names begin so, or speak about its origin. */
-export function dropForeign(presented: Record<string, string>): void {
-  for (const name in presented) if (name.startsWith('x-service-')) delete presented[name]
-  for (const name of OF_THE_ORIGIN) delete presented[name]
-}
-
 /** What is certain to be free of credentials, as soon as it is; each chunk is a sign of life. */
 async function* redactedPieces(
   chunks: Chunks,
@@ -206,7 +211,8 @@ function restOf(
   }
   return new ReadableStream<Uint8Array>({
     start: (controller) => {
-      controller.enqueue(first)
+      // Nothing yet, where all of it may begin a link.
+      if (first.length > 0) controller.enqueue(first)
       // Also for a caller that reads nothing, and so never asks for what comes next.
       deadline.signal.addEventListener('abort', () => {
         if (!deadline.refusal) return

@@ -95,6 +95,8 @@ function initOf(
     proxy: false,
     decompress: false,
     verbose: false,
+    // The call's own deadline holds, which may be longer than the runtime's.
+    timeout: false,
     protocol: 'http1.1',
     signal,
   } as BunFetchRequestInit

@@ -23,6 +23,8 @@ export interface Permission {
   scope(): Scope
   /** Step 4: what the policies of the secrets in that scope let stand outside of headers. */
   placeable(): IsPlaceable
+  /** Whether a name is one that the caller may use at all; without it all are. */
+  covers?(name: string): boolean
   /** Step 4: the secrets of these names in that scope, of whichever project. */
   secrets(names: readonly string[]): readonly UsableSecret[]
   /**

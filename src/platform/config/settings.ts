@@ -7,6 +7,7 @@ import { z } from 'zod'
 import { OuterLayer } from '../crypto/outer_layer.ts'
 import { Pepper, secretKeysOf } from '../crypto/pepper.ts'
 import { parseCidrs } from '../net/cidr.ts'
+import { MAX_CALL_MS } from '../policy.ts'
 import { backupSettings } from './backup_settings.ts'
 import { databaseSettings } from './database_settings.ts'
 import { HOST_NAME, key, list, number, port, succeeds } from './forms.ts'
@@ -187,10 +188,19 @@ export const settings = z.object({
     about: 'PEM file of certificate authorities trusted besides the built-in ones',
     example: '/etc/cloakroom/ca.pem',
   }),
-  RESOLVER_TIMEOUT_MS: number('a whole number of milliseconds', 1, 120_000).default(30_000).meta({
-    about: 'total deadline of an outbound call unless the request names one',
-    example: '30000',
-  }),
+  RESOLVER_TIMEOUT_MS: number('a whole number of milliseconds', 1, MAX_CALL_MS)
+    .default(30_000)
+    .meta({
+      about: 'total deadline of an outbound call in JSON unless the request names one',
+      example: '30000',
+    }),
+  RESOLVER_SILENCE_MS: number('a whole number of milliseconds', 1, MAX_CALL_MS)
+    .default(MAX_CALL_MS)
+    .meta({
+      about:
+        'longest silence of an API in forward mode, the local proxy, streams and WebSockets; a request may name a shorter one',
+      example: '120000',
+    }),
   RESOLVER_CONCURRENCY: number('a number of calls', 1, 30_000).default(1000).meta({
     about:
       'outbound calls of one workspace that run at once, divided by the resolvers on one PostgreSQL, streams and WebSockets included; as many wait, a second at most',

@@ -6,6 +6,8 @@
 
 /** A form cannot send it, and a page of another origin only after a preflight, which is refused. */
 const MARK = 'x-cloakroom-console'
+/** In lower case; browsers compare `__Host-` without case. */
+export const CONSOLE_COOKIE_PREFIX = '__host-cloakroom-'
 const NAMES = { access: '__Host-cloakroom-access', refresh: '__Host-cloakroom-refresh' } as const
 export const ATTRIBUTES = 'Path=/; Secure; HttpOnly; SameSite=Strict'
 

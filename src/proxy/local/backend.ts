@@ -17,10 +17,11 @@ import { parseTarget } from '../../outbound/target.ts'
 import { Fault } from '../../platform/fault.ts'
 import { BODY_MEMORY, type BodyAccount, BodyMemory } from '../../platform/limits/body_memory.ts'
 import type { Timers } from '../../platform/timers.ts'
+import { STRICT_HEADER } from '../../platform/unfilled.ts'
 import type { Backend, Inbound } from '../backend.ts'
 import type { Outbox } from '../outbox/outbox.ts'
 import { auditRecordOf, faultOf, type Origin } from '../record.ts'
-import { bodyOf, checkMethod } from '../request.ts'
+import { bodyOf, checkMethod, isDeclaredShort } from '../request.ts'
 import type { LiveCalls } from './live_calls.ts'
 import { permissionOf } from './permission.ts'
 import type { VaultCache, VaultSnapshot } from './vault_snapshot.ts'
@@ -110,7 +111,7 @@ function beginRecord(
 
 /** @throws Fault `validation_error`, `payload_too_large`, `invalid_header` for half a handshake */
 async function readCall(
-  { request, authority, pathAndQuery, linkBase, mark }: Inbound,
+  { request, authority, pathAndQuery, linkBase, from = null, mark }: Inbound,
   scansBodies: boolean,
   bodies: BodyAccount,
 ): Promise<Call> {
@@ -123,11 +124,17 @@ async function readCall(
     targetUrl: `https://${authority}${pathAndQuery}`,
     method,
     headers,
-    body: await bodyOf(request, headers, { isScanned: scansBodies && !isCall, isSigned, bodies }),
+    body: await bodyOf(request, headers, {
+      isScanned: !isCall && (scansBodies || isDeclaredShort(request)),
+      isSigned,
+      bodies,
+    }),
     answer: isHandshake(request) ? 'socket' : isCall ? 'grpc' : 'streamed',
     signing: null,
-    linkBase: linkBase === null ? null : proxyLinks(linkBase),
+    linkBase: linkBase === null ? null : proxyLinks(linkBase, from),
+    from,
     mark: mark ?? null,
+    isStrict: request.headers.get(STRICT_HEADER) === 'true',
   }
 }
 

@@ -34,7 +34,7 @@ const networking = settings.pick({
   RESOLVER_ALLOW_NETWORKS: true,
   RESOLVER_HOSTS: true,
   RESOLVER_CA_FILE: true,
-  RESOLVER_TIMEOUT_MS: true,
+  RESOLVER_SILENCE_MS: true,
 })
 
 /** @throws ConfigError for a setting that is not valid */
@@ -56,7 +56,7 @@ export function openLocalBackend(options: LocalOptions): Backend {
     outbound,
     liveCalls,
     timers,
-    timeoutMs: config.RESOLVER_TIMEOUT_MS,
+    timeoutMs: config.RESOLVER_SILENCE_MS,
     close: async () => {
       liveCalls.close()
       outbound.fetcher.close()

@@ -134,6 +134,8 @@ describe.each(families)('tokens of $family', ({ kind, pathOf, first, given }) =>
       created_at: moment,
       public_key,
       provisioned: [],
+      hosts: null,
+      secrets: null,
     } as never)
     const { audit } = await storedAgents(app, team.workspaceId)
     expect(audit.at(-1)).toBe(`token.issued ${named('ci')}`)

@@ -55,6 +55,9 @@ export const tokens = pgTable(
     environment: text(),
     label: text().notNull(),
     capabilities: jsonb().$type<readonly Capability[]>().notNull(),
+    /** To what the token is narrowed (protocol 6.3); null where to nothing. */
+    hosts: jsonb().$type<readonly string[]>(),
+    secrets: jsonb().$type<readonly string[]>(),
     /** The pepper's key id and the MAC of SHA-256(tokenAuth), protocol 4. */
     verifier: bytes().notNull(),
     publicKey: bytes().notNull(),

@@ -8,6 +8,7 @@ import {
   fileFor,
   githubActions,
   gitlabCi,
+  narrowedTokenFor,
   run,
   sdks,
   variables,
@@ -58,7 +59,7 @@ type Props = { made: Made; addresses: Addresses & { isUnknown: boolean } }
 
 function SetUp({ made, addresses }: Props) {
   const ofJobs = jobTabs(made, addresses)
-  const ofCalls = made.may.includes('use') ? callTabs() : []
+  const ofCalls = made.may.includes('use') ? callTabs(made) : []
   const tabs =
     made.kind === 'workload'
       ? [...ofJobs, ...ofCalls]
@@ -86,8 +87,13 @@ function mcpTabs(made: Made, { resolver }: Addresses) {
   }))
 }
 
-function callTabs() {
-  const sdk = sdks.map(({ id, label, text }) => <Told key={id} text={text} why={label} />)
+function callTabs({ kind, name }: Made) {
+  const sdk = sdks.map(({ id, label, text }) => (
+    <div key={id} className="stack">
+      {kind === 'agent' ? <Told text={narrowedTokenFor(text, name)} why={words.narrowed} /> : null}
+      <Told text={text} why={label} />
+    </div>
+  ))
   return [
     { id: 'curl', label: 'curl', content: <Told text={curl} why={words.call} /> },
     {

@@ -127,6 +127,7 @@ export const newToken = {
     `On any other machine, this goes into ${file}, beside the variables above:`,
   call: 'A call. Put in the name of your secret; the value goes in at the resolver:',
   sdk: 'Base URL and API key are all that most SDKs need:',
+  narrowed: 'A token for one host and one secret. Use it as SERVICE_TOKEN for this SDK:',
   run: 'Where the command line is installed, one program starts with the values in its environment:',
   github: 'Keep the token as SERVICE_TOKEN among the secrets of the repository.',
   gitlab: 'Keep the token as SERVICE_TOKEN, masked, among the variables of the project.',

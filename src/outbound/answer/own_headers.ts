@@ -1,0 +1,31 @@
+/** Headers of an answer that are ours, and those that an upstream must not send under our name. */
+import { headersWith } from '../../platform/http/reply.ts'
+import { droppedHeaders, type ReceivedHeaders } from '../headers.ts'
+
+/** These speak about the origin that they come from, which for the caller is the resolver. */
+const OF_THE_ORIGIN = ['alt-svc', 'clear-site-data', 'strict-transport-security']
+
+/** Names what an answer has lost. */
+export function droppedHeader(received: ReceivedHeaders): Record<string, string> {
+  const dropped = droppedHeaders(received)
+  return dropped.length === 0 ? {} : { 'x-service-dropped': dropped.join(', ') }
+}
+
+/** SDKs report the upstream's `x-request-id`; ours, the id of the audit record, has a name besides. */
+export function completeHeaders(
+  presented: Record<string, string>,
+  requestId: string,
+  notes: Record<string, string> = {},
+): Headers {
+  dropForeign(presented)
+  const headers = headersWith(requestId, presented)
+  headers.set('x-service-request-id', requestId)
+  for (const name in notes) headers.set(name, notes[name] ?? '')
+  return headers
+}
+
+/** An upstream must not pass for the resolver, whose names begin so, or speak about its origin. */
+export function dropForeign(presented: Record<string, string>): void {
+  for (const name in presented) if (name.startsWith('x-service-')) delete presented[name]
+  for (const name of OF_THE_ORIGIN) delete presented[name]
+}

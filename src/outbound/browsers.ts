@@ -1,0 +1,55 @@
+/**
+ * Forward mode and the local proxy's base URLs are for programs (protocol 6.3). A browser sends what it holds
+ * for an address by itself: cookies, which no port keeps apart, and Basic credentials. And a page that it
+ * shows from there acts in that address's origin. So both refuse what a browser opens or embeds.
+ */
+import { Fault } from '../platform/fault.ts'
+import { CONSOLE_COOKIE_PREFIX } from '../platform/http/console_cookies.ts'
+
+/** Older browsers name the destination of a WebSocket; scripts' requests have none. */
+const DESTINATIONS_OF_SCRIPTS = ['empty', 'websocket']
+/** These of an upstream would have a browser report our addresses to it. */
+const REPORTING = [
+  'content-security-policy-report-only',
+  'nel',
+  'report-to',
+  'reporting-endpoints',
+] as const
+
+/**
+ * @param hasToken whether the request has a token that its sender put there, not a browser by itself
+ * @throws Fault `forbidden` for a navigation, an embedding, and another site's request without a token
+ */
+export function refuseBrowsers(headers: Headers, hasToken: boolean): void {
+  const destination = headers.get('sec-fetch-dest')
+  if (
+    headers.get('sec-fetch-mode')?.endsWith('navigate') ||
+    (destination !== null && !DESTINATIONS_OF_SCRIPTS.includes(destination))
+  ) {
+    throw refusal('Open the API itself, not this address: it is for programs.')
+  }
+  if (headers.get('sec-fetch-site') === 'cross-site' && !hasToken) {
+    throw refusal('A page of another site needs a token. Send it in the header X-Service-Token.')
+  }
+}
+
+/** Has a browser that shows the answer all the same give it an origin of no use, and report nothing. */
+export function sandboxAnswer(response: Response): Response {
+  for (const name of REPORTING) response.headers.delete(name)
+  response.headers.set('content-security-policy', 'sandbox')
+  return response
+}
+
+/** A Cookie header without the console's session; `null` when nothing is left. */
+export function withoutConsoleCookies(cookies: string): string | null {
+  if (!cookies.toLowerCase().includes(CONSOLE_COOKIE_PREFIX)) return cookies
+  const others = cookies
+    .split(';')
+    .map((cookie) => cookie.trim())
+    .filter((cookie) => !cookie.toLowerCase().startsWith(CONSOLE_COOKIE_PREFIX))
+  return others.length === 0 ? null : others.join('; ')
+}
+
+function refusal(advice: string): Fault {
+  return new Fault('forbidden', { message: `A browser sent this request. ${advice}` })
+}

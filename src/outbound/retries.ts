@@ -1,0 +1,32 @@
+/**
+ * SDKs repeat what fails. A POST or PATCH that an API may have acted on must not be sent twice by them, so its
+ * failure is answered with `X-Should-Retry: false` (protocol 6.3), by every way in which calls come.
+ */
+import { Fault } from '../platform/fault.ts'
+
+const REPEATABLE = ['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS']
+/** A connection that was there can end with it, too. */
+const MAYBE_SENT = 'ETIMEDOUT'
+
+/** The fault of a call that was let through: it says so when the call may have reached the API. */
+export function faultAfterSending(method: string, fault: Fault): Fault {
+  return mayRepeat(method) || wasNotSent(fault) ? fault : withoutRetry(fault)
+}
+
+/** Whether a call of this method may be sent again, whatever became of it. */
+export function mayRepeat(method: string): boolean {
+  return REPEATABLE.includes(method)
+}
+
+/** The same fault, which no SDK answers with the same call. */
+export function withoutRetry(fault: Fault): Fault {
+  const { code, message, fields, refusedBy, cause } = fault
+  const headers = { ...fault.headers, 'x-should-retry': 'false' }
+  return new Fault(code, { message, fields, headers, refusedBy: refusedBy ?? undefined, cause })
+}
+
+/** No connection was made. */
+function wasNotSent({ code, cause }: Fault): boolean {
+  const isOfConnection = code === 'upstream_unreachable' || code === 'upstream_tls_error'
+  return isOfConnection && !(cause instanceof Error && 'code' in cause && cause.code === MAYBE_SENT)
+}

@@ -1,0 +1,36 @@
+/** Placeholders that went out as text (protocol 6.3): in words, and as the header of an answer. */
+import { PLACEHOLDER_PREFIX } from './secret_name.ts'
+
+export const unfilledPlaces = ['query', 'path', 'json', 'form', 'body'] as const
+export type Unfilled = { name: string; place: (typeof unfilledPlaces)[number] }
+
+export const STRICT_HEADER = 'x-service-strict-placeholders'
+export const UNFILLED_HEADER = 'x-service-unfilled'
+
+/** What happened, why, and what to run. */
+export function unfilledText({ name, place }: Unfilled): string {
+  const [where, why] = WORDS[place]
+  return `${PLACEHOLDER_PREFIX}${name} in the ${where} is not replaced: ${why} ${place === 'body' ? 'Use a header, JSON or a form.' : `Run \`cloakroom policy set ${name} --locations header basic ${place}\`.`}`
+}
+
+const WORDS: Record<Unfilled['place'], readonly [where: string, why: string]> = {
+  query: ['query', "its secret's policy does not list query."],
+  path: ['path', "its secret's policy does not list path."],
+  json: ['JSON body', "its secret's policy does not list json, or the body is not JSON."],
+  form: ['form', "its secret's policy does not list form."],
+  body: ['body', 'a body of this type takes no secrets.'],
+}
+
+/** `NAME;place, …` */
+export function unfilledHeader(unfilled: readonly Unfilled[]): Record<string, string> {
+  if (unfilled.length === 0) return {}
+  return { [UNFILLED_HEADER]: unfilled.map(({ name, place }) => `${name};${place}`).join(', ') }
+}
+
+/** Reads that header of an answer of our own. */
+export function readUnfilled(header: string | null): Unfilled[] {
+  return (header ?? '').split(', ').flatMap((text) => {
+    const [name = '', place = ''] = text.split(';')
+    return Object.hasOwn(WORDS, place) ? [{ name, place: place as Unfilled['place'] }] : []
+  })
+}

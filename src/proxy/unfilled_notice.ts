@@ -1,0 +1,19 @@
+/** Has the person at the terminal see which placeholders of a program went out as text, each once. */
+import { readUnfilled, UNFILLED_HEADER, unfilledText } from '../platform/unfilled.ts'
+import type { Backend, Notice } from './backend.ts'
+
+export function noticingUnfilled(backend: Backend, notice: Notice): Backend {
+  const noticed = new Set<string>()
+  return {
+    ...backend,
+    execute: async (inbound) => {
+      const response = await backend.execute(inbound)
+      for (const unfilled of readUnfilled(response?.headers.get(UNFILLED_HEADER) ?? null)) {
+        const text = unfilledText(unfilled)
+        if (!noticed.has(text)) notice(text)
+        noticed.add(text)
+      }
+      return response
+    },
+  }
+}

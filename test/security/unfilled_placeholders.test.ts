@@ -1,0 +1,121 @@
+// tier: quick
+/**
+ * A placeholder that its secret's policy does not let count where it is goes out as text, and an echo of it looks
+ * like success: every way of calling names it, and refuses it on request before anything is sent.
+ */
+import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
+import { noticingUnfilled } from '../../src/proxy/unfilled_notice.ts'
+import { openProxyStage } from '../proxy/stage.ts'
+import { forwardAs } from '../support/forward.ts'
+
+const stage = await openProxyStage()
+afterAll(stage.stop)
+const local = await stage.open('local')
+const remote = await stage.open('remote')
+beforeEach(() => {
+  stage.upstream.received.length = 0
+})
+
+type Sent = { path?: string; method?: string; headers?: Record<string, string>; body?: string }
+const NAME = 'SVC_SECRET_KEY'
+const TYPES = {
+  json: 'application/json',
+  form: 'application/x-www-form-urlencoded',
+  text: 'text/plain',
+}
+const withBody = (type: string, body: string): Sent => ({
+  method: 'POST',
+  headers: { 'content-type': type },
+  body,
+})
+
+const places: [place: string, sent: Sent][] = [
+  ['query', { path: `/x?key=${NAME}` }],
+  ['path', { path: `/x/${NAME}/y` }],
+  ['json', withBody(TYPES.json, JSON.stringify({ key: NAME }))],
+  ['json', withBody(TYPES.json, `{"key":"${NAME}"`)],
+  ['form', withBody(TYPES.form, `key=${NAME}&other=SVC_SECRET_NONE`)],
+]
+
+const ways: [name: string, send: (sent: Sent) => Promise<Response>][] = [
+  ['forward mode', ({ path = '/x', ...init }) => forwardAs(stage, stage.agent, path, init)],
+  ...([local, remote] as const).map((proxy): (typeof ways)[number] => [
+    proxy === local ? 'the local proxy' : 'the remote proxy',
+    ({ path = '/x', ...init }) => fetch(`${proxy.baseUrl}/${stage.authorityOf()}${path}`, init),
+  ]),
+]
+
+describe.each(ways)('%s', (_, send) => {
+  test.each(places)('names a placeholder that stays text in %s', async (place, sent) => {
+    const answer = await send(sent)
+    expect([answer.status, answer.headers.get('x-service-unfilled')]).toEqual([200, `KEY;${place}`])
+    const { path, body } = stage.upstream.received.at(-1) ?? {}
+    expect(`${path}${Buffer.from(body ?? [])}`).toContain(NAME)
+  })
+
+  test.each(places)('refuses one in %s on request', async (_, sent) => {
+    const headers = { ...sent.headers, 'x-service-strict-placeholders': 'true' }
+    const answer = await send({ ...sent, headers })
+    const { error_code, message } = (await answer.json()) as { error_code: string; message: string }
+    expect([answer.status, error_code]).toEqual([422, 'placeholder_not_allowed'])
+    expect(message).toContain('cloakroom policy set KEY --locations')
+    expect(stage.upstream.received).toEqual([])
+  })
+
+  test('names nothing where all count, and no text that is no secret', async () => {
+    const headers = { authorization: `Bearer ${NAME}` }
+    for (const sent of [{ headers }, withBody(TYPES.json, '["SVC_SECRET_NONE"]')]) {
+      expect((await send(sent)).headers.get('x-service-unfilled')).toBeNull()
+    }
+  })
+})
+
+describe('a call in JSON', () => {
+  const resolve = ({ path = '/x', ...call }: Sent, more = {}) =>
+    stage.agent.resolve({ target_url: stage.url(path), ...call, ...more })
+  const inText: [string, Sent] = ['body', withBody(TYPES.text, `key=${NAME}`)]
+
+  test.each([...places, inText])(
+    'names a placeholder that stays text in %s',
+    async (place, sent) => {
+      const answer = await resolve(sent)
+      expect(answer.body).toMatchObject({ unfilled: [{ name: 'KEY', place }] })
+      const refused = await resolve(sent, { strict_placeholders: true })
+      expect([refused.status, refused.body]).toMatchObject([
+        422,
+        { error_code: 'placeholder_not_allowed' },
+      ])
+      expect(stage.upstream.received).toHaveLength(1)
+    },
+  )
+
+  test('has no such field where all count', async () => {
+    const answer = await resolve({ headers: { 'x-key': NAME } })
+    expect(answer.body).not.toHaveProperty('unfilled')
+  })
+})
+
+test('the local proxy shows each of them once at the terminal', async () => {
+  const notices: string[] = []
+  const answer = () => new Response('', { headers: { 'x-service-unfilled': 'KEY;query, B;json' } })
+  const backend = noticingUnfilled(
+    { execute: async () => answer() } as never,
+    (text) => void notices.push(text),
+  )
+  for (let call = 0; call < 2; call += 1) await backend.execute({} as never)
+  expect(notices).toEqual([
+    expect.stringContaining('cloakroom policy set KEY --locations header basic query'),
+    expect.stringContaining('SVC_SECRET_B in the JSON body is not replaced'),
+  ])
+})
+
+test('an answer names the Set-Cookie that it lost', async () => {
+  stage.upstream.on(
+    '/cookie',
+    Buffer.from('HTTP/1.1 200 OK\r\nset-cookie: a=b\r\ncontent-length: 2\r\n\r\nok'),
+  )
+  const forwarded = await forwardAs(stage, stage.agent, '/cookie')
+  expect(forwarded.headers.get('x-service-dropped')).toBe('set-cookie')
+  const resolved = await stage.agent.resolve({ target_url: stage.url('/cookie') })
+  expect(resolved.body).toMatchObject({ dropped_headers: ['set-cookie'] })
+})
