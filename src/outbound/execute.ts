@@ -122,7 +122,7 @@ async function sendWhole(
     response,
     request.guard(outbound.steps.of(principal.owner, deadline.signal)),
     deadline.signal,
-    request.part,
+    request,
     principal.bodies,
   )
   deadline.clear()
@@ -155,6 +155,7 @@ async function sendStreamed(
     deadline,
     requestId: record.id,
     isHead: call.method === 'HEAD',
+    allowsRanges: request.allowsRanges,
     part: request.part,
     isObject: request.isObject,
     bodies: principal.bodies,

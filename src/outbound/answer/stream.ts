@@ -12,8 +12,8 @@ import type { Deadline } from '../deadline.ts'
 import { type AnswerGuard, type BodyKind, OBJECT, PART, type StreamGuard } from '../guard.ts'
 import { presentHeaders, type ReceivedHeaders } from '../headers.ts'
 import { joinLinks, type LinkBase, linksAmong, rewriteLinks } from '../links.ts'
-import { decodedBody } from './decoded_body.ts'
-import { bounded, type Cut, cutBytes, cutOf, cutPieces, dropDigests, type Part } from './part.ts'
+import { decodedBody, isEncoded } from './decoded_body.ts'
+import { bounded, type Cut, cutBytes, cutOf, cutPieces, dropUntrue, type Part } from './part.ts'
 import { type Chunks, readFirst } from './read_first.ts'
 import { checkFraming, kindOf } from './response.ts'
 
@@ -28,6 +28,8 @@ type Options = {
   links: { base: LinkBase; source: { authority: string; path: string; search: string } } | null
   /** Whether only the head was asked for. */
   isHead: boolean
+  /** Whether parts of it can be had. */
+  allowsRanges: boolean
   /** Which part of what came was asked for. */
   part: Part | null
   /** Whether the client takes it for an object, of which it wants the length before. */
@@ -49,7 +51,18 @@ const OF_THE_ORIGIN = ['alt-svc', 'clear-site-data', 'strict-transport-security'
  */
 export async function streamAnswer(
   response: Response,
-  { guard, deadline, requestId, links, isHead, part, isObject, bodies, onEnd }: Options,
+  {
+    guard,
+    deadline,
+    requestId,
+    links,
+    isHead,
+    allowsRanges,
+    part,
+    isObject,
+    bodies,
+    onEnd,
+  }: Options,
 ): Promise<Response> {
   const received = response.headers.toJSON()
   checkFraming(response.status, received)
@@ -57,7 +70,12 @@ export async function streamAnswer(
   const status = cut?.status ?? response.status
   const presented = headersOf(received, { guard, links, isHead, cut })
   const body = await beginBody(response, { guard, deadline, cut, isObject, bodies })
-  if (cut || guard.redacted) dropDigests(presented)
+  dropUntrue(presented, {
+    isCut: cut !== null,
+    isDecoded: isEncoded(received['content-encoding']),
+    isRedacted: guard.redacted,
+    allowsRanges,
+  })
   if (body.pieces === null && body.whole) presented['content-length'] = String(body.whole.length)
   const end = (fault: Fault | null) => {
     deadline.clear()
