@@ -1,7 +1,7 @@
 /**
  * What can be made of a value without anything else of a call: its parts, and signatures of templates without
  * variables. A call that uses one may store it at an API, and the next call reads it back; so the guard knows
- * these in every call, used or not (protocol 15).
+ * these in every call, used or not (protocol 6.1).
  */
 import type { MadeBytes } from '../leak_guard/index.ts'
 import type { Policy } from '../platform/policy.ts'

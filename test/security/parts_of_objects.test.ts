@@ -4,7 +4,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import {
   type Agent,
   employAgent,
-  expectRefused,
   type Stage,
   sharedStage,
 } from '../support/agent.ts'

@@ -1,7 +1,7 @@
 // tier: quick
 /**
  * Headers that are not true of what the caller gets are not passed on: ranges that cannot be had, and digests and
- * strong tags of bodies that were decoded or redacted (protocol 15).
+ * strong tags of bodies that were decoded or redacted (protocol 6.2).
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { deflateRawSync, deflateSync, gzipSync } from 'node:zlib'
