@@ -8,6 +8,14 @@ import type { Policy } from '../platform/policy.ts'
 import { fixedSignatures } from './signing/sign.ts'
 import { partNames, partOf } from './stand_ins/parts.ts'
 
+export type Derived = MadeBytes[]
+
+/** Whether a policy lets a value stand in a body, or limits methods, which a body may override. */
+export function scansBodies({ policy }: { policy: Policy | null }): boolean {
+  if (policy?.allowed_methods !== undefined) return true
+  return ['json', 'form'].some((one) => policy?.allowed_locations?.some((place) => place === one))
+}
+
 export function derivedValues(name: string, value: Uint8Array, policy: Policy | null): MadeBytes[] {
   const parts = partNames.flatMap((part) => {
     const bytes = partOf(value, part)

@@ -7,11 +7,11 @@ import type { Bytes } from '../../platform/crypto/encoding.ts'
 import { Fault } from '../../platform/fault.ts'
 import { headersWith } from '../../platform/http/reply.ts'
 import type { BodyAccount } from '../../platform/limits/body_memory.ts'
-import { causeOf, upstreamFault } from '../connection/fetch.ts'
 import type { Deadline } from '../deadline.ts'
 import { type AnswerGuard, type BodyKind, OBJECT, PART, type StreamGuard } from '../guard.ts'
 import { presentHeaders, type ReceivedHeaders } from '../headers.ts'
 import { joinLinks, type LinkBase, linksAmong, rewriteLinks } from '../links.ts'
+import { breakingFault } from './breaking.ts'
 import { decodedBody, isEncoded } from './decoded_body.ts'
 import { bounded, type Cut, cutBytes, cutOf, cutPieces, dropUntrue, type Part } from './part.ts'
 import { type Chunks, readFirst } from './read_first.ts'
@@ -252,15 +252,4 @@ function restOf(
       await pieces.return().catch(() => {})
     },
   })
-}
-
-/** What it means that an answer broke off. */
-export function breakingFault(error: unknown, deadline: Deadline): Fault {
-  if (deadline.refusal) return deadline.refusal
-  const isLate =
-    deadline.signal.aborted || (error instanceof DOMException && error.name === 'TimeoutError')
-  const cause = causeOf(error)
-  if (isLate) return new Fault('upstream_timeout', { cause })
-  if (/^Z_|^ERR_/.test(cause.code)) return new Fault('upstream_protocol_error', { cause })
-  return upstreamFault(error)
 }

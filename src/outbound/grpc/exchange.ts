@@ -9,7 +9,8 @@ import { type ClientHttp2Stream, constants, type IncomingHttpHeaders } from 'nod
 import { Fault } from '../../platform/fault.ts'
 import { BodyMeter } from '../../platform/limits/body_memory.ts'
 import { streamOf } from '../../platform/streams.ts'
-import { breakingFault, completeHeaders, dropForeign, type Ending } from '../answer/stream.ts'
+import { breakingFault } from '../answer/breaking.ts'
+import { completeHeaders, dropForeign, type Ending } from '../answer/stream.ts'
 import { isBase64, isBinary } from '../encoded_headers.ts'
 import type { AnswerGuard } from '../guard.ts'
 import {

@@ -11,13 +11,8 @@ import { readSecrets } from '../../client/environment.ts'
 import { type Api, ApiError } from '../../client/http/api.ts'
 import type { OpenWorkspace } from '../../client/vault.ts'
 import { UntrustedKey } from '../../client/workspace_key.ts'
-import {
-  type Guard,
-  type MadeBytes,
-  type NamedBytes,
-  prepareGuardInSteps,
-} from '../../leak_guard/index.ts'
-import { derivedValues } from '../../outbound/derived_values.ts'
+import { type Guard, prepareGuardInSteps } from '../../leak_guard/index.ts'
+import { type Derived, derivedValues, scansBodies } from '../../outbound/derived_values.ts'
 import { shapedBy, UNREADABLE } from '../../outbound/stand_ins/shaped.ts'
 import { withTimeout } from '../../platform/async/timeout.ts'
 import { fromBase64 } from '../../platform/crypto/encoding.ts'
@@ -193,11 +188,7 @@ function sealedSecrets(
   let guard: Promise<Guard> | null = null
   return {
     sealed: (name) => sealed.get(name),
-    scansBodies: [...sealed.values()].some(
-      ({ policy }) =>
-        policy?.allowed_methods !== undefined ||
-        policy?.allowed_locations?.some((location) => location === 'json' || location === 'form'),
-    ),
+    scansBodies: [...sealed.values()].some(scansBodies),
     open,
     guard: () => {
       guard ??= prepare([...sealed.values()], open)
@@ -210,8 +201,8 @@ function sealedSecrets(
 /** What does not open cannot be used either. */
 async function prepare(sealed: readonly SealedSecret[], open: Open): Promise<Guard> {
   const secrets = sealed.filter(({ policy }) => policy?.sensitive !== false)
-  const values: NamedBytes[] = []
-  const made: MadeBytes[] = []
+  const values: Derived = []
+  const made: Derived = []
   await eachOpened(secrets, open, ({ key: name, policy }, value) => {
     const bytes = value?.reveal()
     if (!bytes) return
