@@ -49,27 +49,14 @@ const OF_THE_ORIGIN = ['alt-svc', 'clear-site-data', 'strict-transport-security'
  * @throws Fault `upstream_protocol_error` for framing or a content coding that is not acceptable, and
  * `upstream_*` for a body that breaks off at once
  */
-export async function streamAnswer(
-  response: Response,
-  {
-    guard,
-    deadline,
-    requestId,
-    links,
-    isHead,
-    allowsRanges,
-    part,
-    isObject,
-    bodies,
-    onEnd,
-  }: Options,
-): Promise<Response> {
+export async function streamAnswer(response: Response, options: Options): Promise<Response> {
+  const { guard, deadline, requestId, links, isHead, allowsRanges, part, onEnd } = options
   const received = response.headers.toJSON()
   checkFraming(response.status, received)
   const cut = part || !isHead ? cutOf(part, response.status, received) : null
   const status = cut?.status ?? response.status
   const presented = headersOf(received, { guard, links, isHead, cut })
-  const body = await beginBody(response, { guard, deadline, cut, isObject, bodies })
+  const body = await beginBody(response, { ...options, cut })
   dropUntrue(presented, {
     isCut: cut !== null,
     isDecoded: isEncoded(received['content-encoding']),

@@ -1,11 +1,9 @@
 /**
- * What the local backend decides by: the allowlist, and the sealed secrets of one environment with
- * their policies. Ciphertext is kept, values never are. What changed on the server holds here after at
- * most ten seconds; while the server cannot be reached the last snapshot serves on, for a quarter of an
- * hour. A server that answers, and refuses, ends it at once.
+ * What the local backend decides by: the allowlist, and the sealed secrets of one environment with their policies.
+ * Values are never kept. A change on the server counts after ten seconds at most. While the server is unreachable
+ * the last snapshot serves for 15 minutes; a refusal by the server ends it immediately.
  *
- * Ciphertexts are read when there are others than before: ids and versions tell, and reading those is no
- * reading of values, which the audit would note.
+ * Ciphertexts are read again only when IDs or versions change, because the audit records each read.
  */
 import { readSecrets } from '../../client/environment.ts'
 import { type Api, ApiError } from '../../client/http/api.ts'
