@@ -1,12 +1,20 @@
 /**
  * What can be made of a value without anything else of a call: its parts, and signatures of templates without
  * variables. A call that uses one may store it at an API, and the next call reads it back; so the guard knows
- * these in every call, used or not (protocol 15).
+ * these in every call, used or not (protocol 6.1).
  */
 import type { MadeBytes } from '../leak_guard/index.ts'
 import type { Policy } from '../platform/policy.ts'
 import { fixedSignatures } from './signing/sign.ts'
 import { partNames, partOf } from './stand_ins/parts.ts'
+
+export type Derived = MadeBytes[]
+
+/** Whether a policy lets a value stand in a body, or limits methods, which a body may override. */
+export function scansBodies({ policy }: { policy: Policy | null }): boolean {
+  if (policy?.allowed_methods !== undefined) return true
+  return ['json', 'form'].some((one) => policy?.allowed_locations?.some((place) => place === one))
+}
 
 export function derivedValues(name: string, value: Uint8Array, policy: Policy | null): MadeBytes[] {
   const parts = partNames.flatMap((part) => {

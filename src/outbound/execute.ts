@@ -126,7 +126,7 @@ async function sendWhole(
     response,
     request.guard(outbound.steps.of(principal.owner, deadline.signal)),
     deadline.signal,
-    request.part,
+    request,
     principal.bodies,
   )
   deadline.clear()
@@ -160,6 +160,7 @@ async function sendStreamed(
     deadline,
     requestId: record.id,
     isHead: call.method === 'HEAD',
+    allowsRanges: request.allowsRanges,
     part: request.part,
     isObject: request.isObject,
     bodies: principal.bodies,

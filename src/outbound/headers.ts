@@ -28,6 +28,7 @@ const HOP_BY_HOP = new Set([
 ])
 const SET_BY_RESOLVER = new Set(['host', 'content-length', 'expect'])
 /** What asks for a part of an answer (RFC 9110, section 14.2), with two dialects of it. */
+const BYTE_RANGE = /^\s*bytes\s*=/i
 const RANGE_HEADERS = new Set(['range', 'request-range', 'x-ms-range'])
 /** Part of an object that is copied into another: what is left of a value there would not be recognised. */
 const SOURCE_RANGE = /^x-([a-z]+-copy|ms)-source-range$/
@@ -45,8 +46,8 @@ const PLACEHOLDER = new RegExp(PLACEHOLDER_PREFIX, 'i')
  * Checks the caller's headers and returns them in their order with names as given. Throws
  * `invalid_header` for a name that is no RFC 9110 token or that has a placeholder, for a name given
  * twice in different case, for bytes that may not stand in a value and for more than 64 KiB in all;
- * `forbidden_header` for those that only the resolver sets and for ranges of bytes, but for the one
- * that may stand, of which a part is asked for with its surroundings. Values are never repeated.
+ * `forbidden_header` for those that only the resolver sets. Ranges of bytes are left out, but for the one that may
+ * stand, of which a part is asked for with its surroundings; other methods than GET and HEAD are refused with one. Values are never repeated.
  */
 export function checkCallerHeaders(
   headers: Readonly<Record<string, string>>,
@@ -59,7 +60,7 @@ export function checkCallerHeaders(
     const key = name.toLowerCase()
     checkName(name)
     checkNotForbidden(key)
-    if (RANGE_HEADERS.has(key) && key !== range?.header) checkRange(value)
+    if (RANGE_HEADERS.has(key) && key !== range?.header) checkRange(value, method)
     checkNotTakenApart(key, method)
     if (seen.has(key)) throw invalidHeader('A header is given twice in different case.')
     if (!isSendable(value))
@@ -67,9 +68,12 @@ export function checkCallerHeaders(
     seen.add(key)
   }
   if (headerBytes(pairs) > MAX_HEADER_BYTES) throw invalidHeader('The headers are too large.')
-  if (!range?.part) return pairs
+  if (!range?.part) return withoutRanges(pairs, range)
   const wider = surrounded(range.part)
-  return pairs.map(([name, value]) => [name, name.toLowerCase() === range.header ? wider : value])
+  return withoutRanges(pairs, range).map(([name, value]) => [
+    name,
+    name.toLowerCase() === range.header ? wider : value,
+  ])
 }
 
 /** The same for the headers that a signature adds, which come after all others. */
@@ -144,12 +148,22 @@ function checkNotForbidden(key: string): void {
  * recognise it, and a guard that recognised a few characters at an edge would confirm guesses one by one.
  * Units other than bytes count what upstreams know, such as rows.
  */
-function checkRange(value: string): void {
-  if (!/^\s*bytes\s*=/i.test(value)) return
+function checkRange(value: string, method: string): void {
+  if (!BYTE_RANGE.test(value) || method === 'GET' || method === 'HEAD') return
   throw new Fault('forbidden_header', {
     message:
       'Byte ranges are not possible: a part of an answer cannot be searched for credentials.',
   })
+}
+
+/** GET and HEAD are then answered with all there is, as by a server that knows no ranges (RFC 9110, section 14.2). */
+function withoutRanges(pairs: HeaderPair[], range: AskedRange | null): HeaderPair[] {
+  const isDropped = ([name, value]: HeaderPair) => {
+    const key = name.toLowerCase()
+    return RANGE_HEADERS.has(key) && key !== range?.header && BYTE_RANGE.test(value)
+  }
+  if (!pairs.some(isDropped)) return pairs
+  return pairs.filter((pair) => !isDropped(pair) && pair[0].toLowerCase() !== 'if-range')
 }
 
 function checkNotTakenApart(key: string, method: string): void {
@@ -215,4 +229,10 @@ export function headersPassedOn(given: Headers): [name: string, value: string][]
     const kept = name === 'cookie' ? withoutConsoleCookies(value) : value
     return kept === null ? [] : [[name, kept]]
   })
+}
+
+/** Whether a body comes, by what a request's headers say. */
+export function isBodyAnnounced(headers: Headers): boolean {
+  const declared = headers.get('content-length')
+  return declared === null ? headers.has('transfer-encoding') : Number(declared) > 0
 }

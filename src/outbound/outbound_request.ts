@@ -48,6 +48,7 @@ type Parts = {
   part: Part | null
   /** Whether the answer is an object, or a part of one. */
   isObject: boolean
+  allowsRanges: boolean
 }
 
 export type Signer = { userAgent: string; clock: Clock }
@@ -59,6 +60,8 @@ export class OutboundRequest extends Hidden<WireRequest> {
   /** What is to be cut out of its answer. */
   readonly part: Part | null
   readonly isObject: boolean
+  /** Whether parts of its answer can be had. */
+  readonly allowsRanges: boolean
   readonly #guarded: Guarded
   readonly #received: SignedAnew['received']
 
@@ -69,6 +72,7 @@ export class OutboundRequest extends Hidden<WireRequest> {
     const { guard: prepared, values, settings } = parts
     this.part = parts.part
     this.isObject = parts.isObject
+    this.allowsRanges = parts.allowsRanges
     const isSecret = ({ name }: NamedBytes) => !settings.has(name)
     const used: NamedBytes[] = []
     for (const [name, value] of values) {

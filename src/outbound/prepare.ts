@@ -133,6 +133,7 @@ function prepare(outbound: Surroundings, job: Job, permission: Permission): Outb
     settings,
     part,
     isObject,
+    allowsRanges: ranges.length > 0,
   }
   return new OutboundRequest(outbound, call, parts)
 }

@@ -4,6 +4,7 @@
  */
 
 import { BODY_LIMIT, type CallBody, contentTypeOf } from '../outbound/call.ts'
+import { isBodyAnnounced } from '../outbound/headers.ts'
 import { Fault } from '../platform/fault.ts'
 import { readCapped } from '../platform/http/capped_body.ts'
 import type { BodyAccount } from '../platform/limits/body_memory.ts'
@@ -24,7 +25,8 @@ export function checkMethod(request: Request): string {
   const { method } = request
   if (!outboundMethods.some((known) => known === method))
     throw refused('method', 'is not passed on')
-  if ((method === 'GET' || method === 'HEAD') && declaredLength(request) !== 0 && request.body) {
+  // The runtime drops such a body, so that only the headers tell of it.
+  if ((method === 'GET' || method === 'HEAD') && isBodyAnnounced(request.headers)) {
     throw refused('body', 'is not possible with GET or HEAD')
   }
   return method

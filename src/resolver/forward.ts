@@ -8,7 +8,7 @@ import { admitToken } from '../access/admission.ts'
 import { refuseBrowsers, sandboxAnswer } from '../outbound/browsers.ts'
 import { BODY_LIMIT, type CallBody } from '../outbound/call.ts'
 import { isGrpcCall } from '../outbound/grpc/frames.ts'
-import { isHandshake } from '../outbound/headers.ts'
+import { isBodyAnnounced, isHandshake } from '../outbound/headers.ts'
 import {
   forwardPrefixes,
   type LinkBase,
@@ -62,7 +62,7 @@ async function forwardCall(
   const { token: text, headers } = takeToken(context.request.headers)
   const admitted = await admitToken(services, endpoint, { text, requestId })
   return await perform(services, context, admitted, (_, account) => {
-    if (isAnnounced(context.request)) context.expectBytes(BODY_LIMIT)
+    if (isBodyAnnounced(context.request.headers)) context.expectBytes(BODY_LIMIT)
     return readForward(context, headers, services.deadlines, account)
   })
 }
@@ -162,7 +162,7 @@ async function bodyOf(
   isSigned: boolean,
   account: BodyAccount,
 ): Promise<CallBody> {
-  if (!isAnnounced(request)) return null
+  if (!isBodyAnnounced(request.headers)) return null
   // The runtime drops such a body without a word.
   if (request.method === 'GET' || request.method === 'HEAD') {
     throw invalidField('body', 'is not possible with GET or HEAD')
@@ -175,12 +175,6 @@ async function bodyOf(
   // One that is passed on as it arrives is held as far as the upstream has not taken it.
   const stream = request.body.pipeThrough(bounded(account.expect(isScanned ? length : null)))
   return isScanned ? { bytes: await wholeOf(stream) } : { stream, length }
-}
-
-/** Whether a body comes, by what the request's headers say. */
-function isAnnounced({ headers }: Request): boolean {
-  const declared = headers.get('content-length')
-  return declared === null ? headers.has('transfer-encoding') : Number(declared) > 0
 }
 
 /** A body that breaks off is the caller's fault, whatever the runtime throws for it. */

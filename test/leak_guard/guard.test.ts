@@ -149,3 +149,26 @@ test('searches that are kept are few, and another guard finds with them what is 
   }
   for (const free of searchPool.free.values()) expect(free.length).toBeLessThanOrEqual(4)
 })
+
+describe('UTF-16 inside UTF-16, which is UTF-32 too', () => {
+  const VALUE = 'sk_live_4eC39HqLyjWDarjtT1zdp7dc'
+  const guard = prepareGuard([{ name: 'KEY', bytes: new Uint8Array(Buffer.from(VALUE)) }])
+  const little = (bytes: Uint8Array) =>
+    Buffer.from(Buffer.from(bytes).toString('latin1'), 'utf16le')
+  const big = (bytes: Uint8Array) => little(bytes).swap16()
+  test.each([
+    ['little and little', little, little],
+    ['little and big', little, big],
+    ['big and little', big, little],
+    ['big and big', big, big],
+  ])('%s endian is found, whole and byte by byte', (_, inner, outer) => {
+    const echoed = new Uint8Array(outer(inner(Buffer.from(`it is ${VALUE}!`))))
+    const stream = guard.forCall().stream()
+    const pieces = [...echoed].map((byte) => stream.push(Uint8Array.of(byte)))
+    for (const seen of [guard.forCall().body(echoed), Buffer.concat([...pieces, stream.flush()])]) {
+      const text = Buffer.from(seen).toString('latin1').replaceAll('\0', '')
+      expect(text).toContain('SVC_SECRET_KEY')
+      expect(text).not.toContain(VALUE.slice(8))
+    }
+  })
+})

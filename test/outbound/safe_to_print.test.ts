@@ -214,6 +214,7 @@ describe('no value is shown by', () => {
       settings,
       part: null,
       isObject: false,
+      allowsRanges: true,
     }
     const request = new OutboundRequest(signer, call, parts)
     const wire = request.reveal()

@@ -34,7 +34,7 @@ const cases: [string, string, Case][] = [
   ['unusable_secret', '/unusable', { method: 'GET', headers: bearer('BROKEN') }],
   ['unresolved_reference', '/composed', { method: 'GET', headers: bearer('COMPOSED') }],
   ['invalid_header', '/header', { method: 'GET', headers: { 'x-key': 'SVC_SECRET_' } }],
-  ['forbidden_header', '/range', { method: 'GET', headers: { range: 'bytes=0-1' } }],
+  ['forbidden_header', '/range', { method: 'DELETE', headers: { range: 'bytes=0-1' } }],
   ['domain_blocked', '/domain', { method: 'GET', headers: {}, host: 'other.example:99' }],
   ['upstream_unreachable', '/gone', { method: 'GET', headers: {}, host: 'gone.example:1' }],
 ]

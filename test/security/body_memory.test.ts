@@ -1,7 +1,7 @@
 // tier: quick
 /**
  * Case 92: bodies that never end, of callers and of upstreams, take bounded memory, of each workspace and of the
- * process, and others are served (protocol 15).
+ * process, and others are served (protocol 6.2).
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { BODY_MEMORY, bodyMemory } from '../../src/platform/limits/body_memory.ts'

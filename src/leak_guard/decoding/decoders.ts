@@ -9,7 +9,7 @@ import type { Feed } from './feed.ts'
 import { PackedDecoder } from './packed.ts'
 import { MIN_HEX, MIN_WORD, mayBeInRun, type RunHandler, RunScanner } from './runs.ts'
 import { BASE32, BASE32_WITHIN, BASE64, HEX, type Scheme } from './schemes.ts'
-import type { Reading, Stage, StageDecoders } from './stage.ts'
+import { MAX_DEPTH, type Reading, type Stage, type StageDecoders } from './stage.ts'
 import { UnescapeDecoder } from './unescape.ts'
 import { Utf16Decoder } from './utf16.ts'
 
@@ -40,7 +40,8 @@ export class Decoders implements StageDecoders {
   readonly #runs: RunScanner
   readonly #escapes: readonly UnescapeDecoder[]
   readonly #decimals: DecimalDecoder
-  readonly #utf16: Utf16Decoder
+  /** Of one layer and, where there is room for it, of two at once. */
+  readonly #utf16: readonly Utf16Decoder[]
   readonly #base32Runs: Base32Runs
   readonly #scheme32: Scheme
   #base64: PackedDecoder | null = null
@@ -57,7 +58,8 @@ export class Decoders implements StageDecoders {
     this.#scheme32 = isPart ? BASE32_WITHIN : BASE32
     this.#escapes = reading.kinds.map((kinds) => new UnescapeDecoder(reading, stage, depth, kinds))
     this.#decimals = new DecimalDecoder(reading, stage.feed, depth)
-    this.#utf16 = new Utf16Decoder(reading, stage.feed, depth)
+    const widths = depth + 2 <= MAX_DEPTH ? ([2, 4] as const) : ([2] as const)
+    this.#utf16 = widths.map((width) => new Utf16Decoder(reading, stage.feed, depth, width))
   }
 
   read(from: number, isLast: boolean): void {
@@ -65,7 +67,7 @@ export class Decoders implements StageDecoders {
     for (const decoder of this.#escapes) decoder.prepare(from, isLast)
     for (const decoder of this.#escapes) decoder.read(from, isLast)
     this.#readRuns(from, isLast)
-    this.#utf16.read(from, isLast)
+    for (const decoder of this.#utf16) decoder.read(from, isLast)
   }
 
   /** Runs within a long copy have been read where it comes from: only those at its ends are new. */
@@ -98,7 +100,7 @@ export class Decoders implements StageDecoders {
       this.#runs.isOpen ||
       this.#base32Runs.isOpen ||
       this.#decimals.isOpen ||
-      this.#utf16.isOpen ||
+      this.#utf16.some((decoder) => decoder.isOpen) ||
       this.#escapes.some((decoder) => decoder.isAwake)
     )
   }
@@ -114,7 +116,7 @@ export class Decoders implements StageDecoders {
       this.#hex?.earliest() ?? Infinity,
       this.#base32?.earliest() ?? Infinity,
       this.#decimals.earliest(),
-      this.#utf16.earliest(),
+      ...this.#utf16.map((decoder) => decoder.earliest()),
     )
   }
 
@@ -129,7 +131,10 @@ export class Decoders implements StageDecoders {
       if (model) decoder.follow(model)
     }
     this.#decimals.follow(other.#decimals)
-    this.#utf16.follow(other.#utf16)
+    for (const [at, decoder] of this.#utf16.entries()) {
+      const model = other.#utf16[at]
+      if (model) decoder.follow(model)
+    }
   }
 
   #followPacked(

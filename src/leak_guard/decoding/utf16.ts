@@ -1,31 +1,34 @@
 /**
  * Latin-1 text in UTF-16 of either order: characters with a zero byte between each two. (Values with
- * other characters are looked for in UTF-16 as strings of their own.)
+ * other characters are looked for in UTF-16 as strings of their own.) With three zeros between each two it is UTF-16
+ * of UTF-16, or UTF-32.
  */
 import { type Feed, MARGIN } from './feed.ts'
 import { MappedFeed } from './mapped_feed.ts'
 import { type Reading, Stage } from './stage.ts'
 
 const SPACE = 0x20
-/** Two characters, each with its zero byte, begin a run. */
-const SHORTEST = 4
 const NEAR = 32
 
 export class Utf16Decoder {
   readonly #reading: Reading
   readonly #parent: Feed
   readonly #depth: number
+  /** Bytes of a character, of which all but one are zero. */
+  readonly #width: number
   #opened: { feed: MappedFeed; stage: Stage } | null = null
   #isOpen = false
-  /** Whether the run's next byte must be zero. */
-  #wantsZero = false
+  /** Which byte of a character the run's next one is: but for the first, it must be zero. */
+  #phase = 0
   /** Bytes at the end of the text with which a run may begin. */
   #waiting = 0
 
-  constructor(reading: Reading, parent: Feed, depth: number) {
+  /** @param depth of the text that is decoded; `width` 2 for one layer, or 4 for two */
+  constructor(reading: Reading, parent: Feed, depth: number, width: 2 | 4) {
     this.#reading = reading
     this.#parent = parent
-    this.#depth = depth
+    this.#depth = depth + width / 2
+    this.#width = width
   }
 
   /** Whether a run is under way. */
@@ -57,7 +60,7 @@ export class Utf16Decoder {
   follow(other: Utf16Decoder): void {
     this.#waiting = other.#waiting
     this.#isOpen = other.#isOpen
-    this.#wantsZero = other.#wantsZero
+    this.#phase = other.#phase
     if (!other.#isOpen || !other.#opened) return
     const { feed, stage } = this.#open()
     feed.follow(other.#opened.feed, other.#opened.feed.end)
@@ -67,7 +70,7 @@ export class Utf16Decoder {
   #open() {
     if (this.#opened) return this.#opened
     const feed = new MappedFeed(this.#parent)
-    this.#opened = { feed, stage: new Stage(this.#reading, feed, this.#depth + 1) }
+    this.#opened = { feed, stage: new Stage(this.#reading, feed, this.#depth) }
     return this.#opened
   }
 
@@ -79,13 +82,15 @@ export class Utf16Decoder {
       // The character before the next zero is the only one here that can begin a run.
       const zero = nextZero(bytes, at, end)
       at = Math.max(at, zero - 1)
-      const known = Math.min(end, at + SHORTEST)
+      // Two characters with their zeros begin a run.
+      const shortest = 2 * this.#width
+      const known = Math.min(end, at + shortest)
       let next = at
-      while (next < known && (bytes[next] === 0) === ((next - at) % 2 === 1)) next++
-      if (next === at + SHORTEST) {
+      while (next < known && (bytes[next] === 0) === ((next - at) % this.#width !== 0)) next++
+      if (next === at + shortest) {
         this.#open().feed.clear()
         this.#isOpen = true
-        this.#wantsZero = false
+        this.#phase = 0
         return at
       }
       if (next === end && !isLast) {
@@ -103,12 +108,12 @@ export class Utf16Decoder {
     const { feed } = this.#open()
     for (let at = from; at < end; at++) {
       const isZero = bytes[at] === 0
-      if (isZero !== this.#wantsZero) {
+      if (isZero !== (this.#phase !== 0)) {
         this.#handOver(true)
         return at
       }
       if (!isZero) feed.appendCharacter(bytes[at] ?? 0, at, at)
-      this.#wantsZero = !isZero
+      this.#phase = (this.#phase + 1) % this.#width
     }
     return end
   }

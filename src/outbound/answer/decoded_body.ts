@@ -3,20 +3,59 @@ import { pipeline, Readable, type Transform } from 'node:stream'
 import zlib from 'node:zlib'
 import { Fault } from '../../platform/fault.ts'
 
-const decoders: Record<string, () => Transform> = {
+/** By the first bytes of what is decoded. */
+const decoders: Record<string, (head: Uint8Array) => Transform> = {
   gzip: () => zlib.createGunzip(),
   'x-gzip': () => zlib.createGunzip(),
-  deflate: () => zlib.createInflate(),
+  deflate: (head) => (isZlib(head) ? zlib.createInflate() : zlib.createInflateRaw()),
   br: () => zlib.createBrotliDecompress(),
   zstd: () => zlib.createZstdDecompress(),
 }
+/** Bytes that tell what is decoded. */
+const HEAD_BYTES = 2
 
-/** Decoded piece by piece: memory stays bounded whatever the pieces expand to. */
+/** Whether a body has a coding other than its own. */
+export function isEncoded(coding: string | null | undefined): boolean {
+  return !/^\s*(identity)?\s*$/i.test(coding ?? '')
+}
+
+/** Many servers call raw DEFLATE `deflate`, which means the format of zlib (RFC 9110, section 8.4.1.2). */
+export function isZlib([first = 0, second = 0]: Uint8Array): boolean {
+  return (first & 0x0f) === 8 && ((first << 8) | second) % 31 === 0
+}
+
+/**
+ * Decoded piece by piece: memory stays bounded whatever the pieces expand to. Nothing is decoded to nothing, whatever
+ * its coding.
+ */
 export function decodedBody({ body, headers }: Response): AsyncIterable<Uint8Array> | null {
-  const coding = headers.get('content-encoding')?.trim().toLowerCase() ?? 'identity'
-  if (body === null || coding === 'identity' || coding === '') return body
+  const coding = headers.get('content-encoding')?.trim().toLowerCase()
+  if (body === null || coding === undefined || !isEncoded(coding)) return body
   const decoder = Object.hasOwn(decoders, coding) ? decoders[coding] : undefined
   if (!decoder) throw new Fault('upstream_protocol_error')
+  return decoded(body, decoder)
+}
+
+async function* decoded(
+  body: AsyncIterable<Uint8Array>,
+  openDecoder: (head: Uint8Array) => Transform,
+): AsyncGenerator<Uint8Array, void> {
+  const chunks = body[Symbol.asyncIterator]()
+  let head: Uint8Array = new Uint8Array()
+  while (head.length < HEAD_BYTES) {
+    const { value, done } = await chunks.next()
+    if (done) break
+    head = Buffer.concat([head, value])
+  }
+  if (head.length === 0) return
+  const whole = async function* () {
+    yield head
+    for (let next = await chunks.next(); !next.done; next = await chunks.next()) yield next.value
+  }
   // What goes wrong on either side comes out at the end that is read.
-  return pipeline(Readable.fromWeb(body as never), decoder(), () => {})
+  try {
+    yield* pipeline(Readable.from(whole()), openDecoder(head), () => {})
+  } finally {
+    await chunks.return?.()
+  }
 }

@@ -31,7 +31,7 @@ export type Cut = {
 
 /** What was made of all that came, and would be wrong for a part of it. */
 const OF_CONTENT =
-  /^(x-amz-checksum-.+|x-ms-content-crc64|x-ms-blob-content-md5|x-goog-hash|x-.+-hash-crc64ecma|(content-|repr-)?digest|content-md5)$/
+  /^(x-amz-checksum-.+|x-ms-content-crc64|x-ms-blob-content-md5|x-goog-hash|x-.+-hash-crc64ecma|(content-|repr-)?digest|content-md5|x-checksum(-.+)?|x-(amz-)?content-sha256|x-bz-content-sha1)$/
 const RANGE = /^\s*bytes=(\d{0,15})-(\d{0,15})\s*$/i
 /** S3 gives those of an upload by `partNumber`. */
 const NOT_ASKED = {
@@ -107,9 +107,30 @@ export function cutOf(asked: Part | null, status: number, received: ReceivedHead
   return { status, headers, sent, skip: first - start, length, instead: null }
 }
 
-/** Of the presented headers of an answer that is not what came. */
-export function dropDigests(presented: Record<string, string>): void {
-  for (const name in presented) if (OF_CONTENT.test(name)) delete presented[name]
+/** How the answer to a caller differs from what came. */
+type Difference = {
+  isCut: boolean
+  /** Its content-encoding is removed. */
+  isDecoded: boolean
+  isRedacted: boolean
+  /** Whether parts of it can be had. */
+  allowsRanges: boolean
+}
+
+/** Of the presented headers, those that are not true of the answer to the caller. */
+export function dropUntrue(
+  presented: Record<string, string>,
+  { isCut, isDecoded, isRedacted, allowsRanges }: Difference,
+): void {
+  const isChanged = isDecoded || isRedacted
+  if (isCut || isChanged) {
+    for (const name in presented) if (OF_CONTENT.test(name)) delete presented[name]
+  }
+  // Not the bytes that the tag stands for (RFC 9110, section 8.8.1); of a part it says of which object.
+  const { etag } = presented
+  if (isChanged && !isCut && etag?.startsWith('"')) presented.etag = `W/${etag}`
+  // Clients would ask for the rest of a download, and get all of it.
+  if (!allowsRanges && presented['accept-ranges'] !== undefined) presented['accept-ranges'] = 'none'
 }
 
 /** Of all that came, what was asked for. */

@@ -13,7 +13,9 @@ import { BODY_LIMIT } from '../call.ts'
 import { causeOf, upstreamFault } from '../connection/fetch.ts'
 import { type AnswerGuard, type BodyKind, PART } from '../guard.ts'
 import { droppedHeaders, presentHeaders, type ReceivedHeaders } from '../headers.ts'
-import { bounded, type Cut, cutBytes, cutOf, dropDigests, type Part } from './part.ts'
+import type { OutboundRequest } from '../outbound_request.ts'
+import { isEncoded, isZlib } from './decoded_body.ts'
+import { bounded, type Cut, cutBytes, cutOf, dropUntrue } from './part.ts'
 
 export type SanitisedAnswer = {
   status_code: number
@@ -33,7 +35,8 @@ const decoders: Record<
 > = {
   gzip: promisify(zlib.gunzip),
   'x-gzip': promisify(zlib.gunzip),
-  deflate: promisify(zlib.inflate),
+  deflate: (bytes, options) =>
+    promisify(isZlib(bytes) ? zlib.inflate : zlib.inflateRaw)(bytes, options),
   br: promisify(zlib.brotliDecompress),
   zstd: promisify(zlib.zstdDecompress),
 }
@@ -48,7 +51,7 @@ export async function readAnswer(
   response: Response,
   guard: AnswerGuard,
   deadline: AbortSignal,
-  part: Part | null,
+  { part, allowsRanges }: Pick<OutboundRequest, 'part' | 'allowsRanges'>,
   bodies: BodyAccount,
 ): Promise<SanitisedAnswer> {
   const { status } = response
@@ -61,7 +64,12 @@ export async function readAnswer(
   const redacted = guard.redactBody(decoded, cut ? PART : kindOf(received['content-type']))
   const whole = redacted instanceof Promise ? await redacted : redacted
   const shown = presentHeaders(received)
-  if (cut || guard.redacted) dropDigests(shown)
+  dropUntrue(shown, {
+    isCut: cut !== null,
+    isDecoded: isEncoded(coding),
+    isRedacted: guard.redacted,
+    allowsRanges,
+  })
   const headers = guard.redactHeaders(Object.assign(shown, cut?.headers))
   const body = present(cut ? cutBytes(whole, cut) : whole)
   const dropped = droppedHeaders(received)

@@ -6,15 +6,15 @@
 import type { Bytes } from '../../platform/crypto/encoding.ts'
 import { Fault } from '../../platform/fault.ts'
 import type { BodyAccount } from '../../platform/limits/body_memory.ts'
-import { causeOf, upstreamFault } from '../connection/fetch.ts'
 import type { Deadline } from '../deadline.ts'
 import { type AnswerGuard, type BodyKind, OBJECT, PART, type StreamGuard } from '../guard.ts'
 import { presentHeaders, type ReceivedHeaders } from '../headers.ts'
 import { joinLinks, type LinkBase, linksAmong, rewriteLinks } from '../links.ts'
-import { decodedBody } from './decoded_body.ts'
+import { breakingFault } from './breaking.ts'
+import { decodedBody, isEncoded } from './decoded_body.ts'
 import { hasStrings, LinkRewriter } from './links_in_body.ts'
 import { completeHeaders, droppedHeader } from './own_headers.ts'
-import { bounded, type Cut, cutBytes, cutOf, cutPieces, dropDigests, type Part } from './part.ts'
+import { bounded, type Cut, cutBytes, cutOf, cutPieces, dropUntrue, type Part } from './part.ts'
 import { type Chunks, readFirst } from './read_first.ts'
 import { checkFraming, kindOf } from './response.ts'
 
@@ -31,6 +31,8 @@ type Options = {
   links: { base: LinkBase; source: { authority: string; path: string; search: string } } | null
   /** Whether only the head was asked for. */
   isHead: boolean
+  /** Whether parts of it can be had. */
+  allowsRanges: boolean
   /** Which part of what came was asked for. */
   part: Part | null
   /** Whether the client takes it for an object, of which it wants the length before. */
@@ -47,19 +49,23 @@ type Options = {
  * @throws Fault `upstream_protocol_error` for framing or a content coding that is not acceptable, and
  * `upstream_*` for a body that breaks off at once
  */
-export async function streamAnswer(
-  response: Response,
-  { guard, deadline, requestId, links, notes, isHead, part, isObject, bodies, onEnd }: Options,
-): Promise<Response> {
+export async function streamAnswer(response: Response, options: Options): Promise<Response> {
+  const { guard, deadline, requestId, links, notes, isHead, isObject, allowsRanges, part, onEnd } =
+    options
   const received = response.headers.toJSON()
   checkFraming(response.status, received)
   const cut = part || !isHead ? cutOf(part, response.status, received) : null
   const status = cut?.status ?? response.status
   const presented = headersOf(received, { guard, links, isHead, cut })
   const rewriter = cut || isObject ? null : rewriterFor(received['content-type'], links)
-  const begun = await beginBody(response, { guard, deadline, cut, isObject, bodies })
+  const begun = await beginBody(response, { ...options, cut })
   const body = rewriter ? await withLinks(begun, rewriter) : begun
-  if (cut || guard.redacted || rewriter) dropDigests(presented)
+  dropUntrue(presented, {
+    isCut: cut !== null,
+    isDecoded: isEncoded(received['content-encoding']),
+    isRedacted: guard.redacted || rewriter !== null,
+    allowsRanges,
+  })
   if (body.pieces === null && body.whole) presented['content-length'] = String(body.whole.length)
   const end = (fault: Fault | null) => {
     deadline.clear()
@@ -240,15 +246,4 @@ function restOf(
       await pieces.return().catch(() => {})
     },
   })
-}
-
-/** What it means that an answer broke off. */
-export function breakingFault(error: unknown, deadline: Deadline): Fault {
-  if (deadline.refusal) return deadline.refusal
-  const isLate =
-    deadline.signal.aborted || (error instanceof DOMException && error.name === 'TimeoutError')
-  const cause = causeOf(error)
-  if (isLate) return new Fault('upstream_timeout', { cause })
-  if (/^Z_|^ERR_/.test(cause.code)) return new Fault('upstream_protocol_error', { cause })
-  return upstreamFault(error)
 }

@@ -9,8 +9,9 @@ import { type ClientHttp2Stream, constants, type IncomingHttpHeaders } from 'nod
 import { Fault } from '../../platform/fault.ts'
 import { BodyMeter } from '../../platform/limits/body_memory.ts'
 import { streamOf } from '../../platform/streams.ts'
+import { breakingFault } from '../answer/breaking.ts'
 import { completeHeaders, dropForeign } from '../answer/own_headers.ts'
-import { breakingFault, type Ending } from '../answer/stream.ts'
+import type { Ending } from '../answer/stream.ts'
 import { isBase64, isBinary } from '../encoded_headers.ts'
 import type { AnswerGuard } from '../guard.ts'
 import {

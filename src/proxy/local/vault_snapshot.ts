@@ -1,23 +1,16 @@
 /**
- * What the local backend decides by: the allowlist, and the sealed secrets of one environment with
- * their policies. Ciphertext is kept, values never are. What changed on the server holds here after at
- * most ten seconds; while the server cannot be reached the last snapshot serves on, for a quarter of an
- * hour. A server that answers, and refuses, ends it at once.
+ * What the local backend decides by: the allowlist, and the sealed secrets of one environment with their policies.
+ * Values are never kept. A change on the server counts after ten seconds at most. While the server is unreachable
+ * the last snapshot serves for 15 minutes; a refusal by the server ends it immediately.
  *
- * Ciphertexts are read when there are others than before: ids and versions tell, and reading those is no
- * reading of values, which the audit would note.
+ * Ciphertexts are read again only when IDs or versions change, because the audit records each read.
  */
 import { readSecrets } from '../../client/environment.ts'
 import { type Api, ApiError } from '../../client/http/api.ts'
 import type { OpenWorkspace } from '../../client/vault.ts'
 import { UntrustedKey } from '../../client/workspace_key.ts'
-import {
-  type Guard,
-  type MadeBytes,
-  type NamedBytes,
-  prepareGuardInSteps,
-} from '../../leak_guard/index.ts'
-import { derivedValues } from '../../outbound/derived_values.ts'
+import { type Guard, prepareGuardInSteps } from '../../leak_guard/index.ts'
+import { type Derived, derivedValues, scansBodies } from '../../outbound/derived_values.ts'
 import { shapedBy, UNREADABLE } from '../../outbound/stand_ins/shaped.ts'
 import { withTimeout } from '../../platform/async/timeout.ts'
 import { fromBase64 } from '../../platform/crypto/encoding.ts'
@@ -193,11 +186,7 @@ function sealedSecrets(
   let guard: Promise<Guard> | null = null
   return {
     sealed: (name) => sealed.get(name),
-    scansBodies: [...sealed.values()].some(
-      ({ policy }) =>
-        policy?.allowed_methods !== undefined ||
-        policy?.allowed_locations?.some((location) => location === 'json' || location === 'form'),
-    ),
+    scansBodies: [...sealed.values()].some(scansBodies),
     open,
     guard: () => {
       guard ??= prepare([...sealed.values()], open)
@@ -210,8 +199,8 @@ function sealedSecrets(
 /** What does not open cannot be used either. */
 async function prepare(sealed: readonly SealedSecret[], open: Open): Promise<Guard> {
   const secrets = sealed.filter(({ policy }) => policy?.sensitive !== false)
-  const values: NamedBytes[] = []
-  const made: MadeBytes[] = []
+  const values: Derived = []
+  const made: Derived = []
   await eachOpened(secrets, open, ({ key: name, policy }, value) => {
     const bytes = value?.reveal()
     if (!bytes) return

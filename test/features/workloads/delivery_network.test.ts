@@ -20,7 +20,7 @@ test('the network of a caller with a token is not worked out', async () => {
       return '192.0.2.1'
     },
     expectBytes: () => {},
-    countBodies: (owner) => new BodyMemory().open(owner),
+    countBodies: (owner: string) => new BodyMemory().open(owner),
     holdOpen: () => {},
     putOff: () => {},
     upgrade: () => false,

@@ -1,0 +1,15 @@
+/** Why an answer ended before its end, also after its head has gone out. */
+import { Fault } from '../../platform/fault.ts'
+import { causeOf, upstreamFault } from '../connection/fetch.ts'
+import type { Deadline } from '../deadline.ts'
+
+/** What it means that an answer broke off. */
+export function breakingFault(error: unknown, deadline: Deadline): Fault {
+  if (deadline.refusal) return deadline.refusal
+  const isLate =
+    deadline.signal.aborted || (error instanceof DOMException && error.name === 'TimeoutError')
+  const cause = causeOf(error)
+  if (isLate) return new Fault('upstream_timeout', { cause })
+  if (/^Z_|^ERR_/.test(cause.code)) return new Fault('upstream_protocol_error', { cause })
+  return upstreamFault(error)
+}
