@@ -13,6 +13,7 @@ export {
   requireContinues,
   signLink,
 } from './chain.ts'
+export { type End, endOf } from './ended.ts'
 export { isSignedId } from './fields.ts'
 export {
   type Identity,
@@ -39,4 +40,4 @@ export {
   verifyGrant,
   verifyManifest,
 } from './statements.ts'
-export type { Link, Member, TokenGrant } from './texts.ts'
+export type { Link, Member, TextOf, TokenGrant } from './texts.ts'

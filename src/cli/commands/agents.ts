@@ -17,6 +17,8 @@ import {
   demandUsable,
   grantedToken,
   rememberAgent,
+  revocableToken,
+  revokedText,
   tokenColumns,
 } from '../agents.ts'
 import type { agentOptions, agentTokenOptions, confirmOptions } from '../catalogue/options.ts'
@@ -164,12 +166,14 @@ export const listTokens: Action = async (context, [name = '']) => {
 export const revoke: Action = async (context, [name = '', typed = '']) => {
   const scope = await workspaceScope(context)
   const agent = await agentNamed(context, scope, name)
-  const token = await tokenOfAgent(scope, agent, typed)
+  const all = await tokensOf(scope, agent)
+  const list = `token list ${agent.name}`
+  const token = await revocableToken(scope, { agentId: agent.id }, all, typed, list)
   const params = { workspace_id: scope.workspace.id, registration_id: agent.id, token_id: token.id }
   await endTokens(endingIn(context, scope), [token.id], (link) =>
     scope.session.api.call(revokeAgentToken, { params, body: { link } }),
   )
-  context.output.done('Revoked; it is refused from now on.', { revoked: token.id })
+  context.output.done(revokedText(token), { revoked: token.id })
   return undefined
 }
 

@@ -1,9 +1,10 @@
 /** From any error to what is said of it and the exit code. A stack is only shown with --debug. */
 
+import { EndedToken } from '../../client/agents/standing.ts'
 import { InvalidToken } from '../../client/delivery/delivery.ts'
 import { AnswerError, ApiError, NO_CODE } from '../../client/http/api.ts'
 import { UntrustedCertificate } from '../../client/http/certificates.ts'
-import { UntrustedChain } from '../../client/signed/chain.ts'
+import { FormerMember, UntrustedChain } from '../../client/signed/chain.ts'
 import {
   EX_AUTH,
   EX_NETWORK,
@@ -15,7 +16,7 @@ import { type FieldFault, inWords } from '../../platform/fault.ts'
 import { asOne, printableJson, printableLines } from '../../platform/printable.ts'
 import { UnresolvedReference } from '../../platform/references.ts'
 import { Refusal } from '../../sigchain/index.ts'
-import { CliError } from './cli_error.ts'
+import { CliError, type CliErrorCode } from './cli_error.ts'
 
 export type Explanation = {
   exitCode: number
@@ -32,26 +33,43 @@ export type Explanation = {
 export function explain(error: unknown): Explanation {
   if (error instanceof CliError) return own(error)
   if (error instanceof ApiError) return explainApi(error)
-  if (error instanceof AnswerError) {
-    return own(new CliError(NO_CODE, error.message, NOT_OURS))
-  }
-  if (error instanceof InvalidToken) {
-    const hint = 'tokens begin with svc_agt_ or svc_wkl_; copy the whole line'
-    return own(new CliError('invalid_token', error.message, hint))
-  }
-  if (error instanceof UnresolvedReference) {
-    const hint = 'cloakroom secrets get NAME --raw shows a value as it is stored'
-    return own(new CliError('unresolved_reference', error.reasons, hint))
-  }
   if (isCancelled(error)) return own(new CliError('cancelled', 'cancelled'))
-  if (error instanceof UntrustedCertificate) {
-    const hint = error.isUnknownIssuer ? OWN_AUTHORITY : OTHER_CERTIFICATE
-    return own(new CliError('untrusted_certificate', error.message, hint))
-  }
-  const fault = unverified(error) ?? networkFault(error)
+  const fault = ofClient(error) ?? unverified(error) ?? networkFault(error)
   if (fault !== null) return own(fault)
   const message = error instanceof Error ? error.message : String(error)
   return own(new CliError('failed', message, 'run it again with --debug to see where'))
+}
+
+type Kind = abstract new (...args: never[]) => Error
+
+/** Errors of the client library, which knows nothing of commands. */
+const OF_CLIENT: readonly (readonly [kind: Kind, code: CliErrorCode, hint: string])[] = [
+  [
+    AnswerError,
+    NO_CODE,
+    'is that the right address, and of a version that goes with this one? see: cloakroom config',
+  ],
+  [InvalidToken, 'invalid_token', 'tokens begin with svc_agt_ or svc_wkl_; copy the whole line'],
+  [
+    FormerMember,
+    'not_permitted',
+    'log in again, or ask an owner or admin to invite you: cloakroom workspace invite',
+  ],
+  [EndedToken, 'ended_token', 'issue a new one: cloakroom token issue AGENT'],
+]
+
+function ofClient(error: unknown): CliError | null {
+  if (error instanceof UnresolvedReference) {
+    const hint = 'cloakroom secrets get NAME --raw shows a value as it is stored'
+    return new CliError('unresolved_reference', error.reasons, hint)
+  }
+  if (error instanceof UntrustedCertificate) {
+    const hint = error.isUnknownIssuer ? OWN_AUTHORITY : OTHER_CERTIFICATE
+    return new CliError('untrusted_certificate', error.message, hint)
+  }
+  for (const [kind, code, hint] of OF_CLIENT)
+    if (error instanceof kind) return new CliError(code, error.message, hint)
+  return null
 }
 
 /** What somebody signed is not what the server shows: of a workspace, or of what it delivers to a token. */

@@ -7,7 +7,8 @@ import {
 import { type Api, ApiError } from '../http/api.ts'
 import type { Place } from '../signed/statements.ts'
 import { grantedBy, type OpenWorkspace, signerOf } from '../vault.ts'
-import { holderOf, type ListedToken, type TokenOwner } from './tokens.ts'
+import type { ListedToken } from './standing.ts'
+import { holderOf, type TokenOwner } from './tokens.ts'
 
 type Giving = { api: Api; workspace: OpenWorkspace }
 
@@ -22,7 +23,7 @@ export function isWithin(scope: Scope, { projectId, environment }: Place): boole
 /**
  * Of environments that it was granted: where that is signed, no server is asked.
  *
- * @throws ApiError `validation_error` for another one, UntrustedChain where the grant does not hold
+ * @throws ApiError `validation_error` for another one, EndedToken, UntrustedChain where the grant does not hold
  */
 export async function giveKeys(
   giving: Giving,

@@ -55,6 +55,15 @@ export class UntrustedChain extends UntrustedKey {
   }
 }
 
+/** By its chain this person was a member once. */
+export class FormerMember extends Error {
+  override readonly name = 'FormerMember'
+
+  constructor({ name }: Named) {
+    super(`you are no longer a member of ${name}, or your keys there were replaced`)
+  }
+}
+
 /** Links after a number, at most `LINKS_AT_ONCE`. */
 export type ReadLinks = (workspaceId: string, after: number) => Promise<readonly SignedText[]>
 
@@ -239,10 +248,12 @@ async function attempt<T>(
   return result
 }
 
-/** Who somebody is in a chain: known by their key, whatever the server calls them. @throws UntrustedChain */
-export function ownId({ members }: Chain, workspace: Named, signingKey: string): string {
+/** A person's user ID, found by their key. @throws FormerMember, UntrustedChain for a stranger */
+export function ownId({ members, history }: Chain, workspace: Named, signingKey: string): string {
   for (const member of members.values()) {
     if (member.signing_key === signingKey) return member.user_id
   }
+  const periods = [...history.values()].flat()
+  if (periods.some((period) => period.signingKey === signingKey)) throw new FormerMember(workspace)
   throw new UntrustedChain(workspace, 'by its chain you are no member')
 }

@@ -118,14 +118,15 @@ export const removeAll: Action<typeof confirmOptions> = async (context, [named =
 
 export const accept: Action = async (context, [named = '']) => {
   const { session, found } = await invitation(context, named)
-  if (isSignedId(found.id)) await demandSignedInvitation(session, found)
+  // An invitation to keys that were replaced since is no forgery.
   if (found.shown === null) {
     throw new CliError(
       'unreadable_workspace',
       `the key of ${found.name} does not open with your private key; nothing was accepted`,
-      `ask to be invited anew, or decline: cloakroom workspace decline ${found.name}`,
+      `run cloakroom workspace decline ${found.name}, and ask to be invited again`,
     )
   }
+  if (isSignedId(found.id)) await demandSignedInvitation(session, found)
   await session.api.call(acceptInvitation, { params: { workspace_id: found.id } })
   const { name, id } = found
   context.output.done(`You are a member of ${name}.`, { accepted: name, id })
