@@ -1,12 +1,13 @@
 /**
  * Sessions (protocol 5.1): an access token for 15 minutes and a refresh token for 30 days, which is
  * rotated. A refresh token that comes back after its rotation was copied, so the whole
- * session ends; within ten seconds it is taken for a race of the client with itself. The database's
- * clock decides, and its rows hold MACs of verifiers, which are no tokens.
+ * session ends. Within ten seconds its answer was lost, or the client races with itself: then it gets the same successor
+ * again. The database's clock decides, and its rows hold MACs of verifiers, which are no tokens.
  */
 import { and, desc, eq, gt, isNull, lt, max, ne, notExists, type SQL, sql } from 'drizzle-orm'
 import type { Pepper } from '../../platform/crypto/pepper.ts'
 import {
+  formatToken,
   mintToken,
   type ParsedToken,
   parseToken,
@@ -44,7 +45,7 @@ export async function startSession(
   const sessionId = Bun.randomUUIDv7()
   const row = { id: sessionId, userId, passkeyId, userAgent: printable(userAgent) }
   await tx.insert(sessions).values(row)
-  return issueTokens({ tx, pepper }, { sessionId, userId })
+  return issueTokens({ tx, pepper }, { sessionId, userId }, null)
 }
 
 /** A header may hold what breaks a line or drives a terminal. */
@@ -60,12 +61,18 @@ async function deleteDeadSessions(tx: Transaction, userId: string): Promise<void
   await tx.delete(sessions).where(and(eq(sessions.userId, userId), notExists(liveTokens)))
 }
 
+/** `from` is the refresh token that was exchanged: the new tokens can be derived from it again. */
 async function issueTokens(
   { tx, pepper }: Within,
   { sessionId, userId }: { sessionId: string; userId: string },
+  from: ParsedToken | null,
 ): Promise<SessionTokens> {
-  const access = mintToken('ses')
-  const refresh = mintToken('ref')
+  const mint = (kind: 'ses' | 'ref') => {
+    const { id, secret: random } = mintToken(kind)
+    const secret = (from && pepper.deriveSuccessor({ kind, id }, from.secret)) ?? random
+    return { id, secret, text: formatToken(kind, id, secret) }
+  }
+  const [access, refresh] = [mint('ses'), mint('ref')]
   const row = (kind: 'ses' | 'ref', { id, secret }: typeof access) => {
     const verifier = verifierOf(tokenAuth(id, secret))
     return { id, sessionId, verifier: pepper.sealVerifier({ kind, id, ownerId: userId }, verifier) }
@@ -83,9 +90,9 @@ async function issueTokens(
 }
 
 /**
- * Exchanges a refresh token for new tokens. Of two that race, one gets them.
+ * Exchanges a refresh token for new tokens; the same ones again within ten seconds.
  *
- * @throws Fault `invalid_token`; `conflict` when it was rotated within the last ten seconds
+ * @throws Fault `invalid_token`; `conflict` where these were exchanged themselves by then
  */
 export async function rotateTokens(
   { db, pepper }: { db: Database; pepper: Pepper },
@@ -109,7 +116,7 @@ async function rotateWithin(
   const found = await lockRefreshToken({ tx, pepper }, token)
   if (!found) return 'refused'
   const { sessionId, userId, rotated } = found
-  if (rotated === 'lately') return 'raced'
+  if (rotated === 'lately') return (await issuedFrom({ tx, pepper }, found, token)) ?? 'raced'
   if (rotated === 'before') {
     await revokeSessions(tx, eq(sessions.id, sessionId))
     return 'refused'
@@ -122,7 +129,38 @@ async function rotateWithin(
   await tx
     .delete(sessionTokens)
     .where(and(eq(sessionTokens.sessionId, sessionId), lt(sessionTokens.expiresAt, sql`now()`)))
-  return issueTokens({ tx, pepper }, { sessionId, userId })
+  return issueTokens({ tx, pepper }, { sessionId, userId }, token)
+}
+
+/** The newest tokens of a session that are looked at: a retry comes within seconds. */
+const NEWEST = 20
+
+/** What was issued for a refresh token before; null where that was exchanged itself, or is gone. */
+async function issuedFrom(
+  { tx, pepper }: Within,
+  { sessionId, userId }: { sessionId: string; userId: string },
+  from: ParsedToken,
+): Promise<SessionTokens | null> {
+  const rows = await tx
+    .select()
+    .from(sessionTokens)
+    .where(and(eq(sessionTokens.sessionId, sessionId), isNull(sessionTokens.rotatedAt)))
+    .orderBy(desc(sessionTokens.createdAt))
+    .limit(NEWEST)
+  const issued = (wanted: 'access' | 'refresh') => {
+    const kind = wanted === 'access' ? 'ses' : 'ref'
+    for (const { id, verifier, expiresAt } of rows.filter((row) => row.kind === wanted)) {
+      const secret = pepper.deriveSuccessor({ kind, id }, from.secret, verifier)
+      if (secret === null) continue
+      const presented = verifierOf(tokenAuth(id, secret))
+      const match = pepper.matchVerifier({ kind, id, ownerId: userId }, presented, verifier)
+      if (match !== 'wrong') return { text: formatToken(kind, id, secret), expiresAt }
+    }
+    return null
+  }
+  const [access, refresh] = [issued('access'), issued('refresh')]
+  if (access === null || refresh === null) return null
+  return { access: access.text, refresh: refresh.text, expires_at: access.expiresAt }
 }
 
 /** The row of a live refresh token, locked: a rival sees what became of it, not what it was. */
