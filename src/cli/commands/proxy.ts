@@ -142,7 +142,7 @@ async function work(
     announce(context, running, added)
     return stopped
   }
-  const hint = hintFor(command, { PATH: context.env.PATH, ...added })
+  const hint = await hintFor(command, { PATH: context.env.PATH, ...added })
   if (hint !== null) context.output.warn(`cloakroom: ${hint}`)
   if (options.printEnv) context.output.warn(...exportLines(added).trimEnd().split('\n'))
   return runChild(context.host, command, {

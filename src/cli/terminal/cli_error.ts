@@ -27,6 +27,7 @@ export const cliErrors = {
   terminal_required: [EX_USAGE, 'a question, and no terminal to ask on'],
   not_logged_in: [EX_AUTH, 'there is no session for this server'],
   session_ended: [EX_AUTH, 'the session is damaged or was ended'],
+  keyring_unavailable: [EX_AUTH, 'the keyring of this machine is locked, or does not answer'],
   wrong_passphrase: [EX_AUTH, 'the passphrase of this machine is wrong'],
   nothing_locked: [EX_AUTH, 'there is no session that a passphrase opens'],
   wrong_password: [EX_AUTH, 'the password of the account is wrong'],
