@@ -11,26 +11,35 @@ export type Lock = { release(): void }
 
 /** Waits at most `patienceMs`, and blocks this process meanwhile. @throws CliError where it cannot be had */
 export function lockFile(path: string, patienceMs: number): Lock {
-  let lock: Database | undefined
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-    lock = new Database(path, { create: true, readwrite: true })
-    lock.run(`PRAGMA busy_timeout = ${patienceMs}`)
-    lock.run('BEGIN EXCLUSIVE')
-    const held = lock
-    return { release: () => held.close() }
+    return open(path, patienceMs)
   } catch (error) {
-    lock?.close()
     throw new CliError('invalid_file', `${path} cannot be locked (${codeOf(error)})`)
   }
 }
 
-/** Null where another process holds it. */
+/** Null where another process holds it. @throws where no file can be made there */
 export function tryLock(path: string): Lock | null {
   try {
-    return lockFile(path, 0)
-  } catch {
-    return null
+    return open(path, 0)
+  } catch (error) {
+    if (codeOf(error).startsWith('SQLITE_BUSY')) return null
+    throw error
+  }
+}
+
+function open(path: string, patienceMs: number): Lock {
+  let lock: Database | undefined
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    const held = new Database(path, { create: true, readwrite: true })
+    lock = held
+    held.run(`PRAGMA busy_timeout = ${patienceMs}`)
+    held.run('BEGIN EXCLUSIVE')
+    return { release: () => held.close() }
+  } catch (error) {
+    lock?.close()
+    throw error
   }
 }
 
@@ -50,10 +59,10 @@ export function exclusively<T>(
 ): Promise<T> {
   const locked = async () => {
     const deadline = performance.now() + patienceMs
-    let lock = tryLock(path)
+    let lock = lockUnlessUnavailable(path)
     while (lock === null && performance.now() < deadline) {
       await Bun.sleep(LOOK_MS)
-      lock = tryLock(path)
+      lock = lockUnlessUnavailable(path)
     }
     try {
       return await work()
@@ -68,6 +77,16 @@ export function exclusively<T>(
     mine.catch(() => {}),
   )
   return mine
+}
+
+const NO_LOCK: Lock = { release: () => {} }
+
+function lockUnlessUnavailable(path: string): Lock | null {
+  try {
+    return tryLock(path)
+  } catch {
+    return NO_LOCK
+  }
 }
 
 function codeOf(error: unknown): string {

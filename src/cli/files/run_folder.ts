@@ -39,10 +39,19 @@ function removeAbandoned(parent: string, now: number): void {
     const path = join(parent, name)
     const found = statSync(path, { throwIfNoEntry: false })
     if (!found || now - found.mtimeMs < YOUNG_MS) continue
-    const lock = tryLock(join(path, LOCK))
-    if (lock === null) continue
-    lock.release()
+    if (isHeld(join(path, LOCK))) continue
     rmSync(path, { recursive: true, force: true })
+  }
+}
+
+/** One that cannot be looked at is left alone. */
+function isHeld(path: string): boolean {
+  try {
+    const lock = tryLock(path)
+    lock?.release()
+    return lock === null
+  } catch {
+    return true
   }
 }
 

@@ -22,6 +22,7 @@ import { CliError } from '../terminal/cli_error.ts'
 import type { Output } from '../terminal/output.ts'
 import { sayPlain } from '../trust/chains.ts'
 import { choose, namesOfWorkspaces } from './chosen.ts'
+import type { LocalWrites } from './local_writes.ts'
 import { type OwnValues, openOwnValues } from './own_values.ts'
 import { renewing } from './renewal.ts'
 import type { SessionStore, StoredSession } from './session_store.ts'
@@ -49,6 +50,8 @@ export type Session = AccountKeys & {
   identity(): Promise<Identity>
   /** What this person has in place of stored values, on this machine. */
   own: OwnValues
+  /** What is noted on this machine after the server did something. */
+  writes: LocalWrites
   stored: StoredSession
   store: SessionStore
 }
@@ -61,6 +64,7 @@ type Known = {
   workspaceKeys: KnownWorkspaceKeys
   knownNames: KnownNames
   chains(api: Api): Chains
+  writes: LocalWrites
   warn: Output['warn']
 }
 
@@ -84,9 +88,9 @@ function openSession(
   store: SessionStore,
   stored: StoredSession,
   choice: Choice,
-  { env, argon2id, names, workspaceKeys, knownNames, warn, ...known }: Known,
+  { env, argon2id, names, workspaceKeys, knownNames, writes, warn, ...known }: Known,
 ): Session {
-  const api = learning(renewing(store, stored), names)
+  const api = writes.checking(learning(renewing(store, stored), names))
   const chains = known.chains(api)
   const metPlain = (shown: OpenWorkspace) => sayPlain(shown, warn)
   const trust = { chains, workspaceKeys, metPlain }
@@ -123,6 +127,7 @@ function openSession(
       publicKey: stored.publicKey,
       privateKey,
     }),
+    writes,
     stored,
     store,
   }

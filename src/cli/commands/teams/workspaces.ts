@@ -61,7 +61,8 @@ export const create: Action = async (context, [name = '']) => {
   const { order, known } = await newSignedWorkspace(session.publicKey, await founderOf(session))
   const body = { name, ...order }
   await session.api.call(createWorkspaceEndpoint, { body })
-  openKnownChains(context.env, session.server).remember(order.id, known)
+  const chains = openKnownChains(context.env, session.server)
+  session.writes.remember(() => chains.remember(order.id, known))
   session.knownNames.accept(namesOfWorkspaces(session), name, [order.id])
   context.output.record({ id: order.id, name }, order.id)
   return undefined
