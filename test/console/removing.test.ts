@@ -4,7 +4,7 @@ import { expect } from 'bun:test'
 import { deleteEnvironment, deleteProject, type Ending } from '../../src/client/agents/ending.ts'
 import { issueToWorkload, registerWithToken } from '../../src/client/agents/issuing.ts'
 import { upload } from '../../src/client/sealing.ts'
-import { signChange } from '../../src/client/signed/chain.ts'
+import { signChange } from '../../src/client/signed/sign_change.ts'
 import { verifyWorkspace } from '../../src/client/signed/verified_workspace.ts'
 import {
   createEnvironment,

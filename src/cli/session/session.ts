@@ -4,13 +4,8 @@ import type { AccountKeys } from '../../client/account/account_keys.ts'
 import type { Argon2id } from '../../client/account/argon2.ts'
 import type { Api } from '../../client/http/api.ts'
 import type { KnownNames } from '../../client/known_names.ts'
-import {
-  type Chains,
-  type Judge,
-  type Send,
-  signChange,
-  UntrustedChain,
-} from '../../client/signed/chain.ts'
+import { type Chains, UntrustedChain } from '../../client/signed/chain.ts'
+import { type Judge, type Send, signChange } from '../../client/signed/sign_change.ts'
 import type { OpenWorkspace } from '../../client/vault.ts'
 import type { KnownWorkspaceKeys } from '../../client/workspace_key.ts'
 import { isActive, readWorkspaces, type WorkspaceEntry } from '../../client/workspaces.ts'
@@ -23,6 +18,7 @@ import type { Output } from '../terminal/output.ts'
 import { sayPlain } from '../trust/chains.ts'
 import { choose, namesOfWorkspaces } from './chosen.ts'
 import type { LocalWrites } from './local_writes.ts'
+import { namingRoles } from './named_roles.ts'
 import { type OwnValues, openOwnValues } from './own_values.ts'
 import { renewing } from './renewal.ts'
 import type { SessionStore, StoredSession } from './session_store.ts'
@@ -90,7 +86,8 @@ function openSession(
   choice: Choice,
   { env, argon2id, names, workspaceKeys, knownNames, writes, warn, ...known }: Known,
 ): Session {
-  const api = writes.checking(learning(renewing(store, stored), names))
+  let place: WorkspaceEntry | null = null
+  const api = namingRoles(writes.checking(learning(renewing(store, stored), names)), () => place)
   const chains = known.chains(api)
   const metPlain = (shown: OpenWorkspace) => sayPlain(shown, warn)
   const trust = { chains, workspaceKeys, metPlain }
@@ -104,7 +101,10 @@ function openSession(
     return entries
   }
   const about = { email: stored.email, knownNames, chains, identity }
-  const entry = async (named: string | undefined) => choose(about, await workspaces(), named)
+  const entry = async (named: string | undefined) => {
+    place = await choose(about, await workspaces(), named)
+    return place
+  }
   return {
     choice,
     argon2id,

@@ -4,7 +4,8 @@ import { EndedToken } from '../../client/agents/standing.ts'
 import { InvalidToken } from '../../client/delivery/delivery.ts'
 import { AnswerError, ApiError, NO_CODE } from '../../client/http/api.ts'
 import { UntrustedCertificate } from '../../client/http/certificates.ts'
-import { FormerMember, UntrustedChain } from '../../client/signed/chain.ts'
+import { UntrustedChain } from '../../client/signed/chain.ts'
+import { FormerMember } from '../../client/signed/sign_change.ts'
 import {
   EX_AUTH,
   EX_NETWORK,
@@ -74,6 +75,11 @@ function ofClient(error: unknown): CliError | null {
 
 /** What somebody signed is not what the server shows: of a workspace, or of what it delivers to a token. */
 function unverified(error: unknown): CliError | null {
+  // What is refused of one's own text, before it is sent, has no subject: nobody tampered with it.
+  if (error instanceof Refusal && error.subject === undefined) {
+    const why = error.message.replace(/^.* is refused: /, '')
+    return new CliError('usage', `this cannot be signed: ${why}; nothing was done`)
+  }
   const isOfToken = error instanceof Refusal
   if (!isOfToken && !(error instanceof UntrustedChain)) return null
   const where = isOfToken ? '' : 'see what is signed with: cloakroom workspace verify; then '
@@ -116,7 +122,6 @@ const GATEWAY: readonly number[] = [502, 503, 504]
 const HINTS: Record<string, string> = {
   invalid_token: 'log in again: cloakroom login',
   invalid_credentials: 'check the address and the password',
-  forbidden: 'ask an owner or admin of the workspace',
   epoch_conflict: 'the workspace key has changed: run the command again',
   'conflict of parts':
     'somebody else stored it in the meantime: look at it, and run the command again',

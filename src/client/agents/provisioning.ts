@@ -5,6 +5,7 @@ import {
   provisionWorkloadToken,
 } from '../../features/agents/contract.ts'
 import { type Api, ApiError } from '../http/api.ts'
+import { requireRole } from '../signed/rights.ts'
 import type { Place } from '../signed/statements.ts'
 import { grantedBy, type OpenWorkspace, signerOf } from '../vault.ts'
 import type { ListedToken } from './standing.ts'
@@ -48,6 +49,7 @@ export async function provision(
   places: readonly Place[],
 ): Promise<void> {
   const signer = await signerOf(workspace)
+  if (signer) requireRole(signer.chain, workspace, signer.userId, 'agent.manage')
   for (let from = 0; from < places.length; from += MOST_TOKEN_ENVELOPES) {
     const some = places.slice(from, from + MOST_TOKEN_ENVELOPES)
     const body = await Promise.all(some.map((place) => grantedBy(signer, workspace, holder, place)))

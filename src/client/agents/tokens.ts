@@ -13,6 +13,7 @@ import {
   type TokenGrant,
 } from '../../sigchain/index.ts'
 import { verifyWithChain } from '../signed/reread.ts'
+import { requireRole } from '../signed/rights.ts'
 import { type Place, signGrant } from '../signed/statements.ts'
 import { grantEnvironment, type OpenWorkspace, signerOf, signingOf } from '../vault.ts'
 import { EndedToken, type ListedToken, type Standing, standingOf } from './standing.ts'
@@ -45,6 +46,7 @@ export async function makeToken(
   places: readonly Place[],
 ) {
   const signer = await signerOf(workspace)
+  if (signer) requireRole(signer.chain, workspace, signer.userId, 'agent.manage')
   const { kind, projectId, environment } = scope
   const { id, secret, text } = mintToken(kinds[kind].prefix, signer ? uuidv8() : uuidv7())
   const publicKey = toBase64(tokenKeyPair(id, secret).publicKey)

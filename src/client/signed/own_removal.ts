@@ -1,6 +1,7 @@
 /** Leaving a workspace and declining an invitation to one: what people sign of themselves. It takes no key of the workspace. */
 import { isSignedId } from '../../sigchain/index.ts'
 import { ApiError } from '../http/api.ts'
+import { UntrustedChain } from './chain.ts'
 import {
   FormerMember,
   type Judge,
@@ -8,8 +9,7 @@ import {
   type Send,
   type Signing,
   signChange,
-  UntrustedChain,
-} from './chain.ts'
+} from './sign_change.ts'
 
 /** @throws ApiError, UntrustedChain */
 export async function signOwnRemoval<T>(signing: Signing, send: Send<T>): Promise<T> {

@@ -1,8 +1,9 @@
 /** Workspaces: making, naming and ending them, and what one is invited to. */
 import { ApiError } from '../../../client/http/api.ts'
-import { ownId, UntrustedChain } from '../../../client/signed/chain.ts'
+import { UntrustedChain } from '../../../client/signed/chain.ts'
 import { newSignedWorkspace } from '../../../client/signed/new_workspace.ts'
 import { signDecline } from '../../../client/signed/own_removal.ts'
+import { ownId } from '../../../client/signed/sign_change.ts'
 import type { WorkspaceEntry } from '../../../client/workspaces.ts'
 import { getMe } from '../../../features/accounts/contract.ts'
 import { listAgents } from '../../../features/agents/contract.ts'

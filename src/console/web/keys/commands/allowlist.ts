@@ -1,6 +1,6 @@
 /** Where agents may send: what was signed, where the workspace is, and what its rows say where it is not. */
 import { allowlistChange, signedAllowlist } from '../../../../client/signed/allowlist.ts'
-import { signChange } from '../../../../client/signed/chain.ts'
+import { signChange } from '../../../../client/signed/sign_change.ts'
 import { signingOf } from '../../../../client/vault.ts'
 import {
   addToAllowlist,
