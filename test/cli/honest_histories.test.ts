@@ -22,7 +22,7 @@ import {
 } from './histories/world.ts'
 
 const HISTORIES = 50
-const STEPS = effort(8, 40)
+const STEPS = effort(5, 40)
 
 let app: TestApp
 

@@ -5,6 +5,7 @@
 import type { Role } from '../../../src/platform/grant.ts'
 import type { Random } from '../../faults/random.ts'
 import type { TestApp } from '../../support/app.ts'
+import { effort } from '../../support/effort.ts'
 import { PASSWORD, type Run, type Terminal } from '../person.ts'
 import { loggedIn, signedAccount } from '../signed_person.ts'
 
@@ -52,7 +53,7 @@ const ALARMS =
   /unverified_workspace|unverified_state|changed_key|changed_name|unproven_|wrong_fallback|not what|(?<!token )is refused:|signed text|runs the server|not carried over|not signed anew|took no signature/
 
 export async function openPeople(app: TestApp, run: string): Promise<Someone[]> {
-  const names = ['ada', 'bob', 'cyd', 'dan']
+  const names = ['ada', 'bob', 'cyd', 'dan'].slice(0, effort(2, 4))
   return Promise.all(
     names.map(async (name) => {
       const email = `${name}-${run}@people.example`
