@@ -1,5 +1,5 @@
 /** Finding agents and tokens by what was typed: a name, which is unique where one works, or an id. */
-import { holderOf } from '../client/agents/tokens.ts'
+import { holderOf, standingIn } from '../client/agents/tokens.ts'
 import type { NameList } from '../client/known_names.ts'
 import { listAgents } from '../features/agents/contract.ts'
 import type { Context } from './context.ts'
@@ -148,6 +148,37 @@ export async function grantedToken<T extends Token & Parameters<typeof holderOf>
   const token = tokenNamed(all, typed, list)
   if (token.id !== typed) await holderOf(workspace.open, token, owner)
   return token
+}
+
+/**
+ * A token to revoke. One that ended keeps its label by the grant that it had. A label without a grant is the server's word:
+ * somebody who writes the database could hide the token that is meant behind it.
+ *
+ * @throws CliError, UntrustedChain
+ */
+export async function revocableToken<T extends Token & Parameters<typeof holderOf>[1]>(
+  { workspace }: WorkspaceScope,
+  owner: Parameters<typeof holderOf>[2],
+  all: readonly T[],
+  typed: string,
+  list: string,
+): Promise<T> {
+  const token = tokenNamed(all, typed, list)
+  if (token.id === typed) return token
+  const standing = await standingIn(workspace.open, token, owner)
+  if (standing?.is !== 'ungranted') return token
+  throw new CliError(
+    'ended_token',
+    `the token ${token.label} has no signed grant, so its label is not proven`,
+    `revoke it by ID: cloakroom ${list.replace('list', 'revoke')} ${token.id}`,
+  )
+}
+
+/** What `revoke` reports: revoking twice is no error. */
+export function revokedText({ status }: Token): string {
+  return status === 'revoked'
+    ? 'It was revoked already.'
+    : 'Revoked. The token is refused from now on.'
 }
 
 /** What a list of tokens shows: the id too where a label does not say which one is meant. */

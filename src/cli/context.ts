@@ -7,6 +7,7 @@ import { namesOf } from './completion/names.ts'
 import { openGivenToken, tokenVariable } from './given_token.ts'
 import type { Host } from './host.ts'
 import { demandProjectFile } from './project_file.ts'
+import { openLocalWrites } from './session/local_writes.ts'
 import { settleNext } from './session/next_keys.ts'
 import { resumeSession, type Session } from './session/session.ts'
 import { type AddressName, readSettings, type SettingName, type Settings } from './settings.ts'
@@ -92,13 +93,16 @@ export function openContext(host: Host, options: GlobalOptions): Context {
       })
       const { account } = choice
       const store = await accounts.store(account.slot)
+      const writes = openLocalWrites(env, output.warn)
       const known = {
         env,
         argon2id,
         names: namesOf(env, account),
-        workspaceKeys: openKnownWorkspaceKeys(env, account, output.warn),
-        knownNames: openKnownNames(env, account.server),
-        chains: (api: Api) => openChains(api, openKnownChains(env, account.server), output.warn),
+        workspaceKeys: writes.keys(openKnownWorkspaceKeys(env, account, output.warn)),
+        knownNames: writes.names(openKnownNames(env, account.server)),
+        chains: (api: Api) =>
+          openChains(api, writes.chains(openKnownChains(env, account.server)), output.warn),
+        writes,
         warn: output.warn,
       }
       const session = await resumeSession(store, choice, known)

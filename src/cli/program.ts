@@ -1,6 +1,7 @@
 /** The command line as commander knows it. Actions are loaded when they run, so that none slows another. */
 import { type Argument, Command, CommanderError, Option } from 'commander'
 import { version } from '../../package.json'
+import { checkArguments } from './arguments.ts'
 import { globalOptions } from './catalogue/options.ts'
 import { ALIASES, type Group, type Spec } from './command.ts'
 import { type GlobalOptions, openContext } from './context.ts'
@@ -133,6 +134,7 @@ function commandOf(
   return built.action(async () => {
     const options = built.optsWithGlobals<GlobalOptions>()
     outcome.json = options.json === true
+    checkArguments(usage, built.args)
     outcome.exitCode = (await run(openContext(host, options), built)) ?? 0
   })
 }

@@ -6,8 +6,10 @@
 import { getSecret, listSecrets } from '../features/secrets/contract.ts'
 import { type Chain, manifestRoot, Refusal, type Rows, type SignedText } from '../sigchain/index.ts'
 import { type Api, ApiError, type CallInput, type CallResult } from './http/api.ts'
-import { type Chains, type Signing, UntrustedChain } from './signed/chain.ts'
+import { type Chains, UntrustedChain } from './signed/chain.ts'
 import { rowsOf, type Stored, verifyStored } from './signed/manifests.ts'
+import { requireRole } from './signed/rights.ts'
+import type { Signing } from './signed/sign_change.ts'
 import { type Place, signManifest } from './signed/statements.ts'
 import { type OpenWorkspace, signerOf, signingOf } from './vault.ts'
 
@@ -180,6 +182,7 @@ export function openWriter(place: EnvironmentPlace) {
 async function signNext(place: EnvironmentPlace, before: Stored, edit: Edit) {
   const signer = await signerOf(place.workspace)
   if (signer === null) throw new TypeError('the workspace is not signed')
+  requireRole(signer.chain, place.workspace, signer.userId, 'secret.write')
   const next = await following(before, edit, signer.chain)
   return { next, manifest: await signManifest(signer, place, next) }
 }

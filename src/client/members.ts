@@ -14,8 +14,8 @@ import { sealMemberEnvelope } from '../platform/crypto/envelope.ts'
 import type { Role } from '../platform/grant.ts'
 import { type Chain, type Member, requireKeyProof, type SignedText } from '../sigchain/index.ts'
 import { type Api, ApiError } from './http/api.ts'
-import { type Judge, type Send, signChange } from './signed/chain.ts'
 import { keptBy, type SignedToken } from './signed/kept_tokens.ts'
+import { type Judge, type Send, signChange } from './signed/sign_change.ts'
 import { type OpenWorkspace, signingOf } from './vault.ts'
 
 /** A workspace, and who asks for it. */

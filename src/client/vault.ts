@@ -20,8 +20,8 @@ import type { Argon2id } from './account/argon2.ts'
 import { authKey, deriveMasterKey, generateRecoveryKey, userKey } from './account/keys.ts'
 import { recoveryOf, writeRecoveryKey } from './account/recovery.ts'
 import { type Api, openApi } from './http/api.ts'
-import { ownId, type Signing } from './signed/chain.ts'
 import { newWorkspace } from './signed/new_workspace.ts'
+import { ownId, type Signing } from './signed/sign_change.ts'
 import { type Place, type Signer, signEnvelope } from './signed/statements.ts'
 
 /** A workspace with its key in the clear: on a client only. */

@@ -23,8 +23,21 @@ export type Reader = Pick<AccountKeys, 'privateKey' | 'publicKey'> & {
   identity: () => Promise<Identity>
 }
 
+/** The list and the chains are read one after the other, and somebody may rekey in between. */
+const MOST_READS = 3
+
 /** Every workspace, invited ones too. */
 export async function readWorkspaces(reader: Reader): Promise<WorkspaceEntry[]> {
+  for (let reads = 1; ; reads += 1) {
+    const entries = await readOnce(reader)
+    const overtaken = entries.filter(({ id, fault }) => fault !== null && isSignedId(id))
+    if (overtaken.length === 0 || reads === MOST_READS) return entries
+    // A chain that cannot be read is a fault of the next reading.
+    await Promise.allSettled(overtaken.map((entry) => reader.trust.chains.continued(entry)))
+  }
+}
+
+async function readOnce(reader: Reader): Promise<WorkspaceEntry[]> {
   const { api, trust, identity, privateKey, publicKey } = reader
   const listed = await api.list(listWorkspacesEndpoint, {})
   const isBesideSigned = listed.some((entry) => isActive(entry) && isSignedId(entry.id))

@@ -4,6 +4,7 @@
  */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { runHelper } from '../platform/helper_program.ts'
 
 const ROOT = join(import.meta.dir, '..', '..')
 const BUILDER = join(ROOT, 'src', 'dev', 'console.ts')
@@ -36,16 +37,23 @@ export async function buildConsoleOnDemand(): Promise<void> {
   }
   // The server's keys are in its environment; a build with a hundred packages gets none of them.
   const { PATH = '', HOME = '' } = process.env
-  const build = Bun.spawn([process.execPath, '--no-env-file', BUILDER], {
+  const build = runHelper([process.execPath, '--no-env-file', BUILDER], {
+    limitMs: BUILD_LIMIT_MS,
     cwd: ROOT,
     env: { PATH, HOME },
-    stdio: ['ignore', 'ignore', 'pipe'],
   })
-  const output = await new Response(build.stderr).text()
-  if ((await build.exited) === 0) return
-  throw new ConsoleNotBuilt(
-    'The build of the console failed.',
+  const { code, err } = await build.catch((cause: unknown) => {
+    throw notBuilt(cause)
+  })
+  if (code !== 0) throw notBuilt(new Error(err))
+}
+
+const BUILD_LIMIT_MS = 300_000
+
+function notBuilt(cause: unknown): ConsoleNotBuilt {
+  return new ConsoleNotBuilt(
+    'The build of the console failed, or took more than 5 minutes.',
     'Run `bun run console` in the source folder to see why.',
-    { cause: new Error(output) },
+    { cause },
   )
 }

@@ -13,6 +13,7 @@ export {
   requireContinues,
   signLink,
 } from './chain.ts'
+export { type End, endOf } from './ended.ts'
 export { isSignedId } from './fields.ts'
 export {
   type Identity,
@@ -45,5 +46,6 @@ export {
   type Member,
   type Narrowing,
   narrowingIn,
+  type TextOf,
   type TokenGrant,
 } from './texts.ts'

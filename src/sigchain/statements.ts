@@ -144,7 +144,7 @@ export async function manifestRoot(rows: Rows): Promise<string> {
 }
 
 /** A statement of this workspace, with the number of the link that it names. */
-function readStatement<K extends StatementKind>(
+export function readStatement<K extends StatementKind>(
   chain: Chain,
   kind: K,
   { statement }: SignedText,
@@ -175,7 +175,7 @@ async function readByAdmin<K extends 'grant' | 'envelope'>(
   return { text, headSeq }
 }
 
-function isAdmin(period: Period | null, signingKey: string): boolean {
+export function isAdmin(period: Period | null, signingKey: string): boolean {
   return (period?.role === 'owner' || period?.role === 'admin') && period.signingKey === signingKey
 }
 

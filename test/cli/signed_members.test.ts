@@ -331,8 +331,11 @@ test("a member's keys that the server replaces are not sealed to", async () => {
   const replaced = await ada.run(inviting('eve@example.com'))
   await sql`update users set signing_key = null where email = 'eve@example.com'`
   const dropped = await ada.run(inviting('eve@example.com'))
-  for (const { code, err } of [replaced, dropped])
-    expect([code, JSON.parse(err)]).toMatchObject([5, { error: { code: 'unproven_key' } }])
+  for (const [{ code, err }, reason] of [
+    [replaced, 'unproven_key'],
+    [dropped, 'replaced_keys'],
+  ] as const)
+    expect([code, JSON.parse(err)]).toMatchObject([5, { error: { code: reason } }])
   await sql`update users set public_key = ${before?.public_key},
     signing_key = ${before?.signing_key}, key_proof = ${before?.key_proof}
     where email = 'eve@example.com'`

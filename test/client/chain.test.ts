@@ -6,11 +6,9 @@ import {
   Chains,
   type KnownChain,
   type KnownChains,
-  ownId,
-  type Said,
-  signChange,
   UntrustedChain,
 } from '../../src/client/signed/chain.ts'
+import { ownId, type Said, signChange } from '../../src/client/signed/sign_change.ts'
 import { keyCommitment } from '../../src/platform/crypto/key_commitment.ts'
 import {
   type Change,

@@ -2,13 +2,13 @@
 
 import type { EnvironmentPlace } from '../../src/client/environment.ts'
 import { type Api, ApiError } from '../../src/client/http/api.ts'
-import type { Said } from '../../src/client/signed/chain.ts'
 import {
   Chains,
   type KnownChain,
   type KnownChains,
   type KnownManifest,
 } from '../../src/client/signed/chain.ts'
+import type { Said } from '../../src/client/signed/sign_change.ts'
 import { type OpenWorkspace, sealSecret } from '../../src/client/vault.ts'
 import { keyCommitment } from '../../src/platform/crypto/key_commitment.ts'
 import { sha256 } from '../../src/platform/crypto/primitives.ts'

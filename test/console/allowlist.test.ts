@@ -3,7 +3,7 @@
 import { expect } from 'bun:test'
 import { registerWithToken } from '../../src/client/agents/issuing.ts'
 import { allowlistChange } from '../../src/client/signed/allowlist.ts'
-import { signChange } from '../../src/client/signed/chain.ts'
+import { signChange } from '../../src/client/signed/sign_change.ts'
 import { signingOf } from '../../src/client/vault.ts'
 import { addToAllowlist, removeFromAllowlist } from '../../src/features/allowlist/contract.ts'
 import { requires } from '../support/requires.ts'

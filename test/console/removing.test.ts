@@ -4,8 +4,8 @@ import { expect } from 'bun:test'
 import { deleteEnvironment, deleteProject, type Ending } from '../../src/client/agents/ending.ts'
 import { issueToWorkload, registerWithToken } from '../../src/client/agents/issuing.ts'
 import { upload } from '../../src/client/sealing.ts'
-import { signChange } from '../../src/client/signed/chain.ts'
-import { checkWorkspace, differencesFrom } from '../../src/client/signed/verified_workspace.ts'
+import { signChange } from '../../src/client/signed/sign_change.ts'
+import { verifyWorkspace } from '../../src/client/signed/verified_workspace.ts'
 import {
   createEnvironment,
   createProject,
@@ -65,9 +65,9 @@ const projects = () => there.api.list(listProjects, { query: { workspace_id: the
 /** The tokens that links revoked, read again. What the server shows must match what was signed. */
 async function endedByLinks() {
   const { api, workspace } = there
-  const chain = await there.chains.continued(workspace)
-  await checkWorkspace(api, workspace, chain)
-  expect(await differencesFrom(api, chain)).toEqual([])
+  await there.chains.continued(workspace)
+  const { chain, differences } = await verifyWorkspace(api, workspace, there.chains)
+  expect(differences).toEqual([])
   return [...chain.revokedTokens.keys()]
 }
 

@@ -97,7 +97,7 @@ test('a start goes on where systemd cannot be told', async () => {
     ...KEYS,
     NOTIFY_SOCKET: join(directory, 'nobody'),
   })
-  await until(() => server.output().includes('systemd was not told'))
+  await until(() => server.output().includes('systemd was not notified'))
   expect((await fetch(`${server.controlPlane}/api/status/`)).status).toBe(200)
   server.kill('SIGTERM')
   expect(await server.exited).toBe(0)

@@ -5,7 +5,7 @@ import { endTokens } from '../../src/client/agents/ending.ts'
 import { ApiError, openApi } from '../../src/client/http/api.ts'
 import { rekey } from '../../src/client/rekey.ts'
 import { allowlistChange } from '../../src/client/signed/allowlist.ts'
-import { signChange } from '../../src/client/signed/chain.ts'
+import { signChange } from '../../src/client/signed/sign_change.ts'
 import { refresh } from '../../src/features/accounts/contract.ts'
 import { revokeAgentToken } from '../../src/features/agents/contract.ts'
 import {

@@ -100,7 +100,8 @@ describe('with a command', () => {
         .split('\n')
         .map((line) => line.split(/=(.*)/s)),
     )
-    const bundle = join(ada.home, '.config/cloakroom/proxy/bundle.pem')
+    const bundle = String(found.SSL_CERT_FILE)
+    expect(bundle).toStartWith(join(ada.home, '.config/cloakroom/proxy/runs/'))
     expect(found.HTTPS_PROXY).toMatch(/^http:\/\/cloakroom:[\w-]{32}@127\.0\.0\.1:\d+$/)
     expect(found).toMatchObject({
       https_proxy: found.HTTPS_PROXY,
@@ -146,7 +147,8 @@ describe('with a command', () => {
   test('PHP finds the bundle in its settings, and keeps those that it had', async () => {
     const settings = 'for f in $(echo "$PHP_INI_SCAN_DIR" | tr : " "); do cat "$f"/*.ini; done'
     const { out } = await proxyWith(['--', 'sh', '-c', settings])
-    const bundle = join(ada.home, '.config/cloakroom/proxy/bundle.pem')
+    const [, bundle = ''] = /curl\.cainfo="(.*)"/.exec(out) ?? []
+    expect(bundle).toMatch(/\/proxy\/runs\/[0-9a-f-]{36}\/bundle\.pem$/)
     expect(out).toBe(`curl.cainfo="${bundle}"\nopenssl.cafile="${bundle}"\n`)
     const { out: variable } = await proxyWith(['--', 'sh', '-c', 'echo "$PHP_INI_SCAN_DIR"'])
     // What is empty stands for those of the installation (PHP manual, "The configuration file").

@@ -3,7 +3,7 @@
  * and a plain one beside it; and all that can be asked of the first, as its callers and clients ask it.
  */
 
-import { grantOf as grantShown } from '../../src/client/agents/tokens.ts'
+import { standingOf } from '../../src/client/agents/standing.ts'
 import { fetchEnvironment } from '../../src/client/delivery/delivery.ts'
 import { openApi } from '../../src/client/http/api.ts'
 import { Chains } from '../../src/client/signed/chain.ts'
@@ -250,8 +250,9 @@ function readingsOf(target: SignedProject & SignedHistory) {
   const recipient = async (tokens: readonly Listed[], { id }: { id: string }) => {
     const token = tokens.find((each) => each.id === id)
     if (!token) throw new Refusal('form', 'it is not listed', 'the token')
-    const { public_key } = await grantShown({ chain: await chainsOf(owner).of(named) }, token)
-    return public_key
+    const standing = await standingOf(await chainsOf(owner).of(named), token)
+    if (standing.is !== 'granted') throw new Refusal('form', standing.is, 'the grant')
+    return standing.grant.public_key
   }
   return {
     'members, allowlist and epoch': async () => {

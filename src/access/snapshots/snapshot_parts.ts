@@ -182,7 +182,7 @@ export class SnapshotParts {
   /**
    * What a token was granted, in a signed workspace.
    *
-   * @throws Fault `unverified_state`, `invalid_token`, `key_not_provisioned` for one that nobody has granted yet
+   * @throws Fault `unverified_state`, `invalid_token`, `key_not_provisioned` for one without a grant
    */
   token(snapshot: Snapshot, token: LiveToken): Promise<VerifiedToken> {
     return this.#verifying(snapshot, token.id, async () => {
@@ -237,7 +237,7 @@ export class SnapshotParts {
 }
 
 const NOT_GRANTED =
-  'No administrator has granted this token anything yet: one does with `cloakroom token grant`.'
+  'This token has no signed grant. Have an owner or admin issue a new one: `cloakroom token issue`.'
 
 function domainOf(text: string): Domain[] {
   const domain = parseDomain(text)

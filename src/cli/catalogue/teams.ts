@@ -72,7 +72,7 @@ export const teamGroups: readonly Group[] = [
         action: async () => (await workspaces()).decline,
       }),
       command({
-        usage: 'remove <email>',
+        usage: 'remove <member>',
         about: 'remove a member',
         examples: ['workspace remove alan@example.com --yes'],
         options: removeMemberOptions,
@@ -86,7 +86,7 @@ export const teamGroups: readonly Group[] = [
         action: async () => (await workspaces()).removeAll,
       }),
       command({
-        usage: 'role <email> <role>',
+        usage: 'role <member> <role>',
         about: 'change the role of a member',
         examples: ['workspace role grace@example.com admin'],
         options: roleOptions,

@@ -17,6 +17,8 @@ import {
   demandUsable,
   grantedToken,
   rememberAgent,
+  revocableToken,
+  revokedText,
   tokenColumns,
 } from '../agents.ts'
 import type { agentOptions, agentTokenOptions, confirmOptions } from '../catalogue/options.ts'
@@ -25,9 +27,10 @@ import type { Context } from '../context.ts'
 import { narrowedBy, orderOf, showToken } from '../issued_token.ts'
 import { endingIn } from '../revoking.ts'
 import { projectNames, projectScope, type WorkspaceScope, workspaceScope } from '../scope.ts'
-import { keepToken } from '../session/saved_tokens.ts'
+import { forgetToken, keepToken } from '../session/saved_tokens.ts'
 import type { Session } from '../session/session.ts'
 import { demandEnvironment, tokenScope } from '../suggestions.ts'
+import { CliError } from '../terminal/cli_error.ts'
 import { confirmed, counted } from '../terminal/confirmed.ts'
 import { ID, type Row } from '../terminal/table.ts'
 
@@ -78,7 +81,14 @@ async function handOut(
     showToken(context, token, about)
     return
   }
-  await keepToken(session, agent.id, token)
+  try {
+    await keepToken(session, agent.id, token)
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error
+    context.output.warn(`The token is not kept on this machine: ${error.message}.`)
+    showToken(context, token, about)
+    return
+  }
   context.output.record({ ...about, token: `kept in ${session.store.location}` }, agent.id)
   context.output.note(`Use it with: cloakroom call --agent ${agent.name}`)
 }
@@ -114,7 +124,7 @@ export const remove: Action<typeof confirmOptions> = async (context, [name = '']
     session.api.call(deleteAgent, { params, body: { link } }),
   )
   session.knownNames.forget(agent.id)
-  await keepToken(scope.session, agent.id, null)
+  await forgetToken(context, scope.session, agent.id)
   const ended = isSignedId(workspace.id)
     ? `, and revoked ${counted(live.length, 'token')}.`
     : '; its tokens are refused from now on.'
@@ -164,12 +174,14 @@ export const listTokens: Action = async (context, [name = '']) => {
 export const revoke: Action = async (context, [name = '', typed = '']) => {
   const scope = await workspaceScope(context)
   const agent = await agentNamed(context, scope, name)
-  const token = await tokenOfAgent(scope, agent, typed)
+  const all = await tokensOf(scope, agent)
+  const list = `token list ${agent.name}`
+  const token = await revocableToken(scope, { agentId: agent.id }, all, typed, list)
   const params = { workspace_id: scope.workspace.id, registration_id: agent.id, token_id: token.id }
   await endTokens(endingIn(context, scope), [token.id], (link) =>
     scope.session.api.call(revokeAgentToken, { params, body: { link } }),
   )
-  context.output.done('Revoked; it is refused from now on.', { revoked: token.id })
+  context.output.done(revokedText(token), { revoked: token.id })
   return undefined
 }
 

@@ -14,6 +14,7 @@ import type { auditListOptions, filterOptions, rangeOptions } from '../catalogue
 import type { Action, OptionValues } from '../command.ts'
 import { nearNames } from '../named.ts'
 import { projectNames, type WorkspaceScope, workspaceScope } from '../scope.ts'
+import { namingRole } from '../session/named_roles.ts'
 import { CliError } from '../terminal/cli_error.ts'
 import { type Column, cell, type Row } from '../terminal/table.ts'
 
@@ -153,7 +154,11 @@ export const exportAll: Action<typeof filterOptions> = async (context, _, option
   const query = { workspace_id: workspace.id, ...filtersOf(options) }
   const headers = { authorization: `Bearer ${session.stored.access}` }
   const url = urlOf(session.server, exportAudit, { query })
-  for await (const piece of download(exportAudit, url, { headers })) context.output.bytes(piece)
+  try {
+    for await (const piece of download(exportAudit, url, { headers })) context.output.bytes(piece)
+  } catch (error) {
+    throw await namingRole(session.api, workspace, exportAudit.access, error)
+  }
   return undefined
 }
 

@@ -1,6 +1,7 @@
 /** `cloakroom console`: the web console from this executable, for a server anywhere. */
 import { ConsoleNotBuilt } from '../../console/build_on_demand.ts'
 import { type LocalConsole, openLocalConsole } from '../../console/local.ts'
+import { startAside } from '../../platform/helper_program.ts'
 import type { consoleOptions } from '../catalogue/console.ts'
 import type { Action } from '../command.ts'
 import { listening, portFrom, untilStopped } from '../port.ts'
@@ -35,8 +36,6 @@ async function openBuilt(server: string, port: number): Promise<LocalConsole> {
 
 /** Where there is no browser the address is there to be copied. */
 function show(url: string): void {
-  try {
-    const command = [...(OPENERS[process.platform] ?? ['xdg-open']), url]
-    Bun.spawn(command, { stdio: ['ignore', 'ignore', 'ignore'] }).unref()
-  } catch {}
+  const [opener = 'xdg-open', ...args] = OPENERS[process.platform] ?? []
+  startAside([opener, ...args, url])
 }

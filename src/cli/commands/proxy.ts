@@ -21,6 +21,7 @@ import { noticingUnfilled } from '../../proxy/unfilled_notice.ts'
 import type { proxyOptions } from '../catalogue/options.ts'
 import type { Action, OptionValues } from '../command.ts'
 import type { Context } from '../context.ts'
+import { openRunFolder } from '../files/run_folder.ts'
 import { homeOf } from '../host.ts'
 import { inherited } from '../inherited.ts'
 import { listening, portFrom, untilStopped } from '../port.ts'
@@ -53,7 +54,9 @@ export const proxy: Action<typeof proxyOptions> = async (context, command, optio
   const running = await start(context, noticing, options, command.length > 0)
   own.port = running.port
   try {
-    return await work(context, running, command, options, drawn)
+    return await inRunFolder(context.env, (folder) =>
+      work(context, { running, folder, drawn }, command, options),
+    )
   } finally {
     await running.close()
     notices.flush()
@@ -102,14 +105,28 @@ async function start(
   return listening(port, () => openProxy({ backend, directory, port, strict }))
 }
 
+/** Two proxies may trust other authorities: the files that programs read are those of one run. */
+async function inRunFolder<T>(
+  env: Context['env'],
+  act: (folder: string) => Promise<T>,
+): Promise<T> {
+  const folder = openRunFolder(join(proxyDirectory(env), 'runs'))
+  try {
+    return await act(folder.path)
+  } finally {
+    folder.remove()
+  }
+}
+
+type Run = { running: LocalProxy; folder: string; drawn: Drawn }
+
 async function work(
   context: Context,
-  running: LocalProxy,
+  { running, folder, drawn }: Run,
   command: readonly string[],
   options: Options,
-  drawn: Drawn,
 ): Promise<number> {
-  const bundle = writeBundle(proxyDirectory(context.env), running.certificate, context.env)
+  const bundle = writeBundle(folder, running.certificate, context.env)
   const own = {
     ...proxyEnvironment(running.url, context.env, options.strict ?? false),
     ...trustEnvironment(bundle),
@@ -127,7 +144,7 @@ async function work(
     announce(context, running, added)
     return stopped
   }
-  const hint = hintFor(command, { PATH: context.env.PATH, ...added })
+  const hint = await hintFor(command, { PATH: context.env.PATH, ...added })
   if (hint !== null) context.output.warn(`cloakroom: ${hint}`)
   if (options.printEnv) context.output.warn(...exportLines(added).trimEnd().split('\n'))
   return runChild(context.host, command, {

@@ -6,7 +6,7 @@ import { giveKeys } from '../../client/agents/provisioning.ts'
 import { ApiError } from '../../client/http/api.ts'
 import { listWorkloadTokens, revokeWorkloadToken } from '../../features/agents/contract.ts'
 import { parseToken, sealedToken } from '../../platform/crypto/token.ts'
-import { grantedToken, tokenColumns } from '../agents.ts'
+import { grantedToken, revocableToken, revokedText, tokenColumns } from '../agents.ts'
 import type { workloadTokenOptions } from '../catalogue/options.ts'
 import type { Action } from '../command.ts'
 import { orderOf, showToken } from '../issued_token.ts'
@@ -60,12 +60,14 @@ export const list: Action = async (context) => {
 
 export const revoke: Action = async (context, [typed = '']) => {
   const scope = await projectScope(context)
-  const token = await tokenOf(scope, typed)
+  const owner = { projectId: scope.project.id }
+  const all = await tokensOf(scope)
+  const token = await revocableToken(scope, owner, all, typed, 'workload-token list')
   const params = { project_id: scope.project.id, token_id: token.id }
   await endTokens(endingIn(context, scope), [token.id], (link) =>
     scope.session.api.call(revokeWorkloadToken, { params, body: { link } }),
   )
-  context.output.done('Revoked; it is refused from now on.', { revoked: token.id })
+  context.output.done(revokedText(token), { revoked: token.id })
   return undefined
 }
 

@@ -2,7 +2,8 @@
 
 import { makeToken } from '../../client/agents/tokens.ts'
 import { openWriter, storing } from '../../client/environment.ts'
-import { Chains, type KnownChains, type Signing, signChange } from '../../client/signed/chain.ts'
+import { Chains, type KnownChains } from '../../client/signed/chain.ts'
+import { type Signing, signChange } from '../../client/signed/sign_change.ts'
 import { logIn, type OpenWorkspace, type Session, sealSecret, signUp } from '../../client/vault.ts'
 import { registerAgent, revokeAgentToken } from '../../features/agents/contract.ts'
 import { addToAllowlist } from '../../features/allowlist/contract.ts'

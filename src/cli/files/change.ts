@@ -1,12 +1,6 @@
-/**
- * Changing a file of the user's own configuration, while no other command does: two at once lose nothing. The lock is
- * one of the kernel, by SQLite: it ends with the process, and no stale file can keep it.
- */
-import { Database } from 'bun:sqlite'
-import { mkdirSync } from 'node:fs'
-import { dirname } from 'node:path'
+/** Changing a file of the user's own configuration, while no other command does: two at once lose nothing. */
 import type { z } from 'zod'
-import { CliError } from '../terminal/cli_error.ts'
+import { lockFile } from './lock.ts'
 import { type OwnWords, readOwnJson } from './read.ts'
 import { replaceFile } from './replace.ts'
 
@@ -21,26 +15,11 @@ export function changeOwnJson<T extends z.ZodType>(
   change: (before: z.output<T>) => z.output<T> | undefined,
 ): void {
   if (change(readOwnJson(path, form, words)) === undefined) return
-  const lock = lockBeside(path)
+  const lock = lockFile(`${path}.lock`, PATIENCE_MS)
   try {
     const next = change(readOwnJson(path, form, words))
     if (next !== undefined) replaceFile(path, `${JSON.stringify(next, null, 2)}\n`)
   } finally {
-    lock.close()
-  }
-}
-
-function lockBeside(path: string): Database {
-  let lock: Database | undefined
-  try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-    lock = new Database(`${path}.lock`, { create: true, readwrite: true })
-    lock.run(`PRAGMA busy_timeout = ${PATIENCE_MS}`)
-    lock.run('BEGIN EXCLUSIVE')
-    return lock
-  } catch (error) {
-    lock?.close()
-    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-    throw new CliError('invalid_file', `${path} cannot be locked (${code})`)
+    lock.release()
   }
 }

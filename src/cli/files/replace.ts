@@ -14,7 +14,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs'
-import { dirname } from 'node:path'
+import { dirname, join } from 'node:path'
 import { CliError } from '../terminal/cli_error.ts'
 
 /** For its owner only, but for settings, which are committed. */
@@ -52,6 +52,21 @@ export function demandRoom(path: string, bytes: number): void {
     throw unwritable(path, error)
   } finally {
     rmSync(draft, { force: true })
+  }
+}
+
+/** Before something is done elsewhere that is to be noted there. @throws CliError */
+export function demandWritable(directory: string): void {
+  try {
+    mkdirSync(directory, { recursive: true, mode: 0o700 })
+    demandRoom(join(directory, 'writable'), 1)
+  } catch (error) {
+    const why = error instanceof CliError ? error.message : unwritable(directory, error).message
+    throw new CliError(
+      'invalid_file',
+      `${why}; nothing was done`,
+      `make ${directory} writable, or name another folder in XDG_CONFIG_HOME`,
+    )
   }
 }
 

@@ -1,5 +1,6 @@
 /** What helps programs that no variable leads through the proxy, or has trust it. */
 import { basename } from 'node:path'
+import { HelperFailed, runHelper } from '../../platform/helper_program.ts'
 
 type Env = Record<string, string | undefined>
 
@@ -21,14 +22,14 @@ const FOLLOWING: readonly (readonly [major: number, minor: number])[] = [
   [24, 5],
 ]
 
-export function hintFor([program = '']: readonly string[], env: Env): string | null {
+export async function hintFor([program = '']: readonly string[], env: Env): Promise<string | null> {
   const name = basename(program)
   if (name === 'node') return hintForNode(program, env)
   return Object.hasOwn(hints, name) ? `${name} ${hints[name]}` : null
 }
 
-function hintForNode(program: string, env: Env): string | null {
-  const version = versionOf(program, env)
+async function hintForNode(program: string, env: Env): Promise<string | null> {
+  const version = await versionOf(program, env)
   const [, major = '', minor = ''] = /^v(\d+)\.(\d+)\./.exec(version) ?? []
   if (major === '' || follows(Number(major), Number(minor))) return null
   return `node ${version} goes past the proxy: it follows HTTPS_PROXY from 22.21 and 24.5 on, older ones with undici (EnvHttpProxyAgent)`
@@ -39,11 +40,15 @@ function follows(major: number, minor: number): boolean {
   return major > last[0] || FOLLOWING.some(([of, from]) => of === major && minor >= from)
 }
 
-function versionOf(program: string, env: Env): string {
+const VERSION_LIMIT_MS = 2_000
+
+/** Empty where the program does not say it: the hint is left out then. */
+async function versionOf(program: string, { PATH = '' }: Env): Promise<string> {
   try {
-    const { PATH = '' } = env
-    return Bun.spawnSync([program, '--version'], { env: { PATH } }).stdout.toString().trim()
-  } catch {
-    return ''
+    const options = { limitMs: VERSION_LIMIT_MS, env: { PATH } }
+    return (await runHelper([program, '--version'], options)).out.trim()
+  } catch (error) {
+    if (error instanceof HelperFailed) return ''
+    throw error
   }
 }

@@ -87,6 +87,8 @@ export function warnRecoveryKey({ recoveryKey }: NextKeys, warn: Warn): void {
 
 /** Another process may have renewed the session in the meantime. */
 async function change({ store, stored }: Keeper, fields: Partial<StoredSession>): Promise<void> {
-  Object.assign(stored, (await store.read()) ?? {}, fields)
-  await store.write(stored)
+  await store.exclusively(async () => {
+    Object.assign(stored, (await store.read()) ?? {}, fields)
+    await store.write(stored)
+  })
 }

@@ -1,5 +1,5 @@
 /** Calls of a session whose tokens are renewed, by this process or another one that shares them. */
-import { type Api, ApiError, callsWithin, openApi } from '../../client/http/api.ts'
+import { type Api, ApiError, callsWithin, NO_CODE, openApi } from '../../client/http/api.ts'
 import { refresh } from '../../features/accounts/contract.ts'
 import { CliError } from '../terminal/cli_error.ts'
 import type { SessionStore, StoredSession } from './session_store.ts'
@@ -20,19 +20,38 @@ export function renewing(store: SessionStore, stored: StoredSession): Api {
 }
 
 /** Another process may have renewed the session already, or be about to: then its tokens are taken. */
-async function renew(store: SessionStore, stored: StoredSession): Promise<void> {
+function renew(store: SessionStore, stored: StoredSession): Promise<void> {
+  return store.exclusively(() => renewAlone(store, stored))
+}
+
+async function renewAlone(store: SessionStore, stored: StoredSession): Promise<void> {
   if (await takeSuccessor(store, stored)) return
   // Exchanged, the token is worth nothing: on a full disk the session would end with it.
   store.demandRoom()
   try {
-    const pair = await openApi(stored.server).call(refresh, { body: { refresh: stored.refresh } })
-    Object.assign(stored, { access: pair.access, refresh: pair.refresh })
-    await store.write(stored)
+    const pair = await exchange(stored)
+    const { access, refresh: next } = pair
+    Object.assign(stored, { access, refresh: next })
+    // Another command may have written what it keeps beside the tokens.
+    const latest = await store.read()
+    const isSame = latest !== null && latest.email === stored.email
+    await store.write({ ...(isSame ? latest : stored), access, refresh: next })
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
     if (error.code === 'invalid_token') throw ended(stored)
     if (error.code !== 'conflict') throw error
     await waitForSuccessor(store, stored)
+  }
+}
+
+/** A lost answer is asked for once more: the server gives the same tokens again. */
+async function exchange({ server, refresh: token }: StoredSession) {
+  const ask = () => openApi(server).call(refresh, { body: { refresh: token } })
+  try {
+    return await ask()
+  } catch (error) {
+    if (error instanceof ApiError && error.code !== NO_CODE) throw error
+    return ask()
   }
 }
 

@@ -18,13 +18,29 @@ export async function keepToken(
   token: string | null,
 ): Promise<void> {
   if (token === null && stored.agentTokens[agentId] === undefined) return
-  // Another command may have written since.
-  const latest = await store.read()
-  const known = latest?.email === stored.email ? latest.agentTokens : stored.agentTokens
-  const others = Object.entries(known).filter(([id]) => id !== agentId)
-  const own = token === null ? [] : [[agentId, token]]
-  stored.agentTokens = Object.fromEntries([...others, ...own])
-  await store.write({ ...(latest ?? stored), agentTokens: stored.agentTokens })
+  await store.exclusively(async () => {
+    // Another command may have written since.
+    const latest = await store.read()
+    const known = latest?.email === stored.email ? latest.agentTokens : stored.agentTokens
+    const others = Object.entries(known).filter(([id]) => id !== agentId)
+    const own = token === null ? [] : [[agentId, token]]
+    stored.agentTokens = Object.fromEntries([...others, ...own])
+    await store.write({ ...(latest ?? stored), agentTokens: stored.agentTokens })
+  })
+}
+
+/** With an agent that was deleted: a token that stays here is worth nothing. */
+export async function forgetToken(
+  { output }: Context,
+  session: Session,
+  agentId: string,
+): Promise<void> {
+  try {
+    await keepToken(session, agentId, null)
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error
+    output.warn(`Its token stays on this machine, and is refused: ${error.message}.`)
+  }
 }
 
 /** The token of `--agent`, else of `--token` or SERVICE_TOKEN. @throws CliError when there is none */

@@ -4,13 +4,8 @@ import type { AccountKeys } from '../../client/account/account_keys.ts'
 import type { Argon2id } from '../../client/account/argon2.ts'
 import type { Api } from '../../client/http/api.ts'
 import type { KnownNames } from '../../client/known_names.ts'
-import {
-  type Chains,
-  type Judge,
-  type Send,
-  signChange,
-  UntrustedChain,
-} from '../../client/signed/chain.ts'
+import { type Chains, UntrustedChain } from '../../client/signed/chain.ts'
+import { type Judge, type Send, signChange } from '../../client/signed/sign_change.ts'
 import type { OpenWorkspace } from '../../client/vault.ts'
 import type { KnownWorkspaceKeys } from '../../client/workspace_key.ts'
 import { isActive, readWorkspaces, type WorkspaceEntry } from '../../client/workspaces.ts'
@@ -22,6 +17,8 @@ import { CliError } from '../terminal/cli_error.ts'
 import type { Output } from '../terminal/output.ts'
 import { sayPlain } from '../trust/chains.ts'
 import { choose, namesOfWorkspaces } from './chosen.ts'
+import type { LocalWrites } from './local_writes.ts'
+import { namingRoles } from './named_roles.ts'
 import { type OwnValues, openOwnValues } from './own_values.ts'
 import { renewing } from './renewal.ts'
 import type { SessionStore, StoredSession } from './session_store.ts'
@@ -49,6 +46,8 @@ export type Session = AccountKeys & {
   identity(): Promise<Identity>
   /** What this person has in place of stored values, on this machine. */
   own: OwnValues
+  /** What is noted on this machine after the server did something. */
+  writes: LocalWrites
   stored: StoredSession
   store: SessionStore
 }
@@ -61,6 +60,7 @@ type Known = {
   workspaceKeys: KnownWorkspaceKeys
   knownNames: KnownNames
   chains(api: Api): Chains
+  writes: LocalWrites
   warn: Output['warn']
 }
 
@@ -84,9 +84,10 @@ function openSession(
   store: SessionStore,
   stored: StoredSession,
   choice: Choice,
-  { env, argon2id, names, workspaceKeys, knownNames, warn, ...known }: Known,
+  { env, argon2id, names, workspaceKeys, knownNames, writes, warn, ...known }: Known,
 ): Session {
-  const api = learning(renewing(store, stored), names)
+  let place: WorkspaceEntry | null = null
+  const api = namingRoles(writes.checking(learning(renewing(store, stored), names)), () => place)
   const chains = known.chains(api)
   const metPlain = (shown: OpenWorkspace) => sayPlain(shown, warn)
   const trust = { chains, workspaceKeys, metPlain }
@@ -100,7 +101,10 @@ function openSession(
     return entries
   }
   const about = { email: stored.email, knownNames, chains, identity }
-  const entry = async (named: string | undefined) => choose(about, await workspaces(), named)
+  const entry = async (named: string | undefined) => {
+    place = await choose(about, await workspaces(), named)
+    return place
+  }
   return {
     choice,
     argon2id,
@@ -123,6 +127,7 @@ function openSession(
       publicKey: stored.publicKey,
       privateKey,
     }),
+    writes,
     stored,
     store,
   }

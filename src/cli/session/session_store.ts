@@ -6,6 +6,7 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
 import type { Argon2id } from '../../client/account/argon2.ts'
+import { exclusively } from '../files/lock.ts'
 import { readOwnFile } from '../files/read.ts'
 import { demandRoom, replaceFile } from '../files/replace.ts'
 import { configDirectory } from '../settings.ts'
@@ -42,6 +43,8 @@ export type SessionStore = {
   write(session: StoredSession): Promise<void>
   /** That it could be written now, for what the server gives once. @throws CliError */
   demandRoom(): void
+  /** Does `work` while no other command renews or changes this session. */
+  exclusively<T>(work: () => Promise<T>): Promise<T>
   /** With all that ends with the session. */
   clear(): Promise<void>
 }
@@ -55,17 +58,23 @@ export type StoreOptions = {
   passphrase(isNew: boolean): Promise<string>
 }
 
+/** Milliseconds that another command is waited for. */
+const LOCK_MS = 30_000
+
 /** `slot` names the file, or the entry of the keyring. */
 export async function openSessionStore(options: StoreOptions, slot: string): Promise<SessionStore> {
   const kept = await storeOf(options, slot)
+  const lock = join(configDirectory(options.env), `${slot}.lock`)
   const clear = async () => {
     forgetOwnValues(options.env, slot)
     await kept.clear()
   }
-  return { ...kept, clear }
+  return { ...kept, clear, exclusively: (work) => exclusively(lock, LOCK_MS, work) }
 }
 
-async function storeOf(options: StoreOptions, slot: string): Promise<SessionStore> {
+type Kept = Omit<SessionStore, 'exclusively'>
+
+async function storeOf(options: StoreOptions, slot: string): Promise<Kept> {
   const keyring = options.insecure ? null : await openKeyring(options.env, slot)
   if (!keyring) return fileStore(options, slot)
   return {
@@ -108,7 +117,7 @@ export function sealingKey(options: StoreOptions): Promise<SealingKey | null> {
   return sealOf(options).key()
 }
 
-function fileStore(options: StoreOptions, slot: string): SessionStore {
+function fileStore(options: StoreOptions, slot: string): Kept {
   const { env, insecure } = options
   const path = join(configDirectory(env), `${slot}.json`)
   const seal = sealOf(options)

@@ -1,9 +1,11 @@
 /** From any error to what is said of it and the exit code. A stack is only shown with --debug. */
 
+import { EndedToken } from '../../client/agents/standing.ts'
 import { InvalidToken } from '../../client/delivery/delivery.ts'
 import { AnswerError, ApiError, NO_CODE } from '../../client/http/api.ts'
 import { UntrustedCertificate } from '../../client/http/certificates.ts'
 import { UntrustedChain } from '../../client/signed/chain.ts'
+import { FormerMember } from '../../client/signed/sign_change.ts'
 import {
   EX_AUTH,
   EX_NETWORK,
@@ -15,7 +17,7 @@ import { type FieldFault, type Fix, inWords } from '../../platform/fault.ts'
 import { asOne, printableJson, printableLines } from '../../platform/printable.ts'
 import { UnresolvedReference } from '../../platform/references.ts'
 import { Refusal } from '../../sigchain/index.ts'
-import { CliError } from './cli_error.ts'
+import { CliError, type CliErrorCode } from './cli_error.ts'
 
 export type Explanation = {
   exitCode: number
@@ -35,30 +37,52 @@ export type Explanation = {
 export function explain(error: unknown): Explanation {
   if (error instanceof CliError) return own(error)
   if (error instanceof ApiError) return explainApi(error)
-  if (error instanceof AnswerError) {
-    return own(new CliError(NO_CODE, error.message, NOT_OURS))
-  }
-  if (error instanceof InvalidToken) {
-    const hint = 'tokens begin with svc_agt_ or svc_wkl_; copy the whole line'
-    return own(new CliError('invalid_token', error.message, hint))
-  }
-  if (error instanceof UnresolvedReference) {
-    const hint = 'cloakroom secrets get NAME --raw shows a value as it is stored'
-    return own(new CliError('unresolved_reference', error.reasons, hint))
-  }
   if (isCancelled(error)) return own(new CliError('cancelled', 'cancelled'))
-  if (error instanceof UntrustedCertificate) {
-    const hint = error.isUnknownIssuer ? OWN_AUTHORITY : OTHER_CERTIFICATE
-    return own(new CliError('untrusted_certificate', error.message, hint))
-  }
-  const fault = unverified(error) ?? networkFault(error)
+  const fault = ofClient(error) ?? unverified(error) ?? networkFault(error)
   if (fault !== null) return own(fault)
   const message = error instanceof Error ? error.message : String(error)
   return own(new CliError('failed', message, 'run it again with --debug to see where'))
 }
 
+type Kind = abstract new (...args: never[]) => Error
+
+/** Errors of the client library, which knows nothing of commands. */
+const OF_CLIENT: readonly (readonly [kind: Kind, code: CliErrorCode, hint: string])[] = [
+  [
+    AnswerError,
+    NO_CODE,
+    'is that the right address, and of a version that goes with this one? see: cloakroom config',
+  ],
+  [InvalidToken, 'invalid_token', 'tokens begin with svc_agt_ or svc_wkl_; copy the whole line'],
+  [
+    FormerMember,
+    'not_permitted',
+    'log in again, or ask an owner or admin to invite you: cloakroom workspace invite',
+  ],
+  [EndedToken, 'ended_token', 'issue a new one: cloakroom token issue AGENT'],
+]
+
+function ofClient(error: unknown): CliError | null {
+  if (error instanceof UnresolvedReference) {
+    const hint = 'cloakroom secrets get NAME --raw shows a value as it is stored'
+    return new CliError('unresolved_reference', error.reasons, hint)
+  }
+  if (error instanceof UntrustedCertificate) {
+    const hint = error.isUnknownIssuer ? OWN_AUTHORITY : OTHER_CERTIFICATE
+    return new CliError('untrusted_certificate', error.message, hint)
+  }
+  for (const [kind, code, hint] of OF_CLIENT)
+    if (error instanceof kind) return new CliError(code, error.message, hint)
+  return null
+}
+
 /** What somebody signed is not what the server shows: of a workspace, or of what it delivers to a token. */
 function unverified(error: unknown): CliError | null {
+  // What is refused of one's own text, before it is sent, has no subject: nobody tampered with it.
+  if (error instanceof Refusal && error.subject === undefined) {
+    const why = error.message.replace(/^.* is refused: /, '')
+    return new CliError('usage', `this cannot be signed: ${why}; nothing was done`)
+  }
   const isOfToken = error instanceof Refusal
   if (!isOfToken && !(error instanceof UntrustedChain)) return null
   const where = isOfToken ? '' : 'see what is signed with: cloakroom workspace verify; then '
@@ -106,7 +130,6 @@ const GATEWAY: readonly number[] = [502, 503, 504]
 const HINTS: Record<string, string> = {
   invalid_token: 'log in again: cloakroom login',
   invalid_credentials: 'check the address and the password',
-  forbidden: 'ask an owner or admin of the workspace',
   epoch_conflict: 'the workspace key has changed: run the command again',
   'conflict of parts':
     'somebody else stored it in the meantime: look at it, and run the command again',

@@ -1,91 +1,149 @@
-/** The operating system's keyring, through its own program: Secret Service or macOS Keychain. */
+/**
+ * The operating system's keyring, through its own program: Secret Service or macOS Keychain. A keyring that is locked, or
+ * does not answer, is not a missing one: what it keeps must not seem lost.
+ */
+import { HelperFailed, type HelperOptions, runHelper } from '../../platform/helper_program.ts'
+import { CliError } from './cli_error.ts'
+import { type Entries, inPieces } from './keyring_pieces.ts'
 
 export type Keyring = {
   name: string
+  /** @throws CliError `keyring_unavailable`, here and below */
   read(): Promise<string | null>
+  /** Reads it back. */
   write(text: string): Promise<void>
   clear(): Promise<void>
 }
 
-const SERVICE = 'cloakroom'
+type Env = Record<string, string | undefined>
+type Options = Pick<HelperOptions, 'timers'> & { platform?: NodeJS.Platform }
 
-/** The keyring that works here, or `null`; `account` names the entry in it. */
+const SERVICE = 'cloakroom'
+/** A command fails within five seconds. */
+const LIMIT_MS = 4_500
+
+/** The keyring of this machine, or `null` where there is none; `account` names the entry. @throws CliError */
 export async function openKeyring(
-  env: Record<string, string | undefined>,
+  env: Env,
   account: string,
+  { platform = process.platform, ...options }: Options = {},
 ): Promise<Keyring | null> {
-  if (process.platform === 'darwin' && Bun.which('security')) return macKeychain(account)
-  if (env.DBUS_SESSION_BUS_ADDRESS && Bun.which('secret-tool')) {
-    const keyring = secretService(account)
-    return (await works(keyring)) ? keyring : null
+  const has = (program: string) => Bun.which(program, { PATH: env.PATH ?? '' }) !== null
+  const run: Run = (command, input = '') =>
+    runHelper(command, { limitMs: LIMIT_MS, input, env, ...options })
+  if (platform === 'darwin' && has('security')) {
+    return checked('the macOS keychain', account, inPieces(macKeychain(run)))
   }
-  return null
+  if (!env.DBUS_SESSION_BUS_ADDRESS || !has('secret-tool')) return null
+  const entries = secretService(run)
+  const keyring = checked('the Secret Service keyring', account, entries)
+  return (await isServed(keyring)) ? keyring : null
 }
 
-async function works(keyring: Keyring): Promise<boolean> {
+type Run = (command: readonly [string, ...string[]], input?: string) => ReturnType<typeof runHelper>
+
+/** A bus without a service that keeps secrets. */
+class NoService extends Error {}
+
+async function isServed(keyring: Keyring): Promise<boolean> {
   try {
     await keyring.read()
     return true
-  } catch {
-    return false
+  } catch (error) {
+    if (error instanceof NoService) return false
+    throw error
   }
 }
 
-function secretService(account: string): Keyring {
-  const key = ['service', SERVICE, 'account', account]
+function checked(name: string, account: string, entries: Entries): Keyring {
+  const asking = async <T>(work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work()
+    } catch (error) {
+      if (!(error instanceof HelperFailed || error instanceof Unanswered)) throw error
+      throw unavailable(name, error.message)
+    }
+  }
+  const read = () => asking(() => entries.read(account))
   return {
-    name: 'the Secret Service keyring',
-    read: async () => {
-      const { code, out, err } = await run(['secret-tool', 'lookup', ...key])
+    name,
+    read,
+    write: async (text) => {
+      await asking(() => entries.write(account, text))
+      if ((await read())?.trimEnd() !== text.trimEnd())
+        throw unavailable(name, 'it does not return what was stored')
+    },
+    clear: () => asking(() => entries.clear(account)),
+  }
+}
+
+function unavailable(name: string, why: string): CliError {
+  return new CliError(
+    'keyring_unavailable',
+    `${name} cannot be used now: ${why}`,
+    'unlock it and retry; to keep sessions in a file: cloakroom login --insecure-storage, or set SERVICE_PASSPHRASE',
+  )
+}
+
+/** A keyring that is locked, or refuses. */
+class Unanswered extends Error {}
+
+const NO_SERVICE =
+  /org\.freedesktop\.secrets|ServiceUnknown|Cannot (autolaunch|spawn)|not provided by any/i
+
+function secretService(run: Run): Entries {
+  const keyOf = (account: string) => ['service', SERVICE, 'account', account]
+  const refused = (err: string) =>
+    NO_SERVICE.test(err) ? new NoService(err) : new Unanswered(reasonIn(err))
+  return {
+    read: async (account) => {
+      const { code, out, err } = await run(['secret-tool', 'lookup', ...keyOf(account)])
       // A missing entry is silent; a keyring that is locked or absent complains.
-      if (code !== 0 && err !== '') throw new Error('the keyring does not answer')
+      if (code !== 0 && err !== '') throw refused(err)
       return code === 0 && out !== '' ? out : null
     },
-    write: async (text) => {
-      const { code } = await run(
-        ['secret-tool', 'store', '--label=Cloakroom session', ...key],
-        text,
-      )
-      if (code !== 0) throw new Error('the keyring did not take the session')
+    write: async (account, text) => {
+      const label = '--label=Cloakroom session'
+      const { code, err } = await run(['secret-tool', 'store', label, ...keyOf(account)], text)
+      if (code !== 0) throw refused(err)
     },
-    clear: async () => {
-      await run(['secret-tool', 'clear', ...key])
+    clear: async (account) => {
+      const { code, err } = await run(['secret-tool', 'clear', ...keyOf(account)])
+      if (code !== 0 && err !== '') throw refused(err)
     },
   }
 }
 
-function macKeychain(account: string): Keyring {
-  const key = ['-s', SERVICE, '-a', account]
+/** `errSecItemNotFound`, as `security` ends with it. */
+const NOT_FOUND = 44
+
+function macKeychain(run: Run): Entries {
+  const keyOf = (account: string) => ['-s', SERVICE, '-a', account]
   return {
-    name: 'the macOS keychain',
-    read: async () => {
-      const { code, out } = await run(['security', 'find-generic-password', ...key, '-w'])
-      return code === 0 ? Buffer.from(out.trim(), 'base64').toString() : null
+    read: async (account) => {
+      const find = ['security', 'find-generic-password', ...keyOf(account), '-w'] as const
+      const { code, out, err } = await run(find)
+      if (code === NOT_FOUND) return null
+      if (code !== 0) throw new Unanswered(reasonIn(err))
+      return Buffer.from(out.trim(), 'base64').toString()
     },
-    write: async (text) => {
+    write: async (account, text) => {
       // `-i` reads the command from standard input: arguments would be visible to other processes.
       const encoded = Buffer.from(text).toString('base64')
-      const { code } = await run(
-        ['security', '-i'],
-        `add-generic-password -U ${key.join(' ')} -w ${encoded}\n`,
-      )
-      if (code !== 0) throw new Error('the keychain did not take the session')
+      const order = `add-generic-password -U ${keyOf(account).join(' ')} -w ${encoded}\n`
+      const { code, err } = await run(['security', '-i'], order)
+      if (code !== 0) throw new Unanswered(reasonIn(err))
     },
-    clear: async () => {
-      await run(['security', 'delete-generic-password', ...key])
+    clear: async (account) => {
+      const { code, err } = await run(['security', 'delete-generic-password', ...keyOf(account)])
+      if (code !== 0 && code !== NOT_FOUND) throw new Unanswered(reasonIn(err))
     },
   }
 }
 
-async function run(
-  command: string[],
-  input = '',
-): Promise<{ code: number; out: string; err: string }> {
-  const child = Bun.spawn(command, { stdin: new Blob([input]), stdout: 'pipe', stderr: 'pipe' })
-  const [out, err, code] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-    child.exited,
-  ])
-  return { code, out, err }
+const MAX_REASON = 200
+
+/** The first line of what the program printed; it names no secret. */
+function reasonIn(err: string): string {
+  return err.trim().split('\n')[0]?.slice(0, MAX_REASON) || 'it is locked, or refuses'
 }

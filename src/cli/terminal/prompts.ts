@@ -58,11 +58,18 @@ async function readStdin(host: Host): Promise<string> {
   )
 }
 
+/** Both ends: a question that nobody sees would wait forever. */
 export function hasTerminal({ streams }: Host): boolean {
-  return streams.stdin.isTTY === true
+  return streams.stdin.isTTY === true && streams.stderr.isTTY === true
 }
 
 function demandTerminal(host: Host, hint: string): void {
   if (!hasTerminal(host))
-    throw new CliError('terminal_required', 'there is no terminal to ask on', hint)
+    throw new CliError(
+      'terminal_required',
+      host.streams.stdin.isTTY === true
+        ? 'the question cannot be shown: standard error is no terminal'
+        : 'there is no terminal to ask on',
+      hint,
+    )
 }

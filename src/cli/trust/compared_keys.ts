@@ -18,18 +18,26 @@ type Invited = KeysOfPerson & { user_id: string }
 export async function demandComparison(
   context: Context,
   people: readonly Invited[],
-  members: ReadonlyMap<string, Member>,
+  { members, active }: { members: ReadonlyMap<string, Member>; active: ReadonlySet<string> },
   given: readonly string[] | undefined,
 ): Promise<void> {
   for (const person of people) {
     const member = members.get(person.user_id)
-    if (member) demandSame(person, member)
+    if (member) demandSame(person, member, active.has(person.user_id))
     else await demandCompared(context, person, given)
   }
 }
 
-function demandSame(person: Invited, member: Member): void {
+/** Members sign their new keys. Somebody who was only invited cannot: then the invitation is for the old keys. */
+function demandSame(person: Invited, member: Member, isActive: boolean): void {
   if (isSamePerson(person, member)) return
+  if (!isActive) {
+    throw new CliError(
+      'replaced_keys',
+      `${person.email} was invited with other keys than the server shows now; nothing was sealed to them`,
+      `run cloakroom workspace remove ${person.email}, compare fingerprints, and invite again`,
+    )
+  }
   throw new CliError(
     'unproven_key',
     `the server shows other keys of ${person.email} than those that were signed`,

@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process'
 import { connect } from 'node:net'
 import { z } from 'zod'
+import { endsWithin } from '../../platform/async/timeout.ts'
 import { isCompiled } from '../../platform/compiled.ts'
 import type { SealingKey } from '../session/session_seal.ts'
 import { CliError } from '../terminal/cli_error.ts'
@@ -12,6 +13,7 @@ import { ownSocket, socketPath } from './place.ts'
 type Env = Record<string, string | undefined>
 
 const TIMEOUT_MS = 2_000
+const START_LIMIT_MS = 5_000
 const MAX_ANSWER = 4_096
 
 const keyAnswer = z.object({ salt: z.base64(), key: z.base64(), until: z.number() })
@@ -60,10 +62,12 @@ async function startAgent(order: Order): Promise<void> {
     child.once('error', () => resolve(false))
   })
   child.stdin.end(JSON.stringify(order))
-  const isReady = await ready
+  const isReady = await endsWithin(START_LIMIT_MS, ready)
+  if (!isReady) child.kill('SIGKILL')
   child.stdout.destroy()
   child.unref()
-  if (!isReady) throw new CliError('failed', 'the agent that keeps the key did not start')
+  if (!isReady)
+    throw new CliError('failed', 'the process that keeps the key did not start within 5 seconds')
 }
 
 /** Null where nothing answers. @throws CliError `unsafe_socket` */

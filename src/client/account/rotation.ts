@@ -17,9 +17,9 @@ import {
   signLink,
 } from '../../sigchain/index.ts'
 import { type Api, ApiError, NO_CODE, openApi } from '../http/api.ts'
-import { ownId } from '../signed/chain.ts'
 import { type SignedToken, signedAgain, tokensSignedBy } from '../signed/kept_tokens.ts'
 import { type LeftToken, leftAs } from '../signed/rekey_tokens.ts'
+import { ownId } from '../signed/sign_change.ts'
 import { type OpenWorkspace, signerOf, signingOf } from '../vault.ts'
 import { type AccountKeys, wrapKeys } from './account_keys.ts'
 import type { Argon2id } from './argon2.ts'

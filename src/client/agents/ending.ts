@@ -13,7 +13,7 @@ import {
 import { isSignedId, type SignedText } from '../../sigchain/index.ts'
 import { emptying, openWriter } from '../environment.ts'
 import { type Api, ApiError } from '../http/api.ts'
-import type { Judge, Send } from '../signed/chain.ts'
+import type { Judge, Send } from '../signed/sign_change.ts'
 import type { Place } from '../signed/statements.ts'
 import type { OpenWorkspace } from '../vault.ts'
 import { revocationOf } from './tokens.ts'

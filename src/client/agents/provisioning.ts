@@ -5,9 +5,11 @@ import {
   provisionWorkloadToken,
 } from '../../features/agents/contract.ts'
 import { type Api, ApiError } from '../http/api.ts'
+import { requireRole } from '../signed/rights.ts'
 import type { Place } from '../signed/statements.ts'
 import { grantedBy, type OpenWorkspace, signerOf } from '../vault.ts'
-import { holderOf, type ListedToken, type TokenOwner } from './tokens.ts'
+import type { ListedToken } from './standing.ts'
+import { holderOf, type TokenOwner } from './tokens.ts'
 
 type Giving = { api: Api; workspace: OpenWorkspace }
 
@@ -22,7 +24,7 @@ export function isWithin(scope: Scope, { projectId, environment }: Place): boole
 /**
  * Of environments that it was granted: where that is signed, no server is asked.
  *
- * @throws ApiError `validation_error` for another one, UntrustedChain where the grant does not hold
+ * @throws ApiError `validation_error` for another one, EndedToken, UntrustedChain where the grant does not hold
  */
 export async function giveKeys(
   giving: Giving,
@@ -47,6 +49,7 @@ export async function provision(
   places: readonly Place[],
 ): Promise<void> {
   const signer = await signerOf(workspace)
+  if (signer) requireRole(signer.chain, workspace, signer.userId, 'agent.manage')
   for (let from = 0; from < places.length; from += MOST_TOKEN_ENVELOPES) {
     const some = places.slice(from, from + MOST_TOKEN_ENVELOPES)
     const body = await Promise.all(some.map((place) => grantedBy(signer, workspace, holder, place)))

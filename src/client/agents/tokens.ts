@@ -10,13 +10,13 @@ import {
   isSignedId,
   makeBinding,
   Refusal,
-  type SignedText,
   type TokenGrant,
-  verifyGrant,
 } from '../../sigchain/index.ts'
-import { UntrustedChain } from '../signed/chain.ts'
-import { type Place, type Signer, signGrant } from '../signed/statements.ts'
-import { grantEnvironment, type OpenWorkspace, signerOf } from '../vault.ts'
+import { verifyWithChain } from '../signed/reread.ts'
+import { requireRole } from '../signed/rights.ts'
+import { type Place, signGrant } from '../signed/statements.ts'
+import { grantEnvironment, type OpenWorkspace, signerOf, signingOf } from '../vault.ts'
+import { EndedToken, type ListedToken, type Standing, standingOf } from './standing.ts'
 
 /** Where there is nothing, the usual is meant. */
 export type TokenOrder = {
@@ -49,6 +49,7 @@ export async function makeToken(
   places: readonly Place[],
 ) {
   const signer = await signerOf(workspace)
+  if (signer) requireRole(signer.chain, workspace, signer.userId, 'agent.manage')
   const { kind, projectId, environment } = scope
   const { id, secret, text } = mintToken(kinds[kind].prefix, signer ? uuidv8() : uuidv7())
   const publicKey = toBase64(tokenKeyPair(id, secret).publicKey)
@@ -76,55 +77,63 @@ export async function makeToken(
   return { id, text, body: { token: { ...token, grant, binding } } }
 }
 
-export type ListedToken = { id: string; public_key: string; grant?: SignedText | null | undefined }
-
 /** Of whose token it is shown: an agent's, or of the workloads of a project. */
 export type TokenOwner = { agentId: string } | { projectId: string }
+
+type Labelled = ListedToken & { label: string }
 
 /**
  * What a token is sealed to: in a signed workspace by its grant, which is that owner's, and says where it may be used.
  *
- * @throws UntrustedChain
+ * @throws EndedToken, UntrustedChain
  */
-export async function holderOf(
-  workspace: OpenWorkspace,
-  token: ListedToken & { label: string },
-  owner: TokenOwner,
-) {
-  const signer = await signerOf(workspace)
+export async function holderOf(workspace: OpenWorkspace, token: Labelled, owner: TokenOwner) {
   const holder = { id: token.id, publicKey: token.public_key }
-  if (signer === null) return { ...holder, scope: null }
-  try {
-    const { project_id, environment, label } = await grantTo(signer, token, owner)
-    if (label !== token.label) throw notIts()
-    return { ...holder, scope: { projectId: project_id, environment } }
-  } catch (error) {
-    throw error instanceof Refusal ? new UntrustedChain(workspace, error.message, error) : error
-  }
+  const standing = await standingIn(workspace, token, owner)
+  if (standing === null) return { ...holder, scope: null }
+  if (standing.is !== 'granted') throw new EndedToken(token.label, standing)
+  const { project_id, environment } = standing.grant
+  return { ...holder, scope: { projectId: project_id, environment } }
+}
+
+/**
+ * Whether a token's grant holds, which is that owner's and has that label; null in a plain workspace.
+ *
+ * @throws UntrustedChain where no administrator signed what the server shows
+ */
+export async function standingIn(
+  workspace: OpenWorkspace,
+  token: Labelled,
+  owner: TokenOwner,
+): Promise<Standing | null> {
+  const signing = signingOf(workspace)
+  if (signing === null) return null
+  return verifyWithChain(signing.chains, workspace, async (chain) => {
+    const standing = await standingOf(chain, token)
+    if (standing.is !== 'ungranted') {
+      requireOwner(standing.grant, owner)
+      if (standing.grant.label !== token.label) throw notIts()
+    }
+    return standing
+  })
 }
 
 const notIts = () => new Refusal('mismatch', 'it was granted to another', 'the grant')
 
-/** The grant of a token that is that owner's. @throws Refusal */
-export async function grantTo(
-  signer: Pick<Signer, 'chain'>,
-  token: ListedToken,
-  owner: TokenOwner,
-) {
-  const grant = await grantOf(signer, token)
-  const { agent_id, project_id } = grant
+function requireOwner({ agent_id, project_id }: TokenGrant, owner: TokenOwner): void {
   const isOwned =
     'agentId' in owner
       ? agent_id === owner.agentId
       : agent_id === null && project_id === owner.projectId
   if (!isOwned) throw notIts()
-  return grant
 }
 
-/** @throws Refusal */
-export function grantOf({ chain }: Pick<Signer, 'chain'>, { id, public_key, grant }: ListedToken) {
-  if (!grant) throw new Refusal('form', 'there is none', 'the grant')
-  return verifyGrant(chain, grant, { id, publicKey: public_key }, new Date())
+/** The grant of a token that is that owner's. @throws EndedToken, Refusal */
+export async function grantTo(chain: Chain, token: Labelled, owner: TokenOwner) {
+  const standing = await standingOf(chain, token)
+  if (standing.is !== 'granted') throw new EndedToken(token.label, standing)
+  requireOwner(standing.grant, owner)
+  return standing.grant
 }
 
 /** What is signed so that tokens stay revoked, whatever the database says later; null where it was before. */

@@ -1,8 +1,9 @@
 /** The allowlist of a signed workspace: what changes it, and who signed each of its entries. */
 import { parseDomain } from '../../platform/net/domain.ts'
 import type { Chain, Link } from '../../sigchain/index.ts'
-import type { Chains, Said } from './chain.ts'
+import type { Chains } from './chain.ts'
 import type { Named } from './chain_notices.ts'
+import type { Said } from './sign_change.ts'
 
 type Change = { add?: readonly string[]; remove?: readonly string[] }
 

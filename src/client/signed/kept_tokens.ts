@@ -3,8 +3,7 @@
  * same again in the same call: the grant as it is, and the keys of the environments that it was verifiably given.
  */
 import { listProjects } from '../../features/projects/contract.ts'
-import { type Chain, Refusal, type TokenGrant } from '../../sigchain/index.ts'
-import { grantOf } from '../agents/tokens.ts'
+import type { Chain, TokenGrant } from '../../sigchain/index.ts'
 import type { Api } from '../http/api.ts'
 import { grantedBy, type OpenWorkspace, signerOf } from '../vault.ts'
 import {
@@ -45,18 +44,14 @@ function signersOf({ grant, provisioned }: Token): (string | null)[] {
 async function judge(chain: Chain, token: Token) {
   const verified = await verifiedOf(token, chain)
   const left = await leftOf(verified, chain)
-  const grant = token.grant ? await grantOf({ chain }, token).catch(refusedAsNull) : null
-  if (grant === null) return { held: null, left }
+  const { standing } = verified
+  if (standing?.is !== 'granted') return { held: null, left }
+  const { grant } = standing
   const places = verified.places.map(({ project_id: projectId, environment }) => ({
     projectId,
     environment,
   }))
   return { held: { token, grant, places }, left }
-}
-
-function refusedAsNull(error: unknown): null {
-  if (error instanceof Refusal) return null
-  throw error
 }
 
 /** What a token has, signed anew on the chain of now. */

@@ -1,7 +1,15 @@
 /** Leaving a workspace and declining an invitation to one: what people sign of themselves. It takes no key of the workspace. */
 import { isSignedId } from '../../sigchain/index.ts'
 import { ApiError } from '../http/api.ts'
-import { type Judge, ownId, type Send, type Signing, signChange, UntrustedChain } from './chain.ts'
+import { UntrustedChain } from './chain.ts'
+import {
+  FormerMember,
+  type Judge,
+  ownId,
+  type Send,
+  type Signing,
+  signChange,
+} from './sign_change.ts'
 
 /** @throws ApiError, UntrustedChain */
 export async function signOwnRemoval<T>(signing: Signing, send: Send<T>): Promise<T> {
@@ -31,7 +39,7 @@ export async function signDecline<T>(signing: Signing, send: Send<T>): Promise<T
 
 function isUnsigned(error: unknown): boolean {
   if (error instanceof ApiError) return UNSIGNED.includes(error.code)
-  return error instanceof UntrustedChain
+  return error instanceof UntrustedChain || error instanceof FormerMember
 }
 
 const UNSIGNED = ['link_refused', 'unverified_state', 'link_required']

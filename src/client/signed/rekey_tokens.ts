@@ -5,8 +5,15 @@
 import { listAgents, listAgentTokens, listWorkloadTokens } from '../../features/agents/contract.ts'
 import { fromBase64 } from '../../platform/crypto/encoding.ts'
 import { fingerprint } from '../../platform/crypto/fingerprint.ts'
-import { type Chain, Refusal, type SignedText, verifyEnvelope } from '../../sigchain/index.ts'
-import { grantOf } from '../agents/tokens.ts'
+import {
+  type Chain,
+  endOf,
+  Refusal,
+  type SignedText,
+  type TextOf,
+  verifyEnvelope,
+} from '../../sigchain/index.ts'
+import { type Standing, standingOf } from '../agents/standing.ts'
 import type { Api, CallResult } from '../http/api.ts'
 import { grantedBy, type OpenWorkspace } from '../vault.ts'
 import type { Signer } from './statements.ts'
@@ -66,39 +73,62 @@ export async function listTokens(
   return listed.flat()
 }
 
-type Verified = { token: Token; places: Provision[]; refused: Refusal[] }
+export type Verified = {
+  token: Token
+  /** Null in a plain workspace, and for a grant that nobody signed. */
+  standing: Standing | null
+  places: Provision[]
+  /** What nobody signed as the server shows it. What ended is not among it. */
+  refused: Refusal[]
+}
 
 /** Into which environments somebody signed that a token may be; without a chain the list is believed. */
 export async function verifiedOf(token: Token, chain: Chain | null): Promise<Verified> {
-  if (chain === null) return { token, places: token.provisioned, refused: [] }
+  if (chain === null) return { token, standing: null, places: token.provisioned, refused: [] }
   const refused: Refusal[] = []
+  const standing = await unlessRefused(refused, () => standingOf(chain, token))
   const places: Provision[] = []
-  const isGranted = await holds(refused, () => grantOf({ chain }, token))
-  for (const place of isGranted ? token.provisioned : []) {
-    if (await holds(refused, () => requireGranted(chain, token, place))) places.push(place)
+  if (standing?.is === 'granted') {
+    for (const place of token.provisioned) {
+      if (await unlessRefused(refused, () => isGranted(chain, token, place))) places.push(place)
+    }
   }
-  return { token, places, refused }
+  if (standing?.is === 'ungranted' && token.provisioned.length > 0)
+    refused.push(new Refusal('form', 'the token has keys, and no grant', 'the grant'))
+  return { token, standing, places, refused }
 }
 
-async function holds(refused: Refusal[], verify: () => Promise<unknown>): Promise<boolean> {
+async function unlessRefused<T>(refused: Refusal[], verify: () => Promise<T>): Promise<T | null> {
   try {
-    await verify()
-    return true
+    return await verify()
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
     refused.push(error)
-    return false
+    return null
   }
 }
 
-function requireGranted(
+/** False for what ended. @throws Refusal for what no administrator signed */
+async function isGranted(
   chain: Chain,
-  { id }: Token,
-  { statement = '', signature = '', ...place }: Provision,
-) {
-  const { project_id: projectId, environment, epoch } = place
-  const entry = { tokenId: id, projectId, environment, epoch, envelope: null }
-  return verifyEnvelope(chain, { statement, signature }, entry)
+  { id: tokenId }: Token,
+  { statement = '', signature = '', project_id: projectId, environment, epoch }: Provision,
+): Promise<boolean> {
+  const entry = { tokenId, projectId, environment, epoch, envelope: null }
+  const signed = { statement, signature }
+  try {
+    await verifyEnvelope(chain, signed, entry)
+    return true
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    const isMeant = (text: TextOf<'envelope'>) =>
+      text.token_id === tokenId &&
+      text.project_id === projectId &&
+      text.environment === environment &&
+      text.epoch === epoch
+    if (await endOf('envelope', chain, signed, { refusal: error, isMeant })) return false
+    throw error
+  }
 }
 
 async function sealFor(

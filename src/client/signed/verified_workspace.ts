@@ -6,11 +6,11 @@ import { listAllowlist } from '../../features/allowlist/contract.ts'
 import { listEnvironments, listProjects } from '../../features/projects/contract.ts'
 import { listMembers } from '../../features/workspaces/contract.ts'
 import type { Chain, Member } from '../../sigchain/index.ts'
-import { grantOf } from '../agents/tokens.ts'
+import { reasonOfEnd } from '../agents/standing.ts'
 import { readEnvironment } from '../environment.ts'
 import { type Api, ApiError } from '../http/api.ts'
 import type { OpenWorkspace } from '../vault.ts'
-import { UntrustedChain } from './chain.ts'
+import { type Chains, UntrustedChain } from './chain.ts'
 import { leftAs, listTokens, type Token, verifiedOf } from './rekey_tokens.ts'
 
 export type CheckedEnvironment = {
@@ -33,8 +33,27 @@ export type CheckedToken = {
   why: string | null
 }
 
-/** `tokens` is null for who may not list them. @throws ApiError */
-export async function checkWorkspace(api: Api, workspace: OpenWorkspace, chain: Chain) {
+/** A chain and lists that are read one after the other may differ: everything is read again then. */
+const MOST_READS = 3
+
+/** Everything by the chain as it is now, with what the server lists otherwise. @throws ApiError, UntrustedChain */
+export async function verifyWorkspace(api: Api, workspace: OpenWorkspace, chains: Chains) {
+  for (let reads = 1; ; reads += 1) {
+    const chain = await (reads === 1 ? chains.of(workspace) : chains.continued(workspace))
+    const [checked, differences] = await Promise.all([
+      checkWorkspace(api, workspace, chain),
+      differencesFrom(api, chain),
+    ])
+    const isSound =
+      differences.length === 0 &&
+      checked.environments.every(({ fault }) => fault === null) &&
+      (checked.tokens ?? []).every(({ verdict }) => verdict !== 'refused')
+    if (isSound || reads === MOST_READS) return { ...checked, differences, chain }
+  }
+}
+
+/** `tokens` is null for people who may not list them. @throws ApiError */
+async function checkWorkspace(api: Api, workspace: OpenWorkspace, chain: Chain) {
   const query = { workspace_id: workspace.id }
   const projects = await api.list(listProjects, { query })
   const environments: CheckedEnvironment[] = []
@@ -84,18 +103,23 @@ async function checkTokens(
 }
 
 async function checkToken(chain: Chain, token: Token): Promise<CheckedToken> {
-  const { refused } = await verifiedOf(token, chain)
-  const label = refused.length === 0 ? (await grantOf({ chain }, token)).label : token.label
-  const other = label === token.label ? [] : [`the server calls it ${token.label}`]
-  const why = [...refused.map(({ message }) => message), ...other].join('; ')
-  const { id, creator: granted_by, fingerprint } = await leftAs(token, why, chain)
-  const broken = token.grant || token.provisioned.length > 0 ? 'refused' : 'not granted'
-  const verdict = why === '' ? 'verified' : broken
-  return { id, label, granted_by, fingerprint, verdict, why: why || null }
+  const { refused, standing } = await verifiedOf(token, chain)
+  const { label } = standing !== null && 'grant' in standing ? standing.grant : token
+  const faults = [
+    ...refused.map(({ message }) => message),
+    ...(standing?.is === 'ended'
+      ? [`the server shows it as active, and it ended: ${reasonOfEnd(standing.end)}`]
+      : []),
+    ...(label === token.label ? [] : [`the server calls it ${token.label}`]),
+  ]
+  const why = faults.join('; ') || (standing?.is === 'ungranted' ? 'it has no signed grant' : null)
+  const { id, creator: granted_by, fingerprint } = await leftAs(token, why ?? '', chain)
+  const sound = standing?.is === 'ungranted' ? 'not granted' : 'verified'
+  return { id, label, granted_by, fingerprint, verdict: faults.length > 0 ? 'refused' : sound, why }
 }
 
 /** What the server lists otherwise than it was signed. Nothing is done by these lists. */
-export async function differencesFrom(api: Api, chain: Chain): Promise<string[]> {
+async function differencesFrom(api: Api, chain: Chain): Promise<string[]> {
   const params = { workspace_id: chain.workspaceId }
   const [members, allowlist] = await Promise.all([
     api.list(listMembers, { params }),

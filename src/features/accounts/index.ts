@@ -22,14 +22,8 @@ import { giveNewKeys } from './new_keys.ts'
 import { findUserByEmail, getUser, showKeys, showUser } from './queries.ts'
 import { recoverAccount, showRecoveryCopy } from './recovery.ts'
 import { registerPerson } from './registration.ts'
-import {
-  findSessionOf,
-  revokeSession,
-  rotateTokens,
-  SESSION_SECONDS,
-  type SessionTokens,
-  selectSessions,
-} from './sessions.ts'
+import { SESSION_SECONDS, type SessionTokens } from './session_tokens.ts'
+import { findSessionOf, revokeSession, rotateTokens, selectSessions } from './sessions.ts'
 
 export { type AccountServices, openAccountServices } from './account_services.ts'
 export { overtaken, requireProof } from './credential_change.ts'

@@ -1,36 +1,20 @@
 /**
  * Sessions (protocol 5.1): an access token for 15 minutes and a refresh token for 30 days, which is
  * rotated. A refresh token that comes back after its rotation was copied, so the whole
- * session ends; within ten seconds it is taken for a race of the client with itself. The database's
- * clock decides, and its rows hold MACs of verifiers, which are no tokens.
+ * session ends. Within ten seconds its answer was lost, or the client races with itself: then it gets the same successor
+ * again. The database's clock decides, and its rows hold MACs of verifiers, which are no tokens.
  */
 import { and, desc, eq, gt, isNull, lt, max, ne, notExists, type SQL, sql } from 'drizzle-orm'
 import type { Pepper } from '../../platform/crypto/pepper.ts'
-import {
-  mintToken,
-  type ParsedToken,
-  parseToken,
-  presentedVerifier,
-  tokenAuth,
-  verifierOf,
-} from '../../platform/crypto/token.ts'
+import { type ParsedToken, parseToken, presentedVerifier } from '../../platform/crypto/token.ts'
 import type { Database, Transaction } from '../../platform/db/open.ts'
 import { sessions, sessionTokens } from '../../platform/db/schema/index.ts'
 import { Fault } from '../../platform/fault.ts'
+import { issuedFrom, issueTokens, type SessionTokens, type Within } from './session_tokens.ts'
 
-/** As long as nothing of a session is exchanged. */
-export const SESSION_SECONDS = 2_592_000
-
-const ACCESS_LIFE = sql`now() + interval '15 minutes'`
-const REFRESH_LIFE = sql`now() + make_interval(secs => ${SESSION_SECONDS})`
 const GRACE = sql`now() - interval '10 seconds'`
 
 const MAX_USER_AGENT = 256
-
-export type SessionTokens = { access: string; refresh: string; expires_at: Date }
-
-/** A transaction, and the key that rows of sessions are made under. */
-type Within = { tx: Transaction; pepper: Pepper }
 
 /** Whose a session is, and what opened it: a session of a passkey ends with that. */
 export type Opener = { userId: string; userAgent: string; passkeyId: string | null }
@@ -44,7 +28,7 @@ export async function startSession(
   const sessionId = Bun.randomUUIDv7()
   const row = { id: sessionId, userId, passkeyId, userAgent: printable(userAgent) }
   await tx.insert(sessions).values(row)
-  return issueTokens({ tx, pepper }, { sessionId, userId })
+  return issueTokens({ tx, pepper }, { sessionId, userId }, null)
 }
 
 /** A header may hold what breaks a line or drives a terminal. */
@@ -60,32 +44,10 @@ async function deleteDeadSessions(tx: Transaction, userId: string): Promise<void
   await tx.delete(sessions).where(and(eq(sessions.userId, userId), notExists(liveTokens)))
 }
 
-async function issueTokens(
-  { tx, pepper }: Within,
-  { sessionId, userId }: { sessionId: string; userId: string },
-): Promise<SessionTokens> {
-  const access = mintToken('ses')
-  const refresh = mintToken('ref')
-  const row = (kind: 'ses' | 'ref', { id, secret }: typeof access) => {
-    const verifier = verifierOf(tokenAuth(id, secret))
-    return { id, sessionId, verifier: pepper.sealVerifier({ kind, id, ownerId: userId }, verifier) }
-  }
-  const issued = await tx
-    .insert(sessionTokens)
-    .values([
-      { ...row('ses', access), kind: 'access', expiresAt: ACCESS_LIFE },
-      { ...row('ref', refresh), kind: 'refresh', expiresAt: REFRESH_LIFE },
-    ])
-    .returning({ kind: sessionTokens.kind, expiresAt: sessionTokens.expiresAt })
-  const expiresAt = issued.find(({ kind }) => kind === 'access')?.expiresAt
-  if (!expiresAt) throw new Error('an access token has no expiry')
-  return { access: access.text, refresh: refresh.text, expires_at: expiresAt }
-}
-
 /**
- * Exchanges a refresh token for new tokens. Of two that race, one gets them.
+ * Exchanges a refresh token for new tokens; the same ones again within ten seconds.
  *
- * @throws Fault `invalid_token`; `conflict` when it was rotated within the last ten seconds
+ * @throws Fault `invalid_token`; `conflict` where these were exchanged themselves by then
  */
 export async function rotateTokens(
   { db, pepper }: { db: Database; pepper: Pepper },
@@ -109,7 +71,7 @@ async function rotateWithin(
   const found = await lockRefreshToken({ tx, pepper }, token)
   if (!found) return 'refused'
   const { sessionId, userId, rotated } = found
-  if (rotated === 'lately') return 'raced'
+  if (rotated === 'lately') return (await issuedFrom({ tx, pepper }, found, token)) ?? 'raced'
   if (rotated === 'before') {
     await revokeSessions(tx, eq(sessions.id, sessionId))
     return 'refused'
@@ -122,7 +84,7 @@ async function rotateWithin(
   await tx
     .delete(sessionTokens)
     .where(and(eq(sessionTokens.sessionId, sessionId), lt(sessionTokens.expiresAt, sql`now()`)))
-  return issueTokens({ tx, pepper }, { sessionId, userId })
+  return issueTokens({ tx, pepper }, { sessionId, userId }, token)
 }
 
 /** The row of a live refresh token, locked: a rival sees what became of it, not what it was. */

@@ -1,8 +1,9 @@
 /**
- * What somebody signed about tokens ends when they are removed, or no administrator any more. Who does it may
- * sign anew in the same call what is to stay. The rest is deleted, so that lists show what is.
+ * Tokens end when the administrator who granted them is removed, demoted, or gets new keys. Whoever makes that change can
+ * sign again, in the same call, what is to stay. A token that ends is revoked like any other: its row and its grant stay,
+ * so that clients can prove from the chain why it ended.
  */
-import { and, eq, inArray, notInArray, sql } from 'drizzle-orm'
+import { and, eq, inArray, isNull, notInArray, or, type SQLWrapper, sql } from 'drizzle-orm'
 import type { Transaction } from '../../platform/db/open.ts'
 import { agents, tokenEnvelopes, tokenGrants, tokens } from '../../platform/db/schema/index.ts'
 import { Fault } from '../../platform/fault.ts'
@@ -19,38 +20,50 @@ import type { KeptGrants } from './shapes.ts'
 type Ending = { workspaceId: string; userId: string; kept: KeptGrants }
 
 /**
- * Ends what a person signed, but for grants that are signed anew (`keepGrants` follows). Returns what to record:
- * live tokens that can do nothing any more.
+ * Revokes the tokens that a person granted, except those that `kept` grants again (`keepGrants` follows), and deletes all
+ * envelopes that the person signed. Returns the audit records.
  */
 export async function endGrants(
   tx: Transaction,
   { workspaceId, userId, kept }: Ending,
 ): Promise<Change[]> {
-  const signedAnew = kept.flatMap(({ token_id, grant }) => (grant ? [token_id] : []))
-  const ended = await tx
-    .delete(tokenGrants)
+  const grantedAgain = kept.flatMap(({ token_id, grant }) => (grant ? [token_id] : []))
+  const granted = tx
+    .select({ id: tokenGrants.tokenId })
+    .from(tokenGrants)
     .where(
       and(
         eq(tokenGrants.workspaceId, workspaceId),
         sql`${tokenGrants.statement}::json ->> 'signer' = ${userId}`,
-        signedAnew.length > 0 ? notInArray(tokenGrants.tokenId, signedAnew) : undefined,
+        grantedAgain.length > 0 ? notInArray(tokenGrants.tokenId, grantedAgain) : undefined,
       ),
     )
-    .returning({ id: tokenGrants.tokenId })
+  const live = await selectTokens(tx, workspaceId, granted)
+  const ended = await tx
+    .update(tokens)
+    .set({ revokedAt: sql`now()` })
+    .where(
+      and(
+        eq(tokens.workspaceId, workspaceId),
+        inArray(tokens.id, granted),
+        isNull(tokens.revokedAt),
+      ),
+    )
+    .returning({ id: tokens.id })
+  const ids = ended.map(({ id }) => id)
   await tx
     .delete(tokenEnvelopes)
     .where(
       and(
         eq(tokenEnvelopes.workspaceId, workspaceId),
-        sql`${tokenEnvelopes.statement}::json ->> 'signer' = ${userId}`,
+        or(
+          sql`${tokenEnvelopes.statement}::json ->> 'signer' = ${userId}`,
+          ids.length > 0 ? inArray(tokenEnvelopes.tokenId, ids) : undefined,
+        ),
       ),
     )
-  if (ended.length === 0) return []
-  const ids = ended.map(({ id }) => id)
-  await tx.delete(tokenEnvelopes).where(inArray(tokenEnvelopes.tokenId, ids))
-  const live = await selectTokens(tx, workspaceId, ids)
   return live.map((token) => ({
-    action: 'token.grant_removed',
+    action: 'token.revoked',
     ...aboutToken(token, token.agent),
     projectId: token.projectId ?? undefined,
     environment: token.environment ?? undefined,
@@ -84,13 +97,13 @@ export async function keepGrants(
   }
 }
 
-/** Those that live. */
-async function selectTokens(tx: Transaction, workspaceId: string, ids: readonly string[]) {
+/** Live ones. */
+async function selectTokens(tx: Transaction, workspaceId: string, ids: string[] | SQLWrapper) {
   const rows = await tx
     .select({ token: tokens, name: agents.name })
     .from(tokens)
     .leftJoin(agents, eq(agents.id, tokens.agentId))
-    .where(and(eq(tokens.workspaceId, workspaceId), inArray(tokens.id, [...ids]), isActive))
+    .where(and(eq(tokens.workspaceId, workspaceId), inArray(tokens.id, ids), isActive))
   return rows.map(({ token, name }) => ({
     ...token,
     agent: token.agentId === null ? null : { id: token.agentId, name: name ?? '' },

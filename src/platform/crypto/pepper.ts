@@ -26,6 +26,7 @@ const UUID_LENGTH = u32be(16)
 const NIL_UUID = '00000000-0000-0000-0000-000000000000'
 const NO_TOKEN: TokenIdentity = { kind: 'agt', id: NIL_UUID, ownerId: NIL_UUID }
 const LABEL = 'cloakroom/v2/token-pepper'
+const SUCCESSOR_LABEL = 'cloakroom/v3/session-successor'
 
 /** The entries of SECRET_KEY, a list separated by commas: the first makes, all are tried. */
 export function secretKeysOf(secretKey: string): [first: string, ...others: string[]] {
@@ -77,6 +78,25 @@ export class Pepper {
     const fits = given.length === expected.length && timingSafeEqual(given, expected)
     if (!fits || !key || token === null) return 'wrong'
     return key === this.#first ? 'current' : 'older'
+  }
+
+  /**
+   * The secret of a token that follows another one: the same whenever it is asked for, and only from the server, so that a
+   * lost answer can be repeated. Made under the first key, or under the one that the stored row names; null where that is
+   * gone.
+   */
+  deriveSuccessor(
+    { kind, id }: Pick<TokenIdentity, 'kind' | 'id'>,
+    secret: Uint8Array,
+    stored?: Uint8Array,
+  ): Bytes | null {
+    const named = stored && this.#keys.get(stored.subarray(0, KEY_ID_BYTES).toHex())
+    const key = stored ? named : this.#first
+    if (!key) return null
+    const mac = createHmac('sha256', key.key).update(lp(SUCCESSOR_LABEL)).update(lp(kind))
+    return new Uint8Array(
+      mac.update(UUID_LENGTH).update(uuidToBytes(id)).update(lp(secret)).digest(),
+    )
   }
 
   /**

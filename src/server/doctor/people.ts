@@ -117,8 +117,11 @@ async function checkUnsigned(patient: Patient): Promise<Found> {
   if (tokens + envelopes + secrets === 0) return well('all rows of signed workspaces are signed')
   return {
     level: 'warn',
-    said: `in signed workspaces nobody signed ${count(tokens, 'token')}, ${count(envelopes, 'envelope')} and ${count(secrets, 'secret')} with ${secrets === 1 ? 'its policy' : 'their policies'}: they are refused`,
-    todo: 'find out who wrote them; members remove them, or store them anew',
+    said: `in signed workspaces ${count(tokens, 'token')}, ${count(envelopes, 'envelope')} and ${count(secrets, 'secret')} have no signature: they are refused`,
+    todo:
+      envelopes + secrets === 0
+        ? 'have an admin revoke these tokens and issue new ones: cloakroom token issue'
+        : 'find out who wrote to the database; have members delete these secrets, or store them again',
   }
 }
 

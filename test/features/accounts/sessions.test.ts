@@ -11,6 +11,7 @@ import {
 } from '../../../src/features/accounts/contract.ts'
 import { rotateTokens } from '../../../src/features/accounts/sessions.ts'
 import { authenticateSession } from '../../../src/identity/authenticate.ts'
+import { Pepper } from '../../../src/platform/crypto/pepper.ts'
 import { formatToken, mintToken, parseToken } from '../../../src/platform/crypto/token.ts'
 import type { Database } from '../../../src/platform/db/open.ts'
 import { sessions, sessionTokens } from '../../../src/platform/db/schema/index.ts'
@@ -136,16 +137,38 @@ describe('refresh', () => {
     expect(JSON.stringify(answer.body)).not.toContain(first)
   })
 
-  test('again within ten seconds is a conflict that changes nothing', async () => {
+  test('again within ten seconds answers the same tokens and changes nothing', async () => {
+    const { refresh: first } = await logInAs(app, ada)
+    const next = await context(first)
+    await age(first, 'rotatedAt', '8 seconds')
+    const again = await writesNothing(app, () => context(first))
+    expect(said(again)).toEqual(said(next))
+    const { access } = (next.body as { data: { access: string } }).data
+    expect(await statusOf(access)).toBe(200)
+  })
+
+  test('again, after the new refresh token was exchanged too, is a conflict that changes nothing', async () => {
     const { refresh: first } = await logInAs(app, ada)
     const next = await app.as().call(refresh, { body: { refresh: first } })
-    await age(first, 'rotatedAt', '8 seconds')
+    const last = await app.as().call(refresh, { body: { refresh: next.refresh } })
     const again = await writesNothing(app, () => context(first))
     expect(said(again)).toEqual(
       refusal('conflict', { message: 'The refresh token was exchanged a moment ago.' }),
     )
-    expect(await statusOf(next.access)).toBe(200)
-    expect((await context(next.refresh)).status).toBe(200)
+    expect(await statusOf(last.access)).toBe(200)
+    expect((await context(last.refresh)).status).toBe(200)
+  })
+
+  test('gives tokens that nobody can derive from the old one without the server', async () => {
+    const { refresh: first } = await logInAs(app, ada)
+    const next = await app.as().call(refresh, { body: { refresh: first } })
+    const [old, made] = [parseToken(first), parseToken(next.refresh)]
+    const other = Pepper.parse('another-secret-key-another-secret-key')
+    const guess = other.deriveSuccessor(
+      { kind: 'ref', id: made?.id ?? '' },
+      old?.secret ?? new Uint8Array(),
+    )
+    expect(guess).not.toEqual(new Uint8Array(made?.secret ?? []))
   })
 
   test('again later ends the session with every token of it', async () => {
@@ -162,7 +185,9 @@ describe('refresh', () => {
   test('raced for gives one successor', async () => {
     const { token, refresh: first } = await logInAs(app, ada)
     const answers = await Promise.all(Array.from({ length: 6 }, () => context(first)))
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409, 409, 409])
+    const [first200] = answers as [Answer, ...Answer[]]
+    expect(first200.status).toBe(200)
+    for (const answer of answers) expect(said(answer)).toEqual(said(first200))
     expect(await statusOf(token)).toBe(200)
   })
 

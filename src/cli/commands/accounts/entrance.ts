@@ -12,11 +12,12 @@ import {
 import type { entranceOptions } from '../../catalogue/options.ts'
 import type { Action, OptionValues } from '../../command.ts'
 import type { Context } from '../../context.ts'
+import { demandWritable } from '../../files/replace.ts'
 import { usualList } from '../../session/chosen.ts'
 import { takeNewKeys } from '../../session/next_keys.ts'
 import { forgetOwnValues, type Holder, openOwnValues } from '../../session/own_values.ts'
 import type { SessionStore } from '../../session/session_store.ts'
-import { globalFile, updateFile } from '../../settings.ts'
+import { configDirectory, globalFile, updateFile } from '../../settings.ts'
 import { askSecret } from '../../terminal/prompts.ts'
 import { openKnownChains } from '../../trust/known_chains.ts'
 import { learnKeys, openKnownNames } from '../../trust/known_names.ts'
@@ -47,9 +48,11 @@ export const register: Action<typeof entranceOptions> = async (context, [email =
     code,
     argon2id,
   )
-  if (known) openKnownChains(context.env, server).remember(workspaceId, known)
-  openKnownNames(context.env, server).accept(usualList({ email }), '', [workspaceId])
-  const entered = await enter(context, place, password)
+  const entered = await orShowRecoveryKey(context, recoveryKey, async () => {
+    if (known) openKnownChains(context.env, server).remember(workspaceId, known)
+    openKnownNames(context.env, server).accept(usualList({ email }), '', [workspaceId])
+    return enter(context, place, password)
+  })
   showEntered(context, entered, recoveryKey)
   context.output.say('Welcome. Your keys were made here; the server cannot read them.')
   showRecoveryKey(context, recoveryKey)
@@ -74,12 +77,27 @@ export const recover: Action<typeof entranceOptions> = async (context, [email = 
   const password = await readNewPassword(context, options, email)
   const place = await placeFor(context, email, options)
   const next = await recoverAccount(server, email, given, password, context.host.argon2id)
-  showEntered(context, await enter(context, place, password), next)
+  const entered = await orShowRecoveryKey(context, next, () => enter(context, place, password))
+  showEntered(context, entered, next)
   context.output.say(
     'The password is changed; all other sessions have ended, and passkeys are removed.',
   )
   showRecoveryKey(context, next)
   return undefined
+}
+
+/** The server has it, and shows it to nobody: what fails afterwards must not lose it. */
+async function orShowRecoveryKey<T>(
+  { output }: Context,
+  recoveryKey: string,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    output.warn('The server did it. Keep this recovery key, then run: cloakroom login', recoveryKey)
+    throw error
+  }
 }
 
 function showEntered({ output }: Context, entered: Entered, recoveryKey: string): void {
@@ -91,6 +109,7 @@ type Place = { account: Account; store: SessionStore; known: Registry }
 
 /** Asks for what keeping the session takes before the server is asked for anything. @throws CliError */
 async function placeFor(context: Context, email: string, options: EntranceOptions): Promise<Place> {
+  demandWritable(configDirectory(context.env))
   const known = await context.accounts.registry()
   const person = { server: await context.server(), email }
   const { slot } = accountOf(known, person) ?? { slot: freeSlot(known) }

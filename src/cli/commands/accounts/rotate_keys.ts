@@ -16,9 +16,11 @@ import type { rotateKeysOptions } from '../../catalogue/options.ts'
 import type { Action } from '../../command.ts'
 import type { Context } from '../../context.ts'
 import { keptAmong } from '../../ending_tokens.ts'
+import { demandWritable } from '../../files/replace.ts'
 import { namesOfWorkspaces } from '../../session/chosen.ts'
 import { keepNext, nextOf, takeNext, warnRecoveryKey } from '../../session/next_keys.ts'
 import type { Session } from '../../session/session.ts'
+import { configDirectory } from '../../settings.ts'
 import { CliError } from '../../terminal/cli_error.ts'
 import { confirmed } from '../../terminal/confirmed.ts'
 import { withPassword } from './credentials.ts'
@@ -28,6 +30,7 @@ type Tokens = Awaited<ReturnType<typeof ownTokens>>
 
 export const rotate: Action<typeof rotateKeysOptions> = async (context, _, options) => {
   const session = await context.session()
+  demandWritable(configDirectory(context.env))
   const { email, server } = session
   const gone = options.without ?? []
   await demandAll(session, gone)
@@ -51,7 +54,11 @@ export const rotate: Action<typeof rotateKeysOptions> = async (context, _, optio
       await keepNext(session, waiting)
       throw error
     })
-  await takeNext(session, next, context.output.warn)
+  await takeNext(session, next, context.output.warn).catch((error: unknown) => {
+    if (!(error instanceof CliError)) throw error
+    // They are kept with the session since before the call.
+    context.output.warn(`The new keys are used from the next command on: ${error.message}.`)
+  })
   for (const id of gone) session.knownNames.forget(id)
   for (const { name } of invitations) {
     context.output.warn(

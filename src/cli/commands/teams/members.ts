@@ -44,7 +44,7 @@ export const invite: Action<typeof inviteOptions> = async (context, emails, opti
     Promise.all(emails.map((email) => keysOf(scope.session, email))),
     activeMembers(placeOf(scope)),
   ])
-  const able = await trusted(context, scope, people, options)
+  const able = await trusted(context, scope, people, { ...options, active })
   const outcome = able.length === 0 ? [] : await inviteTo(placeOf(scope), able, role, active)
   const unable = people.filter((person) => !able.includes(person))
   const refused = unable.map(({ email }) => ({ email, status: 'no_signing_key' }))
@@ -57,7 +57,11 @@ async function trusted(
   context: Context,
   { session, workspace }: WorkspaceScope,
   people: readonly Person[],
-  { acceptChangedKeys = false, fingerprint }: InviteOptions,
+  {
+    acceptChangedKeys = false,
+    fingerprint,
+    active,
+  }: InviteOptions & { active: ReadonlySet<string> },
 ): Promise<Person[]> {
   if (!isSignedId(workspace.id)) {
     await checkKnownKeys(context, session, people, acceptChangedKeys)
@@ -67,7 +71,7 @@ async function trusted(
   const able = people.filter(
     ({ user_id, signing_key }) => signing_key !== null || members.has(user_id),
   )
-  await demandComparison(context, able, members, fingerprint)
+  await demandComparison(context, able, { members, active }, fingerprint)
   return able
 }
 

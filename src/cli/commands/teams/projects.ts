@@ -13,6 +13,7 @@ import { bindFolder } from '../../accounts/registry.ts'
 import type { confirmOptions } from '../../catalogue/options.ts'
 import type { Action } from '../../command.ts'
 import type { Context } from '../../context.ts'
+import { demandReplaceable, demandRoom } from '../../files/replace.ts'
 import { endingIn } from '../../revoking.ts'
 import {
   chosenWorkspace,
@@ -31,6 +32,7 @@ import { openTrustedFolders } from '../../trust/trusted_folders.ts'
 
 /** Makes or chooses a project for this directory and writes the project file. */
 export const init: Action = async (context, [name = '']) => {
+  demandProjectFolder(context)
   const scope = await chosenWorkspace(context)
   const projects = await projectsOf(scope)
   const known = projects.some((project) => project.name === name)
@@ -55,6 +57,13 @@ export const link: Action = async (context, [name = '']) => {
     workspace: scope.workspace.name,
   })
   return undefined
+}
+
+/** Before a project is made for this folder. @throws CliError */
+function demandProjectFolder({ cwd }: Context): void {
+  const path = join(cwd, PROJECT_FILE)
+  demandReplaceable(path)
+  demandRoom(path, 1)
 }
 
 /** Here, with the server that was just talked to: so the folder is trusted with it, and is this account's. */
@@ -134,7 +143,10 @@ export const rename: Action = async (context, [named = '', name = '']) => {
   const project = await findProject(scope, named)
   await change(scope, project, { name })
   remembered(scope, { ...project, name })
-  const here = followRename(context, scope, { from: project.name, to: name })
+  let here: string | null = null
+  scope.session.writes.remember(() => {
+    here = followRename(context, scope, { from: project.name, to: name })
+  })
   context.output.done(
     `${project.name} is ${name} now.`,
     { id: project.id, project: name, renamed_from: project.name },

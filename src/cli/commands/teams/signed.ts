@@ -2,11 +2,7 @@
 import { UntrustedChain } from '../../../client/signed/chain.ts'
 import { inWords } from '../../../client/signed/link_in_words.ts'
 import { hashInGroups } from '../../../client/signed/trust.ts'
-import {
-  type CheckedToken,
-  checkWorkspace,
-  differencesFrom,
-} from '../../../client/signed/verified_workspace.ts'
+import { type CheckedToken, verifyWorkspace } from '../../../client/signed/verified_workspace.ts'
 import type { WorkspaceEntry } from '../../../client/workspaces.ts'
 import {
   type Chain,
@@ -43,11 +39,11 @@ export const verify: Action = async (context) => {
   const { session, workspace } = place
   demandSigned(workspace)
   try {
-    const chain = await session.chains.of(workspace)
-    const work = checkedBy(place, chain)
+    const { epoch } = await session.chains.of(workspace)
+    const work = checkedBy(place, epoch)
     const checked = await context.output.during('reading and verifying everything', work)
-    const faults = [...(await faultsOf(place, chain)), ...faultsIn(checked)]
-    await show(context, workspace, chain, { ...checked, faults })
+    const faults = [...faultsOf(place), ...checked.differences, ...faultsIn(checked)]
+    await show(context, workspace, checked.chain, { ...checked, faults })
     return faults.length === 0 ? 0 : 1
   } catch (error) {
     if (!(error instanceof UntrustedChain)) throw error
@@ -56,23 +52,24 @@ export const verify: Action = async (context) => {
   }
 }
 
-type Checked = Awaited<ReturnType<typeof checkWorkspace>>
+type Checked = Awaited<ReturnType<typeof verifyWorkspace>>
 
 /** What needs no key is checked of one that does not open, too. */
-function checkedBy({ session, workspace }: Place, chain: Chain): Promise<Checked> {
+function checkedBy({ session, workspace }: Place, epoch: number): Promise<Checked> {
   const { shown, id, name } = workspace
   const signing = { chains: session.chains, workspace, identity: session.identity }
-  const unopened = { id, name, epoch: chain.epoch, key: new Uint8Array(), signing }
-  return checkWorkspace(session.api, shown ?? unopened, chain)
+  const unopened = { id, name, epoch, key: new Uint8Array(), signing }
+  return verifyWorkspace(session.api, shown ?? unopened, session.chains)
 }
 
-async function faultsOf(place: Place, chain: Chain): Promise<string[]> {
-  const { fault, shown } = place.workspace
-  const keys = shown ? [] : ['its key does not open with your private key']
-  return [...(fault ? [fault.message] : keys), ...(await differencesFrom(place.session.api, chain))]
+function faultsOf({ workspace: { fault, shown } }: Place): string[] {
+  if (fault) return [fault.message]
+  return shown ? [] : ['its key does not open with your private key']
 }
 
-function faultsIn({ environments, tokens }: Checked): string[] {
+type Listed = Pick<Checked, 'environments' | 'tokens'>
+
+function faultsIn({ environments, tokens }: Listed): string[] {
   const ofTokens = (tokens ?? []).filter(({ verdict }) => verdict === 'refused')
   return [
     ...environments.flatMap(({ project, environment, fault }) =>
@@ -89,7 +86,7 @@ async function show(
   { output }: Context,
   { name }: WorkspaceEntry,
   chain: Chain,
-  { environments, tokens, faults }: Checked & { faults: readonly string[] },
+  { environments, tokens, faults }: Listed & { faults: readonly string[] },
 ): Promise<void> {
   const people = [...chain.members.values()]
   const members = await Promise.all(
@@ -124,7 +121,7 @@ async function show(
   if (tokens) output.table(tokens, ['label', 'id', 'granted_by', 'fingerprint', 'verdict'])
 }
 
-function summaryOf(members: number, { environments, tokens }: Checked): string {
+function summaryOf(members: number, { environments, tokens }: Listed): string {
   const written = environments.filter(({ revision }) => revision > 0).length
   const count = (wanted: CheckedToken['verdict']) =>
     counted((tokens ?? []).filter(({ verdict }) => verdict === wanted).length, 'token')

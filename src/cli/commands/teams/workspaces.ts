@@ -1,8 +1,9 @@
 /** Workspaces: making, naming and ending them, and what one is invited to. */
 import { ApiError } from '../../../client/http/api.ts'
-import { ownId, UntrustedChain } from '../../../client/signed/chain.ts'
+import { UntrustedChain } from '../../../client/signed/chain.ts'
 import { newSignedWorkspace } from '../../../client/signed/new_workspace.ts'
 import { signDecline } from '../../../client/signed/own_removal.ts'
+import { ownId } from '../../../client/signed/sign_change.ts'
 import type { WorkspaceEntry } from '../../../client/workspaces.ts'
 import { getMe } from '../../../features/accounts/contract.ts'
 import { listAgents } from '../../../features/agents/contract.ts'
@@ -61,7 +62,8 @@ export const create: Action = async (context, [name = '']) => {
   const { order, known } = await newSignedWorkspace(session.publicKey, await founderOf(session))
   const body = { name, ...order }
   await session.api.call(createWorkspaceEndpoint, { body })
-  openKnownChains(context.env, session.server).remember(order.id, known)
+  const chains = openKnownChains(context.env, session.server)
+  session.writes.remember(() => chains.remember(order.id, known))
   session.knownNames.accept(namesOfWorkspaces(session), name, [order.id])
   context.output.record({ id: order.id, name }, order.id)
   return undefined
@@ -123,7 +125,7 @@ export const accept: Action = async (context, [named = '']) => {
     throw new CliError(
       'unreadable_workspace',
       `the key of ${found.name} does not open with your private key; nothing was accepted`,
-      `ask to be invited anew, or decline: cloakroom workspace decline ${found.name}`,
+      `run cloakroom workspace decline ${found.name}, and ask to be invited again`,
     )
   }
   await session.api.call(acceptInvitation, { params: { workspace_id: found.id } })
@@ -135,6 +137,10 @@ export const accept: Action = async (context, [named = '']) => {
 /** Somebody who may invite has signed it, and the key is the one that the members have. @throws UntrustedChain */
 async function demandSignedInvitation(session: Session, { shown, ...found }: WorkspaceEntry) {
   const chain = await session.chains.of(found)
+  const email = session.email.toLowerCase()
+  // An invitation to keys that this person has replaced since is no forgery: it does not open.
+  const isNamed = [...chain.members.values()].some((member) => member.email === email)
+  if (isNamed && !shown) return
   ownId(chain, found, (await session.identity()).signing_key)
   if (shown) await session.chains.requireKey(shown)
 }

@@ -1,6 +1,6 @@
 /** Ending tokens, and what they belong to, by the keys that are held. */
 import type { Ending } from '../../../client/agents/ending.ts'
-import { signChange } from '../../../client/signed/chain.ts'
+import { signChange } from '../../../client/signed/sign_change.ts'
 import type { Held } from './held.ts'
 import { workspaceOf } from './places.ts'
 

@@ -8,6 +8,7 @@ import {
   issueToWorkload,
   registerWithToken,
 } from '../../../../client/agents/issuing.ts'
+import { EndedToken } from '../../../../client/agents/standing.ts'
 import { grantTo, type TokenOrder } from '../../../../client/agents/tokens.ts'
 import { verifiedOf } from '../../../../client/signed/rekey_tokens.ts'
 import { type OpenWorkspace, signingOf } from '../../../../client/vault.ts'
@@ -92,7 +93,7 @@ async function termsOf(chain: Chain | null, owner: Owner, token: Token) {
   const believed = { ...row, projectId: undefined, by: null, fault: null, differs: false }
   if (!chain) return believed
   try {
-    const grant = await grantTo({ chain }, token, owner)
+    const grant = await grantTo(chain, token, owner)
     const { places } = await verifiedOf(token, chain)
     const signed = {
       label: grant.label,
@@ -106,7 +107,7 @@ async function termsOf(chain: Chain | null, owner: Owner, token: Token) {
     const differs = saidBy(row) !== saidBy(signed)
     return { ...signed, projectId: grant.project_id, by, fault: null, differs }
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error
+    if (!(error instanceof Refusal || error instanceof EndedToken)) throw error
     return status === 'active' ? { ...believed, provisioned: [], fault: error.message } : believed
   }
 }

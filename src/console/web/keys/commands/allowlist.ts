@@ -1,7 +1,7 @@
 /** Where agents may send: what was signed, where the workspace is, and what its rows say where it is not. */
 import type { CallResult } from '../../../../client/http/api.ts'
 import { allowlistChange, signedAllowlist } from '../../../../client/signed/allowlist.ts'
-import { signChange } from '../../../../client/signed/chain.ts'
+import { signChange } from '../../../../client/signed/sign_change.ts'
 import { signingOf } from '../../../../client/vault.ts'
 import {
   addToAllowlist,

@@ -30,7 +30,7 @@ async function scopeOf(held: Held, open: OpenWorkspace, owner: Owner, token: Tok
   const { environment } = token
   const chain = await signingOf(open)?.chains.of(open)
   if (chain) {
-    const granted = await grantTo({ chain }, token, owner)
+    const granted = await grantTo(chain, token, owner)
     return { projectId: granted.project_id, environment: granted.environment }
   }
   if ('projectId' in owner) return { projectId: owner.projectId, environment }

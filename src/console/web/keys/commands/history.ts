@@ -2,7 +2,7 @@
 import { UntrustedChain } from '../../../../client/signed/chain.ts'
 import { inWords } from '../../../../client/signed/link_in_words.ts'
 import { hashInGroups } from '../../../../client/signed/trust.ts'
-import { checkWorkspace, differencesFrom } from '../../../../client/signed/verified_workspace.ts'
+import { verifyWorkspace } from '../../../../client/signed/verified_workspace.ts'
 import { firstHash, isSignedId } from '../../../../sigchain/index.ts'
 import { Refused } from '../failure.ts'
 import type { Held } from '../held.ts'
@@ -34,11 +34,10 @@ export async function read(held: Held, { workspaceId }: In) {
 export async function verify(held: Held, at: In, progress: (progress: Progress) => void) {
   const entry = await workspaceOf(held, at.workspaceId)
   progress({ step: 'verifying' })
-  const chain = await entry.open.signing?.chains.continued(entry)
-  if (!chain) throw new Refused('not_signed')
-  const [checked, faults] = await Promise.all([
-    checkWorkspace(held.api, entry.open, chain),
-    differencesFrom(held.api, chain),
-  ])
-  return { ...checked, faults, links: chain.seq, epoch: chain.epoch, members: chain.members.size }
+  const chains = entry.open.signing?.chains
+  if (!chains) throw new Refused('not_signed')
+  await chains.continued(entry)
+  const { chain, differences, ...checked } = await verifyWorkspace(held.api, entry.open, chains)
+  const { seq: links, epoch, members } = chain
+  return { ...checked, faults: differences, links, epoch, members: members.size }
 }

@@ -1,8 +1,9 @@
 /** Workspaces as they are shown: what their chains say of them, and nothing of their keys; making and ending them. */
 
-import { knownOf, ownId, signChange, UntrustedChain } from '../../../../client/signed/chain.ts'
+import { knownOf, UntrustedChain } from '../../../../client/signed/chain.ts'
 import { newSignedWorkspace } from '../../../../client/signed/new_workspace.ts'
 import { signDecline } from '../../../../client/signed/own_removal.ts'
+import { ownId, signChange } from '../../../../client/signed/sign_change.ts'
 import { hashInGroups } from '../../../../client/signed/trust.ts'
 import type { WorkspaceEntry } from '../../../../client/workspaces.ts'
 import { listAgents } from '../../../../features/agents/contract.ts'

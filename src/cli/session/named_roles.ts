@@ -1,0 +1,40 @@
+/** A refusal by role names the role held, the role needed and who has it: the server's own says none of it. */
+import { type Api, ApiError } from '../../client/http/api.ts'
+import { roleDenied } from '../../client/signed/rights.ts'
+import { listMembers } from '../../features/workspaces/contract.ts'
+import type { Endpoint } from '../../platform/http/endpoint.ts'
+import { matrix } from '../../platform/roles.ts'
+
+type Place = { id: string; name: string; role: string }
+
+/** The same error where it is no refusal by role. */
+export async function namingRole(
+  api: Api,
+  place: Place,
+  access: Endpoint['access'],
+  error: unknown,
+): Promise<unknown> {
+  const isDenied = error instanceof ApiError && error.code === 'forbidden'
+  if (!isDenied || access.kind !== 'member') return error
+  const params = { workspace_id: place.id }
+  const members = await api.list(listMembers, { params }).catch(() => [])
+  return roleDenied(place, place.role, matrix[access.permission], members)
+}
+
+/** `placeOf` is the workspace that the command works in, once it is known. */
+export function namingRoles(api: Api, placeOf: () => Place | null): Api {
+  const around = async <T>({ access }: Endpoint, call: () => Promise<T>): Promise<T> => {
+    try {
+      return await call()
+    } catch (error) {
+      const place = placeOf()
+      throw place === null ? error : await namingRole(api, place, access, error)
+    }
+  }
+  return {
+    call: (endpoint, input) => around(endpoint, () => api.call(endpoint, input)),
+    page: (endpoint, input) => around(endpoint, () => api.page(endpoint, input)),
+    list: (endpoint, input) => around(endpoint, () => api.list(endpoint, input)),
+    whole: (endpoint, input) => around(endpoint, () => api.whole(endpoint, input)),
+  }
+}

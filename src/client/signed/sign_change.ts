@@ -1,0 +1,99 @@
+/**
+ * Changes of a signed workspace that go with a link: judged by the chain as it is, checked against the signer's role before
+ * anything is signed, and signed again where somebody else was faster.
+ */
+import {
+  type Chain,
+  type Change,
+  type Identity,
+  isSignedId,
+  type SignedText,
+  signLink,
+} from '../../sigchain/index.ts'
+import { ApiError } from '../http/api.ts'
+import { type Chains, UntrustedChain } from './chain.ts'
+import type { Named } from './chain_notices.ts'
+import { requireRight } from './rights.ts'
+
+/** By its chain this person was a member once. */
+export class FormerMember extends Error {
+  override readonly name = 'FormerMember'
+
+  constructor({ name }: Named) {
+    super(`you are no longer a member of ${name}, or your keys there were replaced`)
+  }
+}
+
+/** Who signs, and in which workspace. */
+export type Signing = { chains: Chains; workspace: Named; identity: () => Promise<Identity> }
+
+/** What a link is to say. */
+export type Said = Change extends infer Each
+  ? Each extends Change
+    ? Pick<Each, 'type' | 'body'>
+    : never
+  : never
+
+/** What is to be signed with the chain as it is; null where nothing is left to change. */
+export type Judge = (chain: Chain) => Said | null | Promise<Said | null>
+/** The call, with the link that goes into it and the chain that it follows, of which plain workspaces have none. */
+export type Send<T> = (link: SignedText | undefined, chain: Chain | null) => Promise<T>
+
+const MOST_TRIES = 5
+
+/**
+ * Makes a change that a link goes with. Where somebody else was faster, it is judged again whether the change is
+ * still needed, and signed again.
+ *
+ * @throws ApiError, UntrustedChain
+ */
+export async function signChange<T>(signing: Signing, judge: Judge, send: Send<T>): Promise<T> {
+  const { chains, workspace } = signing
+  if (!isSignedId(workspace.id)) return send(undefined, null)
+  let chain = await chains.of(workspace)
+  for (let tries = 1; tries < MOST_TRIES; tries += 1) {
+    try {
+      return await attempt(signing, chain, judge, send)
+    } catch (error) {
+      if (!isOvertaken(error)) throw error
+      const next = await chains.continued(workspace)
+      // A conflict with something else than another link.
+      if (next.seq === chain.seq) throw error
+      chain = next
+    }
+  }
+  return attempt(signing, chain, judge, send)
+}
+
+/** Somebody signed in the meantime: on the chain of before it was the wrong link, or seemed to need none. */
+function isOvertaken(error: unknown): boolean {
+  return error instanceof ApiError && ['conflict', 'link_required'].includes(error.code)
+}
+
+async function attempt<T>(
+  { chains, workspace, identity }: Signing,
+  chain: Chain,
+  judge: Judge,
+  send: Send<T>,
+): Promise<T> {
+  const said = await judge(chain)
+  if (said === null) return send(undefined, chain)
+  const { signing_key, signingKey } = await identity()
+  const signer = ownId(chain, workspace, signing_key)
+  const change = { ...said, signer, at: new Date().toISOString() } as Change
+  requireRight(chain, workspace, signer, said)
+  const link = await signLink(chain, change, signingKey)
+  const result = await send(link, chain)
+  await chains.append(workspace, chain, link)
+  return result
+}
+
+/** A person's user ID, found by their key. @throws FormerMember, UntrustedChain for a stranger */
+export function ownId({ members, history }: Chain, workspace: Named, signingKey: string): string {
+  for (const member of members.values()) {
+    if (member.signing_key === signingKey) return member.user_id
+  }
+  const periods = [...history.values()].flat()
+  if (periods.some((period) => period.signingKey === signingKey)) throw new FormerMember(workspace)
+  throw new UntrustedChain(workspace, 'by its chain you are no member')
+}

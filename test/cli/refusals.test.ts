@@ -1,0 +1,131 @@
+// tier: quick
+/** Every command refuses bad input before it asks or sends anything, and names roles where a role does not permit it. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { forms } from '../../src/cli/arguments.ts'
+import { groups, topLevel } from '../../src/cli/catalogue/index.ts'
+import { startTestApp, type TestApp, UNLIMITED } from '../support/app.ts'
+import { openTerminal, type Terminal } from './person.ts'
+import { signedAccount, signedWorkspace } from './signed_person.ts'
+
+/** Words whose arguments are names of what is there, or free text: their command looks them up. */
+const FREE = [
+  ...['account', 'agent', 'command', 'description', 'environment', 'fields', 'folder', 'from'],
+  ...['ids', 'invitation', 'key', 'keys', 'label', 'name', 'pairs', 'path', 'project', 'record'],
+  ...['setting', 'shell', 'text', 'to', 'token', 'tool', 'url', 'value', 'version', 'workspace'],
+]
+
+const BAD: Record<string, string[]> = {
+  email: ['notanemail', 'jürgen@example.com', 'a@', ''],
+  emails: ['notanemail', 'jürgen@example.com'],
+  member: ['notanemail', 'jürgen@example.com', '0190c3a5'],
+  role: ['administrator', 'Owner'],
+  domains: ['https://api.stripe.com/v1', '10.0.0.1', 'a b'],
+}
+const GOOD: Record<string, string> = { member: 'ada@example.com', email: 'ada@example.com' }
+
+const commands = [
+  ...topLevel.map((spec) => ({ path: [] as string[], spec })),
+  ...groups.flatMap(({ name, commands }) => commands.map((spec) => ({ path: [name], spec }))),
+].map(({ path, spec: { usage } }) => {
+  const [name = '', ...words] = usage.split(' ')
+  return { path: [...path, name], words: words.map((word) => word.replace(/[^a-z]/g, '')) }
+})
+
+test('every argument has a form, or is the name of something', () => {
+  const words = new Set(commands.flatMap(({ words }) => words))
+  const unknown = [...words].filter((word) => !(word in forms) && !FREE.includes(word))
+  expect(unknown).toEqual([])
+  expect(Object.keys(BAD).sort()).toEqual(Object.keys(forms).sort())
+})
+
+describe('bad input', () => {
+  let nobody: Terminal
+  beforeAll(async () => {
+    // Nothing listens there: whoever asks it for something fails in another way.
+    nobody = await openTerminal({
+      controlPlane: 'http://127.0.0.1:9',
+      resolver: 'http://127.0.0.1:9',
+    })
+  })
+  afterAll(() => nobody.remove())
+
+  const cases = commands.flatMap(({ path, words }) =>
+    words.flatMap((word, at) =>
+      (BAD[word] ?? []).map((bad) => {
+        const args = words.map((other, index) => (index === at ? bad : (GOOD[other] ?? 'x')))
+        return [...path, ...args]
+      }),
+    ),
+  )
+  for (const args of cases)
+    test(`cloakroom ${args.join(' ')} is refused before anything is asked`, async () => {
+      const { code, err } = await nobody.run([...args, '--json'])
+      expect([code, JSON.parse(err).error.code]).toEqual([2, 'usage'])
+    })
+})
+
+describe('a role that does not permit it', () => {
+  let app: TestApp
+  const people: Record<string, Terminal> = {}
+  beforeAll(async () => {
+    app = await startTestApp(UNLIMITED)
+    for (const role of ['owner', 'member', 'read_only'])
+      people[role] = await signedAccount(app, `${role.replace('_', '-')}@example.com`)
+    await signedWorkspace(app, 'owner@example.com', 'acme')
+    const owner = people.owner as Terminal
+    for (const role of ['member', 'read_only']) {
+      const person = people[role] as Terminal
+      const email = `${role.replace('_', '-')}@example.com`
+      const { fingerprint } = (await person.json('whoami')) as { fingerprint: string }
+      const asked = ['--role', role, '--fingerprint', fingerprint]
+      await owner.must('workspace', 'invite', email, ...asked, '-w', 'acme')
+      await person.must('workspace', 'accept', 'acme')
+    }
+    await owner.must('project', 'create', 'shop', '-w', 'acme')
+    await owner.must('secrets', 'set', 'KEY=a-value-that-is-secret', '-p', 'shop', '-w', 'acme')
+    for (const person of Object.values(people))
+      await person.must('workspace', 'verify', '-w', 'acme')
+  })
+  afterAll(async () => {
+    for (const person of Object.values(people)) person.remove()
+    await app.stop()
+  })
+
+  const ADMIN = 'owner or admin'
+  const cases: [role: string, needed: string, args: string[]][] = [
+    ['member', ADMIN, ['workspace', 'rekey', '--yes']],
+    ['member', ADMIN, ['workspace', 'role', 'read-only@example.com', 'member']],
+    ['member', ADMIN, ['workspace', 'remove', 'read-only@example.com', '--yes']],
+    ['member', 'owner', ['workspace', 'delete', 'acme', '--yes']],
+    ['member', ADMIN, ['workspace', 'rename', 'acme', 'other']],
+    ['member', ADMIN, ['allowlist', 'add', 'api.example.com']],
+    ['member', ADMIN, ['project', 'delete', 'shop', '--yes']],
+    ['member', ADMIN, ['agent', 'create', 'bot', '-p', 'shop']],
+    ['member', ADMIN, ['workload-token', 'issue', 'ci', '-p', 'shop']],
+    ['member', ADMIN, ['audit', 'export']],
+    ['read_only', 'owner or admin or member', ['secrets', 'set', 'A=a-secret', '-p', 'shop']],
+    ['read_only', 'owner or admin or member', ['secrets', 'delete', 'KEY', '--yes', '-p', 'shop']],
+    ['read_only', 'owner or admin or member', ['project', 'create', 'other']],
+  ]
+  for (const [role, needed, args] of cases)
+    test(`${args.slice(0, 2).join(' ')} as ${role} names the role needed and who has it`, async () => {
+      const person = people[role] as Terminal
+      const { code, err } = await person.run([...args, '-w', 'acme', '--json'])
+      const { error } = JSON.parse(err.trim().split('\n').at(-1) ?? '')
+      expect([code, error.code, error.message]).toEqual([
+        5,
+        'forbidden',
+        expect.stringContaining(
+          `This needs the role ${needed} in acme. Yours is ${role}. Ask owner@example.com (owner)`,
+        ),
+      ])
+    })
+
+  test('nothing is stored by a rekey that is refused', async () => {
+    const { sql } = app.connection
+    const links = () => sql`select count(*)::int as count from workspace_links`
+    const before = await links()
+    await (people.member as Terminal).run(['workspace', 'rekey', '--yes', '-w', 'acme'])
+    expect(await links()).toEqual(before)
+  })
+})
