@@ -32,6 +32,7 @@ import backups from '../../../../drizzle/0018_backups.sql' with { type: 'text' }
 import resealing from '../../../../drizzle/0019_resealing.sql' with { type: 'text' }
 import sharedLimits from '../../../../drizzle/0020_shared_limits.sql' with { type: 'text' }
 import tokenUses from '../../../../drizzle/0021_token_uses.sql' with { type: 'text' }
+import usedIds from '../../../../drizzle/0022_used_ids.sql' with { type: 'text' }
 import { AlteredHistory, NewerSchema, SchemaInUse } from './schema_error.ts'
 
 export type Migration = {
@@ -65,6 +66,7 @@ export const migrations: readonly Migration[] = [
   { name: '0019_resealing', text: resealing },
   { name: '0020_shared_limits', text: sharedLimits },
   { name: '0021_token_uses', text: tokenUses },
+  { name: '0022_used_ids', text: usedIds },
 ]
 
 const ADVISORY_LOCK = 6_021_023_004
