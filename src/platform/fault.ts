@@ -28,6 +28,7 @@ const catalogue = {
   ],
   key_not_provisioned: [409, 'The token holds no key for this project and environment.'],
   conflict: [409, 'The state has changed in the meantime.'],
+  quota_exceeded: [409, 'A quota of this server is reached.'],
   unverified_state: [
     409,
     'What is stored of this signed workspace is not what its members signed.',
@@ -68,7 +69,11 @@ export type FieldFault = { path: string; message: string }
 /** What of a workspace's own rules refused a call: which secret's policy, and which rule of it. */
 export type RefusedBy = { secret: string; rule: PolicyRule }
 
+/** What removes the cause: a command to run, or a setting of the server to change. Never holds submitted text. */
+export type Fix = { command: readonly string[] } | { setting: string }
+
 type FaultDetails = {
+  fix?: Fix | undefined
   /** Replaces the catalogue's sentence; must not contain submitted values. */
   message?: string | undefined
   fields?: FieldFault[] | undefined
@@ -84,6 +89,7 @@ export class Fault extends Error {
   readonly fields: FieldFault[] | undefined
   readonly headers: Record<string, string>
   readonly refusedBy: RefusedBy | null
+  readonly fix: Fix | undefined
 
   constructor(code: FaultCode, details: FaultDetails = {}) {
     super(details.message ?? catalogue[code][1], { cause: details.cause })
@@ -92,6 +98,7 @@ export class Fault extends Error {
     this.status = catalogue[code][0]
     this.fields = details.fields
     this.headers = details.headers ?? {}
+    this.fix = details.fix
     this.refusedBy = details.refusedBy ?? null
   }
 }

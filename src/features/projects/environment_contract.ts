@@ -28,6 +28,7 @@ export const createEnvironment = defineEndpoint({
   method: 'POST',
   path: environmentsPath,
   params: idParams,
+  quotas: ['environments'],
   access: { kind: 'member', permission: 'project.write', tenant: 'path.project_id' },
   body: z.strictObject({ name: environment }),
   result: z.object({ name: environment }),

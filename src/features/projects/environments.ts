@@ -3,11 +3,13 @@
  * is stored in them.
  */
 
+import { requireQuota } from '../../platform/db/quota.ts'
 import { lockWorkspace } from '../../platform/db/workspace_lock.ts'
 import { Fault } from '../../platform/fault.ts'
 import type { ProjectGrant } from '../../platform/grant.ts'
 import { aboutToken, type Change } from '../../platform/http/recorder.ts'
 import { type Changing, type Route, route } from '../../platform/http/route.ts'
+import type { QuotaConfig } from '../../platform/quotas.ts'
 import type { SignedText } from '../../sigchain/index.ts'
 import type { SignedServices } from '../links/index.ts'
 import { deleteEnvironmentSecrets } from '../secrets/index.ts'
@@ -28,9 +30,6 @@ import {
   updateEnvironments,
 } from './queries.ts'
 
-/** Made without a secret; those that hold some need no place of their own. */
-const MAX_EMPTY = 100
-
 export function environmentRoutes(services: SignedServices): Route[] {
   return [
     route(listEnvironments, async ({ tx, grant }) => {
@@ -38,7 +37,9 @@ export function environmentRoutes(services: SignedServices): Route[] {
       const made = await selectEnvironments(tx, grant)
       return { project_id: grant.projectId, environments: countByEnvironment(names, made) }
     }),
-    route(createEnvironment, ({ body, ...changing }) => create(changing, body.name)),
+    route(createEnvironment, ({ body, ...changing }) =>
+      create(changing, services.config, body.name),
+    ),
     route(deleteEnvironment, ({ params, body, ...changing }) =>
       remove(changing, services, { name: params.environment, ...body }),
     ),
@@ -55,6 +56,7 @@ export function environmentRoutes(services: SignedServices): Route[] {
 
 async function create(
   { tx, grant, audit }: Changing<ProjectGrant<'project.write'>>,
+  config: QuotaConfig,
   name: string,
 ): Promise<{ name: string }> {
   await lockWorkspace(tx, grant)
@@ -62,11 +64,8 @@ async function create(
   if (environmentsOf(await selectSecretNames(tx, grant), made).includes(name)) {
     throw new Fault('already_exists', { message: 'The project has an environment of that name.' })
   }
-  if (made.length >= MAX_EMPTY) {
-    const message = `A project has at most ${MAX_EMPTY} environments without secrets.`
-    throw new Fault('conflict', { message })
-  }
   await updateEnvironments(tx, grant, [...made, name])
+  await requireQuota(tx, config, 'environments', grant.projectId)
   audit.record(change('environment.created', grant, name))
   return { name }
 }

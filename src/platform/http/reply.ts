@@ -207,6 +207,7 @@ export function presentFault(fault: Fault, surface: Surface, requestId: string):
           error_code,
           message: fault.status === 422 ? inWords(message, fields?.slice(0, 1)) : message,
           ...(fields ? { fields } : {}),
+          ...(fault.fix ? { fix: fault.fix } : {}),
           request_id: requestId,
         }
   return Response.json(body, { status: fault.status, headers })
