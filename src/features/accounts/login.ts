@@ -59,7 +59,8 @@ export async function openSession(
 ) {
   const column = 'users.encrypted_private_key'
   const wrapped = await openWrappedKey(outer, column, user.id, user.encryptedPrivateKey)
-  const workspaces = await listWorkspaces(db, outer, user.id)
+  // Strangers decide how many invitations there are: those come by pages (workspaces.list).
+  const workspaces = await listWorkspaces(db, outer, user.id, { status: 'active' })
   const tokens = await db.transaction(async (tx) => {
     if (!(await admits(tx))) throw new Fault('invalid_credentials')
     const started = await startSession({ tx, pepper }, { userId: user.id, ...opener })
