@@ -45,10 +45,7 @@ export async function leaveAll(leaving: Leaving): Promise<boolean> {
 }
 
 /** Leaving a signed workspace takes a link of its own, unlike an invitation; a personal one without others goes as a whole. */
-async function requireUnsigned(
-  { tx }: Leaving,
-  places: readonly Place[],
-): Promise<void> {
+async function requireUnsigned({ tx }: Leaving, places: readonly Place[]): Promise<void> {
   const signed: Place[] = []
   for (const place of places) {
     if (!isSignedId(place.id) || place.status === 'invited') continue
