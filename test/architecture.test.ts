@@ -231,8 +231,7 @@ describe('dependencies', () => {
             'client/agents/set_up_texts.ts',
             // Gives the console's build PATH and HOME, and nothing else.
             'console/build_on_demand.ts',
-          ].includes(path) &&
-          !['cli', 'server', 'dev'].includes(roomOf(path)),
+          ].includes(path) && !['cli', 'server', 'dev'].includes(roomOf(path)),
       )
     expect(readers).toEqual([])
   })
