@@ -1,4 +1,4 @@
--- An ID is used once (protocol 15). Triggers remember each, so that neither a new code path nor an older version that
+-- An ID is used once (protocol 5.1). Triggers remember each, so that neither a new code path nor an older version that
 -- runs beside this one can forget it; what a cascade deletes needs no code either.
 CREATE TABLE "used_ids" (
 	"kind" text NOT NULL,

@@ -1,5 +1,5 @@
 /**
- * How much of everything is stored at most (protocol 15). This table is the only place that has these numbers: the
+ * How much of everything is stored at most (protocol 11). This table is the only place that has these numbers: the
  * settings, the documentation, the check (db/quota.ts) and the test read it.
  */
 

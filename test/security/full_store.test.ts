@@ -1,6 +1,6 @@
 // tier: quick
 /**
- * Every answer is bounded in bytes (protocol 15): a walk of all contracts that read, over a workspace that holds many of
+ * Every answer is bounded in bytes (protocol 2): a walk of all contracts that read, over a workspace that holds many of
  * everything. What strangers can add, and products of two numbers, must not make an answer grow.
  */
 import { beforeAll, describe, expect, test } from 'bun:test'

@@ -1,6 +1,6 @@
 // tier: quick, both databases in test:all
 /**
- * Every stored quantity has a quota (protocol 15). Real requests fill each quota of the table; the next one is refused with
+ * Every stored quantity has a quota (protocol 11). Real requests fill each quota of the table; the next one is refused with
  * the limit and its setting, and stores nothing.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'

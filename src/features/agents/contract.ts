@@ -30,7 +30,6 @@ export { keptGrants, MOST_TOKEN_ENVELOPES } from './shapes.ts'
 const agentsPath = '/api/workspaces/{workspace_id}/agents/'
 const agentPath = `${agentsPath}{registration_id}/` as const
 const tokensPath = `${agentPath}tokens/` as const
-
 const inWorkspace = {
   kind: 'member',
   permission: 'agent.manage',

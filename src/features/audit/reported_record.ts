@@ -58,7 +58,7 @@ const injectionStyle = z.enum([
   'google_jwt',
 ])
 
-/** Names of one record (protocol 15): each is an entry of the index and of every count. */
+/** Names of one record (protocol 8): each is an entry of the index and of every count. */
 const MAX_JOINED = 16
 
 /** Comma-joined, as the records hold them. */

@@ -1,5 +1,5 @@
 /**
- * IDs that were given out, kept after their rows are deleted (protocol 15): a second workspace with the ID of a
+ * IDs that were given out, kept after their rows are deleted (protocol 5.1): a second workspace with the ID of a
  * deleted one would read its audit, and a second token would make a revoked one valid again.
  */
 import { pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
