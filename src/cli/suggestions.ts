@@ -1,5 +1,5 @@
 /** Hints for a secret or an environment that is not there: names, never values. */
-import { ApiError } from '../client/http/api.ts'
+import { ApiError, type CallResult } from '../client/http/api.ts'
 import { listEnvironments, showCoverage } from '../features/projects/contract.ts'
 import type { Context } from './context.ts'
 import { nearNames, notFound } from './named.ts'
@@ -101,7 +101,15 @@ export async function tokenScope(context: Context): Promise<ProjectScope> {
 type Coverage = Awaited<ReturnType<typeof coverageOf>>
 
 async function coverageOf({ session, project }: ProjectScope) {
-  const { keys } = await session.api.call(showCoverage, { params: { project_id: project.id } })
+  const keys: CallResult<typeof showCoverage>['keys'] = []
+  let cursor: string | undefined
+  do {
+    const query = { limit: 500, ...(cursor === undefined ? {} : { cursor }) }
+    const input = { params: { project_id: project.id }, query }
+    const { data, next } = await session.api.page(showCoverage, input)
+    keys.push(...data.keys)
+    cursor = next ?? undefined
+  } while (cursor !== undefined)
   return keys
 }
 

@@ -28,6 +28,7 @@ const catalogue = {
   ],
   key_not_provisioned: [409, 'The token holds no key for this project and environment.'],
   conflict: [409, 'The state has changed in the meantime.'],
+  quota_exceeded: [409, 'A quota of this server is reached.'],
   unverified_state: [
     409,
     'What is stored of this signed workspace is not what its members signed.',

@@ -69,6 +69,11 @@ export async function dropConstraints(sql: Sql, tables: readonly string[]) {
   for (const { table, name } of found)
     await sql.unsafe(`alter table ${table} drop constraint "${name}"`)
   await sql.unsafe('drop index agents_live_name')
+  // IDs that were used before, too.
+  const triggers = await sql.unsafe<{ table: string; name: string }[]>(`
+    select tgrelid::regclass::text as table, tgname as name from pg_trigger
+    where tgname like '%\\_used\\_id' or tgname like '%\\_remember\\_id'`)
+  for (const { table, name } of triggers) await sql.unsafe(`drop trigger "${name}" on ${table}`)
 }
 
 export async function putBack(sql: Sql, name: string) {

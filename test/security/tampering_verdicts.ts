@@ -222,4 +222,5 @@ export const unconcerned: Record<string, string> = {
   token_rates: 'the same',
   token_uses: 'shown: when tokens were last used',
   live_processes: 'how limits are divided',
+  used_ids: 'which IDs no new row may have; none of them grants anything',
 }

@@ -1,5 +1,6 @@
 /** The recovery key: a second way to the private key, shown once, used once. */
 import { beginRecovery, recover } from '../../features/accounts/contract.ts'
+import { ApiError } from '../http/answer.ts'
 import { openApi } from '../http/api.ts'
 import { type AccountKeys, underPassword, unwrapKeys, wrapKeys } from './account_keys.ts'
 import type { Argon2id } from './argon2.ts'
@@ -34,10 +35,21 @@ function readRecoveryKey(text: string): Uint8Array {
   return Uint8Array.fromHex(digits)
 }
 
+/** The answer to the last request was lost: the server may have the new password and this next recovery key, or not. */
+export class RecoveryInDoubt extends Error {
+  readonly recoveryKey: string
+
+  constructor(recoveryKey: string, cause: unknown) {
+    super('the server did not answer: it may have the new password and recovery key', { cause })
+    this.name = 'RecoveryInDoubt'
+    this.recoveryKey = recoveryKey
+  }
+}
+
 /**
  * Sets a new password for an account; returns the next recovery key as text.
  *
- * @throws ApiError `invalid_credentials` for a wrong key, MalformedRecoveryKey, UnreadableCopy
+ * @throws ApiError `invalid_credentials` for a wrong key, MalformedRecoveryKey, UnreadableCopy, RecoveryInDoubt
  */
 export async function recoverAccount(
   origin: string,
@@ -59,8 +71,10 @@ export async function recoverAccount(
     argon2id,
   )
   const recovery = await recoveryOf(next, keys)
-  await api.call(recover, {
-    body: { email, recovery_verifier, new_password, ...replacement, recovery },
+  const body = { email, recovery_verifier, new_password, ...replacement, recovery }
+  await api.call(recover, { body }).catch((error: unknown) => {
+    if (error instanceof ApiError && error.status < 500) throw error
+    throw new RecoveryInDoubt(writeRecoveryKey(next), error)
   })
   return writeRecoveryKey(next)
 }

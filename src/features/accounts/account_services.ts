@@ -5,6 +5,7 @@ import type { Pepper } from '../../platform/crypto/pepper.ts'
 import type { Database } from '../../platform/db/open.ts'
 import { openBackoff } from '../../platform/limits/shared_backoff.ts'
 import { openRate, type SharedLimiter } from '../../platform/limits/shared_rate.ts'
+import type { QuotaConfig } from '../../platform/quotas.ts'
 import type { FeatureServices } from '../../platform/services.ts'
 import { openFakeSalts } from './fake_salt.ts'
 import { openPasswords, type Passwords } from './passwords.ts'
@@ -18,6 +19,7 @@ export type AccountServices = {
   ownerCode: Config['OWNER_CODE']
   passwords: Passwords
   throttle: PasswordThrottle
+  quotas: QuotaConfig
   fakeSalt: (email: string) => string
   /** Asking for public keys tells who is registered: so often per person, as for log-ins. */
   lookUps: SharedLimiter
@@ -37,6 +39,7 @@ export function openAccountServices(services: FeatureServices): AccountServices 
     ownerCode: config.OWNER_CODE,
     passwords: openPasswords(pepper, services.passwordCost),
     throttle: new PasswordThrottle(openBackoff(services)),
+    quotas: config,
     fakeSalt: openFakeSalts(config.SECRET_KEY),
     lookUps: openRate(services, 'look-up', config.RATE_LOGIN),
     rotations: openRate(services, 'rotation', ROTATIONS),

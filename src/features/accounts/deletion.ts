@@ -31,7 +31,7 @@ export async function endAccount(
     if (!(await lockUser(tx, caller.userId, proven.proof))) {
       throw new Fault('conflict', { message: 'The password was changed in the meantime.' })
     }
-    const isRecorded = await leaveAll({ tx, caller, audit }, services.outer)
+    const isRecorded = await leaveAll({ tx, caller, audit })
     if (!isRecorded) audit.unchanged()
     await deleteUser(tx, caller.userId)
   })

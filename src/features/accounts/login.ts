@@ -4,6 +4,7 @@
  */
 
 import type { Transaction } from '../../platform/db/open.ts'
+import { requireQuota } from '../../platform/db/quota.ts'
 import { Fault } from '../../platform/fault.ts'
 import type { InputOf } from '../../platform/http/endpoint.ts'
 import { listWorkspaces } from '../workspaces/index.ts'
@@ -52,16 +53,19 @@ export async function logIn(
  * @throws Fault `invalid_credentials`
  */
 export async function openSession(
-  { db, outer, pepper }: AccountServices,
+  { db, outer, pepper, quotas }: AccountServices,
   { user, ...opener }: { user: User } & Omit<Opener, 'userId'>,
   admits: (tx: Transaction) => Promise<boolean>,
 ) {
   const column = 'users.encrypted_private_key'
   const wrapped = await openWrappedKey(outer, column, user.id, user.encryptedPrivateKey)
-  const workspaces = await listWorkspaces(db, outer, user.id)
+  // Strangers decide how many invitations there are: those come by pages (workspaces.list).
+  const workspaces = await listWorkspaces(db, outer, user.id, { status: 'active' })
   const tokens = await db.transaction(async (tx) => {
     if (!(await admits(tx))) throw new Fault('invalid_credentials')
-    return startSession({ tx, pepper }, { userId: user.id, ...opener })
+    const started = await startSession({ tx, pepper }, { userId: user.id, ...opener })
+    await requireQuota(tx, quotas, 'sessions', user.id)
+    return started
   })
   return {
     ...tokens,

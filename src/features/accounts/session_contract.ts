@@ -12,6 +12,7 @@ export const login = defineEndpoint({
   method: 'POST',
   ...ofPerson,
   path: '/api/auth/login/',
+  quotas: ['sessions'],
   access: { kind: 'public', rate: 'login' },
   body: z.strictObject({ email, password: givenPassword }).meta({ id: 'Login' }),
   result: z.object({

@@ -1,4 +1,5 @@
 /** Agents of a workspace or of one project. Deleting one revokes all its tokens, in the same transaction. */
+import { requireQuota } from '../../platform/db/quota.ts'
 import { lockWorkspace } from '../../platform/db/workspace_lock.ts'
 import { Fault, invalidField } from '../../platform/fault.ts'
 import type { Grant, ProjectGrant } from '../../platform/grant.ts'
@@ -73,6 +74,7 @@ async function register(
   if (taken) throw new Fault('already_exists', { message: 'An agent of that name exists.' })
   const agent = await insertAgent(tx, grant, { id, name, projectId })
   if (!agent) throw new Fault('already_exists', { message: 'The agent id is taken.' })
+  await requireQuota(tx, services.config, 'agents', grant.workspaceId)
   audit.record({
     action: 'agent.created',
     resource: { type: 'agent', id: agent.id, name },

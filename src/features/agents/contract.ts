@@ -30,7 +30,6 @@ export { keptGrants, MOST_TOKEN_ENVELOPES } from './shapes.ts'
 const agentsPath = '/api/workspaces/{workspace_id}/agents/'
 const agentPath = `${agentsPath}{registration_id}/` as const
 const tokensPath = `${agentPath}tokens/` as const
-
 const inWorkspace = {
   kind: 'member',
   permission: 'agent.manage',
@@ -50,6 +49,7 @@ export const registerAgent = defineEndpoint({
   summary: 'Register an agent for the whole workspace, with its first token',
   method: 'POST',
   path: agentsPath,
+  quotas: ['agents', 'liveTokens', 'tokenEnvelopes'],
   access: inWorkspace,
   params: workspaceParams,
   body: registration,
@@ -118,6 +118,7 @@ export const issueAgentToken = defineEndpoint({
   summary: 'Issue a further token to an agent',
   method: 'POST',
   path: tokensPath,
+  quotas: ['liveTokens', 'tokenEnvelopes'],
   access: inWorkspace,
   params: agentParams,
   body: z.strictObject(order).meta({ id: 'TokenOrder' }),
@@ -156,6 +157,7 @@ export const provisionAgentToken = defineEndpoint({
   summary: 'Give a token the keys of environments, or newer ones',
   method: 'PUT',
   path: `${tokensPath}{token_id}/envelopes/`,
+  quotas: ['tokenEnvelopes'],
   access: inWorkspace,
   params: tokenParams,
   body: envelopesBody,

@@ -4,6 +4,7 @@
  */
 import { fromBase64, toBase64, uuidv7, uuidv8 } from '../../platform/crypto/encoding.ts'
 import { mintToken, tokenAuth, tokenKeyPair, verifierOf } from '../../platform/crypto/token.ts'
+import { requireQuota } from '../../platform/db/quota.ts'
 import { Fault, invalidField } from '../../platform/fault.ts'
 import type { Grant } from '../../platform/grant.ts'
 import { aboutToken } from '../../platform/http/recorder.ts'
@@ -55,6 +56,7 @@ export async function issueToken(
     ),
   })
   if (!token) throw new Fault('already_exists', { message: 'The token id is taken.' })
+  await requireQuota(tx, services.config, 'liveTokens', grant.workspaceId)
   audit.record({
     action: 'token.issued',
     ...aboutToken(token, holder.agent),

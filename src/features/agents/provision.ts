@@ -3,6 +3,7 @@
  * admin who holds the workspace key. The server checks where it belongs and cannot open it.
  */
 import { fromBase64 } from '../../platform/crypto/encoding.ts'
+import { requireQuota } from '../../platform/db/quota.ts'
 import { Fault, type FieldFault } from '../../platform/fault.ts'
 import type { Grant } from '../../platform/grant.ts'
 import { aboutToken } from '../../platform/http/recorder.ts'
@@ -43,7 +44,7 @@ type Envelopes = {
  */
 export async function provision(
   { tx, grant, audit }: Changing<Manage>,
-  { outer }: Pick<SignedServices, 'outer'>,
+  { outer, config }: Pick<SignedServices, 'outer' | 'config'>,
   token: ScopedToken,
   { list, path, epoch, chain }: Envelopes,
 ): Promise<void> {
@@ -70,6 +71,7 @@ export async function provision(
     list.map((envelope, index) => seal(context, envelope, `${path}${index}`)),
   )
   await mergeEnvelopes(tx, grant, token.id, sealed)
+  await requireQuota(tx, config, 'tokenEnvelopes', token.id)
   audit.record(
     ...list.map(({ project_id, environment }) => ({
       action: 'token.provisioned' as const,

@@ -62,13 +62,41 @@ export async function isLabelTaken(tx: Transaction, grant: Manage, holder: Holde
   return found.some((taken) => appearance(taken.label) === appearance(label))
 }
 
-/** One row more than the page holds, oldest first, each with what it is provisioned for. */
-export function selectTokens(
+/** Envelopes of one page: with their statements they are by far most of its bytes. */
+const MAX_PAGE_ENVELOPES = 2_000
+
+/**
+ * The tokens of a page, oldest first, each with what it is provisioned for. The page ends before the token whose
+ * envelopes would be too many; it has at least one token.
+ */
+export async function selectTokens(
   tx: Reading,
   grant: Manage,
   holder: Holder,
   { after, limit }: { after: readonly string[] | null; limit: number },
 ) {
+  const counted = await tx
+    .select({
+      id: tokens.id,
+      envelopes: sql<number>`(select count(*)::int from ${tokenEnvelopes}
+        where ${tokenEnvelopes.tokenId} = ${tokens.id})`,
+    })
+    .from(tokens)
+    .where(and(isOf(grant, holder), after ? isAfter(after) : undefined))
+    .orderBy(asc(tokens.createdAt), asc(tokens.id))
+    .limit(limit + 1)
+  const inPage: string[] = []
+  let envelopes = 0
+  for (const token of counted.slice(0, limit)) {
+    envelopes += token.envelopes
+    if (inPage.length > 0 && envelopes > MAX_PAGE_ENVELOPES) break
+    inPage.push(token.id)
+  }
+  const rows = inPage.length > 0 ? await selectShown(tx, inPage) : []
+  return { rows, hasMore: counted.length > inPage.length }
+}
+
+function selectShown(tx: Reading, ids: readonly string[]) {
   const provisions = tx
     .select({
       list: sql<Provision[]>`coalesce(json_agg(json_strip_nulls(json_build_object(
@@ -107,9 +135,8 @@ export function selectTokens(
     .leftJoin(tokenGrants, eq(tokenGrants.tokenId, tokens.id))
     .leftJoin(tokenUses, eq(tokenUses.tokenId, tokens.id))
     .innerJoinLateral(provisions, sql`true`)
-    .where(and(isOf(grant, holder), after ? isAfter(after) : undefined))
+    .where(inArray(tokens.id, [...ids]))
     .orderBy(asc(tokens.createdAt), asc(tokens.id))
-    .limit(limit + 1)
 }
 
 /** Clients choose ids, so the order of creation is the sort key and the id decides between equals. */

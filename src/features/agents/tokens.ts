@@ -32,11 +32,13 @@ export async function listTokens(
   { limit, cursor }: { limit: number; cursor?: string | undefined },
 ) {
   const list = `tokens ${holder.agent?.id ?? holder.projectId}`
-  const rows = await selectTokens(tx, grant, holder, { after: pager.start(list, cursor), limit })
+  const after = pager.start(list, cursor)
+  const { rows, hasMore } = await selectTokens(tx, grant, holder, { after, limit })
   return pager.cut(
     list,
-    rows,
-    limit,
+    // A row beyond the page says that there is a next one.
+    hasMore ? [...rows, ...rows.slice(-1)] : rows,
+    rows.length,
     (row) => [row.created_at.toISOString(), row.id],
     ({ publicKey, capabilities, hosts, secrets, grant: statement, signature, ...row }) => ({
       ...row,

@@ -49,6 +49,7 @@ export const addToAllowlist = defineEndpoint({
   summary: 'Allow domains; what is there already is left as it is',
   method: 'POST',
   path,
+  quotas: ['hosts'],
   access: { kind: 'member', permission: 'allowlist.write', tenant: 'path.workspace_id' },
   params,
   body: z.union([

@@ -1,4 +1,5 @@
 /** Where agents may send credentials: nothing is allowed until an admin adds it. */
+import { requireQuota } from '../../platform/db/quota.ts'
 import { lockWorkspace } from '../../platform/db/workspace_lock.ts'
 import { Fault } from '../../platform/fault.ts'
 import type { Grant } from '../../platform/grant.ts'
@@ -69,6 +70,7 @@ async function add(
   const claim: Claim | null = unsigned.length > 0 ? { type: 'allowlist.changed', body } : null
   await acceptLink(changing, chain, link, claim)
   const entries = await insertEntries(tx, grant, domains)
+  if (entries.length > 0) await requireQuota(tx, services.config, 'hosts', grant.workspaceId)
   const added = chain ? unsigned : entries.map(({ domain }) => domain)
   if (added.length === 0) {
     audit.unchanged()

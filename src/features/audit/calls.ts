@@ -42,7 +42,10 @@ export async function callsOf(tx: Reading, { workspaceId }: Grant<'audit.read'>,
   }
 }
 
-/** From new to old, in the order of the buckets, and no further than to so many. */
+/**
+ * From new to old, in the order of the buckets, and no further than to so many. `offset 0` makes the planner begin with the
+ * buckets: with old statistics it compared each record with each bucket.
+ */
 function statement(term: SQL, which: SQL | undefined, since: Date): SQL {
   return sql`
     select method, target_url, credential_ref as credentials, injection_style as styles, decision,
@@ -55,7 +58,8 @@ function statement(term: SQL, which: SQL | undefined, since: Date): SQL {
         select method, target_url, credential_ref, injection_style, decision, timestamp from audit_logs
         where ${which} and ${isInBucket} and action is null and method is not null
           and decision in ('allowed', 'blocked', 'error')
-          and target_url is not null and injection_style is not null) as found
+          and target_url is not null and injection_style is not null
+        offset 0) as found
       limit ${MAX_CALLS}) as newest
     group by 1, 2, 3, 4, 5`
 }

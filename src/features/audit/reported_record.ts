@@ -58,7 +58,8 @@ const injectionStyle = z.enum([
   'google_jwt',
 ])
 
-const MAX_JOINED = 100
+/** Names of one record (protocol 8): each is an entry of the index and of every count. */
+const MAX_JOINED = 16
 
 /** Comma-joined, as the records hold them. */
 function joined(example: string, entry: z.ZodType<string, string>) {

@@ -67,9 +67,7 @@ export async function summarise(tx: Reading, grant: Grant<'audit.read'>, range: 
 }
 
 function mostFrequent(rows: Row[]): Row[] {
-  return rows
-    .sort((a, b) => b.requests - a.requests || (a.value < b.value ? -1 : 1))
-    .slice(0, MAX_ENTRIES)
+  return rows.sort((a, b) => b.requests - a.requests || (a.value < b.value ? -1 : 1))
 }
 
 type Spans = {
@@ -145,21 +143,26 @@ function statement(workspaceId: string, { days, hours, deltas, records, whole }:
         coalesce(sum(blocked), 0)::float8 as blocked, coalesce(sum(errors), 0)::float8 as errors,
         coalesce(sum(redacted), 0)::float8 as redacted
       from parts group by 1, 2 having sum(requests) > 0
+    ), most_frequent as (
+      select * from (
+        select counts.*, row_number() over (partition by dimension order by requests desc, value collate "C") as place
+        from counts) as ranked
+      where dimension = 'total' or place <= ${MAX_ENTRIES}
     )
-    select counts.*, case dimension when 'agent' then (
+    select most_frequent.*, case dimension when 'agent' then (
       select to_char(max(timestamp) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
       from (
         select audit_bucket(${end}) as bucket
         union all select max(bucket) from audit_terms
-        where term = ${termOf(workspaceId, 'caller', sql`counts.value`)} and bucket < audit_bucket(${end})
+        where term = ${termOf(workspaceId, 'caller', sql`most_frequent.value`)} and bucket < audit_bucket(${end})
       ) as newest cross join lateral (
         select timestamp from audit_logs
-        where workspace_id = ${workspaceId} and ${isInBucket} and agent_id = counts.value
+        where workspace_id = ${workspaceId} and ${isInBucket} and agent_id = most_frequent.value
           and is_request(source, action) and ${isWithin(sql`timestamp`, whole)}
         order by timestamp desc limit 1
       ) as last
     ) end as last_used_at
-    from counts`
+    from most_frequent`
 }
 
 function isWithin(column: SQL, [from, to]: Span): SQL {

@@ -5,16 +5,17 @@
  */
 import { createHash } from 'node:crypto'
 import { lp, toBase64Url, uuidToBytes } from '../../platform/crypto/encoding.ts'
+import { quotaFault, requireQuota } from '../../platform/db/quota.ts'
 import { Fault, invalidField } from '../../platform/fault.ts'
 import type { Caller } from '../../platform/grant.ts'
 import type { InputOf } from '../../platform/http/endpoint.ts'
+import { quotas } from '../../platform/quotas.ts'
 import { decode, getUser, lockUser, overtaken, requireProof, type User } from '../accounts/index.ts'
 import { readClientData, verifyNew } from './ceremony.ts'
 import { type Bound, spend } from './challenges.ts'
 import type { addPasskey, beginPasskey, setPasskeySeed } from './contract.ts'
 import { type PasskeyServices, partyOf } from './passkey_services.ts'
 import {
-  countPasskeys,
   findPasskey,
   insertPasskey,
   type Passkey,
@@ -23,8 +24,6 @@ import {
   selectPasskeys,
   updatePasskey,
 } from './queries.ts'
-
-const MAX_PASSKEYS = 20
 
 type Person = { caller: Caller; network: string }
 
@@ -37,9 +36,10 @@ export async function beginAdding(
   const { accounts, challenges } = services
   const rpId = partyOf(services, origin)
   const { user } = await requireProof(accounts, person, current_password)
-  const page = { before: undefined, limit: MAX_PASSKEYS }
+  const most = accounts.quotas.QUOTA_PASSKEYS
+  const page = { before: undefined, limit: most }
   const present = await selectPasskeys(accounts.db, user.id, page)
-  if (present.length >= MAX_PASSKEYS) throw tooMany()
+  if (present.length >= most) throw quotaFault(quotas.passkeys, most)
   return {
     challenge: challenges.issue(boundTo(rpId, person.caller, user)),
     rp_id: rpId,
@@ -79,9 +79,9 @@ export async function add(
     // New keys leave the password as it is: a copy of the seed of before must not come after them.
     if (!isProven || !isAsked(await getUser(tx, user.id))) throw overtaken()
     if (!(await spend(tx, said.challenge))) throw unasked()
-    if ((await countPasskeys(tx, user.id)) >= MAX_PASSKEYS) throw tooMany()
     const passkey = await insertPasskey(tx, values)
     if (!passkey) throw new Fault('already_exists', { message: 'The passkey is in use already.' })
+    await requireQuota(tx, accounts.quotas, 'passkeys', user.id)
     return passkey
   })
 }
@@ -114,10 +114,4 @@ function boundTo(
 
 function unasked(): Fault {
   return invalidField('credential', 'is no answer to a challenge that this session was given')
-}
-
-function tooMany(): Fault {
-  return new Fault('conflict', {
-    message: `An account has at most ${MAX_PASSKEYS} passkeys: remove one first.`,
-  })
 }

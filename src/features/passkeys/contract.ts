@@ -64,6 +64,7 @@ export const beginPasskey = defineEndpoint({
   method: 'POST',
   ...ofPerson,
   path: '/api/auth/passkeys/begin/',
+  quotas: ['passkeys'],
   access: { kind: 'session' },
   body: z.strictObject({ current_password, origin }),
   result: z.object({
@@ -82,6 +83,7 @@ export const addPasskey = defineEndpoint({
   method: 'POST',
   ...ofPerson,
   path: '/api/auth/passkeys/',
+  quotas: ['passkeys'],
   access: { kind: 'session' },
   body: z.strictObject({
     label,
@@ -161,6 +163,7 @@ export const passkeyLogin = defineEndpoint({
   method: 'POST',
   ...ofPerson,
   path: '/api/auth/login/passkey/',
+  quotas: ['sessions'],
   access: { kind: 'public', rate: 'login' },
   body: z
     .strictObject({

@@ -1,10 +1,10 @@
 /** The rows of passkeys. Accounts drop the copies of seeds, and all of them, where an account's keys or owner change. */
-import { and, count, desc, eq, lt, sql } from 'drizzle-orm'
+import { and, desc, eq, lt, sql } from 'drizzle-orm'
 import { lp } from '../../platform/crypto/encoding.ts'
 import type { OuterLayer } from '../../platform/crypto/outer_layer.ts'
 import type { Pepper } from '../../platform/crypto/pepper.ts'
 import { sha256 } from '../../platform/crypto/primitives.ts'
-import type { Database, Reading, Transaction } from '../../platform/db/open.ts'
+import type { Database, Transaction } from '../../platform/db/open.ts'
 import { passkeys } from '../../platform/db/schema/index.ts'
 
 export type Passkey = typeof passkeys.$inferSelect
@@ -65,11 +65,6 @@ export async function findPasskey(db: Database, userId: string, id: string) {
 export async function findByCredential(db: Database, credentialId: Uint8Array) {
   const [found] = await db.select().from(passkeys).where(eq(passkeys.credentialId, credentialId))
   return found ?? null
-}
-
-export async function countPasskeys(db: Reading, userId: string): Promise<number> {
-  const [row] = await db.select({ rows: count() }).from(passkeys).where(eq(passkeys.userId, userId))
-  return row?.rows ?? 0
 }
 
 /** Null where somebody has that credential. */

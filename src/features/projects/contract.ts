@@ -65,6 +65,7 @@ export const createProject = defineEndpoint({
   summary: 'Create a project',
   method: 'POST',
   path: '/api/projects/',
+  quotas: ['projects'],
   access: { kind: 'member', permission: 'project.write', tenant: 'active' },
   body: z.strictObject({
     name: projectName,
@@ -151,6 +152,7 @@ export const inviteToProject = defineEndpoint({
   method: 'POST',
   path: '/api/projects/{project_id}/invite/',
   params: idParams,
+  quotas: ['members', 'invitations', 'sentInvitations'],
   access: { kind: 'member', permission: 'member.manage', tenant: 'path.project_id' },
   body: projectInviteBody,
   result: projectInviteResult,
@@ -173,6 +175,7 @@ export const restoreProject = defineEndpoint({
   method: 'POST',
   path: '/api/projects/{project_id}/restore/',
   params: idParams,
+  quotas: ['projects'],
   access: { kind: 'member', permission: 'project.delete', tenant: 'path.deleted_project_id' },
   result: projectShape,
   faults: ['already_exists', 'conflict'],

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { defineEndpoint } from '../../platform/http/endpoint.ts'
 import { environment, projectId, text } from '../../platform/http/fields.ts'
-import { environmentName } from '../../platform/http/validate.ts'
+import { environmentName, pagination } from '../../platform/http/validate.ts'
 import { linkFaults } from '../links/contract.ts'
 import { manifestOnly } from '../secrets/contract.ts'
 
@@ -28,6 +28,7 @@ export const createEnvironment = defineEndpoint({
   method: 'POST',
   path: environmentsPath,
   params: idParams,
+  quotas: ['environments'],
   access: { kind: 'member', permission: 'project.write', tenant: 'path.project_id' },
   body: z.strictObject({ name: environment }),
   result: z.object({ name: environment }),
@@ -56,6 +57,8 @@ export const showCoverage = defineEndpoint({
   method: 'GET',
   path: '/api/projects/{project_id}/secrets/coverage/',
   params: idParams,
+  query: pagination,
+  paged: true,
   access: { kind: 'member', permission: 'secret.read', tenant: 'path.project_id' },
   result: z.object({
     project_id: projectId,
@@ -78,7 +81,8 @@ export const showDiff = defineEndpoint({
   method: 'GET',
   path: '/api/projects/{project_id}/secrets/diff/',
   params: idParams,
-  query: z.strictObject({ from: earlier, to: environment }),
+  query: pagination.extend({ from: earlier, to: environment }),
+  paged: true,
   access: { kind: 'member', permission: 'secret.read', tenant: 'path.project_id' },
   result: z.object({
     from: earlier,

@@ -3,11 +3,15 @@
  * is stored in them.
  */
 
+import { requireQuota } from '../../platform/db/quota.ts'
 import { lockWorkspace } from '../../platform/db/workspace_lock.ts'
 import { Fault } from '../../platform/fault.ts'
 import type { ProjectGrant } from '../../platform/grant.ts'
+import { openPager } from '../../platform/http/page.ts'
 import { aboutToken, type Change } from '../../platform/http/recorder.ts'
+import { Reply } from '../../platform/http/reply.ts'
 import { type Changing, type Route, route } from '../../platform/http/route.ts'
+import type { QuotaConfig } from '../../platform/quotas.ts'
 import type { SignedText } from '../../sigchain/index.ts'
 import type { SignedServices } from '../links/index.ts'
 import { deleteEnvironmentSecrets } from '../secrets/index.ts'
@@ -19,54 +23,73 @@ import {
   showCoverage,
   showDiff,
 } from './contract.ts'
-import { countByEnvironment, coverageOf, diffOf, environmentsOf } from './coverage.ts'
+import { coverageOf, diffOf, inOrder } from './coverage.ts'
 import {
-  deleteGrants,
-  revokeTokens,
-  selectEnvironments,
-  selectSecretNames,
-  updateEnvironments,
-} from './queries.ts'
-
-/** Made without a secret; those that hold some need no place of their own. */
-const MAX_EMPTY = 100
+  countSecrets,
+  selectEnvironmentNames,
+  selectKeyPlaces,
+  selectKeysIn,
+} from './coverage_queries.ts'
+import { deleteGrants, revokeTokens, selectEnvironments, updateEnvironments } from './queries.ts'
 
 export function environmentRoutes(services: SignedServices): Route[] {
+  const pager = openPager(services.config)
   return [
     route(listEnvironments, async ({ tx, grant }) => {
-      const names = await selectSecretNames(tx, grant)
-      const made = await selectEnvironments(tx, grant)
-      return { project_id: grant.projectId, environments: countByEnvironment(names, made) }
+      const counts = await countSecrets(tx, grant)
+      const environments = inOrder([...counts.keys()]).map(
+        (name) => [name, { secret_count: counts.get(name) ?? 0 }] as const,
+      )
+      return { project_id: grant.projectId, environments: Object.fromEntries(environments) }
     }),
-    route(createEnvironment, ({ body, ...changing }) => create(changing, body.name)),
+    route(createEnvironment, ({ body, ...changing }) =>
+      create(changing, services.config, body.name),
+    ),
     route(deleteEnvironment, ({ params, body, ...changing }) =>
       remove(changing, services, { name: params.environment, ...body }),
     ),
-    route(showCoverage, async ({ tx, grant }) => {
-      const names = await selectSecretNames(tx, grant)
-      const made = await selectEnvironments(tx, grant)
-      return { project_id: grant.projectId, ...coverageOf(names, made) }
+    route(showCoverage, async ({ tx, grant, query: { limit, cursor } }) => {
+      const list = `coverage ${grant.projectId}`
+      const [after] = pager.start(list, cursor) ?? []
+      const environments = inOrder(await selectEnvironmentNames(tx, grant))
+      const rows = await selectKeyPlaces(tx, grant, { after, limit })
+      const { data, options } = pager.cut(
+        list,
+        rows,
+        limit,
+        ({ key }) => [key],
+        (row) => coverageOf(row, environments),
+      )
+      return new Reply({ project_id: grant.projectId, environments, keys: data }, options)
     }),
-    route(showDiff, async ({ tx, grant, query: { from, to } }) =>
-      diffOf(await selectSecretNames(tx, grant), from, to),
-    ),
+    route(showDiff, async ({ tx, grant, query: { from, to, limit, cursor } }) => {
+      const list = `diff ${grant.projectId} ${from} ${to}`
+      const [after] = pager.start(list, cursor) ?? []
+      const rows = await selectKeysIn(tx, grant, { from, to, after, limit })
+      const { data, options } = pager.cut(
+        list,
+        rows,
+        limit,
+        ({ key }) => [key],
+        (row) => row,
+      )
+      return new Reply(diffOf(data, from, to), options)
+    }),
   ]
 }
 
 async function create(
   { tx, grant, audit }: Changing<ProjectGrant<'project.write'>>,
+  config: QuotaConfig,
   name: string,
 ): Promise<{ name: string }> {
   await lockWorkspace(tx, grant)
   const made = await selectEnvironments(tx, grant)
-  if (environmentsOf(await selectSecretNames(tx, grant), made).includes(name)) {
+  if ((await selectEnvironmentNames(tx, grant)).includes(name)) {
     throw new Fault('already_exists', { message: 'The project has an environment of that name.' })
   }
-  if (made.length >= MAX_EMPTY) {
-    const message = `A project has at most ${MAX_EMPTY} environments without secrets.`
-    throw new Fault('conflict', { message })
-  }
   await updateEnvironments(tx, grant, [...made, name])
+  await requireQuota(tx, config, 'environments', grant.projectId)
   audit.record(change('environment.created', grant, name))
   return { name }
 }

@@ -2,6 +2,7 @@
 import { authorise } from '../../identity/authorise.ts'
 import { isUniqueViolation } from '../../platform/db/errors.ts'
 import type { Reading } from '../../platform/db/open.ts'
+import { requireQuota } from '../../platform/db/quota.ts'
 import { lockWorkspace } from '../../platform/db/workspace_lock.ts'
 import { Fault } from '../../platform/fault.ts'
 import type { Grant, ProjectGrant } from '../../platform/grant.ts'
@@ -9,6 +10,7 @@ import { openPager } from '../../platform/http/page.ts'
 import { aboutToken, type Change } from '../../platform/http/recorder.ts'
 import { created, type Reply } from '../../platform/http/reply.ts'
 import { type Changing, type Route, route } from '../../platform/http/route.ts'
+import type { QuotaConfig } from '../../platform/quotas.ts'
 import type { FeatureServices } from '../../platform/services.ts'
 import type { SignedServices } from '../links/index.ts'
 import {
@@ -72,6 +74,7 @@ function ownRoutes({ db, config }: FeatureServices): Route[] {
       await lockWorkspace(tx, grant)
       const projectId = await insertProject(tx, grant, { name, description })
       if (projectId === null) throw nameTaken()
+      await requireQuota(tx, config, 'projects', grant.workspaceId)
       const project = { ...grant, projectId, projectName: name }
       audit.record(change('project.created', project))
       return show(tx, project)
@@ -83,7 +86,7 @@ function ownRoutes({ db, config }: FeatureServices): Route[] {
       route(endpoint, ({ body, ...changing }) => update(changing, body)),
     ),
     ...[deleteProject, deleteProjectShort].map((endpoint) => route(endpoint, remove)),
-    route(restoreProject, restore),
+    route(restoreProject, (changing) => restore(changing, config)),
   ]
 }
 
@@ -156,11 +159,15 @@ async function remove({
 }
 
 /** Brings back project and secrets; its tokens stay revoked. */
-async function restore({ tx, grant, audit }: Changing<ProjectGrant<'project.delete'>>) {
+async function restore(
+  { tx, grant, audit }: Changing<ProjectGrant<'project.delete'>>,
+  config: QuotaConfig,
+) {
   await lockWorkspace(tx, grant)
   const outcome = await restoreDeleted(tx, grant)
   if (outcome === 'gone') throw new Fault('not_found')
   if (outcome === 'name taken') throw nameTaken()
+  await requireQuota(tx, config, 'projects', grant.workspaceId)
   audit.record(change('project.restored', grant))
   return show(tx, grant)
 }

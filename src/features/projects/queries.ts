@@ -5,7 +5,6 @@ import {
   agents,
   memberships,
   projects,
-  secrets,
   tokenEnvelopes,
   tokens,
   workspaces,
@@ -187,15 +186,4 @@ export async function updateEnvironments(
     .update(projects)
     .set({ environments })
     .where(and(eq(projects.workspaceId, grant.workspaceId), eq(projects.id, grant.projectId)))
-}
-
-/** The names of all secrets of the project, without their values. */
-export function selectSecretNames(
-  tx: Reading,
-  grant: ProjectGrant<'project.read' | 'project.write' | 'secret.read'>,
-) {
-  return tx
-    .select({ environment: secrets.environment, key: secrets.key })
-    .from(secrets)
-    .where(and(eq(secrets.workspaceId, grant.workspaceId), eq(secrets.projectId, grant.projectId)))
 }

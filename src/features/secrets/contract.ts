@@ -99,6 +99,7 @@ export const upsertSecrets = defineEndpoint({
   summary: 'Create or replace secrets, all or none',
   method: 'POST',
   path: '/api/secrets/',
+  quotas: ['secrets', 'environments'],
   access: { kind: 'member', permission: 'secret.write', tenant: 'body.project_id' },
   body: z.strictObject({
     project_id: projectId,

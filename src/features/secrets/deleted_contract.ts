@@ -38,6 +38,7 @@ export const restoreSecretsEndpoint = defineEndpoint({
     'Restore secrets within 7 days of their deletion, if no rekey came after it, all or none',
   method: 'POST',
   path: `${ofDeleted}restore/`,
+  quotas: ['secrets', 'environments'],
   access: { kind: 'member', permission: 'secret.write', tenant: 'path.project_id' },
   params: inProject,
   body: z.strictObject({

@@ -26,7 +26,7 @@ import { keepDeletedSecrets, restoreSecrets, selectDeleted } from './deleted.ts'
 import { deleteRow, selectSecret, selectSecrets } from './queries.ts'
 import { openSecret, openSecrets, openVersions, readCiphertexts, unreadable } from './sealed.ts'
 import { selectVersions } from './version_queries.ts'
-import { MAX_FIELDS, rollBack, upsert } from './write.ts'
+import { MAX_FIELDS, requireRoom, rollBack, upsert } from './write.ts'
 
 export { deleteEnvironmentSecrets, keepDeletedSecrets, restoreDeletedWith } from './deleted.ts'
 
@@ -201,6 +201,7 @@ async function restore(
   if ('taken' in outcome) {
     throw new Fault('already_exists', { fields: fieldsOf(outcome.taken, 'is there again') })
   }
+  await requireRoom(tx, grant, services.config, environment)
   await acceptManifest({ tx, grant }, services, { environment, manifest })
   audit.record(
     ...outcome.restored.map(({ id, key }) => ({

@@ -6,10 +6,13 @@ import { fromBase64, toBase64 } from '../../platform/crypto/encoding.ts'
 import type { OuterLayer } from '../../platform/crypto/outer_layer.ts'
 import { sha256 } from '../../platform/crypto/primitives.ts'
 import { isSamePolicy, readValueEpoch } from '../../platform/crypto/secret_value.ts'
+import type { Transaction } from '../../platform/db/open.ts'
+import { requireQuota } from '../../platform/db/quota.ts'
 import { lockWorkspace } from '../../platform/db/workspace_lock.ts'
 import { Fault } from '../../platform/fault.ts'
 import type { ProjectGrant } from '../../platform/grant.ts'
 import type { Changing } from '../../platform/http/route.ts'
+import type { QuotaConfig } from '../../platform/quotas.ts'
 import { isSignedId, type SignedText } from '../../sigchain/index.ts'
 import type { SignedServices } from '../links/index.ts'
 import { acceptManifest } from '../statements/index.ts'
@@ -24,7 +27,7 @@ import { openVersion, sealSecret, sealVersion, unreadable } from './sealed.ts'
 import { selectVersion } from './version_queries.ts'
 
 type Write = ProjectGrant<'secret.write'>
-type Services = Pick<SignedServices, 'db' | 'outer' | 'chains'>
+type Services = Pick<SignedServices, 'db' | 'outer' | 'chains' | 'config'>
 
 /** As many refused fields as a reply lists. */
 export const MAX_FIELDS = 100
@@ -74,6 +77,7 @@ export async function upsert(
     }),
   )
   const written = await writeSecrets(tx, grant, environment, next)
+  if (entries.length > current.size) await requireRoom(tx, grant, services.config, environment)
   await acceptManifest({ tx, grant }, services, { environment, manifest })
   audit.record(
     ...written.map(({ id, key, version }) => ({
@@ -85,6 +89,17 @@ export async function upsert(
   )
   const counts = { created: entries.length - current.size, updated: current.size }
   return isNew ? { ...counts, created_environment: true } : counts
+}
+
+/** For secrets that were added to an environment, which may be new itself. @throws Fault `quota_exceeded` */
+export async function requireRoom(
+  tx: Transaction,
+  { projectId }: Write,
+  config: QuotaConfig,
+  environment: string,
+): Promise<void> {
+  await requireQuota(tx, config, 'secrets', projectId, environment)
+  await requireQuota(tx, config, 'environments', projectId)
 }
 
 /** Who read a version replaces that one: what somebody else stored since would be lost unseen. */

@@ -47,6 +47,7 @@ export const createWorkspaceEndpoint = defineEndpoint({
   summary: 'Create a shared workspace, and invite its first members',
   method: 'POST',
   path: collection,
+  quotas: ['workspaces', 'members', 'invitations', 'sentInvitations'],
   access: { kind: 'session' },
   body: z
     .strictObject({
@@ -107,6 +108,7 @@ export const acceptInvitation = defineEndpoint({
   summary: 'Accept an invitation',
   method: 'POST',
   path: `${path}accept/`,
+  quotas: ['workspaces'],
   access: { kind: 'session' },
   params,
   body: nothing,
@@ -158,6 +160,7 @@ export const inviteMembersEndpoint = defineEndpoint({
   summary: 'Invite people who have an account; 201 when anybody was invited',
   method: 'POST',
   path: members,
+  quotas: ['members', 'invitations', 'sentInvitations'],
   access: { kind: 'member', permission: 'member.manage', tenant: 'path.workspace_id' },
   params,
   body: inviteBody,

@@ -3,24 +3,22 @@
  * their personal one goes with everything in it, and one that would have no owner left keeps them here.
  */
 import { authorise } from '../../identity/authorise.ts'
-import type { OuterLayer } from '../../platform/crypto/outer_layer.ts'
 import type { Transaction } from '../../platform/db/open.ts'
-import { lockWorkspace, lockWorkspaceRow } from '../../platform/db/workspace_lock.ts'
+import { lockWorkspace } from '../../platform/db/workspace_lock.ts'
 import { Fault } from '../../platform/fault.ts'
 import type { Caller } from '../../platform/grant.ts'
 import type { Action, UnboundAudit } from '../../platform/http/recorder.ts'
 import { isSignedId } from '../../sigchain/index.ts'
-import { listWorkspaces, type WorkspaceOfPerson } from './memberships.ts'
+import { type Place, selectPlaces } from './memberships.ts'
 import {
   countMembers,
-  declineOwn,
+  declineInvitations,
   deleteMember,
   deleteWorkspaceRow,
   hasOtherOwner,
   requireRekey,
 } from './queries.ts'
 
-type Place = { id: string; name: string }
 type Leaving = { tx: Transaction; caller: Caller; audit: UnboundAudit }
 
 /**
@@ -29,26 +27,25 @@ type Leaving = { tx: Transaction; caller: Caller; audit: UnboundAudit }
  * @throws Fault `last_owner` with the list of workspaces that would have no owner, `conflict` with the list of
  *   signed ones
  */
-export async function leaveAll(leaving: Leaving, outer: OuterLayer): Promise<boolean> {
+export async function leaveAll(leaving: Leaving): Promise<boolean> {
   const { tx, caller } = leaving
-  const all = await listWorkspaces(tx, outer, caller.userId)
-  // In one order for everybody: two who leave the same workspaces do not wait for each other.
-  const places = all.sort((one, other) => (one.id < other.id ? -1 : 1))
+  // By ID for everybody, so that two people who leave the same workspaces do not wait for each other.
+  const places = await selectPlaces(tx, caller.userId)
   await requireUnsigned(leaving, places)
   const orphaned: Place[] = []
+  await declineAll(
+    leaving,
+    places.filter(({ status }) => status === 'invited').map(({ id }) => id),
+  )
   for (const place of places) {
-    if (place.status === 'invited') await decline(leaving, place)
-    else if (!(await leave(leaving, place))) orphaned.push(place)
+    if (place.status === 'active' && !(await leave(leaving, place))) orphaned.push(place)
   }
   if (orphaned.length > 0) throw lastOwner(orphaned)
   return places.length > 0
 }
 
 /** Leaving a signed workspace takes a link of its own, unlike an invitation; a personal one without others goes as a whole. */
-async function requireUnsigned(
-  { tx }: Leaving,
-  places: readonly WorkspaceOfPerson[],
-): Promise<void> {
+async function requireUnsigned({ tx }: Leaving, places: readonly Place[]): Promise<void> {
   const signed: Place[] = []
   for (const place of places) {
     if (!isSignedId(place.id) || place.status === 'invited') continue
@@ -74,11 +71,13 @@ function fieldsOf(places: readonly Place[]) {
   return places.map(({ id, name }) => ({ path: id, message: name }))
 }
 
-async function decline({ tx, caller, audit }: Leaving, { id }: Place): Promise<void> {
-  await lockWorkspaceRow(tx, id)
-  if (!(await declineOwn(tx, caller, id))) throw new Fault('conflict')
-  await requireRekey(tx, id)
-  record({ caller, audit }, id, 'member.declined')
+/** Strangers decide how many invitations there are: a few statements for all of them. */
+async function declineAll(
+  { tx, caller, audit }: Leaving,
+  workspaceIds: readonly string[],
+): Promise<void> {
+  for (const id of await declineInvitations(tx, caller, workspaceIds))
+    record({ caller, audit }, id, 'member.declined')
 }
 
 /** False where nobody else owns it. */

@@ -4,6 +4,7 @@
  */
 import { authorise } from '../../identity/authorise.ts'
 import type { Reading } from '../../platform/db/open.ts'
+import { requireQuota } from '../../platform/db/quota.ts'
 import { lockWorkspace } from '../../platform/db/workspace_lock.ts'
 import { Fault } from '../../platform/fault.ts'
 import type { Grant } from '../../platform/grant.ts'
@@ -70,6 +71,7 @@ function ownRoutes(services: SignedServices): Route[] {
           encryptedWorkspaceKey: body.encrypted_workspace_key,
           link: body.link,
         })
+        await requireQuota(tx, config, 'workspaces', caller.userId)
         const grant = await authorise(tx, caller, 'member.manage', { workspaceId: workspace.id })
         // A chain that was begun in this transaction takes nothing else.
         const outcomes = body.link ? [] : await inviteMembers({ tx, grant }, services, { invites })

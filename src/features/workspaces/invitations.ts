@@ -1,4 +1,5 @@
 /** Accepting or declining an invitation. Before, a person sees the envelope and the name, and nothing else. */
+import { requireQuota } from '../../platform/db/quota.ts'
 import { lockWorkspaceRow } from '../../platform/db/workspace_lock.ts'
 import { Fault } from '../../platform/fault.ts'
 import type { Caller } from '../../platform/grant.ts'
@@ -16,6 +17,7 @@ export function invitationRoutes(services: SignedServices): Route[] {
       transaction(async (tx, audit) => {
         await lockWorkspaceRow(tx, workspaceId)
         if (!(await acceptOwn(tx, caller, workspaceId))) throw new Fault('not_found')
+        await requireQuota(tx, services.config, 'workspaces', caller.userId)
         record(audit, caller, workspaceId, 'member.accepted')
         const [workspace] = await listWorkspaces(tx, services.outer, caller.userId, { workspaceId })
         if (!workspace) throw new Fault('not_found')

@@ -31,6 +31,7 @@ export type WorkspaceOfPerson = {
 type ListOptions = {
   /** Only this workspace. */
   workspaceId?: string | undefined
+  status?: 'active' | undefined
   /** The `membership_id` after which the page begins. */
   after?: string | undefined
   /** How many rows at most; all unless given. */
@@ -56,7 +57,7 @@ export async function listWorkspaces(
   db: Database | Transaction,
   outer: OuterLayer,
   userId: string,
-  { workspaceId, after, limit }: ListOptions = {},
+  { workspaceId, status, after, limit }: ListOptions = {},
 ): Promise<WorkspaceOfPerson[]> {
   const query = db
     .select(shown)
@@ -66,6 +67,7 @@ export async function listWorkspaces(
       and(
         eq(memberships.userId, userId),
         workspaceId === undefined ? undefined : eq(memberships.workspaceId, workspaceId),
+        status === undefined ? undefined : eq(memberships.status, status),
         after === undefined ? undefined : gt(memberships.id, after),
       ),
     )
@@ -77,6 +79,19 @@ export async function listWorkspaces(
       encrypted_workspace_key: await openEnvelope(outer, { workspaceId: row.id, userId }, sealed),
     })),
   )
+}
+
+export type Place = Pick<WorkspaceOfPerson, 'id' | 'name' | 'type' | 'status'>
+
+/** The same without opening an envelope, by ID. */
+export function selectPlaces(tx: Transaction, userId: string): Promise<Place[]> {
+  const { id, name, type, status } = shown
+  return tx
+    .select({ id, name, type, status })
+    .from(memberships)
+    .innerJoin(workspaces, eq(workspaces.id, memberships.workspaceId))
+    .where(eq(memberships.userId, userId))
+    .orderBy(asc(workspaces.id))
 }
 
 export type NewWorkspace = {

@@ -1,5 +1,5 @@
 /** Workspaces and memberships as rows. Those of a tenant need a grant for it. */
-import { and, asc, count, eq, gt, ne, sql } from 'drizzle-orm'
+import { and, asc, count, eq, gt, inArray, ne, sql } from 'drizzle-orm'
 import { toBase64 } from '../../platform/crypto/encoding.ts'
 import type { Reading, Transaction } from '../../platform/db/open.ts'
 import { memberships, users, workspaces } from '../../platform/db/schema/index.ts'
@@ -179,6 +179,34 @@ export async function acceptOwn(
     .where(ownInvitation(caller, workspaceId))
     .returning({ id: memberships.id })
   return accepted.length > 0
+}
+
+/**
+ * Locks the workspaces in the order of their IDs, as everyone who locks several, deletes the caller's invitations, and
+ * demands new keys of these workspaces. Returns where there was one.
+ */
+export async function declineInvitations(
+  tx: Transaction,
+  caller: Caller,
+  workspaceIds: readonly string[],
+): Promise<string[]> {
+  if (workspaceIds.length === 0) return []
+  await tx
+    .select({ id: workspaces.id })
+    .from(workspaces)
+    .where(inArray(workspaces.id, [...workspaceIds]))
+    .orderBy(asc(workspaces.id))
+    .for('no key update')
+  const declined = await tx
+    .delete(memberships)
+    .where(and(eq(memberships.userId, caller.userId), eq(memberships.status, 'invited')))
+    .returning({ id: memberships.workspaceId })
+  const ids = declined.map(({ id }) => id)
+  await tx
+    .update(workspaces)
+    .set({ rekeyRequired: true, updatedAt: sql`now()` })
+    .where(inArray(workspaces.id, ids))
+  return ids
 }
 
 /** Tells whether there was an invitation. */

@@ -13,6 +13,7 @@ import { databaseSettings } from './database_settings.ts'
 import { HOST_NAME, key, list, number, port, succeeds } from './forms.ts'
 import { passkeyOrigins } from './passkey_origins.ts'
 import { publicUrl } from './public_url.ts'
+import { quotaSettings } from './quota_settings.ts'
 import { rate } from './rate.ts'
 import { traceSettings } from './trace_settings.ts'
 
@@ -216,6 +217,7 @@ export const settings = z.object({
     about: 'days that audit records are kept; without it they are kept for ever',
     example: '365',
   }),
+  ...quotaSettings,
   RATE_REGISTER: rate
     .default({ count: 100, seconds: 3600 })
     .meta({ about: 'registrations per network', example: '100/3600' }),

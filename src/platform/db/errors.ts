@@ -36,6 +36,12 @@ export function isUniqueViolation(error: unknown): boolean {
   return codeOf(error) === '23505'
 }
 
+/** 409 where two requests used one ID at the same moment (migration 0022); `null` for any other error. */
+export function usedIdFault(error: unknown): Fault | null {
+  if (!isUniqueViolation(error) || constraintOf(error) !== 'used_ids_kind_id_pk') return null
+  return new Fault('already_exists', { cause: error, message: 'This ID was used before.' })
+}
+
 /** After these a repeat may well succeed. */
 function isOneOf(patterns: readonly RegExp[], error: unknown): boolean {
   const code = codeOf(error)
@@ -47,4 +53,12 @@ function codeOf(error: unknown): string | null {
   if (!(error instanceof Error)) return null
   if ('code' in error && typeof error.code === 'string') return error.code
   return codeOf(error.cause)
+}
+
+/** PGlite's errors and those of postgres.js name it differently. */
+function constraintOf(error: unknown): string | null {
+  if (!(error instanceof Error)) return null
+  if ('constraint_name' in error) return String(error.constraint_name)
+  if ('constraint' in error) return String(error.constraint)
+  return constraintOf(error.cause)
 }

@@ -5,6 +5,7 @@
 import type { z } from 'zod'
 import type { Capability } from '../capability.ts'
 import type { FaultCode } from '../fault.ts'
+import type { QuotaName } from '../quotas.ts'
 
 export const permissions = [
   'workspace.read',
@@ -123,6 +124,8 @@ export type Endpoint = {
    * other APIs look for (protocol 2). The fields are those of its `X-Service-…` headers.
    */
   forwards?: z.ZodObject
+  /** What it may add to, and is 409 `quota_exceeded` beyond. */
+  quotas?: readonly (QuotaName | 'sentInvitations')[]
   /** Codes besides those that access, parameters and body imply. */
   faults?: readonly FaultCode[]
 }
@@ -169,5 +172,6 @@ export function faultsOf(endpoint: Endpoint): FaultCode[] {
   if (endpoint.params) codes.push('not_found')
   if (endpoint.body) codes.push('malformed_json', 'payload_too_large', 'unsupported_media_type')
   if (endpoint.body ?? endpoint.query ?? endpoint.params) codes.push('validation_error')
+  if (endpoint.quotas) codes.push('quota_exceeded')
   return [...new Set([...codes, ...(endpoint.faults ?? [])])]
 }

@@ -1,11 +1,13 @@
 /** What callers learn of errors that no code foresaw: nothing but a code. */
-import { unavailableFault } from '../db/errors.ts'
+import { unavailableFault, usedIdFault } from '../db/errors.ts'
 import { Fault } from '../fault.ts'
 import { describeError, type Log } from '../log.ts'
 
 /** Faults pass; a lost database is 503; anything else is a defect that the caller learns nothing of. */
 export function toFault(error: unknown, requestId: string, log: Log): Fault {
   if (error instanceof Fault && error.status !== 500) return error
+  const used = usedIdFault(error)
+  if (used) return used
   const fault = unavailableFault(error) ?? new Fault('internal_error', { cause: error })
   const origin = error instanceof Fault ? (error.cause ?? error) : error
   log.error('request failed', {

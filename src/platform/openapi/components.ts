@@ -34,6 +34,11 @@ export const sharedSchemas: Record<string, JsonSchema> = {
           required: ['path', 'message'],
         },
       },
+      fix: {
+        type: 'object',
+        description: 'what removes the cause: a command to run, or a setting of the server',
+        properties: { command: { type: 'array', items: string }, setting: string },
+      },
       request_id: { ...string, format: 'uuid', description: 'also in X-Request-Id and in the log' },
     },
     required: ['status', 'error_code', 'message', 'request_id'],

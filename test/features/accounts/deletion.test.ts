@@ -147,30 +147,3 @@ test('the owner of the installation cannot go', async () => {
     }),
   )
 })
-
-test('who registers under the id of an account that was deleted gets nothing of what it had', async () => {
-  const team = await signedWorkspace(app, await signedAccount(app, 'owner'))
-  const before = await team.join('admin')
-  const { userId } = before
-  const link = await team.link('members.removed', { user_ids: [userId] }, before)
-  const path = `/api/workspaces/${team.workspaceId}/`
-  const left = await app.call('DELETE', `${path}members/${userId}/`, {
-    token: before.token,
-    body: { link },
-  })
-  expect(left.status).toBe(200)
-  expect((await end(before)).status).toBe(200)
-
-  const { applicant, body: sent } = await signedApplicant('again')
-  const { workspace: _, ...body } = sent
-  const registration = { ...body, user_id: userId }
-  expect(await app.call('POST', '/api/auth/register/', { body: registration })).toMatchObject({
-    status: 201,
-    body: { data: { user: { id: userId }, workspace: null } },
-  })
-  const { token } = await logInAs(app, applicant)
-  expect(await app.as(token).list(listWorkspacesEndpoint, {})).toEqual([])
-  expect((await app.call('GET', path, { token })).status).toBe(404)
-  expect((await app.call('GET', `${path}links/`, { token })).status).toBe(404)
-  expect((await app.call('GET', '/api/users/me/', { token: before.token })).status).toBe(401)
-})

@@ -110,13 +110,12 @@ describe('adding one', () => {
     }
   })
 
-  test('stops at twenty, before the authenticator is asked', async () => {
+  test('stops at the quota before the authenticator is asked, until one is removed', async () => {
     const person = await registerPerson(app)
     for (let index = 0; index < 20; index += 1) await addTo(app, person)
-    const message = 'An account has at most 20 passkeys: remove one first.'
     const body = { current_password: person.password, origin: ORIGIN }
     const answer = await app.call('POST', `${OWN}begin/`, { token: person.token, body })
-    expect(said(answer)).toEqual(refusal('conflict', { message }))
+    expect(answer).toMatchObject({ status: 409, body: { error_code: 'quota_exceeded' } })
     const [first] = await person.api.list(listPasskeys, {})
     await person.api.call(removePasskey, { params: { passkey_id: first?.id ?? '' } })
     await addTo(app, person)

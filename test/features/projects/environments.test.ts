@@ -84,17 +84,6 @@ describe('an environment that is made', () => {
     expect((await app.call('POST', path(), { token, body: { name: 'No' } })).status).toBe(422)
   })
 
-  test('is one of at most a hundred without secrets', async () => {
-    for (let count = 0; count < 100; count += 1) await create(`e${count}`)
-    const { token } = team.owner
-    const call = ['POST', path(), { token, body: { name: 'one-more' } }] as const
-    await expectRefusal(app, [...call], 'conflict', {
-      message: 'A project has at most 100 environments without secrets.',
-    })
-    await remove('e7')
-    await create('one-more')
-  })
-
   test('comes back with its project', async () => {
     await create('preview')
     await team.owner.api.call(deleteProject, {

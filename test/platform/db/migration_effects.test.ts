@@ -23,12 +23,22 @@ const ACCEPTED_LONG: Record<string, string[]> = {
   ],
   '0010_audit_terms': ['copies rows of audit_logs'],
   '0017_session_passkeys': ['checks a key of sessions', 'makes an index of sessions'],
+  // The audit is the only place that has the IDs of what was deleted; only reading it takes long, and no writer waits.
+  '0022_used_ids': ['copies rows of audit_logs', 'copies rows of deleted_projects'],
 }
 
 /** May break processes of before, and was found not to, or the versions of then had to be stopped anyway. */
 const ACCEPTED_BREAKING: Record<string, string[]> = {
   // Only who says so to its session gets something else from it.
   '0019_resealing': ['replaces the function bump_policy_version'],
+  // The triggers act on an ID that was used before only: older versions then answer 409 `already_exists` as well.
+  '0022_used_ids': [
+    'adds a trigger to workspaces',
+    'adds a trigger to users',
+    'adds a trigger to agents',
+    'adds a trigger to tokens',
+    'adds a trigger to projects',
+  ],
 }
 
 /** The first version that promises a rolling restart has all before this. */

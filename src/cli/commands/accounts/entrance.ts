@@ -1,4 +1,4 @@
-import { recoverAccount } from '../../../client/account/recovery.ts'
+import { RecoveryInDoubt, recoverAccount } from '../../../client/account/recovery.ts'
 import { logIn, signUp } from '../../../client/vault.ts'
 import { toBase64 } from '../../../platform/crypto/encoding.ts'
 import { nameFor } from '../../accounts/choice.ts'
@@ -76,13 +76,21 @@ export const recover: Action<typeof entranceOptions> = async (context, [email = 
     context.env.SERVICE_RECOVERY_KEY ?? (await askSecret(context.host, 'Recovery key', { hint }))
   const password = await readNewPassword(context, options, email)
   const place = await placeFor(context, email, options)
-  const next = await recoverAccount(server, email, given, password, context.host.argon2id)
-  const entered = await orShowRecoveryKey(context, next, () => enter(context, place, password))
-  showEntered(context, entered, next)
-  context.output.say(
-    'The password is changed; all other sessions have ended, and passkeys are removed.',
+  const next = await recoverAccount(server, email, given, password, context.host.argon2id).catch(
+    (error: unknown) => {
+      if (error instanceof RecoveryInDoubt) keepRecoveryKey(context, email, error.recoveryKey)
+      throw error
+    },
   )
+  // The old key is spent: whatever fails from here on, the next one is shown.
   showRecoveryKey(context, next)
+  const entered = await enter(context, place, password).catch((error: unknown) => {
+    if (context.output.isJson) context.output.record({ email, recovery_key: next })
+    context.output.warn('The password is changed. Sign in with: cloakroom login')
+    throw error
+  })
+  showEntered(context, entered, next)
+  context.output.say('The password is changed. All other sessions ended; passkeys are removed.')
   return undefined
 }
 
@@ -98,6 +106,14 @@ async function orShowRecoveryKey<T>(
     output.warn('The server did it. Keep this recovery key, then run: cloakroom login', recoveryKey)
     throw error
   }
+}
+
+/** Of a server that did not answer: if it has the new password, only this key recovers the account. */
+function keepRecoveryKey(context: Context, email: string, recoveryKey: string): void {
+  const { output } = context
+  if (output.isJson) output.record({ email, recovery_key: recoveryKey })
+  output.warn('The server did not answer. Keep both recovery keys, and sign in to find out.')
+  showRecoveryKey(context, recoveryKey)
 }
 
 function showEntered({ output }: Context, entered: Entered, recoveryKey: string): void {

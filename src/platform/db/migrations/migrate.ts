@@ -32,7 +32,8 @@ import backups from '../../../../drizzle/0018_backups.sql' with { type: 'text' }
 import resealing from '../../../../drizzle/0019_resealing.sql' with { type: 'text' }
 import sharedLimits from '../../../../drizzle/0020_shared_limits.sql' with { type: 'text' }
 import tokenUses from '../../../../drizzle/0021_token_uses.sql' with { type: 'text' }
-import narrowedTokens from '../../../../drizzle/0024_narrowed_tokens.sql' with { type: 'text' }
+import usedIds from '../../../../drizzle/0022_used_ids.sql' with { type: 'text' }
+import narrowedTokens from '../../../../drizzle/0023_narrowed_tokens.sql' with { type: 'text' }
 import { AlteredHistory, NewerSchema, SchemaInUse } from './schema_error.ts'
 
 export type Migration = {
@@ -66,7 +67,8 @@ export const migrations: readonly Migration[] = [
   { name: '0019_resealing', text: resealing },
   { name: '0020_shared_limits', text: sharedLimits },
   { name: '0021_token_uses', text: tokenUses },
-  { name: '0024_narrowed_tokens', text: narrowedTokens },
+  { name: '0022_used_ids', text: usedIds },
+  { name: '0023_narrowed_tokens', text: narrowedTokens },
 ]
 
 const ADVISORY_LOCK = 6_021_023_004

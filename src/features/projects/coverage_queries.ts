@@ -1,0 +1,63 @@
+/**
+ * The names of a project's secrets by environment. A project may have 100 environments of 10,000 secrets: each statement
+ * reads as many index entries as its page has, times the environments it is about, and never all names.
+ */
+import { type SQL, sql } from 'drizzle-orm'
+import type { Reading } from '../../platform/db/open.ts'
+import type { ProjectGrant } from '../../platform/grant.ts'
+import { quotas } from '../../platform/quotas.ts'
+import type { KeyIn, KeyPlaces } from './coverage.ts'
+
+type Read = ProjectGrant<'project.read' | 'project.write' | 'secret.read'>
+type Page = { after: string | undefined; limit: number }
+
+/** Of the project, one row each: those that exist always, were made, or hold secrets. */
+function environmentsIn({ projectId }: Read): SQL {
+  return sql`(select environment from ${sql.raw(quotas.environments.rows)} as known
+    where project_id = ${projectId})`
+}
+
+/** In no order. */
+export async function selectEnvironmentNames(tx: Reading, grant: Read): Promise<string[]> {
+  const rows = await tx.execute<{ environment: string }>(sql`${environmentsIn(grant)}`)
+  return rows.map(({ environment }) => environment)
+}
+
+/** How many secrets each has; the index counts them. */
+export async function countSecrets(tx: Reading, grant: Read): Promise<Map<string, number>> {
+  const rows = await tx.execute<{ environment: string; secrets: number }>(sql`
+    select environment, (select count(*)::int from secrets s
+      where s.project_id = ${grant.projectId} and s.environment = places.environment) as secrets
+    from ${environmentsIn(grant)} as places`)
+  return new Map(rows.map(({ environment, secrets }) => [environment, secrets]))
+}
+
+/** One row more than the page holds, by name. */
+export function selectKeyPlaces(tx: Reading, grant: Read, page: Page): Promise<KeyPlaces[]> {
+  return tx.execute<KeyPlaces>(sql`
+    select key, json_agg(environment) as environments
+    from ${environmentsIn(grant)} as places
+      cross join lateral ${firstKeys(grant, sql`places.environment`, page)} as keys
+    group by key order by key limit ${page.limit + 1}`) as unknown as Promise<KeyPlaces[]>
+}
+
+/** The same for the names in two environments. */
+export function selectKeysIn(
+  tx: Reading,
+  grant: Read,
+  { from, to, ...page }: Page & { from: string; to: string },
+): Promise<KeyIn[]> {
+  return tx.execute<KeyIn>(sql`
+    select key, a.here is not null as in_from, b.here is not null as in_to
+    from (select key, true as here from ${firstKeys(grant, sql`${from}`, page)} as f) as a
+      full join (select key, true as here from ${firstKeys(grant, sql`${to}`, page)} as t) as b using (key)
+    order by key limit ${page.limit + 1}`) as unknown as Promise<KeyIn[]>
+}
+
+/** Whatever is among the first of several environments is among the first of its own. */
+function firstKeys({ projectId }: Read, environment: SQL, { after, limit }: Page): SQL {
+  const beyond = after === undefined ? sql`` : sql`and key > ${after}`
+  return sql`(select key from secrets
+    where project_id = ${projectId} and environment = ${environment} ${beyond}
+    order by key limit ${limit + 1})`
+}
