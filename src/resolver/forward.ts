@@ -16,7 +16,6 @@ import {
   readFrom,
   resolverLinks,
 } from '../outbound/links.ts'
-import { styleOfBody } from '../outbound/locations.ts'
 import { needsWholeBody } from '../outbound/signing/aws_signature.ts'
 import { refusalFormatOf } from '../outbound/signing/refusal_format.ts'
 import { Fault, invalidField } from '../platform/fault.ts'

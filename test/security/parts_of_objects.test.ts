@@ -1,12 +1,7 @@
 // tier: quick
 /** A value in an object of S3 cannot be read back in parts, whichever way they are asked for (protocol 6.1). */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import {
-  type Agent,
-  employAgent,
-  type Stage,
-  sharedStage,
-} from '../support/agent.ts'
+import { type Agent, employAgent, type Stage, sharedStage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { forwardAs, recordOfAnswer } from '../support/forward.ts'
 import { answerOf } from '../support/upstream.ts'

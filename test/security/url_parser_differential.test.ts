@@ -120,9 +120,7 @@ test('the address that is dialled is public to an independent list, and so are i
       if (found === null) return
       dialled += 1
       expect(addresses).toContain(found)
-      expect(addresses.map(rangeOf)).toEqual(
-        addresses.map(() => 'unicast'),
-      )
+      expect(addresses.map(rangeOf)).toEqual(addresses.map(() => 'unicast'))
     }),
     RUNS,
   )

@@ -1,2 +1,6 @@
 /** Schemas that no version had, because the next migration came in the same change. */
-export const NEVER_LANDED: readonly string[] = ['0000_initial', '0003_daily_metrics', '0022_used_ids']
+export const NEVER_LANDED: readonly string[] = [
+  '0000_initial',
+  '0003_daily_metrics',
+  '0022_used_ids',
+]

@@ -5,11 +5,9 @@ import {
   acceptInvitation,
   changeMemberRole,
   listMembers,
-  listWorkspacesEndpoint,
 } from '../../../src/features/workspaces/contract.ts'
 import { startTestApp, type TestApp } from '../../support/app.ts'
-import { logInAs, type Person, registerPerson } from '../../support/people.ts'
-import { signedAccount, signedApplicant, signedWorkspace } from '../../support/signed.ts'
+import { type Person, registerPerson } from '../../support/people.ts'
 import { openTeam } from '../../support/teams.ts'
 import { refusal, refusedField, said, writesNothing } from './support.ts'
 
