@@ -1,4 +1,4 @@
-// tier: quick
+// tier: all
 /**
  * Ordinary histories of signed workspaces raise no alarm in any command, and tampering after one of them does. A history
  * that failed is repeated with `HISTORY_SEED=… bun run test honest_histories`.

@@ -1,4 +1,4 @@
-// tier: quick
+// tier: all
 /** A command that cannot write its configuration changes nothing on the server; one that loses an answer keeps its session. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { cpSync, mkdirSync, readFileSync } from 'node:fs'

@@ -73,7 +73,7 @@ function world() {
 
 function basisOf(id = 'token', workspaceId = 'one'): Basis {
   return {
-    token: { id, workspaceId } as LiveToken,
+    token: { id, workspaceId, hosts: null, secrets: null } as LiveToken,
     scope: { projectId: null, environment: 'development' },
     placeholders: [],
     asked: {

@@ -1,4 +1,4 @@
-// tier: quick
+// tier: all
 /**
  * Every answer is bounded in bytes (protocol 2): a walk of all contracts that read, over a workspace that holds many of
  * everything. What strangers can add, and products of two numbers, must not make an answer grow.

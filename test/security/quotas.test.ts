@@ -1,4 +1,4 @@
-// tier: quick, both databases in test:all
+// tier: all
 /**
  * Every stored quantity has a quota (protocol 11). Real requests fill each quota of the table; the next one is refused with
  * the limit and its setting, and stores nothing.

@@ -1,4 +1,4 @@
-// tier: quick, both databases in test:all
+// tier: quick
 /**
  * An ID is used once (protocol 5.1): a stranger who makes a workspace under the ID of a deleted one would read its audit,
  * and one who makes a token under the ID of a revoked one would make it valid again.

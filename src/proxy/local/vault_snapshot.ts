@@ -7,6 +7,7 @@
  */
 import { readSecrets } from '../../client/environment.ts'
 import { type Api, ApiError } from '../../client/http/api.ts'
+import { FormerMember } from '../../client/signed/sign_change.ts'
 import type { OpenWorkspace } from '../../client/vault.ts'
 import { UntrustedKey } from '../../client/workspace_key.ts'
 import { type Guard, prepareGuardInSteps } from '../../leak_guard/index.ts'
@@ -131,7 +132,8 @@ export class VaultCache {
 /** Why nothing may be used any more; `null` for what may pass. */
 function endOf(error: unknown): string | null {
   if (error instanceof AgentRemoved) return error.message
-  if (error instanceof UntrustedKey) return `Nothing is sent: ${error.message}.`
+  if (error instanceof UntrustedKey || error instanceof FormerMember)
+    return `Nothing is sent: ${error.message}.`
   const isRefusal = error instanceof ApiError && error.status < 500 && error.status !== 429
   return isRefusal ? 'The server does not let this session read the environment any more.' : null
 }

@@ -4,6 +4,7 @@ import { ChangedName } from '../../../client/known_names.ts'
 import { Unstorable } from '../../../client/sealing.ts'
 import { Unproven } from '../../../client/secrets/stored.ts'
 import { UntrustedChain } from '../../../client/signed/chain.ts'
+import { FormerMember } from '../../../client/signed/sign_change.ts'
 import { UntrustedKey } from '../../../client/workspace_key.ts'
 import { callFailure } from './call_failure.ts'
 import type { Failure } from './messages.ts'
@@ -27,6 +28,7 @@ export function failureOf(error: unknown): Failure {
 
 const codes = [
   [UntrustedChain, 'untrusted_chain'],
+  [FormerMember, 'forbidden'],
   [ChangedName, 'changed_name'],
   [UntrustedKey, 'untrusted_key'],
   [Unproven, 'unproven_policy'],
