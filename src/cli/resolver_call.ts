@@ -27,6 +27,8 @@ import { CliError } from './terminal/cli_error.ts'
 import { openKnownDeliveries } from './trust/known_deliveries.ts'
 import { openKnownNames } from './trust/known_names.ts'
 
+/** The trace that a request belongs to, if it is of one. */
+type Tracing = { traceparent?: string | undefined }
 type TokenOption = { token: string | undefined }
 export type Answer = CallResult<typeof resolveCall>
 
@@ -67,26 +69,37 @@ export function environmentFor(
   context: Context,
   token: string,
   from: AddressName,
+  tracing: Tracing = {},
 ): Promise<{ environment?: string }> {
   const known = asked.get(context)
   if (known?.token === token) return known.answer
-  const answer = askForEnvironment(context, token, from)
+  const answer = askForEnvironment(context, token, from, tracing)
   asked.set(context, { token, answer })
   return answer
 }
 
 const asked = new WeakMap<Context, { token: string; answer: ReturnType<typeof environmentFor> }>()
 
-async function askForEnvironment(context: Context, token: string, from: AddressName) {
+async function askForEnvironment(
+  context: Context,
+  token: string,
+  from: AddressName,
+  { traceparent }: Tracing,
+) {
   const named = namedEnvironment(context)
   const { environment: setting } = context.settings
   const parsed = parseToken(token)
   if (named.environment === undefined || !FILES.includes(setting?.origin) || !parsed) return named
   // The control plane gets the form that opens nothing.
   const sent = from === 'server' ? sealedToken(parsed.id, parsed.secret) : token
-  const answer = await openApi(await context[from](), () => sent, { timeoutMs: TOKEN_MS })
+  const answer = await openApi(await context[from](), () => sent, {
+    timeoutMs: TOKEN_MS,
+    traceparent,
+  })
     .call(getToken, {})
     .catch(() => null)
+  // A failed answer is not remembered: a long-running command asks again.
+  if (answer === null) asked.delete(context)
   const own = answer?.environment ?? named.environment
   if (own === named.environment) return named
   context.output.note(
@@ -151,9 +164,9 @@ export async function callResolver(
   context: Context,
   token: string,
   request: CallInput<typeof resolveCall>['body'],
-  options: { signal?: AbortSignal; traceparent?: string | undefined } = {},
+  options: { signal?: AbortSignal } & Tracing = {},
 ): Promise<Answer> {
-  const body = { ...request, ...(await environmentFor(context, token, 'resolver')) }
+  const body = { ...request, ...(await environmentFor(context, token, 'resolver', options)) }
   const resolver = await context.resolver()
   const answering = openApi(resolver, () => token, options).call(resolveCall, { body })
   const answer = await asToken(answering).catch((error: unknown) => {

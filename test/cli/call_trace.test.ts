@@ -65,7 +65,8 @@ test('with --json the id stands in the answer', async () => {
 test('of a call that is refused the id is printed too', async () => {
   await spansNow()
   const { code, err } = await ada.run(['call', 'https://elsewhere.example/', '--trace'], as())
-  const [, id] = /^trace ([0-9a-f]{32})\ncloakroom: .*\(domain_blocked\)\n$/s.exec(err) ?? []
+  const [, id] =
+    /^trace ([0-9a-f]{32})\ncloakroom: .*\(domain_blocked\)\n→ run: .*\n$/.exec(err) ?? []
   expect(code).toBe(5)
   expect((await spansNow()).map(({ traceId }) => traceId)).toContain(`${id}`)
 })

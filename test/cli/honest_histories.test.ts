@@ -22,7 +22,7 @@ import {
 } from './histories/world.ts'
 
 const HISTORIES = 50
-const STEPS = effort(5, 40)
+const STEPS = effort(5, 12)
 
 let app: TestApp
 

@@ -158,6 +158,8 @@ test.each(names)('%s answers a refusal with its code as data, bounded', async (n
     isError: true,
     structuredContent: { error: { code: 'forbidden', hint: expect.any(String) } },
   })
+  // The owner has every role: what the server says is the reason.
+  expect(text).toStartWith(MARK)
   expect(text).toMatch(CUT)
   expect(bytes).toBeLessThan(RESULT_BYTES / 2)
 })

@@ -292,18 +292,20 @@ describe('a stream', () => {
   })
 })
 
-test('steps give what the whole gives, with pauses between', async () => {
+test('steps give what the whole gives, and pause several times in between', async () => {
   const guard = guardOf({ A: KEY })
   const body = utf8(`${'x'.repeat(32_760)}${KEY}${'y'.repeat(100_000)}`)
   let pauses = 0
   const pause = async () => void pauses++
   expect(await guard.bodyInSteps(body, {}, pause)).toEqual(guard.body(body))
-  expect(pauses).toBe(8)
+  // Steps end by the work that was done, of which some bytes make more than others.
+  expect(pauses).toBeGreaterThanOrEqual(8)
+  pauses = 0
   const many = Array.from({ length: 300 }, (_, at) => ({
     name: `K${at}`,
     bytes: utf8(`${KEY}${at}`),
   }))
   const prepared = await prepareGuardInSteps(many, pause)
-  expect(pauses).toBeGreaterThan(10)
+  expect(pauses).toBeGreaterThan(2)
   expect(Buffer.from(prepared.forCall().body(utf8(`${KEY}77`))).toString()).toBe('SVC_SECRET_K77')
 })

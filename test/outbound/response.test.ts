@@ -233,7 +233,7 @@ describe('a credential that is echoed', () => {
 })
 
 describe('the answer', () => {
-  test('joins repeated headers and drops what is not the caller’s', async () => {
+  test('joins repeated headers, drops what is not the caller’s, and names a cookie that it dropped', async () => {
     const dropped = {
       'set-cookie': ['a=1', 'b=2'],
       connection: 'X-Hop, keep-alive',
@@ -248,6 +248,7 @@ describe('the answer', () => {
     await expectAnswer(answerOf(200, { ...dropped, ...kept }, 'ok'), {
       status_code: 200,
       headers: { 'x-many': '1, 2, 3', vary: 'a, b', __proto__x: 'y' },
+      dropped_headers: ['set-cookie'],
       body: 'ok',
       redacted: false,
     })

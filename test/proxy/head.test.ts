@@ -1,7 +1,7 @@
 // tier: quick
 /**
  * HEAD has the headers of the upstream, its Content-Length too, and no body (RFC 9110, section 9.3.2),
- * whichever way it goes.
+ * whichever way it goes. But for `Accept-Ranges`: no way has parts of this file.
  */
 import { afterAll, expect, test } from 'bun:test'
 import { forwardAs } from '../support/forward.ts'
@@ -24,6 +24,9 @@ const HEADERS = {
   'cache-control': 'max-age=60',
   'x-key': KEY,
 }
+/** Those that are passed on otherwise. */
+const CHANGED = { 'accept-ranges': 'none', 'x-key': 'SVC_SECRET_KEY' }
+const SANDBOXED = { 'content-security-policy': 'sandbox' }
 const bearer = { authorization: 'Bearer SVC_SECRET_KEY' }
 
 /** An answer to HEAD: a length, and nothing of what it is the length of. */
@@ -33,61 +36,68 @@ upstream.on('/file', ({ method }, wire) => {
   wire.write(`HTTP/1.1 200 OK\r\n${lines.join('')}Content-Length: 123456\r\n\r\n`)
 })
 
-function expectHead(status: number, headers: Headers): void {
+function expectHead(status: number, headers: Headers, more: Record<string, string> = {}): void {
   expect(status).toBe(200)
   expect(Object.fromEntries(headers)).toMatchObject({
     ...HEADERS,
+    ...CHANGED,
     'cache-control': 'no-store',
     'content-length': '123456',
-    'x-key': 'SVC_SECRET_KEY',
+    ...more,
   })
   expect(upstream.received.at(-1)?.header('authorization')).toBe(`Bearer ${KEY}`)
 }
 
-test('in forward mode', async () => {
+test('forward mode answers HEAD with the headers of the upstream, sandboxed', async () => {
   const answer = await forwardAs(stage, agent, '/file', { method: 'HEAD', headers: bearer })
-  expectHead(answer.status, answer.headers)
+  expectHead(answer.status, answer.headers, SANDBOXED)
   expect(await answer.text()).toBe('')
 })
 
 test.each([
   ['local', local],
   ['remote', remote],
-])('through the base URL of the %s proxy, and the connection goes on', async (_, proxy) => {
-  const { pathname } = new URL(`${proxy.baseUrl}/${stage.authorityOf()}/file`)
-  const fields = `Host: 127.0.0.1:${proxy.port}\r\nAuthorization: ${bearer.authorization}\r\n`
-  const asked = `HEAD ${pathname} HTTP/1.1\r\n${fields}\r\n`
-  const waiting = { waitsForAnswers: true }
-  const { text, statuses } = await sendRaw(proxy.baseUrl, [asked, asked], waiting)
-  expect(statuses).toEqual([200, 200])
-  for (const head of text.split('\r\n\r\n').slice(0, 2)) {
-    const lines = head
-      .split('\r\n')
-      .slice(1)
-      .map((line) => line.split(/: /, 2) as [string, string])
-    expectHead(200, new Headers(lines))
-  }
-})
+])(
+  'the base URL of the %s proxy answers HEAD with the headers of the upstream, sandboxed, and the connection goes on',
+  async (_, proxy) => {
+    const { pathname } = new URL(`${proxy.baseUrl}/${stage.authorityOf()}/file`)
+    const fields = `Host: 127.0.0.1:${proxy.port}\r\nAuthorization: ${bearer.authorization}\r\n`
+    const asked = `HEAD ${pathname} HTTP/1.1\r\n${fields}\r\n`
+    const waiting = { waitsForAnswers: true }
+    const { text, statuses } = await sendRaw(proxy.baseUrl, [asked, asked], waiting)
+    expect(statuses).toEqual([200, 200])
+    for (const head of text.split('\r\n\r\n').slice(0, 2)) {
+      const lines = head
+        .split('\r\n')
+        .slice(1)
+        .map((line) => line.split(/: /, 2) as [string, string])
+      expectHead(200, new Headers(lines), SANDBOXED)
+    }
+  },
+)
 
 requires('curl').test.each([
   ['local', local],
   ['remote', remote],
-])('through HTTPS_PROXY of the %s proxy', async (_, proxy: OpenProxy) => {
-  const headers = ['-H', `Authorization: ${bearer.authorization}`]
-  const { out, code } = await runWith(proxy, [
-    'curl',
-    '-sSI',
-    '--suppress-connect-headers',
-    ...headers,
-    stage.url('/file'),
-  ])
-  expect(code).toBe(0)
-  const [status = '', ...lines] = out.trimEnd().split('\r\n')
-  expect(status).toStartWith('HTTP/1.1 200')
-  expectHead(200, new Headers(lines.map((line) => line.split(/: /, 2) as [string, string])))
-})
+])(
+  'HTTPS_PROXY of the %s proxy answers HEAD with the headers of the upstream',
+  async (_, proxy: OpenProxy) => {
+    const headers = ['-H', `Authorization: ${bearer.authorization}`]
+    const { out, code } = await runWith(proxy, [
+      'curl',
+      '-sSI',
+      '--suppress-connect-headers',
+      ...headers,
+      stage.url('/file'),
+    ])
+    expect(code).toBe(0)
+    const [status = '', ...lines] = out.trimEnd().split('\r\n')
+    expect(status).toStartWith('HTTP/1.1 200')
+    expectHead(200, new Headers(lines.map((line) => line.split(/: /, 2) as [string, string])))
+  },
+)
 
-test('as the call of /v1/resolve, whose answer is JSON of its own', async () => {
+test('/v1/resolve has the headers of the upstream in JSON of its own', async () => {
   const { body } = await agent.resolve({
     target_url: stage.url('/file'),
     method: 'HEAD',
@@ -97,7 +107,7 @@ test('as the call of /v1/resolve, whose answer is JSON of its own', async () => 
     status_code: 200,
     body: '',
     redacted: true,
-    headers: { ...HEADERS, 'x-key': 'SVC_SECRET_KEY' },
+    headers: { ...HEADERS, ...CHANGED },
   })
 })
 

@@ -197,7 +197,7 @@ describe('the answer is the upstream’s', () => {
     expect(await recordOfAnswer(stage, head)).toMatchObject({ status_code: 200, method: 'HEAD' })
   })
 
-  test('with its headers but for cookies, framing and what concerns its origin', async () => {
+  test('with its headers but for framing, what concerns its origin, and cookies, which are named as dropped', async () => {
     const answer = answerOf(
       200,
       {
@@ -223,6 +223,7 @@ describe('the answer is the upstream’s', () => {
       'referrer-policy': 'no-referrer',
       'x-content-type-options': 'nosniff',
       'x-request-id': 'req_of_upstream',
+      'x-service-dropped': 'set-cookie',
       'x-service-request-id': expect.stringMatching(/^[0-9a-f-]{36}$/),
       'content-length': '4',
       date: expect.any(String),

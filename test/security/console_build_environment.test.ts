@@ -4,7 +4,11 @@ import { buildConsoleOnDemand } from '../../src/console/build_on_demand.ts'
 
 test("a build of the console from source does not receive the server's keys", async () => {
   process.env.SECRET_KEY = 'the server has this key in its environment'
-  const ended = { stderr: new Blob([]).stream(), exited: Promise.resolve(0) }
+  const nothing = () => new Blob([]).stream()
+  const ended = {
+    ...{ stdout: nothing(), stderr: nothing(), exited: Promise.resolve(0) },
+    ...{ kill: () => {}, unref: () => {} },
+  }
   const spawn = spyOn(Bun, 'spawn').mockReturnValue(ended as never)
   try {
     await buildConsoleOnDemand()

@@ -86,6 +86,8 @@ export function rowsOf(
       inserted: { id: signedId(), workspace_id },
       made: {
         capabilities: `'["use", "read"]'`,
+        hosts: `'["other.example"]'`,
+        secrets: `'["OTHER"]'`,
         expires_in_days: '7',
         expires_at: 'now()',
         revoked_at: 'now()',

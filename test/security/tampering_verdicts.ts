@@ -114,6 +114,8 @@ export const verdicts: Record<string, Record<string, Verdict>> = {
     environment: 'refused',
     label: 'refused',
     capabilities: 'refused',
+    hosts: 'refused',
+    secrets: 'refused',
     verifier: 'refused',
     public_key: 'refused',
     expires_in_days: SHOWN,

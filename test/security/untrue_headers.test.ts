@@ -56,6 +56,13 @@ describe.each(Object.entries(WAYS))('an answer that is passed on %s', (_, ask) =
     expect([digestsIn(shown), shown.headers['etag']]).toEqual([Object.keys(DIGESTS), '"v1"'])
   })
 
+  test('keeps them too where a header alone is redacted', async () => {
+    sent({ 'x-key': KEY }, 'plain')
+    const shown = await ask('/')
+    expect(shown.headers['x-key']).toBe('SVC_SECRET_KEY')
+    expect([digestsIn(shown), shown.headers['etag']]).toEqual([Object.keys(DIGESTS), '"v1"'])
+  })
+
   test.each([
     ['redacted', {}, `it is ${KEY}`, 'it is SVC_SECRET_KEY'],
     ['decoded', { 'content-encoding': 'gzip' }, gzipSync('plain'), 'plain'],

@@ -2,7 +2,7 @@
 import { type Api, ApiError } from '../../client/http/api.ts'
 import { roleDenied } from '../../client/signed/rights.ts'
 import { listMembers } from '../../features/workspaces/contract.ts'
-import type { Endpoint } from '../../platform/http/endpoint.ts'
+import type { Endpoint, Permission } from '../../platform/http/endpoint.ts'
 import { matrix } from '../../platform/roles.ts'
 
 type Place = { id: string; name: string; role: string }
@@ -16,9 +16,16 @@ export async function namingRole(
 ): Promise<unknown> {
   const isDenied = error instanceof ApiError && error.code === 'forbidden'
   if (!isDenied || access.kind !== 'member') return error
+  if (isEnough(place.role, access.permission)) return error
   const params = { workspace_id: place.id }
   const members = await api.list(listMembers, { params }).catch(() => [])
   return roleDenied(place, place.role, matrix[access.permission], members)
+}
+
+/** Who has the role was refused for another reason. Of members, an admin changes only those below. */
+function isEnough(held: string, permission: Permission): boolean {
+  if (permission === 'member.manage' && held === 'admin') return false
+  return matrix[permission].some((role) => role === held)
 }
 
 /** `placeOf` is the workspace that the command works in, once it is known. */

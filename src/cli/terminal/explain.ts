@@ -5,6 +5,7 @@ import { InvalidToken } from '../../client/delivery/delivery.ts'
 import { AnswerError, ApiError, NO_CODE } from '../../client/http/api.ts'
 import { UntrustedCertificate } from '../../client/http/certificates.ts'
 import { UntrustedChain } from '../../client/signed/chain.ts'
+import { RoleDenied } from '../../client/signed/rights.ts'
 import { FormerMember } from '../../client/signed/sign_change.ts'
 import {
   EX_AUTH,
@@ -130,13 +131,15 @@ const GATEWAY: readonly number[] = [502, 503, 504]
 const HINTS: Record<string, string> = {
   invalid_token: 'log in again: cloakroom login',
   invalid_credentials: 'check the address and the password',
+  forbidden: 'ask an owner or admin of the workspace',
   epoch_conflict: 'the workspace key has changed: run the command again',
   'conflict of parts':
     'somebody else stored it in the meantime: look at it, and run the command again',
   rate_limited: 'wait a moment and run the command again',
 }
 
-function explainApi({ code, status, message, fields, fix, docs }: ApiError): Explanation {
+function explainApi(error: ApiError): Explanation {
+  const { code, status, message, fields, fix, docs } = error
   if (code === NO_CODE) {
     return own(new CliError(code, message, GATEWAY.includes(status) ? OF_A_PROXY : NOT_OURS))
   }
@@ -145,13 +148,17 @@ function explainApi({ code, status, message, fields, fix, docs }: ApiError): Exp
     code,
     // The sentence of a 422 repeats the first of the fields that follow it.
     message: asOne(message.replace(inWords('', fields.slice(0, 1)), '')),
-    hint:
-      hintOf(fix) ?? HINTS[fields.length > 0 ? `${code} of parts` : code] ?? HINTS[code] ?? null,
+    // Who is to be asked stands in the sentence already.
+    hint: hintOf(fix) ?? (error instanceof RoleDenied ? null : hintFor(code, fields.length > 0)),
     fix,
     docs,
     fields,
     isOfServer: true,
   }
+}
+
+function hintFor(code: string, hasParts: boolean): string | null {
+  return HINTS[hasParts ? `${code} of parts` : code] ?? HINTS[code] ?? null
 }
 
 function hintOf(fix: Fix | null): string | null {

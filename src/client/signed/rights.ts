@@ -13,20 +13,23 @@ type Said = Change extends infer Each
     : never
   : never
 
+/** A refusal whose sentence says who has the role that it takes. */
+export class RoleDenied extends ApiError {}
+
 /** The sentence that a person reads: the role needed, their own, and who has it. */
 export function roleDenied(
   { name }: { name: string },
   held: string,
   needed: readonly string[],
   members: readonly Holder[],
-): ApiError {
+): RoleDenied {
   // Some changes among administrators are for owners only.
   const wanted = needed.includes(held) ? ['owner'] : needed
   const able = wanted.flatMap((role) => members.filter((member) => member.role === role))
   const who = able.map(({ email, role }) => `${email} (${role})`).join(', ')
   const message = `This needs the role ${wanted.join(' or ')} in ${name}. Yours is ${held}.`
   const ask = who === '' ? '' : ` Ask ${who}.`
-  return new ApiError(403, { error_code: 'forbidden', message: `${message}${ask}` })
+  return new RoleDenied(403, { error_code: 'forbidden', message: `${message}${ask}` })
 }
 
 /** @throws ApiError `forbidden` */

@@ -39,7 +39,7 @@ export type Judge = (chain: Chain) => Said | null | Promise<Said | null>
 /** The call, with the link that goes into it and the chain that it follows, of which plain workspaces have none. */
 export type Send<T> = (link: SignedText | undefined, chain: Chain | null) => Promise<T>
 
-const MOST_TRIES = 5
+const MOST_TRIES = 10
 
 /**
  * Makes a change that a link goes with. Where somebody else was faster, it is judged again whether the change is

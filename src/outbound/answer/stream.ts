@@ -56,14 +56,16 @@ export async function streamAnswer(response: Response, options: Options): Promis
   checkFraming(response.status, received)
   const cut = part || !isHead ? cutOf(part, response.status, received) : null
   const status = cut?.status ?? response.status
-  const presented = headersOf(received, { guard, links, isHead, cut })
   const rewriter = cut || isObject ? null : rewriterFor(received['content-type'], links)
   const begun = await beginBody(response, { ...options, cut })
   const body = rewriter ? await withLinks(begun, rewriter) : begun
+  // Before the headers are: what is replaced in them leaves the body as it was.
+  const isBodyRedacted = guard.redacted
+  const presented = headersOf(received, { guard, links, isHead, cut })
   dropUntrue(presented, {
     isCut: cut !== null,
     isDecoded: isEncoded(received['content-encoding']),
-    isRedacted: guard.redacted || rewriter !== null,
+    isRedacted: isBodyRedacted || rewriter !== null,
     allowsRanges,
   })
   if (body.pieces === null && body.whole) presented['content-length'] = String(body.whole.length)

@@ -6,6 +6,7 @@ import { Sha256 } from '@aws-crypto/sha256-js'
 import { SignatureV4 } from '@smithy/signature-v4'
 import { API } from '../../support/agent.ts'
 import { marked } from '../../support/canary.ts'
+import { answerOf } from '../../support/upstream.ts'
 import { openProxyStage } from '../stage.ts'
 import { startAws } from './upstream.ts'
 
@@ -161,24 +162,41 @@ describe.each(Object.entries(proxies))(
       expect(aws.served.at(-1)?.payload).toBe(payload)
     })
 
-    test.each([[{ range: 'bytes=0-1,4-5' }], [{ 'x-ms-range': 'bytes=0-1' }]])(
-      '%p is refused',
-      async (headers) => {
-        const before = aws.served.length
-        const answer = await send('/bucket/holds', { headers })
-        expect(answer.headers.get('x-service-error')).toBe('forbidden_header')
-        expect(await answer.text()).toContain('<Code>forbidden_header</Code>')
-        expect(aws.served.length).toBe(before)
-      },
-    )
+    const UNSEARCHABLE = [
+      ['several ranges', { range: 'bytes=0-1,4-5' }],
+      ['a range in the dialect of Azure', { 'x-ms-range': 'bytes=0-1' }],
+    ] as const
 
-    test('a range that is not of a signed call to S3 is refused', async () => {
-      const answer = await fetch(`https://${host}/bucket/holds`, {
+    test.each(UNSEARCHABLE)('GET of %s is answered with the whole object', async (_, headers) => {
+      const data = Buffer.from('an object without values')
+      aws.objects.set('bucket/plain', data)
+      const answer = await send('/bucket/plain', { headers })
+      expect([answer.status, await answer.text()]).toEqual([200, data.toString()])
+      expect(aws.served.at(-1)).toMatchObject({ line: 'GET /bucket/plain', range: null })
+      expect(aws.refused).toEqual([])
+    })
+
+    test.each(UNSEARCHABLE)('POST with %s is refused before it is sent', async (_, headers) => {
+      const before = aws.served.length
+      const answer = await send('/bucket/plain?select=', { method: 'POST', headers })
+      expect([answer.status, answer.headers.get('x-service-error')]).toEqual([
+        400,
+        'forbidden_header',
+      ])
+      expect(await answer.text()).toContain('<Code>forbidden_header</Code>')
+      expect(aws.served.length).toBe(before)
+    })
+
+    test('a range that is not of a signed call to S3 is answered with all there is', async () => {
+      stage.upstream.on('/plain', answerOf(200, { 'accept-ranges': 'bytes' }, 'all there is'))
+      const answer = await fetch(stage.url('/plain'), {
         headers: { range: 'bytes=0-1', authorization: 'Bearer SVC_SECRET_GUARDED' },
         proxy: url,
         tls: { ca: certificate },
       })
-      expect(answer.headers.get('x-service-error')).toBe('forbidden_header')
+      expect([answer.status, await answer.text()]).toEqual([200, 'all there is'])
+      expect(answer.headers.get('accept-ranges')).toBe('none')
+      expect(stage.upstream.received.at(-1)?.header('range')).toBeUndefined()
     })
   },
 )
