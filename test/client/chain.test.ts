@@ -249,7 +249,7 @@ describe('signing', () => {
       return conflict()
     }
     await expect(allow(opened(), 'c.example', late)).rejects.toThrow(ApiError)
-    expect(tries).toBe(5)
+    expect(tries).toBe(10)
   })
 
   test('a plain workspace has nothing to sign, and nothing is read', async () => {

@@ -25,7 +25,6 @@ type Options = {
   guard: AnswerGuard
   deadline: Deadline
   requestId: string
-  /** Headers of ours, about the request. */
   notes?: Record<string, string>
   /** `source` as the caller wrote it, without the values that went out in it. */
   links: { base: LinkBase; source: { authority: string; path: string; search: string } } | null

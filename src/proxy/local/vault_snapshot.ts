@@ -2,7 +2,6 @@
  * What the local backend decides by: the allowlist, and the sealed secrets of one environment with their policies.
  * Values are never kept. A change on the server counts after ten seconds at most. While the server is unreachable
  * the last snapshot serves for 15 minutes; a refusal by the server ends it immediately.
- *
  * Ciphertexts are read again only when IDs or versions change, because the audit records each read.
  */
 import { readSecrets } from '../../client/environment.ts'
@@ -59,7 +58,6 @@ const FRESH_MS = 10_000
 /** Secrets without ciphertext in a page. */
 const MARKS_IN_PAGE = 500
 const LAST_RESORT_MS = 15 * 60_000
-/** Values that are opened between two pauses. */
 const OPENED_AT_ONCE = 32
 /** How long a call waits for a server that does not answer, and how long until one asks again. */
 const TIMEOUT_MS = 3_000
