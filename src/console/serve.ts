@@ -3,6 +3,7 @@
  * response, no other script runs, nothing is sent to another origin, and no other page can embed or read the console.
  */
 import zlib from 'node:zlib'
+import { onceWithRetry } from '../platform/async/once.ts'
 import { buildConsoleOnDemand, runsFromSource } from './build_on_demand.ts'
 
 /** Below /console/; every address there that is no file is a route of the page. */
@@ -83,21 +84,11 @@ type Served = {
   type: string
 }
 
-let opened: Promise<Console> | undefined
-
 /** Milliseconds: a build takes ten seconds of a core, and anyone may ask for the page. */
 const RETRY_MS = 10_000
 
 /** Opens the console once. After a failure, calls retry ten seconds later. @throws ConsoleNotBuilt if it runs from source */
-export function openConsole(): Promise<Console> {
-  opened ??= open().catch((error) => {
-    setTimeout(() => {
-      opened = undefined
-    }, RETRY_MS).unref()
-    throw error
-  })
-  return opened
-}
+export const openConsole = onceWithRetry(open, RETRY_MS)
 
 /** `null` from source: a start does not wait for the build, and no release publishes its hash. */
 export async function embeddedConsoleHash(): Promise<string | null> {
