@@ -22,6 +22,7 @@ import { measuredTimes, QUICK_FILE_MS, recordTimes, slowest } from './runner/tim
 import { Watchdog } from './runner/watchdog.ts'
 import { blindSpots, searchFiles, takeLeaks } from './support/canary.ts'
 import { isPresent } from './support/needs.ts'
+import { otherPackages } from './support/other_programs.ts'
 import { databasePlace, executablePlace, removePlaces } from './support/places.ts'
 import { type Cluster, startCluster } from './support/postgres.ts'
 import { findPostgres } from './support/postgres_programs.ts'
@@ -61,6 +62,8 @@ async function run(): Promise<number> {
     other: hasPostgres ? 'embedded' : null,
   })
   const chosen = passes.filter(({ files }) => files.length > 0)
+  // Before a test process starts: the runtime remembers folders that were missing.
+  if (values.all) await otherPackages()
   let cluster = hasPostgres && chosen.some(isOnPostgres) ? await startCluster() : null
   try {
     if (cluster) await prepareCluster(cluster)

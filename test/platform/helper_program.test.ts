@@ -47,7 +47,7 @@ const others: Readonly<Record<string, string>> = {
 }
 
 test('every other process of the product is a helper with a limit', () => {
-  const starts = /Bun\.spawn(Sync)?\(|from 'node:child_process'|Bun\.\$\b/
+  const starts = /Bun\.spawn(Sync)?\(|from 'node:child[_]process'|Bun\.\$\b/
   const found = [...new Bun.Glob('**/*.{ts,tsx}').scanSync(SRC)].filter(
     (path) => !path.startsWith('dev/') && starts.test(readFileSync(join(SRC, path), 'utf8')),
   )

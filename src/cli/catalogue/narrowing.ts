@@ -1,5 +1,5 @@
-/** To what a token is narrowed. */
+/** Options that narrow a token to hosts and secrets. */
 export const narrowingOptions = [
-  ['--host <host...>', 'of use for these hosts only, such as api.anthropic.com'],
-  ['--secret <name...>', 'of use for these secrets only'],
+  ['--host <domain...>', 'limit the token to these hosts, such as api.anthropic.com'],
+  ['--secret <name...>', 'limit the token to these secrets'],
 ] as const
