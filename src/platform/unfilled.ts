@@ -10,7 +10,7 @@ export const UNFILLED_HEADER = 'x-service-unfilled'
 /** What happened, why, and what to run. */
 export function unfilledText({ name, place }: Unfilled): string {
   const [where, why] = WORDS[place]
-  return `${PLACEHOLDER_PREFIX}${name} in the ${where} is not replaced: ${why} ${place === 'body' ? 'Use a header, JSON or a form.' : `Run \`cloakroom policy set ${name} --locations header basic ${place}\`.`}`
+  return `${PLACEHOLDER_PREFIX}${name} in the ${where} is not replaced: ${why} ${place === 'body' ? 'Use a header, JSON or a form.' : `Run \`cloakroom policy set ${name} --locations header,basic,env,${place}\`.`}`
 }
 
 const WORDS: Record<Unfilled['place'], readonly [where: string, why: string]> = {

@@ -313,8 +313,8 @@ test('a role that only the database has gives no right to sign', async () => {
       and m.workspace_id = (select id from workspaces where name = 'acme')`
   const { code, err } = await eve.run(inAcme('allowlist', 'add', 'evil.example', '--json'))
   expect([code, JSON.parse(err.trim().split('\n').at(-1) ?? '')]).toMatchObject([
-    2,
-    { error: { code: 'link_refused' } },
+    5,
+    { error: { code: 'forbidden' } },
   ])
   await sql`update memberships m set role = 'member', status = 'invited' from users u
     where u.id = m.user_id and u.email = 'eve@example.com'

@@ -104,7 +104,7 @@ test('the local proxy shows each of them once at the terminal', async () => {
   )
   for (let call = 0; call < 2; call += 1) await backend.execute({} as never)
   expect(notices).toEqual([
-    expect.stringContaining('cloakroom policy set KEY --locations header basic query'),
+    expect.stringContaining('cloakroom policy set KEY --locations header,basic,env,query'),
     expect.stringContaining('SVC_SECRET_B in the JSON body is not replaced'),
   ])
 })
