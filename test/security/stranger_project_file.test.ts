@@ -127,8 +127,15 @@ function commandLines(): string[][] {
     const name = words.filter((word) => !word.startsWith('<')).join(' ')
     if (APART.includes(name)) return []
     const { [name]: given } = ARGUMENTS
-    return [given ?? words.map((word) => (word.startsWith('<') ? 'word' : word))]
+    return [given ?? words.map((word) => (word.startsWith('<') ? valueOf(word) : word))]
   })
+}
+
+/** Bad input would be refused before the server's address is looked at. */
+function valueOf(argument: string): string {
+  if (/email|member/.test(argument)) return 'eve@stranger-project-file.example'
+  if (/domain/.test(argument)) return 'api.example.com'
+  return argument === '<role>' ? 'member' : 'word'
 }
 
 async function refusals(way: (args: string[]) => Promise<Run>): Promise<Record<string, unknown>> {
