@@ -29,7 +29,9 @@ export function refuseBrowsers(headers: Headers, hasToken: boolean): void {
     throw refusal('Open the API itself, not this address: it is for programs.')
   }
   if (headers.get('sec-fetch-site') === 'cross-site' && !hasToken) {
-    throw refusal('A page of another site needs a token. Send it in the header X-Service-Token.')
+    throw refusal(
+      "A page of another site needs a token: call the resolver's /v1/forward/ with the header X-Service-Token.",
+    )
   }
 }
 

@@ -243,3 +243,15 @@ describe('CLOAKROOM_* is another name of SERVICE_*', () => {
 test('no settings file is made by reading', () => {
   expect(existsSync(join(ada.cwd, '.cloakroom.json.broken'))).toBe(false)
 })
+
+test('a setting is refused by name if a folder of its path is a file', async () => {
+  const path = join(ada.home, 'a-file')
+  writeFileSync(path, '')
+  const { code, err } = await ada.run(['config', 'server', 'http://127.0.0.1:1'], {
+    env: { XDG_CONFIG_HOME: path },
+  })
+  expect([code, err]).toEqual([
+    2,
+    expect.stringContaining(`${path}/cloakroom/config.json cannot be written`),
+  ])
+})

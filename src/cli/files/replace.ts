@@ -77,7 +77,7 @@ function unwritable(path: string, error: unknown): CliError {
 
 /** The size of a file that is there, else `null`. @throws CliError for a link, and for what is no file */
 export function demandReplaceable(path: string, file: string = path): number | null {
-  const present = lstatSync(file, { throwIfNoEntry: false })
+  const present = presentAt(file, path)
   if (present?.isSymbolicLink()) {
     throw new CliError(
       'invalid_file',
@@ -89,6 +89,15 @@ export function demandReplaceable(path: string, file: string = path): number | n
     throw new CliError('invalid_file', `${path} is no file; nothing was written`)
   }
   return present?.size ?? null
+}
+
+function presentAt(file: string, path: string) {
+  try {
+    return lstatSync(file, { throwIfNoEntry: false })
+  } catch (error) {
+    // ENOTDIR, for example: a folder of the path is a file.
+    throw unwritable(path, error)
+  }
 }
 
 /** On the disk before it gets its name: a crash leaves the old file. */
