@@ -1,6 +1,6 @@
 // tier: all
 /**
- * An audit of 40,000 records (20,000 in the embedded database, which takes longer to fill). The time from a key press
+ * An audit of 100,000 records (20,000 in the embedded database, which takes longer to fill). The time from a key press
  * to the next paint is reported, not asserted.
  */
 import { expect } from 'bun:test'
@@ -15,7 +15,7 @@ import { interactionsOf, observe } from './interactions.ts'
 
 const { test, beforeAll, afterAll } = requires('chromium')
 
-const COUNT = databaseKind === 'postgresql' ? 40_000 : 20_000
+const COUNT = databaseKind === 'postgresql' ? 100_000 : 20_000
 const DAY_MS = 86_400_000
 let stage: Stage
 let ada: Person
