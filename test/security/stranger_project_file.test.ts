@@ -127,12 +127,12 @@ function commandLines(): string[][] {
     const name = words.filter((word) => !word.startsWith('<')).join(' ')
     if (APART.includes(name)) return []
     const { [name]: given } = ARGUMENTS
-    return [given ?? words.map((word) => (word.startsWith('<') ? valueOf(word) : word))]
+    return [given ?? words.map((word) => (word.startsWith('<') ? exampleOf(word) : word))]
   })
 }
 
 /** Bad input would be refused before the server's address is looked at. */
-function valueOf(argument: string): string {
+function exampleOf(argument: string): string {
   if (/email|member/.test(argument)) return 'eve@stranger-project-file.example'
   if (/domain/.test(argument)) return 'api.example.com'
   return argument === '<role>' ? 'member' : 'word'
