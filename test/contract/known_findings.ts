@@ -32,7 +32,10 @@ export const ofControlPlane: Reason[] = [
     'public suffixes are a list',
   ),
   refused(/must be an? (token envelope|envelope of version 1)/, 'its first byte is inside base64'),
-  refused(/capabilities: must be/, 'one list in one order, which generated clients show as a list'),
+  refused(
+    /capabilities: (must be|a narrowed token can only use)/,
+    'one list in one order, which generated clients show as a list, and which depends on other fields',
+  ),
   refused(/must begin with \/ and hold neither/, 'as of text: the pattern would hide what it is'),
   refused(/must be a refresh token/, 'its checksum is in it'),
   refused(
@@ -51,7 +54,6 @@ export const ofControlPlane: Reason[] = [
     said: /The request body may have at most \d+ bytes/,
     because: 'a list that is too long is a body that is too large before it is counted',
   },
-  refused(/a narrowed token can only use/, 'it depends on another field'),
   refused(/invites: must be empty with a link/, 'it depends on another field'),
 ]
 
