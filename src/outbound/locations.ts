@@ -37,6 +37,9 @@ export const NO_LOCATIONS: Locations = { found: [], body: null, texts: [] }
 /** Whether a name is a placeholder in such a place: the policies of the secrets say so. */
 export type IsPlaceable = (name: string, style: LocationStyle) => boolean
 
+/** No policy lists such a place, so a long text need not be read to its end. */
+export const NOTHING_PLACEABLE: IsPlaceable = () => false
+
 /** Whether anything in the target or body looks like a placeholder; hardly ever, and cheap to find out. */
 export function mayHaveLocations({ path, search }: Target, body: Uint8Array | null): boolean {
   return (
@@ -64,7 +67,7 @@ export function findLocations(
   if (!bodyPlace) return { found, body: null, texts: [...texts, ...textsOf(body)] }
   // In valid JSON the prefix can only stand inside a string, where an escaped value is right.
   const isWhole = isWhatItSays(bodyPlace)
-  const inBody = findIn(bodyPlace, isWhole ? isPlaceable : () => false, texts)
+  const inBody = findIn(bodyPlace, isWhole ? isPlaceable : NOTHING_PLACEABLE, texts)
   if (inBody.length === 0) return { found, body: null, texts }
   return { found: [...found, ...inBody], body: bodyPlace, texts }
 }
@@ -75,6 +78,7 @@ function findIn({ style, text }: Place, isPlaceable: IsPlaceable, texts: Unfille
   for (const [, name = ''] of text.matchAll(PLACEHOLDER)) {
     if (isPlaceable(name, style)) found.push({ name, style, header: '' })
     else if (texts.length < MAX_PLACEHOLDERS) texts.push({ name, place: style })
+    else if (isPlaceable === NOTHING_PLACEABLE) break
     if (found.length > MAX_PLACEHOLDERS) throw tooManyPlaceholders()
   }
   return found

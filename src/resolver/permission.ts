@@ -9,7 +9,7 @@ import { outsideScope, type ScopeField } from '../access/scope.ts'
 import type { Snapshot, SnapshotCache } from '../access/snapshots/snapshots.ts'
 import type { LiveToken } from '../access/tokens.ts'
 import type { Guard } from '../leak_guard/index.ts'
-import type { IsPlaceable } from '../outbound/locations.ts'
+import { type IsPlaceable, NOTHING_PLACEABLE } from '../outbound/locations.ts'
 import type { Permission, Scope, UsableSecret } from '../outbound/policy/permission.ts'
 import { openedPart, partNamed, withParts } from '../outbound/stand_ins/parts.ts'
 import type { Target } from '../outbound/target.ts'
@@ -77,6 +77,7 @@ export class TokenPermission implements Permission {
     const places = secrets
       .filter((secret) => projectId === null || secret.projectId === projectId)
       .flatMap(({ key, locations }) => locations.map((location) => `${location}/${key}`))
+    if (places.length === 0) return NOTHING_PLACEABLE
     const known = new Set(places)
     const isKnown = (name: string, style: string) => known.has(`${style}/${name}`)
     return (name, style) => isKnown(name, style) || isKnown(partNamed(name)?.base ?? '', style)
