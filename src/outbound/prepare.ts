@@ -141,8 +141,18 @@ function prepare(outbound: Surroundings, job: Job, permission: Permission): Outb
 function askedIn({ method, headers, signing, body }: Call, target: Target): AskedRequest {
   const names = [...Object.keys(headers), ...chosenHeader(signing)]
   const isMultipart = mayHoldRequests(contentTypeOf(headers))
-  const bodyMethods = methodsIn(headers, body)
-  return { target, method, override: overrideAmong(names), bodyMethods, isMultipart }
+  let read: { methods: readonly string[] | null } | undefined
+  return {
+    target,
+    method,
+    override: overrideAmong(names),
+    isMultipart,
+    // Only a policy that limits methods asks: a long body takes a while to parse.
+    get bodyMethods() {
+      read ??= { methods: methodsIn(headers, body) }
+      return read.methods
+    },
+  }
 }
 
 /** `null` for a body that may ask for another method and cannot be read. */

@@ -107,8 +107,9 @@ function notPermitted(
 
 function objectionToOverride(
   { allowed_methods, allowed_paths }: Policy,
-  { target, override, bodyMethods = [] }: JudgedRequest,
+  request: JudgedRequest,
 ): Objection | null {
+  const { target, override } = request
   if ((allowed_methods ?? allowed_paths) !== undefined && override !== null) {
     const text = 'limits methods or paths, and a header of this request may override them'
     return { rule: 'override', text }
@@ -120,7 +121,9 @@ function objectionToOverride(
     const text = 'limits methods, and a query parameter of this request may override them'
     return { rule: 'override', text }
   }
-  if (allowed_methods && (bodyMethods?.some((name) => !allows(allowed_methods, name)) ?? true)) {
+  if (!allowed_methods) return null
+  const { bodyMethods = [] } = request
+  if (bodyMethods?.some((name) => !allows(allowed_methods, name)) ?? true) {
     const text = 'limits methods, and the body of this request may override them'
     return { rule: 'override', text }
   }
