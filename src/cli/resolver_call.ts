@@ -60,8 +60,8 @@ const FILES: readonly (Origin | undefined)[] = ['project file', 'global file']
 const TOKEN_MS = 3_000
 
 /**
- * The environment to ask for with a token. A file names the environment of whoever committed it, so a token's own one
- * wins over it. A flag or variable does not give way. The server or resolver is asked once per command.
+ * The environment to ask for with a token. A file has the choice of the person who committed it, so a token's own
+ * environment wins over it. A flag or variable does not give way. The server or resolver is asked once per command.
  *
  * @throws CliError for a broken project file
  */

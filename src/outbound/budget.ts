@@ -9,6 +9,8 @@ import { namesOf } from './policy/permission.ts'
 const KIB = 1024
 export const MAX_NAMES = 16
 export const MAX_PLACEHOLDERS = 64
+/** Texts that look like placeholders and are compared with what policies allow: about ten milliseconds of work. */
+export const MAX_EXAMINED = 16_384
 const MAX_FILLED_BYTES = 128 * KIB
 const MAX_FILLED_HEADER_BYTES = 64 * KIB
 
@@ -23,6 +25,12 @@ export function checkCounts(placeholders: readonly Use[]): void {
 
 export function tooManyPlaceholders(): Fault {
   return refused(`A call may have at most ${MAX_PLACEHOLDERS} placeholders.`)
+}
+
+export function tooManyExamined(): Fault {
+  return refused(
+    `A policy allows placeholders there, and more than ${MAX_EXAMINED} texts look like one. Send less at a time.`,
+  )
 }
 
 /** @throws Fault `validation_error` for more than 128 KiB in all, or 64 KiB in headers */

@@ -45,7 +45,7 @@ export function proxyLinks(baseUrl: string, from: string | null): LinkBase {
   return { location: `${baseUrl}/`, link: `${baseUrl}/`, from }
 }
 
-/** Takes `~from=HOST/` from before `host/path`; `from` as written, and null where there is none. */
+/** Splits `~from=HOST/host/path`. `from` is as written, or `null` without that prefix. */
 export function readFrom(rest: string): { from: string | null; rest: string } {
   const [whole = '', from = ''] = rest.startsWith(FROM)
     ? (/^~from=([^/?#]+)\//.exec(rest) ?? [])

@@ -8,7 +8,7 @@ import { Fault } from '../platform/fault.ts'
 import type { Secret } from '../platform/secret.ts'
 import { PLACEHOLDER_PREFIX, SECRET_NAME } from '../platform/secret_name.ts'
 import type { Unfilled } from '../platform/unfilled.ts'
-import { MAX_PLACEHOLDERS, tooManyPlaceholders } from './budget.ts'
+import { MAX_EXAMINED, MAX_PLACEHOLDERS, tooManyExamined, tooManyPlaceholders } from './budget.ts'
 import { Hidden } from './hidden.ts'
 import type { LocationStyle, Placeholder } from './placeholders.ts'
 import { FORM_TYPE } from './signing/google_assertion.ts'
@@ -50,7 +50,7 @@ export function mayHaveLocations({ path, search }: Target, body: Uint8Array | nu
 /**
  * Looks through target and body; `contentType` is the caller's header. What is not placeable is text.
  *
- * @throws Fault `validation_error` for too many placeholders
+ * @throws Fault `validation_error` for too many placeholders, or too many texts that look like one
  */
 export function findLocations(
   target: Target,
@@ -74,8 +74,11 @@ export function findLocations(
 
 function findIn({ style, text }: Place, isPlaceable: IsPlaceable, texts: Unfilled[]) {
   const found: Placeholder[] = []
+  let examined = 0
   if (!text.includes(PLACEHOLDER_PREFIX)) return found
   for (const [, name = ''] of text.matchAll(PLACEHOLDER)) {
+    examined += 1
+    if (examined > MAX_EXAMINED) throw tooManyExamined()
     if (isPlaceable(name, style)) found.push({ name, style, header: '' })
     else if (texts.length < MAX_PLACEHOLDERS) texts.push({ name, place: style })
     else if (isPlaceable === NOTHING_PLACEABLE) break

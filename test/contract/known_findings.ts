@@ -28,7 +28,7 @@ export const ofControlPlane: Reason[] = [
   ),
   refused(/must not contain control characters/, 'the pattern would hide what the field is'),
   refused(
-    /must be a host name|must be in the syntax of the allowlist|must be a host of the allowlist/,
+    /must be a host name|must be in the syntax of the allowlist/,
     'public suffixes are a list',
   ),
   refused(/must be an? (token envelope|envelope of version 1)/, 'its first byte is inside base64'),

@@ -2,7 +2,7 @@
 /** Credentials outside of headers: only where the secret's own policy says so, and text everywhere else. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { fillLocations, findLocations } from '../../src/outbound/locations.ts'
+import { fillLocations, findLocations, NOTHING_PLACEABLE } from '../../src/outbound/locations.ts'
 import { parseTarget } from '../../src/outbound/target.ts'
 import { Fault } from '../../src/platform/fault.ts'
 import type { Policy } from '../../src/platform/policy.ts'
@@ -128,6 +128,22 @@ describe('a value', () => {
       '{"a":"SVC_SECRET_B","b":"value-of-b"}',
     )
   })
+})
+
+test('texts that look like placeholders are compared with policies up to a bound, and not at all without policies', () => {
+  const target = parseTarget('https://api.example.com/')
+  const search = (count: number, isPlaceable: typeof NOTHING_PLACEABLE) =>
+    findLocations(
+      target,
+      bytes(`"${'SVC_SECRET_OTHER '.repeat(count)}"`),
+      'application/json',
+      isPlaceable,
+    )
+  const isKey = (name: string) => name === 'KEY'
+  expect(search(16_384, isKey)).toMatchObject({ found: [], body: null })
+  expect(codeOf(() => search(16_385, isKey))).toBe('validation_error')
+  const { found, texts } = search(100_000, NOTHING_PLACEABLE)
+  expect([found.length, texts.length]).toEqual([0, 64])
 })
 
 describe('placeholders are found', () => {

@@ -20,6 +20,8 @@ let world: World
 beforeAll(async () => {
   const plenty = '1000000/1'
   app = await startTestApp({
+    // The tests log in once per body.
+    QUOTA_SESSIONS: '100000',
     RATE_REGISTER: plenty,
     RATE_LOGIN: plenty,
     RATE_API: plenty,

@@ -22,7 +22,7 @@ const SERVICE = 'cloakroom'
 /** A command fails within five seconds. */
 const LIMIT_MS = 4_500
 
-/** The keyring of this machine, or `null` where there is none; `account` names the entry. @throws CliError */
+/** This machine's keyring, or `null` without one. `account` names the entry. @throws CliError */
 export async function openKeyring(
   env: Env,
   account: string,

@@ -1,6 +1,6 @@
 /**
- * Long texts in a keyring whose entries are short: `security` of macOS cuts a line at 4,096 bytes. The entry itself names
- * its pieces, which are written first and under new names: so an interrupted write leaves the text of before.
+ * Long texts in a keyring with short entries: macOS's `security` cuts a line at 4,096 bytes. The entry lists the names of
+ * its pieces. New pieces are written first, under new names, so an interrupted write leaves the previous text readable.
  */
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'

@@ -65,7 +65,7 @@ export async function signChange<T>(signing: Signing, judge: Judge, send: Send<T
   return attempt(signing, chain, judge, send)
 }
 
-/** Somebody signed in the meantime: on the chain of before it was the wrong link, or seemed to need none. */
+/** Another member signed in the meantime, so the link followed an outdated chain, or seemed unnecessary. */
 function isOvertaken(error: unknown): boolean {
   return error instanceof ApiError && ['conflict', 'link_required'].includes(error.code)
 }

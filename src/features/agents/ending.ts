@@ -1,6 +1,6 @@
 /**
- * Tokens end when the administrator who granted them is removed, demoted, or gets new keys. Whoever makes that change can
- * sign again, in the same call, what is to stay. A token that ends is revoked like any other: its row and its grant stay,
+ * Tokens end when the administrator who granted them is removed, demoted, or gets new keys. The person who makes that change can
+ * sign tokens again in the same call to keep them. A token that ends is revoked like any other: its row and its grant stay,
  * so that clients can prove from the chain why it ended.
  */
 import { and, eq, inArray, isNull, notInArray, or, type SQLWrapper, sql } from 'drizzle-orm'

@@ -1,27 +1,11 @@
 import { z } from 'zod'
 import { defineEndpoint } from '../../platform/http/endpoint.ts'
-import { id, text, workspaceId } from '../../platform/http/fields.ts'
+import { allowedHost, id, text, workspaceId } from '../../platform/http/fields.ts'
 import { pagination, timestamp } from '../../platform/http/validate.ts'
-import { parseDomain } from '../../platform/net/domain.ts'
 import { link, linkFaults, linkOnly } from '../links/contract.ts'
 
 const path = '/api/workspaces/{workspace_id}/allowlist/'
 const params = z.object({ workspace_id: workspaceId })
-
-/** A domain of the allowlist, stored canonically (protocol 5.2). */
-const domain = z
-  .string()
-  .max(300)
-  .meta({ examples: ['api.stripe.com'] })
-  .transform((text, context) => {
-    const parsed = parseDomain(text)
-    if (parsed) return parsed.text
-    context.addIssue({
-      code: 'custom',
-      message: 'must be a host name such as api.example.com, *.example.com or api.example.com:8443',
-    })
-    return z.NEVER
-  })
 
 const entry = z
   .object({
@@ -53,9 +37,9 @@ export const addToAllowlist = defineEndpoint({
   access: { kind: 'member', permission: 'allowlist.write', tenant: 'path.workspace_id' },
   params,
   body: z.union([
-    z.strictObject({ domains: z.array(domain).min(1).max(500), link }),
+    z.strictObject({ domains: z.array(allowedHost).min(1).max(500), link }),
     z
-      .strictObject({ domain, link })
+      .strictObject({ domain: allowedHost, link })
       .transform((body) => ({ domains: [body.domain], link: body.link })),
   ]),
   result: z.array(entry),
@@ -69,7 +53,7 @@ export const removeFromAllowlist = defineEndpoint({
   method: 'DELETE',
   path: `${path}{domain}/`,
   access: { kind: 'member', permission: 'allowlist.write', tenant: 'path.workspace_id' },
-  params: params.extend({ domain }),
+  params: params.extend({ domain: allowedHost }),
   body: linkOnly,
   bodyOptional: true,
   faults: linkFaults,

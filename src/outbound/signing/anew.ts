@@ -9,7 +9,7 @@ import { azureSignature } from './azure_anew.ts'
 import { googleSignature } from './google_anew.ts'
 import type { Signature } from './signature.ts'
 
-/** Nothing is signed for a host to which another one led. @throws Fault `invalid_header`, `invalid_target`, `validation_error` for one that cannot be made anew */
+/** `null` also for a host that another host's link led to. @throws Fault `invalid_header`, `invalid_target`, `validation_error` if it cannot be signed again */
 export function signatureIn(call: Call, target: Target): Signature | null {
   if (call.from) return null
   return awsSignature(call, target) ?? googleSignature(call, target) ?? azureSignature(call, target)

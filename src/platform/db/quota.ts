@@ -33,7 +33,7 @@ export async function requireQuota(
   if ((row?.rows ?? 0) > most) throw quotaFault(quota, most)
 }
 
-/** With the setting in `fix`, for whoever runs the server. */
+/** Its `fix` names the setting that an operator can raise. */
 export function quotaFault(quota: Parameters<typeof overQuota>[0], most: number): Fault {
   return new Fault('quota_exceeded', {
     message: overQuota(quota, most),

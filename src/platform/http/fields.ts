@@ -7,6 +7,7 @@ import { isSoundPoint } from '../crypto/ed25519.ts'
 import { fromBase64 } from '../crypto/encoding.ts'
 import { isLowOrder } from '../crypto/low_order.ts'
 import { roles } from '../grant.ts'
+import { parseDomain } from '../net/domain.ts'
 import { base64, environmentName, uuid } from './validate.ts'
 
 /** An id as the documentation shows it; `last` differs by the kind of thing. */
@@ -37,6 +38,21 @@ export const rarelyNeeded = { examples: [] }
 export const role = z.enum(roles).meta({ examples: ['member'] })
 
 export const environment = environmentName.meta({ examples: ['production'] })
+
+/** A host in the syntax of the allowlist, in its canonical form (protocol 5.2). */
+export const allowedHost = z
+  .string()
+  .max(300)
+  .meta({ examples: ['api.stripe.com'] })
+  .transform((text, context) => {
+    const parsed = parseDomain(text)
+    if (parsed) return parsed.text
+    context.addIssue({
+      code: 'custom',
+      message: 'must be a host name such as api.example.com, *.example.com or api.example.com:8443',
+    })
+    return z.NEVER
+  })
 
 /** Text of a result, as it may look. */
 export function text(example: string) {

@@ -72,8 +72,8 @@ export class BodyAccount {
   }
 
   /**
-   * Before a body is read: counts all of it where its length is declared, else a first portion, and more while the
-   * meter is told of bytes.
+   * Call it before reading a body. Counts the declared length, or else a first portion, and more as the meter counts
+   * bytes.
    *
    * @throws Fault `unavailable`, `rate_limited`
    */

@@ -11,8 +11,8 @@ const PIECE = 65_536
 const DEPTH = 3
 
 /**
- * `value` is what a contract's schema has shaped: plain data. `onPiece` is told of each piece, `onEnd`
- * once, when all is written or the reader has gone.
+ * `value` is what a contract's schema has shaped: plain data. `onPiece` is called for each piece. `onEnd`
+ * is called once, after the last piece or when the reader disconnects.
  */
 export function jsonResponse(
   value: unknown,
