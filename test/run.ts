@@ -126,7 +126,8 @@ async function runPasses(passes: readonly Pass[], env: Environment): Promise<Out
   const runs = passes.map((pass, index) => {
     process.stdout.write(`\n=== ${pass.files.length} test files on ${nameOf(pass)} ===\n`)
     const processes = passes.length === 1 || index === 0 ? PROCESSES : 1
-    return execute(pass, { processes, env, flags, onLine: (line) => watchdog.read(line) })
+    const passEnv = { ...env, TEST_IS_OTHER_DATABASE: String(index > 0) }
+    return execute(pass, { processes, env: passEnv, flags, onLine: (line) => watchdog.read(line) })
   })
   const outcomes = await Promise.all(runs)
   watchdog.end()

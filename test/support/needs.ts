@@ -137,7 +137,7 @@ function installAll(): Need[] {
   const script = `mkdir -p /etc/postgresql-common
     [ -e /etc/postgresql-common/createcluster.conf ] ||
       echo 'create_main_cluster = false' >/etc/postgresql-common/createcluster.conf
-    apt-get update -qq && apt-get install -qq -y --no-install-recommends ${packages.join(' ')}`
+    apt-get update -qq && apt-get install -qq -y --no-install-recommends -o Dpkg::Options::=--force-unsafe-io ${packages.join(' ')}`
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
   Bun.spawnSync(['sh', '-c', script], {
     env,

@@ -60,10 +60,13 @@ function linkTo(target: string): void {
   renameSync(temporary, link)
 }
 
+/** Without optimisation and debugging data, a build takes a fifth less; these programs run for moments. */
+const QUICKLY = ['-gcflags=all=-N -l', '-ldflags=-s -w']
+
 /** A program of Go, `module/path@version`, built from the sources of the module proxy. */
 export async function otherGoProgram(module: string): Promise<string> {
   const place = await installed('go', module, (directory) =>
-    run(['go', 'install', module], undefined, { ...withGo(), GOBIN: directory }),
+    run(['go', 'install', ...QUICKLY, module], undefined, { ...withGo(), GOBIN: directory }),
   )
   return join(place, basename(module.replace(/@.*/, '')))
 }
@@ -76,7 +79,7 @@ export async function ownGoProgram(folder: string): Promise<string> {
     await Promise.all(
       files.map((file) => Bun.write(join(directory, basename(file)), Bun.file(file))),
     )
-    await run(['go', 'build', '-mod=mod', '-o', 'program', '.'], directory, withGo())
+    await run(['go', 'build', ...QUICKLY, '-mod=mod', '-o', 'program', '.'], directory, withGo())
   })
   return join(place, 'program')
 }

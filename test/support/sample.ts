@@ -1,8 +1,9 @@
 /**
- * Exhaustive tests check everything in `bun run test:all` and a random tenth in `bun run test`. The seed
- * is printed. To repeat a run: `TEST_SEED=… bun run test <word>`.
+ * Exhaustive tests check everything in `bun run test:all`, on the main database, and a random tenth in `bun run
+ * test` and on the other database. The seed is printed. To repeat a run: `TEST_SEED=… bun run test <word>`.
  */
 export const isWhole = process.env.TEST_TIER === 'all'
+const isSampled = !isWhole || process.env.TEST_IS_OTHER_DATABASE === 'true'
 
 /** The runner passes one seed to all its processes and prints it. */
 const seed = process.env.TEST_SEED ?? randomSeed()
@@ -15,7 +16,7 @@ const seed = process.env.TEST_SEED ?? randomSeed()
  * @param name unique in the tests, such as 'role matrix'
  */
 export function sample<Case>(name: string, cases: readonly Case[], share = 10): Case[] {
-  if (isWhole) return [...cases]
+  if (!isSampled) return [...cases]
   const size = Math.ceil(cases.length / share)
   const ranked = cases.map((_, index) => ({ index, rank: Bun.hash(`${seed}/${name}/${index}`) }))
   ranked.sort((one, other) => (one.rank < other.rank ? -1 : 1))

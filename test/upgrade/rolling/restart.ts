@@ -38,6 +38,8 @@ const CALLERS = 6
 const WRITERS = 3
 /** Each does so many at least between two steps. */
 const STRIDE = 20
+/** Between two requests of one caller: the load is to be there all the time, not to take the machine. */
+const PAUSE_MS = 10
 
 export const KEYS = {
   SECRET_KEY: 'upgrade-secret-key-upgrade-secret-key',
@@ -143,7 +145,7 @@ function throughBalancers(control: Balancer, resolver: Balancer): TestApp {
   return app as TestApp
 }
 
-/** Calls and writes without a pause, over connections that are kept. */
+/** Calls and writes all the time, over connections that are kept. */
 function startLoad(agent: Agent, resolver: string, target_url: string) {
   let isOver = false
   let calls = 0
@@ -159,6 +161,7 @@ function startLoad(agent: Agent, resolver: string, target_url: string) {
     while (!isOver) {
       const answer = await agent.resolve(body, resolver).catch((error: Error) => error)
       calls += 1
+      await Bun.sleep(PAUSE_MS)
       if (answer instanceof Error) lost.push(`call: ${answer.message}`)
       else if (answer.status !== 200)
         lost.push(`call: ${answer.status} ${JSON.stringify(answer.body)}`)
@@ -178,6 +181,7 @@ function startLoad(agent: Agent, resolver: string, target_url: string) {
         (error: Error) => lost.push(`write: ${error.message}`),
       )
       writes += 1
+      await Bun.sleep(PAUSE_MS)
     }
   }
   const names = Array.from({ length: WRITERS }, (_, index) => `WRITTEN_${index}`)
