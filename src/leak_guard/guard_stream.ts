@@ -30,8 +30,10 @@ const SMALL_BLOCK = 1024
 const STREAM_BLOCK = 2048
 /** Work of a step for each of its bytes: about twice that of ordinary text. Costlier text has shorter steps. */
 const WORK_PER_BYTE = 8
-/** Bytes that are read at once of text that costs more. */
-const COSTLY_BLOCK = 1024
+/** Work of a block of text that costs more: each block has costs of its own, so it is not read in smaller ones. */
+const WORK_PER_BLOCK = 131_072
+/** Bytes that are read at once at least. */
+const LEAST_BLOCK = 512
 /** Bytes of an answer that are looked at as JSON between two turns. */
 const CATCH_UP = 262_144
 
@@ -131,12 +133,18 @@ export class GuardStream {
       this.#read(block, isLast && isEnd, isEnd ? due : 0)
       if (isEnd) return
       const work = Math.max(this.work - before, WORK_PER_BYTE * block.length)
-      size = work > 2 * WORK_PER_BYTE * block.length ? COSTLY_BLOCK : this.#block
+      size = this.#sizeAt(work / block.length)
       spent += work
       if (spent < most) continue
       spent = 0
       yield
     }
+  }
+
+  /** Bytes of the next block, if it costs as much a byte as the last one. */
+  #sizeAt(workPerByte: number): number {
+    const size = Math.floor(WORK_PER_BLOCK / workPerByte)
+    return Math.min(this.#block, Math.max(LEAST_BLOCK, size))
   }
 
   #end(out: Uint8Array[]): void {
