@@ -109,7 +109,7 @@ export class Finder {
       if (this.#low < 0) this.#begin()
       tape.startAt(queue.index)
       if (!this.#search(feed, isDue)) {
-        tape.extend(feed, this.#queue.count, this.#queue.count)
+        tape.keep(feed, queue.count)
         tape.drop(queue.index)
         return
       }
@@ -209,18 +209,15 @@ export class Finder {
     const end = Math.min(until, count)
     if (end <= this.#covered) return true
     this.#covered = end
-    const isTaped = this.#tape.holds(end - 1)
-    const last = isTaped ? this.#tape.endOf(end - 1) : feed.endOf(feed.end - count + end - 1)
-    this.#sink.add(start, last, UNREAD)
+    this.#sink.add(start, this.#tape.endOf(feed, count, end - 1), UNREAD)
     return true
   }
 
   #found(feed: Feed, length: number, label: Label): void {
-    const { index, start } = this.#queue
+    const { index, start, count } = this.#queue
     const end = index + length
     if (end <= this.#covered) return
-    this.#tape.extend(feed, this.#queue.count, end)
     this.#covered = end
-    this.#sink.add(start, this.#tape.endOf(end - 1), label)
+    this.#sink.add(start, this.#tape.endOf(feed, count, end - 1), label)
   }
 }
