@@ -23,6 +23,8 @@ export type Due = { position: number }
 
 const PROBES_PER_BYTE = 1 / 2
 const MAX_CREDIT = 4096
+/** Steps that a look-up takes, where a byte takes one. */
+const PROBE_WORK = 8
 /** What is taken for a string unread counts as a part. */
 const UNREAD: Label = { names: [] }
 
@@ -186,8 +188,7 @@ export class Finder {
   #beginning(feed: Feed, length: number, powerA: number, powerB: number): number {
     const { index } = this.#queue
     const tape = this.#tape
-    tape.extend(feed, this.#queue.count, index + length)
-    this.#sink.work++
+    this.#sink.work += PROBE_WORK + tape.extend(feed, this.#queue.count, index + length)
     const a = tape.laneA(index, length, powerA)
     const b = tape.laneB(index, length, powerB)
     return this.#sought.patterns.parts.beginnings.find(a, b, length)

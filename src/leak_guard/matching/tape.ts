@@ -33,10 +33,10 @@ export class Tape {
     this.#b[0] = 0
   }
 
-  /** Tapes on to the byte `until` of the text, of which the feed ends with the byte `count`. */
-  extend(feed: Feed, count: number, until: number): void {
+  /** Tapes on to the byte `until` of the text, of which the feed ends with the byte `count`; returns how many bytes. */
+  extend(feed: Feed, count: number, until: number): number {
     const missing = until - this.#from - this.#length
-    if (missing <= 0) return
+    if (missing <= 0) return 0
     if (this.#length + missing >= this.#a.length) this.#resize(2 * (this.#length + missing))
     const offset = feed.end - count + this.#from
     const { bytes } = feed
@@ -50,6 +50,7 @@ export class Tape {
       this.#b[at + 1] = b
     }
     this.#length += missing
+    return missing
   }
 
   /** Before the block ends: tapes all of it, with the places of its bytes, which the feed then forgets. */
