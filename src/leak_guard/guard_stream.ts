@@ -30,8 +30,11 @@ const SMALL_BLOCK = 1024
 const STREAM_BLOCK = 2048
 /** Work of a step for each of its bytes: about twice that of ordinary text. Costlier text has shorter steps. */
 const WORK_PER_BYTE = 8
-/** Bytes that are read at once of text that costs more. */
-const COSTLY_BLOCK = 1024
+/** Work of a block of text that costs more: each block has costs of its own, so it is not read in smaller ones. */
+const WORK_PER_BLOCK = 65_536
+/** Bytes that are read at once at least, and of an answer that nothing is known of yet. */
+const LEAST_BLOCK = 512
+const FIRST_BLOCK = 1024
 /** Bytes of an answer that are looked at as JSON between two turns. */
 const CATCH_UP = 262_144
 
@@ -42,6 +45,8 @@ export class GuardStream {
   /** Bytes that are read at once: of that size searches are kept. */
   readonly #block: number
   #search: Search | null = null
+  /** Bytes of the next block. */
+  #size: number
   /** Steps up to the end. */
   #work = 0
   /** Bytes of the answer read so far. */
@@ -52,6 +57,7 @@ export class GuardStream {
     this.#release = new Release(sought.naming, options)
     this.#hold = new Hold(options.frames)
     this.#block = options.length === undefined ? STREAM_BLOCK : blockFor(options.length)
+    this.#size = Math.min(this.#block, FIRST_BLOCK)
   }
 
   /** Whether anything was replaced so far. */
@@ -120,23 +126,29 @@ export class GuardStream {
    */
   *#readAll(bytes: Uint8Array, step: number, isLast: boolean, due: number): Generator<void, void> {
     const most = step * WORK_PER_BYTE
-    let size = this.#block
     let spent = 0
     for (let from = 0; from < bytes.length; ) {
-      const block = bytes.subarray(from, from + Math.min(size, step))
+      const block = bytes.subarray(from, from + Math.min(this.#size, step))
       const before = this.work
       from += block.length
       this.#length += block.length
       const isEnd = from === bytes.length
       this.#read(block, isLast && isEnd, isEnd ? due : 0)
-      if (isEnd) return
+      // At the end of the answer its search is given back, and the work is no longer counted.
       const work = Math.max(this.work - before, WORK_PER_BYTE * block.length)
-      size = work > 2 * WORK_PER_BYTE * block.length ? COSTLY_BLOCK : this.#block
+      this.#size = this.#sizeAt(work / block.length)
+      if (isEnd) return
       spent += work
       if (spent < most) continue
       spent = 0
       yield
     }
+  }
+
+  /** Bytes of the next block, if it costs as much a byte as the last one. */
+  #sizeAt(workPerByte: number): number {
+    const size = Math.floor(WORK_PER_BLOCK / workPerByte)
+    return Math.min(this.#block, Math.max(LEAST_BLOCK, size))
   }
 
   #end(out: Uint8Array[]): void {

@@ -2,7 +2,8 @@
 import { randomBytes } from 'node:crypto'
 import { parseArgs } from 'node:util'
 import { prepareGuard } from '../../src/leak_guard/guard.ts'
-import { figure, markdownTable, median } from './measure.ts'
+import { benchHostileAnswers } from './guard_hostile.ts'
+import { cpuMs, figure, markdownTable, median } from './measure.ts'
 
 const BYTES = 1_048_576
 const COUNTS = [1, 16, 1000] as const
@@ -35,43 +36,9 @@ export async function benchGuard(args: string[]): Promise<void> {
     ])
   const head = ['CPU ms per MB', ...COUNTS.map((count) => `${count} values`)]
   process.stdout.write(`${markdownTable(head, rows)}\n\n`)
-  const ordinary = values.only ? [] : worstRows(Number(values.rounds))
-  process.stdout.write(
-    `${markdownTable(['value, and answer of it', 'CPU ms per MB', 'of prose'], ordinary)}\n\n`,
-  )
   const preparing = cpuMs(() => void prepareGuard(secrets))
+  if (!values.only) benchHostileAnswers(Number(values.rounds))
   process.stdout.write(`Preparing ${secrets.length} values: ${figure(preparing)} ms\n`)
-}
-
-/** Values of which an answer could be made that compares them at every byte, beside prose with the same value. */
-function worstRows(rounds: number): string[][] {
-  const prose = filled('The quick brown fox jumps over the lazy dog, and nobody minds.\n')
-  const cases: [value: string, unit: string][] = [
-    [`${'&'.repeat(40)}x`, '&'],
-    [`${'&'.repeat(40)}x`, '&amp;'],
-    ['a'.repeat(4000), 'a'],
-    [`${'\\'.repeat(40)}x`, '\\'],
-    [`${'%'.repeat(40)}x`, '%25'],
-    ['0'.repeat(4000), '0'],
-    [`${'ab'.repeat(2000)}c`, 'ab'],
-  ]
-  return cases.map(([value, unit]) => {
-    const guard = prepareGuard([{ name: 'KEY', bytes: bytesOf(value) }]).forCall()
-    const medianOf = (text: Uint8Array) => {
-      const samples = Array.from({ length: rounds + 2 }, () => cpuMs(() => void guard.body(text)))
-      return median(samples.slice(2))
-    }
-    const [hostile, ordinary] = [medianOf(filled(unit)), medianOf(prose)]
-    const shown = `${value.slice(0, 6)}… (${value.length}), ${unit}`
-    return [shown, figure(hostile), `${figure(hostile / ordinary)} times`]
-  })
-}
-
-function cpuMs(work: () => void): number {
-  const before = process.cpuUsage()
-  work()
-  const { user, system } = process.cpuUsage(before)
-  return (user + system) / 1000
 }
 
 /** What APIs answer, and what an upstream could answer to make the search slow. */

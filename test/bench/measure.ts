@@ -37,3 +37,11 @@ export function markdownTable(
   const border = head.map((_, column) => (column === 0 ? '---' : '---:'))
   return [line(head), line(border), ...rows.map(line)].join('\n')
 }
+
+/** Processor time of the work in milliseconds, with that of the runtime's threads. */
+export function cpuMs(work: () => void): number {
+  const before = process.cpuUsage()
+  work()
+  const { user, system } = process.cpuUsage(before)
+  return (user + system) / 1000
+}

@@ -2,6 +2,7 @@
 /** The cost of the worst texts, counted in steps: it must not depend on how long or how guarded they are. */
 import { expect, test } from 'bun:test'
 import { prepareGuard } from '../../src/leak_guard/guard.ts'
+import { fibonacciWord } from './hostile.ts'
 
 const utf8 = (text: string) => new Uint8Array(Buffer.from(text))
 const guardOf = (values: readonly string[], used: readonly string[] = []) => {
@@ -62,12 +63,6 @@ test.each(Object.entries(VALUES))('%s', (_, values) => {
     expect([name, (work[1] ?? 0) < 1.5 * (work[0] ?? 0) + 1]).toEqual([name, true])
   }
 })
-
-const fibonacciWord = (order: number) => {
-  let [shorter, longer] = ['b', 'a']
-  for (let turn = 0; turn < order; turn++) [shorter, longer] = [longer, longer + shorter]
-  return longer
-}
 
 test.each([
   ['a prefix without end', `${'a'.repeat(4000)}b`, 'a'.repeat(200_000)],

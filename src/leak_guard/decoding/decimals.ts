@@ -5,7 +5,7 @@
 import { type Feed, MARGIN } from './feed.ts'
 import { ARRAY, FormSink } from './form_sink.ts'
 import { MappedFeed } from './mapped_feed.ts'
-import { type Reading, Stage } from './stage.ts'
+import { keptAt, type Reading, Stage } from './stage.ts'
 import { endOfStretch, nextStretch } from './stretch.ts'
 
 /** White space between two numbers, at most. */
@@ -84,7 +84,7 @@ export class DecimalDecoder {
 
   #open() {
     if (this.#opened) return this.#opened
-    const feed = new MappedFeed(this.#parent)
+    const feed = new MappedFeed(this.#parent, keptAt(this.#depth + 1))
     const isSource = this.#depth === 0
     const sink = isSource ? new FormSink(this.#reading.sink, ARRAY) : this.#reading.sink
     this.#opened = {

@@ -54,25 +54,60 @@ const ascii = ASCII.flatMap(([character, names]) =>
 )
 
 /** Code points by name, without `&` and `;`. */
-export const ENTITIES: ReadonlyMap<string, number> = new Map([...ascii, ...latin1])
+const ENTITIES: ReadonlyMap<string, number> = new Map([...ascii, ...latin1])
 
 /** The names that HTML reads also where the semicolon is missing. */
-export const LOOSE_ENTITIES: ReadonlyMap<string, number> = new Map([
+const LOOSE_ENTITIES: ReadonlyMap<string, number> = new Map([
   ...ascii.filter(([name]) => /^(amp|lt|gt|quot)$/i.test(name)),
   ...latin1,
 ])
 
-/** The longest of these. */
-export const MAX_LOOSE = 6
-
 /** The longest name. */
 export const MAX_ENTITY = 16
 
-/** Whether some name begins with two letters: most of what follows an ampersand is no name. */
-export function mayName(first: number, second: number): boolean {
-  return BEGINNINGS.has((first << 8) | second)
+/**
+ * Names as a tree of their letters: node by node, from the root at 0, where a letter leads. A name is looked up
+ * while its letters are read, without a text of it.
+ */
+const LETTERS = 128
+const ROOT = 0
+
+class NameTree {
+  /** By node and letter the next node; 0 where no name goes on. */
+  readonly #next: Uint16Array
+  /** By node one more than the code point of the name that ends there; 0 where none does. */
+  readonly #codes: Uint16Array
+  #nodes = 1
+
+  constructor(names: ReadonlyMap<string, number>) {
+    const most = names.keys().reduce((sum, name) => sum + name.length, 1)
+    this.#next = new Uint16Array(LETTERS * most)
+    this.#codes = new Uint16Array(most)
+    for (const [name, code] of names) {
+      let node = ROOT
+      for (const letter of name) {
+        const at = LETTERS * node + letter.charCodeAt(0)
+        node = this.#next[at] || this.#nodes++
+        this.#next[at] = node
+      }
+      this.#codes[node] = code + 1
+    }
+  }
+
+  /** The longest name that the bytes begin with: its length times 2^16 and its code point; 0 for none. */
+  longest(bytes: Uint8Array, from: number, end: number): number {
+    let node = ROOT
+    let found = 0
+    for (let at = from; at < end; at++) {
+      const byte = bytes[at] ?? 0
+      node = byte < LETTERS ? (this.#next[LETTERS * node + byte] ?? 0) : 0
+      if (node === ROOT) break
+      const code = this.#codes[node] ?? 0
+      if (code !== 0) found = ((at + 1 - from) << 16) | (code - 1)
+    }
+    return found
+  }
 }
 
-const BEGINNINGS = new Set(
-  ENTITIES.keys().map((name) => (name.charCodeAt(0) << 8) | name.charCodeAt(1)),
-)
+export const ENTITY_TREE = new NameTree(ENTITIES)
+export const LOOSE_TREE = new NameTree(LOOSE_ENTITIES)

@@ -3,7 +3,7 @@
  * section 7, and `\x`, `\u{}`, quotes), HTML character references. An escape is read only as far as the
  * longest of them goes, so that a text of introducers costs no more than any other.
  */
-import { ENTITIES, LOOSE_ENTITIES, MAX_ENTITY, MAX_LOOSE, mayName } from './entities.ts'
+import { ENTITY_TREE, LOOSE_TREE, MAX_ENTITY } from './entities.ts'
 
 /** The kinds of escapes, as bits. */
 export const PERCENT = 1
@@ -40,6 +40,24 @@ const LETTER_U = 0x75
 const LETTER_X = 0x78
 const HASH = 0x23
 const SEMICOLON = 0x3b
+
+/** By byte: the kinds of escapes whose introducer it may follow. */
+const FOLLOWS = Uint8Array.from({ length: 256 }, (_, byte) => {
+  const isShort = SHORT.has(byte) || byte === LETTER_X || byte === LETTER_U
+  const isName = byte === HASH || (isAlphanumeric(byte) && !isDecimal(byte))
+  const percent = VALUE_OF[byte] === NO_DIGIT ? 0 : PERCENT
+  return percent | (isShort ? BACKSLASH : 0) | (isName ? REFERENCE : 0)
+})
+
+/** The first index from `from` on where an escape of one of these kinds may begin, by its first two bytes. */
+export function nextEscape(bytes: Uint8Array, from: number, end: number, kinds: number): number {
+  for (let at = from; at < end; at++) {
+    const kind = (KIND_OF[bytes[at] ?? 0] ?? 0) & kinds
+    if (kind === 0) continue
+    if (at + 1 >= end || ((FOLLOWS[bytes[at + 1] ?? 0] ?? 0) & kind) !== 0) return at
+  }
+  return end
+}
 
 /** Reads escapes; what the last one stood for is in `code`. */
 export class EscapeReader {
@@ -135,24 +153,18 @@ export class EscapeReader {
     let next = at + 1
     while (next < most && isAlphanumeric(this.#bytes[next] ?? 0)) next++
     if (next >= this.#end && !this.#isLast) return INCOMPLETE
-    if (next < at + 3 || !mayName(this.#bytes[at + 1] ?? 0, this.#bytes[at + 2] ?? 0)) return 0
-    const name = String.fromCharCode(...this.#bytes.subarray(at + 1, next))
-    const whole = this.#isSemicolon(next) ? ENTITIES.get(name) : undefined
-    if (whole !== undefined) {
-      this.code = whole
-      return next - at + 1
+    if (next < at + 3) return 0
+    if (this.#isSemicolon(next)) {
+      const whole = ENTITY_TREE.longest(this.#bytes, at + 1, next)
+      if (whole >>> 16 === next - at - 1) {
+        this.code = whole & 0xffff
+        return next - at + 1
+      }
     }
-    return this.#loose(name)
-  }
-
-  #loose(name: string): number {
-    for (let length = Math.min(name.length, MAX_LOOSE); length > 1; length--) {
-      const code = LOOSE_ENTITIES.get(name.slice(0, length))
-      if (code === undefined) continue
-      this.code = code
-      return length + 1
-    }
-    return 0
+    const loose = LOOSE_TREE.longest(this.#bytes, at + 1, next)
+    if (loose === 0) return 0
+    this.code = loose & 0xffff
+    return (loose >>> 16) + 1
   }
 
   #isSemicolon(at: number): boolean {
@@ -192,5 +204,9 @@ function isCharacter(code: number): boolean {
 
 function isAlphanumeric(byte: number): boolean {
   const lower = byte | 0x20
-  return (byte >= 0x30 && byte <= 0x39) || (lower >= 0x61 && lower <= 0x7a)
+  return isDecimal(byte) || (lower >= 0x61 && lower <= 0x7a)
+}
+
+function isDecimal(byte: number): boolean {
+  return byte >= 0x30 && byte <= 0x39
 }

@@ -6,6 +6,8 @@
 
 /** What a decoder may look back: an escape, the beginning of a run, a window of a string. */
 export const MARGIN = 192
+/** The same in a text that nothing decodes, of which only strings begin before the block: digits of their windows. */
+export const MARGIN_UNDECODED = 32
 /** Bytes of an answer that are processed at once. */
 export const BLOCK = 8192
 

@@ -15,6 +15,8 @@ export class MappedFeed implements Feed {
   floor = MARGIN
   end = MARGIN
   readonly #parent: Feed
+  /** Bytes of the margin whose places are kept. */
+  readonly #kept: number
   /**
    * Pieces of the block: from which index on, and the first and the last index in the parent of what it
    * stands for. Of a piece that was copied, where the last is -1, each byte stands for its own.
@@ -29,9 +31,10 @@ export class MappedFeed implements Feed {
   readonly #starts = new Float64Array(MARGIN)
   readonly #ends = new Float64Array(MARGIN)
 
-  constructor(parent: Feed) {
+  constructor(parent: Feed, kept: number) {
     const size = parent.bytes.length + MARGIN
     this.#parent = parent
+    this.#kept = kept
     this.memory = parent.memory
     this.bytes = this.memory.take(size)
     this.#from = new Int32Array(size)
@@ -147,7 +150,7 @@ export class MappedFeed implements Feed {
     this.#starts.copyWithin(0, MARGIN - fresh)
     this.#ends.copyWithin(0, MARGIN - fresh)
     this.floor = Math.max(0, this.floor - shift)
-    for (let at = Math.max(fresh, this.floor); at < MARGIN; at++) {
+    for (let at = Math.max(fresh, this.floor, MARGIN - this.#kept); at < MARGIN; at++) {
       this.#starts[at] = this.startOf(at + shift)
       this.#ends[at] = this.endOf(at + shift)
     }
@@ -159,7 +162,7 @@ export class MappedFeed implements Feed {
   /** Takes on another feed's margin: from here on this one reads the same text its own way. */
   follow(other: Feed, end: number): void {
     this.floor = Math.max(0, MARGIN - (end - other.floor))
-    for (let at = this.floor; at < MARGIN; at++) {
+    for (let at = Math.max(this.floor, MARGIN - this.#kept); at < MARGIN; at++) {
       const from = end - MARGIN + at
       this.bytes[at] = other.bytes[from] ?? 0
       this.#starts[at] = other.startOf(from)

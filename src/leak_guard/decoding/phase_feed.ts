@@ -12,11 +12,14 @@ export class Digits {
   end = MARGIN
   readonly #indices: Int32Array
   readonly #parent: Feed
+  /** Digits of the margin whose places are kept. */
+  readonly #kept: number
   readonly #starts = new Float64Array(MARGIN)
   readonly #ends = new Float64Array(MARGIN)
 
-  constructor(parent: Feed) {
+  constructor(parent: Feed, kept: number) {
     this.#parent = parent
+    this.#kept = kept
     this.memory = parent.memory
     this.values = this.memory.take(parent.bytes.length + MARGIN)
     this.#indices = new Int32Array(parent.bytes.length + MARGIN)
@@ -59,7 +62,7 @@ export class Digits {
     const fresh = Math.max(0, MARGIN - shift)
     this.#starts.copyWithin(0, MARGIN - fresh)
     this.#ends.copyWithin(0, MARGIN - fresh)
-    for (let at = fresh; at < MARGIN; at++) {
+    for (let at = Math.max(fresh, MARGIN - this.#kept); at < MARGIN; at++) {
       this.#starts[at] = this.startOf(at + shift)
       this.#ends[at] = this.endOf(at + shift)
     }

@@ -5,10 +5,15 @@
 
 import type { Sought } from '../matching/candidates.ts'
 import { type Due, Finder, type FindSink } from '../matching/finder.ts'
-import type { Feed } from './feed.ts'
+import { type Feed, MARGIN, MARGIN_UNDECODED } from './feed.ts'
 
 /** Escapes and encodings are read so many layers deep. */
 export const MAX_DEPTH = 2
+
+/** Bytes before a block whose places in the answer are kept, in a text so many layers deep. */
+export function keptAt(depth: number): number {
+  return depth < MAX_DEPTH ? MARGIN : MARGIN_UNDECODED
+}
 
 /** What all readings of one answer have in common. */
 export type Reading = {

@@ -3,10 +3,10 @@
  * the text has no escapes: what it would read then is what its parent reads, and it goes on from there
  * when it wakes.
  */
-import { EscapeReader, INCOMPLETE, KIND_OF } from './escapes_read.ts'
+import { EscapeReader, INCOMPLETE, KIND_OF, nextEscape } from './escapes_read.ts'
 import { MARGIN } from './feed.ts'
 import { MappedFeed } from './mapped_feed.ts'
-import { type Reading, Stage } from './stage.ts'
+import { keptAt, type Reading, Stage } from './stage.ts'
 
 /** After so many bytes without an escape nothing depends on the last one, but for what is open. */
 const CALM = 64
@@ -97,7 +97,7 @@ export class UnescapeDecoder {
 
   #open(): Opened {
     if (this.#opened) return this.#opened
-    const feed = new MappedFeed(this.#parent.feed)
+    const feed = new MappedFeed(this.#parent.feed, keptAt(this.#depth + 1))
     const stage = new Stage(this.#reading, feed, this.#depth + 1)
     this.#opened = { feed, stage }
     return this.#opened
@@ -129,12 +129,6 @@ export class UnescapeDecoder {
 }
 
 type Opened = { feed: MappedFeed; stage: Stage }
-
-function nextEscape(bytes: Uint8Array, from: number, end: number, kinds: number): number {
-  let at = from
-  while (at < end && ((KIND_OF[bytes[at] ?? 0] ?? 0) & kinds) === 0) at++
-  return at
-}
 
 /** The native search is faster where there is much to search. */
 const LONG = 256

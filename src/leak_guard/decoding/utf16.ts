@@ -5,7 +5,7 @@
  */
 import { type Feed, MARGIN } from './feed.ts'
 import { MappedFeed } from './mapped_feed.ts'
-import { type Reading, Stage } from './stage.ts'
+import { keptAt, type Reading, Stage } from './stage.ts'
 
 const SPACE = 0x20
 const NEAR = 32
@@ -69,7 +69,7 @@ export class Utf16Decoder {
 
   #open() {
     if (this.#opened) return this.#opened
-    const feed = new MappedFeed(this.#parent)
+    const feed = new MappedFeed(this.#parent, keptAt(this.#depth))
     this.#opened = { feed, stage: new Stage(this.#reading, feed, this.#depth) }
     return this.#opened
   }

@@ -23,6 +23,8 @@ export type Due = { position: number }
 
 const PROBES_PER_BYTE = 1 / 2
 const MAX_CREDIT = 4096
+/** Steps that a look-up takes, where a byte takes one. */
+const PROBE_WORK = 8
 /** What is taken for a string unread counts as a part. */
 const UNREAD: Label = { names: [] }
 
@@ -109,7 +111,7 @@ export class Finder {
       if (this.#low < 0) this.#begin()
       tape.startAt(queue.index)
       if (!this.#search(feed, isDue)) {
-        tape.extend(feed, this.#queue.count, this.#queue.count)
+        tape.keep(feed, queue.count)
         tape.drop(queue.index)
         return
       }
@@ -186,8 +188,7 @@ export class Finder {
   #beginning(feed: Feed, length: number, powerA: number, powerB: number): number {
     const { index } = this.#queue
     const tape = this.#tape
-    tape.extend(feed, this.#queue.count, index + length)
-    this.#sink.work++
+    this.#sink.work += PROBE_WORK + tape.extend(feed, this.#queue.count, index + length)
     const a = tape.laneA(index, length, powerA)
     const b = tape.laneB(index, length, powerB)
     return this.#sought.patterns.parts.beginnings.find(a, b, length)
@@ -209,18 +210,15 @@ export class Finder {
     const end = Math.min(until, count)
     if (end <= this.#covered) return true
     this.#covered = end
-    const isTaped = this.#tape.holds(end - 1)
-    const last = isTaped ? this.#tape.endOf(end - 1) : feed.endOf(feed.end - count + end - 1)
-    this.#sink.add(start, last, UNREAD)
+    this.#sink.add(start, this.#tape.endOf(feed, count, end - 1), UNREAD)
     return true
   }
 
   #found(feed: Feed, length: number, label: Label): void {
-    const { index, start } = this.#queue
+    const { index, start, count } = this.#queue
     const end = index + length
     if (end <= this.#covered) return
-    this.#tape.extend(feed, this.#queue.count, end)
     this.#covered = end
-    this.#sink.add(start, this.#tape.endOf(end - 1), label)
+    this.#sink.add(start, this.#tape.endOf(feed, count, end - 1), label)
   }
 }

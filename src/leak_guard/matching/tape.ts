@@ -16,21 +16,27 @@ export class Tape {
   #ends = new Float64Array(0)
   #from = 0
   #length = 0
+  /** The bytes before this one are in earlier blocks: their places are in `#ends`, the feed has the others. */
+  #keptUntil = 0
 
   /** Makes the tape begin at this byte of the text or before; what is not taped yet is left out. */
   startAt(index: number): void {
-    if (this.#length > 0 && index <= this.#from + this.#length) return
+    if (this.#length > 0 && index <= this.#from + this.#length) {
+      this.drop(index)
+      return
+    }
     this.#from = index
     this.#length = 0
+    this.#keptUntil = index
     if (this.#a.length === 0) this.#resize(FIRST_SIZE)
     this.#a[0] = 0
     this.#b[0] = 0
   }
 
-  /** Tapes on to the byte `until` of the text, of which the feed ends with the byte `count`. */
-  extend(feed: Feed, count: number, until: number): void {
+  /** Tapes on to the byte `until` of the text, of which the feed ends with the byte `count`; returns how many bytes. */
+  extend(feed: Feed, count: number, until: number): number {
     const missing = until - this.#from - this.#length
-    if (missing <= 0) return
+    if (missing <= 0) return 0
     if (this.#length + missing >= this.#a.length) this.#resize(2 * (this.#length + missing))
     const offset = feed.end - count + this.#from
     const { bytes } = feed
@@ -42,9 +48,19 @@ export class Tape {
       b = (Math.imul(b, POINT_B) + (LANE_B[byte] ?? 0)) | 0
       this.#a[at + 1] = a
       this.#b[at + 1] = b
-      this.#ends[at] = feed.endOf(offset + at)
     }
     this.#length += missing
+    return missing
+  }
+
+  /** Before the block ends: tapes all of it, with the places of its bytes, which the feed then forgets. */
+  keep(feed: Feed, count: number): void {
+    this.extend(feed, count, count)
+    const offset = feed.end - count
+    for (let index = Math.max(this.#from, this.#keptUntil); index < count; index++) {
+      this.#ends[index - this.#from] = feed.endOf(offset + index)
+    }
+    this.#keptUntil = count
   }
 
   /** The polynomial of `length` bytes from `index` on; `power` is the point's to that length. */
@@ -58,14 +74,10 @@ export class Tape {
     return ((this.#b[at + length] ?? 0) - Math.imul(this.#b[at] ?? 0, power)) | 0
   }
 
-  /** Whether this byte of the text is taped. */
-  holds(index: number): boolean {
-    return index >= this.#from && index < this.#from + this.#length
-  }
-
-  /** Position in the answer after a taped byte. */
-  endOf(index: number): number {
-    return this.#ends[index - this.#from] ?? 0
+  /** Position in the answer after a byte of the block, or a taped one. */
+  endOf(feed: Feed, count: number, index: number): number {
+    const isKept = this.#length > 0 && index >= this.#from && index < this.#keptUntil
+    return isKept ? (this.#ends[index - this.#from] ?? 0) : feed.endOf(feed.end - count + index)
   }
 
   /** Forgets what is before this byte, at amortised constant cost. */
@@ -87,6 +99,7 @@ export class Tape {
   copy(other: Tape): void {
     this.#from = other.#from
     this.#length = other.#length
+    this.#keptUntil = other.#keptUntil
     if (this.#a.length < other.#a.length) this.#resize(other.#a.length)
     this.#a.set(other.#a.subarray(0, other.#length + 1))
     this.#b.set(other.#b.subarray(0, other.#length + 1))
