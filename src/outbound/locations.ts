@@ -10,6 +10,7 @@ import { PLACEHOLDER_PREFIX, SECRET_NAME } from '../platform/secret_name.ts'
 import type { Unfilled } from '../platform/unfilled.ts'
 import { MAX_EXAMINED, MAX_PLACEHOLDERS, tooManyExamined, tooManyPlaceholders } from './budget.ts'
 import { Hidden } from './hidden.ts'
+import { percentEncode } from './percent_encode.ts'
 import type { LocationStyle, Placeholder } from './placeholders.ts'
 import { FORM_TYPE } from './signing/google_assertion.ts'
 import { TICKET_PATTERN } from './signing/tickets.ts'
@@ -165,16 +166,6 @@ function write(style: LocationStyle, name: string, value: Uint8Array): string {
   const text = fromUtf8(value)
   if (text !== null) return JSON.stringify(text).slice(1, -1)
   throw unusable(`The secret ${name} is not text and cannot be sent in JSON.`)
-}
-
-/** RFC 3986, section 2: unreserved characters stay, every other byte is escaped. */
-function percentEncode(value: Uint8Array): string {
-  return Buffer.from(value)
-    .toString('latin1')
-    .replace(
-      /[^A-Za-z0-9\-._~]/g,
-      (char) => `%${char.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`,
-    )
 }
 
 /** A value must not change which path it stands in: `..` in a segment would, or nothing in the first. */
