@@ -146,6 +146,18 @@ describe.each(Object.entries(proxies))('behind the %s proxy', (_, proxy) => {
       body: JSON.stringify({ a: textOf('IN_JSON'), b: textOf('KEY') }),
     })
     expect(JSON.parse(lastBody())).toEqual({ a: PEM, b: textOf('KEY') })
+    const nested = (text: string) =>
+      JSON.stringify({
+        deep: JSON.stringify({ form: `a=1&pem=${encodeURIComponent(text)}`, text }),
+      })
+    await send('/', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: nested(textOf('IN_JSON')),
+    })
+    expect(JSON.parse(JSON.parse(lastBody()).deep)).toEqual(
+      JSON.parse(JSON.parse(nested(PEM)).deep),
+    )
     await send('/', {
       method: 'POST',
       body: new URLSearchParams({ a: textOf('IN_FORM'), b: textOf('KEY') }),

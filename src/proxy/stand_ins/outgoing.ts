@@ -41,7 +41,7 @@ export async function outgoing(inbound: Inbound, standIns: StandIns): Promise<Ou
     const placeable = standIns.all.filter(({ locations }) =>
       location === null ? true : locations.has(location),
     )
-    return standIns.replacedIn(text, form, placeable)
+    return standIns.replacedInNested(text, form, placeable)
   }
   const { request, pathAndQuery } = inbound
   const sent = { headers: new Headers(request.headers), pathAndQuery }
