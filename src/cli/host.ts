@@ -17,6 +17,8 @@ export type Host = {
   streams: { stdin: Readable & { isTTY?: boolean }; stdout: Screen; stderr: Screen }
   /** Derives keys from passwords; the real Argon2id unless given. */
   argon2id?: Argon2id | undefined
+  /** Milliseconds since 1970; the system clock unless given. */
+  now?: (() => number) | undefined
 }
 
 /** The process that this is. */

@@ -1,6 +1,13 @@
 /** The command line as commander knows it. Actions are loaded when they run, so that none slows another. */
 import { type Argument, Command, CommanderError, Option } from 'commander'
 import { version } from '../../package.json'
+import {
+  CLOCK_HINT,
+  clockSentence,
+  ServerClocks,
+  watchingClocks,
+} from '../client/http/server_clock.ts'
+import { printable } from '../platform/printable.ts'
 import { checkArguments } from './arguments.ts'
 import { globalOptions } from './catalogue/options.ts'
 import { ALIASES, type Group, type Spec } from './command.ts'
@@ -8,7 +15,7 @@ import { type GlobalOptions, openContext } from './context.ts'
 import { byHelpOrder, helpGroupOf } from './help_groups.ts'
 import type { Host, Screen } from './host.ts'
 import { CliError } from './terminal/cli_error.ts'
-import { errorText, explain } from './terminal/explain.ts'
+import { errorText, explain, withClocks } from './terminal/explain.ts'
 
 /** What became of a command line. */
 type Outcome = {
@@ -29,12 +36,16 @@ export async function runProgram(
   const { stderr } = host.streams
   const own = args.slice(0, args.includes('--') ? args.indexOf('--') : args.length)
   const outcome = { exitCode: 0, json: own.includes('--json'), complaint: '' }
+  const clocks = new ServerClocks(host.now ?? Date.now, (difference) => {
+    stderr.write(`${printable(clockSentence(difference))}\n→ ${CLOCK_HINT}\n`)
+  })
   try {
-    await build(host, groups, specs, outcome).parseAsync(args, { from: 'user' })
+    const program = build(host, groups, specs, outcome)
+    await watchingClocks(clocks, () => program.parseAsync(args, { from: 'user' }))
     return outcome.exitCode
   } catch (error) {
     if (error instanceof CommanderError) return reportUsage(host, error, outcome)
-    const explanation = explain(error)
+    const explanation = withClocks(explain(error), clocks.difference)
     stderr.write(errorText(explanation, outcome.json))
     if (own.includes('--debug') && error instanceof Error) stderr.write(`${error.stack}\n`)
     return explanation.exitCode

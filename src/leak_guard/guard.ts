@@ -101,10 +101,10 @@ export type CallValues = {
   readonly standsFor?: StandsFor
 }
 
-/** `isEscaped` where it stands inside a string of JSON. */
-export type StandsFor = (name: string, isEscaped: boolean) => string
+/** `isEscaped` where it stands inside a string of JSON; `sent` is what the caller sent in place of encoded credentials. */
+export type StandsFor = (name: string, isEscaped: boolean, sent?: string) => string
 
-const placeholderOf: StandsFor = (name) => `SVC_SECRET_${name}`
+const placeholderOf: StandsFor = (name, _, sent) => sent ?? `SVC_SECRET_${name}`
 
 /** Prepared values. It holds no plaintext. */
 export class Guard {
@@ -128,10 +128,10 @@ export class Guard {
     for (const value of made) collection.addMade(value)
     const added = complete(collection.patterns(MIN_USED))
     const orders = added.length === 0 ? this.#prepared : this.#ordersWith(added, collection)
-    const naming: Naming = ({ names: all }, isEscaped) => {
+    const naming: Naming = ({ names: all, sent }, isEscaped) => {
       if (marker !== undefined) return marker
       const name = all.find((each) => used.some((value) => value.name === each)) ?? all[0]
-      return name === undefined ? '[REDACTED]' : standsFor(name, isEscaped)
+      return name === undefined ? '[REDACTED]' : standsFor(name, isEscaped, sent)
     }
     const innocent = orders === this.#prepared ? this.#innocent : new Set<string>()
     return new CallGuard({ order: orders.body, naming }, orders.names, innocent)

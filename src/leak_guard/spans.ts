@@ -68,8 +68,10 @@ export class Spans {
 /** Takes another find in. Of equally long values the label that comes first in byte order stays. */
 export function absorb(span: Span, other: Span): void {
   const isLonger = other.named > span.named
-  const isFirst = other.named === span.named && nameOf(other) < nameOf(span)
-  if (isLonger || isFirst) {
+  const isEqual = other.named === span.named
+  const isFirst = isEqual && nameOf(other) < nameOf(span)
+  const isAsSent = isEqual && other.label.sent !== undefined
+  if (isLonger || isFirst || isAsSent) {
     span.label = other.label
     span.named = other.named
   }

@@ -12,10 +12,12 @@ const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/
 
 type Encode = (bytes: Uint8Array) => string
 
+export type Encoding = { charset: 'utf8' | 'latin1'; encode: Encode }
+
 export type HeaderText = {
   text: string
   /** How it was written, unless it stands there as it is. */
-  encoded: { charset: 'utf8' | 'latin1'; encode: Encode } | null
+  encoded: Encoding | null
 }
 
 /** What takes the place of a text, encoded where that was; `null` where nothing does. */
@@ -37,6 +39,11 @@ export function changeTexts(name: string, value: string, change: ChangeText): st
     const charset = text === null ? 'latin1' : 'utf8'
     return change({ text: text ?? bytes.toString(charset), encoded: { charset, encode } })
   })
+}
+
+/** The base64 of Basic credentials; `null` for other values of `Authorization`. */
+export function basicIn(value: string): string | null {
+  return BASIC.exec(value)?.[2] ?? null
 }
 
 function changeCredentials(value: string, change: ChangeText): string {

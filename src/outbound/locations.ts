@@ -4,16 +4,18 @@
  * of SVC_SECRET_X stays as it is.
  */
 import { fromUtf8 } from '../platform/crypto/encoding.ts'
-import { Fault } from '../platform/fault.ts'
 import type { Secret } from '../platform/secret.ts'
 import { PLACEHOLDER_PREFIX, SECRET_NAME } from '../platform/secret_name.ts'
 import type { Unfilled } from '../platform/unfilled.ts'
 import { MAX_EXAMINED, MAX_PLACEHOLDERS, tooManyExamined, tooManyPlaceholders } from './budget.ts'
 import { Hidden } from './hidden.ts'
+import { changeNested, type Innermost, isJson, quotedAt, type Syntax } from './nested_text.ts'
+import { percentEncode } from './percent_encode.ts'
 import type { LocationStyle, Placeholder } from './placeholders.ts'
 import { FORM_TYPE } from './signing/google_assertion.ts'
 import { TICKET_PATTERN } from './signing/tickets.ts'
 import type { Target } from './target.ts'
+import { unusable } from './unusable.ts'
 
 /** A text in which placeholders may stand, and how a value is written there. */
 type Place = { style: LocationStyle; text: string }
@@ -24,6 +26,7 @@ const PLACEHOLDER = new RegExp(
   'g',
 )
 const MAX_URL_BYTES = 16_384
+const NO_BYTES = new Uint8Array()
 
 export type Locations = {
   found: Placeholder[]
@@ -117,13 +120,7 @@ function holdsPrefix(bytes: Uint8Array | null): boolean {
 }
 
 function isWhatItSays({ style, text }: Place): boolean {
-  if (style !== 'json') return true
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
+  return style !== 'json' || isJson(text)
 }
 
 /** Path, query and body with their values; the body is `null` where nothing had to be put in. */
@@ -144,9 +141,11 @@ export function fillLocations(
   const fill = (style: LocationStyle, text: string) => {
     const names = new Set(found.filter((use) => use.style === style).map(({ name }) => name))
     if (names.size === 0) return text
-    return text.replace(PLACEHOLDER, (whole, name: string) => {
-      const value = names.has(name) ? values.get(name) : undefined
-      return value ? write(style, name, value.reveal()) : whole
+    const valueFor = (name: string) => (names.has(name) ? values.get(name)?.reveal() : undefined)
+    if (style === 'path') return fillText({ syntax: 'form', raw: text, read: '' }, valueFor)
+    return changeNested(style === 'json' ? 'json' : 'form', text, {
+      isSought: (part) => part.includes(PLACEHOLDER_PREFIX),
+      change: (innermost) => fillText(innermost, valueFor),
     })
   }
   const path = fill('path', target.path)
@@ -160,21 +159,37 @@ export function fillLocations(
   })
 }
 
-function write(style: LocationStyle, name: string, value: Uint8Array): string {
-  if (style !== 'json') return percentEncode(value)
+type ValueFor = (name: string) => Uint8Array | undefined
+
+/** @throws Fault `unusable_secret` where the value needs an escape and nobody can tell which */
+function fillText({ syntax, raw, read }: Innermost, valueFor: ValueFor): string {
+  if (read.includes('"')) checkEscapes(read, valueFor)
+  return raw.replace(PLACEHOLDER, (whole, name: string) => {
+    const value = valueFor(name)
+    return value ? write(syntax, name, value) : whole
+  })
+}
+
+function checkEscapes(read: string, valueFor: ValueFor): void {
+  const found = [...read.matchAll(PLACEHOLDER)].filter(([, name = '']) => valueFor(name))
+  const areQuoted = quotedAt(
+    read,
+    found.map(({ index }) => index),
+  )
+  for (const [at, [, name = '']] of found.entries()) {
+    const value = valueFor(name) ?? NO_BYTES
+    if (!areQuoted[at] || write('json', name, value) === fromUtf8(value)) continue
+    throw unusable(
+      `The secret ${name} has quotes, backslashes or line breaks, and its placeholder is in quotes of a text that is not JSON as a whole. Put the placeholder in a string of valid JSON, or in a field that holds nothing else.`,
+    )
+  }
+}
+
+function write(syntax: Syntax, name: string, value: Uint8Array): string {
+  if (syntax !== 'json') return percentEncode(value)
   const text = fromUtf8(value)
   if (text !== null) return JSON.stringify(text).slice(1, -1)
   throw unusable(`The secret ${name} is not text and cannot be sent in JSON.`)
-}
-
-/** RFC 3986, section 2: unreserved characters stay, every other byte is escaped. */
-function percentEncode(value: Uint8Array): string {
-  return Buffer.from(value)
-    .toString('latin1')
-    .replace(
-      /[^A-Za-z0-9\-._~]/g,
-      (char) => `%${char.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`,
-    )
 }
 
 /** A value must not change which path it stands in: `..` in a segment would, or nothing in the first. */
@@ -187,8 +202,4 @@ function checkUrl(path: string, search: string): void {
   ) {
     throw unusable('A secret cannot be sent in this place of the URL.')
   }
-}
-
-function unusable(message: string): Fault {
-  return new Fault('unusable_secret', { message })
 }

@@ -98,7 +98,7 @@ export class OutboundRequest extends Hidden<WireRequest> {
 }
 
 function standsForIn({ mark }: Call): Guarded['standsFor'] {
-  return mark ? (name, isEscaped) => markOf(mark, name, isEscaped) : undefined
+  return mark ? (name, ...how) => markOf(mark, name, ...how) : undefined
 }
 
 function wireOf(

@@ -8,9 +8,10 @@ import { Fault } from '../platform/fault.ts'
 import type { Secret } from '../platform/secret.ts'
 import { PLACEHOLDER_PREFIX, SECRET_NAME } from '../platform/secret_name.ts'
 import { MAX_PLACEHOLDERS, tooManyPlaceholders } from './budget.ts'
-import { changeTexts, type HeaderText } from './encoded_headers.ts'
+import { changeTexts, type Encoding, type HeaderText } from './encoded_headers.ts'
 import { checkHeaderText, type HeaderPair, headerBytes, MAX_HEADER_BYTES } from './headers.ts'
 import { Hidden } from './hidden.ts'
+import { percentEncode } from './percent_encode.ts'
 import type { SigningStyle } from './signing/sign.ts'
 import { bytesIn } from './signing/signature.ts'
 import { openTicket, TICKET_PATTERN } from './signing/tickets.ts'
@@ -47,6 +48,7 @@ const NAME = new RegExp(`${SECRET_NAME}(?![A-Za-z0-9_])`, 'y')
 const TICKET = new RegExp(TICKET_PATTERN, 'y')
 /** What is not ASCII becomes some other character that is none: no header takes it. */
 const ASCII = new TextDecoder('latin1')
+const NO_NAMES: ReadonlySet<string> = new Set()
 
 /**
  * Every placeholder of the headers in order, repeated ones too. Throws `invalid_header` when a name
@@ -74,7 +76,8 @@ function placeholdersIn(header: string, { text, encoded }: HeaderText): Placehol
 }
 
 /**
- * The headers with every placeholder replaced. Inside of base64 a secret may be any bytes,
+ * The headers with every placeholder replaced. `formEncoded` names secrets that Basic credentials hold form-encoded.
+ * Inside of base64 a secret may be any bytes,
  * elsewhere only tab and 0x20–0x7e, and no whitespace at either end: it would be lost on the way, and
  * what an upstream echoes would not be the value. Throws `invalid_header` for a malformed name, `unknown_secret`
  * for one that `values` lacks, `unusable_secret` when a secret cannot stand in its place or the
@@ -83,16 +86,21 @@ function placeholdersIn(header: string, { text, encoded }: HeaderText): Placehol
 export function injectPlaceholders(
   headers: readonly Readonly<HeaderPair>[],
   values: ReadonlyMap<string, Secret>,
+  formEncoded: ReadonlySet<string> = NO_NAMES,
 ): Injection {
   const injected: HeaderPair[] = []
   const derived: MadeBytes[] = []
   let isInjected = false
-  const fill = (found: HeaderText) => {
-    if (!found.text.includes(PLACEHOLDER_PREFIX)) return null
-    isInjected = true
-    return filledText(found, values, derived)
+  for (const [header, value] of headers) {
+    const isBasic = header.toLowerCase() === 'authorization'
+    const filled = changeTexts(header, value, (found) => {
+      if (!found.text.includes(PLACEHOLDER_PREFIX)) return null
+      isInjected = true
+      if (found.encoded === null) return headerText(found.text, values, derived)
+      return encodedText(found.text, found.encoded, { values, derived, formEncoded, isBasic })
+    })
+    injected.push([header, filled])
   }
-  for (const [header, value] of headers) injected.push([header, changeTexts(header, value, fill)])
   if (isInjected && headerBytes(injected) > MAX_HEADER_BYTES) throw tooLarge()
   return new Hidden({ headers: injected, derived })
 }
@@ -122,23 +130,40 @@ function scanTemplate(text: string): Piece[] {
   return pieces
 }
 
-function filledText(
-  { text, encoded }: HeaderText,
+function headerText(
+  text: string,
   values: ReadonlyMap<string, Secret>,
   derived: MadeBytes[],
 ): string {
+  return scanTemplate(text)
+    .map((piece) => ('name' in piece ? headerTextOf(piece, values, derived) : piece.literal))
+    .join('')
+}
+
+type Filling = {
+  values: ReadonlyMap<string, Secret>
+  derived: MadeBytes[]
+  formEncoded: ReadonlySet<string>
+  isBasic: boolean
+}
+
+function encodedText(
+  text: string,
+  { charset, encode }: Encoding,
+  { values, derived, formEncoded, isBasic }: Filling,
+): string {
   const pieces = scanTemplate(text)
-  if (encoded === null) {
-    return pieces
-      .map((piece) => ('name' in piece ? headerTextOf(piece, values, derived) : piece.literal))
-      .join('')
-  }
-  const filled = pieces.map((piece) =>
-    'name' in piece ? reveal(piece, values, derived) : Buffer.from(piece.literal, encoded.charset),
-  )
-  const written = encoded.encode(Buffer.concat(filled))
+  const filled = pieces.map((piece) => {
+    if (!('name' in piece)) return Buffer.from(piece.literal, charset)
+    const value = reveal(piece, values, derived)
+    return isBasic && formEncoded.has(piece.name) ? Buffer.from(percentEncode(value)) : value
+  })
+  const written = encode(Buffer.concat(filled))
   const bytes = Buffer.from(written)
-  for (const piece of pieces) if ('name' in piece) derived.push({ name: piece.name, bytes })
+  // An echo of Basic credentials becomes what the caller wrote, with its user name.
+  const sent = isBasic ? { sent: encode(Buffer.from(text, charset)) } : {}
+  for (const piece of pieces)
+    if ('name' in piece) derived.push({ name: piece.name, bytes, ...sent })
   return written
 }
 

@@ -24,6 +24,7 @@ import { findPlaceholders, injectPlaceholders, type Placeholder } from './placeh
 import { checkNotComputed } from './policy/computed.ts'
 import {
   domainBlocked,
+  formEncodedAmong,
   namesOf,
   openSecrets,
   type Permission,
@@ -109,7 +110,8 @@ function prepare(outbound: Surroundings, job: Job, permission: Permission): Outb
   const range = rangeIn(call, ranges)
   const headers = checkCallerHeaders(call.headers, range, call.method)
   checkBytes(placeholders, values)
-  const injection = injectPlaceholders(headers.filter(isNotSigned(signature)), values)
+  const sent = headers.filter(isNotSigned(signature))
+  const injection = injectPlaceholders(sent, values, formEncodedAmong(used))
   const filled = fillLocations(target, locations, values)
   const { path, search } = filled.reveal()
   checkNotComputed(call.method, search)
@@ -122,19 +124,8 @@ function prepare(outbound: Surroundings, job: Job, permission: Permission): Outb
   const settings = settingsAmong(used)
   const part = range?.part ?? null
   const isObject = call.method === 'GET' && ranges.length > 0
-  const parts = {
-    target,
-    address,
-    injection,
-    filled,
-    values,
-    signature,
-    guard,
-    settings,
-    part,
-    isObject,
-    allowsRanges: ranges.length > 0,
-  }
+  const found = { target, address, injection, filled, values, signature, guard, settings }
+  const parts = { ...found, part, isObject, allowsRanges: ranges.length > 0 }
   return new OutboundRequest(outbound, call, parts)
 }
 

@@ -64,6 +64,8 @@ const shape = z.strictObject({
   allowed_headers: listOf(header),
   allowed_locations: listOf(z.enum(policyLocations).meta({ examples: ['header'] })),
   sign_templates: listOf(template),
+  /** In Basic credentials the value is form-encoded first, as RFC 6749, section 2.3.1, has it. */
+  basic_encoding: z.literal('form').optional(),
   /** A setting is neither masked nor guarded. */
   sensitive: z.literal(false).optional(),
   /** `${NAME}` in the value stands for another secret. */

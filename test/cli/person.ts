@@ -40,6 +40,8 @@ export type RunOptions = {
   stdin?: string
   env?: Record<string, string>
   cwd?: string
+  /** This machine's clock. */
+  now?: () => number
   /** Standard output is where the command shows a value, as it should. */
   reveals?: boolean
 }
@@ -55,7 +57,13 @@ export function openSpawningTerminal(server: Server): Promise<Terminal> {
   return terminalWith(server, runProgram)
 }
 
-type Surroundings = { cwd: string; env: Record<string, string>; stdin: string; reveals: boolean }
+type Surroundings = {
+  cwd: string
+  env: Record<string, string>
+  stdin: string
+  reveals: boolean
+  now?: (() => number) | undefined
+}
 type Runner = (args: readonly string[], around: Surroundings) => Promise<Run>
 
 async function terminalWith(server: Server, runner: Runner): Promise<Terminal> {
@@ -70,11 +78,18 @@ async function terminalWith(server: Server, runner: Runner): Promise<Terminal> {
     SERVICE_SERVER_URL: server.controlPlane,
     SERVICE_RESOLVER_URL: server.resolver,
   }
-  const around = ({ stdin = '', env = {}, cwd: place = cwd, reveals = false }: RunOptions) => ({
+  const around = ({
+    stdin = '',
+    env = {},
+    cwd: place = cwd,
+    reveals = false,
+    now,
+  }: RunOptions) => ({
     cwd: place,
     env: { ...base, ...env },
     stdin,
     reveals,
+    now,
   })
   const run: Terminal['run'] = (args, options = {}) => runner(args, around(options))
   const mustRun = async (args: readonly string[], options: RunOptions = {}) => {
@@ -105,13 +120,13 @@ async function terminalWith(server: Server, runner: Runner): Promise<Terminal> {
 
 async function runInside(
   args: readonly string[],
-  { cwd, env, stdin, reveals }: Surroundings,
+  { cwd, env, stdin, reveals, now }: Surroundings,
 ): Promise<Run> {
   const input = new PassThrough()
   input.end(stdin)
   const [stdout, stderr] = [keepingStream(), keepingStream()]
   const streams = { stdin: input, stdout, stderr }
-  const code = await runCommand([...args], { env, cwd, streams, argon2id: cheapArgon2id })
+  const code = await runCommand([...args], { env, cwd, streams, argon2id: cheapArgon2id, now })
   const [out, err] = [stdout.text(), stderr.text()]
   if (!reveals) search('output', 'stdout', out)
   search('output', 'stderr', err)

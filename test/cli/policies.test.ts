@@ -29,10 +29,10 @@ test('a policy is set field by field; value and earlier versions stay', async ()
   await ada.must('policy', 'set', 'STRIPE_KEY', '--description', 'test account')
   const out = await ada.must(
     ...['policy', 'set', 'STRIPE_KEY', '--domains', 'api.stripe.com', '--methods', 'post'],
-    ...['--paths', '/v1', '--locations', 'header'],
+    ...['--paths', '/v1', '--locations', 'header', '--basic-encoding', 'form'],
   )
   expect(out).toBe(
-    'payments/development: STRIPE_KEY: only POST to api.stripe.com/v1/*, in a header.\n',
+    'payments/development: STRIPE_KEY: only POST to api.stripe.com/v1/*, in a header, form-encoded in basic authentication.\n',
   )
   const policy = {
     description: 'test account',
@@ -40,13 +40,14 @@ test('a policy is set field by field; value and earlier versions stay', async ()
     allowed_methods: ['POST'],
     allowed_paths: ['/v1'],
     allowed_locations: ['header'],
+    basic_encoding: 'form',
   }
   expect(await ada.json('policy', 'show', 'STRIPE_KEY')).toEqual({
     key: 'STRIPE_KEY',
     environment: 'development',
     version: 3,
     policy,
-    in_words: 'only POST to api.stripe.com/v1/*, in a header',
+    in_words: 'only POST to api.stripe.com/v1/*, in a header, form-encoded in basic authentication',
   })
   expect(await ada.reveal('secrets', 'get', 'STRIPE_KEY')).toBe(VALUE)
   expect(await ada.must('secrets', 'list')).toContain(
@@ -59,7 +60,7 @@ test('a policy is set field by field; value and earlier versions stay', async ()
 })
 
 test('fields are taken away by name, and all that narrow with none; the description stays', async () => {
-  await ada.must('policy', 'clear', 'STRIPE_KEY', 'paths', 'locations')
+  await ada.must('policy', 'clear', 'STRIPE_KEY', 'paths', 'locations', 'basic-encoding')
   expect(await policyOf('STRIPE_KEY')).toEqual({
     description: 'test account',
     allowed_domains: ['api.stripe.com'],
@@ -103,6 +104,7 @@ test('show explains what holds where a policy says nothing', async () => {
     ['headers', 'any'],
     ['locations', 'header, basic, env'],
     ['sign templates', 'any'],
+    ['basic encoding', 'none'],
     ['references', 'no'],
     ['description', ''],
     [''],
@@ -213,6 +215,7 @@ for (const [policy, words] of [
     { allowed_locations: ['sign'], sign_templates: ['{timestamp}.{body}'] },
     'in signatures, signing only "{timestamp}.{body}"',
   ],
+  [{ basic_encoding: 'form' }, 'form-encoded in basic authentication'],
   [{ allowed_methods: 5 }, 'not a policy'],
 ] as const) {
   test(`in words: ${words || JSON.stringify(policy)}`, () => {

@@ -17,6 +17,41 @@ MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj
 MzEfYyjiWA4R4/M2bS1GB4t7NXp98C3SC6dVMvDuictGeurT8jNbvJZHtCSuYEvu
 -----END PRIVATE KEY-----`
 
+describe('credentials that were sent encoded', () => {
+  const SENT = Buffer.from('user:SVC_SECRET_A').toString('base64')
+  const WRITTEN = Buffer.from(`user:${KEY}`).toString('base64')
+  const made = { name: 'A', bytes: utf8(WRITTEN), sent: SENT }
+  const guard = () =>
+    prepareGuard(named({ A: KEY })).forCall({ used: named({ A: KEY }), made: [made] })
+  const read = (bytes: Uint8Array) => Buffer.from(bytes).toString()
+
+  test.each([
+    ['a header', `Basic ${WRITTEN}`, `Basic ${SENT}`],
+    ['text', `> Authorization: Basic ${WRITTEN}\r\n`, `> Authorization: Basic ${SENT}\r\n`],
+    ['text without padding', `<${WRITTEN.replace(/=+$/, '')}>`, `<${SENT}>`],
+    ['JSON', `{"h":"Basic ${WRITTEN}"}`, `{"h":"Basic ${SENT}"}`],
+    [
+      'JSON with escapes',
+      `{"h":"Basic ${WRITTEN.replaceAll('S', '\\u0053')}"}`,
+      `{"h":"Basic ${SENT}"}`,
+    ],
+    ['the value alone', `<${KEY}>`, '<SVC_SECRET_A>'],
+  ])('come back as they were sent in %s', (_, text, expected) => {
+    expect(read(guard().body(utf8(text)))).toBe(expected)
+    const stream = guard().stream()
+    const pieces = [...utf8(text)].map((byte) => read(stream.push(Uint8Array.of(byte))))
+    expect(pieces.join('') + read(stream.flush())).toBe(expected)
+  })
+
+  test('come back as they were sent where the whole text is the value', () => {
+    const whole = Buffer.from(KEY).toString('base64')
+    const sent = Buffer.from('SVC_SECRET_A').toString('base64')
+    const values = { used: named({ A: KEY }), made: [{ name: 'A', bytes: utf8(whole), sent }] }
+    const call = prepareGuard(named({ A: KEY })).forCall(values)
+    expect(call.headerValue(`Basic ${whole}`)).toBe(`Basic ${sent}`)
+  })
+})
+
 describe('what stands in the place of a value', () => {
   test.each([
     ['plain text', { A: KEY }, `x ${KEY} y`, {}, 'x SVC_SECRET_A y'],

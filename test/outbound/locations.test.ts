@@ -130,6 +130,67 @@ describe('a value', () => {
   })
 })
 
+describe('a value in a text that is nested', () => {
+  type Layer = 'json' | 'form'
+  const wrap = (layer: Layer, inside: string) =>
+    layer === 'json'
+      ? JSON.stringify({ n: [1, 'a "quoted" b'], in: inside, after: 'é\\\n' })
+      : String(new URLSearchParams({ first: '1', in: inside, last: 'x y' }))
+  const unwrap = (layer: Layer, outside: string): string =>
+    layer === 'json' ? JSON.parse(outside).in : (new URLSearchParams(outside).get('in') ?? '')
+  const TYPES = { json: 'application/json', form: 'application/x-www-form-urlencoded' }
+  const value = fc
+    .string({ unit: 'grapheme', minLength: 1 })
+    .filter((text) => text.isWellFormed())
+    .map((text) => `${text}\n"\\&+%=é`)
+
+  test('is what its reader finds after it took every layer off, up to 4 deep', () => {
+    const layers = fc.array(fc.constantFrom<Layer>('json', 'form'), {
+      minLength: 1,
+      maxLength: 4,
+    })
+    fc.assert(
+      fc.property(layers, value, ([outer = 'json', ...inner], secret) => {
+        const all = [outer, ...inner]
+        const body = all.toReversed().reduce((text, layer) => wrap(layer, text), 'SVC_SECRET_K')
+        const sent = filled({ body, type: TYPES[outer] }, { K: secret }).body ?? ''
+        expect(all.reduce((text, layer) => unwrap(layer, text), sent)).toBe(secret)
+        const inQuery = `/x?a=1&q=${encodeURIComponent(body)}`
+        const { search } = filled({ path: inQuery }, { K: secret })
+        const read = new URLSearchParams(search).get('q') ?? ''
+        expect(all.reduce((text, layer) => unwrap(layer, text), read)).toBe(secret)
+      }),
+    )
+  })
+
+  test('is refused where nobody can tell how it is escaped, and only if it needs an escape', () => {
+    const inside = [
+      '{"a":"SVC_SECRET_K"',
+      'see {"a":"SVC_SECRET_K"}',
+      '{"a":"SVC_SECRET_K"}\n{"a":1}',
+      'curl -H "x: SVC_SECRET_K"',
+    ]
+    for (const text of inside) {
+      for (const layer of ['json', 'form'] as const) {
+        const parts = { body: wrap(layer, text), type: TYPES[layer] }
+        for (const secret of ['line\nbreak', 'a"b', 'a\\b']) {
+          expect(codeOf(() => filled(parts, { K: secret }))).toBe('unusable_secret')
+        }
+        const sent = filled(parts, { K: 'a+b/c=' }).body ?? ''
+        expect(unwrap(layer, sent)).toBe(text.replace('SVC_SECRET_K', 'a+b/c='))
+      }
+    }
+  })
+
+  test('is refused deeper than 8 layers', () => {
+    const body = (depth: number) =>
+      Array.from({ length: depth }).reduce((text: string) => wrap('json', text), 'SVC_SECRET_K')
+    const code = (depth: number) =>
+      codeOf(() => filled({ body: body(depth), type: TYPES.json }, { K: 'v' }))
+    expect([code(8), code(9)]).toEqual(['accepted', 'unusable_secret'])
+  })
+})
+
 test('texts that look like placeholders are compared with policies up to a bound, and not at all without policies', () => {
   const target = parseTarget('https://api.example.com/')
   const search = (count: number, isPlaceable: typeof NOTHING_PLACEABLE) =>

@@ -153,6 +153,36 @@ describe('in Basic credentials', () => {
   })
 })
 
+describe('in Basic credentials of a secret whose policy asks for form encoding', () => {
+  const encoded = (value: string, names: string[]) => {
+    const values = secrets({ ID: value, KEY: value })
+    const headers: Pair[] = [['Authorization', basic('SVC_SECRET_ID:SVC_SECRET_KEY')]]
+    const sent = injectPlaceholders(headers, values, new Set(names)).reveal().headers[0]?.[1] ?? ''
+    return Buffer.from(sent.slice('Basic '.length), 'base64').toString()
+  }
+
+  test('a server that decodes forms reads the exact value', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme' }), (value) => {
+        fc.pre(value.isWellFormed())
+        const [user = '', password = '', ...others] = encoded(value, ['ID', 'KEY']).split(':')
+        expect(others).toEqual([])
+        for (const part of [user, password]) {
+          expect(new URLSearchParams(`v=${part}`).get('v')).toBe(value)
+        }
+      }),
+    )
+  })
+
+  test('other secrets stay as they are, and so do other headers', () => {
+    expect(encoded('a+%/=', ['KEY'])).toBe('a+%/=:a%2B%25%2F%3D')
+    const headers: Pair[] = [['x-key', 'SVC_SECRET_KEY']]
+    const values = secrets({ KEY: 'a+%/=' })
+    const injected = injectPlaceholders(headers, values, new Set(['KEY']))
+    expect(injected.reveal().headers).toEqual([['x-key', 'a+%/=']])
+  })
+})
+
 describe('in binary metadata', () => {
   const latin1 = (text: string) => Buffer.from(text, 'latin1')
   const base64 = (text: string) => latin1(text).toString('base64')

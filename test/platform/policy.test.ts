@@ -41,6 +41,7 @@ test('the documentation knows its fields', () => {
     'allowed_headers',
     'allowed_locations',
     'sign_templates',
+    'basic_encoding',
     'sensitive',
     'references',
     'description',

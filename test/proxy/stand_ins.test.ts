@@ -28,6 +28,7 @@ const values: Record<string, [value: string, policy?: Policy]> = {
   IN_PATH: [marked('12345678:in_path'), { allowed_locations: ['path'] }],
   IN_JSON: [PEM, { allowed_locations: ['json'] }],
   IN_FORM: [marked('form&='), { allowed_locations: ['form'] }],
+  OAUTH: [marked('client+%/=secret'), { basic_encoding: 'form' }],
   SETTING: ['eu-west-1', { sensitive: false }],
   REPOSITORY: [`https://ada:${PASSWORD}@git.example/repo`],
   DSN: [`https://${USER}@o1.ingest.example/42`],
@@ -87,12 +88,24 @@ describe.each(Object.entries(proxies))('behind the %s proxy', (_, proxy) => {
     expect(last()?.header('authorization')).toBe(`Basic ${btoa(`${KEY}:${stored}`)}`)
   })
 
+  test('Basic credentials are form-encoded where the policy says so, and an echo is what the program sent', async () => {
+    for (const written of [textOf('OAUTH'), encodeURIComponent(textOf('OAUTH'))]) {
+      const authorization = `Basic ${btoa(`client:${written}`)}`
+      const answer = await send('/echo', { headers: { authorization } })
+      const [stored = ''] = values.OAUTH ?? []
+      const encoded = encodeURIComponent(stored)
+      expect(last()?.header('authorization')).toBe(`Basic ${btoa(`client:${encoded}`)}`)
+      expect(answer.headers.get('x-echo')).toBe(authorization)
+      expect(await answer.text()).toBe(`got ${authorization}`)
+    }
+  })
+
   test('a part that a client takes out of a URL becomes that part of the value, and comes back', async () => {
     const { username, password } = new URL(textOf('REPOSITORY'))
     const basic = (login: string) => ({ authorization: `Basic ${btoa(login)}` })
     const answer = await send('/echo', { headers: basic(`${username}:${password}`) })
     expect(last()?.header('authorization')).toBe(`Basic ${btoa(`ada:${PASSWORD}`)}`)
-    expect(await answer.text()).toBe(`got Basic ${password}`)
+    expect(await answer.text()).toBe(`got Basic ${btoa(`${username}:${password}`)}`)
     const dsn = new URL(textOf('DSN')).username
     const other = await send('/echo', { headers: { authorization: `Sentry key=${dsn}` } })
     expect(last()?.header('authorization')).toBe(`Sentry key=${USER}`)
@@ -133,6 +146,18 @@ describe.each(Object.entries(proxies))('behind the %s proxy', (_, proxy) => {
       body: JSON.stringify({ a: textOf('IN_JSON'), b: textOf('KEY') }),
     })
     expect(JSON.parse(lastBody())).toEqual({ a: PEM, b: textOf('KEY') })
+    const nested = (text: string) =>
+      JSON.stringify({
+        deep: JSON.stringify({ form: `a=1&pem=${encodeURIComponent(text)}`, text }),
+      })
+    await send('/', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: nested(textOf('IN_JSON')),
+    })
+    expect(JSON.parse(JSON.parse(lastBody()).deep)).toEqual(
+      JSON.parse(JSON.parse(nested(PEM)).deep),
+    )
     await send('/', {
       method: 'POST',
       body: new URLSearchParams({ a: textOf('IN_FORM'), b: textOf('KEY') }),

@@ -98,6 +98,7 @@ export const policyFieldOptions = [
     'places that the value may stand in, header,basic,env unless said: header,query',
   ],
   ['--sign-templates <template...>', "what may be signed with it: '{timestamp}.{body}'"],
+  ['--basic-encoding <encoding>', 'form: form-encoded in Basic, for OAuth token endpoints'],
   ['--description <text>', "what it is for, which agents are shown: 'test account'"],
   references,
 ] as const

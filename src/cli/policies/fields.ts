@@ -34,6 +34,7 @@ const fields: Readonly<Record<string, Field>> = {
     commas: true,
   },
   'sign-templates': { name: 'sign_templates', option: 'signTemplates', absent: 'any' },
+  'basic-encoding': { name: 'basic_encoding', option: 'basicEncoding', absent: 'none' },
   references: { name: 'references', option: 'references', absent: 'no' },
   description: { name: 'description', option: 'description', absent: '' },
 }
@@ -63,7 +64,7 @@ export function withFields(policy: Policy | null, options: FieldOptions): Policy
 }
 
 /** What narrows nothing. */
-const MEANING = ['references', 'description']
+const MEANING = ['basic-encoding', 'references', 'description']
 
 /** Without these fields; without all that narrow where none is named. @throws CliError */
 export function withoutFields(policy: Policy | null, words: readonly string[]): Policy | null {

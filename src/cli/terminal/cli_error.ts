@@ -40,6 +40,10 @@ export const cliErrors = {
   not_confirmed: [EX_REFUSED, 'the question was not answered with yes'],
   not_permitted: [EX_REFUSED, 'the role does not permit it'],
   ended_token: [EX_REFUSED, 'the token ended, or has no signed grant'],
+  clocks_differ: [
+    EX_REFUSED,
+    'the clocks of this machine and of the server differ by more than an hour',
+  ],
   name_taken: [EX_REFUSED, 'another one that works has the name'],
   file_exists: [EX_REFUSED, 'a file with other content would be lost'],
   untrusted_address: [EX_REFUSED, 'a project file names an address that was not trusted'],

@@ -4,6 +4,12 @@ import { EndedToken } from '../../client/agents/standing.ts'
 import { InvalidToken } from '../../client/delivery/delivery.ts'
 import { AnswerError, ApiError, NO_CODE } from '../../client/http/api.ts'
 import { UntrustedCertificate } from '../../client/http/certificates.ts'
+import {
+  CLOCK_HINT,
+  type ClockDifference,
+  ClocksDiffer,
+  clockSentence,
+} from '../../client/http/server_clock.ts'
 import { UntrustedChain } from '../../client/signed/chain.ts'
 import { RoleDenied } from '../../client/signed/rights.ts'
 import { FormerMember } from '../../client/signed/sign_change.ts'
@@ -45,6 +51,25 @@ export function explain(error: unknown): Explanation {
   return own(new CliError('failed', message, 'run it again with --debug to see where'))
 }
 
+/** What a wrong clock can cause: expired before its time, or signed in the future. */
+const OF_CLOCKS: readonly string[] = [
+  'invalid_token',
+  'invalid_credentials',
+  'ended_token',
+  'session_ended',
+  'link_refused',
+  'unverified_state',
+  'unverified_workspace',
+  'validation_error',
+]
+
+/** With a difference of the clocks, if there is one and the error may come of it. */
+export function withClocks(told: Explanation, difference: ClockDifference | null): Explanation {
+  if (difference === null || !OF_CLOCKS.includes(told.code)) return told
+  const clocks = `${clockSentence(difference)} That may be the cause: ${CLOCK_HINT}`
+  return { ...told, hint: told.hint === null ? clocks : `${clocks}; else ${told.hint}` }
+}
+
 type Kind = abstract new (...args: never[]) => Error
 
 /** Errors of the client library, which knows nothing of commands. */
@@ -60,6 +85,7 @@ const OF_CLIENT: readonly (readonly [kind: Kind, code: CliErrorCode, hint: strin
     'not_permitted',
     'log in again, or ask an owner or admin to invite you: cloakroom workspace invite',
   ],
+  [ClocksDiffer, 'clocks_differ', CLOCK_HINT],
   [EndedToken, 'ended_token', 'issue a new one: cloakroom token issue AGENT'],
 ]
 

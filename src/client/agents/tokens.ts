@@ -12,6 +12,7 @@ import {
   Refusal,
   type TokenGrant,
 } from '../../sigchain/index.ts'
+import { localNow, requireSameTime } from '../http/transport.ts'
 import { verifyWithChain } from '../signed/reread.ts'
 import { requireRole } from '../signed/rights.ts'
 import { type Place, signGrant } from '../signed/statements.ts'
@@ -41,7 +42,11 @@ const USUAL_LABEL = 'default'
 const USUAL_DAYS = 90
 const DAY_MS = 86_400_000
 
-/** `body` is what issuing takes; `places` are the environments whose keys the token gets. */
+/**
+ * `body` is what issuing takes; `places` are the environments whose keys the token gets.
+ *
+ * @throws ClocksDiffer for an expiry that counts from now, if this machine and the server differ by more than an hour
+ */
 export async function makeToken(
   workspace: OpenWorkspace,
   scope: TokenScope,
@@ -49,6 +54,7 @@ export async function makeToken(
   places: readonly Place[],
 ) {
   const signer = await signerOf(workspace)
+  if (order.expires_in_days !== null) requireSameTime()
   if (signer) requireRole(signer.chain, workspace, signer.userId, 'agent.manage')
   const { kind, projectId, environment } = scope
   const { id, secret, text } = mintToken(kinds[kind].prefix, signer ? uuidv8() : uuidv7())
@@ -148,5 +154,5 @@ function narrowedBy({ hosts, secrets }: TokenOrder) {
 }
 
 function expiryOf({ expires_in_days: days = USUAL_DAYS }: TokenOrder): string | null {
-  return days === null ? null : new Date(Date.now() + days * DAY_MS).toISOString()
+  return days === null ? null : new Date(localNow() + days * DAY_MS).toISOString()
 }

@@ -11,7 +11,7 @@ import { readCapped } from '../../platform/http/capped_body.ts'
 import type { Endpoint } from '../../platform/http/endpoint.ts'
 import { validateLarge } from '../../platform/http/validation/validate_large.ts'
 import { piecesOf } from '../../platform/streams.ts'
-import { asSent, connectionFault } from './transport.ts'
+import { asSent, connectionFault, localNow, noteServerDate } from './transport.ts'
 
 const MIB = 1_048_576
 /** Lists by the page, an environment with its ciphertexts, and the answer of an API that a call brings. */
@@ -160,9 +160,11 @@ export async function* download(
 async function send(url: string, init: RequestInit): Promise<Response> {
   // What is sent belongs to this address: no answer sends it on to another.
   const sent = asSent({ ...init, redirect: 'manual' })
+  const sentAt = localNow()
   const response = await fetch(url, sent).catch((error: unknown) => {
     throw connectionFault(url, error)
   })
+  noteServerDate(url, response.headers, sentAt)
   if (response.ok) return response
   throw await refusalOf(url, response)
 }

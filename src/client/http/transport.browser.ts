@@ -17,3 +17,16 @@ export function asSent(init: RequestInit): RequestInit {
 export function connectionFault(_url: string, error: unknown): unknown {
   return error
 }
+
+/** A page has the time of its browser, and compares nothing. */
+export function localNow(): number {
+  return Date.now()
+}
+
+export function noteServerDate(_url: string, _headers: Headers, _sentAt: number): void {
+  // The command line does this.
+}
+
+export function requireSameTime(): void {
+  // The command line does this.
+}

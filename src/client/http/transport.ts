@@ -3,6 +3,7 @@ import { version } from '../../../package.json'
 import { serverTrust } from './trust.ts'
 
 export { connectionFault } from './certificates.ts'
+export { localNow, noteServerDate, requireSameTime } from './server_clock.ts'
 
 /** By which a server's operator knows which clients there are. */
 const USER_AGENT = `cloakroom/${version}`

@@ -20,7 +20,8 @@ export function inWords(shown: unknown): string {
   if (!success) return 'not a policy'
   if (policy === null) return ''
   const references = policy.references ? 'with references' : ''
-  return [callsOf(policy), placesOf(policy), signedOf(policy), references]
+  const basic = policy.basic_encoding ? 'form-encoded in basic authentication' : ''
+  return [callsOf(policy), placesOf(policy), signedOf(policy), basic, references]
     .filter(Boolean)
     .join(', ')
 }

@@ -11,7 +11,11 @@ import type { Pattern } from './patterns_build.ts'
 export type NamedBytes = { readonly name: string; readonly bytes: Uint8Array }
 
 /** What was made of a value; of a signature or a token its fragments are guarded, too, and of what has known text in it not. */
-export type MadeBytes = NamedBytes & { readonly hasFragments?: boolean }
+export type MadeBytes = NamedBytes & {
+  readonly hasFragments?: boolean
+  /** What the caller sent in its place, which an echo becomes again; base64 text. */
+  readonly sent?: string
+}
 
 /** Characters from which a value is guarded: one that a call used, and any other. */
 export const MIN_USED = 4
@@ -41,6 +45,7 @@ const HEXADECIMAL = /^[0-9a-f]+$/i
 /** Texts that are looked for, each once: a value goes before a part of another one. */
 export class Collection {
   readonly #texts = new Map<string, string[]>()
+  readonly #sent = new Map<string, string>()
   /** What runs are taken of. */
   readonly stretches: string[] = []
   #parts = 0
@@ -71,10 +76,11 @@ export class Collection {
   }
 
   /** Adds what was made of a value, as it is; base64 also without its padding. */
-  addMade({ name, bytes, hasFragments }: MadeBytes): void {
+  addMade({ name, bytes, hasFragments, sent }: MadeBytes): void {
     const text = latin1(bytes)
     for (const form of new Set([text, text.replace(/={1,2}$/, '')])) {
       if (form.length >= MIN_USED) this.#add(form, name)
+      if (sent !== undefined) this.#sent.set(form, sent)
       if (!hasFragments) continue
       for (let at = 0; at + FRAGMENT < form.length; at += FRAGMENT) {
         this.#add(form.slice(at, at + FRAGMENT), null)
@@ -91,8 +97,9 @@ export class Collection {
     for (const [text, names] of this.#texts) {
       if (text.length < least) continue
       const sorted = names.length > 1 ? names.toSorted(byBytes) : names
-      const key = sorted.join('\0')
-      const label = labels.get(key) ?? { names: sorted }
+      const sent = this.#sent.get(text)
+      const key = [...sorted, sent].join('\0')
+      const label = labels.get(key) ?? { names: sorted, ...(sent === undefined ? {} : { sent }) }
       labels.set(key, label)
       patterns.push({ bytes: toBytes(text), label })
       done += PER_PATTERN + text.length

@@ -7,7 +7,11 @@
 import { POINT_A, POINT_B, power, type SealedTable } from './fingerprint.ts'
 
 /** What a find is called: the names of a value in byte order; none for a part of a value. */
-export type Label = { readonly names: readonly string[] }
+export type Label = {
+  readonly names: readonly string[]
+  /** What the caller sent in the place of this text. */
+  readonly sent?: string
+}
 
 /** So many strings are prepared in one step. */
 export const PATTERNS_AT_ONCE = 512

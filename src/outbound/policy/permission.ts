@@ -97,6 +97,13 @@ export function settingsAmong(secrets: ReadonlyMap<string, UsableSecret>): Set<s
   return settings
 }
 
+/** Secrets that Basic credentials hold form-encoded (RFC 6749, section 2.3.1). */
+export function formEncodedAmong(secrets: ReadonlyMap<string, UsableSecret>): Set<string> {
+  const names = new Set<string>()
+  for (const [name, { policy }] of secrets) if (policy?.basic_encoding === 'form') names.add(name)
+  return names
+}
+
 /** @throws Fault `key_not_provisioned`, `unreadable_secret`, `unresolved_reference` */
 export function openSecrets(secrets: ReadonlyMap<string, UsableSecret>): Map<string, Secret> {
   const opened = new Map<string, Secret>()

@@ -8,11 +8,16 @@ import { SECRET_NAME } from '../../platform/secret_name.ts'
 /** What a proxy may say. */
 export const MARK = /^~[A-Za-z0-9]{20,40}~$/
 
-/** `isEscaped` where the text that is put there has to be written as the inside of a JSON string. */
-export function markOf(mark: string, name: string, isEscaped: boolean): string {
-  return `${mark}${isEscaped ? '1' : '0'}${name}~`
+/** What stands in place of a mark: the text, the same as the inside of a JSON string, or the Basic credentials as sent. */
+export const FORMS = { plain: '0', escaped: '1', sent: '2' } as const
+export type MarkForm = (typeof FORMS)[keyof typeof FORMS]
+
+/** `sent` where the find is the call's Basic credentials as they went out. */
+export function markOf(mark: string, name: string, isEscaped: boolean, sent?: string): string {
+  const form = isEscaped ? FORMS.escaped : FORMS.plain
+  return `${mark}${sent === undefined ? form : FORMS.sent}${name}~`
 }
 
-/** What follows the mark: whether to escape, and the name. */
-export const AFTER_MARK = new RegExp(`^([01])(${SECRET_NAME})~`)
+/** What follows the mark: its form, and the name. */
+export const AFTER_MARK = new RegExp(`^([012])(${SECRET_NAME})~`)
 export const MAX_AFTER_MARK = 1 + 128 + 1

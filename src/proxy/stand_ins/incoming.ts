@@ -4,7 +4,7 @@
  */
 import { changeBinary, isBinary } from '../../outbound/encoded_headers.ts'
 import { isGrpc } from '../../outbound/grpc/frames.ts'
-import { AFTER_MARK, MAX_AFTER_MARK } from '../../outbound/stand_ins/mark.ts'
+import { AFTER_MARK, FORMS, MAX_AFTER_MARK, type MarkForm } from '../../outbound/stand_ins/mark.ts'
 import { beginningAtEndOf } from '../../platform/partial_match.ts'
 import { chunksOf, streamOf } from '../../platform/streams.ts'
 import { isShort, wholeOf } from '../request.ts'
@@ -12,13 +12,18 @@ import { callWithoutMarks } from './incoming_call.ts'
 import type { StandIns } from './stand_ins.ts'
 
 /** What stands for a value. */
-type TextOf = (name: string, isEscaped: boolean) => string
+type TextOf = (name: string, form: MarkForm) => string
 
-export function textsFor(standIns: StandIns, named: ReadonlySet<string>): TextOf {
-  return (name, isEscaped) => {
+/** `basic` is the base64 of the Basic credentials that the program sent, if it sent some. */
+export function textsFor(
+  standIns: StandIns,
+  { named, basic }: { named: ReadonlySet<string>; basic: string | null },
+): TextOf {
+  return (name, form) => {
+    if (form === FORMS.sent && basic !== null) return basic
     const text = named.has(name) ? undefined : standIns.of(name)?.text
     if (text === undefined) return `SVC_SECRET_${name}`
-    return isEscaped ? JSON.stringify(text).slice(1, -1) : text
+    return form === FORMS.escaped ? JSON.stringify(text).slice(1, -1) : text
   }
 }
 
@@ -50,12 +55,12 @@ export class MarkReader {
       out.push(bytes.subarray(from, at))
       const after = at + this.#mark.length
       const rest = bytes.toString('latin1', after, after + MAX_AFTER_MARK)
-      const [whole, isEscaped, name = ''] = AFTER_MARK.exec(rest) ?? []
+      const [whole, form = FORMS.plain, name = ''] = AFTER_MARK.exec(rest) ?? []
       if (whole === undefined && !isLast && rest.length < MAX_AFTER_MARK) {
         this.#held = bytes.subarray(at)
         return Buffer.concat(out)
       }
-      out.push(Buffer.from(whole === undefined ? '' : this.#textOf(name, isEscaped === '1')))
+      out.push(Buffer.from(whole === undefined ? '' : this.#textOf(name, form as MarkForm)))
       from = after + (whole?.length ?? 0)
     }
     const kept = isLast ? 0 : beginningAtEndOf(bytes.subarray(from), this.#mark)
@@ -95,7 +100,8 @@ export async function incoming(
   }
   const isEvents = /^text\/event-stream\b/i.test(type ?? '')
   // A line break would end the event.
-  const textIn: TextOf = isEvents ? (name) => textOf(name, true) : textOf
+  const inEvent: TextOf = (name, form) => textOf(name, form === FORMS.sent ? form : FORMS.escaped)
+  const textIn = isEvents ? inEvent : textOf
   if (isShort(response)) {
     // Hardly any has one, and objects are large.
     const without = (bytes: Uint8Array<ArrayBuffer>) =>
@@ -111,7 +117,9 @@ function headerWithoutMarks(name: string, value: string, mark: string, textOf: T
         bytes.includes(mark) ? encode(withoutMarks(bytes, mark, textOf)) : null,
       )
     : value
-  return textWithoutMarks(whole, mark, (named) => inOneLine(textOf(named, false), named))
+  return textWithoutMarks(whole, mark, (named, form) =>
+    inOneLine(textOf(named, form === FORMS.sent ? form : FORMS.plain), named),
+  )
 }
 
 function inOneLine(text: string, name: string): string {

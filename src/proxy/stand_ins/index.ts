@@ -16,8 +16,8 @@ export function withStandIns(backend: Backend, standIns: StandIns): Backend {
   return {
     ...backend,
     execute: async (given) => {
-      const { inbound, named } = await outgoing(given, standIns)
-      const textOf = textsFor(standIns, named)
+      const { inbound, ...written } = await outgoing(given, standIns)
+      const textOf = textsFor(standIns, written)
       const message = (sent: string | Uint8Array) =>
         typeof sent === 'string'
           ? textWithoutMarks(sent, mark, textOf)

@@ -3,7 +3,7 @@
  * nowhere else. The steps of the call decide about them as about any placeholder.
  */
 import { BODY_LIMIT } from '../../outbound/call.ts'
-import { changeTexts } from '../../outbound/encoded_headers.ts'
+import { basicIn, changeTexts } from '../../outbound/encoded_headers.ts'
 import { isGrpcCall } from '../../outbound/grpc/frames.ts'
 import { styleOfBody } from '../../outbound/locations.ts'
 import { mayHoldAssertion } from '../../outbound/signing/google_assertion.ts'
@@ -20,6 +20,8 @@ export type Outgoing = {
   inbound: Inbound
   /** Names that the program wrote itself, as placeholders: it knows these and not their stand-ins. */
   named: ReadonlySet<string>
+  /** The base64 of its Basic credentials. */
+  basic: string | null
 }
 
 /** Tickets are what a program was given, and no names that it wrote. */
@@ -39,12 +41,17 @@ export async function outgoing(inbound: Inbound, standIns: StandIns): Promise<Ou
     const placeable = standIns.all.filter(({ locations }) =>
       location === null ? true : locations.has(location),
     )
-    return standIns.replacedIn(text, form, placeable)
+    return standIns.replacedInNested(text, form, placeable)
   }
   const { request, pathAndQuery } = inbound
   const sent = { headers: new Headers(request.headers), pathAndQuery }
   for (const [name, value] of [...request.headers]) {
-    const replaced = inHeader(name, value, (text) => replace(text, 'exact', null))
+    const isBasic = name === 'authorization'
+    const replaced = inHeader(name, value, (text, encoded) => {
+      const exact = replace(text, 'exact', null)
+      // Clients of OAuth form-encode what they put into Basic credentials.
+      return encoded && isBasic ? standIns.replacedIn(exact, 'escaped') : exact
+    })
     if (replaced !== value) request.headers.set(name, replaced)
   }
   const [, path = '', written = ''] = /^([^?]*)(.*)$/s.exec(pathAndQuery) ?? []
@@ -57,15 +64,23 @@ export async function outgoing(inbound: Inbound, standIns: StandIns): Promise<Ou
   const { headers } = request
   checkSignedPath(inbound, sent, { headers, pathAndQuery: replaced }, standIns)
   const whole = await withBody(request, standIns, replace)
-  return { inbound: { ...inbound, pathAndQuery: replaced, request: whole }, named }
+  return {
+    inbound: { ...inbound, pathAndQuery: replaced, request: whole },
+    named,
+    basic: basicIn(sent.headers.get('authorization') ?? ''),
+  }
 }
 
 type Replace = (text: string, form: Form, location: string | null) => string
 
 /** Also in what Basic credentials and binary metadata are when they are decoded. */
-function inHeader(name: string, value: string, replace: (text: string) => string): string {
+function inHeader(
+  name: string,
+  value: string,
+  replace: (text: string, isEncoded: boolean) => string,
+): string {
   return changeTexts(name, value, ({ text, encoded }) => {
-    const replaced = replace(text)
+    const replaced = replace(text, encoded !== null)
     if (replaced === text) return null
     return encoded ? encoded.encode(Buffer.from(replaced, encoded.charset)) : replaced
   })

@@ -4,6 +4,7 @@
  */
 
 import { randomInt } from 'node:crypto'
+import { changeNested, isJson } from '../../outbound/nested_text.ts'
 import { drawStandIn } from '../../outbound/stand_ins/make.ts'
 import { alphabets } from '../../outbound/stand_ins/shape.ts'
 import { placeholderOf } from '../../platform/secret_name.ts'
@@ -79,6 +80,18 @@ export class StandIns {
       replaced = replaced.replace(this.#patternOf(standIn, form), placeholderOf(standIn.name))
     }
     return replaced
+  }
+
+  /** The same in what is nested in JSON and forms, each as deep as it is. */
+  replacedInNested(text: string, form: Form, standIns: readonly StandIn[]): string {
+    if (form === 'exact' || (form === 'json' && !isJson(text))) {
+      return this.replacedIn(text, form, standIns)
+    }
+    return changeNested(form === 'json' ? 'json' : 'form', text, {
+      isSought: (part) => standIns.some(({ core }) => part.includes(core)),
+      change: ({ syntax, raw }) =>
+        this.replacedIn(raw, syntax === 'json' ? 'json' : 'escaped', standIns),
+    })
   }
 
   #patternOf({ name, text }: StandIn, form: Form): RegExp {

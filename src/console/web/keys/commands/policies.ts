@@ -7,7 +7,7 @@ import type { Held } from '../held.ts'
 import { environmentOf, type Place } from '../places.ts'
 
 /** The fields that narrow. */
-export type Narrowing = Omit<Policy, 'sensitive' | 'references' | 'description'>
+export type Narrowing = Omit<Policy, 'sensitive' | 'basic_encoding' | 'references' | 'description'>
 
 type Order = Place & {
   narrowing: Narrowing
@@ -21,11 +21,12 @@ export async function set(held: Held, { narrowing, description, versions, ...at 
   const place = await environmentOf(held, at)
   const known = await provenValues(place, Object.keys(versions))
   const entries = [...known].map(([key, { value, policy }]) => {
-    const { sensitive, references, description: before } = policy ?? {}
+    const { sensitive, basic_encoding, references, description: before } = policy ?? {}
     const said = description ?? before
     const next: Policy = {
       ...narrowing,
       ...(sensitive === undefined ? {} : { sensitive }),
+      ...(basic_encoding === undefined ? {} : { basic_encoding }),
       ...(references === undefined ? {} : { references }),
       ...(said ? { description: said } : {}),
     }
