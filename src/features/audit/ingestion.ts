@@ -1,7 +1,7 @@
 /**
- * What clients report of requests that they made themselves. A record is stored under the identity of
- * its sender, whatever it claims to be, and a client id makes a repeat harmless: it is counted,
- * not stored, and the same id with other content refuses the whole batch.
+ * Reports of requests that clients made themselves. A record is stored under its sender's identity, whatever it claims to
+ * be. A client id makes a repeat harmless: a repeat is counted and not stored, and the same id with other content refuses
+ * the whole batch. Each reporter has its own client ids, so no agent can take the ids of another (client_id.ts).
  */
 
 import { and, eq, inArray } from 'drizzle-orm'
@@ -15,6 +15,7 @@ import { readBody } from '../../platform/http/request_body.ts'
 import { type RequestContext, type Route, rawRoute } from '../../platform/http/route.ts'
 import type { BodyAccount } from '../../platform/limits/body_memory.ts'
 import type { FeatureServices } from '../../platform/services.ts'
+import { keyOf, ownerOf } from './client_id.ts'
 import { MAX_AHEAD_MS, recordAuditLogs } from './contract.ts'
 import type { ReportedRecord } from './reported_record.ts'
 
@@ -85,16 +86,15 @@ function rowOf(reporter: Reporter, record: ReportedRecord): Row {
     durationMs: record.duration_ms ?? null,
     redacted: record.redacted ?? null,
   }
-  const clientId = record.id ?? null
-  return { ...row, id: Bun.randomUUIDv7(), clientId, contentHash: clientId ? hashOf(row) : null }
+  const id = Bun.randomUUIDv7()
+  if (!record.id) return { ...row, id, clientId: null, contentHash: null }
+  return { ...row, id, clientId: keyOf(reporter, record.id), contentHash: hashOf(row) }
 }
 
-/** A new token of the same agent may repeat what the old one sent, hence without the token's id. */
+/** Without the token's id: a new token of the same agent may repeat a record that the old one sent. */
 function hashOf({ tokenId, ...content }: Omit<Row, 'id'>): Uint8Array {
-  const owner = content.registrationId ?? content.userId ?? tokenId
-  return sha256(
-    JSON.stringify([owner, Object.entries(content).sort(([a], [b]) => (a < b ? -1 : 1))]),
-  )
+  const entries = Object.entries(content).sort(([a], [b]) => (a < b ? -1 : 1))
+  return sha256(JSON.stringify([ownerOf({ ...content, tokenId }), entries]))
 }
 
 /** @throws Fault `not_found` for a foreign project, `conflict` */
