@@ -6,7 +6,7 @@
 import { sql } from 'drizzle-orm'
 import { auditLogs } from '../../platform/db/schema/index.ts'
 
-type Owned = { registrationId?: string | null; userId?: string | null; tokenId?: string | null }
+type Owned = Partial<Record<'registrationId' | 'userId' | 'tokenId', string | null | undefined>>
 
 /** The agent or person, who keeps its ids when its token or session changes; a workload is its token. */
 export function ownerOf({ registrationId, userId, tokenId }: Owned): string | null {

@@ -67,10 +67,17 @@ export class LiveAudit {
       })
   }
 
-  async *#watch(workspaceId: string, watcher: Watcher, lastEventId: string | null) {
+  async *#watch(
+    workspaceId: string,
+    watcher: Watcher,
+    lastEventId: string | null,
+  ): AsyncGenerator<string, void> {
     // Requests that passed the first check at the same time are counted here, where each begins.
     const refused = this.#refusalOf(workspaceId, watcher)
-    if (refused) return yield endOf(refused)
+    if (refused) {
+      yield endOf(refused)
+      return
+    }
     const feed = this.#join(workspaceId, watcher)
     try {
       const { moment, isWhole } = startOf(lastEventId)
