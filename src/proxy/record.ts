@@ -1,5 +1,5 @@
 /** Audit records of calls through the local backend, as POST /api/internal/audit/logs/ takes them. */
-import { MAX_JOINED } from '../features/audit/reported_record.ts'
+import { MAX_JOINED } from '../features/audit/contract.ts'
 import type { CallRecord, Conclusion } from '../outbound/record.ts'
 import { Fault } from '../platform/fault.ts'
 
