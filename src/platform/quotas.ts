@@ -145,16 +145,30 @@ export const quotas = {
 
 export type QuotaName = keyof typeof quotas
 
-/** Counted by a rate limiter and not in a table: declined and withdrawn invitations count, too. */
-export const sentInvitations = {
-  setting: 'QUOTA_INVITATIONS_SENT',
-  most: 100,
-  what: 'invitations sent',
-  per: 'a person and hour',
-  remedy: 'Wait',
+/** Counted by rate limiters (limits/hourly_quota.ts) and not in a table: deleting or withdrawing makes no room. */
+export const hourlyQuotas = {
+  sentInvitations: {
+    setting: 'QUOTA_INVITATIONS_SENT',
+    counter: 'invitations',
+    most: 100,
+    what: 'invitations sent',
+    per: 'a person and hour',
+    remedy: 'Wait',
+  },
+  /** Their ids are remembered after deletion (protocol 5.1), so that creating and deleting in a loop fills the disk. */
+  created: {
+    setting: 'QUOTA_CREATED',
+    counter: 'created',
+    most: 2_000,
+    what: 'workspaces, projects, agents and tokens created',
+    per: 'a person and hour',
+    remedy: 'Wait',
+  },
 } as const
 
-type QuotaSetting = (typeof quotas)[QuotaName]['setting'] | typeof sentInvitations.setting
+type QuotaSetting =
+  | (typeof quotas)[QuotaName]['setting']
+  | (typeof hourlyQuotas)[keyof typeof hourlyQuotas]['setting']
 
 /** The settings that the check reads. */
 export type QuotaConfig = Record<QuotaSetting, number>

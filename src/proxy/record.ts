@@ -1,4 +1,5 @@
 /** Audit records of calls through the local backend, as POST /api/internal/audit/logs/ takes them. */
+import { MAX_JOINED } from '../features/audit/contract.ts'
 import type { CallRecord, Conclusion } from '../outbound/record.ts'
 import { Fault } from '../platform/fault.ts'
 
@@ -23,9 +24,8 @@ export type AuditRecord = {
 /** What is known of a call before its target was read. */
 export type Origin = { host: string; method: string; projectId: string; environment: string }
 
-/** Longer ones would be refused at ingestion: then the domain alone stands for the target. */
+/** The server refuses longer ones: the record then has the domain alone. */
 const MAX_URL = 8192
-const MAX_NAMES = 100
 
 /** `conclusion` is `null` before the credential leaves. */
 export function auditRecordOf(
@@ -33,7 +33,7 @@ export function auditRecordOf(
   { host, method, projectId, environment }: Origin,
   conclusion: Conclusion | null,
 ): AuditRecord {
-  const reported = uses.slice(0, MAX_NAMES)
+  const reported = uses.slice(0, MAX_JOINED)
   const joined = (field: 'name' | 'style') =>
     reported.length === 0 ? null : reported.map((use) => use[field]).join(',')
   return {

@@ -6,7 +6,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { allEndpoints } from '../../src/dev/all_endpoints.ts'
 import { describeConfig } from '../../src/platform/config/config.ts'
-import { quotas, sentInvitations } from '../../src/platform/quotas.ts'
+import { hourlyQuotas, quotas } from '../../src/platform/quotas.ts'
 import { OWN } from '../features/passkeys/support.ts'
 import { type Answer, startTestApp, type TestApp, UNLIMITED } from '../support/app.ts'
 import { ORIGIN, openPasskey } from '../support/authenticator.ts'
@@ -15,7 +15,7 @@ import { envelopeFor, type Person, registerPerson } from '../support/people.ts'
 import { openProject, type ProjectTeam } from '../support/project.ts'
 import { ciphertext, envelope } from './matrix_world.ts'
 
-const table = { ...quotas, sentInvitations }
+const table = { ...quotas, ...hourlyQuotas }
 type Name = keyof typeof table
 
 /** Small ones, so that few requests reach them: above what the steps of other quotas need. */
@@ -33,6 +33,7 @@ const MOST: Record<Name, number> = {
   sessions: 3,
   invitations: 2,
   sentInvitations: 7,
+  created: 14,
 }
 
 let app: TestApp
@@ -199,6 +200,41 @@ const steps: Record<Name, () => Promise<Adding[]> | Adding[]> = {
     // Each replaces the one before, so that nothing but what was sent is counted.
     return [{ endpoint: 'members.invite', add: () => invite(invited) }]
   },
+  created: async () => {
+    const { agent } = await newAgent()
+    return [
+      {
+        endpoint: 'projects.create',
+        // Deleted immediately, so that no other quota is reached: only the project's id remains.
+        add: async () => {
+          const body = { name: unique('p'), workspace_id: team.workspaceId }
+          const answer = await post('/api/projects/', body)
+          if (answer.status !== 201) return answer
+          const { id } = (answer.body as { data: { id: string } }).data
+          const { token } = owner
+          expect((await app.call('DELETE', `/api/projects/${id}/`, { token })).status).toBe(200)
+          return answer
+        },
+      },
+      { endpoint: 'workspaces.create', add: async () => (await found(owner)).answer },
+      {
+        endpoint: 'agents.register',
+        add: () => post(inWorkspace('agents/'), { name: unique('bot') }),
+      },
+      {
+        endpoint: 'agents.tokens.issue',
+        add: () => post(inWorkspace(`agents/${agent.id}/tokens/`), {}),
+      },
+      {
+        endpoint: 'workload_tokens.issue',
+        add: () =>
+          post(`/api/projects/${team.projectId}/workload-tokens/`, {
+            label: unique('ci'),
+            environment: 'staging',
+          }),
+      },
+    ]
+  },
 }
 
 describe.each(Object.keys(table) as Name[])('the quota of %s', (name) => {
@@ -242,6 +278,18 @@ describe.each(Object.keys(table) as Name[])('the quota of %s', (name) => {
       .map((endpoint) => endpoint.name)
     for (const { endpoint } of adding) expect(naming).toContain(endpoint)
   })
+})
+
+/** Ids of these are remembered after deletion (protocol 5.1): what creates one counts it. */
+test('every endpoint that creates what has a remembered id counts it', () => {
+  const remembered = ['workspaces', 'projects', 'agents', 'liveTokens'] as const
+  const creating = endpoints.filter(
+    ({ method, quotas: own, success }) =>
+      method === 'POST' && success === 201 && remembered.some((name) => own?.includes(name)),
+  )
+  expect(creating.map(({ name }) => name)).toContain('workload_tokens.issue')
+  for (const { name, quotas: own } of creating)
+    expect([name, own]).toEqual([name, expect.arrayContaining(['created'])])
 })
 
 /** Their requests need another person or workspace first; `mostStored` shows that nothing was stored beyond. */

@@ -1,10 +1,12 @@
 /** Agents of a workspace or of one project. Deleting one revokes all its tokens, in the same transaction. */
+
 import { requireQuota } from '../../platform/db/quota.ts'
 import { lockWorkspace } from '../../platform/db/workspace_lock.ts'
 import { Fault, invalidField } from '../../platform/fault.ts'
 import type { Grant, ProjectGrant } from '../../platform/grant.ts'
 import { openPager } from '../../platform/http/page.ts'
 import { type Changing, type Route, route } from '../../platform/http/route.ts'
+import { countHourly } from '../../platform/limits/hourly_quota.ts'
 import { type Chain, isSignedId, type SignedText } from '../../sigchain/index.ts'
 import { acceptLink, type Claim, chainOf, type SignedServices } from '../links/index.ts'
 import {
@@ -75,6 +77,7 @@ async function register(
   const agent = await insertAgent(tx, grant, { id, name, projectId })
   if (!agent) throw new Fault('already_exists', { message: 'The agent id is taken.' })
   await requireQuota(tx, services.config, 'agents', grant.workspaceId)
+  await countHourly(tx, services, 'created', grant.userId)
   audit.record({
     action: 'agent.created',
     resource: { type: 'agent', id: agent.id, name },

@@ -2,6 +2,7 @@
  * Issuing tokens. The server makes one and shows it once, or takes the public half of one that the
  * client made; either way it stores a MAC of its verifier and a public key, with which it can use no token.
  */
+
 import { fromBase64, toBase64, uuidv7, uuidv8 } from '../../platform/crypto/encoding.ts'
 import { mintToken, tokenAuth, tokenKeyPair, verifierOf } from '../../platform/crypto/token.ts'
 import { requireQuota } from '../../platform/db/quota.ts'
@@ -9,6 +10,7 @@ import { Fault, invalidField } from '../../platform/fault.ts'
 import type { Grant } from '../../platform/grant.ts'
 import { aboutToken } from '../../platform/http/recorder.ts'
 import type { Changing } from '../../platform/http/route.ts'
+import { countHourly } from '../../platform/limits/hourly_quota.ts'
 import { type Chain, isSignedId } from '../../sigchain/index.ts'
 import { chainOf, type SignedServices } from '../links/index.ts'
 import { acceptGrant, refused, requireSigned, storeGrant } from '../statements/index.ts'
@@ -57,6 +59,7 @@ export async function issueToken(
   })
   if (!token) throw new Fault('already_exists', { message: 'The token id is taken.' })
   await requireQuota(tx, services.config, 'liveTokens', grant.workspaceId)
+  await countHourly(tx, services, 'created', grant.userId)
   audit.record({
     action: 'token.issued',
     ...aboutToken(token, holder.agent),

@@ -198,6 +198,8 @@ export const exportAudit = defineEndpoint({
   mediaType: 'application/x-ndjson',
 })
 
+export { MAX_JOINED } from './reported_record.ts'
+
 /** Milliseconds by which a reporting client's clock may be ahead. */
 export const MAX_AHEAD_MS = 5 * 60_000
 

@@ -1,7 +1,7 @@
 /**
- * What clients report of requests that they made themselves. A record is stored under the identity of
- * its sender, whatever it claims to be, and a client id makes a repeat harmless: it is counted,
- * not stored, and the same id with other content refuses the whole batch.
+ * Reports of requests that clients made themselves. A record is stored under its sender's identity, whatever it claims to
+ * be. A client id makes a repeat harmless: a repeat is counted and not stored, and the same id with other content refuses
+ * the whole batch. Each reporter has its own client ids, so no agent can take the ids of another (client_id.ts).
  */
 
 import { and, eq, inArray } from 'drizzle-orm'
@@ -9,16 +9,16 @@ import type { Reporter, ReporterOf } from '../../access/reporters.ts'
 import { sha256 } from '../../platform/crypto/primitives.ts'
 import type { Transaction } from '../../platform/db/open.ts'
 import { auditLogs, projects } from '../../platform/db/schema/index.ts'
-import { Fault } from '../../platform/fault.ts'
+import { Fault, invalidField } from '../../platform/fault.ts'
 import { commonHeaders, present } from '../../platform/http/reply.ts'
 import { readBody } from '../../platform/http/request_body.ts'
 import { type RequestContext, type Route, rawRoute } from '../../platform/http/route.ts'
 import type { BodyAccount } from '../../platform/limits/body_memory.ts'
 import type { FeatureServices } from '../../platform/services.ts'
+import { keyOf, ownerOf } from './client_id.ts'
 import { MAX_AHEAD_MS, recordAuditLogs } from './contract.ts'
-import type { ReportedRecord } from './reported_record.ts'
-
-type Row = typeof auditLogs.$inferInsert & { id: string }
+import { insertReported, type Row } from './insert_reported.ts'
+import { MAX_JOINED, type ReportedRecord } from './reported_record.ts'
 
 export function ingestionRoutes(
   services: Pick<FeatureServices, 'db' | 'clock'>,
@@ -50,6 +50,7 @@ async function readRecords(
   const { body: schema, bodyLimit } = recordAuditLogs
   const body = await readBody(request, schema, { limit: bodyLimit, account })
   const records = Array.isArray(body) ? body : [body]
+  requireFewNames(records)
   const fields = records.flatMap(({ timestamp }, index) =>
     timestamp.getTime() > now + MAX_AHEAD_MS
       ? [
@@ -62,6 +63,23 @@ async function readRecords(
   )
   if (fields.length > 0) throw new Fault('validation_error', { fields: fields.slice(0, 100) })
   return records
+}
+
+/**
+ * The counts have a row for each name and hour, and one for its day. A short name must not become more than the record that
+ * was sent for it; one record with all names that it may have always fits.
+ */
+function requireFewNames(records: readonly ReportedRecord[]): void {
+  const most = MAX_JOINED + records.length
+  const counted = new Set(
+    records.flatMap(({ credential_ref: names, timestamp }) => {
+      const hour = timestamp.toISOString().slice(0, 13)
+      return names?.split(',').map((name) => `${hour} ${name}`) ?? []
+    }),
+  )
+  if (counted.size <= most) return
+  const message = `has ${counted.size} names in credential_ref, each counted once an hour; ${records.length} records may have ${most}: send fewer records`
+  throw invalidField('', message)
 }
 
 function rowOf(reporter: Reporter, record: ReportedRecord): Row {
@@ -85,16 +103,15 @@ function rowOf(reporter: Reporter, record: ReportedRecord): Row {
     durationMs: record.duration_ms ?? null,
     redacted: record.redacted ?? null,
   }
-  const clientId = record.id ?? null
-  return { ...row, id: Bun.randomUUIDv7(), clientId, contentHash: clientId ? hashOf(row) : null }
+  const id = Bun.randomUUIDv7()
+  if (!record.id) return { ...row, id, clientId: null, contentHash: null }
+  return { ...row, id, clientId: keyOf(reporter, record.id), contentHash: hashOf(row) }
 }
 
-/** A new token of the same agent may repeat what the old one sent, hence without the token's id. */
+/** Without the token's id: a new token of the same agent may repeat a record that the old one sent. */
 function hashOf({ tokenId, ...content }: Omit<Row, 'id'>): Uint8Array {
-  const owner = content.registrationId ?? content.userId ?? tokenId
-  return sha256(
-    JSON.stringify([owner, Object.entries(content).sort(([a], [b]) => (a < b ? -1 : 1))]),
-  )
+  const entries = Object.entries(content).sort(([a], [b]) => (a < b ? -1 : 1))
+  return sha256(JSON.stringify([ownerOf({ ...content, tokenId }), entries]))
 }
 
 /** @throws Fault `not_found` for a foreign project, `conflict` */
@@ -110,7 +127,10 @@ async function store(tx: Transaction, reporter: Reporter, rows: readonly Row[]) 
   const inOrder = [...named.values()].sort((a, b) =>
     (a.clientId ?? '') < (b.clientId ?? '') ? -1 : 1,
   )
-  const created = await insert(tx, [...inOrder, ...rows.filter(({ clientId }) => !clientId)])
+  const created = await insertReported(tx, [
+    ...inOrder,
+    ...rows.filter(({ clientId }) => !clientId),
+  ])
   const repeated = inOrder.filter(({ id }) => !created.has(id))
   const known = await findRepeated(tx, reporter, repeated)
   const ids = rows.map(({ id, clientId }) => {
@@ -135,17 +155,6 @@ async function requireOwnProjects(
     .from(projects)
     .where(and(eq(projects.workspaceId, reporter.workspaceId), inArray(projects.id, named)))
   if (own.length < named.length) throw new Fault('not_found')
-}
-
-async function insert(tx: Transaction, rows: readonly Row[]): Promise<Set<string>> {
-  if (rows.length === 0) return new Set()
-  const stored = await tx
-    .insert(auditLogs)
-    .values([...rows])
-    // Whatever makes a client's id unique: an index, or a table beside partitions (docs/deploy/audit_partitions.sql).
-    .onConflictDoNothing()
-    .returning({ id: auditLogs.id })
-  return new Set(stored.map(({ id }) => id))
 }
 
 /** The ids under which repeated records were stored the first time, by client id. */

@@ -1,23 +1,23 @@
 /**
- * The audit as it is written: server-sent events to members who look. Each process reads for its own, so it
- * does not matter which process wrote a record. Whoever may no longer read the audit sees nothing more.
+ * The audit as it is written: server-sent events to members. Each process reads the database for its own streams, so any
+ * process may have written a record. A stream ends when its reader may no longer read the audit.
  */
 import { requireSession } from '../../identity/authenticate.ts'
 import { authorise } from '../../identity/authorise.ts'
-import { Fault } from '../../platform/fault.ts'
-import type { Caller } from '../../platform/grant.ts'
+import { Fault, type FaultCode } from '../../platform/fault.ts'
 import { EventStream } from '../../platform/http/reply.ts'
 import { type Route, route } from '../../platform/http/route.ts'
 import { isUuid } from '../../platform/http/validate.ts'
 import type { FeatureServices } from '../../platform/services.ts'
 import { watchAudit } from './contract.ts'
 import { Feed, recordsSince } from './live_feed.ts'
-import { textOf, Watcher } from './live_watcher.ts'
+import { endOf, textOf, Watcher } from './live_watcher.ts'
 
-/** Streams in this process: of one person, and of all. */
-const MAX_OF_PERSON = 6
+/** Live views of this process: all, of one workspace (protocol 11: a quarter), and of one person. */
 const MAX_OF_ALL = 100
-/** Milliseconds; who was away for longer reads the list. */
+const MAX_OF_WORKSPACE = MAX_OF_ALL / 4
+const MAX_OF_PERSON = 6
+/** Milliseconds; a client that was disconnected for longer reads the list. */
 const MAX_AWAY_MS = 3_600_000
 
 type Services = Pick<FeatureServices, 'db' | 'log'>
@@ -34,8 +34,8 @@ export class LiveAudit {
     return [
       route(watchAudit, ({ caller, grant, lastEventId }) => {
         const { db } = this.#services
-        this.#requireRoom(caller)
         const { workspaceId } = grant
+        this.#requireRoom(workspaceId, caller.userId)
         const watcher = new Watcher(caller.userId, async () => {
           await requireSession(db, caller)
           return authorise(db, caller, 'audit.read', { workspaceId })
@@ -48,30 +48,56 @@ export class LiveAudit {
     ]
   }
 
-  /** Ends all streams: those who look come back to another process, or to this one when it is there again. */
+  /** Ends all streams: their clients reconnect, to another process or to this one after its restart. */
   close(): void {
     for (const { watchers } of this.#feeds.values())
       for (const watcher of watchers) watcher.end('unavailable')
   }
 
-  #requireRoom({ userId }: Caller): void {
+  /** @throws Fault `rate_limited` for a person or a workspace with too many streams, `unavailable` */
+  #requireRoom(workspaceId: string, userId: string): void {
     const all = [...this.#feeds.values()].flatMap(({ watchers }) => [...watchers])
-    if (all.length >= MAX_OF_ALL) throw new Fault('unavailable')
-    if (all.filter((watcher) => watcher.userId === userId).length >= MAX_OF_PERSON)
-      throw new Fault('rate_limited', { message: 'You are looking at so many streams already.' })
+    const ofPerson = all.filter((watcher) => watcher.userId === userId).length
+    if (ofPerson >= MAX_OF_PERSON) throw tooMany('You have', MAX_OF_PERSON)
+    const ofWorkspace = this.#feeds.get(workspaceId)?.watchers.size ?? 0
+    if (ofWorkspace >= MAX_OF_WORKSPACE) throw tooMany('This workspace has', MAX_OF_WORKSPACE)
+    if (all.length >= MAX_OF_ALL)
+      throw new Fault('unavailable', {
+        message: `The server has ${MAX_OF_ALL} live views open, the limit of a process. Retry later, or run cloakroom audit list.`,
+      })
   }
 
-  async *#watch(workspaceId: string, watcher: Watcher, lastEventId: string | null) {
+  async *#watch(
+    workspaceId: string,
+    watcher: Watcher,
+    lastEventId: string | null,
+  ): AsyncGenerator<string, void> {
+    // Requests that passed the first check at the same time are counted here, where each begins.
+    const refused = this.#refusalOf(workspaceId, watcher)
+    if (refused) {
+      yield endOf(refused)
+      return
+    }
     const feed = this.#join(workspaceId, watcher)
     try {
       const { moment, isWhole } = startOf(lastEventId)
-      // Something at once: the head of the answer goes out with the first of its body.
-      yield isWhole ? ': here they come\n\n' : 'event: gap\ndata: {}\n\n'
+      // The runtime sends the head of an answer with the first bytes of its body.
+      yield isWhole ? ': connected\n\n' : 'event: gap\ndata: {}\n\n'
       for await (const records of recordsSince(this.#services, watcher.confirm, moment))
         yield textOf(records)
       yield* watcher.texts()
     } finally {
       feed.remove(watcher)
+    }
+  }
+
+  #refusalOf(workspaceId: string, { userId }: Watcher): FaultCode | null {
+    try {
+      this.#requireRoom(workspaceId, userId)
+      return null
+    } catch (error) {
+      if (error instanceof Fault) return error.code
+      throw error
     }
   }
 
@@ -85,6 +111,13 @@ export class LiveAudit {
     }
     return feed
   }
+}
+
+function tooMany(subject: string, most: number): Fault {
+  return new Fault('rate_limited', {
+    message: `${subject} ${most} live views open, the limit. Close one and retry, or run cloakroom audit list.`,
+    fix: { command: ['cloakroom', 'audit', 'list'] },
+  })
 }
 
 /** From which moment on records are shown again; not whole when that leaves out some. */

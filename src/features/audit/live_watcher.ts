@@ -68,8 +68,13 @@ export class Watcher {
       this.#length = 0
       if (this.#end === undefined) yield isThere ? text : ': still here\n\n'
     }
-    yield `event: end\ndata: ${JSON.stringify({ error_code: this.#end })}\n\n`
+    yield endOf(this.#end)
   }
+}
+
+/** The last event of a stream, with the reason. */
+export function endOf(code: FaultCode): string {
+  return `event: end\ndata: ${JSON.stringify({ error_code: code })}\n\n`
 }
 
 /** Server-sent events as HTML defines them; JSON has no line ends of its own. */

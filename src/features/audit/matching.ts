@@ -2,6 +2,7 @@
 import { and, asc, desc, eq, gte, lt, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { auditLogs } from '../../platform/db/schema/index.ts'
 import { isUuid } from '../../platform/http/validate.ts'
+import { shownClientId } from './client_id.ts'
 import type { Filters } from './contract.ts'
 
 /** The sort key of the last record that was read. */
@@ -35,7 +36,7 @@ export const shown = {
   redacted: auditLogs.redacted,
   action: auditLogs.action,
   resource: auditLogs.resource,
-  client_id: auditLogs.clientId,
+  client_id: shownClientId,
 }
 
 /** By the sort key of what is read. */

@@ -59,7 +59,7 @@ const injectionStyle = z.enum([
 ])
 
 /** Names of one record (protocol 8): each is an entry of the index and of every count. */
-const MAX_JOINED = 16
+export const MAX_JOINED = 16
 
 /** Comma-joined, as the records hold them. */
 function joined(example: string, entry: z.ZodType<string, string>) {

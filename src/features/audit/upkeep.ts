@@ -18,6 +18,9 @@ const EXPIRING = 6_021_023_006
 /** Folded differences, which the next summary reads around until they are vacuumed. */
 const MUCH = 5000
 
+/** Names, and differences, that one transaction folds: statements of others wait for it in an embedded database. */
+const FOLDED = 1000
+
 /** Records that one transaction deletes: it holds up the writers of an embedded database. */
 const BATCH = 2000
 /** Milliseconds between two batches, for other work. */
@@ -61,9 +64,23 @@ function foldOften(db: Database): () => Promise<void> {
 
 /** Adds the differences so far to the rollups of their hours and days. Returns how many there were. */
 export async function foldDeltas(db: Database): Promise<number> {
-  const folded = await alone(db, FOLDING, async (tx) => {
-    const [row] = await tx.execute<{ taken: number }>(sql`
-      with taken as (delete from audit_deltas returning *),
+  let folded = 0
+  for (;;) {
+    const taken = (await alone(db, FOLDING, foldBatch)) ?? 0
+    folded += taken
+    if (taken === 0) return folded
+    await Bun.sleep(0)
+  }
+}
+
+/** Differences are never changed, and deleted here alone, so that their place is theirs. */
+async function foldBatch(tx: Transaction): Promise<number> {
+  const [row] = await tx.execute<{ taken: number }>(sql`
+      with batch as (select ctid, coalesce(sum(1 + length(credential_ref) - length(replace(credential_ref, ',', '')))
+          over (rows between unbounded preceding and 1 preceding), 0) as names_before
+        from (select ctid, coalesce(credential_ref, '') as credential_ref from audit_deltas limit ${FOLDED}) as first),
+      taken as (delete from audit_deltas
+        where ctid = any (array(select ctid from batch where names_before < ${FOLDED})) returning *),
       parts as (${splitByDimension(sql`taken`)}),
       folded as (insert into audit_rollups as r (workspace_id, grain, bucket, dimension, value,
         requests, allowed, blocked, errors, redacted)
@@ -76,9 +93,7 @@ export async function foldDeltas(db: Database): Promise<number> {
         blocked = r.blocked + excluded.blocked, errors = r.errors + excluded.errors,
         redacted = r.redacted + excluded.redacted)
       select count(*)::int as taken from taken`)
-    return row?.taken
-  })
-  return folded ?? 0
+  return row?.taken ?? 0
 }
 
 /**

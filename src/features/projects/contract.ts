@@ -65,7 +65,7 @@ export const createProject = defineEndpoint({
   summary: 'Create a project',
   method: 'POST',
   path: '/api/projects/',
-  quotas: ['projects'],
+  quotas: ['projects', 'created'],
   access: { kind: 'member', permission: 'project.write', tenant: 'active' },
   body: z.strictObject({
     name: projectName,

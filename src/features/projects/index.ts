@@ -1,4 +1,5 @@
 /** Projects: the names under which secrets are kept. Who may do what follows the workspace's roles. */
+
 import { authorise } from '../../identity/authorise.ts'
 import { isUniqueViolation } from '../../platform/db/errors.ts'
 import type { Reading } from '../../platform/db/open.ts'
@@ -10,6 +11,7 @@ import { openPager } from '../../platform/http/page.ts'
 import { aboutToken, type Change } from '../../platform/http/recorder.ts'
 import { created, type Reply } from '../../platform/http/reply.ts'
 import { type Changing, type Route, route } from '../../platform/http/route.ts'
+import { countHourly } from '../../platform/limits/hourly_quota.ts'
 import type { QuotaConfig } from '../../platform/quotas.ts'
 import type { FeatureServices } from '../../platform/services.ts'
 import type { SignedServices } from '../links/index.ts'
@@ -50,7 +52,8 @@ export function projectRoutes(services: SignedServices): Route[] {
   return [...ownRoutes(services), ...inviteRoutes(services), ...environmentRoutes(services)]
 }
 
-function ownRoutes({ db, config }: FeatureServices): Route[] {
+function ownRoutes(services: FeatureServices): Route[] {
+  const { db, config } = services
   const pager = openPager(config)
   return [
     route(listProjects, async ({ caller, query, namedWorkspace }) => {
@@ -75,6 +78,7 @@ function ownRoutes({ db, config }: FeatureServices): Route[] {
       const projectId = await insertProject(tx, grant, { name, description })
       if (projectId === null) throw nameTaken()
       await requireQuota(tx, config, 'projects', grant.workspaceId)
+      await countHourly(tx, services, 'created', grant.userId)
       const project = { ...grant, projectId, projectName: name }
       audit.record(change('project.created', project))
       return show(tx, project)

@@ -47,7 +47,7 @@ export const createWorkspaceEndpoint = defineEndpoint({
   summary: 'Create a shared workspace, and invite its first members',
   method: 'POST',
   path: collection,
-  quotas: ['workspaces', 'members', 'invitations', 'sentInvitations'],
+  quotas: ['workspaces', 'members', 'invitations', 'sentInvitations', 'created'],
   access: { kind: 'session' },
   body: z
     .strictObject({

@@ -2,6 +2,7 @@
  * Workspaces: the tenants. Who holds the key of one is decided by its people, who seal it for each
  * other; the server keeps the envelopes and the roles.
  */
+
 import { authorise } from '../../identity/authorise.ts'
 import type { Reading } from '../../platform/db/open.ts'
 import { requireQuota } from '../../platform/db/quota.ts'
@@ -10,6 +11,7 @@ import { Fault } from '../../platform/fault.ts'
 import type { Grant } from '../../platform/grant.ts'
 import { openPager } from '../../platform/http/page.ts'
 import { type Changing, type Route, route } from '../../platform/http/route.ts'
+import { countHourly } from '../../platform/limits/hourly_quota.ts'
 import type { SignedText } from '../../sigchain/index.ts'
 import { acceptLink, chainOf, type SignedServices } from '../links/index.ts'
 import {
@@ -72,6 +74,7 @@ function ownRoutes(services: SignedServices): Route[] {
           link: body.link,
         })
         await requireQuota(tx, config, 'workspaces', caller.userId)
+        await countHourly(tx, services, 'created', caller.userId)
         const grant = await authorise(tx, caller, 'member.manage', { workspaceId: workspace.id })
         // A chain that was begun in this transaction takes nothing else.
         const outcomes = body.link ? [] : await inviteMembers({ tx, grant }, services, { invites })

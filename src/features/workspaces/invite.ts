@@ -6,15 +6,14 @@
 import { and, eq, inArray, sql } from 'drizzle-orm'
 import { toBase64 } from '../../platform/crypto/encoding.ts'
 import type { OuterLayer } from '../../platform/crypto/outer_layer.ts'
-import type { Database, Transaction } from '../../platform/db/open.ts'
-import { quotaFault, requireQuota } from '../../platform/db/quota.ts'
+import type { Transaction } from '../../platform/db/open.ts'
+import { requireQuota } from '../../platform/db/quota.ts'
 import { memberships, users } from '../../platform/db/schema/index.ts'
 import { lockWorkspace } from '../../platform/db/workspace_lock.ts'
 import { Fault } from '../../platform/fault.ts'
 import type { Grant, Role } from '../../platform/grant.ts'
 import type { Change } from '../../platform/http/recorder.ts'
-import { openRate, type SharedLimiter } from '../../platform/limits/shared_rate.ts'
-import { sentInvitations } from '../../platform/quotas.ts'
+import { countHourly } from '../../platform/limits/hourly_quota.ts'
 import { mayChangeMember, type PublicIdentity, type SignedText } from '../../sigchain/index.ts'
 import { acceptLink, type Claim, chainOf, type SignedServices } from '../links/index.ts'
 import { sealEnvelope } from './memberships.ts'
@@ -81,25 +80,7 @@ async function requireRoom(
   const added = invited.filter(({ person }) => person.status === null)
   if (added.length > 0) await requireQuota(tx, config, 'members', grant.workspaceId)
   for (const { person } of added) await requireQuota(tx, config, 'invitations', person.userId)
-  for (const _ of invited) await countSent(tx, services, grant.userId)
-}
-
-const limiters = new WeakMap<Database, SharedLimiter>()
-
-/** @throws Fault `quota_exceeded` */
-async function countSent(tx: Transaction, services: SignedServices, userId: string): Promise<void> {
-  const { QUOTA_INVITATIONS_SENT: most } = services.config
-  const limiter =
-    limiters.get(services.db) ?? openRate(services, 'invitations', { count: most, seconds: 3_600 })
-  limiters.set(services.db, limiter)
-  try {
-    await limiter.take(userId, tx)
-  } catch (error) {
-    if (error instanceof Fault && error.code === 'rate_limited') {
-      throw quotaFault(sentInvitations, most)
-    }
-    throw error
-  }
+  for (const _ of invited) await countHourly(tx, services, 'sentInvitations', grant.userId)
 }
 
 /** What the caller of `inviteMembers` records with its outcomes. */

@@ -1,6 +1,6 @@
 /** A setting for each quota, from the table in quotas.ts. */
 import type { z } from 'zod'
-import { type QuotaConfig, quotas, sentInvitations } from '../quotas.ts'
+import { hourlyQuotas, type QuotaConfig, quotas } from '../quotas.ts'
 import { number } from './forms.ts'
 
 const HIGHEST = 1_000_000
@@ -15,5 +15,8 @@ type Setting = ReturnType<typeof settingOf>
 
 /** Every name is a setting of the table; `fromEntries` forgets which. */
 export const quotaSettings = Object.fromEntries(
-  [...Object.values(quotas), sentInvitations].map((quota) => [quota.setting, settingOf(quota)]),
+  [...Object.values(quotas), ...Object.values(hourlyQuotas)].map((quota) => [
+    quota.setting,
+    settingOf(quota),
+  ]),
 ) as Record<keyof QuotaConfig, Setting> satisfies Record<string, z.ZodType>

@@ -5,7 +5,7 @@
 import type { z } from 'zod'
 import type { Capability } from '../capability.ts'
 import type { FaultCode } from '../fault.ts'
-import type { QuotaName } from '../quotas.ts'
+import type { hourlyQuotas, QuotaName } from '../quotas.ts'
 
 export const permissions = [
   'workspace.read',
@@ -125,7 +125,7 @@ export type Endpoint = {
    */
   forwards?: z.ZodObject
   /** What it may add to, and is 409 `quota_exceeded` beyond. */
-  quotas?: readonly (QuotaName | 'sentInvitations')[]
+  quotas?: readonly (QuotaName | keyof typeof hourlyQuotas)[]
   /** Codes besides those that access, parameters and body imply. */
   faults?: readonly FaultCode[]
 }

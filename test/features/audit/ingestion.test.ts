@@ -312,7 +312,6 @@ describe('a batch', () => {
     await storedAs(await send({ ...base, id: 'clash' }))
     for (const other of [{ method: 'POST' }, { timestamp: '2026-01-31T10:00:00.001Z' }])
       await expectRefused([{ ...base }, { ...base, id: 'clash', ...other }], 'conflict', clash)
-    await expectRefused({ ...base, id: 'clash' }, 'conflict', clash, workload.token)
   })
 
   test('with one id twice and different content is refused whole', async () => {
@@ -323,6 +322,43 @@ describe('a batch', () => {
       ],
       'conflict',
       clash,
+    )
+  })
+
+  test("each reporter of a workspace has its own ids, so none occupies or sees another's", async () => {
+    const { token: rival } = await team.owner.api.call(registerAgent, {
+      params: { workspace_id: team.workspaceId },
+      body: { name: 'rival' },
+    })
+    const inWorkspace = { 'x-workspace-id': team.workspaceId }
+    const reporters: [name: string, token: string, headers: Record<string, string>][] = [
+      ['the rival, who takes the id first', rival ?? '', {}],
+      ['the agent', agent.token, {}],
+      ['the workload', workload.token, {}],
+      ['the member', member.token, inWorkspace],
+      ['the owner', team.owner.token, inWorkspace],
+    ]
+    const ids: string[] = []
+    for (const [index, [reporter, token, headers]] of reporters.entries()) {
+      const record = { ...base, id: 'guessed', status_code: 200 + index }
+      // Another content, and then the very same content as the other reporters.
+      for (const sent of [record, { ...base, id: 'equal' }]) {
+        const stored = await storedAs(await send(sent, token, headers))
+        expect([reporter, stored.client_id]).toEqual([reporter, sent.id])
+        expect(stored.status_code).toBe('status_code' in sent ? record.status_code : null)
+        ids.push(stored.id)
+        const again = await send(sent, token, headers)
+        expect(again.body).toMatchObject({
+          data: { created: 0, duplicates: 1, ids: [stored.id] },
+        })
+      }
+      await expectRefused({ ...record, method: 'PUT' }, 'conflict', clash, token, headers)
+    }
+    expect(new Set(ids).size).toBe(2 * reporters.length)
+    // A later report changed none of the earlier records.
+    const kept = (await everything()).filter(({ client_id }) => client_id === 'guessed')
+    expect(new Set(kept.map(({ status_code }) => status_code))).toEqual(
+      new Set([200, 201, 202, 203, 204]),
     )
   })
 

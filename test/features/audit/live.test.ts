@@ -216,6 +216,41 @@ describe('its cost is bounded', () => {
     await open[0]?.close()
   })
 
+  test('one workspace has at most 25 live views, however many members open them, and others still get theirs', async () => {
+    const crowd = await openTeam(app)
+    const members = await Promise.all(Array.from({ length: 5 }, () => crowd.join('read_only')))
+    const openAs = (token: string) => look({ authorization: `Bearer ${token}` }, crowd.workspaceId)
+    // All at once: a check before the streams begin would let all of them pass.
+    const requested = members.flatMap(({ token }) => Array.from({ length: 6 }, () => token))
+    const views = await Promise.all(requested.map(openAs))
+    const answered = views.filter(({ response }) => response.status === 200)
+    await write({ workspaceId: crowd.workspaceId })
+    const firsts = await Promise.all(answered.map((events) => events.next()))
+    const open = answered.filter((_, index) => firsts[index]?.event === 'message')
+    expect(open).toHaveLength(25)
+    for (const first of firsts.filter((event) => event?.event === 'end'))
+      expect(first?.data).toEqual({ error_code: 'rate_limited' })
+
+    const url = `${app.controlPlane}/api/workspaces/${crowd.workspaceId}/live/`
+    const headers = { authorization: `Bearer ${crowd.owner.token}` }
+    const refused = await fetch(url, { headers })
+    expect({ status: refused.status, body: await refused.json() }).toEqual({
+      status: 429,
+      body: {
+        status: 'failure',
+        error_code: 'rate_limited',
+        message:
+          'This workspace has 25 live views open, the limit. Close one and retry, or run cloakroom audit list.',
+        fix: { command: ['cloakroom', 'audit', 'list'] },
+        request_id: expect.any(String),
+      },
+    })
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+    const others = await look()
+    expect(others.response.status).toBe(200)
+    await Promise.all([others, ...open].map((events) => events.close()))
+  })
+
   test('of one who does not read a megabyte is kept, and then nothing', async () => {
     const confirm = () => Promise.reject(new Fault('not_found'))
     const slow = new Watcher(reader.userId, confirm)
