@@ -68,6 +68,11 @@ const references = [
   '--references',
   'have ${NAME} in values stand for other secrets of the environment; $${NAME} is text',
 ] as const
+const storedEmpty = ['--allow-empty', 'store empty values'] as const
+const storedUnsafe = [
+  '--allow-env <secret...>',
+  'store this name although it steers shells, loaders or interpreters',
+] as const
 const noMine = ['--no-mine', 'leave out your own values, which secrets set --mine keeps'] as const
 export const setOptions = [
   ['--mine', 'for you on this machine only: nothing is uploaded'],
@@ -82,6 +87,8 @@ export const setOptions = [
   ],
   references,
   ...sensitivityOptions,
+  storedEmpty,
+  storedUnsafe,
   yes,
 ] as const
 /** The fields of a policy; a list may be given several times, and all but paths and templates with commas. */
@@ -125,6 +132,8 @@ export const pushOptions = [
   ['--prune', 'delete what the environment has and the file has not; asks'],
   references,
   ...sensitivityOptions,
+  storedEmpty,
+  storedUnsafe,
   yes,
 ] as const
 export const removeOptions = [['--mine', 'only your own values on this machine'], yes] as const

@@ -12,6 +12,7 @@ import { showChanges } from '../../values/changes.ts'
 import { asStored, marked } from '../../values/references.ts'
 import { choiceOf, classified } from '../../values/sensitivity.ts'
 import { deleteSecrets, provenSecrets, reportStored, store } from '../../values/storing.ts'
+import { confirmUnusual } from '../../values/unusual.ts'
 
 /** Policies of what is there stay, but for what `sensitivity.ts` says. */
 export const push: Action<typeof pushOptions> = async (context, [path = '.env'], options) => {
@@ -42,6 +43,8 @@ export const push: Action<typeof pushOptions> = async (context, [path = '.env'],
     )
     return undefined
   }
+  const changed = changedOf(compared)
+  await confirmUnusual(context, changed, options)
   if (gone.length > 0) {
     const { project, environment } = scope
     await confirmed(
@@ -50,7 +53,7 @@ export const push: Action<typeof pushOptions> = async (context, [path = '.env'],
       `Delete ${gone.join(', ')} from ${project.name}/${environment}?`,
     )
   }
-  const counts = await store(context, scope, changedOf(compared), options)
+  const counts = await store(context, scope, changed, options)
   await deleteSecrets(scope, gone)
   reportStored(context, scope, options.prune ? { ...counts, deleted: gone.length } : counts)
   return undefined

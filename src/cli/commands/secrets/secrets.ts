@@ -17,6 +17,7 @@ import { namesOfToken, tokenInstead } from '../../token_work.ts'
 import { marked } from '../../values/references.ts'
 import { choiceOf, classified } from '../../values/sensitivity.ts'
 import { provenSecrets, reportStored, store } from '../../values/storing.ts'
+import { confirmUnusual } from '../../values/unusual.ts'
 import { setOwn } from './own.ts'
 
 type SetOptions = OptionValues<typeof setOptions>
@@ -43,6 +44,7 @@ export const set: Action<typeof setOptions> = async (context, pairs, options) =>
     withDefaults(context, classified(context, candidates, choice)),
     options.references,
   )
+  await confirmUnusual(context, entries, options)
   reportStored(context, scope, await store(context, scope, entries, options))
   return undefined
 }
