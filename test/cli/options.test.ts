@@ -60,6 +60,8 @@ test('what is not given is undefined, or the fallback', async () => {
     references: undefined,
     sensitive: undefined,
     plain: undefined,
+    allowEmpty: undefined,
+    allowEnv: undefined,
     yes: undefined,
   })
   const pull: OptionValues<typeof pullOptions> = await received(pullOptions, 'x')

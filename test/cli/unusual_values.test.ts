@@ -82,7 +82,16 @@ describe('a name that steers programs', () => {
 
   test('is stored with --allow-env, or if its policy keeps it out of environments', async () => {
     const at = ['-e', 'production']
-    await ada.must('secrets', 'push', 'unsafe.env', ...at, '--allow-env', 'PATH', '--allow-env', 'LD_PRELOAD')
+    await ada.must(
+      'secrets',
+      'push',
+      'unsafe.env',
+      ...at,
+      '--allow-env',
+      'PATH',
+      '--allow-env',
+      'LD_PRELOAD',
+    )
     const policy = '{"allowed_locations":["header"]}'
     await ada.must('secrets', 'set', 'EDITOR=x', '--policy', policy, ...at)
     const listed = (await ada.json('secrets', 'list', ...at)) as { key: string }[]

@@ -101,11 +101,9 @@ export async function marked(
   }
   const ended = entries.filter(({ policy }, at) => isMarked(policy) && !isMarked(final[at]?.policy))
   if (ended.length > 0) output.warn(`no longer with references: ${keysOf(ended).join(', ')}`)
-  await tellReferences(
-    output,
-    scope,
-    final.filter(({ key, value }) => known.get(key)?.value !== value),
-  )
+  const changed = final.filter(({ key, value }) => known.get(key)?.value !== value)
+  await tellReferences(output, scope, changed)
+  await demandResolvable(scope, final, changed)
   return final
 }
 

@@ -4,6 +4,7 @@
  */
 import { ApiError } from '../../client/http/api.ts'
 import { deleteStored, provenValues, storedValues, Unproven } from '../../client/secrets/stored.ts'
+import { USUAL_ENVIRONMENTS } from '../arguments.ts'
 import type { confirmOptions } from '../catalogue/options.ts'
 import type { OptionValues } from '../command.ts'
 import type { Context } from '../context.ts'
@@ -14,8 +15,7 @@ import { CliError } from '../terminal/cli_error.ts'
 import { confirmed } from '../terminal/confirmed.ts'
 import { type Entry, upload } from './sealing.ts'
 
-/** Environments that every project is shown with. */
-const USUAL = new Set(['development', 'staging', 'production'])
+const USUAL = new Set<string>(USUAL_ENVIRONMENTS)
 
 /**
  * Asks before the first value goes into an environment of an unusual name. Without a terminal, a name near to another

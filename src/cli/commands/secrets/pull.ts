@@ -19,7 +19,8 @@ import { type Form, shownValues } from '../../values/references.ts'
 import { openedSecrets } from '../../values/sealing.ts'
 
 /** Every value of the environment, to standard output or a file that only its owner may read. */
-export const pull: Action<typeof pullOptions> = async (context, [path], options) => {
+export const pull: Action<typeof pullOptions> = async (context, [given], options) => {
+  const path = given === '-' ? undefined : given
   const values = await valuesFor(context, options)
   const text = writeValues(formatOf(context, path, options), values)
   if (path === undefined) {
