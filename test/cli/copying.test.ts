@@ -92,9 +92,9 @@ describe('env copy', () => {
     await ada.must('env', 'create', 'all')
     await ada.must('env', 'create', 'one')
     expect((await ada.run(['env', 'copy', 'refers', 'all'])).err).toBe('')
-    expect((await ada.run(['env', 'copy', 'refers', 'one', '--only', 'DSN,HOST'])).err).toBe(
-      'DSN refers to PASS: not in payments/one yet\n',
-    )
+    expect(
+      (await ada.run(['env', 'copy', 'refers', 'one', '--only', 'DSN,HOST', '--yes'])).err,
+    ).toBe('DSN refers to PASS, not in payments/one\n')
   })
 
   test('of an environment that is not there is an error, which lists near ones', async () => {

@@ -108,7 +108,7 @@ export const policyFieldOptions = [
   ['--description <text>', "what it is for, which agents are shown: 'test account'"],
   references,
 ] as const
-export const policySetOptions = [...policyFieldOptions, ...sensitivityOptions] as const
+export const policySetOptions = [...policyFieldOptions, ...sensitivityOptions, yes] as const
 const dryRun = ['--dry-run', 'show by name what would change, and change nothing'] as const
 const copying = [
   ['--to-project <project>', 'another project of the workspace'],

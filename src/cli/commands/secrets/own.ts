@@ -16,7 +16,7 @@ export async function setOwn(
   values: Values,
   options: OptionValues<typeof setOptions>,
 ): Promise<undefined> {
-  const { policy, sensitive, plain, references } = options
+  const { policy, sensitive, plain } = options
   if (policy !== undefined || sensitive || plain) {
     throw new CliError(
       'usage',
@@ -25,7 +25,10 @@ export async function setOwn(
   }
   const scope = await projectScope(context)
   const entries = Object.entries(values).map(([key, value]) => ({ key, value, policy: undefined }))
-  const final = await marked(context, scope, entries, references)
+  const final = await marked(context, scope, entries, {
+    ...options,
+    own: scope.session.own.of(scope),
+  })
   await confirmUnusual(context, final, options)
   const own = final.map(
     ({ key, value, policy }) => [key, { value, references: policy?.references === true }] as const,

@@ -28,9 +28,10 @@ export const push: Action<typeof pushOptions> = async (context, [path = '.env'],
     const expectedVersion = before.version
     return { key, value, policy: before.policy ?? undefined, policyIs, expectedVersion }
   })
-  const { references } = options
+  const { references, dryRun } = options
+  const yes = options.yes || dryRun
   const sorted = withDefaults(context, classified(context, candidates, choice))
-  const entries = await marked(context, scope, sorted, references, known)
+  const entries = await marked(context, scope, sorted, { references, yes, known })
   const compared = comparedWith(known, entries)
   const gone = options.dryRun || options.prune ? await onlyStored(scope, values) : []
   if (options.dryRun) {

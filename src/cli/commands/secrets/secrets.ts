@@ -42,7 +42,7 @@ export const set: Action<typeof setOptions> = async (context, pairs, options) =>
     context,
     scope,
     withDefaults(context, classified(context, candidates, choice)),
-    options.references,
+    options,
   )
   await confirmUnusual(context, entries, options)
   reportStored(context, scope, await store(context, scope, entries, options))
