@@ -55,6 +55,7 @@ test('what is not given is undefined, or the fallback', async () => {
   expect(set).toEqual({
     mine: undefined,
     fromFile: 'a.env',
+    dialect: undefined,
     stdin: undefined,
     policy: undefined,
     references: undefined,
@@ -69,6 +70,7 @@ test('what is not given is undefined, or the fallback', async () => {
     token: undefined,
     raw: undefined,
     format: undefined,
+    dialect: undefined,
     force: undefined,
     yes: undefined,
     allowEmpty: undefined,

@@ -68,6 +68,10 @@ const references = [
   '--references',
   'have ${NAME} in values stand for other secrets of the environment; $${NAME} is text',
 ] as const
+const dialect = [
+  '--dialect <dialect>',
+  'the program whose .env files these are: docker, dotenv, bash or compose',
+] as const
 const storedEmpty = ['--allow-empty', 'store empty values'] as const
 const storedUnsafe = [
   '--allow-env <secret...>',
@@ -80,6 +84,7 @@ export const setOptions = [
     '--from-file <path>',
     'dotenv, JSON, YAML, or an export of Doppler or Infisical; - for standard input',
   ],
+  dialect,
   ['--stdin', 'read the value of a single NAME from standard input'],
   [
     '--policy <json>',
@@ -129,6 +134,7 @@ export const copyEnvironmentOptions = [
 export const undeleteOptions = [['--all', 'all that were deleted from the environment']] as const
 export const pushOptions = [
   dryRun,
+  dialect,
   ['--prune', 'delete what the environment has and the file has not; asks'],
   references,
   ...sensitivityOptions,
@@ -158,6 +164,7 @@ export const pullOptions = [
     '--format <format>',
     "dotenv, json, yaml or shell; unless given what the file's name ends in, else dotenv",
   ],
+  dialect,
   ['-f, --force', 'replace a file that is there and has other content'],
   yes,
   allowEmpty,

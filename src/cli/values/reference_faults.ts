@@ -64,33 +64,27 @@ export async function checkReferences(
   )
 }
 
-/** Reads only stored values with references: others end a path. @throws CliError with the path of each circle */
+type Graph = Map<string, Opened>
+type Listed = Awaited<ReturnType<typeof readSecrets>>
+
+/** @throws CliError with the path of each circle */
 async function refuseCircles(
   scope: ProjectScope,
   entries: readonly Entry[],
-  listed: Awaited<ReturnType<typeof readSecrets>>,
+  listed: Listed,
   own: ReadonlyMap<string, Opened>,
 ): Promise<void> {
-  const marked = entries.filter(({ policy }) => isMarked(policy))
-  const graph = new Map<string, Opened>(
+  const marked = keysOf(entries.filter(({ policy }) => isMarked(policy)))
+  const graph: Graph = new Map(
     entries.map(({ key, value, policy }) => [key, { value, policy: policy ?? null }]),
   )
   try {
-    for (let names = keysOf(marked); names.length > 0; ) {
-      const next = new Set(names.flatMap((name) => referencesOf(name, graph.get(name))))
-      const missing = [...next].filter((name) => !graph.has(name))
-      const further = new Set<string>()
-      for (const name of missing) {
-        const { policy = null } = listed.find(({ key }) => key === name) ?? {}
-        const isFurther = isMarked(policy) && !own.has(name)
-        if (isFurther) further.add(name)
-        graph.set(name, own.get(name) ?? { value: '', policy })
-      }
-      const stored = further.size > 0 ? await readNamed(environmentOf(scope), further) : []
-      for (const [name, entry] of openedSecrets(scope, stored)) graph.set(name, entry)
-      names = missing
+    for (let names = marked; names.length > 0; ) {
+      const next = names.flatMap((name) => referencesOf(name, graph.get(name)))
+      names = [...new Set(next)].filter((name) => !graph.has(name))
+      await addReferenced(scope, graph, names, { listed, own })
     }
-    resolveReferences(graph, keysOf(marked))
+    resolveReferences(graph, marked)
   } catch (error) {
     if (!(error instanceof UnresolvedReference)) throw error
     throw new CliError(
@@ -99,6 +93,22 @@ async function refuseCircles(
       'cloakroom secrets get NAME --raw shows what a value refers to',
     )
   }
+}
+
+/** Reads only stored values with references: others end a path. */
+async function addReferenced(
+  scope: ProjectScope,
+  graph: Graph,
+  names: readonly string[],
+  { listed, own }: { listed: Listed; own: ReadonlyMap<string, Opened> },
+): Promise<void> {
+  const policies = new Map(listed.map(({ key, policy }) => [key, policy ?? null]))
+  for (const name of names)
+    graph.set(name, own.get(name) ?? { value: '', policy: policies.get(name) ?? null })
+  const further = names.filter((name) => !own.has(name) && isMarked(policies.get(name)))
+  if (further.length === 0) return
+  const stored = await readNamed(environmentOf(scope), new Set(further))
+  for (const [name, entry] of openedSecrets(scope, stored)) graph.set(name, entry)
 }
 
 function referencesOf(name: string, entry: Opened | undefined): string[] {

@@ -3,6 +3,7 @@ import { readSecrets } from '../../../client/environment.ts'
 import type { pullOptions } from '../../catalogue/options.ts'
 import type { Action, OptionValues } from '../../command.ts'
 import type { Context } from '../../context.ts'
+import { dialectOf } from '../../files/dialects/index.ts'
 import {
   type ExportFormat,
   exportFormats,
@@ -22,7 +23,7 @@ import { openedSecrets } from '../../values/sealing.ts'
 export const pull: Action<typeof pullOptions> = async (context, [given], options) => {
   const path = given === '-' ? undefined : given
   const values = await valuesFor(context, options)
-  const text = writeValues(formatOf(context, path, options), values)
+  const text = writeValues(formatOf(context, path, options), values, dialectOf(options))
   if (path === undefined) {
     context.output.raw(text)
     return undefined
@@ -62,9 +63,10 @@ async function valuesFor(
 function formatOf(
   { output }: Context,
   path: string | undefined,
-  { format: given }: OptionValues<typeof pullOptions>,
+  { format: given, dialect }: OptionValues<typeof pullOptions>,
 ): ExportFormat {
   const ofName = path === undefined ? undefined : formatOfName(path)
+  if (dialect !== undefined) return ofDialect(given)
   if (given === undefined)
     return ofName ?? (output.isJson && path === undefined ? 'json' : 'dotenv')
   const format = exportFormats.find((candidate) => candidate === given)
@@ -75,6 +77,16 @@ function formatOf(
     output.warn(`${path} is written as ${format}, though its name ends as that of ${ofName}`)
   }
   return format
+}
+
+/** @throws CliError for another format */
+function ofDialect(format: string | undefined): ExportFormat {
+  if (format === undefined || format === 'dotenv') return 'dotenv'
+  throw new CliError(
+    'usage',
+    `--dialect is of .env files, and --format is ${format}`,
+    'omit one of them',
+  )
 }
 
 async function download(scope: ProjectScope, form: Form): Promise<Values> {

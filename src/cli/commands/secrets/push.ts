@@ -4,6 +4,7 @@ import { changedOf, comparedWith } from '../../../client/secrets/changes.ts'
 import type { Candidate } from '../../../client/secrets/final_policy.ts'
 import type { pushOptions } from '../../catalogue/options.ts'
 import type { Action } from '../../command.ts'
+import { dialectOf } from '../../files/dialects/index.ts'
 import { readValuesOf, type Values } from '../../files/formats.ts'
 import { withDefaults } from '../../policies/defaults.ts'
 import { environmentOf, type ProjectScope, projectScope } from '../../scope.ts'
@@ -16,7 +17,10 @@ import { confirmUnusual } from '../../values/unusual.ts'
 
 /** Policies of what is there stay, but for what `sensitivity.ts` says. */
 export const push: Action<typeof pushOptions> = async (context, [path = '.env'], options) => {
-  const file = readValuesOf(context.host, path, context.output.warn)
+  const file = readValuesOf(context.host, path, {
+    note: context.output.warn,
+    dialect: dialectOf(options),
+  })
   const choice = choiceOf(options)
   const scope = await projectScope(context)
   const known = await provenSecrets(scope, Object.keys(file))

@@ -6,6 +6,7 @@ import { isSensitive, type Policy, policy as policySchema } from '../../../platf
 import type { setOptions, tokenOption } from '../../catalogue/options.ts'
 import type { Action, OptionValues } from '../../command.ts'
 import type { Context } from '../../context.ts'
+import { dialectOf, refuseDialect } from '../../files/dialects/index.ts'
 import { checkedValues, readValuesOf, type Values } from '../../files/formats.ts'
 import type { Host } from '../../host.ts'
 import { withDefaults } from '../../policies/defaults.ts'
@@ -55,10 +56,14 @@ async function valuesOf(
   pairs: string[],
   options: SetOptions,
 ): Promise<Values> {
-  if (options.fromFile !== undefined) return readValuesOf(host, options.fromFile, output.warn)
+  if (options.fromFile !== undefined) {
+    const dialect = dialectOf(options)
+    return readValuesOf(host, options.fromFile, { note: output.warn, dialect })
+  }
+  refuseDialect(options)
   const [first = ''] = pairs
   if (isAsked(pairs, options)) {
-    return checkedValues([[first, await askValue(host, first, options)]])
+    return checkedValues([{ name: first, value: await askValue(host, first, options) }])
   }
   if (pairs.length === 0) throw new CliError('usage', 'give NAME=value, NAME, or --from-file')
   return checkedValues(pairs.map(splitPair))
@@ -75,7 +80,7 @@ async function askValue(host: Host, name: string, { stdin }: SetOptions): Promis
   return askSecret(host, `Value of ${name}`, { hint })
 }
 
-function splitPair(pair: string): [string, string] {
+function splitPair(pair: string): { name: string; value: string } {
   const at = pair.indexOf('=')
   if (at < 1)
     throw new CliError(
@@ -83,7 +88,7 @@ function splitPair(pair: string): [string, string] {
       'several secrets are given as NAME=value',
       'a single NAME asks for its value',
     )
-  return [pair.slice(0, at), pair.slice(at + 1)]
+  return { name: pair.slice(0, at), value: pair.slice(at + 1) }
 }
 
 /** `null` where `--policy null` takes policies away. */
