@@ -15,6 +15,7 @@ import { writePrivately } from '../../files/written.ts'
 import { environmentOf, type ProjectScope, projectScope } from '../../scope.ts'
 import { refuseEmpty } from '../../suggestions.ts'
 import { CliError } from '../../terminal/cli_error.ts'
+import { counted } from '../../terminal/confirmed.ts'
 import { tokenInstead, valuesOfToken } from '../../token_work.ts'
 import { type Form, shownValues } from '../../values/references.ts'
 import { openedSecrets } from '../../values/sealing.ts'
@@ -33,8 +34,8 @@ export const pull: Action<typeof pullOptions> = async (context, [given], options
   const { length: count } = Object.keys(values)
   context.output.done(
     changed
-      ? `${count} secrets written to ${path} (readable by you only).`
-      : `${path} has these ${count} secrets already.`,
+      ? `${counted(count, 'secret')} written to ${path} (readable by you only).`
+      : `${path} has ${counted(count, 'secret')} already, with these values.`,
     { file: path, secrets: count, changed },
   )
   return undefined
