@@ -113,7 +113,7 @@ describe('env copy', () => {
     )
     ada.write('many.json', JSON.stringify(many))
     await ada.must('secrets', 'push', 'many.json', ...in_('many'))
-    expect(await ada.json('env', 'copy', 'many', 'more')).toEqual({
+    expect(await ada.json('env', 'copy', 'many', 'more', '--yes')).toEqual({
       created: 620,
       updated: 0,
       same: 0,
