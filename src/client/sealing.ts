@@ -1,6 +1,5 @@
 /** Values sealed for the server, and opened as it stored them: on a client only, the server has ciphertext. */
-import { upsertSecrets } from '../features/secrets/contract.ts'
-import { MAX_SEALED_BYTES } from '../features/secrets/shapes.ts'
+import { MAX_SEALED_BYTES, upsertSecrets } from '../features/secrets/contract.ts'
 import { readUtf8 } from '../platform/crypto/encoding.ts'
 import { OVERHEAD_BYTES } from '../platform/crypto/secret_value.ts'
 import type { Policy } from '../platform/policy.ts'

@@ -5,14 +5,12 @@ import {
   diffOptions,
   getOptions,
   policySetOptions,
-  pullOptions,
-  pushOptions,
   removeOptions,
   rollBackOptions,
-  setOptions,
   tokenOption,
   undeleteOptions,
 } from './options.ts'
+import { pullOptions, pushOptions, setOptions } from './storing.ts'
 
 const secrets = () => import('../commands/secrets/secrets.ts')
 const removal = () => import('../commands/secrets/remove.ts')

@@ -1,5 +1,5 @@
 /** `secrets set --mine` and `delete --mine`: values of the person's own, which no server is sent. */
-import type { setOptions } from '../../catalogue/options.ts'
+import type { setOptions } from '../../catalogue/storing.ts'
 import type { OptionValues } from '../../command.ts'
 import type { Context } from '../../context.ts'
 import type { Values } from '../../files/formats.ts'

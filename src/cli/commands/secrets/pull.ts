@@ -1,6 +1,6 @@
 /** `cloakroom secrets pull`: every value of an environment, opened here. */
 import { readSecrets } from '../../../client/environment.ts'
-import type { pullOptions } from '../../catalogue/options.ts'
+import type { pullOptions } from '../../catalogue/storing.ts'
 import type { Action, OptionValues } from '../../command.ts'
 import type { Context } from '../../context.ts'
 import { dialectOf } from '../../files/dialects/index.ts'

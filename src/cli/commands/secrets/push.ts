@@ -2,7 +2,7 @@
 import { readSecrets } from '../../../client/environment.ts'
 import { changedOf, comparedWith } from '../../../client/secrets/changes.ts'
 import type { Candidate } from '../../../client/secrets/final_policy.ts'
-import type { pushOptions } from '../../catalogue/options.ts'
+import type { pushOptions } from '../../catalogue/storing.ts'
 import type { Action } from '../../command.ts'
 import { dialectOf } from '../../files/dialects/index.ts'
 import { readValuesOf, type Values } from '../../files/formats.ts'
