@@ -1,8 +1,13 @@
 /** Forms of arguments, by the word in the usage: what cannot be meant is refused before anything is asked or sent. */
+import type { z } from 'zod'
+import { projectName } from '../features/projects/contract.ts'
+import { secretKey } from '../features/secrets/contract.ts'
 import { roles } from '../platform/grant.ts'
-import { email as address, isUuid } from '../platform/http/validate.ts'
+import { email as address, environmentName, isUuid, properName } from '../platform/http/validate.ts'
 import { parseDomain } from '../platform/net/domain.ts'
 import { asOne } from '../platform/printable.ts'
+import type { Options } from './command.ts'
+import { nearNames } from './named.ts'
 import { CliError } from './terminal/cli_error.ts'
 
 /** What is wrong with a text, and what to do; null where nothing is. */
@@ -34,6 +39,52 @@ const role: Form = (text) =>
     ? null
     : [`${asOne(text).slice(0, 100)} is not a role.`, `use one of ${roles.join(', ')}`]
 
+/** Environments that every project is shown with. */
+export const USUAL_ENVIRONMENTS = ['development', 'staging', 'production'] as const
+
+type Naming = { what: string; schema: z.ZodType; known?: readonly string[]; joint?: string }
+
+/** The rule is the contract's; `joint` makes of what was typed a name that fits it. */
+function nameForm({ what, schema, known = [], joint = '-' }: Naming): Form {
+  return (text) => {
+    const checked = schema.safeParse(text)
+    if (checked.success) return null
+    const words = text.match(/[A-Za-z0-9]+/g)?.join(joint) ?? ''
+    const fitting = joint === '_' ? words.replace(/^(?=\d)/, '_') : words.toLowerCase()
+    const [near = fitting] = nearNames(fitting, known)
+    const meant = schema.safeParse(near).success ? `; did you mean ${near}?` : ''
+    const [issue] = checked.error.issues
+    return [
+      `"${asOne(text).slice(0, 100)}" cannot be the name of ${what}.`,
+      `it ${(issue?.message ?? '').replace(/^(?!must|is )/, 'is not usable: ')}${meant}`,
+    ]
+  }
+}
+
+const environment = nameForm({
+  what: 'an environment',
+  schema: environmentName,
+  known: USUAL_ENVIRONMENTS,
+})
+const newProject = nameForm({ what: 'a project', schema: projectName })
+const project: Form = (text) => (isUuid(text) ? null : newProject(text))
+const secret = nameForm({ what: 'a secret', schema: secretKey, joint: '_' })
+const secrets: Form = (text) =>
+  text
+    .split(',')
+    .map(secret)
+    .find((fault) => fault !== null) ?? null
+/** Names of up to 100 characters that people choose freely. */
+const MAX_TITLE = 100
+const workspace = nameForm({ what: 'a workspace', schema: properName(MAX_TITLE) })
+const agent = nameForm({ what: 'an agent', schema: properName(MAX_TITLE) })
+const place: Form = (text) => {
+  const [first = '', second, ...more] = text.split('/')
+  if (second !== undefined && more.length === 0) return project(first) ?? environment(second)
+  const shown = asOne(text).slice(0, 100)
+  return [`"${shown}" is not a project and an environment.`, 'example: shared/production']
+}
+
 /** By the word in the usage, without brackets and dots. A member is also named by ID. */
 export const forms: Readonly<Record<string, Form>> = {
   email,
@@ -41,14 +92,70 @@ export const forms: Readonly<Record<string, Form>> = {
   member: (text) => (isUuid(text) ? null : email(text)),
   role,
   domains: domain,
+  environment,
+  from: environment,
+  to: environment,
+  project,
+  key: secret,
+  keys: secret,
+  secret: secrets,
+  workspace,
+  agent,
+  place,
+  path: (text) => (text === '' ? ['The path is empty.', 'give the path of a file'] : null),
 }
 
-/** @throws CliError `usage` for the first argument that cannot be meant */
-export function checkArguments(usage: string, given: readonly string[]): void {
-  const words = usage.split(' ').slice(1)
-  for (const [at, text] of given.entries()) {
+/** Paths for which `-` is standard input or output. Elsewhere a file of that name would be read or made. */
+const STREAMS = new Set(['pull path', 'push path', '--from-file', '--in-file', '--out-file'])
+
+function pathForm(place: string): Form | undefined {
+  return (text) =>
+    text === '-' && !STREAMS.has(place)
+      ? ['- is no file here.', 'name a file; one that is called - is ./-']
+      : (forms.path?.(text) ?? null)
+}
+
+/** What `<name>` stands for in a command's usage. */
+export const namings = { environment, project: newProject, secret, workspace, agent } as const
+export type NamedKind = keyof typeof namings
+
+type Line = { usage: string; names?: NamedKind | undefined; options: Options }
+type Given = { args: readonly string[]; options: Readonly<Record<string, unknown>> }
+
+/** @throws CliError `usage` for the first argument or option that cannot be meant */
+export function checkArguments({ usage, names, options }: Line, given: Given): void {
+  const [command, ...arguments_] = usage.split(' ')
+  const words = arguments_.map(wordIn)
+  for (const [at, text] of given.args.entries()) {
     const word = words[Math.min(at, words.length - 1)] ?? ''
-    const fault = forms[word.replace(/[^a-z]/g, '')]?.(text)
-    if (fault) throw new CliError('usage', fault[0], fault[1])
+    refuse(word === 'name' && names ? namings[names] : formOf(word, `${command} ${word}`), text)
   }
+  for (const [flags] of options) {
+    const { 1: flag = '', 2: word = '' } = /(--[a-z-]+) <([a-z]+)/.exec(flags) ?? []
+    const { [attributeOf(flags)]: value } = given.options
+    for (const text of [value].flat())
+      if (typeof text === 'string') refuse(formOf(word, flag), text)
+  }
+}
+
+const wordIn = (argument: string): string => argument.replace(/[^a-z]/g, '')
+
+/** As commander names it: `--to-project <project>` is `toProject`. */
+function attributeOf(flags: string): string {
+  const { 1: name = '' } = /--([a-z-]+)/.exec(flags) ?? []
+  return name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())
+}
+
+function formOf(word: string, place: string): Form | undefined {
+  return word === 'path' ? pathForm(place) : forms[word]
+}
+
+function refuse(form: Form | undefined, text: string): void {
+  const fault = form?.(text)
+  if (fault) throw new CliError('usage', fault[0], fault[1])
+}
+
+/** For settings of this name, wherever they come from. */
+export function faultOfName(kind: 'environment' | 'project', text: string): ReturnType<Form> {
+  return forms[kind]?.(text) ?? null
 }

@@ -3,6 +3,7 @@
  * it receives. Nothing here loads commander, so that a server starts fast.
  */
 import type { Command } from 'commander'
+import type { NamedKind } from './arguments.ts'
 import type { Context } from './context.ts'
 
 /** Flags as commander reads them, what they mean, and the value where none is given. */
@@ -41,6 +42,8 @@ type Declaration = {
   /** With its arguments: `set <pairs...>`. */
   usage: string
   about: string
+  /** What `<name>` in the usage is the name of. */
+  names?: NamedKind
   /** Command lines without the program's name. */
   examples: readonly string[]
   /** What follows the arguments is handed on untouched. */

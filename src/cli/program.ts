@@ -129,7 +129,7 @@ function addTo(parent: Command, built: Command): void {
 
 function commandOf(
   host: Host,
-  { usage, about, examples, options, passThrough, run }: Spec,
+  { usage, names, about, examples, options: own, passThrough, run }: Spec,
   outcome: Outcome,
   program: Command,
   shared: readonly Option[],
@@ -137,7 +137,7 @@ function commandOf(
   const [name = '', ...args] = usage.split(' ')
   const built = new Command(name).description(about).copyInheritedSettings(program)
   for (const argument of args) built.argument(argument)
-  for (const [flags, text, fallback] of options) built.addOption(optionOf(flags, text, fallback))
+  for (const [flags, text, fallback] of own) built.addOption(optionOf(flags, text, fallback))
   for (const option of shared) built.addOption(option)
   if (passThrough) built.passThroughOptions()
   const lines = examples.map((example) => `  $ cloakroom ${example}`)
@@ -145,7 +145,8 @@ function commandOf(
   return built.action(async () => {
     const options = built.optsWithGlobals<GlobalOptions>()
     outcome.json = options.json === true
-    checkArguments(usage, built.args)
+    const line = { usage, names, options: [...own, ...globalOptions] }
+    checkArguments(line, { args: built.args, options: { ...options } })
     outcome.exitCode = (await run(openContext(host, options), built)) ?? 0
   })
 }

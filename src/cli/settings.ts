@@ -8,18 +8,21 @@ import { renameSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { z } from 'zod'
 import { nameUsed } from '../platform/config/aliases.ts'
+import { faultOfName } from './arguments.ts'
 import { isThere, readOwnFile, readProjectText } from './files/read.ts'
 import { replaceFile } from './files/replace.ts'
 import { homeOf } from './host.ts'
 import { CliError } from './terminal/cli_error.ts'
 
+const named = (kind: 'environment' | 'project') =>
+  z.string().refine((text) => faultOfName(kind, text) === null)
 const address = z.url({ protocol: /^https?$/ })
 const fields = {
   server: address,
   resolver: address,
   workspace: z.string().min(1),
-  project: z.string().min(1),
-  environment: z.string().min(1),
+  project: named('project'),
+  environment: named('environment'),
 }
 export type SettingsFile = { [name in keyof typeof fields]?: string }
 export type SettingName = keyof SettingsFile
@@ -151,6 +154,8 @@ export function isUsable(name: string, value: unknown): boolean {
 
 function demandUsable(name: SettingName, value: string | undefined): void {
   if (value === undefined || isUsable(name, value)) return
+  const fault = isName(name) ? faultOfName(name, value) : null
+  if (fault) throw new CliError('usage', ...fault)
   throw new CliError(
     'usage',
     isAddress(name) ? `the ${name} is not an address` : `the ${name} is empty`,
@@ -163,7 +168,16 @@ function fromEnvironment(env: Env): SettingsFile {
     const variable = VARIABLES[name].find((candidate) => env[candidate])
     return variable ? [[name, env[variable]]] : []
   })
-  return Object.fromEntries(found)
+  const values: SettingsFile = Object.fromEntries(found)
+  for (const name of ['environment', 'project'] as const) {
+    const fault = values[name] === undefined ? null : faultOfName(name, values[name])
+    if (fault) throw new CliError('usage', `${variableOf(env, name)}: ${fault[0]}`, fault[1])
+  }
+  return values
+}
+
+function isName(name: SettingName): name is 'environment' | 'project' {
+  return name === 'environment' || name === 'project'
 }
 
 function variableOf(env: Env, name: SettingName): string {

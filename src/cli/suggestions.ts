@@ -82,13 +82,19 @@ function absent(scope: ProjectScope, key: string, names: Coverage): CliError {
 }
 
 /** @throws CliError where the project has no such environment */
-export async function demandEnvironment({ session, project, environment }: ProjectScope) {
-  const params = { project_id: project.id }
-  const { environments } = await session.api.call(listEnvironments, { params })
-  const known = Object.keys(environments)
+export async function demandEnvironment(scope: ProjectScope) {
+  const { project, environment } = scope
+  const known = await environmentsOf(scope)
   if (known.includes(environment)) return
   const where = `in ${project.name}`
   throw notFound(environment, known, { what: 'environment', where, list: 'env list' })
+}
+
+/** Names of the project's environments. */
+export async function environmentsOf({ session, project }: ProjectScope): Promise<string[]> {
+  const params = { project_id: project.id }
+  const { environments } = await session.api.call(listEnvironments, { params })
+  return Object.keys(environments)
 }
 
 /** Where a token may work: one for a mistyped environment would find nothing. @throws CliError */

@@ -1,6 +1,7 @@
 /** Values sealed for the server, and opened as it stored them: on a client only, the server has ciphertext. */
-import { sealedValue, upsertSecrets } from '../features/secrets/contract.ts'
+import { MAX_SEALED_BYTES, upsertSecrets } from '../features/secrets/contract.ts'
 import { readUtf8 } from '../platform/crypto/encoding.ts'
+import { OVERHEAD_BYTES } from '../platform/crypto/secret_value.ts'
 import type { Policy } from '../platform/policy.ts'
 import { type EnvironmentPlace, openWriter, storing } from './environment.ts'
 import { ApiError } from './http/api.ts'
@@ -20,12 +21,23 @@ export type Entry = {
   expectedVersion?: number | undefined
 }
 
-/** A value that the server would not take. Nothing was sent. */
+/** Bytes of a value, in UTF-8. */
+const MAX_BYTES = MAX_SEALED_BYTES - OVERHEAD_BYTES
+
+/** Values that the server would not take. Nothing was sent. */
 export class Unstorable extends Error {
-  constructor(key: string) {
-    super(`${key} is empty or too long to be stored`)
+  constructor(faults: readonly string[]) {
+    super(faults.join('\n'))
     this.name = 'Unstorable'
   }
+}
+
+/** `BIG has 131,072 bytes; the limit is 98,271`; null where the value can be stored. */
+export function tooLarge(key: string, value: string): string | null {
+  const bytes = new TextEncoder().encode(value).length
+  if (bytes <= MAX_BYTES) return null
+  const shown = (count: number) => count.toLocaleString('en-US')
+  return `${key} has ${shown(bytes)} bytes; the limit is ${shown(MAX_BYTES)}`
 }
 
 /** Nothing is sent before it is certain that all of it can be stored. @throws Unstorable, ApiError, UntrustedChain */
@@ -34,6 +46,8 @@ export async function upload(
   entries: readonly Entry[],
   mayCreate: boolean,
 ) {
+  const faults = entries.flatMap(({ key, value }) => tooLarge(key, value) ?? [])
+  if (faults.length > 0) throw new Unstorable(faults)
   const { api, projectId, environment } = place
   const counts = { created: 0, updated: 0, isNewEnvironment: false }
   const write = openWriter(place)
@@ -71,7 +85,6 @@ function sealed(
 ) {
   const at = { projectId, environment, key }
   const ciphertext = sealSecret(workspace, at, policy ?? null, value)
-  if (!sealedValue.safeParse(ciphertext).success) throw new Unstorable(key)
   const secret = { key, value: ciphertext, expected_version: expectedVersion }
   return policy === undefined ? secret : { ...secret, policy }
 }

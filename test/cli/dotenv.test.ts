@@ -142,13 +142,35 @@ describe('a file', () => {
     ],
     ['a.json', '{"A":"1",\n"A":"2"}', 'a.json, line 2: A is there twice'],
     ['a.json', '{"secrets":{"A":"1","A":"1"}}', 'a.json, line 1: A is there twice'],
-    ['a.json', '{"A":12345678901234567890}', 'the file must hold names with text values'],
+    [
+      'a.json',
+      '{"A":1,\n"B":12345678901234567890}',
+      'a.json, line 2: B is a number that needs quotes',
+    ],
     ['a.yaml', 'B: 1\nA: 1\nA: 2\n', 'a.yaml, line 3: A is there twice'],
     ['a.yaml', 'secrets:\n  A: 1\n  "A": 1\n', 'a.yaml, line 3: A is there twice'],
-    ['a.yaml', 'A: [', 'a.yaml cannot be read as YAML'],
-    ['a.yaml', 'A: 1.10', 'the file must hold names with text values'],
+    ['a.yaml', 'A: [', 'a.yaml, line 1: this is not YAML'],
+    ['a.yaml', 'A: 1.10', 'a.yaml, line 1: A is a number that needs quotes'],
   ])('%s with %j is refused whole', (name, text, message) => {
     expect(() => readValues(name, bytes(text))).toThrow(message)
+  })
+
+  test('with values over the limit is refused with each name, line, size and the limit', () => {
+    const files = {
+      'a.env': (value: string) =>
+        `SMALL=1\nBIG=${value}\nFITS=${value.slice(1)}\nOTHER=x${value}\n`,
+      'a.yaml': (value: string) =>
+        `SMALL: x\nBIG: ${value}\nFITS: ${value.slice(1)}\nOTHER: x${value}\n`,
+      'a.json': (value: string) =>
+        `{"SMALL":"1",\n"BIG":"${value}",\n"FITS":"${value.slice(1)}",\n"OTHER":"x${value}"}`,
+    }
+    for (const [name, write] of Object.entries(files))
+      expect(() => readValues(name, bytes(write('x'.repeat(98_272))))).toThrow(
+        expect.objectContaining({
+          code: 'value_too_large',
+          message: `${name}, line 2: BIG has 98,272 bytes; the limit is 98,271\n${name}, line 4: OTHER has 98,273 bytes; the limit is 98,271`,
+        }),
+      )
   })
 
   test('in Latin-1 is refused with the number of the line', () => {
@@ -164,7 +186,7 @@ describe('a file', () => {
   test('with a name twice has the last value, as all that read it agree, and says so', () => {
     const notes: string[] = []
     const text = 'A=first\nB=2\nC=3\nC=3\nA=last\n'
-    const values = readValues('.env', bytes(text), (note) => notes.push(note))
+    const values = readValues('.env', bytes(text), { note: (text) => notes.push(text) })
     expect(values).toEqual({ A: 'last', B: '2', C: '3' })
     expect(notes).toEqual(['A is in .env more than once: the last value counts'])
   })
@@ -183,8 +205,8 @@ describe('a file', () => {
 
   test('with a megabyte in quotes is read in no time', () => {
     const long = 'x\n'.repeat(500_000)
-    expect(readValues('.env', bytes(`A="${long}"\n`))).toEqual({ A: long })
-    expect(readValues('.env', bytes(`A='${long}'\n`))).toEqual({ A: long })
+    expect(parseDotenv(`A="${long}"\n`).values).toEqual(new Map([['A', long]]))
+    expect(parseDotenv(`A='${long}'\n`).values).toEqual(new Map([['A', long]]))
     expect(() => readValues('.env', bytes(`A="${'\\'.repeat(500_001)}`))).toThrow('never closed')
   })
 })

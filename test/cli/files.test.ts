@@ -19,12 +19,12 @@ test.each(EXACT)('JSON: %s stays what it is', (text) => {
 })
 test.each([...NUMBERS, ...OTHER])('YAML: %s is refused, and taken in quotes', (text) => {
   expect(() => read('a.yaml', `A: x\nB: ${text}\n`)).toThrow(
-    'line 2 has a number that needs quotes',
+    'a.yaml, line 2: B is a number that needs quotes',
   )
   expect(read('a.yaml', `B: '${text}'\n`)).toEqual({ B: text })
 })
 test.each(NUMBERS)('JSON: %s is refused, and taken in quotes', (text) => {
-  expect(() => read('a.json', `{"A":${text}}`)).toThrow('names with text values')
+  expect(() => read('a.json', `{"A":${text}}`)).toThrow('line 1: A is a number that needs quotes')
   expect(read('a.json', `{"A":"${text}"}`)).toEqual({ A: text })
 })
 
@@ -34,22 +34,35 @@ describe('refused, since something would be lost', () => {
     ['a.json', '{"secrets":[{"key":"A","value":"1"}],"imports":[]}', 'imports beside `secrets`'],
     ['a.yaml', 'secrets:\n  A: x\nB: y\n', 'B beside `secrets`'],
     ['a.json', '{"__proto__":"x","A":"y"}', '__proto__ cannot be the name'],
-    ['a.yaml', 'A:\n', 'line 1 has a name without a value'],
-    ['a.yaml', 'A: x\nB: ~\n', 'line 2 has a name without'],
-    ['a.yaml', 'A: null\n', 'without a value'],
-    ['a.json', '{"A":null}', 'names with text values'],
+    ['a.yaml', 'A:\n', 'a.yaml, line 1: A has no value (null)'],
+    ['a.yaml', 'A: x\nB: ~\n', 'a.yaml, line 2: B has no value (null)'],
+    ['a.yaml', 'A: null\n', 'A has no value (null)'],
+    ['a.json', '{"A":"x",\n"B":null}', 'a.json, line 2: B has no value (null)'],
+    ['a.json', '{"A":"x",\n"B":{"C":1}}', 'a.json, line 2: B is a nested object, not a text'],
+    ['a.json', '{"A":"x",\n"B":[1]}', 'a.json, line 2: B is a list, not a text'],
+    ['a.json', '{"A":"x"\n"B":"y"}', 'a.json, line 2: this is not JSON'],
+    ['a.json', '{"A":"x",\n"B":"y",}', 'a.json, line 2: this is not JSON'],
+    [
+      'a.json',
+      '{"A":null,\n"B":1.0}',
+      'line 1: A has no value (null)\na.json, line 2: B is a number',
+    ],
+    ['a.yaml', 'A: x\nB:\n  C: y\n', 'line 2: B is a nested object, not a text'],
+    ['a.yaml', 'A: x\nB: *gone\n', 'a.yaml, line 2: an alias has no anchor'],
+    ['a.yaml', 'A: x\nB:\n\tC: y\n', 'a.yaml, line 3: a tab indents this line: use spaces'],
+    ['a.yaml', 'A: &a\n  C: y\n<<: *a\n', 'line 1: A is a nested object'],
     ['a.yaml', 'A: !!binary aGk=\n', 'a tag that has no meaning here'],
     ['a.yaml', 'A: !vault x\n', 'a tag that has no meaning here'],
     ['a.yaml', 'A7: x\n7: x\n', '7 cannot be the name'],
-    ['a.yaml', '1e3: x\n', 'needs quotes'],
-    ['a.yaml', '---\nA: 1\n---\nB: 2\n', 'cannot be read as YAML'],
-    ['a.yaml', 'A: [x]\n', 'names with text values'],
+    ['a.yaml', '1e3: x\n', '1e3 cannot be the name'],
+    ['a.yaml', '---\nA: 1\n---\nB: 2\n', 'a second document begins'],
+    ['a.yaml', 'A: [x]\n', 'line 1: A is a list, not a text'],
   ])('%s %s', (name, text, why) => {
     expect(() => read(name, text)).toThrow(why)
   })
 })
 
-test('what goes on being read: `secrets` alone, names like words, a secret of that name, anchors, merges, quoted nothing', () => {
+test('what goes on being read: `secrets` alone, names like words, a secret of that name, anchors, quoted nothing', () => {
   expect(read('a.json', '{"secrets":{"A":"1"}}')).toEqual({ A: '1' })
   expect(read('a.json', '{"secrets":[{"key":"A","value":"1"}]}')).toEqual({ A: '1' })
   expect(read('a.json', '{"secrets":"x","B":"2"}')).toEqual({ secrets: 'x', B: '2' })

@@ -1,12 +1,8 @@
 // tier: quick
 /** Options are declared once: what the type says of them is what commander hands to the action. */
 import { expect, test } from 'bun:test'
-import {
-  callOptions,
-  pullOptions,
-  runOptions,
-  setOptions,
-} from '../../src/cli/catalogue/options.ts'
+import { callOptions, runOptions } from '../../src/cli/catalogue/options.ts'
+import { pullOptions, setOptions } from '../../src/cli/catalogue/storing.ts'
 import { command, type Options, type OptionValues } from '../../src/cli/command.ts'
 import { ownProcess } from '../../src/cli/host.ts'
 import { runProgram } from '../../src/cli/program.ts'
@@ -55,11 +51,14 @@ test('what is not given is undefined, or the fallback', async () => {
   expect(set).toEqual({
     mine: undefined,
     fromFile: 'a.env',
+    dialect: undefined,
     stdin: undefined,
     policy: undefined,
     references: undefined,
     sensitive: undefined,
     plain: undefined,
+    allowEmpty: undefined,
+    allowEnv: undefined,
     yes: undefined,
   })
   const pull: OptionValues<typeof pullOptions> = await received(pullOptions, 'x')
@@ -67,6 +66,7 @@ test('what is not given is undefined, or the fallback', async () => {
     token: undefined,
     raw: undefined,
     format: undefined,
+    dialect: undefined,
     force: undefined,
     yes: undefined,
     allowEmpty: undefined,

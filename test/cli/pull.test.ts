@@ -63,6 +63,15 @@ test('a terminal is asked, and an answer other than yes keeps the file', async (
   expect(read('.env')).toContain('ONE_KEY')
 })
 
+test('pull - and inject -o - print, and make no file', async () => {
+  const printed = { code: 0, out: "ONE_KEY='first value'\n" }
+  expect(await pull('-')).toMatchObject(printed)
+  ada.write('one.tpl', 'is {{ ONE_KEY }}\n')
+  const injected = await ada.run(['inject', '-i', 'one.tpl', '-o', '-'])
+  expect(injected).toMatchObject({ code: 0, out: 'is first value\n' })
+  expect(readdirSync(ada.cwd)).not.toContain('-')
+})
+
 test('a link is not followed, whatever is at its end', async () => {
   ada.write('elsewhere', 'MINE=1\n')
   for (const target of [at('elsewhere'), at('nowhere')]) {

@@ -94,7 +94,12 @@ describe('a value with references', () => {
   })
 
   test('that does not resolve keeps a command from starting, and says why', async () => {
-    await set('BROKEN=${GONE}', 'ROUND=${ROUND}', '--references', '-e', 'broken')
+    await set('BROKEN=${GONE}', '--references', '--yes', '-e', 'broken')
+    // An earlier version closes a circle that no value had when it was stored.
+    await set('ROUND=${OTHER}', '--references', '--yes', '-e', 'broken')
+    await set('ROUND=fixed', '-e', 'broken')
+    await set('OTHER=${ROUND}', '--references', '-e', 'broken')
+    await ada.must('secrets', 'rollback', 'ROUND', '1', '--yes', '-e', 'broken')
     const issued = await ada.json('workload-token', 'issue', 'broken', '-e', 'broken')
     for (const env of [{}, { SERVICE_TOKEN: (issued as { token: string }).token }]) {
       const args = ['run', '-e', 'broken', '--', 'echo', 'started']
@@ -102,7 +107,7 @@ describe('a value with references', () => {
         code: 1,
         out: '',
         err:
-          `cloakroom: BROKEN refers to GONE, ${NOT_THERE}\nROUND refers to ROUND: that is a circle\n` +
+          `cloakroom: BROKEN refers to GONE, ${NOT_THERE}\nOTHER refers to ROUND refers to OTHER: that is a circle\nROUND refers to OTHER refers to ROUND: that is a circle\n` +
           '→ cloakroom secrets get NAME --raw shows a value as it is stored\n',
       })
       const json = await ada.run(['secrets', 'get', 'BROKEN', '-e', 'broken', '--json'], { env })
@@ -115,7 +120,12 @@ describe('a value with references', () => {
   test('does not bring along what a policy keeps out of environments', async () => {
     await ada.must('secrets', 'set', `KEPT=${marked('kept')}`, '-e', 'kept')
     await ada.must('policy', 'set', 'KEPT', '--locations', 'header', '-e', 'kept')
-    await ada.must('secrets', 'set', 'AROUND=${KEPT}', '--references', '-e', 'kept')
+    const around = ['AROUND=${KEPT}', '--references', '-e', 'kept']
+    const refused = await set(...around)
+    expect([refused.code, refused.err]).toEqual([1, expect.stringContaining(NOT_THERE)])
+    await ada.must('policy', 'clear', 'KEPT', '-e', 'kept')
+    await ada.must('secrets', 'set', ...around)
+    await ada.must('policy', 'set', 'KEPT', '--locations', 'header', '-e', 'kept')
     const message = `cloakroom: AROUND refers to KEPT, ${NOT_THERE}`
     for (const args of [
       ['run', '-e', 'kept', '--', 'env'],
@@ -142,13 +152,69 @@ describe('what is stored', () => {
       expect(await set(`QUIET=${value}`)).toMatchObject({ code: 0, err: '' })
   })
 
-  test('says what a reference does not find yet', async () => {
-    expect(await set('EARLY=${HOST}${LATER}', '--references')).toMatchObject({
+  test('refuses a reference to what is not there, unless it is confirmed', async () => {
+    const early = ['EARLY=${HOST}${LATER}', '--references']
+    ada.write('early.json', JSON.stringify({ EARLY: '${HOST}${LATER}' }))
+    const elsewhere = ['secrets', 'copy', 'URL', '--to', 'staging']
+    const dangling = [
+      ['secrets', 'set', ...early],
+      ['secrets', 'push', 'early.json', '--references'],
+      ['secrets', 'set', ...early, '--mine'],
+    ]
+    for (const args of dangling)
+      expect(await ada.run(args)).toEqual({
+        code: 1,
+        out: '',
+        err: `cloakroom: EARLY refers to LATER, not in payments/development
+nothing was stored
+→ store what is referred to first, or confirm with --yes\n`,
+      })
+    expect((await ada.run(elsewhere)).err).toContain('URL refers to PASSWORD, HOST, not in')
+    expect([await policyOf('EARLY'), await ada.json('secrets', 'list', '-e', 'staging')]).toEqual([
+      undefined,
+      [],
+    ])
+    expect(await set(...early, '--yes')).toMatchObject({
       code: 0,
-      err: 'EARLY refers to LATER: not in payments/development yet\n',
+      err: 'EARLY refers to LATER, not in payments/development\n',
     })
     expect(await set('LATER=later', 'EARLY=${HOST}${LATER}')).toMatchObject({ code: 0, err: '' })
     expect(await ada.must('secrets', 'get', 'EARLY')).toBe('db.internallater')
+  })
+
+  test('refuses a circle with its path, however it would be closed', async () => {
+    const at = ['-e', 'round']
+    await ada.must(
+      'secrets',
+      'set',
+      'FIRST=1',
+      'SECOND=${FIRST}',
+      'THIRD=${SECOND}',
+      ...at,
+      '--references',
+    )
+    ada.write('round.json', JSON.stringify({ FIRST: '${THIRD}' }))
+    const path = 'FIRST refers to THIRD refers to SECOND refers to FIRST: that is a circle'
+    for (const args of [
+      ['secrets', 'set', 'FIRST=${THIRD}', '--references', ...at],
+      ['secrets', 'set', 'FIRST=${THIRD}', '--references', '--mine', ...at],
+      ['secrets', 'push', 'round.json', '--references', '--yes', ...at],
+      ['secrets', 'push', 'round.json', '--references', '--dry-run', ...at],
+    ]) {
+      const { code, out, err } = await ada.run([...args, '--json'])
+      const { error } = JSON.parse(err.trim().split('\n').at(-1) ?? '')
+      expect([code, out, error.code]).toEqual([1, '', 'unresolved_reference'])
+      expect(error.message).toBe(`${path}\nnothing was stored`)
+    }
+    const itself = await ada.run(['secrets', 'set', 'SELF=${SELF}', '--references', ...at])
+    expect(itself.err).toContain('SELF refers to SELF: that is a circle')
+    expect(await ada.must('secrets', 'get', 'THIRD', ...at)).toBe('1')
+    await ada.must('secrets', 'set', 'LOOP=${THIRD}', ...at)
+    await ada.must('secrets', 'set', 'FIRST=${LOOP}', ...at)
+    const late = await ada.run(['policy', 'set', 'FIRST', '--references', ...at])
+    expect(late.code).toBe(0)
+    const closed = await ada.run(['policy', 'set', 'LOOP', '--references', ...at])
+    expect([closed.code, closed.err]).toEqual([1, expect.stringContaining('that is a circle')])
   })
 
   test('keeps its references when it gets another value that has some, and loses them with the last', async () => {
@@ -188,9 +254,10 @@ describe('what is stored', () => {
 
 test('a copy has the references of its own environment, and says which are not there', async () => {
   await ada.must('secrets', 'set', 'HOST=db.copy', '-e', 'copied')
-  expect(await ada.run(['secrets', 'copy', 'URL', 'LIKE', '--to', 'copied'])).toMatchObject({
+  const copy = ['secrets', 'copy', 'URL', 'LIKE', '--to', 'copied', '--yes']
+  expect(await ada.run(copy)).toMatchObject({
     code: 0,
-    err: 'URL refers to PASSWORD: not in payments/copied yet\n',
+    err: 'URL refers to PASSWORD, not in payments/copied\n',
   })
   await ada.must('secrets', 'set', 'PASSWORD=other', '-e', 'copied')
   expect(await ada.must('secrets', 'get', 'URL', '-e', 'copied')).toBe(

@@ -1,18 +1,25 @@
 // tier: quick
 /** Every command refuses bad input before it asks or sends anything, and names roles where a role does not permit it. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { readdirSync } from 'node:fs'
 import { forms } from '../../src/cli/arguments.ts'
 import { groups, topLevel } from '../../src/cli/catalogue/index.ts'
+import { globalOptions } from '../../src/cli/catalogue/options.ts'
 import { startTestApp, type TestApp, UNLIMITED } from '../support/app.ts'
 import { openTerminal, type Terminal } from './person.ts'
 import { signedAccount, signedWorkspace } from './signed_person.ts'
 
 /** Words whose arguments are names of what is there, or free text: their command looks them up. */
 const FREE = [
-  ...['account', 'agent', 'command', 'description', 'environment', 'fields', 'folder', 'from'],
-  ...['ids', 'invitation', 'key', 'keys', 'label', 'name', 'pairs', 'path', 'project', 'record'],
-  ...['setting', 'shell', 'text', 'to', 'token', 'tool', 'url', 'value', 'version', 'workspace'],
+  ...['account', 'command', 'description', 'fields', 'folder', 'ids', 'invitation', 'label'],
+  ...['pairs', 'record', 'setting', 'shell', 'text', 'token', 'tool', 'url', 'value'],
+  'version',
 ]
+
+const ENVIRONMENTS = ['Prod Env!', 'Production', '1st', '', 'x'.repeat(33)]
+const SECRETS = ['stripe-key', '1KEY', 'A B', '', '__proto__', 'x'.repeat(129)]
+const PROJECTS = ['My Shop', 'Shop', 'x', '', 'secrets']
+const TITLES = ['', ' ', 'a\u202eb', 'x'.repeat(101)]
 
 const BAD: Record<string, string[]> = {
   email: ['notanemail', 'jürgen@example.com', 'a@', ''],
@@ -20,21 +27,55 @@ const BAD: Record<string, string[]> = {
   member: ['notanemail', 'jürgen@example.com', '0190c3a5'],
   role: ['administrator', 'Owner'],
   domains: ['https://api.stripe.com/v1', '10.0.0.1', 'a b'],
+  environment: ENVIRONMENTS,
+  from: ENVIRONMENTS,
+  to: ENVIRONMENTS,
+  project: PROJECTS,
+  key: SECRETS,
+  keys: SECRETS,
+  secret: [...SECRETS, 'A,b-c'],
+  workspace: TITLES,
+  agent: TITLES,
+  path: [''],
+  place: ['shared', 'shared/Production', 'My Shop/production', 'a/b/c'],
 }
-const GOOD: Record<string, string> = { member: 'ada@example.com', email: 'ada@example.com' }
+const GOOD: Record<string, string> = {
+  member: 'ada@example.com',
+  email: 'ada@example.com',
+  emails: 'ada@example.com',
+  environment: 'staging',
+  from: 'staging',
+  to: 'production',
+  project: 'shop',
+  key: 'KEY',
+  keys: 'KEY',
+  name: 'shop',
+  role: 'member',
+  domains: 'api.example.com',
+}
 
 const commands = [
   ...topLevel.map((spec) => ({ path: [] as string[], spec })),
   ...groups.flatMap(({ name, commands }) => commands.map((spec) => ({ path: [name], spec }))),
-].map(({ path, spec: { usage } }) => {
+].map(({ path, spec: { usage, names, options } }) => {
   const [name = '', ...words] = usage.split(' ')
-  return { path: [...path, name], words: words.map((word) => word.replace(/[^a-z]/g, '')) }
+  return {
+    path: [...path, name],
+    words: words.map((word) => word.replace(/[^a-z]/g, '')),
+    names,
+    options: options.map(([flags]) => flags),
+  }
 })
 
 test('every argument has a form, or is the name of something', () => {
   const words = new Set(commands.flatMap(({ words }) => words))
+  words.delete('name')
   const unknown = [...words].filter((word) => !(word in forms) && !FREE.includes(word))
   expect(unknown).toEqual([])
+  const unnamed = commands.filter(
+    ({ words, names }) => words.includes('name') !== (names !== undefined),
+  )
+  expect(unnamed).toEqual([])
   expect(Object.keys(BAD).sort()).toEqual(Object.keys(forms).sort())
 })
 
@@ -49,19 +90,94 @@ describe('bad input', () => {
   })
   afterAll(() => nobody.remove())
 
-  const cases = commands.flatMap(({ path, words }) =>
-    words.flatMap((word, at) =>
-      (BAD[word] ?? []).map((bad) => {
-        const args = words.map((other, index) => (index === at ? bad : (GOOD[other] ?? 'x')))
-        return [...path, ...args]
-      }),
-    ),
+  const good = (words: readonly string[]) => words.map((word) => GOOD[word] ?? 'x')
+  const ofArguments = commands.flatMap(({ path, words, names }) =>
+    words.flatMap((word, at) => {
+      const naming = word === 'name' ? names : undefined
+      return (BAD[naming ?? word] ?? []).map((text) => [...path, ...good(words).with(at, text)])
+    }),
   )
+  const ofOptions = [
+    ...commands,
+    { path: ['secrets', 'list'], words: [], options: globalOptions.map(([flags]) => flags) },
+  ].flatMap(({ path, words, options }) =>
+    options.flatMap((flags) => {
+      const { 1: flag = '', 2: word = '' } = /(--[a-z-]+) <([a-z]+)/.exec(flags) ?? []
+      return (BAD[word] ?? []).map((text) => [...path, `${flag}=${text}`, ...good(words)])
+    }),
+  )
+  const cases = [...ofArguments, ...ofOptions]
   for (const args of cases)
     test(`cloakroom ${args.join(' ')} is refused before anything is asked`, async () => {
-      const { code, err } = await nobody.run([...args, '--json'])
+      const { code, err } = await nobody.run(['--json', ...args])
       expect([code, JSON.parse(err).error.code]).toEqual([2, 'usage'])
     })
+})
+
+describe('a path that is -', () => {
+  const takesPath = commands.flatMap(({ path, words, options }) => [
+    ...(words.includes('path') ? [[...path, '-']] : []),
+    ...options.flatMap((flags) => {
+      const { 1: flag } = /(--[a-z-]+) <path/.exec(flags) ?? []
+      return flag ? [[...path, `${flag}=-`, ...words.map((word) => GOOD[word] ?? 'x')]] : []
+    }),
+  ])
+  /** Standard input or output; test/cli/pull.test.ts reads the output. */
+  const STREAMS = ['inject --in-file=-', 'inject --out-file=-', 'secrets pull -', 'secrets push -']
+
+  test('is standard input or output, or refused with the way to name such a file', async () => {
+    const nobody = await openTerminal({
+      controlPlane: 'http://127.0.0.1:9',
+      resolver: 'http://127.0.0.1:9',
+    })
+    const taken: string[] = []
+    for (const args of [...takesPath, ['--ca-file=-', 'secrets', 'list']]) {
+      const { err } = await nobody.run(args, { stdin: 'A=1\n' })
+      if (err.includes('- is no file here.\n→ name a file; one that is called - is ./-\n')) continue
+      taken.push(args.join(' '))
+    }
+    expect(taken.sort()).toEqual([...STREAMS, 'secrets set --from-file=- x'].sort())
+    expect(readdirSync(nobody.cwd)).toEqual([])
+    nobody.remove()
+  })
+})
+
+test('a name that cannot exist is refused with a near one, also from a variable and a file', async () => {
+  const nobody = await openTerminal({
+    controlPlane: 'http://127.0.0.1:9',
+    resolver: 'http://127.0.0.1:9',
+  })
+  const cases: [args: string[], env: Record<string, string>, says: string, meant: string][] = [
+    [
+      ['env', 'use', 'Prod Env!'],
+      {},
+      '"Prod Env!" cannot be the name of an environment.',
+      'prod-env',
+    ],
+    [['run', '-e', 'Production', '--', 'true'], {}, '"Production" cannot', 'production'],
+    [['secrets', 'list', '-e', 'PROD'], {}, '"PROD" cannot', 'production'],
+    [
+      ['secrets', 'get', 'stripe-key'],
+      {},
+      '"stripe-key" cannot be the name of a secret.',
+      'stripe_key',
+    ],
+    [['project', 'create', 'My Shop'], {}, '"My Shop" cannot be the name of a project.', 'my-shop'],
+    [['config', 'environment', 'Staging'], {}, '"Staging" cannot', 'staging'],
+    [
+      ['secrets', 'list'],
+      { SERVICE_ENVIRONMENT: 'Staging' },
+      'SERVICE_ENVIRONMENT: "Staging"',
+      'staging',
+    ],
+  ]
+  for (const [args, env, says, meant] of cases) {
+    const { code, out, err } = await nobody.run(args, { env })
+    expect([code, out, err]).toEqual([2, '', expect.stringContaining(says)])
+    expect(err).toContain(`did you mean ${meant}?`)
+  }
+  expect(readdirSync(nobody.cwd)).toEqual([])
+  nobody.remove()
 })
 
 describe('a role that does not permit it', () => {

@@ -31,7 +31,9 @@ test('nothing of a file is stored when a part of it cannot be', async () => {
   const many = Array.from({ length: 600 }, (_, index) => [`KEY_${index}`, 'x'])
   const long = [...many, ['LONG', 'x'.repeat(200_000)]]
   const entries = JSON.stringify(Object.fromEntries(long))
-  expect(await refused('long.json', entries)).toContain('LONG is empty or too long to be stored')
+  expect(await refused('long.json', entries)).toContain(
+    'long.json, line 1: LONG has 200,000 bytes; the limit is 98,271',
+  )
   const names = JSON.stringify(Object.fromEntries([...many, ['NO-NAME', 'x']]))
   expect(await refused('names.json', names)).toContain('NO-NAME cannot be the name of a secret')
   const latin = Buffer.from('A=1\nB=caf\u00e9\n', 'latin1')

@@ -130,13 +130,33 @@ test('set keeps a policy that it is not told about, and takes it away when told'
   expect(await ada.must('secrets', 'get', 'KEY', ...at)).toBe('one')
 })
 
-test('set says when it made an environment, whose name may be mistyped', async () => {
-  const first = await ada.run(['secrets', 'set', 'A=one', '-e', 'prodution'])
+test('set refuses to create an environment with a name near to another, and reports one that it creates', async () => {
+  ada.write('near.env', 'A=one\n')
+  await ada.must('secrets', 'set', 'NEAR=one')
+  for (const [typed, meant] of [
+    ['prodution', 'production'],
+    ['prod', 'production'],
+    ['devlopment', 'development'],
+  ] as const)
+    for (const args of [
+      ['set', 'A=one', '-e', typed],
+      ['push', 'near.env', '-e', typed],
+      ['copy', 'NEAR', '--to', typed],
+    ])
+      expect(await ada.run(['secrets', ...args])).toEqual({
+        code: 4,
+        out: '',
+        err: `cloakroom: payments has no environment ${typed}; nothing was stored\n→ did you mean ${meant}? If not, run: cloakroom env create ${typed} (or pass --yes)\n`,
+      })
+  expect(await ada.json('env', 'list')).not.toMatchObject({ environments: { prodution: {} } })
+  const first = await ada.run(['secrets', 'set', 'A=one', '-e', 'review'])
   expect(first).toEqual({
     code: 0,
-    out: 'payments/prodution: 1 created, 0 updated.\n',
-    err: 'prodution is a new environment of payments\n',
+    out: 'payments/review: 1 created, 0 updated.\n',
+    err: 'review is a new environment of payments\n',
   })
+  const confirmed = await ada.run(['secrets', 'set', 'A=one', '-e', 'prodution', '--yes'])
+  expect(confirmed.err).toBe('prodution is a new environment of payments\n')
   for (const args of [
     ['A=two', '-e', 'prodution'],
     ['A=one', '-e', 'staging'],

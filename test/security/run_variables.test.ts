@@ -25,7 +25,9 @@ beforeAll(async () => {
   await ada.must('init', 'payments')
   ada.write('taken.sh', 'touch taken\n')
   const script = join(ada.cwd, 'taken.sh')
-  await ada.must('secrets', 'set', `BASH_ENV=${script}`, 'NODE_OPTIONS=--no-warnings', 'MODE=live')
+  const allowed = ['--allow-env', 'BASH_ENV', '--allow-env', 'NODE_OPTIONS']
+  const pairs = [`BASH_ENV=${script}`, 'NODE_OPTIONS=--no-warnings', 'MODE=live']
+  await ada.must('secrets', 'set', ...pairs, ...allowed)
   const issued = await ada.json('workload-token', 'issue', 'ci')
   token = (issued as { token: string }).token
 })

@@ -22,6 +22,7 @@ export const agentGroups: readonly Group[] = [
     commands: [
       command({
         usage: 'create <name>',
+        names: 'agent',
         about: 'register an agent with a token for the chosen project and environment',
         examples: [
           'agent create deploy-bot --save',

@@ -1,5 +1,5 @@
 /** Options that narrow a token to hosts and secrets. */
 export const narrowingOptions = [
   ['--host <domain...>', 'limit the token to these hosts, such as api.anthropic.com'],
-  ['--secret <name...>', 'limit the token to these secrets'],
+  ['--secret <secret...>', 'limit the token to these secrets'],
 ] as const

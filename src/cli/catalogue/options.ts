@@ -20,13 +20,19 @@ export const globalOptions = [
   ['--debug', 'print stack traces of errors'],
 ] as const
 
-const yes = ['-y, --yes', 'do not ask'] as const
-const allowEmpty = ['--allow-empty', 'go on although only other environments have secrets'] as const
+export const yes = ['-y, --yes', 'do not ask'] as const
+export const allowEmpty = [
+  '--allow-empty',
+  'go on although only other environments have secrets',
+] as const
 const acceptChanged = [
   '--accept-changed-keys',
   'accept public keys that differ from those seen before',
 ] as const
-const token = ['--token <token>', 'token of an agent or workload (SERVICE_TOKEN, …_FILE)'] as const
+export const token = [
+  '--token <token>',
+  'token of an agent or workload (SERVICE_TOKEN, …_FILE)',
+] as const
 
 const passwordStdin = ['--password-stdin', 'read the password from standard input'] as const
 export const passwordOptions = [passwordStdin] as const
@@ -64,26 +70,11 @@ export const sensitivityOptions = [
   ['--sensitive', 'store secrets, whatever the values look like'],
   ['--plain', 'store settings, which are neither masked nor guarded'],
 ] as const
-const references = [
+export const references = [
   '--references',
   'have ${NAME} in values stand for other secrets of the environment; $${NAME} is text',
 ] as const
 const noMine = ['--no-mine', 'leave out your own values, which secrets set --mine keeps'] as const
-export const setOptions = [
-  ['--mine', 'for you on this machine only: nothing is uploaded'],
-  [
-    '--from-file <path>',
-    'dotenv, JSON, YAML, or an export of Doppler or Infisical; - for standard input',
-  ],
-  ['--stdin', 'read the value of a single NAME from standard input'],
-  [
-    '--policy <json>',
-    'narrow where the values may go; without it policies stay, null removes them',
-  ],
-  references,
-  ...sensitivityOptions,
-  yes,
-] as const
 /** The fields of a policy; a list may be given several times, and all but paths and templates with commas. */
 export const policyFieldOptions = [
   [
@@ -102,8 +93,8 @@ export const policyFieldOptions = [
   ['--description <text>', "what it is for, which agents are shown: 'test account'"],
   references,
 ] as const
-export const policySetOptions = [...policyFieldOptions, ...sensitivityOptions] as const
-const dryRun = ['--dry-run', 'show by name what would change, and change nothing'] as const
+export const policySetOptions = [...policyFieldOptions, ...sensitivityOptions, yes] as const
+export const dryRun = ['--dry-run', 'show by name what would change, and change nothing'] as const
 const copying = [
   ['--to-project <project>', 'another project of the workspace'],
   dryRun,
@@ -121,19 +112,12 @@ export const copyEnvironmentOptions = [
   yes,
 ] as const
 export const undeleteOptions = [['--all', 'all that were deleted from the environment']] as const
-export const pushOptions = [
-  dryRun,
-  ['--prune', 'delete what the environment has and the file has not; asks'],
-  references,
-  ...sensitivityOptions,
-  yes,
-] as const
 export const removeOptions = [['--mine', 'only your own values on this machine'], yes] as const
 export const rollBackOptions = [yes] as const
 export const diffOptions = [['--exit-code', 'exit with 1 where something differs']] as const
 /** Of commands that work with a token in place of a session. */
 export const tokenOption = [token] as const
-const raw = [
+export const raw = [
   '--raw',
   'values as they are stored, with references instead of what they stand for',
 ] as const
@@ -142,17 +126,6 @@ export const getOptions = [
   raw,
   noMine,
   ['--version <version>', 'an earlier value, by the number that history shows'],
-] as const
-export const pullOptions = [
-  token,
-  raw,
-  [
-    '--format <format>',
-    "dotenv, json, yaml or shell; unless given what the file's name ends in, else dotenv",
-  ],
-  ['-f, --force', 'replace a file that is there and has other content'],
-  yes,
-  allowEmpty,
 ] as const
 
 const savedToken = [

@@ -5,14 +5,12 @@ import {
   diffOptions,
   getOptions,
   policySetOptions,
-  pullOptions,
-  pushOptions,
   removeOptions,
   rollBackOptions,
-  setOptions,
   tokenOption,
   undeleteOptions,
 } from './options.ts'
+import { pullOptions, pushOptions, setOptions } from './storing.ts'
 
 const secrets = () => import('../commands/secrets/secrets.ts')
 const removal = () => import('../commands/secrets/remove.ts')
@@ -67,6 +65,7 @@ export const secretGroups: readonly Group[] = [
       }),
       command({
         usage: 'undelete [name...]',
+        names: 'secret',
         about: 'restore secrets that were deleted in the last 7 days; without names, list them',
         examples: [
           'secrets undelete',
@@ -88,7 +87,7 @@ export const secretGroups: readonly Group[] = [
       }),
       command({
         usage: 'pull [path]',
-        about: 'print every value, or write them to a file that only you may read',
+        about: 'print every value (also with -), or write them to a file that only you may read',
         examples: ['secrets pull', 'secrets pull .env', 'secrets pull config.json --force'],
         options: pullOptions,
         action: async () => (await import('../commands/secrets/pull.ts')).pull,

@@ -30,6 +30,7 @@ export const teamGroups: readonly Group[] = [
       }),
       command({
         usage: 'create <name>',
+        names: 'workspace',
         about: 'create a shared workspace; its key is made here',
         examples: ['workspace create acme'],
         action: async () => (await workspaces()).create,
@@ -42,6 +43,7 @@ export const teamGroups: readonly Group[] = [
       }),
       command({
         usage: 'rename <workspace> <name>',
+        names: 'workspace',
         about: 'rename a workspace',
         examples: ['workspace rename acme "Acme Payments"'],
         action: async () => (await workspaces()).rename,
@@ -145,6 +147,7 @@ export const teamGroups: readonly Group[] = [
       }),
       command({
         usage: 'create <name>',
+        names: 'project',
         about: 'create a project',
         examples: ['project create payments'],
         action: async () => (await projects()).createOne,
@@ -157,6 +160,7 @@ export const teamGroups: readonly Group[] = [
       }),
       command({
         usage: 'rename <project> <name>',
+        names: 'project',
         about: 'rename a project, in the project file of this directory too',
         examples: ['project rename payments billing'],
         action: async () => (await projects()).rename,
@@ -176,6 +180,7 @@ export const teamGroups: readonly Group[] = [
       }),
       command({
         usage: 'restore <name>',
+        names: 'project',
         about: 'restore a project that was deleted in the last 7 days, if no rekey came after it',
         examples: ['project restore payments'],
         action: async () => (await projects()).restore,
@@ -201,6 +206,7 @@ export const teamGroups: readonly Group[] = [
       }),
       command({
         usage: 'create <name>',
+        names: 'environment',
         about: 'make an environment before anything is stored in it',
         examples: ['env create preview'],
         action: async () => (await environments()).create,

@@ -15,7 +15,8 @@ import { tokenInstead } from '../token_work.ts'
 const MAX_TEMPLATE = 4_194_304
 
 export const inject: Action<typeof injectOptions> = async (context, _, options) => {
-  const { inFile = '-', outFile, from = [], force } = options
+  const { inFile = '-', from = [], force } = options
+  const outFile = options.outFile === '-' ? undefined : options.outFile
   const token = tokenInstead(context, options)
   const named = from.map(placeNamed)
   const template = readTemplate(context.host, inFile, outFile)

@@ -39,7 +39,7 @@ export const set: Action<typeof policySetOptions> = async (context, [key = ''], 
   return change(context, key, async ({ policy, value }, scope) => {
     const candidate = { key, value, policy: withFields(policy, options) }
     const entries = classified(context, [{ ...candidate, policyIs: 'decided' }], choice)
-    const [entry] = await marked(context, scope, entries, options.references)
+    const [entry] = await marked(context, scope, entries, options)
     return entry?.policy ?? null
   })
 }

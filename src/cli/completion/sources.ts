@@ -7,6 +7,7 @@ import { roles } from '../../platform/grant.ts'
 import { policyLocations } from '../../platform/policy.ts'
 import { outboundMethods } from '../../resolver/contract.ts'
 import { toolNames } from '../agent_setup/tools.ts'
+import { dialectNames } from '../files/dialects/index.ts'
 import { exportFormats } from '../files/formats.ts'
 import { policyFields } from '../policies/fields.ts'
 import { settingNames } from '../settings.ts'
@@ -40,6 +41,7 @@ export const sources: Readonly<Record<string, Source>> = {
   member: { names: 'members' },
   role: { words: roles },
   format: { words: exportFormats },
+  dialect: { words: dialectNames },
   method: { words: outboundMethods },
   capabilities: { words: [...capabilities, 'use,read'] },
   location: { words: policyLocations },

@@ -26,3 +26,17 @@ export async function confirmed(
   const asked = typeof question === 'string' ? question : await question()
   if (!(await askConfirmation(host, asked))) throw new CliError('not_confirmed', 'nothing was done')
 }
+
+/** Asks a person where there is a terminal. @throws `refusal` where nobody can be asked; CliError for another answer than yes */
+export async function confirmedOr(
+  host: Host,
+  yes: boolean,
+  question: string,
+  refusal: CliError,
+): Promise<void> {
+  if (yes) return
+  const { askConfirmation, hasTerminal } = await import('./prompts.ts')
+  if (!hasTerminal(host)) throw refusal
+  if (!(await askConfirmation(host, question)))
+    throw new CliError('not_confirmed', 'nothing was done')
+}

@@ -1,5 +1,5 @@
 /** References of values (protocol 3.5) where people read and store them: they say which value has some. */
-import { readNamed, readSecrets } from '../../client/environment.ts'
+import { readNamed } from '../../client/environment.ts'
 import { fittingMark } from '../../client/secrets/final_policy.ts'
 import {
   isMarked,
@@ -12,6 +12,7 @@ import type { Context } from '../context.ts'
 import type { Values } from '../files/formats.ts'
 import { environmentOf, type ProjectScope } from '../scope.ts'
 import { CliError } from '../terminal/cli_error.ts'
+import { checkReferences } from './reference_faults.ts'
 import { type Entry, openedSecrets } from './sealing.ts'
 
 /** Values as they are stored, or as programs get them. */
@@ -75,7 +76,13 @@ export async function asStored(
   }
 }
 
-type Known = ReadonlyMap<string, { value: string }>
+type Marking = {
+  references: boolean | undefined
+  /** Whether a reference to what is not there is confirmed. */
+  yes: boolean | undefined
+  own?: ReadonlyMap<string, Opened>
+  known?: ReadonlyMap<string, { value: string }>
+}
 
 /**
  * The entries with their final marks: a value that has one keeps it while it holds a reference, others get it
@@ -84,12 +91,12 @@ type Known = ReadonlyMap<string, { value: string }>
  * @throws CliError
  */
 export async function marked(
-  { output }: Context,
+  context: Context,
   scope: ProjectScope,
   entries: readonly Entry[],
-  references: boolean | undefined,
-  known: Known = new Map(),
+  { references, yes, own = new Map(), known = new Map() }: Marking,
 ): Promise<Entry[]> {
+  const { output } = context
   const final = entries.map((entry): Entry => {
     const { value, policy } = entry
     if (!value.includes('${')) return fittingMark(entry)
@@ -101,52 +108,9 @@ export async function marked(
   }
   const ended = entries.filter(({ policy }, at) => isMarked(policy) && !isMarked(final[at]?.policy))
   if (ended.length > 0) output.warn(`no longer with references: ${keysOf(ended).join(', ')}`)
-  await tellReferences(
-    output,
-    scope,
-    final.filter(({ key, value }) => known.get(key)?.value !== value),
-  )
+  const changed = final.filter(({ key, value }) => known.get(key)?.value !== value)
+  await checkReferences(context, scope, changed, { yes, own })
   return final
-}
-
-/**
- * Of what is referred to, what is not there yet, nor `coming` with it; of what is text, what could be meant as a
- * reference.
- */
-export async function tellReferences(
-  output: Context['output'],
-  scope: ProjectScope,
-  entries: readonly Entry[],
-  coming: readonly { key: string }[] = entries,
-): Promise<void> {
-  const named = entries.map((entry) => ({ ...entry, names: namesIn(entry) }))
-  if (named.every(({ names }) => names.length === 0)) return
-  const { project, environment } = scope
-  const listed = await readSecrets(environmentOf(scope))
-  const known = new Set([...keysOf(listed), ...keysOf(coming)])
-  for (const { key, policy, names } of named) {
-    const there = names.filter((name) => known.has(name))
-    const missing = names.filter((name) => !known.has(name))
-    if (isMarked(policy) && missing.length > 0) {
-      output.warn(
-        `${key} refers to ${missing.join(', ')}: not in ${project.name}/${environment} yet`,
-      )
-    }
-    if (!isMarked(policy) && there.length > 0) {
-      output.warn(`${key}: \${${there[0]}} is text (--references has it stand for the secret)`)
-    }
-  }
-}
-
-/** Of text that could not be a reference there are none. @throws CliError for a marked value that is malformed */
-function namesIn({ key, value, policy }: Entry): string[] {
-  try {
-    return referencesIn(key, value)
-  } catch (error) {
-    if (!(error instanceof UnresolvedReference)) throw error
-    if (!isMarked(policy)) return []
-    throw new CliError('usage', error.message, 'nothing was stored')
-  }
 }
 
 function keysOf(entries: readonly { key: string }[]): string[] {

@@ -16,7 +16,7 @@ export async function upload(
     return await client.upload(environmentOf(scope), entries, mayCreate)
   } catch (error) {
     if (!(error instanceof client.Unstorable)) throw error
-    throw new CliError('usage', error.message, 'nothing was stored')
+    throw new CliError('value_too_large', error.message.split('\n'), 'nothing was stored')
   }
 }
 

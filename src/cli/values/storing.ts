@@ -4,19 +4,23 @@
  */
 import { ApiError } from '../../client/http/api.ts'
 import { deleteStored, provenValues, storedValues, Unproven } from '../../client/secrets/stored.ts'
+import { USUAL_ENVIRONMENTS } from '../arguments.ts'
 import type { confirmOptions } from '../catalogue/options.ts'
 import type { OptionValues } from '../command.ts'
 import type { Context } from '../context.ts'
+import { nearNames } from '../named.ts'
 import { environmentOf, type ProjectScope } from '../scope.ts'
-import { onlyElsewhere, onSecret } from '../suggestions.ts'
+import { environmentsOf, onlyElsewhere, onSecret } from '../suggestions.ts'
 import { CliError } from '../terminal/cli_error.ts'
 import { confirmed } from '../terminal/confirmed.ts'
 import { type Entry, upload } from './sealing.ts'
 
-/** Environments that every project is shown with. */
-const USUAL = new Set(['development', 'staging', 'production'])
+const USUAL = new Set<string>(USUAL_ENVIRONMENTS)
 
-/** Asks before the first value goes into an environment of an unusual name, where there is someone to ask. */
+/**
+ * Asks before the first value goes into an environment of an unusual name. Without a terminal, a name near to another
+ * environment's is refused: a script's typing mistake must not create one.
+ */
 export async function store(
   context: Context,
   scope: ProjectScope,
@@ -25,20 +29,40 @@ export async function store(
 ) {
   const { environment, project } = scope
   const isUsual = USUAL.has(environment)
-  const asks = !isUsual && !options.yes && context.host.streams.stdin.isTTY === true
+  const isAsked = !options.yes && context.host.streams.stdin.isTTY === true
+  const isChecked = !isUsual && !options.yes
   const send = (mayCreate: boolean) =>
     context.output.during('encrypting and uploading', upload(scope, entries, mayCreate))
-  const counts = await send(!asks).catch(async (error) => {
-    if (!asks || !(error instanceof ApiError) || error.status !== 404) throw error
-    const elsewhere = await onlyElsewhere(scope)
-    if (elsewhere !== null)
-      await confirmed(context.host, options, `${elsewhere}. Make ${environment}?`)
+  const counts = await send(!isChecked).catch(async (error) => {
+    if (!isChecked || !(error instanceof ApiError) || error.status !== 404) throw error
+    await confirmNewEnvironment(context, scope, options)
     return send(true)
   })
-  if (counts.isNewEnvironment && !isUsual && !asks) {
+  if (counts.isNewEnvironment && !isUsual && !isAsked) {
     context.output.warn(`${environment} is a new environment of ${project.name}`)
   }
   return counts
+}
+
+/** @throws CliError where nobody confirms it */
+async function confirmNewEnvironment(
+  { host }: Context,
+  scope: ProjectScope,
+  options: OptionValues<typeof confirmOptions>,
+): Promise<void> {
+  const { environment, project } = scope
+  if (host.streams.stdin.isTTY === true) {
+    const elsewhere = await onlyElsewhere(scope)
+    if (elsewhere === null) return
+    return confirmed(host, options, `${elsewhere}. Make ${environment}?`)
+  }
+  const [near] = nearNames(environment, await environmentsOf(scope))
+  if (near === undefined) return
+  throw new CliError(
+    'not_found',
+    `${project.name} has no environment ${environment}; nothing was stored`,
+    `did you mean ${near}? If not, run: cloakroom env create ${environment} (or pass --yes)`,
+  )
 }
 
 /** @throws CliError for one that is not there */

@@ -6,6 +6,7 @@
  * One exception: `$` in single quotes is text, as for shells, dotenv and compose. Bun replaces it.
  */
 import { secretKey } from '../../features/secrets/contract.ts'
+import { lineNumbers } from './line_numbers.ts'
 
 export type Problem = { line: number; reason: string }
 
@@ -28,6 +29,8 @@ const ODD_EDGE = /^[\s\x85]|[\s\x85]$/
 
 export type Dotenv = {
   values: Map<string, string>
+  /** Where each value is. */
+  lines: Map<string, number>
   problems: Problem[]
   /** Names that stand there with another value before: all of those programs take the last. */
   replaced: Set<string>
@@ -35,23 +38,25 @@ export type Dotenv = {
 
 /** All values, or all problems: with a problem there are no values. */
 export function parseDotenv(text: string): Dotenv {
-  const found: [name: string, value: string][] = []
+  const found: [name: string, value: string, line: number][] = []
   const problems: Problem[] = []
+  const lineOf = lineNumbers(text)
   for (let at = 0; at < text.length; ) {
     const blank = match(LINE_END, text, at)
     const statement = blank ? null : scanStatement(text, at)
     if (statement && 'reason' in statement) {
-      problems.push({ line: lineOf(text, at), reason: statement.reason })
-    } else if (statement) found.push([statement.name, statement.value])
+      problems.push({ line: lineOf(at), reason: statement.reason })
+    } else if (statement) found.push([statement.name, statement.value, lineOf(at)])
     at = statement?.end ?? at + (blank?.[0].length ?? 0)
   }
   const stray = /\r(?!\n)|\0/.exec(text)
-  if (stray)
-    problems.push({ line: lineOf(text, stray.index), reason: 'there is a control character' })
+  if (stray) problems.push({ line: lineOf(stray.index), reason: 'there is a control character' })
   problems.sort((one, other) => one.line - other.line)
-  const values = new Map(problems.length > 0 ? [] : found)
+  const good = problems.length > 0 ? [] : found
+  const values = new Map(good.map(([name, value]) => [name, value]))
+  const lines = new Map(good.map(([name, , line]) => [name, line]))
   const other = found.filter(([name, value]) => values.get(name) !== value)
-  return { values, problems, replaced: new Set(other.map(([name]) => name)) }
+  return { values, lines, problems, replaced: new Set(other.map(([name]) => name)) }
 }
 
 /** Returns a value as the programs above read it back; `null` if they disagree about every way to write it. */
@@ -129,8 +134,4 @@ function match(pattern: RegExp, text: string, at: number): RegExpExecArray | nul
 function nextLine(text: string, at: number): number {
   const end = text.indexOf('\n', at)
   return end < 0 ? text.length : end + 1
-}
-
-function lineOf(text: string, at: number): number {
-  return text.slice(0, at).split('\n').length
 }

@@ -26,7 +26,7 @@ import {
 
 export { listDeletedSecrets, restoreSecretsEndpoint } from './deleted_contract.ts'
 /** For who deletes an environment; and for clients. */
-export { manifestOnly, sealedValue, secretKey } from './shapes.ts'
+export { MAX_SEALED_BYTES, manifestOnly, secretKey } from './shapes.ts'
 
 const BODY_LIMIT = 4_194_304
 

@@ -13,7 +13,7 @@ import { SECRET_NAME } from '../../platform/secret_name.ts'
 
 export const MAX_ENTRIES = 500
 /** Decoded; a value of 64 KiB fits in every sealing that we know of. */
-const MAX_VALUE_BYTES = 98_304
+export const MAX_SEALED_BYTES = 98_304
 const RESERVED = new Set(['__proto__', 'constructor', 'prototype'])
 
 /** The name of a secret. */
@@ -27,7 +27,7 @@ export const secretKey = z
   .meta({ examples: ['STRIPE_API_KEY'] })
 
 /** A client's ciphertext. The server reads nothing of it but the epoch, where there is one. */
-export const sealedValue = base64(MAX_VALUE_BYTES, 1).meta({
+export const sealedValue = base64(MAX_SEALED_BYTES, 1).meta({
   examples: [exampleOfForm.sealedValue],
 })
 

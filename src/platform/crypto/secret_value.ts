@@ -31,7 +31,8 @@ export type SealedSecret = SecretPlace & {
 const VERSION = 1
 export const MAX_EPOCH = 65_535
 const HEADER_BYTES = 1 + 4
-const OVERHEAD_BYTES = HEADER_BYTES + NONCE_BYTES + TAG_BYTES
+/** Bytes that sealing adds to a value. */
+export const OVERHEAD_BYTES = HEADER_BYTES + NONCE_BYTES + TAG_BYTES
 
 /**
  * SHA-256 of the policy in JCS (RFC 8785); a missing policy is `null`. Throws for what JCS cannot

@@ -20,7 +20,7 @@ import { absence, demandEnvironment } from '../../suggestions.ts'
 import { CliError } from '../../terminal/cli_error.ts'
 import { counted } from '../../terminal/confirmed.ts'
 import { namesOf, showChanges } from '../../values/changes.ts'
-import { tellReferences } from '../../values/references.ts'
+import { checkReferences } from '../../values/reference_faults.ts'
 import { type Entry, opened } from '../../values/sealing.ts'
 import { store, storedSecrets, unproven } from '../../values/storing.ts'
 
@@ -79,7 +79,7 @@ async function copyTo(
   }
   const changed = changedOf(compared)
   const withReferences = changed.filter(({ policy }) => isMarked(policy))
-  await tellReferences(context.output, to, withReferences, entries)
+  await checkReferences(context, to, withReferences, { yes: options.yes, coming: entries })
   const { created, updated } = await store(context, to, changed, options)
   const same = namesOf(compared, 'same').length
   const sentence = `${place}: ${counted(created, 'secret')} copied, ${updated} overwritten, ${same} there already.`

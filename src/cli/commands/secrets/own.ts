@@ -1,5 +1,5 @@
 /** `secrets set --mine` and `delete --mine`: values of the person's own, which no server is sent. */
-import type { setOptions } from '../../catalogue/options.ts'
+import type { setOptions } from '../../catalogue/storing.ts'
 import type { OptionValues } from '../../command.ts'
 import type { Context } from '../../context.ts'
 import type { Values } from '../../files/formats.ts'
@@ -8,13 +8,15 @@ import { type ProjectScope, projectScope } from '../../scope.ts'
 import { CliError } from '../../terminal/cli_error.ts'
 import { confirmed } from '../../terminal/confirmed.ts'
 import { marked } from '../../values/references.ts'
+import { confirmUnusual } from '../../values/unusual.ts'
 
 /** @throws CliError for options that only a stored value can have */
 export async function setOwn(
   context: Context,
   values: Values,
-  { policy, sensitive, plain, references }: OptionValues<typeof setOptions>,
+  options: OptionValues<typeof setOptions>,
 ): Promise<undefined> {
+  const { policy, sensitive, plain } = options
   if (policy !== undefined || sensitive || plain) {
     throw new CliError(
       'usage',
@@ -23,7 +25,12 @@ export async function setOwn(
   }
   const scope = await projectScope(context)
   const entries = Object.entries(values).map(([key, value]) => ({ key, value, policy: undefined }))
-  const own = (await marked(context, scope, entries, references)).map(
+  const final = await marked(context, scope, entries, {
+    ...options,
+    own: scope.session.own.of(scope),
+  })
+  await confirmUnusual(context, final, options)
+  const own = final.map(
     ({ key, value, policy }) => [key, { value, references: policy?.references === true }] as const,
   )
   scope.session.own.set(scope, new Map(own))

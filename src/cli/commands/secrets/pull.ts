@@ -1,8 +1,9 @@
 /** `cloakroom secrets pull`: every value of an environment, opened here. */
 import { readSecrets } from '../../../client/environment.ts'
-import type { pullOptions } from '../../catalogue/options.ts'
+import type { pullOptions } from '../../catalogue/storing.ts'
 import type { Action, OptionValues } from '../../command.ts'
 import type { Context } from '../../context.ts'
+import { dialectOf } from '../../files/dialects/index.ts'
 import {
   type ExportFormat,
   exportFormats,
@@ -14,14 +15,16 @@ import { writePrivately } from '../../files/written.ts'
 import { environmentOf, type ProjectScope, projectScope } from '../../scope.ts'
 import { refuseEmpty } from '../../suggestions.ts'
 import { CliError } from '../../terminal/cli_error.ts'
+import { counted } from '../../terminal/confirmed.ts'
 import { tokenInstead, valuesOfToken } from '../../token_work.ts'
 import { type Form, shownValues } from '../../values/references.ts'
 import { openedSecrets } from '../../values/sealing.ts'
 
 /** Every value of the environment, to standard output or a file that only its owner may read. */
-export const pull: Action<typeof pullOptions> = async (context, [path], options) => {
+export const pull: Action<typeof pullOptions> = async (context, [given], options) => {
+  const path = given === '-' ? undefined : given
   const values = await valuesFor(context, options)
-  const text = writeValues(formatOf(context, path, options), values)
+  const text = writeValues(formatOf(context, path, options), values, dialectOf(options))
   if (path === undefined) {
     context.output.raw(text)
     return undefined
@@ -31,8 +34,8 @@ export const pull: Action<typeof pullOptions> = async (context, [path], options)
   const { length: count } = Object.keys(values)
   context.output.done(
     changed
-      ? `${count} secrets written to ${path} (readable by you only).`
-      : `${path} has these ${count} secrets already.`,
+      ? `${counted(count, 'secret')} written to ${path} (readable by you only).`
+      : `${path} has ${counted(count, 'secret')} already, with these values.`,
     { file: path, secrets: count, changed },
   )
   return undefined
@@ -61,9 +64,10 @@ async function valuesFor(
 function formatOf(
   { output }: Context,
   path: string | undefined,
-  { format: given }: OptionValues<typeof pullOptions>,
+  { format: given, dialect }: OptionValues<typeof pullOptions>,
 ): ExportFormat {
   const ofName = path === undefined ? undefined : formatOfName(path)
+  if (dialect !== undefined) return ofDialect(given)
   if (given === undefined)
     return ofName ?? (output.isJson && path === undefined ? 'json' : 'dotenv')
   const format = exportFormats.find((candidate) => candidate === given)
@@ -74,6 +78,16 @@ function formatOf(
     output.warn(`${path} is written as ${format}, though its name ends as that of ${ofName}`)
   }
   return format
+}
+
+/** @throws CliError for another format */
+function ofDialect(format: string | undefined): ExportFormat {
+  if (format === undefined || format === 'dotenv') return 'dotenv'
+  throw new CliError(
+    'usage',
+    `--dialect is of .env files, and --format is ${format}`,
+    'omit one of them',
+  )
 }
 
 async function download(scope: ProjectScope, form: Form): Promise<Values> {

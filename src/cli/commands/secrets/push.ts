@@ -2,8 +2,9 @@
 import { readSecrets } from '../../../client/environment.ts'
 import { changedOf, comparedWith } from '../../../client/secrets/changes.ts'
 import type { Candidate } from '../../../client/secrets/final_policy.ts'
-import type { pushOptions } from '../../catalogue/options.ts'
+import type { pushOptions } from '../../catalogue/storing.ts'
 import type { Action } from '../../command.ts'
+import { dialectOf } from '../../files/dialects/index.ts'
 import { readValuesOf, type Values } from '../../files/formats.ts'
 import { withDefaults } from '../../policies/defaults.ts'
 import { environmentOf, type ProjectScope, projectScope } from '../../scope.ts'
@@ -12,10 +13,14 @@ import { showChanges } from '../../values/changes.ts'
 import { asStored, marked } from '../../values/references.ts'
 import { choiceOf, classified } from '../../values/sensitivity.ts'
 import { deleteSecrets, provenSecrets, reportStored, store } from '../../values/storing.ts'
+import { confirmUnusual } from '../../values/unusual.ts'
 
 /** Policies of what is there stay, but for what `sensitivity.ts` says. */
 export const push: Action<typeof pushOptions> = async (context, [path = '.env'], options) => {
-  const file = readValuesOf(context.host, path, context.output.warn)
+  const file = readValuesOf(context.host, path, {
+    note: context.output.warn,
+    dialect: dialectOf(options),
+  })
   const choice = choiceOf(options)
   const scope = await projectScope(context)
   const known = await provenSecrets(scope, Object.keys(file))
@@ -27,9 +32,10 @@ export const push: Action<typeof pushOptions> = async (context, [path = '.env'],
     const expectedVersion = before.version
     return { key, value, policy: before.policy ?? undefined, policyIs, expectedVersion }
   })
-  const { references } = options
+  const { references, dryRun } = options
+  const yes = options.yes || dryRun
   const sorted = withDefaults(context, classified(context, candidates, choice))
-  const entries = await marked(context, scope, sorted, references, known)
+  const entries = await marked(context, scope, sorted, { references, yes, known })
   const compared = comparedWith(known, entries)
   const gone = options.dryRun || options.prune ? await onlyStored(scope, values) : []
   if (options.dryRun) {
@@ -42,6 +48,8 @@ export const push: Action<typeof pushOptions> = async (context, [path = '.env'],
     )
     return undefined
   }
+  const changed = changedOf(compared)
+  await confirmUnusual(context, changed, options)
   if (gone.length > 0) {
     const { project, environment } = scope
     await confirmed(
@@ -50,7 +58,7 @@ export const push: Action<typeof pushOptions> = async (context, [path = '.env'],
       `Delete ${gone.join(', ')} from ${project.name}/${environment}?`,
     )
   }
-  const counts = await store(context, scope, changedOf(compared), options)
+  const counts = await store(context, scope, changed, options)
   await deleteSecrets(scope, gone)
   reportStored(context, scope, options.prune ? { ...counts, deleted: gone.length } : counts)
   return undefined

@@ -3,9 +3,11 @@ import { readSecrets } from '../../../client/environment.ts'
 import type { Candidate } from '../../../client/secrets/final_policy.ts'
 import { inWords } from '../../../client/secrets/policy_in_words.ts'
 import { isSensitive, type Policy, policy as policySchema } from '../../../platform/policy.ts'
-import type { setOptions, tokenOption } from '../../catalogue/options.ts'
+import type { tokenOption } from '../../catalogue/options.ts'
+import type { setOptions } from '../../catalogue/storing.ts'
 import type { Action, OptionValues } from '../../command.ts'
 import type { Context } from '../../context.ts'
+import { dialectOf, refuseDialect } from '../../files/dialects/index.ts'
 import { checkedValues, readValuesOf, type Values } from '../../files/formats.ts'
 import type { Host } from '../../host.ts'
 import { withDefaults } from '../../policies/defaults.ts'
@@ -17,6 +19,7 @@ import { namesOfToken, tokenInstead } from '../../token_work.ts'
 import { marked } from '../../values/references.ts'
 import { choiceOf, classified } from '../../values/sensitivity.ts'
 import { provenSecrets, reportStored, store } from '../../values/storing.ts'
+import { confirmUnusual } from '../../values/unusual.ts'
 import { setOwn } from './own.ts'
 
 type SetOptions = OptionValues<typeof setOptions>
@@ -41,8 +44,9 @@ export const set: Action<typeof setOptions> = async (context, pairs, options) =>
     context,
     scope,
     withDefaults(context, classified(context, candidates, choice)),
-    options.references,
+    options,
   )
+  await confirmUnusual(context, entries, options)
   reportStored(context, scope, await store(context, scope, entries, options))
   return undefined
 }
@@ -53,10 +57,14 @@ async function valuesOf(
   pairs: string[],
   options: SetOptions,
 ): Promise<Values> {
-  if (options.fromFile !== undefined) return readValuesOf(host, options.fromFile, output.warn)
+  if (options.fromFile !== undefined) {
+    const dialect = dialectOf(options)
+    return readValuesOf(host, options.fromFile, { note: output.warn, dialect })
+  }
+  refuseDialect(options)
   const [first = ''] = pairs
   if (isAsked(pairs, options)) {
-    return checkedValues([[first, await askValue(host, first, options)]])
+    return checkedValues([{ name: first, value: await askValue(host, first, options) }])
   }
   if (pairs.length === 0) throw new CliError('usage', 'give NAME=value, NAME, or --from-file')
   return checkedValues(pairs.map(splitPair))
@@ -73,7 +81,7 @@ async function askValue(host: Host, name: string, { stdin }: SetOptions): Promis
   return askSecret(host, `Value of ${name}`, { hint })
 }
 
-function splitPair(pair: string): [string, string] {
+function splitPair(pair: string): { name: string; value: string } {
   const at = pair.indexOf('=')
   if (at < 1)
     throw new CliError(
@@ -81,7 +89,7 @@ function splitPair(pair: string): [string, string] {
       'several secrets are given as NAME=value',
       'a single NAME asks for its value',
     )
-  return [pair.slice(0, at), pair.slice(at + 1)]
+  return { name: pair.slice(0, at), value: pair.slice(at + 1) }
 }
 
 /** `null` where `--policy null` takes policies away. */

@@ -1,0 +1,107 @@
+/**
+ * Files as Docker Compose reads them (compose-go): single quotes hold text, double quotes know escapes, and `$` is
+ * replaced outside of single quotes. What compose would replace is refused, because here it has no value.
+ */
+import { lineNumbers } from '../../../client/secrets/line_numbers.ts'
+import type { LineFault, Located } from '../located.ts'
+import type { DialectRules } from './index.ts'
+
+const BLANK = /[ \t]*(?:#[^\n]*)?(?:\n|$)/y
+const HEAD = /[ \t]*(?:export[ \t]+)?([\w.-]+)[ \t]*[=:][ \t]*/y
+const QUOTED = /(['"])((?:\\[\s\S]|(?!\1)[^\\])*)\1[ \t]*(?:#[^\n]*)?(?:\n|$)/y
+/** Spaces of Unicode, which compose trims. */
+const ODD_EDGE = /^[\s\x85]|[\s\x85]$/
+const SIMPLE = /^[\w./:@%+,=-]*$/
+
+export const compose: DialectRules = {
+  read: (given) => {
+    const text = given.replaceAll('\r\n', '\n')
+    const found: Located[] = []
+    const faults: LineFault[] = []
+    const lineAt = lineNumbers(text)
+    for (let at = 0; at < text.length; ) {
+      const blank = matchAt(BLANK, text, at)
+      const statement = blank ? null : statementAt(text, at)
+      const line = lineAt(at)
+      if (statement && 'reason' in statement) faults.push({ line, reason: statement.reason })
+      else if (statement) found.push({ name: statement.name, value: statement.value, line })
+      at = statement?.end ?? at + (blank?.[0].length ?? 1)
+    }
+    return { found, faults }
+  },
+  write: (name, value) => {
+    if (value.includes('\0')) return { refusal: 'has a zero byte, which no variable can hold' }
+    if (SIMPLE.test(value)) return { line: `${name}=${value}` }
+    if (!/['\\\r]/.test(value)) return { line: `${name}='${value}'` }
+    const escaped = value
+      .replaceAll('\\', '\\\\')
+      .replaceAll('"', '\\"')
+      .replaceAll('$', '$$$$')
+      .replaceAll('\r', '\\r')
+    return { line: `${name}="${escaped}"` }
+  },
+}
+
+type Statement = { end: number } & ({ name: string; value: string } | { reason: string })
+
+function statementAt(text: string, at: number): Statement {
+  const head = matchAt(HEAD, text, at)
+  const { 0: whole = '', 1: name = '' } = head ?? []
+  if (!head) return { end: nextLine(text, at), reason: 'this is not NAME=value' }
+  const start = at + whole.length
+  if (text[start] === '"' || text[start] === "'") return quotedAt(text, start, name)
+  const end = nextLine(text, start)
+  const line = text.slice(start, end).replace(/\n$/, '')
+  if (line.startsWith('#'))
+    return { end, reason: 'versions of compose disagree about # here: use quotes' }
+  const { 0: value = '' } = line.split(' #')
+  return { end, ...plain(name, value.replace(/[ \t]+$/, '')) }
+}
+
+function plain(name: string, value: string) {
+  if (ODD_EDGE.test(value)) return { reason: 'compose trims the space here: use quotes' }
+  if (value.includes('$')) return { reason: 'compose replaces $ here: use single quotes' }
+  return value.includes('\0') ? { reason: 'there is a zero byte' } : { name, value }
+}
+
+function quotedAt(text: string, start: number, name: string): Statement {
+  const { 0: whole, 1: quote, 2: inner = '' } = matchAt(QUOTED, text, start) ?? []
+  if (whole === undefined) {
+    const isOpen = !/^(['"])(?:\\[\s\S]|(?!\1)[^\\])*\1/.test(text.slice(start))
+    const reason = isOpen ? 'the quotes are never closed' : 'there is text after the quotes'
+    return { end: isOpen ? text.length : nextLine(text, start), reason }
+  }
+  const end = start + whole.length
+  // A backslash is dropped before the quotes themselves, and else stays.
+  const unescaped = inner.replace(/\\([\s\S])/g, (all, next) => (next === quote ? next : all))
+  if (quote === "'") return { end, name, value: unescaped }
+  const unknown = inner.match(/\\[\s\S]/g)?.find((pair) => !/[nrt"\\]$/.test(pair))
+  if (unknown !== undefined)
+    return { end, reason: 'compose has a meaning of its own for this backslash: use single quotes' }
+  if (/\$/.test(inner.replaceAll('$$', '')))
+    return { end, reason: 'compose replaces $ here: use single quotes' }
+  return { end, name, value: expanded(inner) }
+}
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  n: '\n',
+  r: '\r',
+  t: '\t',
+  '"': '"',
+  '\\': '\\',
+}
+
+function expanded(inner: string): string {
+  const text = inner.replace(/\\([nrt"\\])/g, (_, letter: string) => ESCAPES[letter] ?? letter)
+  return text.replaceAll('$$', '$')
+}
+
+function matchAt(pattern: RegExp, text: string, at: number): RegExpExecArray | null {
+  pattern.lastIndex = at
+  return pattern.exec(text)
+}
+
+function nextLine(text: string, at: number): number {
+  const end = text.indexOf('\n', at)
+  return end < 0 ? text.length : end + 1
+}

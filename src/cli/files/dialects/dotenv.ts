@@ -1,0 +1,71 @@
+/**
+ * Files as npm's `dotenv` reads them. That program skips in silence what it does not understand; here that is refused.
+ */
+import { lineNumbers } from '../../../client/secrets/line_numbers.ts'
+import type { LineFault, Located } from '../located.ts'
+import type { DialectRules } from './index.ts'
+
+/** The expression of dotenv 16 and 17. */
+const LINE =
+  /^\s*(?:export\s+)?([\w.-]+)(?:\s*=\s*?|:\s+?)(\s*'(?:\\'|[^'])*'|\s*"(?:\\"|[^"])*"|\s*`(?:\\`|[^`])*`|[^#\r\n]+)?\s*(?:#.*)?$/gm
+/** What may be between two statements. */
+const BETWEEN = /^(?:\s*(?:#[^\n]*)?(?:\n|$))*$/
+
+export const dotenv: DialectRules = {
+  read: (given) => {
+    const text = given.replace(/\r\n?/g, '\n')
+    const found: Located[] = []
+    const faults: LineFault[] = []
+    const lineAt = lineNumbers(text)
+    let end = 0
+    const skipped = (from: number, to: number) => {
+      const between = text.slice(from, to)
+      if (BETWEEN.test(between)) return
+      const start = from + (between.length - between.trimStart().length)
+      faults.push({ line: lineAt(start), reason: 'dotenv skips this: it is not NAME=value' })
+    }
+    for (const match of text.matchAll(LINE)) {
+      const { 0: whole, 1: name = '', 2: written = '', index } = match
+      skipped(end, index)
+      end = index + whole.length
+      const line = lineAt(index + (whole.length - whole.trimStart().length))
+      const value = unquoted(written)
+      if (/^['"`]/.test(value) && written.trim() === value && value.length > 0)
+        faults.push({ line, reason: 'the quotes are never closed, or text follows them' })
+      else found.push({ name, value, line })
+    }
+    skipped(end, text.length)
+    return { found, faults: faults.sort((one, other) => one.line - other.line) }
+  },
+  write: (name, value) => {
+    const escaped = value.replaceAll('\r', '\\r')
+    const ways = [
+      value,
+      ...quoted("'", value),
+      ...quoted('"', escaped),
+      ...quoted('`', value),
+      ...quoted('"', escaped.replaceAll('\n', '\\n')),
+    ]
+    const way = ways.find((candidate) => readsBack(`${name}=${candidate}`, name, value))
+    if (way !== undefined) return { line: `${name}=${way}` }
+    return { refusal: 'has quotes, escapes or blanks that dotenv cannot hold together' }
+  },
+}
+
+/** A quote inside, or a backslash at the end, would make what ends the value depend on the lines behind it. */
+function quoted(quote: string, value: string): string[] {
+  return value.includes(quote) || value.endsWith('\\') ? [] : [`${quote}${value}${quote}`]
+}
+
+function readsBack(line: string, name: string, value: string): boolean {
+  const { found, faults } = dotenv.read(`${line}\n`)
+  return (
+    faults.length === 0 && found.length === 1 && found[0]?.name === name && found[0].value === value
+  )
+}
+
+function unquoted(written: string): string {
+  const value = written.trim()
+  const inner = value.replace(/^(['"`])([\s\S]*)\1$/gm, '$2')
+  return value.startsWith('"') ? inner.replace(/\\n/g, '\n').replace(/\\r/g, '\r') : inner
+}
