@@ -11,6 +11,7 @@ import { MAX_PLACEHOLDERS, tooManyPlaceholders } from './budget.ts'
 import { changeTexts, type HeaderText } from './encoded_headers.ts'
 import { checkHeaderText, type HeaderPair, headerBytes, MAX_HEADER_BYTES } from './headers.ts'
 import { Hidden } from './hidden.ts'
+import type { ObtainedToken } from './obtained_tokens.ts'
 import type { SigningStyle } from './signing/sign.ts'
 import { bytesIn } from './signing/signature.ts'
 import { openTicket, TICKET_PATTERN } from './signing/tickets.ts'
@@ -36,7 +37,11 @@ export type Injection = Hidden<{
   headers: readonly HeaderPair[]
   /** Each re-encoded credential, as sent: the guard of the answer looks for it as such, too. */
   derived: readonly MadeBytes[]
+  /** The tokens behind tickets. */
+  obtained: readonly ObtainedToken[]
 }>
+
+type Made = { derived: MadeBytes[]; obtained: ObtainedToken[] }
 
 /** A text cut at its placeholders: a piece is a literal, or the name of a secret with a ticket or without. */
 type Piece = { literal: string } | Named
@@ -85,16 +90,16 @@ export function injectPlaceholders(
   values: ReadonlyMap<string, Secret>,
 ): Injection {
   const injected: HeaderPair[] = []
-  const derived: MadeBytes[] = []
+  const made: Made = { derived: [], obtained: [] }
   let isInjected = false
   const fill = (found: HeaderText) => {
     if (!found.text.includes(PLACEHOLDER_PREFIX)) return null
     isInjected = true
-    return filledText(found, values, derived)
+    return filledText(found, values, made)
   }
   for (const [header, value] of headers) injected.push([header, changeTexts(header, value, fill)])
   if (isInjected && headerBytes(injected) > MAX_HEADER_BYTES) throw tooLarge()
-  return new Hidden({ headers: injected, derived })
+  return new Hidden({ headers: injected, ...made })
 }
 
 /**
@@ -125,29 +130,25 @@ function scanTemplate(text: string): Piece[] {
 function filledText(
   { text, encoded }: HeaderText,
   values: ReadonlyMap<string, Secret>,
-  derived: MadeBytes[],
+  made: Made,
 ): string {
   const pieces = scanTemplate(text)
   if (encoded === null) {
     return pieces
-      .map((piece) => ('name' in piece ? headerTextOf(piece, values, derived) : piece.literal))
+      .map((piece) => ('name' in piece ? headerTextOf(piece, values, made) : piece.literal))
       .join('')
   }
   const filled = pieces.map((piece) =>
-    'name' in piece ? reveal(piece, values, derived) : Buffer.from(piece.literal, encoded.charset),
+    'name' in piece ? reveal(piece, values, made) : Buffer.from(piece.literal, encoded.charset),
   )
   const written = encoded.encode(Buffer.concat(filled))
   const bytes = Buffer.from(written)
-  for (const piece of pieces) if ('name' in piece) derived.push({ name: piece.name, bytes })
+  for (const piece of pieces) if ('name' in piece) made.derived.push({ name: piece.name, bytes })
   return written
 }
 
-function headerTextOf(
-  piece: Named,
-  values: ReadonlyMap<string, Secret>,
-  derived: MadeBytes[],
-): string {
-  const text = ASCII.decode(reveal(piece, values, derived))
+function headerTextOf(piece: Named, values: ReadonlyMap<string, Secret>, made: Made): string {
+  const text = ASCII.decode(reveal(piece, values, made))
   checkHeaderText(piece.name, text)
   return text
 }
@@ -156,12 +157,13 @@ function headerTextOf(
 function reveal(
   { name, ticket }: Named,
   values: ReadonlyMap<string, Secret>,
-  derived: MadeBytes[],
+  made: Made,
 ): Uint8Array {
   const value = bytesIn(values, name)
   if (ticket === undefined) return value
   const bytes = openTicket(name, value, ticket)
-  derived.push({ name, bytes, hasFragments: true })
+  made.derived.push({ name, bytes, hasFragments: true })
+  made.obtained.push({ name, value, ticket, token: bytes })
   return bytes
 }
 

@@ -135,6 +135,7 @@ function prepare(outbound: Surroundings, job: Job, permission: Permission): Outb
     isObject,
     allowsRanges: ranges.length > 0,
   }
+  permission.remember(injection.reveal().obtained)
   return new OutboundRequest(outbound, call, parts)
 }
 
