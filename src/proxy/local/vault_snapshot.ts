@@ -26,7 +26,7 @@ import { Secret } from '../../platform/secret.ts'
 import type { Credential, Notice } from '../backend.ts'
 import { domainsOf } from './allowed_domains.ts'
 import { AgentRemoved, checkIsThere, type NamedAgent } from './named_agent.ts'
-import { type Open, prepare, shapeAll } from './opened_values.ts'
+import { prepare, shapeAll } from './opened_values.ts'
 
 /** Where the values come from. `workspace` opens it anew each time, for a rekey changes its key. */
 export type VaultPlace = {
