@@ -50,7 +50,10 @@ export const confirmOptions = [yes] as const
 export const inviteOptions = [
   ['--role <role>', 'owner, admin, member or read_only', 'member'],
   acceptChanged,
-  ['--fingerprint <fingerprint...>', 'in a signed workspace: what whoami shows who is invited'],
+  [
+    '--fingerprint <address=fingerprint...>',
+    'what whoami shows the invited person; for one person without the address',
+  ],
 ] as const
 const keepToken = ['--keep-token <token...>', 'a token that is to stay, by id'] as const
 export const removeMemberOptions = [keepToken, yes] as const
