@@ -91,18 +91,21 @@ describe('an access key ID', () => {
     return { target_url: url.href }
   }
 
-  test.each(names)('%s with the policy %j is judged by the place that it is sent in', async (...row) => {
-    const [name, policy, inHeader, inQuery] = row
-    await agent.store(`${name}_ACCESS_KEY_ID`, `AKIA${name}`, policy ? { policy } : {})
-    await agent.store(`${name}_SECRET_ACCESS_KEY`, `secret-of-${name}`)
-    for (const [asked, status] of [
-      [inHeaderOf(name), inHeader],
-      [inQueryOf(name), inQuery],
-    ] as const) {
-      const sent = stage.upstream.bytes
-      const answer = await agent.resolve(asked)
-      expect([asked.target_url, answer.status]).toEqual([asked.target_url, status])
-      if (status === 403) expect(stage.upstream.bytes).toBe(sent)
-    }
-  })
+  test.each(names)(
+    '%s with the policy %j is judged by the place that it is sent in',
+    async (...row) => {
+      const [name, policy, inHeader, inQuery] = row
+      await agent.store(`${name}_ACCESS_KEY_ID`, `AKIA${name}`, policy ? { policy } : {})
+      await agent.store(`${name}_SECRET_ACCESS_KEY`, `secret-of-${name}`)
+      for (const [asked, status] of [
+        [inHeaderOf(name), inHeader],
+        [inQueryOf(name), inQuery],
+      ] as const) {
+        const sent = stage.upstream.bytes
+        const answer = await agent.resolve(asked)
+        expect([asked.target_url, answer.status]).toEqual([asked.target_url, status])
+        if (status === 403) expect(stage.upstream.bytes).toBe(sent)
+      }
+    },
+  )
 })

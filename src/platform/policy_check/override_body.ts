@@ -49,10 +49,7 @@ function escapesOf(letter: string): string {
 }
 
 /** In upper case; `null` for a body that is too large to be read. */
-export function methodsAskedForIn(
-  kinds: readonly BodyKind[],
-  bytes: Uint8Array,
-): string[] | null {
+export function methodsAskedForIn(kinds: readonly BodyKind[], bytes: Uint8Array): string[] | null {
   // Without zeros UTF-16 reads like ASCII.
   const given = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
   const text = (given.includes(0) ? given.filter((byte) => byte !== 0) : given).toString('latin1')
