@@ -2,6 +2,7 @@
  * Names of agents and tokens stand beside people's addresses in the audit and in lists. One that reads like an address,
  * or like another name in look-alike letters, would be taken for someone else.
  */
+import type { z } from 'zod'
 
 /** Also inside of a longer text: `Ada <ada@example.com>`. */
 const ADDRESS = /[^\s@<]@[^\s@<>]+\.[^\s@<>.]/
@@ -16,4 +17,10 @@ export function objectionToActorName(name: string): string | null {
     return 'not mix Latin, Cyrillic and Greek letters'
   const forms = (name.match(FORMS) ?? []).join('')
   return forms === forms.normalize('NFKC') ? null : 'use plain letters and digits'
+}
+
+/** The same as a rule of a contract. */
+export function demandActorName(name: string, context: z.RefinementCtx): void {
+  const objection = objectionToActorName(name)
+  if (objection !== null) context.addIssue({ code: 'custom', message: `must ${objection}` })
 }

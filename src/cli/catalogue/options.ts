@@ -50,10 +50,7 @@ export const confirmOptions = [yes] as const
 export const inviteOptions = [
   ['--role <role>', 'owner, admin, member or read_only', 'member'],
   acceptChanged,
-  [
-    '--fingerprint <address=fingerprint...>',
-    'what whoami shows the invited person; for one person without the address',
-  ],
+  ['--fingerprint <address=fingerprint...>', 'what whoami shows the person you invite'],
 ] as const
 const keepToken = ['--keep-token <token...>', 'a token that is to stay, by id'] as const
 export const removeMemberOptions = [keepToken, yes] as const

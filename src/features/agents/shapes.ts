@@ -1,6 +1,6 @@
 /** The fields of agents and tokens on the wire (protocol 5.3). */
 import { z } from 'zod'
-import { objectionToActorName } from '../../platform/actor_name.ts'
+import { demandActorName } from '../../platform/actor_name.ts'
 import { type Capability, capabilities as known } from '../../platform/capability.ts'
 import { fromBase64 } from '../../platform/crypto/encoding.ts'
 import { isTokenEnvelope } from '../../platform/crypto/envelope.ts'
@@ -32,11 +32,6 @@ const MAX_EPOCH = 65_535
 const agentName = properName(100)
   .superRefine(demandActorName)
   .meta({ examples: ['deploy-bot'] })
-
-function demandActorName(name: string, context: z.RefinementCtx): void {
-  const objection = objectionToActorName(name)
-  if (objection !== null) context.addIssue({ code: 'custom', message: `must ${objection}` })
-}
 
 /** The server opens token envelopes itself, so they must have its form (protocol 3.2). */
 const sealedKey = base64(ENVELOPE_BYTES, ENVELOPE_BYTES)
