@@ -9,7 +9,7 @@ import { Fault } from '../platform/fault.ts'
 import { readCapped } from '../platform/http/capped_body.ts'
 import type { BodyAccount } from '../platform/limits/body_memory.ts'
 import { canonicalHost } from '../platform/net/domain.ts'
-import { overridableBody } from '../platform/policy_check/override_body.ts'
+import { isTypeOpen, overridableKinds } from '../platform/policy_check/override_body.ts'
 import { outboundMethods } from '../resolver/contract.ts'
 
 /** `host` or `host:port` in the one form in which they are compared; `null` for what names no host. */
@@ -33,7 +33,7 @@ export function checkMethod(request: Request): string {
 }
 
 /**
- * The body as it arrives, or whole if it is signed, and if `isScanned` and it says that it is JSON or a form.
+ * The body as it arrives, or whole if it is signed, and if `isScanned` and it is, or may be, JSON or a form.
  *
  * @throws Fault `payload_too_large` for one that would have to be held whole and is too large for it
  */
@@ -44,7 +44,10 @@ export async function bodyOf(
 ): Promise<CallBody> {
   const length = declaredLength(request)
   if (request.body === null || length === 0) return null
-  const isSought = isScanned && overridableBody(contentTypeOf(headers)) !== null
+  const type = contentTypeOf(headers)
+  // A long upload without a type streams; a policy that limits methods refuses it.
+  const isUpload = isTypeOpen(type) && (length ?? 0) > BODY_LIMIT
+  const isSought = isScanned && !isUpload && overridableKinds(type).length > 0
   if (!isSought && !isSigned) {
     return { stream: request.body, length }
   }

@@ -8,6 +8,7 @@ import type { Policy } from '../../platform/policy.ts'
 import { isMarked } from '../../platform/references.ts'
 import type { Secret } from '../../platform/secret.ts'
 import type { IsPlaceable } from '../locations.ts'
+import type { ObtainedToken } from '../obtained_tokens.ts'
 import type { Target } from '../target.ts'
 
 /** Where names are looked up; without a project in all of them. */
@@ -32,6 +33,12 @@ export interface Permission {
    * stored at an API, a call in another could read back.
    */
   guard(): Guard
+  /**
+   * Has the guards of later calls cover the tokens behind tickets that this call uses (protocol 6.5).
+   *
+   * @throws Fault `rate_limited` for more than can be remembered
+   */
+  remember(tokens: readonly ObtainedToken[]): void
 }
 
 export interface UsableSecret {
