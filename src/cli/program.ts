@@ -118,7 +118,7 @@ function addTo(parent: Command, built: Command): void {
 
 function commandOf(
   host: Host,
-  { usage, about, examples, options, passThrough, run }: Spec,
+  { usage, about, examples, options, passThrough, details, run }: Spec,
   outcome: Outcome,
   program: Command,
   shared: readonly Option[],
@@ -129,6 +129,7 @@ function commandOf(
   for (const [flags, text, fallback] of options) built.addOption(optionOf(flags, text, fallback))
   for (const option of shared) built.addOption(option)
   if (passThrough) built.passThroughOptions()
+  if (details) built.addHelpText('after', () => `\n${details()}`)
   const lines = examples.map((example) => `  $ cloakroom ${example}`)
   built.addHelpText('after', `\nExamples:\n${lines.join('\n')}`)
   return built.action(async () => {
