@@ -3,7 +3,8 @@
  * vault in the local proxy; which of its secrets a call takes is decided here.
  */
 import type { Guard } from '../../leak_guard/index.ts'
-import { Fault } from '../../platform/fault.ts'
+import { commandFix, Fault } from '../../platform/fault.ts'
+import { parseDomain } from '../../platform/net/domain.ts'
 import type { Policy } from '../../platform/policy.ts'
 import { isMarked } from '../../platform/references.ts'
 import type { Secret } from '../../platform/secret.ts'
@@ -55,8 +56,10 @@ export interface UsableSecret {
 
 /** The refusal of step 3; it says what to put on the allowlist, for port and wildcards are easily missed. */
 export function domainBlocked({ host, port }: Pick<Target, 'host' | 'port'>): Fault {
+  const domain = parseDomain(port === 443 ? host : `${host}:${port}`) ?? undefined
   return new Fault('domain_blocked', {
     message: `${host}:${port} is not on the allowlist of the workspace.`,
+    fix: domain && commandFix('allowlist', 'add', domain.text),
   })
 }
 
