@@ -16,6 +16,7 @@ import { vacuumStatement } from '../platform/db/embedded/open.ts'
 import { type Bus, openBus, POLICY_CHANGES } from '../platform/db/notify.ts'
 import { type Connection, openDatabase } from '../platform/db/open.ts'
 import { prepareDatabase } from '../platform/db/prepare.ts'
+import { type BodyMemory, openBodyMemory } from '../platform/limits/body_memory.ts'
 import { openLiveProcesses, scheduleBeats } from '../platform/limits/sharers.ts'
 import { scheduleSweeps } from '../platform/limits/upkeep.ts'
 import { describeError, type Log } from '../platform/log.ts'
@@ -41,6 +42,8 @@ export type App = {
   flushAudit(): Promise<void>
   /** Counts of what waits, is kept and is open, for a report. */
   figures(): object
+  /** What the bodies of this process take. */
+  bodies: BodyMemory
   /** `null` where nothing is traced. */
   tracer: Tracer | null
   /** Says so for DRAIN_SECONDS, then stops accepting, finishes what runs, flushes the audit and closes the database. */
@@ -96,7 +99,8 @@ async function compose(config: Config, connection: Connection, options: Parts): 
   const { isStopping, beginStop } = openDrain(config, timers)
   const { db } = connection
   const live = await openLiveProcesses({ db, config })
-  const services: FeatureServices = { db, ...keys, ...given, config, live, isStopping }
+  const bodies = openBodyMemory(config)
+  const services: FeatureServices = { db, ...keys, ...given, config, live, bodies, isStopping }
   const watch = openWatch(services, adminPortOf(config, worker))
   const trail = new AuditTrail(connection.sql, given.log, watch?.instruments)
   await trail.adopt(null)
@@ -131,7 +135,8 @@ async function compose(config: Config, connection: Connection, options: Parts): 
     resolver: listeners.resolver,
     admin: admin?.origin ?? null,
     flushAudit: () => trail.flush(),
-    figures: () => figuresOf({ trail, access, resolver, tracer }),
+    figures: () => figuresOf({ trail, access, resolver, tracer, bodies }),
+    bodies,
     tracer,
     stop: async () => {
       await beginStop().then(listeners.close)
@@ -161,12 +166,14 @@ function figuresOf(parts: {
   access: Access
   resolver: Resolver
   tracer: Tracer | null
+  bodies: BodyMemory
 }): object {
   const { tokens, snapshots, keys } = parts.access
   return {
     audit_queue: parts.trail.depth,
     caches: { tokens: tokens.stats, snapshots: snapshots.stats, keys: keys.stats },
     open_calls: parts.resolver.open,
+    body_bytes: parts.bodies.taken,
     traces: parts.tracer?.counts ?? null,
   }
 }

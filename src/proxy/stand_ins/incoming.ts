@@ -5,9 +5,10 @@
 import { changeBinary, isBinary } from '../../outbound/encoded_headers.ts'
 import { isGrpc } from '../../outbound/grpc/frames.ts'
 import { AFTER_MARK, MAX_AFTER_MARK } from '../../outbound/stand_ins/mark.ts'
+import type { BodyMemory } from '../../platform/limits/body_memory.ts'
 import { beginningAtEndOf } from '../../platform/partial_match.ts'
 import { chunksOf, streamOf } from '../../platform/streams.ts'
-import { isShort, wholeOf } from '../request.ts'
+import { holdShort, wholeOf } from '../request.ts'
 import { callWithoutMarks } from './incoming_call.ts'
 import type { StandIns } from './stand_ins.ts'
 
@@ -80,6 +81,7 @@ export async function incoming(
   response: Response,
   { mark }: StandIns,
   textOf: TextOf,
+  bodies: BodyMemory,
 ): Promise<Response> {
   const { status, body } = response
   const inHeaders = (given: Iterable<[string, string]>) =>
@@ -96,11 +98,12 @@ export async function incoming(
   const isEvents = /^text\/event-stream\b/i.test(type ?? '')
   // A line break would end the event.
   const textIn: TextOf = isEvents ? (name) => textOf(name, true) : textOf
-  if (isShort(response)) {
+  const held = holdShort(response, bodies)
+  if (held) {
     // Hardly any has one, and objects are large.
     const without = (bytes: Uint8Array<ArrayBuffer>) =>
       Buffer.from(bytes.buffer).includes(mark) ? withoutMarks(bytes, mark, textIn) : bytes
-    return wholeOf(response, headers, without)
+    return wholeOf(response, held, headers, without)
   }
   return new Response(body && streamed(body, new MarkReader(mark, textIn)), { status, headers })
 }
