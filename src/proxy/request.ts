@@ -5,7 +5,7 @@
 
 import { BODY_LIMIT, type CallBody, contentTypeOf } from '../outbound/call.ts'
 import { isBodyAnnounced } from '../outbound/headers.ts'
-import { Fault } from '../platform/fault.ts'
+import { Fault, invalidField } from '../platform/fault.ts'
 import { readCapped } from '../platform/http/capped_body.ts'
 import { type BodyAccount, type BodyMemory, BodyMeter } from '../platform/limits/body_memory.ts'
 import { canonicalHost } from '../platform/net/domain.ts'
@@ -21,14 +21,15 @@ export function canonicalAuthority(text: string): string | null {
   return port === undefined || port === '443' ? host : `${host}:${port}`
 }
 
-/** @throws Fault `validation_error` for a method that is not passed on, or a GET or HEAD with a body */
+/** @throws Fault as forward mode: `method_not_allowed`, and `validation_error` for a GET or HEAD with a body */
 export function checkMethod(request: Request): string {
   const { method } = request
-  if (!outboundMethods.some((known) => known === method))
-    throw refused('method', 'is not passed on')
+  if (!outboundMethods.some((known) => known === method)) {
+    throw new Fault('method_not_allowed', { headers: { allow: outboundMethods.join(', ') } })
+  }
   // The runtime drops such a body, so that only the headers tell of it.
   if ((method === 'GET' || method === 'HEAD') && isBodyAnnounced(request.headers)) {
-    throw refused('body', 'is not possible with GET or HEAD')
+    throw invalidField('body', 'is not possible with GET or HEAD')
   }
   return method
 }
@@ -84,11 +85,8 @@ export async function wholeOf(
   return new Response(bytes, { status: response.status, headers: known })
 }
 
-function declaredLength({ headers }: Request): number | null {
+/** `null` for a body that is chunked, and for none. */
+export function declaredLength({ headers }: Request): number | null {
   const declared = headers.get('content-length')
   return declared === null ? null : Number(declared)
-}
-
-function refused(path: string, message: string): Fault {
-  return new Fault('validation_error', { fields: [{ path, message }] })
 }

@@ -87,10 +87,8 @@ async function executeLocally(services: LocalServices, inbound: Inbound): Promis
     // A vault that cannot be read is for step 3 to complain about.
     const scansBodies = await vault.then((snapshot) => snapshot.scansBodies).catch(() => false)
     const { record } = work
-    // Step 1.
-    const call = await readCall(inbound, scansBodies, bodies).catch((error) =>
-      refuse(services, work, error),
-    )
+    // Step 1, of which the resolver keeps no record either.
+    const call = await readCall(inbound, scansBodies, bodies)
     // Steps 2 to 12.
     const principal = principalOf(services, work, vault, inbound)
     return execute(services.outbound, principal, { call, deadline, record })
@@ -109,7 +107,7 @@ function beginRecord(
   }
 }
 
-/** @throws Fault `validation_error`, `payload_too_large`, `invalid_header` for half a handshake */
+/** @throws Fault of `checkMethod` and `bodyOf`, and `invalid_header` for half a handshake */
 async function readCall(
   { request, authority, pathAndQuery, linkBase, from = null, mark }: Inbound,
   scansBodies: boolean,

@@ -14,6 +14,7 @@ import { readCapped } from '../../platform/http/capped_body.ts'
 import type { BodyAccount } from '../../platform/limits/body_memory.ts'
 import { PLACEHOLDER_PREFIX, SECRET_NAME } from '../../platform/secret_name.ts'
 import type { Inbound } from '../backend.ts'
+import { declaredLength } from '../request.ts'
 import { checkSignedPath } from './signed_path.ts'
 import type { Form, StandIns } from './stand_ins.ts'
 
@@ -94,9 +95,9 @@ async function withBody(
     place && (mayAssert || standIns.all.some(({ locations }) => locations.has(place.location)))
   if (!isSought || request.body === null) return request
   const tooLarge = () => new Fault('payload_too_large')
-  const declared = headers.get('content-length')
-  if (Number(declared ?? 0) > BODY_LIMIT) return request
-  const meter = account.expect(declared === null ? null : Number(declared))
+  const declared = declaredLength(request)
+  if (Number(declared) > BODY_LIMIT) return request
+  const meter = account.expect(declared)
   const bytes = await readCapped(request.body, BODY_LIMIT, tooLarge, meter)
   const text = fromUtf8(bytes)
   const replaced = text === null ? null : replace(text, place.form, place.location)
