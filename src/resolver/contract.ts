@@ -93,6 +93,7 @@ export const resolveCall = defineEndpoint({
         .array(z.object({ name: text('STRIPE_API_KEY'), place: z.enum(unfilledPlaces) }))
         .optional()
         .meta(rarelyNeeded),
+      length: z.literal('unproven').optional().meta(rarelyNeeded),
       dropped_headers: z.array(text('set-cookie')).optional().meta(rarelyNeeded),
     })
     .meta({ id: 'UpstreamResponse' }),

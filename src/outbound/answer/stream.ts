@@ -14,7 +14,7 @@ import { type Begun, beginBody } from './begin_body.ts'
 import { breakingFault } from './breaking.ts'
 import { isEncoded } from './decoded_body.ts'
 import { hasStrings, LinkRewriter } from './links_in_body.ts'
-import { completeHeaders, droppedHeader } from './own_headers.ts'
+import { completeHeaders, droppedHeader, lengthHeader } from './own_headers.ts'
 import { type Cut, cutOf, dropUntrue, type Part } from './part.ts'
 import { checkFraming, kindOf } from './response.ts'
 
@@ -76,7 +76,11 @@ export async function streamAnswer(response: Response, options: Options): Promis
   if (body.pieces === null) end(null)
   return new Response(body.pieces ? restOf(body.first, body.pieces, deadline, end) : body.whole, {
     status,
-    headers: completeHeaders(presented, requestId, { ...notes, ...droppedHeader(received) }),
+    headers: completeHeaders(presented, requestId, {
+      ...notes,
+      ...droppedHeader(received),
+      ...lengthHeader(response, received),
+    }),
   })
 }
 
