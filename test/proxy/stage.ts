@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { listAuditLogs } from '../../src/features/audit/contract.ts'
 import { BodyMemory } from '../../src/platform/limits/body_memory.ts'
+import { systemTimers, type Timers } from '../../src/platform/timers.ts'
 import type { Backend } from '../../src/proxy/backend.ts'
 import { type LocalProxy, openProxy } from '../../src/proxy/index.ts'
 import { type LocalOptions, openLocalBackend } from '../../src/proxy/local/open.ts'
@@ -57,9 +58,15 @@ export type OpenProxy = LocalProxy & {
 }
 export type Recorded = Awaited<ReturnType<typeof readRecords>>[number]
 
-/** @param names further ones of the upstream */
-export async function openProxyStage(names: readonly string[] = []): Promise<ProxyStage> {
-  const stage = await sharedStage({ names: [OTHER, ...names] })
+/**
+ * @param names further ones of the upstream
+ * @param timers of the application
+ */
+export async function openProxyStage(
+  names: readonly string[] = [],
+  timers: Timers = systemTimers,
+): Promise<ProxyStage> {
+  const stage = await sharedStage({ names: [OTHER, ...names], timers })
   const agent = await employAgent(stage, { secrets: { KEY, LOGIN: 'pass:word' } })
   const directory = mkdtempSync(join(tmpdir(), 'cr-proxy-'))
   const networking = {
