@@ -86,7 +86,7 @@ function floodedBy(given: Flood) {
 
 describe('an upstream that sends without end', () => {
   test.each(Object.entries(ANSWERS))(
-    '%s is held by no memory, and ended by the deadline',
+    'the memory for %s is bounded, and the deadline ends the call',
     async (_, given) => {
       await serveOthers()
       const before = memoryNow()
@@ -104,7 +104,7 @@ describe('an upstream that sends without end', () => {
     180_000,
   )
 
-  test.each(Object.entries(CUT))('%s is cut at once', async (_, given) => {
+  test.each(Object.entries(CUT))('the runtime ends the connection for %s', async (_, given) => {
     const { begun, call } = floodedBy(given)
     const state = await begun
     const answer = await call
@@ -143,7 +143,7 @@ function token(text: string): string {
 describe.each(Object.entries(LISTENERS))('a client of %s that sends without end', (_, at) => {
   const [origin, head] = at
   test.each(Object.entries(AFTER_HEAD))(
-    '%s is held by no memory, and others are served',
+    'the memory for %s is bounded, and others are served',
     async (__, [begin, more]) => {
       await serveOthers()
       const before = memoryNow()
