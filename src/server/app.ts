@@ -80,7 +80,7 @@ export async function startApp(
     isServing: true,
   })
   try {
-    const own = { log, clock, timers, passwordCost, worker }
+    const own = { log, clock, timers, passwordCost, worker, bodies: openBodyMemory(config) }
     return await compose(config, connection, { ...own, lookup, tracer })
   } catch (error) {
     await connection.close()
@@ -91,6 +91,7 @@ export async function startApp(
 type Parts = Required<Pick<AppOptions, 'log' | 'clock' | 'timers' | 'passwordCost' | 'worker'>> & {
   lookup: Lookup | undefined
   tracer: Tracer | null
+  bodies: BodyMemory
 }
 
 async function compose(config: Config, connection: Connection, options: Parts): Promise<App> {
@@ -99,8 +100,7 @@ async function compose(config: Config, connection: Connection, options: Parts): 
   const { isStopping, beginStop } = openDrain(config, timers)
   const { db } = connection
   const live = await openLiveProcesses({ db, config })
-  const bodies = openBodyMemory(config)
-  const services: FeatureServices = { db, ...keys, ...given, config, live, bodies, isStopping }
+  const services: FeatureServices = { db, ...keys, ...given, config, live, isStopping }
   const watch = openWatch(services, adminPortOf(config, worker))
   const trail = new AuditTrail(connection.sql, given.log, watch?.instruments)
   await trail.adopt(null)
@@ -120,8 +120,7 @@ async function compose(config: Config, connection: Connection, options: Parts): 
   })
   const dataDir = connection.kind === 'embedded' ? config.DATA_DIR : null
   const admin = watch?.open({ sql: connection.sql, tracer, dataDir, ...access }) ?? null
-  const origins = [listeners.controlPlane, listeners.resolver, admin?.origin]
-  ports.push(...origins.flatMap((origin) => (origin ? [Number(new URL(origin).port)] : [])))
+  ports.push(...portsIn([listeners.controlPlane, listeners.resolver, admin?.origin]))
   const jobs = [
     scheduleBeats(services),
     scheduleVacuum(connection, given.log),
@@ -135,8 +134,8 @@ async function compose(config: Config, connection: Connection, options: Parts): 
     resolver: listeners.resolver,
     admin: admin?.origin ?? null,
     flushAudit: () => trail.flush(),
-    figures: () => figuresOf({ trail, access, resolver, tracer, bodies }),
-    bodies,
+    figures: () => figuresOf({ trail, access, resolver, tracer, bodies: given.bodies }),
+    bodies: given.bodies,
     tracer,
     stop: async () => {
       await beginStop().then(listeners.close)
@@ -149,6 +148,10 @@ async function compose(config: Config, connection: Connection, options: Parts): 
       access.chains.seen.close()
     },
   }
+}
+
+function portsIn(origins: readonly (string | null | undefined)[]): number[] {
+  return origins.flatMap((origin) => (origin ? [Number(new URL(origin).port)] : []))
 }
 
 /** What a resolver on PostgreSQL leaves to the control plane, whose rows it touches. */

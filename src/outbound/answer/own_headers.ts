@@ -21,7 +21,10 @@ export function isLengthUnproven({ body, status }: Response, received: ReceivedH
 }
 
 /** Says so for programs. */
-export function lengthHeader(response: Response, received: ReceivedHeaders): Record<string, string> {
+export function lengthHeader(
+  response: Response,
+  received: ReceivedHeaders,
+): Record<string, string> {
   return isLengthUnproven(response, received) ? { 'x-service-length': 'unproven' } : {}
 }
 
