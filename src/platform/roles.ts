@@ -29,7 +29,13 @@ export const matrix: Record<Permission, readonly Role[]> = {
 /** The role needed and the role held, as a sentence each. `where` is the name of the workspace, where it is known. */
 export function roleSentences(needed: readonly string[], held: string, where?: string): string {
   const place = where === undefined ? '' : ` in ${where}`
-  return `This needs the role ${needed.join(' or ')}${place}. Yours is ${held}.`
+  return `This needs the role ${alternatives(needed)}${place}. Yours is ${held}.`
+}
+
+/** `owner, admin or member` */
+function alternatives(names: readonly string[]): string {
+  const [last = '', ...others] = [...names].reverse()
+  return others.length === 0 ? last : `${others.reverse().join(', ')} or ${last}`
 }
 
 export function roleRefusal(needed: readonly Role[], held: Role): Fault {

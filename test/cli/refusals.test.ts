@@ -219,9 +219,9 @@ describe('a role that does not permit it', () => {
     ['member', ADMIN, ['agent', 'create', 'bot', '-p', 'shop']],
     ['member', ADMIN, ['workload-token', 'issue', 'ci', '-p', 'shop']],
     ['member', ADMIN, ['audit', 'export']],
-    ['read_only', 'owner or admin or member', ['secrets', 'set', 'A=a-secret', '-p', 'shop']],
-    ['read_only', 'owner or admin or member', ['secrets', 'delete', 'KEY', '--yes', '-p', 'shop']],
-    ['read_only', 'owner or admin or member', ['project', 'create', 'other']],
+    ['read_only', 'owner, admin or member', ['secrets', 'set', 'A=a-secret', '-p', 'shop']],
+    ['read_only', 'owner, admin or member', ['secrets', 'delete', 'KEY', '--yes', '-p', 'shop']],
+    ['read_only', 'owner, admin or member', ['project', 'create', 'other']],
   ]
   for (const [role, needed, args] of cases)
     test(`${args.slice(0, 2).join(' ')} as ${role} names the role needed and who has it`, async () => {

@@ -141,7 +141,7 @@ describe('a credential that is echoed', () => {
         status_code: 200,
         headers: {
           'x-raw': 'a SVC_SECRET_ASCII b',
-          'x-pair': 'Basic SVC_SECRET_KEY',
+          'x-pair': `Basic ${btoa('ada:SVC_SECRET_KEY')}`,
           'x-hex': 'SVC_SECRET_ASCII',
           location: 'https://evil.example/?k=SVC_SECRET_ASCII',
           'x-utf8': 'SVC_SECRET_KEY',
@@ -202,6 +202,7 @@ describe('a credential that is echoed', () => {
       headers: {},
       body: 'SVC_SECRET_KEY',
       redacted: true,
+      length: 'unproven',
     })
   })
 

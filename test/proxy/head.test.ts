@@ -112,7 +112,7 @@ test('/v1/resolve has the headers of the upstream in JSON of its own', async () 
 })
 
 test('GET of the same goes on to have its body', async () => {
-  upstream.on('/whole', answerOf(200, { etag: '"v1"' }, 'the whole'))
+  upstream.on('/whole', answerOf(200, { etag: '"v1"', 'content-type': 'text/plain' }, 'the whole'))
   const answer = await fetch(`${local.baseUrl}/${stage.authorityOf()}/whole`, { headers: bearer })
   expect([answer.headers.get('etag'), await answer.text()]).toEqual(['"v1"', 'the whole'])
 })

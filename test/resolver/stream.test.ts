@@ -211,6 +211,7 @@ describe('the answer is the upstream’s', () => {
         'x-service-request-id': 'forged',
         'x-request-id': 'req_of_upstream',
         etag: '"abc"',
+        'content-type': 'text/plain',
       },
       'body',
     )
@@ -219,6 +220,7 @@ describe('the answer is the upstream’s', () => {
     const headers = Object.fromEntries(response.headers)
     expect(headers).toEqual({
       etag: '"abc"',
+      'content-type': 'text/plain',
       'cache-control': 'no-store',
       'referrer-policy': 'no-referrer',
       'x-content-type-options': 'nosniff',

@@ -157,7 +157,11 @@ describe('per session and person', () => {
 })
 
 describe('per token', () => {
-  const tooMany = { error_code: 'rate_limited', message: failure.message }
+  const tooMany = {
+    error_code: 'rate_limited',
+    message: failure.message,
+    ...adviceFor('rate_limited'),
+  }
   const employ = () =>
     employAgent(stage, {
       secrets: { KEY: marked('the value') },

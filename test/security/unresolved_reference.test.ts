@@ -5,6 +5,7 @@
  * or takes it away.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { adviceFor } from '../../src/platform/http/advice.ts'
 import type { Policy } from '../../src/platform/policy.ts'
 import { type Agent, employAgent, type Stage, sharedStage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
@@ -45,6 +46,7 @@ describe('a call', () => {
         error_code: 'unresolved_reference',
         message:
           'The secret COMPOSED refers to others, and calls do not put these together: name the secrets that it consists of.',
+        ...adviceFor('unresolved_reference'),
       },
     })
     expect(stage.upstream.received.length).toBe(before)

@@ -6,6 +6,7 @@ import { Watcher } from '../../../src/features/audit/live_watcher.ts'
 import { renameWorkspace } from '../../../src/features/workspaces/contract.ts'
 import { auditLogs } from '../../../src/platform/db/schema/index.ts'
 import { Fault } from '../../../src/platform/fault.ts'
+import { adviceFor } from '../../../src/platform/http/advice.ts'
 import { sharedApp, startTestApp, type TestApp } from '../../support/app.ts'
 import { ofConsole } from '../../support/console.ts'
 import { EventReader, type ServerEvent } from '../../support/events.ts'
@@ -241,7 +242,7 @@ describe('its cost is bounded', () => {
         error_code: 'rate_limited',
         message:
           'This workspace has 25 live views open, the limit. Close one and retry, or run cloakroom audit list.',
-        fix: { command: ['cloakroom', 'audit', 'list'] },
+        ...adviceFor('rate_limited', { command: ['cloakroom', 'audit', 'list'] }),
         request_id: expect.any(String),
       },
     })

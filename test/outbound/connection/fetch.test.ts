@@ -2,7 +2,7 @@
 /** Step 10 on the real listener: one TLS 1.3 connection to the judged address, under the real name. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createAuthority } from '../../../src/cli/demo/certificates.ts'
-import { type FaultCode, messageOf, statusOf } from '../../../src/platform/fault.ts'
+import { type FaultCode, type Fix, messageOf, statusOf } from '../../../src/platform/fault.ts'
 import { adviceFor } from '../../../src/platform/http/advice.ts'
 import {
   type Agent,
@@ -37,11 +37,11 @@ async function callTo({ port }: { port: number }, host = API, call: object = {})
   return agent.resolve({ target_url: `https://${host}:${port}/`, headers: HEADERS, ...call })
 }
 
-async function expectFailed(upstream: { port: number }, code: FaultCode, host = API) {
+async function expectFailed(upstream: { port: number }, code: FaultCode, host = API, fix?: Fix) {
   const answer = await callTo(upstream, host)
   expect({ status: answer.status, body: answer.body }).toEqual({
     status: statusOf(code),
-    body: { error_code: code, message: messageOf(code), ...adviceFor(code) },
+    body: { error_code: code, message: messageOf(code), ...adviceFor(code, fix) },
   })
   expect(await recordOf(stage.app, answer)).toMatchObject({
     decision: 'error',
@@ -102,7 +102,7 @@ describe('502 upstream_tls_error, before a byte is sent', () => {
   test('for an unknown issuer, also one of the same name', async () => {
     for (const name of ['Somebody', 'Test authority']) {
       const upstream = await startUpstream(await createAuthority(name), { names: [API] })
-      await expectFailed(upstream, 'upstream_tls_error')
+      await expectFailed(upstream, 'upstream_tls_error', API, { setting: 'RESOLVER_CA_FILE' })
       expect(upstream.bytes).toBe(0)
       await upstream.stop()
     }

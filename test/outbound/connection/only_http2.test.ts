@@ -105,7 +105,7 @@ describe.each(['refuses', 'ignores'] as const)('an upstream that %s what is not 
 
 describe('of a body that streams', () => {
   const send = (place: string) =>
-    forward('/echo', { place, ...ECHO, headers: { 'content-type': 'text/plain' } })
+    forward('/echo', { place, ...ECHO, headers: { 'content-type': 'application/octet-stream' } })
 
   test('nothing was read when the upstream refused, so that it is sent', async () => {
     const other = await startGrpcUpstream(stage.authority, [API])
