@@ -5,10 +5,16 @@ import { signing } from '../outbound/signing/sign.ts'
 import { MARK } from '../outbound/stand_ins/mark.ts'
 import { shape, unshapedCodes } from '../outbound/stand_ins/shape.ts'
 import { defineEndpoint } from '../platform/http/endpoint.ts'
-import { environment, integer, projectId, rarelyNeeded, text } from '../platform/http/fields.ts'
+import {
+  environment,
+  integer,
+  projectId,
+  rarelyNeeded,
+  text,
+  unfilledPlaceholder,
+} from '../platform/http/fields.ts'
 import { map } from '../platform/http/validate.ts'
 import { callMethods, MAX_CALL_MS } from '../platform/policy.ts'
-import { unfilledPlaces } from '../platform/unfilled.ts'
 
 const MAX_HEADERS = 1000
 
@@ -89,10 +95,7 @@ export const resolveCall = defineEndpoint({
       body: text('{"id":"ch_1","amount":2000}'),
       body_encoding: z.literal('base64').optional().meta(rarelyNeeded),
       redacted: z.boolean(),
-      unfilled: z
-        .array(z.object({ name: text('STRIPE_API_KEY'), place: z.enum(unfilledPlaces) }))
-        .optional()
-        .meta(rarelyNeeded),
+      unfilled: z.array(unfilledPlaceholder).optional().meta(rarelyNeeded),
       dropped_headers: z.array(text('set-cookie')).optional().meta(rarelyNeeded),
     })
     .meta({ id: 'UpstreamResponse' }),
