@@ -4,6 +4,7 @@ import { FORWARD_PREFIX, forwardPrefixes } from '../outbound/links.ts'
 import { signing } from '../outbound/signing/sign.ts'
 import { MARK } from '../outbound/stand_ins/mark.ts'
 import { shape, unshapedCodes } from '../outbound/stand_ins/shape.ts'
+import { fromBase64 } from '../platform/crypto/encoding.ts'
 import { defineEndpoint } from '../platform/http/endpoint.ts'
 import {
   environment,
@@ -49,7 +50,7 @@ const outboundCall = z
     if (body && (method === 'GET' || method === 'HEAD')) {
       refuse('body', 'is not possible with GET or HEAD')
     }
-    if (body_encoding && !isBase64(body ?? ''))
+    if (body_encoding && fromBase64(body ?? '') === null)
       refuse('body', 'must be canonical base64 with padding')
   })
   .meta({ id: 'OutboundCall' })
@@ -241,13 +242,5 @@ function parseJson(text: string): unknown {
     return JSON.parse(text)
   } catch {
     return null
-  }
-}
-
-function isBase64(text: string): boolean {
-  try {
-    return Uint8Array.fromBase64(text, { lastChunkHandling: 'strict' }).toBase64() === text
-  } catch {
-    return false
   }
 }
