@@ -4,7 +4,7 @@
  */
 import { openTokenEnvelope } from '../platform/crypto/envelope.ts'
 import { tokenPrivateKey } from '../platform/crypto/token.ts'
-import { Fault } from '../platform/fault.ts'
+import { commandFix, Fault } from '../platform/fault.ts'
 import { Secret } from '../platform/secret.ts'
 import type { KeyCache } from './keys.ts'
 import type { SealedEnvelope, Snapshot, SnapshotCache } from './snapshots/snapshots.ts'
@@ -48,7 +48,7 @@ export async function openEnvironmentKey(
   }
   const opened =
     envelope && openTokenEnvelope(bound, tokenPrivateKey(token.id, token.secret()), envelope)
-  if (!opened) throw new Fault('key_not_provisioned')
+  if (!opened) throw notProvisioned(token, environment)
   const key = new Secret(opened)
   keys.put(keyNameOf(snapshot, token, place), key, generation)
   return key
@@ -76,6 +76,12 @@ export async function grantOf(
   { projectId, environment }: { projectId: string; environment: string },
 ): Promise<SealedEnvelope> {
   const sealed = await snapshots.envelope(snapshot, token.id, projectId, environment)
-  if (!sealed || sealed.epoch !== snapshot.epoch) throw new Fault('key_not_provisioned')
+  if (!sealed || sealed.epoch !== snapshot.epoch) throw notProvisioned(token, environment)
   return sealed
+}
+
+/** An admin grants the environment by the id of the token, which its bearer may know. */
+function notProvisioned({ kind, name, id }: LiveToken, environment: string): Fault {
+  const grant = kind === 'agent' ? ['token', 'grant', name, id] : ['workload-token', 'grant', id]
+  return new Fault('key_not_provisioned', { fix: commandFix(...grant, '-e', environment) })
 }

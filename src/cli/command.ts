@@ -48,6 +48,8 @@ type Declaration = {
   examples: readonly string[]
   /** What follows the arguments is handed on untouched. */
   passThrough?: true
+  /** Printed by --help before the examples. */
+  details?: () => string
 }
 
 export type Spec = Declaration & {

@@ -1,5 +1,6 @@
 /** What all ways of issuing a token have in common. */
 import type { TokenOrder } from '../client/agents/tokens.ts'
+import { objectionToActorName } from '../platform/actor_name.ts'
 import { parseDomain } from '../platform/net/domain.ts'
 import { SECRET_NAME } from '../platform/secret_name.ts'
 import type { agentTokenOptions, tokenOptions } from './catalogue/options.ts'
@@ -13,6 +14,7 @@ export function orderOf({
   expiresInDays,
   may,
 }: OptionValues<typeof tokenOptions>): TokenOrder {
+  if (label !== undefined) checkActorName(label)
   if (
     expiresInDays !== undefined &&
     expiresInDays !== 'never' &&
@@ -27,6 +29,17 @@ export function orderOf({
       : { expires_in_days: expiresInDays === 'never' ? null : Number(expiresInDays) }),
     ...(may === undefined ? {} : { capabilities: capabilitiesOf(may) }),
   }
+}
+
+/** Before anything is made or asked. @throws CliError `usage` for a name that the server would refuse */
+export function checkActorName(name: string): void {
+  const objection = objectionToActorName(name)
+  if (objection === null) return
+  throw new CliError(
+    'usage',
+    `The name ${name} must ${objection}`,
+    'use a name such as deploy-bot; people have accounts: cloakroom workspace invite',
+  )
 }
 
 /** `--host` and `--secret`. @throws CliError for what no host or name is */

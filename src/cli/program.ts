@@ -129,7 +129,7 @@ function addTo(parent: Command, built: Command): void {
 
 function commandOf(
   host: Host,
-  { usage, names, about, examples, options: own, passThrough, run }: Spec,
+  { usage, names, about, examples, options: own, passThrough, details, run }: Spec,
   outcome: Outcome,
   program: Command,
   shared: readonly Option[],
@@ -140,6 +140,7 @@ function commandOf(
   for (const [flags, text, fallback] of own) built.addOption(optionOf(flags, text, fallback))
   for (const option of shared) built.addOption(option)
   if (passThrough) built.passThroughOptions()
+  if (details) built.addHelpText('after', () => `\n${details()}`)
   const lines = examples.map((example) => `  $ cloakroom ${example}`)
   built.addHelpText('after', `\nExamples:\n${lines.join('\n')}`)
   return built.action(async () => {

@@ -66,9 +66,9 @@ export async function upload(
   return counts
 }
 
-/** What was refused is told by name: people do not know which one was the third of a request. */
+/** Names the secrets that were refused: people do not know which one was the third of a request. */
 function withNames(error: unknown, secrets: readonly { key: string }[]): unknown {
-  if (!(error instanceof ApiError)) return error
+  if (!(error instanceof ApiError) || error.fields.length === 0) return error
   const { status, code: error_code, message, requestId: request_id } = error
   const fields = error.fields.map((field) => {
     const [, index] = /^secrets\.(\d+)$/.exec(field.path) ?? []

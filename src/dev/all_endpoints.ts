@@ -7,6 +7,7 @@ import { readConfig } from '../platform/config/config.ts'
 import { OuterLayer } from '../platform/crypto/outer_layer.ts'
 import { Pepper } from '../platform/crypto/pepper.ts'
 import * as schema from '../platform/db/schema/index.ts'
+import { BodyMemory } from '../platform/limits/body_memory.ts'
 import { LIVES_ALONE } from '../platform/limits/sharers.ts'
 import { openLog } from '../platform/log.ts'
 import type { Documented } from '../platform/openapi/document.ts'
@@ -24,6 +25,7 @@ export function allEndpoints(): Documented[] {
     clock: systemClock,
     passwordCost: defaultPasswordCost,
     live: LIVES_ALONE,
+    bodies: new BodyMemory(),
     isStopping: () => false,
     log: openLog('error'),
     chains: new ChainCache(),

@@ -18,7 +18,7 @@ import {
 } from '../platform/grant.ts'
 import type { Permission } from '../platform/http/endpoint.ts'
 import { isUuid } from '../platform/http/validate.ts'
-import { permits } from '../platform/roles.ts'
+import { matrix, permits, roleRefusal } from '../platform/roles.ts'
 
 /** @throws Fault `not_found`, `forbidden`, `validation_error` when no workspace is active */
 export async function authorise<P extends Permission>(
@@ -29,7 +29,9 @@ export async function authorise<P extends Permission>(
 ): Promise<Grant<P>> {
   const grant = await findGrant(db, caller, resource)
   if (!grant) throw new Fault('not_found')
-  if (!permits(grant.role, permission)) throw new RoleDenied(grant)
+  if (!permits(grant.role, permission)) {
+    throw new RoleDenied(grant, roleRefusal(matrix[permission], grant.role))
+  }
   return grant as Grant<P>
 }
 

@@ -30,6 +30,11 @@ export class Deadline {
     return this.#unwanted
   }
 
+  /** Whether the time is over, and not the wish for the work. */
+  get isLate(): boolean {
+    return this.signal.aborted && !this.#unwanted && this.#refusal === null
+  }
+
   /** Why the work was not permitted any more, if that is what ended it. */
   get refusal(): Fault | null {
     return this.#refusal

@@ -11,6 +11,7 @@ import { MAX_PLACEHOLDERS, tooManyPlaceholders } from './budget.ts'
 import { changeTexts, type Encoding, type HeaderText } from './encoded_headers.ts'
 import { checkHeaderText, type HeaderPair, headerBytes, MAX_HEADER_BYTES } from './headers.ts'
 import { Hidden } from './hidden.ts'
+import type { ObtainedToken } from './obtained_tokens.ts'
 import { percentEncode } from './percent_encode.ts'
 import type { SigningStyle } from './signing/sign.ts'
 import { bytesIn } from './signing/signature.ts'
@@ -37,7 +38,11 @@ export type Injection = Hidden<{
   headers: readonly HeaderPair[]
   /** Each re-encoded credential, as sent: the guard of the answer looks for it as such, too. */
   derived: readonly MadeBytes[]
+  /** The tokens behind tickets. */
+  obtained: readonly ObtainedToken[]
 }>
+
+type Made = { derived: MadeBytes[]; obtained: ObtainedToken[] }
 
 /** A text cut at its placeholders: a piece is a literal, or the name of a secret with a ticket or without. */
 type Piece = { literal: string } | Named
@@ -89,20 +94,20 @@ export function injectPlaceholders(
   formEncoded: ReadonlySet<string> = NO_NAMES,
 ): Injection {
   const injected: HeaderPair[] = []
-  const derived: MadeBytes[] = []
+  const made: Made = { derived: [], obtained: [] }
   let isInjected = false
   for (const [header, value] of headers) {
     const isBasic = header.toLowerCase() === 'authorization'
     const filled = changeTexts(header, value, (found) => {
       if (!found.text.includes(PLACEHOLDER_PREFIX)) return null
       isInjected = true
-      if (found.encoded === null) return headerText(found.text, values, derived)
-      return encodedText(found.text, found.encoded, { values, derived, formEncoded, isBasic })
+      if (found.encoded === null) return headerText(found.text, values, made)
+      return encodedText(found.text, found.encoded, { values, made, formEncoded, isBasic })
     })
     injected.push([header, filled])
   }
   if (isInjected && headerBytes(injected) > MAX_HEADER_BYTES) throw tooLarge()
-  return new Hidden({ headers: injected, derived })
+  return new Hidden({ headers: injected, ...made })
 }
 
 /**
@@ -130,19 +135,15 @@ function scanTemplate(text: string): Piece[] {
   return pieces
 }
 
-function headerText(
-  text: string,
-  values: ReadonlyMap<string, Secret>,
-  derived: MadeBytes[],
-): string {
+function headerText(text: string, values: ReadonlyMap<string, Secret>, made: Made): string {
   return scanTemplate(text)
-    .map((piece) => ('name' in piece ? headerTextOf(piece, values, derived) : piece.literal))
+    .map((piece) => ('name' in piece ? headerTextOf(piece, values, made) : piece.literal))
     .join('')
 }
 
 type Filling = {
   values: ReadonlyMap<string, Secret>
-  derived: MadeBytes[]
+  made: Made
   formEncoded: ReadonlySet<string>
   isBasic: boolean
 }
@@ -150,12 +151,12 @@ type Filling = {
 function encodedText(
   text: string,
   { charset, encode }: Encoding,
-  { values, derived, formEncoded, isBasic }: Filling,
+  { values, made, formEncoded, isBasic }: Filling,
 ): string {
   const pieces = scanTemplate(text)
   const filled = pieces.map((piece) => {
     if (!('name' in piece)) return Buffer.from(piece.literal, charset)
-    const value = reveal(piece, values, derived)
+    const value = reveal(piece, values, made)
     return isBasic && formEncoded.has(piece.name) ? Buffer.from(percentEncode(value)) : value
   })
   const written = encode(Buffer.concat(filled))
@@ -163,16 +164,12 @@ function encodedText(
   // An echo of Basic credentials becomes what the caller wrote, with its user name.
   const sent = isBasic ? { sent: encode(Buffer.from(text, charset)) } : {}
   for (const piece of pieces)
-    if ('name' in piece) derived.push({ name: piece.name, bytes, ...sent })
+    if ('name' in piece) made.derived.push({ name: piece.name, bytes, ...sent })
   return written
 }
 
-function headerTextOf(
-  piece: Named,
-  values: ReadonlyMap<string, Secret>,
-  derived: MadeBytes[],
-): string {
-  const text = ASCII.decode(reveal(piece, values, derived))
+function headerTextOf(piece: Named, values: ReadonlyMap<string, Secret>, made: Made): string {
+  const text = ASCII.decode(reveal(piece, values, made))
   checkHeaderText(piece.name, text)
   return text
 }
@@ -181,12 +178,13 @@ function headerTextOf(
 function reveal(
   { name, ticket }: Named,
   values: ReadonlyMap<string, Secret>,
-  derived: MadeBytes[],
+  made: Made,
 ): Uint8Array {
   const value = bytesIn(values, name)
   if (ticket === undefined) return value
   const bytes = openTicket(name, value, ticket)
-  derived.push({ name, bytes, hasFragments: true })
+  made.derived.push({ name, bytes, hasFragments: true })
+  made.obtained.push({ name, value, ticket, token: bytes })
   return bytes
 }
 

@@ -5,7 +5,7 @@
 import { Unread, whenRead } from '../platform/async/unread.ts'
 import { Fault } from '../platform/fault.ts'
 import { mayHoldRequests, overrideAmong } from '../platform/policy_check/override.ts'
-import { methodsAskedForIn, overridableBody } from '../platform/policy_check/override_body.ts'
+import { methodsAskedForIn, overridableKinds } from '../platform/policy_check/override_body.ts'
 import { rangeIn, rangesAt } from './answer/part.ts'
 import { checkBytes, checkCounts } from './budget.ts'
 import { bytesOf, type Call, type CallBody, contentTypeOf } from './call.ts'
@@ -126,6 +126,7 @@ function prepare(outbound: Surroundings, job: Job, permission: Permission): Outb
   const isObject = call.method === 'GET' && ranges.length > 0
   const found = { target, address, injection, filled, values, signature, guard, settings }
   const parts = { ...found, part, isObject, allowsRanges: ranges.length > 0 }
+  permission.remember(injection.reveal().obtained)
   return new OutboundRequest(outbound, call, parts)
 }
 
@@ -148,11 +149,11 @@ function askedIn({ method, headers, signing, body }: Call, target: Target): Aske
 
 /** `null` for a body that may ask for another method and cannot be read. */
 function methodsIn(headers: Call['headers'], body: CallBody): readonly string[] | null {
-  const kind = body && overridableBody(contentTypeOf(headers))
-  if (!kind) return []
+  const kinds = body ? overridableKinds(contentTypeOf(headers)) : []
+  if (kinds.length === 0) return []
   const isEncoded = !/^(identity)?$/i.test(headerOf(headers, 'content-encoding')?.trim() ?? '')
   const bytes = bytesOf(body)
-  return bytes === null || isEncoded ? null : methodsAskedForIn(kind, bytes)
+  return bytes === null || isEncoded ? null : methodsAskedForIn(kinds, bytes)
 }
 
 /** What goes out as text is put on record, or refused. @throws Fault `placeholder_not_allowed` */

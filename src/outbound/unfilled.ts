@@ -2,8 +2,8 @@
  * Placeholders that go out as text, because the policy of their secret does not list the place (protocol 6.3). An
  * echo of one looks like success, so the answer, the audit and the clients name each of them.
  */
-import { Fault } from '../platform/fault.ts'
-import { MAX_UNFILLED, type Unfilled, unfilledText } from '../platform/unfilled.ts'
+import { commandFix, Fault } from '../platform/fault.ts'
+import { MAX_UNFILLED, type Unfilled, unfilledCommand, unfilledText } from '../platform/unfilled.ts'
 import type { Permission } from './policy/permission.ts'
 
 /**
@@ -30,5 +30,9 @@ export function unfilledOf(texts: readonly Unfilled[], permission: Permission): 
 /** @throws Fault `placeholder_not_allowed` */
 export function refuseUnfilled([first]: readonly Unfilled[]): void {
   if (!first) return
-  throw new Fault('placeholder_not_allowed', { message: unfilledText(first) })
+  const command = unfilledCommand(first)
+  throw new Fault('placeholder_not_allowed', {
+    message: unfilledText(first),
+    fix: command && commandFix(...command),
+  })
 }

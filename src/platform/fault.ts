@@ -76,6 +76,15 @@ export type RefusedBy = { secret: string; rule: PolicyRule }
 /** What removes the cause: a command to run, or a setting of the server to change. Never holds submitted text. */
 export type Fix = { command: readonly string[] } | { setting: string }
 
+/** People and agents run what is suggested, so another program, address or hidden word is left out. */
+export const PLAIN_ARGUMENT = /^(?!--?(?:server|resolver|ca-file|insecure))[\w.:*@/=,+-]{1,300}$/
+
+/** A command of `cloakroom`, or undefined where an argument could be something else than it looks. */
+export function commandFix(...args: readonly string[]): Fix | undefined {
+  if (!args.every((argument) => PLAIN_ARGUMENT.test(argument))) return undefined
+  return { command: ['cloakroom', ...args] }
+}
+
 type FaultDetails = {
   fix?: Fix | undefined
   /** Replaces the catalogue's sentence; must not contain submitted values. */
@@ -104,6 +113,16 @@ export class Fault extends Error {
     this.headers = details.headers ?? {}
     this.fix = details.fix
     this.refusedBy = details.refusedBy ?? null
+  }
+
+  /** The same with what removes the cause, unless that is known already. */
+  withFix(fix: Fix): Fault {
+    if (this.fix) return this
+    const { message, fields, headers, cause } = this
+    return new Fault(this.code, {
+      ...{ message, fields, headers, cause, fix },
+      refusedBy: this.refusedBy ?? undefined,
+    })
   }
 }
 

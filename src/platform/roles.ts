@@ -1,5 +1,6 @@
 /** The permission matrix as data (protocol 10). */
 
+import { Fault } from './fault.ts'
 import type { Role } from './grant.ts'
 import type { Permission } from './http/endpoint.ts'
 
@@ -23,6 +24,16 @@ export const matrix: Record<Permission, readonly Role[]> = {
   'agent.manage': admins,
   'audit.read': everyone,
   'audit.export': admins,
+}
+
+/** The role needed and the role held, as a sentence each. `where` is the name of the workspace, where it is known. */
+export function roleSentences(needed: readonly string[], held: string, where?: string): string {
+  const place = where === undefined ? '' : ` in ${where}`
+  return `This needs the role ${needed.join(' or ')}${place}. Yours is ${held}.`
+}
+
+export function roleRefusal(needed: readonly Role[], held: Role): Fault {
+  return new Fault('forbidden', { message: roleSentences(needed, held) })
 }
 
 export function permits(role: Role, permission: Permission): boolean {

@@ -13,7 +13,17 @@ export const UNFILLED_HEADER = 'x-service-unfilled'
 /** What happened, why, and what to run. */
 export function unfilledText({ name, place }: Unfilled): string {
   const [where, why] = WORDS[place]
-  return `${PLACEHOLDER_PREFIX}${name} in the ${where} is not replaced: ${why} ${place === 'body' ? 'Use a header, JSON or a form.' : `Run \`cloakroom policy set ${name} --locations header,basic,env,${place}\`.`}`
+  const command = unfilledCommand({ name, place })
+  const remedy = command
+    ? `Run \`cloakroom ${command.join(' ')}\`.`
+    : 'Use a header, JSON or a form.'
+  return `${PLACEHOLDER_PREFIX}${name} in the ${where} is not replaced: ${why} ${remedy}`
+}
+
+/** Lets the policy list the place, without the name of the program; undefined where no policy can. */
+export function unfilledCommand({ name, place }: Unfilled): readonly string[] | undefined {
+  if (place === 'body') return undefined
+  return ['policy', 'set', name, '--locations', `header,basic,env,${place}`]
 }
 
 const WORDS: Record<Unfilled['place'], readonly [where: string, why: string]> = {

@@ -1,6 +1,7 @@
 /** What the two ways of getting credentials into a request have in common: `local.ts` and `remote.ts`. */
 import type { Shaped } from '../outbound/stand_ins/shaped.ts'
 import type { SocketHandlers } from '../platform/http/route.ts'
+import type { BodyMemory } from '../platform/limits/body_memory.ts'
 
 /** A request that a program of this machine sent through the proxy, for a host that is ours. */
 export type Inbound = {
@@ -40,6 +41,8 @@ export type Backend = {
   execute(inbound: Inbound): Promise<Response | null>
   /** Notes that a host was refused outright, where that is the proxy's to note. */
   refused(asked: { host: string; port: number; method: string }): Promise<void>
+  /** For the bodies that this proxy holds. */
+  bodies: BodyMemory
   /** Lets what is on its way arrive, for a short while. */
   close(): Promise<void>
 }

@@ -3,27 +3,35 @@
  * name in place of this proxy's address, drawn for one call, so that no upstream can write it.
  */
 import { randomBytes } from 'node:crypto'
+import type { BodyMemory } from '../platform/limits/body_memory.ts'
 import { beginningAtEndOf } from '../platform/partial_match.ts'
-import { isShort, wholeOf } from './request.ts'
+import { holdShort, wholeOf } from './request.ts'
 
 /** Stands for the proxy's address in one answer. */
 export function drawLinkName(): string {
   return `l${randomBytes(16).toString('hex')}.invalid`
 }
 
-/** The answer, with the headers that were received of it and with the proxy's own address, `linkBase`, instead of that name. */
+type Led = {
+  /** The headers of the answer. */
+  received: Record<string, string>
+  name: string
+  /** The proxy's own address, which the answer gets instead of the name. */
+  linkBase: string
+  bodies: BodyMemory
+}
+
 export async function leadBack(
   response: Response,
-  received: Record<string, string>,
-  name: string,
-  linkBase: string,
+  { received, name, linkBase, bodies }: Led,
 ): Promise<Response> {
   const [written, own] = [`https://${name}`, linkBase]
   const headers = new Headers(
     Object.entries(received).map(([key, value]) => [key, value.replaceAll(written, own)]),
   )
-  if (isShort(response)) {
-    return wholeOf(response, headers, (bytes) => {
+  const held = holdShort(response, bodies)
+  if (held) {
+    return wholeOf(response, held, headers, (bytes) => {
       const text = Buffer.from(bytes)
       return text.includes(written) ? replacedIn(text, written, own) : bytes
     })

@@ -13,6 +13,7 @@ import { mayRepeat, withoutRetry } from '../outbound/retries.ts'
 import { AMBIGUOUS } from '../outbound/stand_ins/shaped.ts'
 import { withTimeout } from '../platform/async/timeout.ts'
 import { Fault } from '../platform/fault.ts'
+import type { BodyMemory } from '../platform/limits/body_memory.ts'
 import { type Domain, domainMatches, parseDomain } from '../platform/net/domain.ts'
 import { PLACEHOLDER_PREFIX } from '../platform/secret_name.ts'
 import { STRICT_HEADER } from '../platform/unfilled.ts'
@@ -20,7 +21,7 @@ import { listDomains, listShapes, outboundMethods, resolveCall } from '../resolv
 import type { Backend, Credential, Inbound, Notice } from './backend.ts'
 import { drawLinkName, leadBack } from './lead_back.ts'
 import { relayThrough } from './remote_socket.ts'
-import { checkMethod, isShort, wholeOf } from './request.ts'
+import { checkMethod, holdShort, wholeOf } from './request.ts'
 
 export type RemoteOptions = {
   /** Origin without a trailing slash. */
@@ -30,6 +31,7 @@ export type RemoteOptions = {
   projectId: string | null
   environment: string | null
   notice: Notice
+  bodies: BodyMemory
   /** What stand-ins are made of, from elsewhere than the resolver. */
   credentials?: Backend['credentials']
   close(): Promise<void>
@@ -49,6 +51,7 @@ export function remoteBackend(options: RemoteOptions): Backend {
         ? relayThrough(inbound, urlOf(options, inbound), forwardHeaders(options, inbound))
         : forward(options, inbound),
     refused: (asked) => noteRefusal(options, asked),
+    bodies: options.bodies,
     close: options.close,
   }
 }
@@ -132,6 +135,7 @@ function complaintOf(error: unknown): string {
 
 async function forward(options: RemoteOptions, inbound: Inbound): Promise<Response> {
   const { request, linkBase } = inbound
+  const { bodies } = options
   const method = checkMethod(request)
   const hasBody = request.body !== null && request.headers.get('content-length') !== '0'
   const name = linkBase === null ? null : drawLinkName()
@@ -151,8 +155,11 @@ async function forward(options: RemoteOptions, inbound: Inbound): Promise<Respon
     signal: request.signal,
   } as BunFetchRequestInit & { method: string })
   const headers = Object.fromEntries([...response.headers].filter(([name]) => !isHopByHop(name)))
-  if (linkBase !== null && name !== null) return leadBack(response, headers, name, linkBase)
-  if (isShort(response)) return wholeOf(response, headers)
+  if (linkBase !== null && name !== null) {
+    return leadBack(response, { received: headers, name, linkBase, bodies })
+  }
+  const held = holdShort(response, bodies)
+  if (held) return wholeOf(response, held, headers)
   return new Response(response.body, { status: response.status, headers })
 }
 

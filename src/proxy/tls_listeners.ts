@@ -18,7 +18,7 @@ import type { Leaf, ProxyAuthority } from './authority.ts'
 import type { Backend, Inbound } from './backend.ts'
 import { openHttp2Listener } from './http2_listener.ts'
 import { faultOf } from './record.ts'
-import { canonicalAuthority, isShort, wholeOf } from './request.ts'
+import { canonicalAuthority, holdShort, wholeOf } from './request.ts'
 
 export type TlsListeners = {
   /** Returns the socket for a host: `h2` for a client that takes nothing else, `http` without TLS for one request. */
@@ -118,7 +118,8 @@ export async function answer(backend: Backend, inbound: Inbound): Promise<Respon
   try {
     const response = await backend.execute(inbound)
     if (response === null) return undefined
-    return isShort(response) ? await wholeOf(response) : breakingQuietly(response)
+    const held = holdShort(response, backend.bodies)
+    return held ? await wholeOf(response, held) : breakingQuietly(response)
   } catch (error) {
     return presentForwardFault(faultOf(error), requestId, format)
   }

@@ -96,6 +96,7 @@ export class Bulkheads {
 function busy(): Fault {
   return new Fault('rate_limited', {
     message: 'Too many calls of this workspace are running: wait and try again.',
+    fix: { setting: 'RESOLVER_CONCURRENCY' },
     headers: { 'retry-after': '1' },
   })
 }

@@ -97,6 +97,7 @@ export const resolveCall = defineEndpoint({
       body_encoding: z.literal('base64').optional().meta(rarelyNeeded),
       redacted: z.boolean(),
       unfilled: z.array(unfilledPlaceholder).optional().meta(rarelyNeeded),
+      length: z.literal('unproven').optional().meta(rarelyNeeded),
       dropped_headers: z.array(text('set-cookie')).optional().meta(rarelyNeeded),
     })
     .meta({ id: 'UpstreamResponse' }),
@@ -218,9 +219,8 @@ export const forwardCalls = forwardPrefixes.flatMap((prefix) =>
 )
 
 function forwardCall(prefix: (typeof forwardPrefixes)[number], method: ForwardMethod) {
-  const variant = prefix === FORWARD_PREFIX ? 'forward' : 'forward_unversioned'
   return defineEndpoint({
-    name: `resolver.${variant}.${method.toLowerCase()}`,
+    name: `resolver.${prefix === FORWARD_PREFIX ? 'forward' : 'forward_unversioned'}.${method.toLowerCase()}`,
     summary: `Send a ${method} request as it is, with credentials put in, and pass the answer on as it arrives`,
     method,
     path: `${prefix}{host}/{path}`,

@@ -25,7 +25,7 @@ import type { RequestContext } from '../platform/http/route.ts'
 import { toFault } from '../platform/http/unexpected_error.ts'
 import { parsePart } from '../platform/http/validate.ts'
 import type { BodyAccount, BodyMeter } from '../platform/limits/body_memory.ts'
-import { overridableBody } from '../platform/policy_check/override_body.ts'
+import { overridableKinds } from '../platform/policy_check/override_body.ts'
 import { forwardSettings } from './contract.ts'
 import { sendsToken, takeToken } from './forward_token.ts'
 import { type Deadlines, deadlineFor, perform, type TokenCall } from './resolve.ts'
@@ -151,7 +151,7 @@ function settingsOf(headers: Headers): Record<string, string> {
 
 /**
  * The body: whole where placeholders or a signature have to be put in, or where it may ask for another method (JSON,
- * forms), otherwise as it arrives.
+ * forms, and what may be either), otherwise as it arrives.
  *
  * @throws Fault `payload_too_large`, `validation_error` for a body with GET or HEAD
  */
@@ -170,7 +170,7 @@ async function bodyOf(
   const declared = request.headers.get('content-length')
   const length = declared === null ? null : Number(declared)
   if ((length ?? 0) > BODY_LIMIT) throw tooLarge()
-  const isScanned = isSigned || overridableBody(contentType) !== null
+  const isScanned = isSigned || overridableKinds(contentType).length > 0
   // One that is passed on as it arrives is held as far as the upstream has not taken it.
   const stream = request.body.pipeThrough(bounded(account.expect(isScanned ? length : null)))
   return isScanned ? { bytes: await wholeOf(stream) } : { stream, length }

@@ -5,11 +5,10 @@
  * change of the workspace.
  */
 import { createHmac, randomBytes } from 'node:crypto'
-import { environmentKeyOf, keyNameOf } from '../access/environment_key.ts'
+import { keyNameOf } from '../access/environment_key.ts'
 import type { KeyCache } from '../access/keys.ts'
 import type { Granted } from '../access/snapshots/snapshot.ts'
 import type { Snapshot, SnapshotCache } from '../access/snapshots/snapshots.ts'
-import type { LiveToken } from '../access/tokens.ts'
 import {
   type Guard,
   type MadeBytes,
@@ -17,42 +16,35 @@ import {
   prepareGuard,
   prepareGuardInSteps,
 } from '../leak_guard/index.ts'
-import { derivedValues } from '../outbound/derived_values.ts'
+import { type ObtainedToken, ObtainedTokens } from '../outbound/obtained_tokens.ts'
 import type { Steps } from '../outbound/steps.ts'
-import { openSealed, type SealedSecret } from '../platform/crypto/secret_value.ts'
-import { Fault } from '../platform/fault.ts'
 import { LruMap } from '../platform/lru.ts'
 import type { Secret } from '../platform/secret.ts'
+import { type GuardParts, openAll, openedKeyOf } from './guarded_values.ts'
 
-export type GuardParts = {
-  snapshots: SnapshotCache
-  keys: KeyCache
-  snapshot: Snapshot
-  token: LiveToken
-}
-
-/** A guard, and the names of the cached keys that opened its values. */
-type Kept = { guard: Guard; keyNames: readonly string[] }
+/**
+ * A guard, the names of the cached keys that opened its values, and the version of the workspace's obtained tokens
+ * that it covers.
+ */
+type Kept = { guard: Guard; keyNames: readonly string[]; obtained: number }
 /** An environment that a token can open, and which key opens it. */
 type Opened = { place: Granted; keyId: string }
 
-/** A value, and what can be made of it in any call. */
-type Guarded = { value: NamedBytes; made: MadeBytes[] }
-
 /** Under which name the guard of a token is kept, and the names of the keys that it was given. */
-type Opening = { name: string; keyNames: readonly string[] }
+type Opening = { name: string; keyNames: readonly string[]; workspaceId: string }
 
 /** Of a token that can open nothing. */
 const UNGUARDED = prepareGuard([])
 const MAX_GUARDS = 256
+/** Workspaces with obtained tokens. */
+const MAX_WORKSPACES = 1024
 const SWEEP_MS = 1000
-/** Values that are opened between two pauses: well under a millisecond. */
-const OPENED_AT_ONCE = 32
 
 export class GuardCache {
   readonly #steps: Steps
   readonly #keys: KeyCache
   readonly #guards = new LruMap<string, Kept>({ max: MAX_GUARDS })
+  readonly #obtained = new LruMap<string, ObtainedTokens>({ max: MAX_WORKSPACES })
   readonly #timer: Timer
   /** By the grants of a token in one snapshot; some may hold no key that opens. */
   readonly #openings = new WeakMap<readonly Granted[], Opening>()
@@ -95,6 +87,17 @@ export class GuardCache {
     return this.#kept(opening) ?? (await this.#prepareOnce(parts, opened, opening))
   }
 
+  /**
+   * Has the guards that are used from now on cover tokens that were obtained with secrets of the workspace.
+   *
+   * @throws Fault `rate_limited`
+   */
+  remember(workspaceId: string, tokens: readonly ObtainedToken[]): void {
+    const known = this.#obtained.get(workspaceId) ?? new ObtainedTokens()
+    this.#obtained.set(workspaceId, known)
+    known.add(tokens)
+  }
+
   /** Drops what was opened with a key that is not cached any more. */
   sweep(): void {
     for (const [name, kept] of this.#guards) if (!this.#isLive(kept)) this.#guards.delete(name)
@@ -115,7 +118,8 @@ export class GuardCache {
     opened: readonly Opened[],
   ): Opening {
     const keyNames = opened.map(({ place }) => keyNameOf(snapshot, token, place))
-    const opening = { name: nameOf(snapshot, opened), keyNames }
+    const { workspaceId } = snapshot
+    const opening = { name: nameOf(snapshot, opened), keyNames, workspaceId }
     this.#openings.set(granted, opening)
     return opening
   }
@@ -124,32 +128,38 @@ export class GuardCache {
     if (opening.keyNames.length === 0) return UNGUARDED
     if (!this.#isLive(opening)) return undefined
     const kept = this.#guards.get(opening.name)
-    if (!kept || this.#isLive(kept)) return kept?.guard
+    if (!kept) return undefined
+    const isComplete = kept.obtained === this.#versionOf(opening.workspaceId)
+    if (isComplete && this.#isLive(kept)) return kept.guard
     this.#guards.delete(opening.name)
     return undefined
+  }
+
+  #versionOf(workspaceId: string): number {
+    return this.#obtained.get(workspaceId)?.version ?? 0
   }
 
   #isLive({ keyNames }: Pick<Kept, 'keyNames'>): boolean {
     return keyNames.every((name) => this.#keys.peek(name) !== null)
   }
 
-  #prepareOnce(
-    parts: GuardParts,
-    opened: readonly Opened[],
-    { name, keyNames }: Opening,
-  ): Promise<Guard> {
+  #prepareOnce(parts: GuardParts, opened: readonly Opened[], opening: Opening): Promise<Guard> {
     const pending = this.#pending.get(parts.snapshots) ?? new Map<string, Promise<Guard>>()
     this.#pending.set(parts.snapshots, pending)
-    const known = pending.get(name)
+    const { name, keyNames, workspaceId } = opening
+    const obtained = this.#versionOf(workspaceId)
+    // One that began before a token was obtained does not cover it.
+    const pendingName = `${name}/${obtained}`
+    const known = pending.get(pendingName)
     if (known) return known
     const guard = this.#prepare(parts, opened)
       .then((prepared) => {
-        const kept = { guard: prepared, keyNames }
+        const kept = { guard: prepared, keyNames, obtained }
         if (this.#isLive(kept)) this.#guards.set(name, kept)
         return prepared
       })
-      .finally(() => pending.delete(name))
-    pending.set(name, guard)
+      .finally(() => pending.delete(pendingName))
+    pending.set(pendingName, guard)
     return guard
   }
 
@@ -157,10 +167,11 @@ export class GuardCache {
     const pause = () => this.#steps.pause(parts.snapshot.workspaceId)
     const values: NamedBytes[] = []
     const derived: MadeBytes[] = []
+    const obtained = this.#obtained.get(parts.snapshot.workspaceId)
     for (const { place } of opened) {
       for (const { value, made } of await openAll(parts, place, pause)) {
         values.push(value)
-        derived.push(...made)
+        derived.push(...made, ...(obtained?.of(value.name, value.bytes) ?? []))
       }
     }
     return prepareGuardInSteps(values, pause, derived)
@@ -189,41 +200,4 @@ function idOf(key: Secret): string {
   const id = createHmac('sha256', ID_KEY).update(key.reveal()).digest('base64')
   ids.set(key, id)
   return id
-}
-
-/** Settings are no secrets; what does not open cannot be used either. */
-async function openAll(
-  parts: GuardParts,
-  place: Granted,
-  pause: () => Promise<void>,
-): Promise<Guarded[]> {
-  const { snapshots, snapshot, token } = parts
-  const sealed = await snapshots.readEnvironment(snapshot, place.projectId, place.environment)
-  const secrets = (sealed ?? []).filter(({ policy }) => policy?.sensitive !== false)
-  const values: Guarded[] = []
-  for (let from = 0; from < secrets.length; from += OPENED_AT_ONCE) {
-    if (from > 0) await pause()
-    // Asked for anew after each pause: the cached one may have been wiped.
-    const key = await environmentKeyOf(parts, snapshot, token, place)
-    const some = secrets.slice(from, from + OPENED_AT_ONCE)
-    values.push(...some.flatMap((secret) => open(key.reveal(), secret)))
-  }
-  return values
-}
-
-/** `null` where the token was not given the present key. */
-async function openedKeyOf(parts: GuardParts, place: Granted): Promise<Secret | null> {
-  try {
-    return await environmentKeyOf(parts, parts.snapshot, parts.token, place)
-  } catch (error) {
-    if (error instanceof Fault && error.code === 'key_not_provisioned') return null
-    throw error
-  }
-}
-
-function open(key: Uint8Array, sealed: SealedSecret): Guarded[] {
-  const bytes = openSealed(key, sealed)?.reveal()
-  if (!bytes) return []
-  const made = derivedValues(sealed.key, bytes, sealed.policy)
-  return [{ value: { name: sealed.key, bytes }, made }]
 }

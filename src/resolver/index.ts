@@ -4,7 +4,6 @@ import type { Lookup } from '../outbound/connection/address_lookup.ts'
 import { openOutbound } from '../outbound/index.ts'
 import { Scheduler } from '../outbound/scheduler.ts'
 import { type Route, rawRoute } from '../platform/http/route.ts'
-import { bodyMemory } from '../platform/limits/body_memory.ts'
 import type { FeatureServices } from '../platform/services.ts'
 import type { Timers } from '../platform/timers.ts'
 import { allowedDomains } from './allowlist.ts'
@@ -36,7 +35,7 @@ type Options = {
 
 /** @throws ConfigError when RESOLVER_CA_FILE cannot be read */
 export function openResolver(
-  { config, clock, live, log }: FeatureServices,
+  { config, clock, live, log, bodies }: FeatureServices,
   { access, ownPorts, lookup, timers }: Options,
 ): Resolver {
   const outbound = openOutbound({ config, clock, lookup, ownPorts })
@@ -46,7 +45,7 @@ export function openResolver(
     ...access,
     outbound,
     guards,
-    bodies: bodyMemory,
+    bodies,
     scheduler: new Scheduler(),
     bulkheads: new Bulkheads({
       width: config.RESOLVER_CONCURRENCY,

@@ -29,7 +29,7 @@ type Services = {
   tokens: Pick<TokenCache, 'versions'>
   snapshots: SnapshotCache
   keys: KeyCache
-  guards: Pick<GuardCache, 'get' | 'of'>
+  guards: Pick<GuardCache, 'get' | 'of' | 'remember'>
   log: Log
 }
 

@@ -10,6 +10,7 @@ import type { Snapshot, SnapshotCache } from '../access/snapshots/snapshots.ts'
 import type { LiveToken } from '../access/tokens.ts'
 import type { Guard } from '../leak_guard/index.ts'
 import { type IsPlaceable, NOTHING_PLACEABLE } from '../outbound/locations.ts'
+import type { ObtainedToken } from '../outbound/obtained_tokens.ts'
 import type { Permission, Scope, UsableSecret } from '../outbound/policy/permission.ts'
 import { openedPart, partNamed, withParts } from '../outbound/stand_ins/parts.ts'
 import type { Target } from '../outbound/target.ts'
@@ -29,7 +30,7 @@ type Parts = {
   keys: KeyCache
   snapshot: Snapshot
   token: LiveToken
-  guards: Pick<GuardCache, 'get' | 'of'>
+  guards: Pick<GuardCache, 'get' | 'of' | 'remember'>
 }
 
 /** @throws Fault `scope_required` for what contradicts the token's own */
@@ -120,6 +121,10 @@ export class TokenPermission implements Permission {
         this.#guard = guard
       }),
     )
+  }
+
+  remember(tokens: readonly ObtainedToken[]): void {
+    if (tokens.length > 0) this.#parts.guards.remember(this.#parts.snapshot.workspaceId, tokens)
   }
 
   /** To be used at once: the next change of the workspace may wipe it. @throws Unread */

@@ -9,10 +9,12 @@ import type { Call, CallBody } from '../outbound/call.ts'
 import { Deadline } from '../outbound/deadline.ts'
 import { execute } from '../outbound/execute.ts'
 import { CallRecord } from '../outbound/record.ts'
+import { Fault } from '../platform/fault.ts'
 import { rateHeaders } from '../platform/http/rate.ts'
 import { readBody } from '../platform/http/request_body.ts'
 import type { RequestContext } from '../platform/http/route.ts'
 import type { BodyAccount } from '../platform/limits/body_memory.ts'
+import { MAX_CALL_MS } from '../platform/policy.ts'
 import { type OutboundCall, resolveCall } from './contract.ts'
 import { withoutOwnToken } from './own_token.ts'
 import type { NamedScope } from './permission.ts'
@@ -96,10 +98,27 @@ async function performCounted(
     const sent = passesTrace ? { ...call, traceparent: principal.traceparent } : call
     return await execute(services.outbound, principal, { call: sent, deadline, record })
   } catch (error) {
-    // Lets go of an answer that was refused half-way, too.
+    const isLate = deadline.isLate
+    // Ends an answer that was refused half-way, too.
     deadline.abort()
-    throw error
+    throw isLate ? withLimit(error, call, timeoutMs, services.deadlines) : error
   }
+}
+
+/** Names the setting that ended a call, unless the call named a shorter time, or the setting can be no longer. */
+function withLimit(
+  error: unknown,
+  { answer }: Call,
+  timeoutMs: number,
+  { wholeMs, silenceMs }: Deadlines,
+): unknown {
+  const [setting, ms] =
+    answer === 'whole'
+      ? (['RESOLVER_TIMEOUT_MS', wholeMs] as const)
+      : (['RESOLVER_SILENCE_MS', silenceMs] as const)
+  const isOfSetting = timeoutMs === ms && ms < MAX_CALL_MS
+  if (!isOfSetting || !(error instanceof Fault) || error.code !== 'upstream_timeout') return error
+  return error.withFix({ setting })
 }
 
 /** Milliseconds: a stream's longest silence is bounded by the operator, also where the call names one. */

@@ -16,6 +16,7 @@ import { vacuumStatement } from '../platform/db/embedded/open.ts'
 import { type Bus, openBus, POLICY_CHANGES } from '../platform/db/notify.ts'
 import { type Connection, openDatabase } from '../platform/db/open.ts'
 import { prepareDatabase } from '../platform/db/prepare.ts'
+import { type BodyMemory, openBodyMemory } from '../platform/limits/body_memory.ts'
 import { openLiveProcesses, scheduleBeats } from '../platform/limits/sharers.ts'
 import { scheduleSweeps } from '../platform/limits/upkeep.ts'
 import { describeError, type Log } from '../platform/log.ts'
@@ -41,6 +42,8 @@ export type App = {
   flushAudit(): Promise<void>
   /** Counts of what waits, is kept and is open, for a report. */
   figures(): object
+  /** What the bodies of this process take. */
+  bodies: BodyMemory
   /** `null` where nothing is traced. */
   tracer: Tracer | null
   /** Says so for DRAIN_SECONDS, then stops accepting, finishes what runs, flushes the audit and closes the database. */
@@ -77,7 +80,7 @@ export async function startApp(
     isServing: true,
   })
   try {
-    const own = { log, clock, timers, passwordCost, worker }
+    const own = { log, clock, timers, passwordCost, worker, bodies: openBodyMemory(config) }
     return await compose(config, connection, { ...own, lookup, tracer })
   } catch (error) {
     await connection.close()
@@ -88,6 +91,7 @@ export async function startApp(
 type Parts = Required<Pick<AppOptions, 'log' | 'clock' | 'timers' | 'passwordCost' | 'worker'>> & {
   lookup: Lookup | undefined
   tracer: Tracer | null
+  bodies: BodyMemory
 }
 
 async function compose(config: Config, connection: Connection, options: Parts): Promise<App> {
@@ -116,8 +120,7 @@ async function compose(config: Config, connection: Connection, options: Parts): 
   })
   const dataDir = connection.kind === 'embedded' ? config.DATA_DIR : null
   const admin = watch?.open({ sql: connection.sql, tracer, dataDir, ...access }) ?? null
-  const origins = [listeners.controlPlane, listeners.resolver, admin?.origin]
-  ports.push(...origins.flatMap((origin) => (origin ? [Number(new URL(origin).port)] : [])))
+  ports.push(...portsIn([listeners.controlPlane, listeners.resolver, admin?.origin]))
   const jobs = [
     scheduleBeats(services),
     scheduleVacuum(connection, given.log),
@@ -131,7 +134,8 @@ async function compose(config: Config, connection: Connection, options: Parts): 
     resolver: listeners.resolver,
     admin: admin?.origin ?? null,
     flushAudit: () => trail.flush(),
-    figures: () => figuresOf({ trail, access, resolver, tracer }),
+    figures: () => figuresOf({ trail, access, resolver, tracer, bodies: given.bodies }),
+    bodies: given.bodies,
     tracer,
     stop: async () => {
       await beginStop().then(listeners.close)
@@ -144,6 +148,10 @@ async function compose(config: Config, connection: Connection, options: Parts): 
       access.chains.seen.close()
     },
   }
+}
+
+function portsIn(origins: readonly (string | null | undefined)[]): number[] {
+  return origins.flatMap((origin) => (origin ? [Number(new URL(origin).port)] : []))
 }
 
 /** What a resolver on PostgreSQL leaves to the control plane, whose rows it touches. */
@@ -161,12 +169,14 @@ function figuresOf(parts: {
   access: Access
   resolver: Resolver
   tracer: Tracer | null
+  bodies: BodyMemory
 }): object {
   const { tokens, snapshots, keys } = parts.access
   return {
     audit_queue: parts.trail.depth,
     caches: { tokens: tokens.stats, snapshots: snapshots.stats, keys: keys.stats },
     open_calls: parts.resolver.open,
+    body_bytes: parts.bodies.taken,
     traces: parts.tracer?.counts ?? null,
   }
 }

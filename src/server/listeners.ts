@@ -92,11 +92,12 @@ export function openListeners(services: FeatureServices, parts: Parts) {
 function sharedServices(
   services: FeatureServices,
 ): Omit<Services, 'surface' | 'routes' | 'identity' | 'tracer'> {
-  const { db, config, clock, live, log, isStopping } = services
+  const { db, config, clock, live, log, bodies, isStopping } = services
   const trusted = parseCidrs(config.TRUSTED_PROXIES)
   return {
     db,
     log,
+    bodies,
     isStopping,
     storeChanges,
     storeDenial,

@@ -4,6 +4,7 @@ import { expect, test } from 'bun:test'
 import { tmpdir } from 'node:os'
 import { groups, topLevel } from '../../src/cli/catalogue/index.ts'
 import { globalOptions } from '../../src/cli/catalogue/options.ts'
+import { roleHelp } from '../../src/client/role_table.ts'
 import { answering } from './answering.ts'
 
 const surroundings = { cwd: tmpdir(), env: { HOME: tmpdir() } }
@@ -44,4 +45,10 @@ test('the help of every command lists the global options', async () => {
     const help = await helpOf(...words)
     for (const [flags] of globalOptions) expect(help).toContain(`  ${flags} `)
   }
+})
+
+test('the help of commands about members has the table of roles', async () => {
+  for (const name of ['members', 'invite', 'role'])
+    for (const line of roleHelp().split('\n'))
+      expect(await helpOf('workspace', name)).toContain(line)
 })

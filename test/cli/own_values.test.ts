@@ -101,10 +101,19 @@ describe('in force', () => {
   })
 
   test('also of a name that nobody else has, and with references of its own', async () => {
-    const set = ['secrets', 'set', 'MINE=<${HOST}>', '--mine', '--references', '-e', 'alone']
+    const set = [
+      'secrets',
+      'set',
+      'MINE=<${HOST}>',
+      '--mine',
+      '--references',
+      '--yes',
+      '-e',
+      'alone',
+    ]
     expect(await ada.run(set)).toMatchObject({
       code: 0,
-      err: 'MINE refers to HOST: not in payments/alone yet\n',
+      err: 'MINE refers to HOST, not in payments/alone\n',
     })
     await ada.must('secrets', 'set', 'HOST=h', '-e', 'alone')
     expect(await ada.must('secrets', 'get', 'MINE', '-e', 'alone')).toBe('<h>')

@@ -228,9 +228,10 @@ describe('a role that does not permit it', () => {
       const person = people[role] as Terminal
       const { code, err } = await person.run([...args, '-w', 'acme', '--json'])
       const { error } = JSON.parse(err.trim().split('\n').at(-1) ?? '')
-      expect([code, error.code, error.message]).toEqual([
+      expect([code, error.code, error.hint, error.message]).toEqual([
         5,
         'forbidden',
+        'see what each role may do: cloakroom workspace members --help',
         expect.stringContaining(
           `This needs the role ${needed} in acme. Yours is ${role}. Ask owner@example.com (owner)`,
         ),

@@ -85,6 +85,15 @@ test('nobody is invited whose fingerprint was not compared', async () => {
   expect(await signed()).toEqual({ 'ada@example.com': 'owner' })
 })
 
+test('swapped fingerprints of two people are refused', async () => {
+  const [bobs, eves] = await Promise.all([fingerprintOf(bob), fingerprintOf(eve)])
+  const swapped = [`bob@example.com=${eves}`, `eve@example.com=${bobs}`]
+  const given = swapped.flatMap((each) => ['--fingerprint', each])
+  const { code, err } = await ada.run(inviting('bob@example.com', 'eve@example.com', ...given))
+  expect([code, JSON.parse(err)]).toMatchObject([5, { error: { code: 'unproven_key' } }])
+  expect(await signed()).toEqual({ 'ada@example.com': 'owner' })
+})
+
 test('who has no signing key is told from who was signed with one', async () => {
   const { sql } = app.connection
   const [row] = await sql`select signing_key from users where email = 'eve@example.com'`
@@ -108,10 +117,10 @@ test('an invitation that only the database has is not accepted', async () => {
 
 test('several are invited by one link, with their fingerprints in any form', async () => {
   const bobs = (await fingerprintOf(bob)).toUpperCase().replaceAll(' ', '-')
-  const eves = (await fingerprintOf(eve)).replaceAll(' ', '')
-  const { code, out } = await ada.run(
-    inviting('bob@example.com', 'eve@example.com', '--fingerprint', bobs, '--fingerprint', eves),
-  )
+  // As a shell splits it.
+  const eves = `eve@example.com=${await fingerprintOf(eve)}`.split(' ')
+  const asked = ['--fingerprint', `Bob@Example.com=${bobs}`, ...eves]
+  const { code, out } = await ada.run(inviting('bob@example.com', 'eve@example.com', ...asked))
   expect([code, JSON.parse(out)]).toEqual([
     0,
     [

@@ -117,11 +117,13 @@ describe('keys of other people, in a plain workspace', () => {
 describe.each(['plain', 'signed'])('a %s workspace', (acme) => {
   test('invited people accept or decline, and read what was there before', async () => {
     await ada.must('workspace', 'use', acme)
-    const compared = (await Promise.all([bob, eve].map(fingerprintOf))).flatMap((fingerprint) => [
+    const emails = ['bob@example.com', 'eve@example.com']
+    const fingerprints = await Promise.all([bob, eve].map(fingerprintOf))
+    const compared = emails.flatMap((email, at) => [
       '--fingerprint',
-      fingerprint,
+      `${email}=${fingerprints[at]}`,
     ])
-    await ada.must('workspace', 'invite', 'bob@example.com', 'eve@example.com', ...compared)
+    await ada.must('workspace', 'invite', ...emails, ...compared)
     await ada.must('project', 'create', 'shared')
     await ada.must('secrets', 'set', marked('SHARED='), '-p', 'shared')
     const { id } = ((await bob.json('workspace', 'list')) as { id: string; name: string }[]).find(

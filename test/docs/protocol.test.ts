@@ -1,7 +1,9 @@
 // tier: quick
 import { expect, test } from 'bun:test'
+import { permissionTexts, roleMarkdown, roleRows } from '../../src/client/role_table.ts'
 import { allEndpoints } from '../../src/dev/all_endpoints.ts'
 import { faultCodes, statusOf } from '../../src/platform/fault.ts'
+import type { Permission } from '../../src/platform/http/endpoint.ts'
 import { matrix } from '../../src/platform/roles.ts'
 import { textOf } from './documents.ts'
 
@@ -30,34 +32,23 @@ test('every endpoint is told, and no other', () => {
   expect(new Set(told)).toEqual(new Set([...served, ...docs]))
 })
 
-/** Words of the table of roles that name each permission. */
-const WORDS: Record<keyof typeof matrix, string> = {
-  'workspace.read': 'read projects, secrets, allowlist, members, audit',
-  'workspace.update': 'rename and rekey the workspace',
-  'workspace.delete': 'delete the workspace',
-  'member.manage': 'invitations and roles',
-  'allowlist.read': 'read projects, secrets, allowlist',
-  'allowlist.write': 'allowlist, rename',
-  'project.read': 'read projects',
-  'project.write': 'create and update projects',
-  'project.delete': 'delete and restore projects',
-  'secret.read': 'read projects, secrets',
-  'secret.write': 'write, delete, restore and roll back secrets',
-  'agent.manage': 'agents, tokens',
-  'audit.read': 'members, audit',
-  'audit.export': 'export the audit',
-}
-
-test('each role has the permissions that the table of roles gives it', () => {
-  const [, section = ''] = protocol.split('## 10. Roles')
-  const [header = '', , ...lines] = section.trim().split('\n')
-  const cells = (line: string) => line.split('|').map((cell) => cell.trim())
-  const rows = lines.filter((line) => line.startsWith('|')).map(cells)
-  const rolesFor = (words: string) => {
-    const found = rows.filter(([, permission = '']) => permission.includes(words))
-    expect({ words, rows: found.length }).toEqual({ words, rows: 1 })
-    return cells(header).filter((_, column) => found[0]?.[column] === '✓')
+test('both tables of roles are the one that the matrix and the rules of members make', () => {
+  for (const page of ['docs/protocol.md', 'docs/cli.md']) {
+    const [, table] = /<!-- roles -->\n(.*?)<!-- \/roles -->/s.exec(textOf(page)) ?? []
+    expect({ page, table }).toEqual({ page, table: roleMarkdown() })
   }
-  const documented = Object.entries(WORDS).map(([name, words]) => [name, rolesFor(words)])
-  expect(Object.fromEntries(documented)).toEqual(matrix)
+})
+
+test('the table of roles has the roles of every permission that an endpoint asks for', () => {
+  const asked = allEndpoints().flatMap(({ endpoints }) =>
+    endpoints.flatMap(({ access }) => (access.kind === 'member' ? [access.permission] : [])),
+  )
+  expect([...new Set(asked)].sort()).toEqual(Object.keys(permissionTexts).sort() as Permission[])
+  for (const [permission, what] of Object.entries(permissionTexts)) {
+    const row = roleRows().find((row) => row.what === what)
+    expect({ permission, roles: row?.roles }).toEqual({
+      permission,
+      roles: matrix[permission as Permission],
+    })
+  }
 })

@@ -255,7 +255,11 @@ test('finds each place where a value is asked for, in order', () => {
 
 test('headers without placeholders pass unchanged', () => {
   const headers: Pair[] = [['Accept', '*/*']]
-  expect(injectPlaceholders(headers, new Map()).reveal()).toEqual({ headers, derived: [] })
+  expect(injectPlaceholders(headers, new Map()).reveal()).toEqual({
+    headers,
+    derived: [],
+    obtained: [],
+  })
 })
 
 describe('whatever the values, names and secrets', () => {

@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { type FaultCode, messageOf, statusOf } from '../../src/platform/fault.ts'
+import { adviceFor } from '../../src/platform/http/advice.ts'
 import { type Agent, employAgent, recordOf, type Stage, sharedStage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { FakeTimers } from '../support/fake_timers.ts'
@@ -49,7 +50,7 @@ async function expectFailed(script: Script | string | Uint8Array, code: FaultCod
   const answer = await callTo(script, call)
   expect({ status: answer.status, body: answer.body }).toEqual({
     status: statusOf(code),
-    body: { error_code: code, message: messageOf(code) },
+    body: { error_code: code, message: messageOf(code), ...adviceFor(code) },
   })
   expect(await recordOf(stage.app, answer)).toMatchObject({
     decision: 'error',
@@ -400,19 +401,29 @@ describe('504 upstream_timeout', () => {
     await failed
   })
 
-  test('for a name server that does not answer, and nothing is sent', async () => {
-    stage.names.set('slow.example', () => new Promise(() => {}))
-    await agent.allow('slow.example')
-    const sent = stage.upstream.bytes
-    const call = agent.resolve({ target_url: 'https://slow.example/', timeout_ms: 60_000 })
-    await until(() => stage.lookups.at(-1) === 'slow.example')
-    await timers.expire(60_000)
-    const answer = await call
-    expect({ status: answer.status, body: answer.body }).toEqual({
-      status: 504,
-      body: { error_code: 'upstream_timeout', message: messageOf('upstream_timeout') },
-    })
-    expect(await recordOf(stage.app, answer)).toMatchObject({ reason: 'upstream_timeout' })
-    expect(stage.upstream.bytes).toBe(sent)
-  })
+  test.each([
+    ['the call named', { timeout_ms: 60_000 }, 60_000, undefined],
+    ['a setting limits', {}, 30_000, { setting: 'RESOLVER_TIMEOUT_MS' }],
+  ])(
+    'for a name server that does not answer in the time that %s, and nothing is sent',
+    async (_, named, ms, fix) => {
+      stage.names.set('slow.example', () => new Promise(() => {}))
+      await agent.allow('slow.example')
+      const [sent, looked] = [stage.upstream.bytes, stage.lookups.length]
+      const call = agent.resolve({ target_url: 'https://slow.example/', ...named })
+      await until(() => stage.lookups.length > looked)
+      await timers.expire(ms)
+      const answer = await call
+      expect({ status: answer.status, body: answer.body }).toEqual({
+        status: 504,
+        body: {
+          error_code: 'upstream_timeout',
+          message: messageOf('upstream_timeout'),
+          ...adviceFor('upstream_timeout', fix),
+        },
+      })
+      expect(await recordOf(stage.app, answer)).toMatchObject({ reason: 'upstream_timeout' })
+      expect(stage.upstream.bytes).toBe(sent)
+    },
+  )
 })

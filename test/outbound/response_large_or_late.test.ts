@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { brotliCompressSync, constants, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { type FaultCode, messageOf, statusOf } from '../../src/platform/fault.ts'
+import { adviceFor } from '../../src/platform/http/advice.ts'
 import { type Agent, employAgent, recordOf, type Stage, sharedStage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { answerOf, chunked, type Script } from '../support/upstream.ts'
@@ -32,7 +33,7 @@ async function expectFailed(script: Script | Uint8Array, code: FaultCode, call?:
   const answer = await callTo(script, { ...call })
   expect({ status: answer.status, body: answer.body }).toEqual({
     status: statusOf(code),
-    body: { error_code: code, message: messageOf(code) },
+    body: { error_code: code, message: messageOf(code), ...adviceFor(code) },
   })
   expect(await recordOf(stage.app, answer)).toMatchObject({
     decision: 'error',

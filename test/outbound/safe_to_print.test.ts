@@ -102,6 +102,7 @@ const permission: Permission = {
   allows: () => true,
   scope: () => ({ projectId: null, environment: 'development' }),
   placeable: () => () => true,
+  remember: () => {},
   guard: () => prepareGuard([{ name: 'KEY', bytes: Buffer.from(VALUE) }]),
   secrets: (names) =>
     names.map((name) => ({
@@ -167,7 +168,11 @@ async function run(call: Call, answer: () => Response, wire?: UpstreamSocket['wi
     tokens: { versions: async () => new Map() },
     snapshots: {} as SnapshotCache,
     keys: new KeyCache(60, systemClock),
-    guards: { get: () => permission.guard(), of: async () => permission.guard() },
+    guards: {
+      get: () => permission.guard(),
+      of: async () => permission.guard(),
+      remember: () => {},
+    },
     log: openLog('error', () => {}),
   })
   const { asked, placeholders } = record

@@ -4,6 +4,7 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { once } from 'node:events'
 import { connect as connectTcp, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
+import { adviceFor } from '../../src/platform/http/advice.ts'
 import { API } from '../support/agent.ts'
 import { sendRaw } from '../support/raw_http.ts'
 import { requires } from '../support/requires.ts'
@@ -193,6 +194,7 @@ describe('a host that is not on the allowlist', () => {
         error_code: 'domain_blocked',
         message,
         error: { type: expect.any(String), code: 'domain_blocked', message },
+        ...adviceFor('domain_blocked', { command: expect.arrayContaining(['allowlist', 'add']) }),
       },
     })
   })

@@ -2,6 +2,7 @@
 /** The remote backend asks the resolver, and adds nothing of its own to what that decides. */
 import { afterAll, describe, expect, test } from 'bun:test'
 import { parseToken, sealedToken } from '../../src/platform/crypto/token.ts'
+import { BodyMemory } from '../../src/platform/limits/body_memory.ts'
 import { openProxy } from '../../src/proxy/index.ts'
 import { remoteBackend } from '../../src/proxy/remote.ts'
 import { sendRaw } from '../support/raw_http.ts'
@@ -22,7 +23,8 @@ function send(path: string, init: RequestInit = {}): Promise<Response> {
 async function openWith(resolver: string, token: string) {
   const notices: string[] = []
   const notice = (text: string) => void notices.push(text)
-  const parts = { projectId: null, environment: null, notice, close: async () => {} }
+  const bodies = new BodyMemory(undefined, 1)
+  const parts = { projectId: null, environment: null, notice, bodies, close: async () => {} }
   const backend = remoteBackend({ resolver, token, ...parts })
   const opened = await openProxy({ backend, directory: stage.directory, port: 0, strict: false })
   return { ...opened, notices }

@@ -16,7 +16,7 @@ const { agent, upstream } = stage
 const ID = 'AKIAIOSFODNN7EXAMPLE'
 const SECRET = marked('wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY')
 const READ_ONLY = { policy: { allowed_methods: ['GET' as const], allowed_paths: ['/open'] } }
-await agent.store('AWS_ACCESS_KEY_ID', ID)
+await agent.store('AWS_ACCESS_KEY_ID', ID, { policy: { allowed_locations: ['header', 'query'] } })
 await agent.store('AWS_SECRET_ACCESS_KEY', SECRET)
 await agent.store('READ_ACCESS_KEY_ID', 'AKIAIOSFODNN7READING')
 await agent.store('READ_SECRET_ACCESS_KEY', marked('reading'), READ_ONLY)

@@ -6,6 +6,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { listAuditLogs } from '../../src/features/audit/contract.ts'
+import { BodyMemory } from '../../src/platform/limits/body_memory.ts'
+import { systemTimers, type Timers } from '../../src/platform/timers.ts'
 import type { Backend } from '../../src/proxy/backend.ts'
 import { type LocalProxy, openProxy } from '../../src/proxy/index.ts'
 import { type LocalOptions, openLocalBackend } from '../../src/proxy/local/open.ts'
@@ -52,12 +54,19 @@ export type OpenProxy = LocalProxy & {
   notices: string[]
   /** By name. */
   standIns: Record<string, string>
+  bodies: BodyMemory
 }
 export type Recorded = Awaited<ReturnType<typeof readRecords>>[number]
 
-/** @param names further ones of the upstream */
-export async function openProxyStage(names: readonly string[] = []): Promise<ProxyStage> {
-  const stage = await sharedStage({ names: [OTHER, ...names] })
+/**
+ * @param names further ones of the upstream
+ * @param timers of the application
+ */
+export async function openProxyStage(
+  names: readonly string[] = [],
+  timers: Timers = systemTimers,
+): Promise<ProxyStage> {
+  const stage = await sharedStage({ names: [OTHER, ...names], timers })
   const agent = await employAgent(stage, { secrets: { KEY, LOGIN: 'pass:word' } })
   const directory = mkdtempSync(join(tmpdir(), 'cr-proxy-'))
   const networking = {
@@ -85,7 +94,7 @@ export async function openProxyStage(names: readonly string[] = []): Promise<Pro
       opened.push(proxy)
       const texts = Object.fromEntries(drawn?.all.map(({ name, text }) => [name, text]) ?? [])
       const bundle = writeBundle(directory, proxy.certificate, process.env)
-      return { ...proxy, notices, bundle, standIns: texts }
+      return { ...proxy, notices, bundle, standIns: texts, bodies: backend.bodies }
     },
     records: (source) => readRecords(agent, source),
     stop: async () => {
@@ -104,6 +113,7 @@ function remoteOf(resolver: string, agent: Agent, notice: (text: string) => void
     projectId: null,
     environment: null,
     notice,
+    bodies: new BodyMemory(undefined, 1),
     close: async () => {},
   })
 }

@@ -4,6 +4,7 @@ import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { ApiError } from '../../src/client/http/api.ts'
 import { listAuditLogs } from '../../src/features/audit/contract.ts'
 import { deleteSecret } from '../../src/features/secrets/contract.ts'
+import { ticketsFor } from '../../src/outbound/signing/tickets.ts'
 import type { FaultCode } from '../../src/platform/fault.ts'
 import {
   VaultCache,
@@ -104,6 +105,20 @@ describe('a vault that did not change', () => {
     for (let turn = 0; turn < 5; turn += 1) expect(await (await later()).guard()).toBe(guard)
     expect([reads, await readsOnRecord()]).toEqual([6, 1])
     await expectGuarded(await later(), value, true)
+  })
+
+  test('guards the token behind a ticket from its use on, also after it was read again', async () => {
+    const token = 'ya29.a-token-that-an-api-handed-out-0123456789'
+    const made = await ticketsFor('KEY', Buffer.from(value))(Response.json({ access_token: token }))
+    const { access_token } = (await made.json()) as { access_token: string }
+    const ticket = access_token.replace('SVC_SECRET_KEY-ticket-', '')
+    const snapshot = await cache.current()
+    await expectGuarded(snapshot, token, false)
+    const bytes = { value: Buffer.from(value), token: Buffer.from(token) }
+    snapshot.remember([{ name: 'KEY', ticket, ...bytes }])
+    await expectGuarded(snapshot, token, true)
+    await agent.store('MORE', marked('another value'))
+    await expectGuarded(await later(), token, true)
   })
 
   test('keeps them when only the allowlist changed, which holds at once', async () => {

@@ -9,7 +9,8 @@ import { Steps } from '../../src/outbound/steps.ts'
 import { sealSecretValue } from '../../src/platform/crypto/secret_value.ts'
 import { Fault } from '../../src/platform/fault.ts'
 import { Secret } from '../../src/platform/secret.ts'
-import { GuardCache, type GuardParts } from '../../src/resolver/guards.ts'
+import type { GuardParts } from '../../src/resolver/guarded_values.ts'
+import { GuardCache } from '../../src/resolver/guards.ts'
 
 const PROJECT = '018f3a1e-0000-7000-8000-000000000001'
 const DEVELOPMENT = { projectId: PROJECT, environment: 'development' }

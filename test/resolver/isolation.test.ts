@@ -3,6 +3,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import type { TLSSocket } from 'node:tls'
+import { adviceFor } from '../../src/platform/http/advice.ts'
 import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'
 import { FakeTimers } from '../support/fake_timers.ts'
 import { forwardAs, streamAs } from '../support/forward.ts'
@@ -16,6 +17,7 @@ const BUSY = {
   body: {
     error_code: 'rate_limited',
     message: 'Too many calls of this workspace are running: wait and try again.',
+    ...adviceFor('rate_limited', { setting: 'RESOLVER_CONCURRENCY' }),
   },
 }
 const ANSWER = 'HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nslow'

@@ -63,6 +63,7 @@ function world() {
     } as unknown as SnapshotCache,
     keys: new KeyCache(0, systemClock),
     guards: {
+      remember: () => {},
       get: () => undefined,
       of: () => Promise.reject(new Error('no values are needed')),
     },

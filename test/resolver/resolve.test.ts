@@ -5,6 +5,7 @@ import { gzipSync } from 'node:zlib'
 import { parseToken, sealedToken, tokenAuth } from '../../src/platform/crypto/token.ts'
 import type { FaultCode } from '../../src/platform/fault.ts'
 import { messageOf, statusOf } from '../../src/platform/fault.ts'
+import { adviceFor } from '../../src/platform/http/advice.ts'
 import {
   type Agent,
   employAgent,
@@ -55,7 +56,7 @@ async function expectTurnedAway(
   const response = await fetch(`${stage.app.resolver}${path}`, request)
   expect({ status: response.status, body: await response.json() }).toEqual({
     status: statusOf(code),
-    body: { error_code: code, message },
+    body: { error_code: code, message, ...adviceFor(code) },
   })
   expect(await countRecords()).toBe(before)
   expect(stage.upstream.bytes).toBe(sent)
@@ -334,7 +335,11 @@ describe('the request itself', () => {
     const { status, body } = await agent.resolve({ target_url: target(), ...change })
     expect({ status, body }).toEqual({
       status: 422,
-      body: { error_code: 'validation_error', message: expect.any(String) },
+      body: {
+        error_code: 'validation_error',
+        message: expect.any(String),
+        ...adviceFor('validation_error'),
+      },
     })
     expect((body as { message: string }).message).toStartWith(
       `Some fields are not valid. ${complaint}`,
@@ -357,7 +362,11 @@ describe('the request itself', () => {
     await sql`alter table elsewhere rename to allowlist_entries`
     expect({ status: answer.status, body: answer.body }).toEqual({
       status: 500,
-      body: { error_code: 'internal_error', message: messageOf('internal_error') },
+      body: {
+        error_code: 'internal_error',
+        message: messageOf('internal_error'),
+        ...adviceFor('internal_error'),
+      },
     })
     expect(await recordOf(stage.app, answer)).toBeNull()
     expect(stage.upstream.received).toEqual([])
@@ -665,7 +674,7 @@ describe('scope', () => {
     const message = 'The token is for the environment staging only.'
     expect({ status: answer.status, body: answer.body }).toEqual({
       status: 403,
-      body: { error_code: 'scope_required', message },
+      body: { error_code: 'scope_required', message, ...adviceFor('scope_required') },
     })
     expect(await recordOf(stage.app, answer)).toMatchObject({
       decision: 'blocked',
@@ -683,6 +692,7 @@ describe('scope', () => {
       body: {
         error_code: 'scope_required',
         message: 'The sealed form of a token cannot open what this needs: send the token itself.',
+        ...adviceFor('scope_required'),
       },
     })
     expect(await recordOf(stage.app, answer)).toMatchObject({

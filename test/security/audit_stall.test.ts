@@ -5,6 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import postgres from 'postgres'
 import { AuditTrail, type Entry } from '../../src/audit/trail.ts'
 import { type FaultCode, messageOf, statusOf } from '../../src/platform/fault.ts'
+import { adviceFor } from '../../src/platform/http/advice.ts'
 import { openLog } from '../../src/platform/log.ts'
 import { type Agent, employAgent, openStage, recordOf, type Stage } from '../support/agent.ts'
 import type { Answer } from '../support/app.ts'
@@ -22,7 +23,7 @@ const call = (stage: Stage) => ({
 function expectUnavailable(answer: Answer, code: FaultCode) {
   expect({ status: answer.status, body: answer.body }).toEqual({
     status: statusOf(code),
-    body: { error_code: code, message: messageOf(code) },
+    body: { error_code: code, message: messageOf(code), ...adviceFor(code) },
   })
   expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
 }

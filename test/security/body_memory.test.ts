@@ -1,43 +1,40 @@
 // tier: quick
 /**
  * Case 92: bodies that never end, of callers and of upstreams, take bounded memory, of each workspace and of the
- * process, and others are served (protocol 6.2).
+ * process, and others are served (protocol 6.2). A proxy counts what it holds, too.
  */
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
-import { BODY_MEMORY, bodyMemory } from '../../src/platform/limits/body_memory.ts'
-import { type Agent, employAgent, type Stage, sharedStage } from '../support/agent.ts'
+import { afterAll, afterEach, describe, expect, test } from 'bun:test'
+import type { BodyMemory } from '../../src/platform/limits/body_memory.ts'
+import { openProxyStage } from '../proxy/stage.ts'
+import { type Agent, employAgent } from '../support/agent.ts'
 import { forwardAs } from '../support/forward.ts'
 import { until } from '../support/until.ts'
+import { answerOf } from '../support/upstream.ts'
 
 const MIB = 1024 * 1024
-const SHARE = BODY_MEMORY / 4
 
-let stage: Stage
-let greedy: Agent
-let other: Agent
+const stage = await openProxyStage()
+const { agent: greedy, upstream } = stage
+const { bodies } = stage.app
+const other = await employAgent(stage, { secrets: { KEY: 'value-of-another-1' } })
 let held: { release(): void }[] = []
 
-beforeAll(async () => {
-  stage = await sharedStage()
-  greedy = await employAgent(stage, { secrets: { KEY: 'value-of-greedy-1' } })
-  other = await employAgent(stage, { secrets: { KEY: 'value-of-another-1' } })
-})
 afterEach(async () => {
   for (const account of held) account.release()
   held = []
   stage.upstream.disconnect()
-  await until(() => bodyMemory.taken === 0)
+  await until(() => bodies.taken === 0)
 })
 afterAll(() => stage.stop())
 
-function hold(owner: string, bytes: number): void {
-  const account = bodyMemory.open(owner)
+function hold(owner: string, bytes: number, memory: BodyMemory = bodies): void {
+  const account = memory.open(owner)
   account.take(bytes)
   held.push(account)
 }
 
 const fillProcess = () => {
-  for (const owner of ['a', 'b', 'c', 'd']) hold(owner, SHARE)
+  for (const owner of ['a', 'b', 'c', 'd']) hold(owner, bodies.share)
 }
 
 type Ask = (agent: Agent) => Promise<{ status: number; headers: Headers }>
@@ -73,7 +70,7 @@ describe.each(Object.entries(WAYS))('%s', (_, ask) => {
   })
 
   test('is 429 where bodies fill the part of its workspace, and others are served', async () => {
-    hold(greedy.workspaceId, SHARE)
+    hold(greedy.workspaceId, bodies.share)
     const { status, headers } = await ask(greedy)
     expect([status, headers.get('retry-after')]).toEqual([429, '1'])
     expect((await ask(other)).status).toBeLessThan(300)
@@ -84,11 +81,11 @@ test('answers that stop after their first bytes count with their whole length', 
   stage.upstream.on('/stops', (_, wire) => {
     wire.write(`HTTP/1.1 200 X\r\ncontent-length: ${10 * MIB}\r\n\r\nx`)
   })
-  const most = Math.floor(SHARE / (10 * MIB))
+  const most = Math.floor(bodies.share / (10 * MIB))
   const calls = Array.from({ length: most }, () =>
     greedy.resolve({ target_url: stage.url('/stops') }),
   )
-  await until(() => bodyMemory.taken >= most * 10 * MIB)
+  await until(() => bodies.taken >= most * 10 * MIB)
   const { status, body } = await greedy.resolve({ target_url: stage.url('/stops') })
   expect([status, body]).toMatchObject([429, { error_code: 'rate_limited' }])
   expect((await other.resolve({ target_url: stage.url('/') })).status).toBe(200)
@@ -110,7 +107,38 @@ test('an upload without a declared length is counted while it arrives, and not a
     body,
     headers: { 'content-type': 'application/octet-stream' },
   })
-  await until(() => bodyMemory.taken >= MIB)
+  await until(() => bodies.taken >= MIB)
   end()
   expect((await call).status).toBe(200)
+})
+
+await greedy.store('IN_JSON', 'value-in-a-body-1', { policy: { allowed_locations: ['json'] } })
+
+describe.each([
+  ['local', await stage.open('local', { standIns: true })],
+  ['remote', await stage.open('remote', { standIns: true })],
+])('while bodies fill a %s proxy', (_, proxy) => {
+  const url = `${proxy.baseUrl}/${stage.authorityOf()}/`
+
+  test('it refuses a body that may hold stand-ins, and sends none of it', async () => {
+    const json = { 'content-type': 'application/json' }
+    const send = () => fetch(url, { method: 'POST', headers: json, body: '{"a":1}' })
+    expect((await send()).status).toBe(200)
+    await until(() => proxy.bodies.taken === 0)
+    hold('others', proxy.bodies.share, proxy.bodies)
+    const sent = upstream.bytes
+    const answer = await send()
+    expect([answer.status, await answer.json()]).toMatchObject([
+      503,
+      { error_code: 'unavailable', message: expect.stringContaining('BODY_MEMORY_MIB') },
+    ])
+    expect(upstream.bytes).toBe(sent)
+  })
+
+  test('it passes on what it would hold of an answer as it arrives, and keeps no count of it', async () => {
+    upstream.on('/', answerOf(200, { 'content-type': 'text/plain' }, 'a short answer'))
+    hold('others', proxy.bodies.share, proxy.bodies)
+    expect(await (await fetch(url)).text()).toBe('a short answer')
+    expect(proxy.bodies.taken).toBe(proxy.bodies.share)
+  })
 })

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { openOutbound } from '../../src/outbound/index.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { Fault } from '../../src/platform/fault.ts'
+import { BodyMemory } from '../../src/platform/limits/body_memory.ts'
 import { localBackend } from '../../src/proxy/local/backend.ts'
 import type { AuditRecord } from '../../src/proxy/record.ts'
 import { type Agent, employAgent, type Stage, sharedStage } from '../support/agent.ts'
@@ -91,6 +92,7 @@ function localStage() {
     return vault.promise
   }
   const backend = localBackend({
+    bodies: new BodyMemory(),
     vault: { current },
     projectId: agent.projectId,
     environment: agent.environment,

@@ -19,6 +19,7 @@ import type { Audit } from '../../src/platform/http/recorder.ts'
 import { route } from '../../src/platform/http/route.ts'
 import { type Listener, serve } from '../../src/platform/http/serve.ts'
 import { uuid } from '../../src/platform/http/validate.ts'
+import { BodyMemory } from '../../src/platform/limits/body_memory.ts'
 import { openLog } from '../../src/platform/log.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { recordedChanges } from '../support/audit.ts'
@@ -64,6 +65,7 @@ beforeAll(async () => {
     originOf: () => 'http://127.0.0.1',
     limits: { register: limiter(), login: limiter(), api: limiter() },
     log: openLog('error', (line) => app.logs.push(line)),
+    bodies: new BodyMemory(),
     isStopping: () => false,
   })
   origin = listener.open({ hostname: '127.0.0.1', port: 0 })

@@ -6,6 +6,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import postgres from 'postgres'
 import { messageOf } from '../../src/platform/fault.ts'
+import { adviceFor } from '../../src/platform/http/advice.ts'
 import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'
 import { callJson } from '../support/app.ts'
 import { marked } from '../support/canary.ts'
@@ -71,7 +72,11 @@ test('writes are 503 and nothing is sent, reads go on, and it recovers alone (62
   const refused = await agent.resolve(call)
   expect({ status: refused.status, body: refused.body }).toEqual({
     status: 503,
-    body: { error_code: 'audit_unavailable', message: messageOf('audit_unavailable') },
+    body: {
+      error_code: 'audit_unavailable',
+      message: messageOf('audit_unavailable'),
+      ...adviceFor('audit_unavailable'),
+    },
   })
   const delivery = { token: agent.token, body: { project_id: agent.projectId } }
   const delivered = await callJson(stage.app.resolver, 'POST', '/api/workloads/env/', delivery)

@@ -2,6 +2,7 @@
 /** Smuggled requests, strange hosts and oversized bodies on the listeners that the product opens. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { type FaultCode, messageOf, statusOf } from '../../src/platform/fault.ts'
+import { adviceFor } from '../../src/platform/http/advice.ts'
 import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { rawRequest, sendRaw } from '../support/raw_http.ts'
@@ -59,6 +60,7 @@ const sides: Side[] = [
       status: 'failure',
       error_code: code,
       message: messageOf(code),
+      ...adviceFor(code),
       request_id: expect.any(String),
     }),
   },
@@ -68,7 +70,7 @@ const sides: Side[] = [
     line: RESOLVE,
     headers: () => [HOST, JSON_TYPE, bearer()],
     open: { line: 'GET /healthz HTTP/1.1', route: '/healthz', says: '"service":"resolver"' },
-    refusal: (code) => ({ error_code: code, message: messageOf(code) }),
+    refusal: (code) => ({ error_code: code, message: messageOf(code), ...adviceFor(code) }),
   },
 ]
 

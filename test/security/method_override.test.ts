@@ -201,8 +201,23 @@ const BODIES: [type: string, body: string][] = [
   ['application/json', '{"_method":"POST","_method":"DELETE"}'],
   ['application/json', '{"a":"\\\\","_method":"purge"}'],
   ['application/vnd.api+json', '{"X-HTTP-Method-Override":"DELETE"}'],
+  ...['', 'text/plain', 'text/plain;charset=utf-8', 'what', 'a/b, c/d'].flatMap(
+    (type): [string, string][] => [
+      [type, '_method=DELETE'],
+      [type, 'a=1&%5F%6D%65%74%68%6F%64=%44ELETE'],
+      [type, ' {"_method":"DELETE"}'],
+      [type, '\xef\xbb\xbf{"a":[],"X-HTTP-Method-Override":"PUT"}'],
+      [type, part('name="_method"', 'DELETE')],
+      [type, wide('_method=DELETE')],
+    ],
+  ),
+  ['multipart/related; boundary=b', part('name="_method"', 'DELETE')],
   ['application/json', '{"_method":"SVC_SECRET_POSTS"}'],
 ]
+/** One of each type, in forward mode. */
+const FORWARDED = [...new Map(BODIES.map((each) => [each[0], each])).values()].filter(
+  ([type, body]) => type !== '' && !body.includes('SVC_SECRET'),
+)
 const ORDINARY_BODIES: [type: string, body: string][] = [
   [FORM, 'payment_method=DELETE&_method=POST&_method='],
   [FORM, 'text=_method%3DDELETE'],
@@ -210,14 +225,18 @@ const ORDINARY_BODIES: [type: string, body: string][] = [
   [MULTIPART, part('name="_method"', 'post')],
   ['application/json', '{"method":"delete","id":1,"params":{"_method":"DELETE"}}'],
   ['application/json', '{"text":"_method","next":"DELETE","list":["_method","DELETE"]}'],
-  ['text/plain', '_method=DELETE'],
+  ['application/octet-stream', '_method=DELETE'],
+  ['image/png', '_method=DELETE'],
+  ['text/plain', 'To delete, send {"_method":"DELETE"} or _method=DELETE.'],
+  ['text/plain', '100 % of methods\n'.repeat(100_000)],
+  ['', '{"method":"delete","list":[{"_method":"DELETE"}]}'],
 ]
 
 describe('a method in the body', () => {
   const said =
     'The policy of the secret POSTS limits methods, and the body of this request may override them.'
   const asked = (name: string, type: string, body: string) => ({
-    ...call(name, { 'Content-Type': type }),
+    ...call(name, type === '' ? {} : { 'Content-Type': type }),
     method: 'POST',
     body: Buffer.from(body, 'latin1').toString('base64'),
     body_encoding: 'base64',
@@ -235,9 +254,7 @@ describe('a method in the body', () => {
 
   test('is refused in forward mode too, also in a body without a declared length or that is encoded', async () => {
     const sent = stage.upstream.bytes
-    for (const [type, body] of [BODIES.at(-2), BODIES[25], BODIES[0]].flatMap((each) =>
-      each ? [each] : [],
-    )) {
+    for (const [type, body] of FORWARDED) {
       const headers = { authorization: 'Bearer SVC_SECRET_POSTS', 'content-type': type }
       const stream = new Blob([body]).stream()
       const refused = await forwardAs(stage, agent, '/', { method: 'POST', headers, body: stream })

@@ -5,6 +5,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { formatToken } from '../../src/platform/crypto/token.ts'
+import { adviceFor } from '../../src/platform/http/advice.ts'
 import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'
 import { type Answer, callJson } from '../support/app.ts'
 import { marked } from '../support/canary.ts'
@@ -43,6 +44,7 @@ const failure = {
   status: 'failure',
   error_code: 'rate_limited',
   message: 'Too many requests: wait and try again.',
+  ...adviceFor('rate_limited'),
   request_id: expect.any(String),
 }
 

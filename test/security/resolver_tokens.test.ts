@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { deleteAgent, issueWorkloadToken } from '../../src/features/agents/contract.ts'
 import { formatToken, mintToken, parseToken, sealedToken } from '../../src/platform/crypto/token.ts'
 import { messageOf } from '../../src/platform/fault.ts'
+import { adviceFor } from '../../src/platform/http/advice.ts'
 import {
   type Agent,
   employAgent,
@@ -264,7 +265,11 @@ describe('the rate of a token', () => {
       const { status, body: refused, headers } = await one.resolve('not json')
       expect({ status, body: refused }).toEqual({
         status: 429,
-        body: { error_code: 'rate_limited', message: messageOf('rate_limited') },
+        body: {
+          error_code: 'rate_limited',
+          message: messageOf('rate_limited'),
+          ...adviceFor('rate_limited'),
+        },
       })
       expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
       expect(await recordOf(slow.app, { headers })).toBeNull()

@@ -11,7 +11,7 @@ import { getDocument, getPage, getScript, getStyle } from '../../src/features/re
 import type { Capability } from '../../src/platform/capability.ts'
 import { type Role, roles } from '../../src/platform/grant.ts'
 import type { Endpoint } from '../../src/platform/http/endpoint.ts'
-import { permits } from '../../src/platform/roles.ts'
+import { matrix, permits, roleSentences } from '../../src/platform/roles.ts'
 import { forwardCalls } from '../../src/resolver/contract.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { type Collector, startCollector } from '../support/collector.ts'
@@ -117,6 +117,17 @@ function codeOf(status: number, name: CallerName): unknown {
   if (status === 404) return 'not_found'
   if (status === 403) return may[name] ? 'scope_required' : 'forbidden'
   return expect.any(String)
+}
+
+const isRefusedRole = (status: number, name: CallerName): name is Role =>
+  status === 403 && isRole(name)
+
+/** A refusal names the roles needed and the role held; where a handler decides, it may need more than the matrix. */
+function sentenceFor({ access }: Endpoint, held: Role): unknown {
+  const needed = access.kind === 'member' && !permits(held, access.permission)
+  return needed
+    ? roleSentences(matrix[access.permission], held)
+    : expect.stringContaining(`Yours is ${held}.`)
 }
 
 async function send(
@@ -267,11 +278,13 @@ describe.each(sampled.map((served) => [served.endpoint.name, served] as const))(
       const got: Partial<Record<CallerName, unknown>> = {}
       for (const name of denied) {
         const { status, text } = await send(served, requests.get(name) ?? {}, tokenOf(name))
-        got[name] = [status, JSON.parse(text).error_code]
+        const { error_code, message } = JSON.parse(text)
+        got[name] = [status, error_code, ...(isRefusedRole(status, name) ? [message] : [])]
       }
       const refusals = denied.map((name) => {
         const status = expected(endpoint, row, name) ?? 0
-        return [name, [status, codeOf(status, name)]]
+        const sentence = isRefusedRole(status, name) ? [sentenceFor(endpoint, name)] : []
+        return [name, [status, codeOf(status, name), ...sentence]]
       })
       expect(got).toEqual(Object.fromEntries(refusals))
       expect(await fingerprint(world)).toEqual(before)

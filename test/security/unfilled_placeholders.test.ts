@@ -118,6 +118,11 @@ describe('a call in JSON', () => {
         422,
         { error_code: 'placeholder_not_allowed' },
       ])
+      const locations = `header,basic,env,${place}`
+      const command = ['cloakroom', 'policy', 'set', 'KEY', '--locations', locations]
+      expect((refused.body as { fix?: unknown }).fix).toEqual(
+        place === 'body' ? undefined : { command },
+      )
       expect(stage.upstream.received).toHaveLength(1)
     },
   )

@@ -100,7 +100,11 @@ test.concurrent('open calls of the resolver are judged within seconds', async ()
     tokens: { versions: async () => new Map() },
     snapshots: { isOver: () => false } as unknown as SnapshotCache,
     keys: new KeyCache(0, systemClock),
-    guards: { get: () => undefined, of: () => Promise.reject(new Error('not needed')) },
+    guards: {
+      get: () => undefined,
+      of: () => Promise.reject(new Error('not needed')),
+      remember: () => {},
+    },
     log,
   })
   const token = { id: 'token', workspaceId: 'one' } as LiveToken

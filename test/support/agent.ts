@@ -19,7 +19,9 @@ import { createProject } from '../../src/features/projects/contract.ts'
 import { upsertSecrets } from '../../src/features/secrets/contract.ts'
 import { parseTarget } from '../../src/outbound/target.ts'
 import type { Capability } from '../../src/platform/capability.ts'
-import { type FaultCode, messageOf, statusOf } from '../../src/platform/fault.ts'
+import { type FaultCode, type Fix, messageOf, statusOf } from '../../src/platform/fault.ts'
+import { adviceFor } from '../../src/platform/http/advice.ts'
+import { parseDomain } from '../../src/platform/net/domain.ts'
 import type { Policy } from '../../src/platform/policy.ts'
 import { systemTimers, type Timers } from '../../src/platform/timers.ts'
 import { type Answer, startTestApp, type TestApp, UNLIMITED } from './app.ts'
@@ -321,6 +323,20 @@ function ruleIn(message: string): unknown {
   return { secret, rule }
 }
 
+const HAVE_FIXES: readonly FaultCode[] = ['domain_blocked', 'key_not_provisioned']
+
+/** What removes the cause, for codes where a command always does. An IP address cannot be allowed. */
+function fixFor(code: FaultCode, body: unknown): unknown {
+  if (code === 'domain_blocked') {
+    const { host, port } = parseTarget((body as { target_url: string }).target_url)
+    const domain = parseDomain(`${host}:${port}`)
+    return domain ? { command: ['cloakroom', 'allowlist', 'add', domain.text] } : undefined
+  }
+  if (code === 'key_not_provisioned')
+    return { command: expect.arrayContaining(['cloakroom', 'token', 'grant', '-e']) }
+  return undefined
+}
+
 /**
  * Makes the call and expects the refusal as a whole: status, body, headers, an audit record that says
  * the same, and an upstream to which not one byte was sent.
@@ -334,10 +350,12 @@ export async function expectRefused(
 ): Promise<AuditRow> {
   const sent = stage.upstream.bytes
   const answer = await agent.resolve(body)
-  expect({ status: answer.status, body: answer.body }).toEqual({
+  const { fix, ...refused } = answer.body as { fix?: Fix }
+  expect({ status: answer.status, body: refused }).toEqual({
     status: statusOf(code),
-    body: { error_code: code, message },
+    body: { error_code: code, message, ...adviceFor(code) },
   })
+  if (HAVE_FIXES.includes(code)) expect(fix).toEqual(fixFor(code, body) as Fix)
   expect(answer.headers.get('cache-control')).toBe('no-store')
   const record = await recordOf(stage.app, answer)
   expect(record).toMatchObject({

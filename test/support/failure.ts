@@ -2,15 +2,22 @@
 import { expect } from 'bun:test'
 import { getTableName } from 'drizzle-orm'
 import * as limits from '../../src/platform/db/schema/limits.ts'
-import { type FaultCode, type FieldFault, messageOf, statusOf } from '../../src/platform/fault.ts'
+import {
+  type FaultCode,
+  type FieldFault,
+  type Fix,
+  messageOf,
+  statusOf,
+} from '../../src/platform/fault.ts'
+import { adviceFor } from '../../src/platform/http/advice.ts'
 import type { Answer, CallOptions, TestApp } from './app.ts'
 
-type Details = { message?: string; fields?: FieldFault[] }
+type Details = { message?: string; fields?: FieldFault[]; fix?: Fix }
 
 export function expectFailure(
   { status, body }: Pick<Answer, 'status' | 'body'>,
   code: FaultCode,
-  { message = messageOf(code), fields }: Details = {},
+  { message = messageOf(code), fields, fix }: Details = {},
 ): void {
   expect({ status, body }).toEqual({
     status: statusOf(code),
@@ -19,6 +26,7 @@ export function expectFailure(
       error_code: code,
       message: isKnown(fields) ? sentenceOf(code, message, fields) : expect.any(String),
       ...(fields ? { fields } : {}),
+      ...adviceFor(code, fix),
       request_id: expect.any(String),
     },
   })

@@ -56,7 +56,7 @@ export const confirmOptions = [yes] as const
 export const inviteOptions = [
   ['--role <role>', 'owner, admin, member or read_only', 'member'],
   acceptChanged,
-  ['--fingerprint <fingerprint...>', 'in a signed workspace: what whoami shows who is invited'],
+  ['--fingerprint <address=fingerprint...>', 'what whoami shows the person you invite'],
 ] as const
 const keepToken = ['--keep-token <token...>', 'a token that is to stay, by id'] as const
 export const removeMemberOptions = [keepToken, yes] as const

@@ -87,7 +87,7 @@ export const secretGroups: readonly Group[] = [
       }),
       command({
         usage: 'pull [path]',
-        about: 'print every value (also with -), or write them to a file that only you may read',
+        about: 'print every value, or write them to a file that only you may read',
         examples: ['secrets pull', 'secrets pull .env', 'secrets pull config.json --force'],
         options: pullOptions,
         action: async () => (await import('../commands/secrets/pull.ts')).pull,

@@ -1,4 +1,5 @@
 /** Workspaces, projects and environments. */
+import { roleHelp } from '../../client/role_table.ts'
 import { command, type Group } from '../command.ts'
 import {
   confirmOptions,
@@ -50,12 +51,14 @@ export const teamGroups: readonly Group[] = [
       }),
       command({
         usage: 'members',
+        details: roleHelp,
         about: 'list the members',
         examples: ['workspace members', 'workspace members -w acme --json'],
         action: async () => (await members()).list,
       }),
       command({
         usage: 'invite <emails...>',
+        details: roleHelp,
         about: 'invite people; the workspace key is sealed to each of them here',
         examples: ['workspace invite grace@example.com alan@example.com --role member'],
         options: inviteOptions,
@@ -89,6 +92,7 @@ export const teamGroups: readonly Group[] = [
       }),
       command({
         usage: 'role <member> <role>',
+        details: roleHelp,
         about: 'change the role of a member',
         examples: ['workspace role grace@example.com admin'],
         options: roleOptions,

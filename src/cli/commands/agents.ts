@@ -24,7 +24,7 @@ import {
 import type { agentOptions, agentTokenOptions, confirmOptions } from '../catalogue/options.ts'
 import type { Action } from '../command.ts'
 import type { Context } from '../context.ts'
-import { narrowedBy, orderOf, showToken } from '../issued_token.ts'
+import { checkActorName, narrowedBy, orderOf, showToken } from '../issued_token.ts'
 import { endingIn } from '../revoking.ts'
 import { projectNames, projectScope, type WorkspaceScope, workspaceScope } from '../scope.ts'
 import { forgetToken, keepToken } from '../session/saved_tokens.ts'
@@ -36,6 +36,7 @@ import { ID, type Row } from '../terminal/table.ts'
 
 /** For the chosen project and environment, or with --all-projects for the whole workspace. */
 export const create: Action<typeof agentOptions> = async (context, [name = ''], options) => {
+  checkActorName(name)
   const order = orderOf(options)
   if (options.allProjects) {
     const scope = await workspaceScope(context)

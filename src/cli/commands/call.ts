@@ -23,6 +23,7 @@ export const call: Action<typeof callOptions> = async (context, [url = ''], opti
   const notes = [
     ...(answer.redacted ? ['a credential in the answer was redacted'] : []),
     ...(answer.unfilled ?? []).map(unfilledText),
+    ...(answer.length === 'unproven' ? ['the answer has no length: it may be incomplete'] : []),
     ...(answer.dropped_headers ?? []).map((name) => `the answer's ${name} header was left out`),
   ]
   if (notes.length > 0) {

@@ -9,6 +9,7 @@ import { openLocalBackend } from '../../proxy/local/open.ts'
 import { VaultCache } from '../../proxy/local/vault_snapshot.ts'
 import { openUpload } from '../../proxy/outbox/upload.ts'
 import { remoteBackend } from '../../proxy/remote.ts'
+import { openProxyBodies, readProxySettings } from '../../proxy/settings.ts'
 import { type Agent, agentsOf, demandHome, knownAgent, usableIn } from '../agents.ts'
 import type { Context } from '../context.ts'
 import { environmentFor, namedProject } from '../resolver_call.ts'
@@ -50,6 +51,7 @@ export async function openBackend(context: Context, order: Order): Promise<Backe
     projectId: namedProject(context).project_id ?? null,
     environment: (await environmentFor(context, order.token, 'resolver')).environment ?? null,
     notice: order.notice,
+    bodies: openProxyBodies(readProxySettings(context.env)),
     close: async () => {},
   })
 }
@@ -74,6 +76,7 @@ async function openAsAgent(context: Context, { agent, notice }: Order): Promise<
     projectId: project.id,
     environment,
     notice,
+    bodies: openProxyBodies(readProxySettings(context.env)),
     // The member may read what stand-ins are made of, settings too; the token of the run may not.
     credentials: async () => (await vault.current()).credentials(),
     close: () => token.revoke().catch(() => {}),

@@ -152,6 +152,7 @@ const NOT_OURS =
   'is that the right address, and of a version that goes with this one? see: cloakroom config'
 const OF_A_PROXY =
   'so says a proxy in front of a server that does not answer it: is the server running? (on its machine: cloakroom health)'
+const ROLES = 'see what each role may do: cloakroom workspace members --help'
 const GATEWAY: readonly number[] = [502, 503, 504]
 
 const HINTS: Record<string, string> = {
@@ -174,8 +175,8 @@ function explainApi(error: ApiError): Explanation {
     code,
     // The sentence of a 422 repeats the first of the fields that follow it.
     message: asOne(message.replace(inWords('', fields.slice(0, 1)), '')),
-    // Who is to be asked stands in the sentence already.
-    hint: hintOf(fix) ?? (error instanceof RoleDenied ? null : hintFor(code, fields.length > 0)),
+    // The sentence names the people to ask.
+    hint: hintOf(fix) ?? (error instanceof RoleDenied ? ROLES : hintFor(code, fields.length > 0)),
     fix,
     docs,
     fields,

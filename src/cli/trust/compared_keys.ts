@@ -11,20 +11,21 @@ import type { KeysOfPerson } from './known_keys.ts'
 type Invited = KeysOfPerson & { user_id: string }
 
 /**
- * Asks about each who is not named by a link yet; `given` are fingerprints that were compared before.
+ * Asks about each who is not named by a link yet; `compared` are addresses whose fingerprints
+ * were given and are theirs.
  *
- * @throws CliError where a fingerprint is another one, or was not compared
+ * @throws CliError where keys are other ones, or were not compared
  */
 export async function demandComparison(
   context: Context,
   people: readonly Invited[],
   { members, active }: { members: ReadonlyMap<string, Member>; active: ReadonlySet<string> },
-  given: readonly string[] | undefined,
+  compared: ReadonlySet<string>,
 ): Promise<void> {
   for (const person of people) {
     const member = members.get(person.user_id)
     if (member) demandSame(person, member, active.has(person.user_id))
-    else await demandCompared(context, person, given)
+    else if (!compared.has(person.email.toLowerCase())) await askComparison(context, person)
   }
 }
 
@@ -45,31 +46,14 @@ function demandSame(person: Invited, member: Member, isActive: boolean): void {
   )
 }
 
-async function demandCompared(
-  { host, output }: Context,
-  person: Invited,
-  given: readonly string[] | undefined,
-): Promise<void> {
+async function askComparison({ host, output }: Context, person: Invited): Promise<void> {
   const { email } = person
   const fingerprint = await identityFingerprint(person)
-  if (given !== undefined) {
-    if (letters(given.join('')).includes(letters(fingerprint))) return
-    throw new CliError(
-      'unproven_key',
-      `the fingerprint of ${email} is ${fingerprint}, and not the one that was given`,
-      'nothing was sealed to them; ask them for what cloakroom whoami shows',
-    )
-  }
   output.warn(`${email}  ${fingerprint}`)
   const { askConfirmation } = await import('../terminal/prompts.ts')
   const question = `Does cloakroom whoami show that to ${email}? Ask them over another channel`
-  const hint = 'compare it with what cloakroom whoami shows them, and give it with --fingerprint'
+  const hint = `compare it with what cloakroom whoami shows them, and pass --fingerprint ${email}=FINGERPRINT`
   if (!(await askConfirmation(host, question, hint))) {
     throw new CliError('not_confirmed', 'nobody was invited')
   }
-}
-
-/** People group them as they like. */
-function letters(text: string): string {
-  return text.toLowerCase().replace(/[^a-z2-7]/g, '')
 }

@@ -6,7 +6,7 @@
 import { z } from 'zod'
 import { withTimeout } from '../../platform/async/timeout.ts'
 import { fromUtf8 } from '../../platform/crypto/encoding.ts'
-import type { FieldFault, Fix } from '../../platform/fault.ts'
+import { type FieldFault, type Fix, PLAIN_ARGUMENT } from '../../platform/fault.ts'
 import { readCapped } from '../../platform/http/capped_body.ts'
 import type { Endpoint } from '../../platform/http/endpoint.ts'
 import { validateLarge } from '../../platform/http/validation/validate_large.ts'
@@ -70,11 +70,9 @@ type Refusal = {
 /** What came of a request: what the contract calls its result, and where the next page begins. */
 export type Received = { data: unknown; beside: unknown; next: string | null; bytes: number }
 
-/** People and agents run what is suggested, so another program, address or hidden word is left out. */
-const ARGUMENT = /^(?!--?(?:server|resolver|ca-file|insecure))[\w.:*@/=,+-]{1,300}$/
 const fix = z.union([
   z.object({
-    command: z.tuple([z.literal('cloakroom')], z.string().regex(ARGUMENT)),
+    command: z.tuple([z.literal('cloakroom')], z.string().regex(PLAIN_ARGUMENT)),
   }),
   z.object({ setting: z.string().regex(/^[A-Z][A-Z0-9_]{1,60}$/) }),
 ])

@@ -1,6 +1,6 @@
 /** Whether a member may sign a change, by the chain, before it is signed: with who may, where they may not. */
 import type { Permission } from '../../platform/http/endpoint.ts'
-import { matrix } from '../../platform/roles.ts'
+import { matrix, roleSentences } from '../../platform/roles.ts'
 import { type Chain, type Change, mayChangeMember } from '../../sigchain/index.ts'
 import { ApiError } from '../http/api.ts'
 import type { Named } from './chain_notices.ts'
@@ -27,7 +27,7 @@ export function roleDenied(
   const wanted = needed.includes(held) ? ['owner'] : needed
   const able = wanted.flatMap((role) => members.filter((member) => member.role === role))
   const who = able.map(({ email, role }) => `${email} (${role})`).join(', ')
-  const message = `This needs the role ${wanted.join(' or ')} in ${name}. Yours is ${held}.`
+  const message = roleSentences(wanted, held, name)
   const ask = who === '' ? '' : ` Ask ${who}.`
   return new RoleDenied(403, { error_code: 'forbidden', message: `${message}${ask}` })
 }

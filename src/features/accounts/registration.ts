@@ -67,7 +67,7 @@ async function checkOpen(
 ): Promise<void> {
   if (registration === 'open') return
   if (registration === 'first' && !(await hasUsers(db))) return
-  throw new Fault('registration_closed')
+  throw new Fault('registration_closed', { fix: { setting: 'REGISTRATION' } })
 }
 
 /** Somebody else may reach a new server before its operator does. */

@@ -1,5 +1,6 @@
 /** The fields of agents and tokens on the wire (protocol 5.3). */
 import { z } from 'zod'
+import { demandActorName } from '../../platform/actor_name.ts'
 import { type Capability, capabilities as known } from '../../platform/capability.ts'
 import { fromBase64 } from '../../platform/crypto/encoding.ts'
 import { isTokenEnvelope } from '../../platform/crypto/envelope.ts'
@@ -28,7 +29,9 @@ const ENVELOPE_BYTES = 81
 const KEY_BYTES = 32
 const MAX_EPOCH = 65_535
 
-const agentName = properName(100).meta({ examples: ['deploy-bot'] })
+const agentName = properName(100)
+  .superRefine(demandActorName)
+  .meta({ examples: ['deploy-bot'] })
 
 /** The server opens token envelopes itself, so they must have its form (protocol 3.2). */
 const sealedKey = base64(ENVELOPE_BYTES, ENVELOPE_BYTES)
@@ -101,7 +104,7 @@ export const LABEL = 'default'
 export const LIFETIME_DAYS = 90
 export const MAX_LIFETIME_DAYS = 3650
 
-export const label = title(100)
+export const label = title(100).superRefine(demandActorName)
 
 /** None has a default for zod: what the grant of a token says need not be said, nor guessed, beside it. */
 const lifetime = {

@@ -14,8 +14,9 @@ import { Fault } from '../../platform/fault.ts'
 import type { Grant, Role } from '../../platform/grant.ts'
 import type { Change } from '../../platform/http/recorder.ts'
 import { countHourly } from '../../platform/limits/hourly_quota.ts'
-import { mayChangeMember, type PublicIdentity, type SignedText } from '../../sigchain/index.ts'
+import type { PublicIdentity, SignedText } from '../../sigchain/index.ts'
 import { acceptLink, type Claim, chainOf, type SignedServices } from '../links/index.ts'
+import { requireMayChange } from './member_rights.ts'
 import { sealEnvelope } from './memberships.ts'
 import type { Invite, inviteStatuses } from './shapes.ts'
 
@@ -149,7 +150,7 @@ async function findPeople(
 
 function requireMayInvite(grant: Grant, { role }: Invite, person: Person | null): void {
   const pending = person?.status === 'invited' ? person.role : null
-  if (!mayChangeMember(grant.role, { kind: 'invite', role, pending })) throw new Fault('forbidden')
+  requireMayChange(grant, { kind: 'invite', role, pending })
 }
 
 async function upsertInvitations(

@@ -11,16 +11,12 @@ import type { Action, Change } from '../../platform/http/recorder.ts'
 import { created } from '../../platform/http/reply.ts'
 import { type Changing, type Route, route } from '../../platform/http/route.ts'
 import { email, isUuid } from '../../platform/http/validate.ts'
-import {
-  type Chain,
-  type MemberChange,
-  mayChangeMember,
-  type SignedText,
-} from '../../sigchain/index.ts'
+import type { Chain, SignedText } from '../../sigchain/index.ts'
 import type { KeptGrants } from '../agents/index.ts'
 import { acceptLink, chainOf, type SignedServices } from '../links/index.ts'
 import { changeMemberRole, inviteMembersEndpoint, listMembers, removeMember } from './contract.ts'
 import { invitationChanges, inviteMembers } from './invite.ts'
+import { requireMayChange } from './member_rights.ts'
 import {
   deleteMember,
   hasOtherOwner,
@@ -145,10 +141,6 @@ function refOf(named: string): MemberRef {
   const address = email.safeParse(named)
   if (!address.success) throw new Fault('not_found')
   return { email: address.data }
-}
-
-function requireMayChange(grant: Grant, change: MemberChange): void {
-  if (!mayChangeMember(grant.role, change)) throw new Fault('forbidden')
 }
 
 /** An invited owner does not count, as one does in a chain: they might decline. */

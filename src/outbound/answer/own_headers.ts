@@ -11,6 +11,23 @@ export function droppedHeader(received: ReceivedHeaders): Record<string, string>
   return dropped.length === 0 ? {} : { 'x-service-dropped': dropped.join(', ') }
 }
 
+/**
+ * Whether nothing proves that all of a body came: it has neither a length nor chunks, and ends with its connection
+ * (RFC 9112, section 8). The runtime cannot tell a connection that was closed by its peer from one that was cut.
+ */
+export function isLengthUnproven({ body, status }: Response, received: ReceivedHeaders): boolean {
+  if (body === null || status === 204 || status === 304) return false
+  return received['content-length'] === undefined && !received['transfer-encoding']
+}
+
+/** Says so for programs. */
+export function lengthHeader(
+  response: Response,
+  received: ReceivedHeaders,
+): Record<string, string> {
+  return isLengthUnproven(response, received) ? { 'x-service-length': 'unproven' } : {}
+}
+
 /** SDKs report the upstream's `x-request-id`; ours, the id of the audit record, has a name besides. */
 export function completeHeaders(
   presented: Record<string, string>,

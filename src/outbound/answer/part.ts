@@ -112,12 +112,20 @@ type Difference = {
   isCut: boolean
   /** Its content-encoding is removed. */
   isDecoded: boolean
+  /** Its body was changed, or may be after these headers have gone out. */
   isRedacted: boolean
   /** Whether parts of it can be had. */
   allowsRanges: boolean
 }
 
-/** Of the presented headers, those that are not true of the answer to the caller. */
+/** Whether a header, a digest or a strong tag, is true of exactly these bytes. */
+export function describesBytes(received: ReceivedHeaders): boolean {
+  if (received.etag?.startsWith('"')) return true
+  for (const name in received) if (OF_CONTENT.test(name)) return true
+  return false
+}
+
+/** Removes or weakens the presented headers that are not true of the answer to the caller. */
 export function dropUntrue(
   presented: Record<string, string>,
   { isCut, isDecoded, isRedacted, allowsRanges }: Difference,

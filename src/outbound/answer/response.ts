@@ -15,6 +15,7 @@ import { type AnswerGuard, type BodyKind, PART } from '../guard.ts'
 import { droppedHeaders, presentHeaders, type ReceivedHeaders } from '../headers.ts'
 import type { OutboundRequest } from '../outbound_request.ts'
 import { isEncoded, isZlib } from './decoded_body.ts'
+import { isLengthUnproven } from './own_headers.ts'
 import { bounded, type Cut, cutBytes, cutOf, dropUntrue } from './part.ts'
 
 export type SanitisedAnswer = {
@@ -23,6 +24,7 @@ export type SanitisedAnswer = {
   body: string
   body_encoding?: 'base64'
   redacted: boolean
+  length?: 'unproven'
   dropped_headers?: string[]
 }
 
@@ -78,6 +80,7 @@ export async function readAnswer(
     headers,
     ...body,
     redacted: guard.redacted,
+    ...(isLengthUnproven(response, received) ? { length: 'unproven' as const } : {}),
     ...(dropped.length === 0 ? {} : { dropped_headers: dropped }),
   }
 }

@@ -7,15 +7,15 @@ import type { Bytes } from '../../platform/crypto/encoding.ts'
 import { Fault } from '../../platform/fault.ts'
 import type { BodyAccount } from '../../platform/limits/body_memory.ts'
 import type { Deadline } from '../deadline.ts'
-import { type AnswerGuard, type BodyKind, OBJECT, PART, type StreamGuard } from '../guard.ts'
+import type { AnswerGuard } from '../guard.ts'
 import { presentHeaders, type ReceivedHeaders } from '../headers.ts'
 import { joinLinks, type LinkBase, linksAmong, rewriteLinks } from '../links.ts'
+import { type Begun, beginBody } from './begin_body.ts'
 import { breakingFault } from './breaking.ts'
-import { decodedBody, isEncoded } from './decoded_body.ts'
+import { isEncoded } from './decoded_body.ts'
 import { hasStrings, LinkRewriter } from './links_in_body.ts'
-import { completeHeaders, droppedHeader } from './own_headers.ts'
-import { bounded, type Cut, cutBytes, cutOf, cutPieces, dropUntrue, type Part } from './part.ts'
-import { type Chunks, readFirst } from './read_first.ts'
+import { completeHeaders, droppedHeader, lengthHeader } from './own_headers.ts'
+import { type Cut, cutOf, dropUntrue, type Part } from './part.ts'
 import { checkFraming, kindOf } from './response.ts'
 
 /** What became of an answer that took its time, once: `fault` when it broke off. */
@@ -64,7 +64,8 @@ export async function streamAnswer(response: Response, options: Options): Promis
   dropUntrue(presented, {
     isCut: cut !== null,
     isDecoded: isEncoded(received['content-encoding']),
-    isRedacted: isBodyRedacted || rewriter !== null,
+    // The guard has not seen the rest of a body in pieces.
+    isRedacted: isBodyRedacted || rewriter !== null || body.pieces !== null,
     allowsRanges,
   })
   if (body.pieces === null && body.whole) presented['content-length'] = String(body.whole.length)
@@ -75,7 +76,11 @@ export async function streamAnswer(response: Response, options: Options): Promis
   if (body.pieces === null) end(null)
   return new Response(body.pieces ? restOf(body.first, body.pieces, deadline, end) : body.whole, {
     status,
-    headers: completeHeaders(presented, requestId, { ...notes, ...droppedHeader(received) }),
+    headers: completeHeaders(presented, requestId, {
+      ...notes,
+      ...droppedHeader(received),
+      ...lengthHeader(response, received),
+    }),
   })
 }
 
@@ -111,98 +116,6 @@ async function withLinks(begun: Begun, rewriter: LinkRewriter): Promise<Begun> {
     return { pieces: null, whole }
   }
   return { pieces: rewriter.pieces(begun.pieces), first: rewriter.push(begun.first) }
-}
-
-type Begun =
-  | { pieces: AsyncGenerator<Uint8Array, void>; first: Uint8Array }
-  | { pieces: null; whole: Bytes | null }
-
-/** A body that is here in one piece, as most are, is not made a stream of again. */
-async function beginBody(
-  response: Response,
-  {
-    guard,
-    deadline,
-    cut,
-    isObject,
-    bodies,
-  }: Pick<Options, 'guard' | 'deadline' | 'isObject' | 'bodies'> & { cut: Cut | null },
-): Promise<Begun> {
-  try {
-    const kind = isObject ? OBJECT : kindOf(response.headers.get('content-type'))
-    const body = decodedBody(response)
-    if (!body) return NO_BODY
-    if (cut) return await beginPart(body, cut, guard, deadline, bodies)
-    const chunks = body[Symbol.asyncIterator]()
-    const length = declaredLength(response)
-    const read = isObject ? await readFirst(chunks, length, deadline, bodies) : chunks
-    if (read instanceof Uint8Array) return await wholeOf(read, guard, kind)
-    const { value: chunk } = await read.next()
-    if (!chunk) return NO_BODY
-    // The runtime would give bytes without a type one of its own.
-    const mayBeWhole = response.headers.has('content-type')
-    if (mayBeWhole && chunk.length === length) return await wholeOf(chunk, guard, kind)
-    return await beginPieces(redactedPieces(read, guard.openStream(kind), deadline, chunk))
-  } catch (error) {
-    throw breakingFault(error, deadline)
-  }
-}
-
-const NO_BODY: Begun = { pieces: null, whole: null }
-
-async function beginPart(
-  body: AsyncIterable<Uint8Array>,
-  cut: Cut,
-  guard: AnswerGuard,
-  deadline: Deadline,
-  bodies: BodyAccount,
-): Promise<Begun> {
-  const read = await readFirst(bounded(body, cut), cut.length, deadline, bodies)
-  if (read instanceof Uint8Array) {
-    const { whole } = await wholeOf(read, guard, PART)
-    return { pieces: null, whole: whole && (cutBytes(whole, cut) as Bytes) }
-  }
-  const pieces = redactedPieces(read, guard.openStream(PART), deadline)
-  return await beginPieces(cutPieces(pieces, cut))
-}
-
-async function wholeOf(bytes: Uint8Array, guard: AnswerGuard, kind: BodyKind) {
-  if (bytes.length === 0) return { pieces: null, whole: null }
-  return { pieces: null, whole: (await guard.redactBody(bytes, kind)) as Bytes }
-}
-
-async function beginPieces(pieces: AsyncGenerator<Uint8Array, void>): Promise<Begun> {
-  const first = (await pieces.next()).value
-  return first ? { pieces, first } : { pieces: null, whole: null }
-}
-
-/** Of a body that is not encoded; `NaN` where its length is not declared. */
-function declaredLength({ headers }: Response): number {
-  if ((headers.get('content-encoding') ?? 'identity') !== 'identity') return Number.NaN
-  return Number(headers.get('content-length') ?? Number.NaN)
-}
-
-/** What is certain to be free of credentials, as soon as it is; each chunk is a sign of life. */
-async function* redactedPieces(
-  chunks: Chunks,
-  guard: StreamGuard,
-  deadline: Deadline,
-  first: Uint8Array | null = null,
-): AsyncGenerator<Uint8Array, void> {
-  try {
-    for (
-      let chunk = first ?? (await chunks.next()).value;
-      chunk;
-      chunk = (await chunks.next()).value
-    ) {
-      deadline.putOff()
-      yield* guard.push(chunk)
-    }
-    const last = guard.flush()
-    if (last.length > 0) yield last
-  } finally {
-    await chunks.return?.()
-  }
 }
 
 function restOf(

@@ -79,7 +79,8 @@ function judge(
   const addresses = found.map(({ address }) => address)
   const refused = addresses.some((address) => classify(address, allowed) === 'refused')
   const own = ownPorts().includes(port) && addresses.some(isOwnAddress)
-  if (refused || own) throw new Fault('address_blocked')
+  if (own) throw new Fault('address_blocked')
+  if (refused) throw new Fault('address_blocked', { fix: { setting: 'RESOLVER_ALLOW_NETWORKS' } })
   const chosen = addresses.find((address) => !address.includes(':')) ?? addresses[0]
   if (chosen === undefined) throw new Fault('upstream_unreachable')
   return chosen

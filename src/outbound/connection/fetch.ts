@@ -116,6 +116,8 @@ export function framingOf(body: CallBody): HeaderPair[] {
 
 const TLS_CODES =
   /^(EPROTO|CERT_|ERR_TLS_|ERR_SSL_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|INVALID_CA|PATH_LENGTH_EXCEEDED|INVALID_PURPOSE|HOSTNAME_MISMATCH|CRL_)/
+/** An authority of one's own, which an operator can name. */
+const UNKNOWN_ISSUER = /^(UNABLE_TO_GET_ISSUER|UNABLE_TO_VERIFY_LEAF|SELF_SIGNED_|DEPTH_ZERO_SELF)/
 const UNREACHABLE_CODES =
   /^(ECONNREFUSED|ENETUNREACH|EHOSTUNREACH|ETIMEDOUT|EADDRNOTAVAIL|ENOTFOUND|DNS_|FailedToOpenSocket)/
 
@@ -124,7 +126,10 @@ export function upstreamFault(error: unknown): Fault {
   if (error instanceof Fault) return error
   const cause = causeOf(error)
   if (error instanceof DOMException) return new Fault('upstream_timeout', { cause })
-  if (TLS_CODES.test(cause.code)) return new Fault('upstream_tls_error', { cause })
+  if (TLS_CODES.test(cause.code)) {
+    const fix = UNKNOWN_ISSUER.test(cause.code) ? { setting: 'RESOLVER_CA_FILE' } : undefined
+    return new Fault('upstream_tls_error', { cause, fix })
+  }
   if (UNREACHABLE_CODES.test(cause.code)) return new Fault('upstream_unreachable', { cause })
   return new Fault('upstream_protocol_error', { cause })
 }

@@ -82,5 +82,7 @@ function headersOf(received: Head['headers']): Headers {
   for (const [name, values] of Object.entries(received)) {
     for (const value of [values ?? []].flat()) headers.append(name, value)
   }
+  // Frames prove where a body ends, as chunks do; nothing else of an answer says that it came in frames.
+  if (!headers.has('content-length')) headers.set('transfer-encoding', 'chunked')
   return headers
 }

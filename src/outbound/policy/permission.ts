@@ -3,11 +3,13 @@
  * vault in the local proxy; which of its secrets a call takes is decided here.
  */
 import type { Guard } from '../../leak_guard/index.ts'
-import { Fault } from '../../platform/fault.ts'
+import { commandFix, Fault } from '../../platform/fault.ts'
+import { parseDomain } from '../../platform/net/domain.ts'
 import type { Policy } from '../../platform/policy.ts'
 import { isMarked } from '../../platform/references.ts'
 import type { Secret } from '../../platform/secret.ts'
 import type { IsPlaceable } from '../locations.ts'
+import type { ObtainedToken } from '../obtained_tokens.ts'
 import type { Target } from '../target.ts'
 
 /** Where names are looked up; without a project in all of them. */
@@ -32,6 +34,12 @@ export interface Permission {
    * stored at an API, a call in another could read back.
    */
   guard(): Guard
+  /**
+   * Has the guards of later calls cover the tokens behind tickets that this call uses (protocol 6.5).
+   *
+   * @throws Fault `rate_limited` for more than can be remembered
+   */
+  remember(tokens: readonly ObtainedToken[]): void
 }
 
 export interface UsableSecret {
@@ -48,8 +56,10 @@ export interface UsableSecret {
 
 /** The refusal of step 3; it says what to put on the allowlist, for port and wildcards are easily missed. */
 export function domainBlocked({ host, port }: Pick<Target, 'host' | 'port'>): Fault {
+  const domain = parseDomain(port === 443 ? host : `${host}:${port}`) ?? undefined
   return new Fault('domain_blocked', {
     message: `${host}:${port} is not on the allowlist of the workspace.`,
+    fix: domain && commandFix('allowlist', 'add', domain.text),
   })
 }
 

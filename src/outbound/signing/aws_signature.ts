@@ -71,10 +71,16 @@ export function isSignedForStorage(headers: Headers, search: string): boolean {
   )
 }
 
-export function usesOfAws({ id, key, token }: AwsSignature): SigningUse[] {
-  const keys = [id, key].map(
-    (name): SigningUse => ({ name, style: 'aws_sigv4', header: 'authorization' }),
-  )
+/** A presigned URL shows the access key ID as it is, so there the place of that is the query. */
+export function usesOfAws({ place, id, key, token }: AwsSignature): SigningUse[] {
+  const signing = (name: string): SigningUse => ({
+    name,
+    style: 'aws_sigv4',
+    header: 'authorization',
+  })
+  const shown: SigningUse =
+    place === 'query' ? { name: id, style: 'query', header: '' } : signing(id)
+  const keys = [shown, signing(key)]
   return token === null ? keys : [...keys, sessionTokenUse(token, 'query')]
 }
 

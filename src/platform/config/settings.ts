@@ -6,6 +6,7 @@ import { isIP } from 'node:net'
 import { z } from 'zod'
 import { OuterLayer } from '../crypto/outer_layer.ts'
 import { Pepper, secretKeysOf } from '../crypto/pepper.ts'
+import { BODY_MEMORY_MIB } from '../limits/body_memory.ts'
 import { parseCidrs } from '../net/cidr.ts'
 import { MAX_CALL_MS } from '../policy.ts'
 import { backupSettings } from './backup_settings.ts'
@@ -206,6 +207,11 @@ export const settings = z.object({
     about:
       'outbound calls of one workspace that run at once, divided by the resolvers on one PostgreSQL, streams and WebSockets included; as many wait, a second at most',
     example: '500',
+  }),
+  BODY_MEMORY_MIB: number('a number of MiB', 256, 65_536).default(BODY_MEMORY_MIB).meta({
+    about:
+      'memory of a process for bodies of requests and answers, a quarter of it for one workspace; a local proxy may use all of it',
+    example: '2048',
   }),
   KEY_CACHE_SECONDS: number('a whole number of seconds', 0, 3600).default(60).meta({
     about: 'how long the resolver keeps an opened environment key; 0 keeps none',

@@ -1,5 +1,6 @@
 /** Refusals where a program speaks to an API through us, in the format of that API. */
 import { type Fault, type FaultCode, inWords } from '../fault.ts'
+import { adviceOf } from './advice.ts'
 import { presentFault } from './reply.ts'
 
 /** Codes for which the same request may succeed a little later. */
@@ -36,7 +37,11 @@ export function presentForwardFault(
   }
   headers.delete('content-type')
   return Response.json(
-    { ...forwardFailure(code, status, message), ...inFormat[format](code, message) },
+    {
+      ...forwardFailure(code, status, message),
+      ...adviceOf(fault),
+      ...inFormat[format](code, message),
+    },
     { status, headers },
   )
 }

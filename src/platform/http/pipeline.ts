@@ -205,7 +205,7 @@ async function admit(
   const caller = await identity.authenticate(request.headers)
   Object.assign(headers, rateHeaders(await limits.api.take(caller.sessionId)))
   if (access.kind === 'session' && access.instanceOwner && !caller.isInstanceOwner)
-    throw new Fault('forbidden')
+    throw new Fault('forbidden', { message: 'Only the owner of this installation may call this.' })
   return caller
 }
 

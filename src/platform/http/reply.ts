@@ -2,6 +2,7 @@
 
 import type { z } from 'zod'
 import { Fault, inWords } from '../fault.ts'
+import { adviceOf } from './advice.ts'
 import type { Endpoint } from './endpoint.ts'
 import { jsonResponse } from './json/write.ts'
 import { shape } from './validation/shape.ts'
@@ -201,13 +202,13 @@ export function presentFault(fault: Fault, surface: Surface, requestId: string):
   const { code: error_code, message, fields } = fault
   const body =
     surface === 'resolver'
-      ? { error_code, message: inWords(message, fields), ...(fault.fix ? { fix: fault.fix } : {}) }
+      ? { error_code, message: inWords(message, fields), ...adviceOf(fault) }
       : {
           status: 'failure',
           error_code,
           message: fault.status === 422 ? inWords(message, fields?.slice(0, 1)) : message,
           ...(fields ? { fields } : {}),
-          ...(fault.fix ? { fix: fault.fix } : {}),
+          ...adviceOf(fault),
           request_id: requestId,
         }
   return Response.json(body, { status: fault.status, headers })

@@ -5,7 +5,7 @@
 import type { Database, Reading, Transaction } from '../db/open.ts'
 import type { SignedNote } from '../db/signed_notes.ts'
 import type { Caller, Grant, GrantOf, ResourceRef } from '../grant.ts'
-import type { BodyAccount } from '../limits/body_memory.ts'
+import type { BodyAccount, BodyMemory } from '../limits/body_memory.ts'
 import type { Log } from '../log.ts'
 import type { Tracer } from '../trace/tracer.ts'
 import type { ConsoleCookies } from './console_cookies.ts'
@@ -170,6 +170,8 @@ export type Services = {
   networkOf: (request: Request, peer: string | null) => string
   originOf: (request: Request, peer: string | null) => string
   limits: { register: Limiter; login: Limiter; api: Limiter }
+  /** For the bodies of this process. */
+  bodies: BodyMemory
   /** CRON_SECRET, if it is set. */
   cronSecret?: string | undefined
   /** Called after each transaction in which something of a workspace changed, or may have. */

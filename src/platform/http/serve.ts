@@ -6,7 +6,7 @@
 import type { Server } from 'bun'
 import { Elysia } from 'elysia'
 import { Fault } from '../fault.ts'
-import { type BodyAccount, bodyMemory } from '../limits/body_memory.ts'
+import type { BodyAccount } from '../limits/body_memory.ts'
 import { currentSpan, within } from '../trace/span.ts'
 import type { Endpoint } from './endpoint.ts'
 import { perform } from './pipeline.ts'
@@ -167,7 +167,7 @@ function linger(request: Request, response: Response, server: Server<unknown> | 
 
 /** Adds what is known of the connection, and what can be done with it. */
 function contextOf(
-  { networkOf, originOf }: Services,
+  { networkOf, originOf, bodies }: Services,
   { request, requestId, params }: Pick<RequestContext, 'request' | 'requestId' | 'params'>,
   server: Server<unknown> | null,
   accounts: BodyAccount[],
@@ -190,7 +190,7 @@ function contextOf(
       if (needed > 1) server?.timeout(request, Math.min(IDLE_SECONDS + needed, LONGEST_SECONDS))
     },
     countBodies: (owner) => {
-      const account = bodyMemory.open(owner)
+      const account = bodies.open(owner)
       accounts.push(account)
       return account
     },

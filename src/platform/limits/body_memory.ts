@@ -5,9 +5,9 @@
 import { Fault } from '../fault.ts'
 
 const MIB = 1024 * 1024
-/** Bytes that all bodies of a process may take. */
-export const BODY_MEMORY = 512 * MIB
-/** The part of it that one workspace, or a person outside of one, may take. */
+/** MiB that all bodies of a process may take; the setting `BODY_MEMORY_MIB` changes it. */
+export const BODY_MEMORY_MIB = 512
+/** The part of the memory that one workspace, or a person outside of one, may take. */
 const SHARE = 4
 /** Bytes that are counted ahead of a body without a declared length. */
 const PORTION = 65_536
@@ -18,10 +18,18 @@ export class BodyMemory {
   #taken = 0
   readonly #takenBy = new Map<string, number>()
 
-  /** @param shares how many owners may fill the memory: 1 where all bodies have one owner */
-  constructor(limit: number = BODY_MEMORY, shares = SHARE) {
+  /**
+   * @param limit in bytes
+   * @param shares how many owners may fill the memory: 1 where all bodies have one owner
+   */
+  constructor(limit: number = BODY_MEMORY_MIB * MIB, shares = SHARE) {
     this.#limit = limit
     this.#shares = shares
+  }
+
+  /** Bytes that one owner may take. */
+  get share(): number {
+    return this.#limit / this.#shares
   }
 
   /** Bytes that are counted now. */
@@ -38,13 +46,21 @@ export class BodyMemory {
   #take(owner: string, bytes: number): void {
     const own = (this.#takenBy.get(owner) ?? 0) + bytes
     if (bytes > 0) {
-      if (own > this.#limit / this.#shares) throw ownLimit()
+      if (this.#shares > 1 && own > this.share) throw ownLimit()
       if (this.#taken + bytes > this.#limit) throw processLimit()
     }
     this.#taken += bytes
     if (own > 0) this.#takenBy.set(owner, own)
     else this.#takenBy.delete(owner)
   }
+}
+
+/** By the setting. */
+export function openBodyMemory(
+  { BODY_MEMORY_MIB: mib }: { BODY_MEMORY_MIB: number },
+  shares = SHARE,
+): BodyMemory {
+  return new BodyMemory(mib * MIB, shares)
 }
 
 /** What one request holds. */
@@ -127,9 +143,6 @@ export class BodyMeter {
   }
 }
 
-/** Of this process. */
-export const bodyMemory = new BodyMemory()
-
 function ownLimit(): Fault {
   return new Fault('rate_limited', {
     message:
@@ -140,7 +153,7 @@ function ownLimit(): Fault {
 
 function processLimit(): Fault {
   return new Fault('unavailable', {
-    message: 'Requests hold all the memory that this server has for bodies. Wait, then retry.',
+    message: 'Requests hold all the memory for bodies (BODY_MEMORY_MIB). Wait, then retry.',
     headers: { 'retry-after': '1' },
   })
 }

@@ -1,6 +1,7 @@
 /** What many operations of the document refer to: the shapes of refusals and of pages, and headers. */
 
 import { type FaultCode, inWords, messageOf, statusOf } from '../fault.ts'
+import { adviceFor } from '../http/advice.ts'
 import { forwardFailure } from '../http/forward_refusal.ts'
 import type { Surface } from '../http/reply.ts'
 import type { JsonSchema } from './json_schema.ts'
@@ -15,6 +16,15 @@ export const failureOf: Record<FailureShape, string> = {
   'control-plane': 'Failure',
   resolver: 'ResolverFailure',
   forward: 'ForwardFailure',
+}
+
+const advice: Record<string, JsonSchema> = {
+  fix: {
+    type: 'object',
+    description: 'what removes the cause: a command to run, or a setting of the server',
+    properties: { command: { type: 'array', items: string }, setting: string },
+  },
+  docs: { ...string, description: 'the place below docs/ that explains the code' },
 }
 
 export const sharedSchemas: Record<string, JsonSchema> = {
@@ -34,11 +44,7 @@ export const sharedSchemas: Record<string, JsonSchema> = {
           required: ['path', 'message'],
         },
       },
-      fix: {
-        type: 'object',
-        description: 'what removes the cause: a command to run, or a setting of the server',
-        properties: { command: { type: 'array', items: string }, setting: string },
-      },
+      ...advice,
       request_id: { ...string, format: 'uuid', description: 'also in X-Request-Id and in the log' },
     },
     required: ['status', 'error_code', 'message', 'request_id'],
@@ -46,7 +52,7 @@ export const sharedSchemas: Record<string, JsonSchema> = {
   ResolverFailure: {
     type: 'object',
     description: 'Every refusal of the resolver.',
-    properties: { error_code: string, message: string },
+    properties: { error_code: string, message: string, ...advice },
     required: ['error_code', 'message'],
   },
   ForwardFailure: {
@@ -55,6 +61,7 @@ export const sharedSchemas: Record<string, JsonSchema> = {
     properties: {
       error_code: string,
       message: string,
+      ...advice,
       error: {
         type: 'object',
         properties: { type: string, code: string, message: string },
@@ -102,13 +109,15 @@ export function failure(code: FaultCode, shape: FailureShape): Record<string, un
   const fields =
     code === 'validation_error' ? [{ path: 'name', message: 'is required' }] : undefined
   const message = inWords(messageOf(code), fields)
-  if (shape === 'resolver') return { error_code: code, message }
-  if (shape === 'forward') return forwardFailure(code, statusOf(code), message)
+  if (shape === 'resolver') return { error_code: code, message, ...adviceFor(code) }
+  if (shape === 'forward')
+    return { ...forwardFailure(code, statusOf(code), message), ...adviceFor(code) }
   return {
     status: 'failure',
     error_code: code,
     message,
     ...(fields ? { fields } : {}),
+    ...adviceFor(code),
     request_id: '018f3c5e-7d2a-7c31-9b0e-000000000009',
   }
 }

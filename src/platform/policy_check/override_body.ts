@@ -8,30 +8,66 @@ import { isOverrideName, methodsAskedFor } from './override.ts'
 const MAX_FORM_BYTES = 1_048_576
 const MAX_PARTS = 1_000
 const TOKEN = 'ethod'
+/** After a byte order mark. */
+const OBJECT = /^(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)?\s*\{/
 const OPENS = new Set('{[')
 const CLOSES = new Set('}]')
 
 export type BodyKind = 'form' | 'multipart' | 'json'
 
-/** What a body of such a type is, if fields or members of it may ask for another method. */
-export function overridableBody(contentType: string | undefined): BodyKind | null {
-  const type = contentType?.split(';')[0]?.trim().toLowerCase() ?? ''
-  if (type === 'application/x-www-form-urlencoded') return 'form'
-  if (type === 'multipart/form-data') return 'multipart'
-  return /^(application|text)\/([a-z0-9.+-]+\+)?json$/.test(type) ? 'json' : null
+const ALL_KINDS: readonly BodyKind[] = ['form', 'multipart', 'json']
+const TYPE = /^[a-z0-9!#$&^_.+-]+\/[a-z0-9!#$&^_.+-]+$/
+/** A field's name that may ask for a method, as it is or escaped: `%6dethod=`, `_method[]=`. */
+const FIELD = new RegExp(
+  `${[...'method'].map((letter) => `(?:${letter}|${escapesOf(letter)})`).join('')}[^&;=]{0,64}=`,
+  'i',
+)
+
+/** What a body of such a type may be, if fields or members of it may ask for another method; else empty. */
+export function overridableKinds(contentType: string | undefined): readonly BodyKind[] {
+  if (isTypeOpen(contentType)) return ALL_KINDS
+  const type = typeOf(contentType)
+  if (type === 'application/x-www-form-urlencoded') return ['form']
+  if (type.startsWith('multipart/')) return ['multipart']
+  return /^(application|text)\/([a-z0-9.+-]+\+)?json$/.test(type) ? ['json'] : []
+}
+
+/** Whether a body's type leaves open what it is: servers read such a body as a form or as JSON by their own choice. */
+export function isTypeOpen(contentType: string | undefined): boolean {
+  const type = typeOf(contentType)
+  return type === 'text/plain' || !TYPE.test(type)
+}
+
+function typeOf(contentType: string | undefined): string {
+  return contentType?.split(';')[0]?.trim().toLowerCase() ?? ''
+}
+
+function escapesOf(letter: string): string {
+  return [letter, letter.toUpperCase()]
+    .map((each) => `%${each.charCodeAt(0).toString(16)}`)
+    .join('|')
 }
 
 /** In upper case; `null` for a body that is too large to be read. */
-export function methodsAskedForIn(kind: BodyKind, bytes: Uint8Array): string[] | null {
+export function methodsAskedForIn(kinds: readonly BodyKind[], bytes: Uint8Array): string[] | null {
   // Without zeros UTF-16 reads like ASCII.
   const given = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
   const text = (given.includes(0) ? given.filter((byte) => byte !== 0) : given).toString('latin1')
-  return READERS[kind](text)
+  const isGuess = kinds.length > 1
+  const methods: string[] = []
+  for (const kind of kinds) {
+    // JSON whose type does not say so begins as an object: what is quoted inside of a text is none.
+    if (isGuess && kind === 'json' && !OBJECT.test(text)) continue
+    const asked = READERS[kind](text)
+    if (asked === null) return null
+    methods.push(...asked)
+  }
+  return methods
 }
 
 const READERS: Record<BodyKind, (text: string) => string[] | null> = {
   form: (text) => {
-    if (!/%|ethod/i.test(text)) return []
+    if (!FIELD.test(text)) return []
     return text.length > MAX_FORM_BYTES ? null : methodsAskedFor(`?${text.trim()}`)
   },
   multipart: methodsInParts,

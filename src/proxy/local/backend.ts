@@ -15,13 +15,14 @@ import { needsWholeBody } from '../../outbound/signing/aws_signature.ts'
 import { mayHoldAssertion } from '../../outbound/signing/google_assertion.ts'
 import { parseTarget } from '../../outbound/target.ts'
 import { Fault } from '../../platform/fault.ts'
-import { BODY_MEMORY, type BodyAccount, BodyMemory } from '../../platform/limits/body_memory.ts'
+import type { BodyAccount, BodyMemory } from '../../platform/limits/body_memory.ts'
 import type { Timers } from '../../platform/timers.ts'
 import { STRICT_HEADER } from '../../platform/unfilled.ts'
 import type { Backend, Inbound } from '../backend.ts'
 import type { Outbox } from '../outbox/outbox.ts'
 import { auditRecordOf, faultOf, type Origin } from '../record.ts'
 import { bodyOf, checkMethod, isDeclaredShort } from '../request.ts'
+import { PROXY_OWNER } from '../settings.ts'
 import type { LiveCalls } from './live_calls.ts'
 import { permissionOf } from './permission.ts'
 import type { VaultCache, VaultSnapshot } from './vault_snapshot.ts'
@@ -34,6 +35,7 @@ export type LocalServices = {
   outbound: Outbound
   /** What is open, for as long as it lasts. */
   liveCalls: Pick<LiveCalls, 'hold'>
+  bodies: BodyMemory
   /** Milliseconds between two signs of life of the upstream. */
   timeoutMs: number
   timers?: Timers
@@ -42,9 +44,6 @@ export type LocalServices = {
 
 /** One member, whose session stands where a token would. */
 const MEMBER = { workspaceId: 'local', tokenId: 'local' }
-
-/** One owner for all calls: a proxy serves one person. */
-const BODIES = new BodyMemory(BODY_MEMORY, 1)
 
 type Work = { record: CallRecord; origin: Origin; deadline: Deadline; bodies: BodyAccount }
 
@@ -70,6 +69,7 @@ export function localBackend(services: LocalServices): Backend {
       const refusal = record.refusal(new Fault('domain_blocked'))
       await services.outbox.add(auditRecordOf(record, origin, refusal))
     },
+    bodies: services.bodies,
     close: services.close,
   }
 }
@@ -79,7 +79,7 @@ async function executeLocally(services: LocalServices, inbound: Inbound): Promis
   const deadline = new Deadline(services.timeoutMs, services.timers)
   deadline.endWith(request.signal)
   const host = authority.replace(/:\d+$/, '')
-  const bodies = BODIES.open(MEMBER.workspaceId)
+  const bodies = services.bodies.open(PROXY_OWNER)
   deadline.afterwards(() => bodies.release())
   const work = { ...beginRecord(services, requestId, host, request.method), deadline, bodies }
   return deadline.during(async () => {
@@ -87,10 +87,8 @@ async function executeLocally(services: LocalServices, inbound: Inbound): Promis
     // A vault that cannot be read is for step 3 to complain about.
     const scansBodies = await vault.then((snapshot) => snapshot.scansBodies).catch(() => false)
     const { record } = work
-    // Step 1.
-    const call = await readCall(inbound, scansBodies, bodies).catch((error) =>
-      refuse(services, work, error),
-    )
+    // Step 1, of which the resolver keeps no record either.
+    const call = await readCall(inbound, scansBodies, bodies)
     // Steps 2 to 12.
     const principal = principalOf(services, work, vault, inbound)
     return execute(services.outbound, principal, { call, deadline, record })
@@ -109,7 +107,7 @@ function beginRecord(
   }
 }
 
-/** @throws Fault `validation_error`, `payload_too_large`, `invalid_header` for half a handshake */
+/** @throws Fault of `checkMethod` and `bodyOf`, and `invalid_header` for half a handshake */
 async function readCall(
   { request, authority, pathAndQuery, linkBase, from = null, mark }: Inbound,
   scansBodies: boolean,

@@ -2,12 +2,11 @@
 import { join } from 'node:path'
 import { openOutbound } from '../../outbound/index.ts'
 import { systemClock } from '../../platform/clock.ts'
-import { ConfigError, problemLine } from '../../platform/config/config.ts'
-import { settings } from '../../platform/config/settings.ts'
 import { systemTimers, type Timers } from '../../platform/timers.ts'
 import type { Backend, Notice } from '../backend.ts'
 import { OutboxDelivery, type Upload } from '../outbox/delivery.ts'
 import { Outbox, type Owner } from '../outbox/outbox.ts'
+import { openProxyBodies, readProxySettings } from '../settings.ts'
 import { localBackend } from './backend.ts'
 import { LiveCalls } from './live_calls.ts'
 import { VaultCache, type VaultPlace } from './vault_snapshot.ts'
@@ -18,7 +17,7 @@ export type LocalOptions = {
   upload: Upload
   /** Where the audit waits. */
   directory: string
-  /** Its RESOLVER_* settings hold here as they do in a resolver. */
+  /** Its settings hold here as they do in a resolver (settings.ts). */
   env: Record<string, string | undefined>
   /** Ports of this machine that may not be connected to: the proxy's own. */
   ownPorts: () => readonly number[]
@@ -30,18 +29,11 @@ export type LocalOptions = {
 /** Milliseconds that the audit gets to reach the server when the proxy ends. */
 const LAST_SYNC_MS = 3_000
 
-const networking = settings.pick({
-  RESOLVER_ALLOW_NETWORKS: true,
-  RESOLVER_HOSTS: true,
-  RESOLVER_CA_FILE: true,
-  RESOLVER_SILENCE_MS: true,
-})
-
 /** @throws ConfigError for a setting that is not valid */
 export function openLocalBackend(options: LocalOptions): Backend {
   const { place, owner, upload, directory, notice, time } = options
   const timers = time?.timers ?? systemTimers
-  const config = readNetworking(options.env)
+  const config = readProxySettings(options.env)
   const outbound = openOutbound({ config, clock: systemClock, ownPorts: options.ownPorts })
   const outbox = new Outbox(directory, owner)
   const refusedFile = join(directory, 'refused.jsonl')
@@ -56,6 +48,7 @@ export function openLocalBackend(options: LocalOptions): Backend {
     outbound,
     liveCalls,
     timers,
+    bodies: openProxyBodies(config),
     timeoutMs: config.RESOLVER_SILENCE_MS,
     close: async () => {
       liveCalls.close()
@@ -65,13 +58,4 @@ export function openLocalBackend(options: LocalOptions): Backend {
       await outbox.close()
     },
   })
-}
-
-function readNetworking(env: LocalOptions['env']) {
-  const given = Object.fromEntries(
-    Object.keys(networking.shape).flatMap((name) => (env[name] ? [[name, env[name]]] : [])),
-  )
-  const parsed = networking.safeParse(given)
-  if (parsed.success) return parsed.data
-  throw new ConfigError(parsed.error.issues.map((issue) => problemLine(issue)))
 }

@@ -29,6 +29,7 @@ export function permissionOf(
         snapshot().sealed(name) ?? snapshot().sealed(partNamed(name)?.base ?? '')
       )?.policy?.allowed_locations?.includes(style) ?? false,
     guard,
+    remember: (tokens) => snapshot().remember(tokens),
     secrets: (names) =>
       withParts(names, find, (secret, name) => ({
         ...secret,

@@ -9,9 +9,9 @@ import { type Api, ApiError } from '../../client/http/api.ts'
 import { FormerMember } from '../../client/signed/sign_change.ts'
 import type { OpenWorkspace } from '../../client/vault.ts'
 import { UntrustedKey } from '../../client/workspace_key.ts'
-import { type Guard, prepareGuardInSteps } from '../../leak_guard/index.ts'
-import { type Derived, derivedValues, scansBodies } from '../../outbound/derived_values.ts'
-import { shapedBy, UNREADABLE } from '../../outbound/stand_ins/shaped.ts'
+import type { Guard } from '../../leak_guard/index.ts'
+import { scansBodies } from '../../outbound/derived_values.ts'
+import { type ObtainedToken, ObtainedTokens } from '../../outbound/obtained_tokens.ts'
 import { withTimeout } from '../../platform/async/timeout.ts'
 import { fromBase64 } from '../../platform/crypto/encoding.ts'
 import {
@@ -26,6 +26,7 @@ import { Secret } from '../../platform/secret.ts'
 import type { Credential, Notice } from '../backend.ts'
 import { domainsOf } from './allowed_domains.ts'
 import { AgentRemoved, checkIsThere, type NamedAgent } from './named_agent.ts'
+import { prepare, shapeAll } from './opened_values.ts'
 
 /** Where the values come from. `workspace` opens it anew each time, for a rekey changes its key. */
 export type VaultPlace = {
@@ -45,11 +46,11 @@ export type VaultSnapshot = {
   open(sealed: SealedSecret): Secret
   /** Knows every value of the environment; it keeps fingerprints, not values. */
   guard(): Promise<Guard>
+  /** Has later guards cover tokens behind tickets. @throws Fault `rate_limited` */
+  remember(tokens: readonly ObtainedToken[]): void
   /** By name, with what stand-ins are made of. */
   credentials(): Promise<Credential[]>
 }
-
-type Open = (sealed: SealedSecret) => Secret
 
 /** Secrets as they are stored, by name, with what only depends on them. */
 type SealedSecrets = Omit<VaultSnapshot, 'allows'> & { marks: string }
@@ -58,7 +59,6 @@ const FRESH_MS = 10_000
 /** Secrets without ciphertext in a page. */
 const MARKS_IN_PAGE = 500
 const LAST_RESORT_MS = 15 * 60_000
-const OPENED_AT_ONCE = 32
 /** How long a call waits for a server that does not answer, and how long until one asks again. */
 const TIMEOUT_MS = 3_000
 const PAUSE_MS = 5_000
@@ -67,6 +67,7 @@ export class VaultCache {
   readonly #place: VaultPlace
   readonly #now: () => number
   readonly #ended: Notice
+  readonly #obtained: ObtainedTokens
   #snapshot: VaultSnapshot | null = null
   #secrets: SealedSecrets | null = null
   #readAt = 0
@@ -76,6 +77,7 @@ export class VaultCache {
   constructor(place: VaultPlace, now: () => number = Date.now, ended: Notice = () => {}) {
     this.#place = place
     this.#now = now
+    this.#obtained = new ObtainedTokens(now)
     this.#ended = ended
   }
 
@@ -102,7 +104,7 @@ export class VaultCache {
     const opened = await workspace()
     const [domains, secrets] = await Promise.all([
       domainsOf(api, opened),
-      secretsOf(this.#place, opened, this.#secrets),
+      secretsOf(this.#place, opened, this.#secrets, this.#obtained),
       checkIsThere(api, opened.id, agent),
     ])
     const allows = (host: string, port: number) =>
@@ -141,6 +143,7 @@ async function secretsOf(
   { api, projectId, environment }: VaultPlace,
   workspace: OpenWorkspace,
   known: SealedSecrets | null,
+  obtained: ObtainedTokens,
 ): Promise<SealedSecrets> {
   const { key, epoch } = workspace
   const place = { api, workspace, projectId, environment }
@@ -162,7 +165,7 @@ async function secretsOf(
     ]),
   )
   const openingKey = new Secret(environmentKey(key, projectId, environment, epoch))
-  return { marks: marksOf(epoch, secrets), ...sealedSecrets(openingKey, sealed) }
+  return { marks: marksOf(epoch, secrets), ...sealedSecrets(openingKey, sealed, obtained) }
 }
 
 /** Every write of a secret, also of its policy alone, counts its version up; a new secret has a new id. */
@@ -174,6 +177,7 @@ function marksOf(epoch: number, secrets: Awaited<ReturnType<typeof readSecrets>>
 function sealedSecrets(
   openingKey: Secret,
   sealed: ReadonlyMap<string, SealedSecret>,
+  obtained: ObtainedTokens,
 ): Omit<SealedSecrets, 'marks'> {
   const open = (entry: SealedSecret): Secret => {
     const { policy, ciphertext } = entry
@@ -183,66 +187,20 @@ function sealedSecrets(
       message: `The secret ${entry.key} cannot be decrypted: it was altered or sealed under another key.`,
     })
   }
-  let guard: Promise<Guard> | null = null
+  let kept: { guard: Promise<Guard>; version: number } | null = null
   return {
     sealed: (name) => sealed.get(name),
     scansBodies: [...sealed.values()].some(scansBodies),
     open,
     guard: () => {
-      guard ??= prepare([...sealed.values()], open)
-      return guard
+      const { version } = obtained
+      if (kept?.version !== version)
+        kept = { guard: prepare([...sealed.values()], open, obtained), version }
+      return kept.guard
     },
+    remember: (tokens) => obtained.add(tokens),
     credentials: () => shapeAll([...sealed.values()], open),
   }
-}
-
-/** What does not open cannot be used either. */
-async function prepare(sealed: readonly SealedSecret[], open: Open): Promise<Guard> {
-  const secrets = sealed.filter(({ policy }) => policy?.sensitive !== false)
-  const values: Derived = []
-  const made: Derived = []
-  await eachOpened(secrets, open, ({ key: name, policy }, value) => {
-    const bytes = value?.reveal()
-    if (!bytes) return
-    values.push({ name, bytes })
-    made.push(...derivedValues(name, bytes, policy))
-  })
-  return prepareGuardInSteps(values, nextTurn, made)
-}
-
-async function shapeAll(sealed: readonly SealedSecret[], open: Open): Promise<Credential[]> {
-  const credentials: Credential[] = []
-  await eachOpened(sealed, open, ({ key: name, policy }, value) => {
-    const locations = policy?.allowed_locations ?? null
-    const shaped = value ? shapedBy(policy, value.reveal(), true) : UNREADABLE
-    credentials.push({ name, locations, ...shaped })
-  })
-  return credentials
-}
-
-/** A few values at a time: the proxy serves others meanwhile. `null` for what does not open. */
-async function eachOpened(
-  sealed: readonly SealedSecret[],
-  open: Open,
-  take: (sealed: SealedSecret, value: Secret | null) => void,
-): Promise<void> {
-  for (const [at, entry] of sealed.entries()) {
-    if (at % OPENED_AT_ONCE === OPENED_AT_ONCE - 1) await nextTurn()
-    take(entry, openedOf(entry, open))
-  }
-}
-
-function openedOf(entry: SealedSecret, open: Open): Secret | null {
-  try {
-    return open(entry)
-  } catch (error) {
-    if (error instanceof Fault) return null
-    throw error
-  }
-}
-
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve))
 }
 
 function unanswered(): Error {

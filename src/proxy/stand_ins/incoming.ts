@@ -5,9 +5,10 @@
 import { changeBinary, isBinary } from '../../outbound/encoded_headers.ts'
 import { isGrpc } from '../../outbound/grpc/frames.ts'
 import { AFTER_MARK, FORMS, MAX_AFTER_MARK, type MarkForm } from '../../outbound/stand_ins/mark.ts'
+import type { BodyMemory } from '../../platform/limits/body_memory.ts'
 import { beginningAtEndOf } from '../../platform/partial_match.ts'
 import { chunksOf, streamOf } from '../../platform/streams.ts'
-import { isShort, wholeOf } from '../request.ts'
+import { holdShort, wholeOf } from '../request.ts'
 import { callWithoutMarks } from './incoming_call.ts'
 import type { StandIns } from './stand_ins.ts'
 
@@ -85,6 +86,7 @@ export async function incoming(
   response: Response,
   { mark }: StandIns,
   textOf: TextOf,
+  bodies: BodyMemory,
 ): Promise<Response> {
   const { status, body } = response
   const inHeaders = (given: Iterable<[string, string]>) =>
@@ -102,11 +104,12 @@ export async function incoming(
   // A line break would end the event.
   const inEvent: TextOf = (name, form) => textOf(name, form === FORMS.sent ? form : FORMS.escaped)
   const textIn = isEvents ? inEvent : textOf
-  if (isShort(response)) {
+  const held = holdShort(response, bodies)
+  if (held) {
     // Hardly any has one, and objects are large.
     const without = (bytes: Uint8Array<ArrayBuffer>) =>
       Buffer.from(bytes.buffer).includes(mark) ? withoutMarks(bytes, mark, textIn) : bytes
-    return wholeOf(response, headers, without)
+    return wholeOf(response, held, headers, without)
   }
   return new Response(body && streamed(body, new MarkReader(mark, textIn)), { status, headers })
 }

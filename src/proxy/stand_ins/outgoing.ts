@@ -11,8 +11,10 @@ import { TICKET_PATTERN } from '../../outbound/signing/tickets.ts'
 import { fromUtf8 } from '../../platform/crypto/encoding.ts'
 import { Fault } from '../../platform/fault.ts'
 import { readCapped } from '../../platform/http/capped_body.ts'
+import type { BodyAccount } from '../../platform/limits/body_memory.ts'
 import { PLACEHOLDER_PREFIX, SECRET_NAME } from '../../platform/secret_name.ts'
 import type { Inbound } from '../backend.ts'
+import { declaredLength } from '../request.ts'
 import { checkSignedPath } from './signed_path.ts'
 import type { Form, StandIns } from './stand_ins.ts'
 
@@ -33,8 +35,16 @@ const PLACEHOLDER = new RegExp(
 const SIGNER = /(?<=[?&](?:X-Amz-Credential|X-Amz-Security-Token|AWSAccessKeyId)=)[^&]*/g
 const SIGNATURE = /(?<=[?&]sig=)[^&]*/
 
-/** @throws Fault `payload_too_large`, `invalid_target` for what was signed and came otherwise */
-export async function outgoing(inbound: Inbound, standIns: StandIns): Promise<Outgoing> {
+/**
+ * @param account counts the body as long as it is held
+ * @throws Fault `payload_too_large`, `unavailable` where bodies hold too much memory, `invalid_target` for what was
+ * signed and came otherwise
+ */
+export async function outgoing(
+  inbound: Inbound,
+  standIns: StandIns,
+  account: BodyAccount,
+): Promise<Outgoing> {
   const named = new Set<string>()
   const replace = (text: string, form: Form, location: string | null) => {
     for (const [, name = ''] of text.matchAll(PLACEHOLDER)) named.add(name)
@@ -63,7 +73,7 @@ export async function outgoing(inbound: Inbound, standIns: StandIns): Promise<Ou
     replace(search, 'escaped', 'query').replace(SIGNATURE, signed.query ?? '$&')
   const { headers } = request
   checkSignedPath(inbound, sent, { headers, pathAndQuery: replaced }, standIns)
-  const whole = await withBody(request, standIns, replace)
+  const whole = await withBody(request, standIns, replace, account)
   return {
     inbound: { ...inbound, pathAndQuery: replaced, request: whole },
     named,
@@ -87,7 +97,12 @@ function inHeader(
 }
 
 /** A body is read whole only if it says that it is what some policy lets a value stand in. */
-async function withBody(request: Request, standIns: StandIns, replace: Replace): Promise<Request> {
+async function withBody(
+  request: Request,
+  standIns: StandIns,
+  replace: Replace,
+  account: BodyAccount,
+): Promise<Request> {
   const { method, headers, signal } = request
   const place = isGrpcCall(request) ? null : placeOf(headers.get('content-type'))
   const mayAssert = mayHoldAssertion(request) && standIns.signers.haveAccounts
@@ -95,8 +110,10 @@ async function withBody(request: Request, standIns: StandIns, replace: Replace):
     place && (mayAssert || standIns.all.some(({ locations }) => locations.has(place.location)))
   if (!isSought || request.body === null) return request
   const tooLarge = () => new Fault('payload_too_large')
-  if (Number(headers.get('content-length') ?? 0) > BODY_LIMIT) return request
-  const bytes = await readCapped(request.body, BODY_LIMIT, tooLarge)
+  const declared = declaredLength(request)
+  if (Number(declared) > BODY_LIMIT) return request
+  const meter = account.expect(declared)
+  const bytes = await readCapped(request.body, BODY_LIMIT, tooLarge, meter)
   const text = fromUtf8(bytes)
   const replaced = text === null ? null : replace(text, place.form, place.location)
   const body = Buffer.from(

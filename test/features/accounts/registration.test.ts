@@ -354,7 +354,7 @@ test('REGISTRATION=first lets in one of several who race, and nobody after', asy
   expect(answers.map(({ status }) => status).sort()).toEqual([201, 403, 403])
   const body = await registrationOf(newApplicant())
   const later = await writesNothing(app, () => app.call('POST', PATH, { body }))
-  expect(said(later)).toEqual(refusal('registration_closed'))
+  expect(said(later)).toEqual(refusal('registration_closed', { fix: { setting: 'REGISTRATION' } }))
   await app.stop()
 })
 
@@ -362,7 +362,7 @@ test('REGISTRATION=closed lets in nobody, and does not tell who is there', async
   const app = await startTestApp({ REGISTRATION: 'closed' })
   const body = await registrationOf(newApplicant())
   const answer = await writesNothing(app, () => app.call('POST', PATH, { body }))
-  expect(said(answer)).toEqual(refusal('registration_closed'))
+  expect(said(answer)).toEqual(refusal('registration_closed', { fix: { setting: 'REGISTRATION' } }))
   await app.stop()
 })
 

@@ -3,16 +3,18 @@ import { expect } from 'bun:test'
 import {
   type FaultCode,
   type FieldFault,
+  type Fix,
   messageOf,
   statusOf,
 } from '../../../src/platform/fault.ts'
+import { adviceFor } from '../../../src/platform/http/advice.ts'
 import type { Answer, TestApp } from '../../support/app.ts'
 import { contentOf, sentenceOf } from '../../support/failure.ts'
 
-type Said = { fields?: FieldFault[]; message?: string }
+type Said = { fields?: FieldFault[]; message?: string; fix?: Fix }
 
 /** The status and the whole body of a refusal; the catalogue's sentence unless `message` is given. */
-export function refusal(error_code: FaultCode, { fields, message }: Said = {}) {
+export function refusal(error_code: FaultCode, { fields, message, fix }: Said = {}) {
   return {
     status: statusOf(error_code),
     body: {
@@ -20,6 +22,7 @@ export function refusal(error_code: FaultCode, { fields, message }: Said = {}) {
       error_code,
       message: sentenceOf(error_code, message ?? messageOf(error_code), fields),
       ...(fields ? { fields } : {}),
+      ...adviceFor(error_code, fix),
       request_id: expect.any(String),
     },
   }

@@ -11,6 +11,8 @@ import {
 } from '../../../src/features/metrics/contract.ts'
 import { dayOf, daysUntil } from '../../../src/features/metrics/days.ts'
 import { auditLogs, userActivity } from '../../../src/platform/db/schema/index.ts'
+import type { FaultCode } from '../../../src/platform/fault.ts'
+import { adviceFor } from '../../../src/platform/http/advice.ts'
 import { type Agent, employAgent, openStage, type Stage } from '../../support/agent.ts'
 import { callJson, sharedApp, startTestApp } from '../../support/app.ts'
 import { marked } from '../../support/canary.ts'
@@ -264,10 +266,11 @@ describe('the schedule', () => {
 describe('POST /telemetry/internal/compute-metrics/', () => {
   const post = (token: string | undefined, body?: unknown) =>
     stage.app.call('POST', COMPUTE, { token, body })
-  const denied = (error_code: string) => ({
+  const denied = (error_code: FaultCode) => ({
     status: 'failure',
     error_code,
     message: expect.any(String),
+    ...adviceFor(error_code),
     request_id: expect.any(String),
   })
 

@@ -23,6 +23,7 @@ import {
 import { parseToken, sealedToken, tokenKeyPair } from '../../../src/platform/crypto/token.ts'
 import { auditLogs, secrets } from '../../../src/platform/db/schema/index.ts'
 import { type FaultCode, messageOf, statusOf } from '../../../src/platform/fault.ts'
+import { adviceFor } from '../../../src/platform/http/advice.ts'
 import type { Policy } from '../../../src/platform/policy.ts'
 import { type Answer, callJson, sharedApp, startTestApp, type TestApp } from '../../support/app.ts'
 import { marked } from '../../support/canary.ts'
@@ -117,7 +118,7 @@ async function expectRefused(
   const fields = details.fields?.map((field) => ` ${field.path}: ${field.message}`).join('') ?? ''
   expect({ status: second.status, body: second.body }).toEqual({
     status: statusOf(code),
-    body: { error_code: code, message: `${message}${fields}` },
+    body: { error_code: code, message: `${message}${fields}`, ...adviceFor(code) },
   })
   return [await recordOf(first), await recordOf(second)] as const
 }

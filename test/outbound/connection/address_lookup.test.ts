@@ -82,6 +82,15 @@ describe('an address book', () => {
     }
   })
 
+  test('names the setting that allows a network, but not for its own ports', async () => {
+    const fixOf = (error: Fault) => error.fix
+    const inside = book({ lookup: async () => ['10.0.0.1'] })
+    const refused = await Promise.resolve(inside.find('a.example', 443, never)).catch(fixOf)
+    expect(refused).toEqual({ setting: 'RESOLVER_ALLOW_NETWORKS' })
+    const own = book({ lookup: async () => ['127.0.0.1'], ports: [8080] })
+    expect(await Promise.resolve(own.find('a.example', 8080, never)).catch(fixOf)).toBeUndefined()
+  })
+
   test('refuses its own loopback in mapped and long notation', async () => {
     for (const address of ['::ffff:127.0.0.1', '::ffff:7f00:1', '0:0:0:0:0:0:0:1']) {
       const found = book({ lookup: async () => [address], allowed: '::/0', ports: [8080] })

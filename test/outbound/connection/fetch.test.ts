@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createAuthority } from '../../../src/cli/demo/certificates.ts'
 import { type FaultCode, messageOf, statusOf } from '../../../src/platform/fault.ts'
+import { adviceFor } from '../../../src/platform/http/advice.ts'
 import {
   type Agent,
   API,
@@ -40,7 +41,7 @@ async function expectFailed(upstream: { port: number }, code: FaultCode, host = 
   const answer = await callTo(upstream, host)
   expect({ status: answer.status, body: answer.body }).toEqual({
     status: statusOf(code),
-    body: { error_code: code, message: messageOf(code) },
+    body: { error_code: code, message: messageOf(code), ...adviceFor(code) },
   })
   expect(await recordOf(stage.app, answer)).toMatchObject({
     decision: 'error',
@@ -146,7 +147,11 @@ describe('502 upstream_unreachable', () => {
       const answer = await agent.resolve({ target_url: `https://${host}/`, headers: HEADERS })
       expect({ status: answer.status, body: answer.body }).toEqual({
         status: 502,
-        body: { error_code: 'upstream_unreachable', message: messageOf('upstream_unreachable') },
+        body: {
+          error_code: 'upstream_unreachable',
+          message: messageOf('upstream_unreachable'),
+          ...adviceFor('upstream_unreachable'),
+        },
       })
       expect(await recordOf(stage.app, answer)).toMatchObject({ reason: 'upstream_unreachable' })
     }
@@ -203,6 +208,7 @@ describe('connections', () => {
           body: {
             error_code: 'upstream_protocol_error',
             message: messageOf('upstream_protocol_error'),
+            ...adviceFor('upstream_protocol_error'),
           },
         })
         expect(upstream.received.map((request) => request.method)).toEqual(['GET', method])

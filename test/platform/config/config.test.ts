@@ -83,6 +83,8 @@ describe('a wrong value is one line: variable, complaint, example', () => {
     ['RESOLVER_HOSTS', 'name'],
     ['RESOLVER_TIMEOUT_MS', '0'],
     ['RESOLVER_TIMEOUT_MS', '600001'],
+    ['BODY_MEMORY_MIB', '255'],
+    ['BODY_MEMORY_MIB', '65537'],
     ['RESOLVER_SILENCE_MS', '0'],
     ['RESOLVER_SILENCE_MS', '600001'],
     ['KEY_CACHE_SECONDS', '-1'],

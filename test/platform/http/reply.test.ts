@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { z } from 'zod'
 import { Fault, invalidField } from '../../../src/platform/fault.ts'
+import { adviceFor } from '../../../src/platform/http/advice.ts'
 import { defineEndpoint } from '../../../src/platform/http/endpoint.ts'
 import { created, page, present, presentFault, Reply } from '../../../src/platform/http/reply.ts'
 
@@ -75,6 +76,7 @@ describe('a fault', () => {
       error_code: 'validation_error',
       message: 'Some fields are not valid. a: is bad',
       fields: [{ path: 'a', message: 'is bad' }],
+      ...adviceFor('validation_error'),
       request_id: 'the-id',
     })
   })
@@ -82,6 +84,7 @@ describe('a fault', () => {
     const response = presentFault(invalidField('a', 'is bad'), 'resolver', 'the-id')
     expect(await response.json()).toEqual({
       error_code: 'validation_error',
+      ...adviceFor('validation_error'),
       message: 'Some fields are not valid. a: is bad',
     })
   })

@@ -2,6 +2,7 @@
 /** The pipeline: order of checks, shapes, headers and what the log may say. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { type FaultCode, type FieldFault, messageOf } from '../../../src/platform/fault.ts'
+import { adviceFor } from '../../../src/platform/http/advice.ts'
 import { sentenceOf } from '../../support/failure.ts'
 import { until } from '../../support/until.ts'
 import { CALLER, openTiny, PROJECT, READER, type TinyListener, WORKSPACE } from './tiny_listener.ts'
@@ -42,6 +43,7 @@ const failed = (code: FaultCode, more: { fields?: FieldFault[]; message?: string
   status: 'failure',
   error_code: code,
   message: sentenceOf(code, messageOf(code), more.fields),
+  ...adviceFor(code),
   request_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
   ...more,
 })
@@ -317,10 +319,15 @@ test('the resolver’s failures have a shape of their own, with the fields in th
     {
       error_code: 'validation_error',
       message: `${messageOf('validation_error')} a: is not a field of this request`,
+      ...adviceFor('validation_error'),
     },
   ])
   const missing = await fetch(`${resolver.origin}/nowhere`)
-  expect(await missing.json()).toEqual({ error_code: 'not_found', message: messageOf('not_found') })
+  expect(await missing.json()).toEqual({
+    error_code: 'not_found',
+    message: messageOf('not_found'),
+    ...adviceFor('not_found'),
+  })
   await resolver.listener.close(100)
 })
 

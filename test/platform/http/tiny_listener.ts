@@ -12,6 +12,7 @@ import { created, Download, type Surface } from '../../../src/platform/http/repl
 import { type Route, rawRoute, route } from '../../../src/platform/http/route.ts'
 import { type Listener, serve } from '../../../src/platform/http/serve.ts'
 import { pagination, uuid } from '../../../src/platform/http/validate.ts'
+import { BodyMemory } from '../../../src/platform/limits/body_memory.ts'
 import { openLog } from '../../../src/platform/log.ts'
 import { networkNamer, originNamer } from '../../../src/platform/net/network.ts'
 
@@ -290,6 +291,7 @@ export function openTiny({
       begun += 1
       checkHost(host)
     },
+    bodies: new BodyMemory(),
     networkOf: networkNamer([]),
     originOf: originNamer([]),
     limits: {

@@ -93,6 +93,19 @@ describe('complaints', () => {
     expect(field?.path).toMatch(/^[\x20-\x7e]{1,128}$/)
   })
 
+  test('of a union name the field that tells its branches apart once, at any depth, with what it may be', () => {
+    const kinds = z.discriminatedUnion('type', [
+      z.strictObject({ type: z.literal('a') }),
+      z.strictObject({ type: z.literal('b') }),
+    ])
+    const nested = z.strictObject({ sign: kinds, list: z.array(z.union([kinds, z.string()])) })
+    for (const wrong of [{ type: 'x' }, {}])
+      expect(fieldsOf(nested, { sign: wrong, list: [wrong] })).toEqual([
+        { path: 'sign.type', message: 'must be one of a, b' },
+        { path: 'list.0.type', message: 'must be one of a, b' },
+      ])
+  })
+
   test('of a union are those of the branch that was meant', () => {
     const union = z.union([
       z.strictObject({ domains: z.array(z.string()).min(1) }),

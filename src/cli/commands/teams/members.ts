@@ -22,6 +22,7 @@ import type { Session } from '../../session/session.ts'
 import { CliError } from '../../terminal/cli_error.ts'
 import { confirmed } from '../../terminal/confirmed.ts'
 import { demandComparison } from '../../trust/compared_keys.ts'
+import { compareFingerprints } from '../../trust/given_fingerprints.ts'
 import { checkKnownKeys, refusing } from '../../trust/known_keys.ts'
 
 export const list: Action = async (context) => {
@@ -63,6 +64,7 @@ async function trusted(
     active,
   }: InviteOptions & { active: ReadonlySet<string> },
 ): Promise<Person[]> {
+  const compared = await compareFingerprints(people, fingerprint)
   if (!isSignedId(workspace.id)) {
     await checkKnownKeys(context, session, people, acceptChangedKeys)
     return [...people]
@@ -71,7 +73,7 @@ async function trusted(
   const able = people.filter(
     ({ user_id, signing_key }) => signing_key !== null || members.has(user_id),
   )
-  await demandComparison(context, able, { members, active }, fingerprint)
+  await demandComparison(context, able, { members, active }, compared)
   return able
 }
 

@@ -37,9 +37,14 @@ function closest(issue: z.core.$ZodIssueInvalidUnion): Issue[] {
   const [first = [], ...others] = [...issue.errors].sort(
     (a, b) => isOtherKind(a) - isOtherKind(b) || depth(b) - depth(a) || foreign(a) - foreign(b),
   )
-  return first.length > 0
-    ? first
-    : (others[0] ?? [{ ...issue, code: 'custom', message: 'is not valid' }])
+  return first.length > 0 ? first : (others[0] ?? [unknownKind(issue)])
+}
+
+/** No branch fits the field that tells them apart. The path of the union, which the caller adds, ends in that field. */
+function unknownKind(issue: z.core.$ZodIssueInvalidUnion): Issue {
+  const kinds = 'options' in issue && Array.isArray(issue.options) ? issue.options : []
+  const message = kinds.length > 0 ? `must be one of ${kinds.join(', ')}` : 'is not valid'
+  return { code: 'custom', path: [], message, input: issue.input }
 }
 
 export function prefixed(issue: Issue, path: PropertyKey[]): Issue {

@@ -1,0 +1,13 @@
+/** Refuses a change of a member that the caller's role does not permit (protocol 10). */
+import { type Grant, roles } from '../../platform/grant.ts'
+import { roleRefusal } from '../../platform/roles.ts'
+import { type MemberChange, mayChangeMember } from '../../sigchain/index.ts'
+
+/** @throws Fault `forbidden` that names the roles that may */
+export function requireMayChange({ role }: Grant, change: MemberChange): void {
+  if (mayChangeMember(role, change)) return
+  throw roleRefusal(
+    roles.filter((other) => mayChangeMember(other, change)),
+    role,
+  )
+}

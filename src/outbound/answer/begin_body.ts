@@ -1,0 +1,113 @@
+/** The beginning of an answer's body: all of it where it is short or must be searched first, else its first piece. */
+import type { Bytes } from '../../platform/crypto/encoding.ts'
+import type { BodyAccount } from '../../platform/limits/body_memory.ts'
+import type { Deadline } from '../deadline.ts'
+import { type AnswerGuard, type BodyKind, OBJECT, PART, type StreamGuard } from '../guard.ts'
+import { breakingFault } from './breaking.ts'
+import { decodedBody } from './decoded_body.ts'
+import { bounded, type Cut, cutBytes, cutPieces, describesBytes } from './part.ts'
+import { type Chunks, readFirst } from './read_first.ts'
+import { kindOf } from './response.ts'
+
+type Options = {
+  guard: AnswerGuard
+  deadline: Deadline
+  /** Which part of it the caller gets. */
+  cut: Cut | null
+  /** Whether the client takes it for an object, of which it wants the length before. */
+  isObject: boolean
+  bodies: BodyAccount
+}
+
+/** A body whose first piece is here, or all of it; `null` for none. */
+export type Begun =
+  | { pieces: AsyncGenerator<Uint8Array, void>; first: Uint8Array }
+  | { pieces: null; whole: Bytes | null }
+
+/**
+ * Waits for the first piece. A body that is here as a whole, as most are, does not become a stream again.
+ *
+ * @throws Fault `upstream_*` for a body that breaks off
+ */
+export async function beginBody(
+  response: Response,
+  { guard, deadline, cut, isObject, bodies }: Options,
+): Promise<Begun> {
+  try {
+    const kind = isObject ? OBJECT : kindOf(response.headers.get('content-type'))
+    const body = decodedBody(response)
+    if (!body) return NO_BODY
+    if (cut) return await beginPart(body, cut, guard, deadline, bodies)
+    const chunks = body[Symbol.asyncIterator]()
+    const length = declaredLength(response)
+    // The runtime would give bytes without a type one of its own.
+    const mayBeWhole = response.headers.has('content-type')
+    // Its digests and its tag stay true only if all of it is searched before the headers go out.
+    const isFirst = isObject || (mayBeWhole && describesBytes(response.headers.toJSON()))
+    const read = isFirst ? await readFirst(chunks, length, deadline, bodies) : chunks
+    if (read instanceof Uint8Array) return await wholeOf(read, guard, kind)
+    const { value: chunk } = await read.next()
+    if (!chunk) return NO_BODY
+    if (mayBeWhole && chunk.length === length) return await wholeOf(chunk, guard, kind)
+    return await beginPieces(redactedPieces(read, guard.openStream(kind), deadline, chunk))
+  } catch (error) {
+    throw breakingFault(error, deadline)
+  }
+}
+
+const NO_BODY: Begun = { pieces: null, whole: null }
+
+async function beginPart(
+  body: AsyncIterable<Uint8Array>,
+  cut: Cut,
+  guard: AnswerGuard,
+  deadline: Deadline,
+  bodies: BodyAccount,
+): Promise<Begun> {
+  const read = await readFirst(bounded(body, cut), cut.length, deadline, bodies)
+  if (read instanceof Uint8Array) {
+    const { whole } = await wholeOf(read, guard, PART)
+    return { pieces: null, whole: whole && (cutBytes(whole, cut) as Bytes) }
+  }
+  const pieces = redactedPieces(read, guard.openStream(PART), deadline)
+  return await beginPieces(cutPieces(pieces, cut))
+}
+
+async function wholeOf(bytes: Uint8Array, guard: AnswerGuard, kind: BodyKind) {
+  if (bytes.length === 0) return { pieces: null, whole: null }
+  return { pieces: null, whole: (await guard.redactBody(bytes, kind)) as Bytes }
+}
+
+async function beginPieces(pieces: AsyncGenerator<Uint8Array, void>): Promise<Begun> {
+  const first = (await pieces.next()).value
+  return first ? { pieces, first } : { pieces: null, whole: null }
+}
+
+/** Of a body that is not encoded; `NaN` where its length is not declared. */
+function declaredLength({ headers }: Response): number {
+  if ((headers.get('content-encoding') ?? 'identity') !== 'identity') return Number.NaN
+  return Number(headers.get('content-length') ?? Number.NaN)
+}
+
+/** What is certain to be free of credentials, as soon as it is; each chunk is a sign of life. */
+async function* redactedPieces(
+  chunks: Chunks,
+  guard: StreamGuard,
+  deadline: Deadline,
+  first: Uint8Array | null = null,
+): AsyncGenerator<Uint8Array, void> {
+  try {
+    for (
+      let chunk = first ?? (await chunks.next()).value;
+      chunk;
+      chunk = (await chunks.next()).value
+    ) {
+      deadline.putOff()
+      yield* guard.push(chunk)
+    }
+    const last = guard.flush()
+    if (last.length > 0) yield last
+  } finally {
+    await chunks.return?.()
+  }
+}

@@ -1,0 +1,67 @@
+/** An environment's values, opened a few at a time: for the guard to prepare, and to draw stand-ins by. None is kept. */
+import { type Guard, prepareGuardInSteps } from '../../leak_guard/index.ts'
+import { type Derived, derivedValues } from '../../outbound/derived_values.ts'
+import type { ObtainedTokens } from '../../outbound/obtained_tokens.ts'
+import { shapedBy, UNREADABLE } from '../../outbound/stand_ins/shaped.ts'
+import type { SealedSecret } from '../../platform/crypto/secret_value.ts'
+import { Fault } from '../../platform/fault.ts'
+import type { Secret } from '../../platform/secret.ts'
+import type { Credential } from '../backend.ts'
+
+export type Open = (sealed: SealedSecret) => Secret
+
+const OPENED_AT_ONCE = 32
+
+/** A guard for every value that opens: others cannot be used either. */
+export async function prepare(
+  sealed: readonly SealedSecret[],
+  open: Open,
+  obtained: ObtainedTokens,
+): Promise<Guard> {
+  const secrets = sealed.filter(({ policy }) => policy?.sensitive !== false)
+  const values: Derived = []
+  const made: Derived = []
+  await eachOpened(secrets, open, ({ key: name, policy }, value) => {
+    const bytes = value?.reveal()
+    if (!bytes) return
+    values.push({ name, bytes })
+    made.push(...derivedValues(name, bytes, policy), ...obtained.of(name, bytes))
+  })
+  return prepareGuardInSteps(values, nextTurn, made)
+}
+
+/** What stand-ins are made of. */
+export async function shapeAll(sealed: readonly SealedSecret[], open: Open): Promise<Credential[]> {
+  const credentials: Credential[] = []
+  await eachOpened(sealed, open, ({ key: name, policy }, value) => {
+    const locations = policy?.allowed_locations ?? null
+    const shaped = value ? shapedBy(policy, value.reveal(), true) : UNREADABLE
+    credentials.push({ name, locations, ...shaped })
+  })
+  return credentials
+}
+
+/** A few values at a time: the proxy serves others meanwhile. `null` for what does not open. */
+async function eachOpened(
+  sealed: readonly SealedSecret[],
+  open: Open,
+  take: (sealed: SealedSecret, value: Secret | null) => void,
+): Promise<void> {
+  for (const [at, entry] of sealed.entries()) {
+    if (at % OPENED_AT_ONCE === OPENED_AT_ONCE - 1) await nextTurn()
+    take(entry, openedOf(entry, open))
+  }
+}
+
+function openedOf(entry: SealedSecret, open: Open): Secret | null {
+  try {
+    return open(entry)
+  } catch (error) {
+    if (error instanceof Fault) return null
+    throw error
+  }
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}

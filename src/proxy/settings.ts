@@ -1,0 +1,32 @@
+/** What a proxy takes from the environment: settings of a server that hold here as they do there. */
+import { ConfigError, problemLine } from '../platform/config/config.ts'
+import { settings } from '../platform/config/settings.ts'
+import { type BodyMemory, openBodyMemory } from '../platform/limits/body_memory.ts'
+
+const ofProxies = settings.pick({
+  BODY_MEMORY_MIB: true,
+  RESOLVER_ALLOW_NETWORKS: true,
+  RESOLVER_HOSTS: true,
+  RESOLVER_CA_FILE: true,
+  RESOLVER_SILENCE_MS: true,
+})
+
+/** @throws ConfigError for a setting that is not valid */
+export function readProxySettings(env: Record<string, string | undefined>) {
+  const given = Object.fromEntries(
+    Object.keys(ofProxies.shape).flatMap((name) => (env[name] ? [[name, env[name]]] : [])),
+  )
+  const parsed = ofProxies.safeParse(given)
+  if (parsed.success) return parsed.data
+  throw new ConfigError(parsed.error.issues.map((issue) => problemLine(issue)))
+}
+
+/** One owner for all bodies: a proxy serves one person. */
+export function openProxyBodies(
+  config: Pick<ReturnType<typeof readProxySettings>, 'BODY_MEMORY_MIB'>,
+): BodyMemory {
+  return openBodyMemory(config, 1)
+}
+
+/** Under which a proxy counts all bodies. */
+export const PROXY_OWNER = 'local'

@@ -1,0 +1,62 @@
+/** The values of an environment that a token may use, with what can be made of them, opened for the guard to prepare. */
+import { environmentKeyOf } from '../access/environment_key.ts'
+import type { KeyCache } from '../access/keys.ts'
+import type { Granted } from '../access/snapshots/snapshot.ts'
+import type { Snapshot, SnapshotCache } from '../access/snapshots/snapshots.ts'
+import type { LiveToken } from '../access/tokens.ts'
+import type { MadeBytes, NamedBytes } from '../leak_guard/index.ts'
+import { derivedValues } from '../outbound/derived_values.ts'
+import { openSealed, type SealedSecret } from '../platform/crypto/secret_value.ts'
+import { Fault } from '../platform/fault.ts'
+import type { Secret } from '../platform/secret.ts'
+
+/** What it takes to open a value. */
+export type GuardParts = {
+  snapshots: SnapshotCache
+  keys: KeyCache
+  snapshot: Snapshot
+  token: LiveToken
+}
+
+/** A value, and what can be made of it in any call. */
+type Guarded = { value: NamedBytes; made: MadeBytes[] }
+
+/** Values that are opened between two pauses: well under a millisecond. */
+const OPENED_AT_ONCE = 32
+
+/** Settings are no secrets; what does not open cannot be used either. */
+export async function openAll(
+  parts: GuardParts,
+  place: Granted,
+  pause: () => Promise<void>,
+): Promise<Guarded[]> {
+  const { snapshots, snapshot, token } = parts
+  const sealed = await snapshots.readEnvironment(snapshot, place.projectId, place.environment)
+  const secrets = (sealed ?? []).filter(({ policy }) => policy?.sensitive !== false)
+  const values: Guarded[] = []
+  for (let from = 0; from < secrets.length; from += OPENED_AT_ONCE) {
+    if (from > 0) await pause()
+    // Asked for anew after each pause: the cached one may have been wiped.
+    const key = await environmentKeyOf(parts, snapshot, token, place)
+    const some = secrets.slice(from, from + OPENED_AT_ONCE)
+    values.push(...some.flatMap((secret) => open(key.reveal(), secret)))
+  }
+  return values
+}
+
+/** `null` where the token was not given the present key. */
+export async function openedKeyOf(parts: GuardParts, place: Granted): Promise<Secret | null> {
+  try {
+    return await environmentKeyOf(parts, parts.snapshot, parts.token, place)
+  } catch (error) {
+    if (error instanceof Fault && error.code === 'key_not_provisioned') return null
+    throw error
+  }
+}
+
+function open(key: Uint8Array, sealed: SealedSecret): Guarded[] {
+  const bytes = openSealed(key, sealed)?.reveal()
+  if (!bytes) return []
+  const made = derivedValues(sealed.key, bytes, sealed.policy)
+  return [{ value: { name: sealed.key, bytes }, made }]
+}

@@ -1,0 +1,72 @@
+// tier: quick
+/** Case 90: wherever an agent or a token is named, names that pass for a person or for another name are refused. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { objectionToActorName } from '../../../src/platform/actor_name.ts'
+import { sharedApp, type TestApp } from '../../support/app.ts'
+import { openProject, type ProjectTeam } from '../../support/project.ts'
+
+let app: TestApp
+let team: ProjectTeam
+let agentId: string
+
+beforeAll(async () => {
+  app = await sharedApp()
+  team = await openProject(app)
+  const made = await post(`/api/workspaces/${team.workspaceId}/agents/`, { name: 'bot' })
+  agentId = (made.body as { data: { agent: { id: string } } }).data.agent.id
+})
+afterAll(() => app.stop())
+
+const post = (path: string, body: object) =>
+  app.call('POST', path, { token: team.owner.token, body })
+
+const REFUSED: [name: string, objection: string][] = [
+  ['ada@example.com', 'not look like an email address'],
+  ['Ada <ADA@Example.com>', 'not look like an email address'],
+  ['ada\uff20example.com', 'not look like an email address'],
+  ['ada@example\uff0ecom', 'not look like an email address'],
+  ['d\u0435ploy-bot', 'not mix Latin, Cyrillic and Greek letters'],
+  ['depl\u03bfy-bot', 'not mix Latin, Cyrillic and Greek letters'],
+  ['\uff44eploy-bot', 'use plain letters and digits'],
+  ['caf\u0065\u0301', 'use plain letters and digits'],
+  ['bot\u00b2', 'use plain letters and digits'],
+]
+const ACCEPTED = [
+  'deploy-bot',
+  'CI @ main',
+  'caf\u00e9',
+  '\u0431\u043e\u0442 1',
+  'bot@prod',
+  '\u65e5\u672c bot',
+  'Bot\u2122 \u{1f916}',
+]
+
+/** Every endpoint that takes such a name, and its field. */
+const places = (): [path: string, field: string, more: object][] => [
+  [`/api/workspaces/${team.workspaceId}/agents/`, 'name', {}],
+  [`/api/workspaces/${team.workspaceId}/agents/`, 'label', { name: 'other' }],
+  [`/api/workspaces/${team.workspaceId}/projects/${team.projectId}/agents/`, 'name', {}],
+  [`/api/workspaces/${team.workspaceId}/agents/${agentId}/tokens/`, 'label', {}],
+  [`/api/projects/${team.projectId}/workload-tokens/`, 'label', { environment: 'production' }],
+]
+
+test.each(REFUSED)('the name %j is refused at every endpoint', async (name, objection) => {
+  expect(objectionToActorName(name)).toBe(objection)
+  for (const [path, field, more] of places()) {
+    const { status, body } = await post(path, { ...more, [field]: name })
+    expect({ path, status, body }).toMatchObject({
+      path,
+      status: 422,
+      body: {
+        error_code: 'validation_error',
+        fields: [{ path: field, message: `must ${objection}` }],
+      },
+    })
+  }
+})
+
+test.each(ACCEPTED)('the name %j is accepted', async (name) => {
+  expect(objectionToActorName(name)).toBeNull()
+  const made = await post(`/api/workspaces/${team.workspaceId}/agents/`, { name })
+  expect(made.status).toBe(201)
+})

@@ -1,0 +1,78 @@
+// tier: quick
+/** What refusals carry beside their code: where the documentation explains it, and what removes the cause. */
+import { describe, expect, test } from 'bun:test'
+import { ApiError, openApi } from '../../../src/client/http/api.ts'
+import { getHealth } from '../../../src/features/health/contract.ts'
+import {
+  commandFix,
+  Fault,
+  type FaultCode,
+  faultCodes,
+  statusOf,
+} from '../../../src/platform/fault.ts'
+import { faultDocs } from '../../../src/platform/http/advice.ts'
+import { presentForwardFault } from '../../../src/platform/http/forward_refusal.ts'
+import { presentFault } from '../../../src/platform/http/reply.ts'
+import { failure } from '../../../src/platform/openapi/components.ts'
+import { anchorsOf, textOf } from '../../docs/documents.ts'
+
+const fix = { setting: 'REGISTRATION' }
+const shapes = {
+  'control-plane': (fault: Fault) => presentFault(fault, 'control-plane', 'id'),
+  resolver: (fault: Fault) => presentFault(fault, 'resolver', 'id'),
+  forward: (fault: Fault) => presentForwardFault(fault, 'id', 'json'),
+} as const
+
+describe.each(faultCodes)('%s', (code) => {
+  const isUnauthenticated = statusOf(code) === 401
+
+  test('has an anchor below docs/ whose section explains the code', () => {
+    const [page = '', anchor = ''] = faultDocs[code].split('#')
+    const text = textOf(`docs/${page}`)
+    expect(anchorsOf(text)).toContain(anchor)
+    const section = text.split(/^## /m).find((part) => anchorsOf(`## ${part}`)[0] === anchor)
+    expect(section).toContain(`| \`${code}\` |`)
+  })
+
+  test.each(Object.keys(shapes) as (keyof typeof shapes)[])(
+    'carries docs and fix in the shape of %s, but not if it is a 401',
+    async (shape) => {
+      const body = await shapes[shape](new Fault(code, { fix })).json()
+      const { docs = undefined, fix: given = undefined } = body as Record<string, unknown>
+      expect([docs, given]).toEqual(
+        isUnauthenticated ? [undefined, undefined] : [faultDocs[code], fix],
+      )
+      expect(failure(code, shape).docs).toBe(docs as string)
+    },
+  )
+})
+
+test('a client takes the anchor and the fix of every code', async () => {
+  let code = faultCodes[0] as FaultCode
+  using server = Bun.serve({
+    port: 0,
+    fetch: () => presentFault(new Fault(code, { fix }), 'resolver', 'id'),
+  })
+  const api = openApi(server.url.origin, () => 'token')
+  for (code of faultCodes.filter((code) => statusOf(code) !== 401)) {
+    const error = await api.call(getHealth, {}).catch((error: unknown) => error)
+    expect(error).toBeInstanceOf(ApiError)
+    const { code: received, docs, fix: given } = error as ApiError
+    expect([received, docs, given]).toEqual([code, faultDocs[code], fix])
+  }
+})
+
+test('a command is suggested only if each of its arguments is what it looks like', () => {
+  expect(commandFix('allowlist', 'add', 'api.example.com:8443')).toEqual({
+    command: ['cloakroom', 'allowlist', 'add', 'api.example.com:8443'],
+  })
+  for (const hidden of [
+    'a b',
+    '',
+    '--server=https://evil.example',
+    '-resolver',
+    '\u202etxt',
+    '$(x)',
+  ])
+    expect(commandFix('allowlist', 'add', hidden)).toBeUndefined()
+})
