@@ -1,5 +1,6 @@
 /** What is known of a call or a delivery, as its record in the audit. */
 import type { Entry, Outcome } from '../audit/trail.ts'
+import type { Unfilled } from '../platform/unfilled.ts'
 import type { LiveToken } from './tokens.ts'
 
 type Known = {
@@ -10,6 +11,8 @@ type Known = {
   method: string | null
   target: { auditUrl: string; path: string; domain: string } | null
   uses: readonly { name: string; style: string }[]
+  /** Placeholders that go out as text. */
+  unfilled?: readonly Unfilled[]
   /** Of what is no request to an upstream. */
   action?: Entry['action']
 }
@@ -18,7 +21,17 @@ type Known = {
 export function entryOf(
   token: LiveToken,
   policyVersion: number,
-  { id, startedAt, projectId, environment, method, target, uses, action = null }: Known,
+  {
+    id,
+    startedAt,
+    projectId,
+    environment,
+    method,
+    target,
+    uses,
+    unfilled = [],
+    action = null,
+  }: Known,
   conclusion: Omit<Outcome, 'id'> | null,
 ): Entry {
   const joined = (parts: readonly string[]) => (parts.length === 0 ? null : parts.join(','))
@@ -39,6 +52,7 @@ export function entryOf(
     target_domain: target?.domain ?? null,
     credential_ref: joined(uses.map(({ name }) => name)),
     injection_style: joined(uses.map(({ style }) => style)),
+    unfilled: unfilled.length === 0 ? null : unfilled,
     decision: 'allowed',
     reason: null,
     status_code: null,

@@ -1,6 +1,7 @@
 /** One decision about what a token asked for, under the names of the columns of `audit_logs`. */
 import type { RefusedBy } from '../platform/fault.ts'
 import type { TokenAction } from '../platform/http/endpoint.ts'
+import type { Unfilled } from '../platform/unfilled.ts'
 
 /** Complete, or an intent: still without its outcome. */
 export type Entry = {
@@ -21,6 +22,8 @@ export type Entry = {
   target_domain: string | null
   credential_ref: string | null
   injection_style: string | null
+  /** Placeholders that go out as text. */
+  unfilled?: readonly Unfilled[] | null
   decision: 'allowed' | 'blocked' | 'error'
   reason: string | null
   refused_by?: RefusedBy | null

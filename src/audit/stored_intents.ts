@@ -4,6 +4,7 @@
  */
 import { z } from 'zod'
 import { tokenActions } from '../platform/http/endpoint.ts'
+import { unfilledPlaces } from '../platform/unfilled.ts'
 import type { Entry } from './entry.ts'
 import type { Intent } from './journal.ts'
 
@@ -33,6 +34,7 @@ const storedIntent = z.looseObject({
   target_domain: text,
   credential_ref: text,
   injection_style: text,
+  unfilled: z.array(z.object({ name: z.string(), place: z.enum(unfilledPlaces) })).nullish(),
   action: z.enum(tokenActions).nullish(),
   decision: z.enum(['allowed', 'blocked', 'error']),
   reason: text,

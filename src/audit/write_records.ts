@@ -36,6 +36,9 @@ const SHARED: readonly Column[] = [
 
 const OWN: readonly Column[] = [
   column('id', 'uuid', ({ entry }) => entry.id),
+  column('unfilled', 'jsonb', ({ entry: { unfilled } }) =>
+    unfilled ? JSON.stringify(unfilled) : null,
+  ),
   column('decision', 'text', ({ conclusion }) => conclusion.decision),
   column('reason', 'text', ({ conclusion }) => conclusion.reason),
   column('refused_by', 'jsonb', ({ conclusion: { refused_by } }) =>

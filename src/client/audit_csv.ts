@@ -1,6 +1,7 @@
 /** Records of the audit as a table for spreadsheets, which would run what begins like a formula. */
 import type { z } from 'zod'
 import type { auditRecord } from '../features/audit/contract.ts'
+import { listUnfilled } from '../platform/unfilled.ts'
 
 type AuditRecord = z.input<typeof auditRecord>
 type Cell = string | number | boolean | null | undefined
@@ -26,6 +27,7 @@ const columns = {
   duration_ms: ({ duration_ms }) => duration_ms,
   redacted: ({ redacted }) => redacted,
   id: ({ id }) => id,
+  unfilled: ({ unfilled }) => listUnfilled(unfilled ?? []),
 } satisfies Record<string, (record: AuditRecord) => Cell>
 
 const LINE_END = '\r\n'

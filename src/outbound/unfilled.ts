@@ -3,27 +3,28 @@
  * echo of one looks like success, so the answer, the audit and the clients name each of them.
  */
 import { commandFix, Fault } from '../platform/fault.ts'
-import { type Unfilled, unfilledCommand, unfilledText } from '../platform/unfilled.ts'
+import { MAX_UNFILLED, type Unfilled, unfilledCommand, unfilledText } from '../platform/unfilled.ts'
 import type { Permission } from './policy/permission.ts'
 
-/** Distinct names that are looked up; a body that speaks of more is text. */
-const MAX_NAMES = 16
-
 /**
- * Of what stands there as text, the names of secrets that the caller may use.
+ * Keeps the placeholders whose secrets the caller may use, at most 16 and each once. A body that mentions more names
+ * is text: only the first 16 are looked up.
  *
  * @throws Unread
  */
 export function unfilledOf(texts: readonly Unfilled[], permission: Permission): Unfilled[] {
   const named = new Set(texts.map(({ name }) => name))
-  const names = [...named].filter((name) => permission.covers?.(name) ?? true).slice(0, MAX_NAMES)
+  const names = [...named]
+    .filter((name) => permission.covers?.(name) ?? true)
+    .slice(0, MAX_UNFILLED)
   if (names.length === 0) return []
   const known = new Set(permission.secrets(names).map(({ name }) => name))
   const pairs = texts.filter(({ name }) => known.has(name))
-  return pairs.filter(
+  const distinct = pairs.filter(
     ({ name, place }, index) =>
       pairs.findIndex((one) => one.name === name && one.place === place) === index,
   )
+  return distinct.slice(0, MAX_UNFILLED)
 }
 
 /** @throws Fault `placeholder_not_allowed` */

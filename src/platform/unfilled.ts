@@ -4,6 +4,9 @@ import { PLACEHOLDER_PREFIX } from './secret_name.ts'
 export const unfilledPlaces = ['query', 'path', 'json', 'form', 'body'] as const
 export type Unfilled = { name: string; place: (typeof unfilledPlaces)[number] }
 
+/** Pairs of name and place in one record of the audit. */
+export const MAX_UNFILLED = 16
+
 export const STRICT_HEADER = 'x-service-strict-placeholders'
 export const UNFILLED_HEADER = 'x-service-unfilled'
 
@@ -32,9 +35,13 @@ const WORDS: Record<Unfilled['place'], readonly [where: string, why: string]> = 
 }
 
 /** `NAME;place, …` */
+export function listUnfilled(unfilled: readonly Unfilled[]): string {
+  return unfilled.map(({ name, place }) => `${name};${place}`).join(', ')
+}
+
 export function unfilledHeader(unfilled: readonly Unfilled[]): Record<string, string> {
   if (unfilled.length === 0) return {}
-  return { [UNFILLED_HEADER]: unfilled.map(({ name, place }) => `${name};${place}`).join(', ') }
+  return { [UNFILLED_HEADER]: listUnfilled(unfilled) }
 }
 
 /** Reads that header of an answer of our own. */

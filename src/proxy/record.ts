@@ -2,6 +2,7 @@
 import { MAX_JOINED } from '../features/audit/contract.ts'
 import type { CallRecord, Conclusion } from '../outbound/record.ts'
 import { Fault } from '../platform/fault.ts'
+import type { Unfilled } from '../platform/unfilled.ts'
 
 /** Names and ids, never a value or a query. Without an outcome until the call has ended. */
 export type AuditRecord = {
@@ -19,6 +20,7 @@ export type AuditRecord = {
   redacted: boolean | null
   credential_ref: string | null
   injection_style: string | null
+  unfilled: readonly Unfilled[] | null
 }
 
 /** What is known of a call before its target was read. */
@@ -29,7 +31,7 @@ const MAX_URL = 8192
 
 /** `conclusion` is `null` before the credential leaves. */
 export function auditRecordOf(
-  { id, startedAt, target, uses }: CallRecord,
+  { id, startedAt, target, uses, unfilled }: CallRecord,
   { host, method, projectId, environment }: Origin,
   conclusion: Conclusion | null,
 ): AuditRecord {
@@ -51,6 +53,7 @@ export function auditRecordOf(
     redacted: null,
     credential_ref: joined('name'),
     injection_style: joined('style'),
+    unfilled: unfilled.length === 0 ? null : unfilled,
     ...conclusion,
   }
 }

@@ -4,11 +4,18 @@ import { FORWARD_PREFIX, forwardPrefixes } from '../outbound/links.ts'
 import { signing } from '../outbound/signing/sign.ts'
 import { MARK } from '../outbound/stand_ins/mark.ts'
 import { shape, unshapedCodes } from '../outbound/stand_ins/shape.ts'
+import { fromBase64 } from '../platform/crypto/encoding.ts'
 import { defineEndpoint } from '../platform/http/endpoint.ts'
-import { environment, integer, projectId, rarelyNeeded, text } from '../platform/http/fields.ts'
+import {
+  environment,
+  integer,
+  projectId,
+  rarelyNeeded,
+  text,
+  unfilledPlaceholder,
+} from '../platform/http/fields.ts'
 import { map } from '../platform/http/validate.ts'
 import { callMethods, MAX_CALL_MS } from '../platform/policy.ts'
-import { unfilledPlaces } from '../platform/unfilled.ts'
 
 const MAX_HEADERS = 1000
 
@@ -43,7 +50,7 @@ const outboundCall = z
     if (body && (method === 'GET' || method === 'HEAD')) {
       refuse('body', 'is not possible with GET or HEAD')
     }
-    if (body_encoding && !isBase64(body ?? ''))
+    if (body_encoding && fromBase64(body ?? '') === null)
       refuse('body', 'must be canonical base64 with padding')
   })
   .meta({ id: 'OutboundCall' })
@@ -89,10 +96,7 @@ export const resolveCall = defineEndpoint({
       body: text('{"id":"ch_1","amount":2000}'),
       body_encoding: z.literal('base64').optional().meta(rarelyNeeded),
       redacted: z.boolean(),
-      unfilled: z
-        .array(z.object({ name: text('STRIPE_API_KEY'), place: z.enum(unfilledPlaces) }))
-        .optional()
-        .meta(rarelyNeeded),
+      unfilled: z.array(unfilledPlaceholder).optional().meta(rarelyNeeded),
       length: z.literal('unproven').optional().meta(rarelyNeeded),
       dropped_headers: z.array(text('set-cookie')).optional().meta(rarelyNeeded),
     })
@@ -238,13 +242,5 @@ function parseJson(text: string): unknown {
     return JSON.parse(text)
   } catch {
     return null
-  }
-}
-
-function isBase64(text: string): boolean {
-  try {
-    return Uint8Array.fromBase64(text, { lastChunkHandling: 'strict' }).toBase64() === text
-  } catch {
-    return false
   }
 }

@@ -136,6 +136,7 @@ describe('a call that is permitted', () => {
       decision: 'allowed',
       reason: null,
       refused_by: null,
+      unfilled: null,
       status_code: 200,
       duration_ms: expect.any(Number),
       redacted: false,

@@ -39,6 +39,7 @@ const ORDINARY = {
   decision: 'allowed',
   status_code: 200,
   refused_by: null as object | null,
+  unfilled: null as object | null,
   resource: null as object | null,
 }
 
@@ -58,6 +59,7 @@ const forged: [what: string, fields: Partial<typeof ORDINARY>][] = [
   ['a decision that there is not', { decision: 'perhaps' }],
   ['a resource without an id', { source: 'control_plane', resource: { type: 'member' } }],
   ['a refusal by nothing', { refused_by: {} }],
+  ['an unknown place of a placeholder', { unfilled: [{ name: 'KEY', place: 'moon' }] }],
   ['a moment without an end', { timestamp: 'infinity' }],
   ['a moment before all others', { timestamp: '-infinity' }],
   ['a moment before Christ', { timestamp: '0044-03-15 BC' }],

@@ -4,9 +4,12 @@
  * like success: every way of calling names it, and refuses it on request before anything is sent.
  */
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
+import { unfilledOf } from '../../src/outbound/unfilled.ts'
+import type { Unfilled } from '../../src/platform/unfilled.ts'
 import { noticingUnfilled } from '../../src/proxy/unfilled_notice.ts'
 import { openProxyStage } from '../proxy/stage.ts'
 import { forwardAs } from '../support/forward.ts'
+import { until } from '../support/until.ts'
 
 const stage = await openProxyStage()
 afterAll(stage.stop)
@@ -29,7 +32,7 @@ const withBody = (type: string, body: string): Sent => ({
   body,
 })
 
-const places: [place: string, sent: Sent][] = [
+const places: [place: Unfilled['place'], sent: Sent][] = [
   ['query', { path: `/x?key=${NAME}` }],
   ['path', { path: `/x/${NAME}/y` }],
   ['json', withBody(TYPES.json, JSON.stringify({ key: NAME }))],
@@ -37,15 +40,21 @@ const places: [place: string, sent: Sent][] = [
   ['form', withBody(TYPES.form, `key=${NAME}&other=SVC_SECRET_NONE`)],
 ]
 
-const ways: [name: string, send: (sent: Sent) => Promise<Response>][] = [
-  ['forward mode', ({ path = '/x', ...init }) => forwardAs(stage, stage.agent, path, init)],
+type Source = 'client' | 'resolver'
+const ways: [name: string, send: (sent: Sent) => Promise<Response>, recordedBy: Source][] = [
+  [
+    'forward mode',
+    ({ path = '/x', ...init }) => forwardAs(stage, stage.agent, path, init),
+    'resolver',
+  ],
   ...([local, remote] as const).map((proxy): (typeof ways)[number] => [
     proxy === local ? 'the local proxy' : 'the remote proxy',
     ({ path = '/x', ...init }) => fetch(`${proxy.baseUrl}/${stage.authorityOf()}${path}`, init),
+    proxy === local ? 'client' : 'resolver',
   ]),
 ]
 
-describe.each(ways)('%s', (_, send) => {
+describe.each(ways)('%s', (_, send, recordedBy) => {
   test.each(places)('names a placeholder that stays text in %s', async (place, sent) => {
     const answer = await send(sent)
     expect([answer.status, answer.headers.get('x-service-unfilled')]).toEqual([200, `KEY;${place}`])
@@ -62,6 +71,30 @@ describe.each(ways)('%s', (_, send) => {
     expect(stage.upstream.received).toEqual([])
   })
 
+  test.each([false, true])('puts what stays text on record, refused: %p', async (isStrict) => {
+    const strict = isStrict ? { 'x-service-strict-placeholders': 'true' } : {}
+    const clean = { headers: { authorization: `Bearer ${NAME}` } }
+    const ids: (string | null)[] = []
+    for (const sent of [...places.map(([, one]) => one), clean]) {
+      const answer = await send({ ...sent, headers: { ...sent.headers, ...strict } })
+      await answer.arrayBuffer()
+      ids.push(answer.headers.get('x-service-request-id') ?? answer.headers.get('x-request-id'))
+    }
+    const written = await until(async () => {
+      await stage.app.flushAudit()
+      const records = await stage.records(recordedBy)
+      const found = ids.flatMap(
+        (id) => records.find((record) => record.id === id || record.client_id === id) ?? [],
+      )
+      return found.length === ids.length && found
+    })
+    const status = isStrict ? 422 : 200
+    expect(written.map(({ unfilled, status_code }) => [unfilled, status_code])).toEqual([
+      ...places.map(([place]) => [[{ name: 'KEY', place }], status]),
+      [null, 200],
+    ])
+  })
+
   test('names nothing where all count, and no text that is no secret', async () => {
     const headers = { authorization: `Bearer ${NAME}` }
     for (const sent of [{ headers }, withBody(TYPES.json, '["SVC_SECRET_NONE"]')]) {
@@ -73,7 +106,7 @@ describe.each(ways)('%s', (_, send) => {
 describe('a call in JSON', () => {
   const resolve = ({ path = '/x', ...call }: Sent, more = {}) =>
     stage.agent.resolve({ target_url: stage.url(path), ...call, ...more })
-  const inText: [string, Sent] = ['body', withBody(TYPES.text, `key=${NAME}`)]
+  const inText: (typeof places)[number] = ['body', withBody(TYPES.text, `key=${NAME}`)]
 
   test.each([...places, inText])(
     'names a placeholder that stays text in %s',
@@ -98,6 +131,14 @@ describe('a call in JSON', () => {
     const answer = await resolve({ headers: { 'x-key': NAME } })
     expect(answer.body).not.toHaveProperty('unfilled')
   })
+})
+
+test('a record names at most 16 places', async () => {
+  const texts = ['query', 'path', 'json', 'form', 'body'].flatMap((place) =>
+    Array.from({ length: 16 }, (_, at) => ({ name: `KEY_${at}`, place }) as never),
+  )
+  const secrets = (names: readonly string[]) => names.map((name) => ({ name }) as never)
+  expect(unfilledOf(texts, { secrets } as never)).toHaveLength(16)
 })
 
 test('the local proxy shows each of them once at the terminal', async () => {

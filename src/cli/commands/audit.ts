@@ -10,6 +10,7 @@ import {
 } from '../../features/audit/contract.ts'
 import { tokenActions } from '../../platform/http/endpoint.ts'
 import { actions } from '../../platform/http/recorder.ts'
+import { listUnfilled } from '../../platform/unfilled.ts'
 import type { auditListOptions, filterOptions, rangeOptions } from '../catalogue/options.ts'
 import type { Action, OptionValues } from '../command.ts'
 import { nearNames } from '../named.ts'
@@ -88,7 +89,11 @@ export const show: Action = async (context, [log_id = '']) => {
   const { session, workspace } = await workspaceScope(context)
   const query = { workspace_id: workspace.id }
   const record = await session.api.call(getAuditLog, { params: { log_id }, query })
-  const said = Object.entries({ ...record, resource: nameOf(record.resource) })
+  const said = Object.entries({
+    ...record,
+    resource: nameOf(record.resource),
+    unfilled: record.unfilled && listUnfilled(record.unfilled),
+  })
   context.output.record(
     context.output.isJson ? record : Object.fromEntries(said.filter(([, value]) => value !== null)),
     record.id,

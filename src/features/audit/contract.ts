@@ -14,7 +14,7 @@ import {
   workspaceId,
 } from '../../platform/http/fields.ts'
 import { line, pagination, timestamp } from '../../platform/http/validate.ts'
-import { method, placedRecord, rangeEnd, refusedBy } from './reported_record.ts'
+import { method, placedRecord, rangeEnd, refusedBy, unfilled } from './reported_record.ts'
 
 /** The audit names its workspace in the query, always: nothing stands in for it. */
 const workspace = z.strictObject({ workspace_id: workspaceId })
@@ -75,6 +75,7 @@ export const auditRecord = z
     target_domain: text('api.stripe.com').nullable(),
     credential_ref: text('STRIPE_API_KEY').nullable(),
     injection_style: text('header').nullable(),
+    unfilled: unfilled.nullable(),
     decision: z.enum(['allowed', 'blocked', 'error']).nullable(),
     reason: z
       .string()

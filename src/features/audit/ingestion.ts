@@ -97,8 +97,9 @@ function rowOf(reporter: Reporter, record: ReportedRecord): Row {
     injectionStyle: record.injection_style || null,
     decision: record.decision ?? ('allowed' as const),
     reason: record.reason ?? null,
-    // Only where it is said: the hash of a record that was reported before is the same.
+    // Only where a record has them, so that the hash of a record reported before they existed stays the same.
     ...(record.refused_by ? { refusedBy: record.refused_by } : {}),
+    ...(record.unfilled?.length ? { unfilled: record.unfilled } : {}),
     statusCode: record.status_code ?? null,
     durationMs: record.duration_ms ?? null,
     redacted: record.redacted ?? null,

@@ -27,6 +27,7 @@ const COLUMNS: readonly (readonly [field: keyof Row, column: string, type: strin
   ['targetDomain', 'target_domain', 'text'],
   ['credentialRef', 'credential_ref', 'text'],
   ['injectionStyle', 'injection_style', 'text'],
+  ['unfilled', 'unfilled', 'jsonb'],
   ['decision', 'decision', 'text'],
   ['reason', 'reason', 'text'],
   ['refusedBy', 'refused_by', 'jsonb'],

@@ -28,6 +28,7 @@ export const shown = {
   target_domain: auditLogs.targetDomain,
   credential_ref: auditLogs.credentialRef,
   injection_style: auditLogs.injectionStyle,
+  unfilled: auditLogs.unfilled,
   decision: auditLogs.decision,
   reason: auditLogs.reason,
   refused_by: auditLogs.refusedBy,

@@ -1,9 +1,15 @@
 /** The record of a request that a client made itself, as it reports it to the audit. */
 import { z } from 'zod'
-import { environment, projectId, rarelyNeeded } from '../../platform/http/fields.ts'
+import {
+  environment,
+  projectId,
+  rarelyNeeded,
+  unfilledPlaceholder,
+} from '../../platform/http/fields.ts'
 import { tokenPattern } from '../../platform/http/token_pattern.ts'
 import { line } from '../../platform/http/validate.ts'
 import { policyRules } from '../../platform/policy_check/policy_check.ts'
+import { MAX_UNFILLED } from '../../platform/unfilled.ts'
 import { readTarget } from './reported_target.ts'
 
 /** The years that both JavaScript and PostgreSQL write with four digits. */
@@ -82,6 +88,9 @@ export const refusedBy = z
   })
   .meta({ id: 'RefusedBy' })
 
+/** Placeholders that went out as text, with where they were. */
+export const unfilled = z.array(unfilledPlaceholder).max(MAX_UNFILLED)
+
 /** Fields that are not named here are ignored; null is read as absent. */
 const reportedRecord = z.object({
   id: line(64)
@@ -111,6 +120,7 @@ const reportedRecord = z.object({
   redacted: z.boolean().nullish(),
   credential_ref: joined('STRIPE_API_KEY', line(128)).nullish(),
   injection_style: joined('header', injectionStyle).nullish(),
+  unfilled: unfilled.nullish().meta(rarelyNeeded),
   decision: z.enum(['allowed', 'blocked', 'error']).nullish(),
   reason: line(200).nullish().meta(rarelyNeeded),
   refused_by: refusedBy.nullish().meta(rarelyNeeded),

@@ -8,7 +8,8 @@ import { fromBase64 } from '../crypto/encoding.ts'
 import { isLowOrder } from '../crypto/low_order.ts'
 import { roles } from '../grant.ts'
 import { parseDomain } from '../net/domain.ts'
-import { base64, environmentName, uuid } from './validate.ts'
+import { unfilledPlaces } from '../unfilled.ts'
+import { base64, environmentName, line, uuid } from './validate.ts'
 
 /** An id as the documentation shows it; `last` differs by the kind of thing. */
 export function exampleId(last: number): string {
@@ -132,3 +133,11 @@ export const shownKeys = {
 export function exampleToken(kind: 'agt' | 'ses' | 'ref'): string {
   return `svc_${kind}_${'0'.repeat(60)}EXAMPLEtoken`
 }
+
+/** A placeholder that went out as text, and where it was. */
+export const unfilledPlaceholder = z
+  .object({
+    name: line(128).meta({ examples: ['STRIPE_API_KEY'] }),
+    place: z.enum(unfilledPlaces).meta({ examples: ['query'] }),
+  })
+  .meta({ id: 'UnfilledPlaceholder' })

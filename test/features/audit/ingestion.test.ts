@@ -113,6 +113,7 @@ describe('a record', () => {
         decision: 'blocked',
         reason: 'budget',
         refused_by: { secret: 'OTHER', rule: 'allowed_locations' },
+        unfilled: [{ name: 'KEY', place: 'query' }],
       }),
     )
     expect(stored).toEqual({
@@ -137,6 +138,7 @@ describe('a record', () => {
       decision: 'blocked',
       reason: 'budget',
       refused_by: { secret: 'OTHER', rule: 'allowed_locations' },
+      unfilled: [{ name: 'KEY', place: 'query' }],
       status_code: 201,
       duration_ms: 12,
       redacted: true,

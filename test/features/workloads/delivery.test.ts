@@ -171,6 +171,7 @@ describe('a delivery', () => {
       decision: 'allowed',
       reason: null,
       refusedBy: null,
+      unfilled: null,
       statusCode: 200,
       durationMs: expect.any(Number),
       redacted: false,

@@ -13,6 +13,7 @@ import {
   uuid,
 } from 'drizzle-orm/pg-core'
 import type { RefusedBy } from '../../fault.ts'
+import type { Unfilled } from '../../unfilled.ts'
 import { bytes, createdAt, id, moment } from './columns.ts'
 
 export const auditLogs = pgTable(
@@ -37,6 +38,8 @@ export const auditLogs = pgTable(
     targetDomain: text(),
     credentialRef: text(),
     injectionStyle: text(),
+    /** Placeholders that went out as text; null where there were none. */
+    unfilled: jsonb().$type<Unfilled[]>(),
     decision: text({ enum: ['allowed', 'blocked', 'error'] }),
     reason: text(),
     /** Where it was a policy: of which secret, and which rule. */

@@ -1,5 +1,6 @@
 /** One call: who, what and with which secrets; of a refused one why, and what would let it through. */
 import { memo, useState } from 'react'
+import { listUnfilled } from '../../../../platform/unfilled.ts'
 import { useManages } from '../../frame/manages.ts'
 import { Button } from '../../parts/button.tsx'
 import { timeOf } from '../../parts/moments.ts'
@@ -38,6 +39,11 @@ export const CallRow = memo(function CallRow({ workspaceId, call }: Props) {
         )}
         <RevokeItsToken workspaceId={workspaceId} call={call} />
       </div>
+      {call.unfilled ? (
+        <div className="live-line">
+          <span>{words.unfilled(listUnfilled(call.unfilled))}</span>
+        </div>
+      ) : null}
       {why ? (
         <div className="live-line">
           <span>{why}</span>

@@ -30,6 +30,8 @@ export const live = {
   anonymous: 'somebody without a token',
   changed: 'a change',
   with: (secrets: string) => `with ${secrets}`,
+  unfilled: (placeholders: string) =>
+    `Placeholders not replaced: ${placeholders}. Allow the place in the policy of the secret.`,
   why: {
     notListed: (host: string) => `${host} is not on the allowlist of the workspace.`,
     policy: (secret: string, what: string) => `The policy of ${secret} does not permit ${what}.`,
