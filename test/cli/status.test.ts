@@ -60,7 +60,7 @@ test.each(parts)(
     })
     const shown = await ada.run(['status'], { env })
     expect(shown.out).toMatch(new RegExp(`^${FIELD[part]} +${error}$`, 'm'))
-    expect(shown.err).toStartWith('cloakroom: ')
+    expect(shown.err).toMatch(/^cloakroom: /m)
   },
 )
 

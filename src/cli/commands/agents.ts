@@ -179,8 +179,7 @@ export const revoke: Action<typeof confirmOptions> = async (
 ) => {
   const scope = await workspaceScope(context)
   const agent = await agentNamed(context, scope, name)
-  const all = await tokensOf(scope, agent)
-  const list = `token list ${agent.name}`
+  const [all, list] = [await tokensOf(scope, agent), `token list ${agent.name}`]
   const token = await revocableToken(scope, { agentId: agent.id }, all, typed, list)
   await confirmedOnTerminal(context.host, options, `Revoke ${typed}? You can't undo this.`)
   const params = { workspace_id: scope.workspace.id, registration_id: agent.id, token_id: token.id }
