@@ -167,7 +167,9 @@ function askPassphrase(host: Host, output: Output) {
     const hint = isNew
       ? 'there is no keyring here: set SERVICE_PASSPHRASE, or add --insecure-storage'
       : 'unlock the session of this machine first: cloakroom unlock (or set SERVICE_PASSPHRASE)'
-    const passphrase = await askSecret(host, label, { isNew, hint })
+    const { weaknessIn } = await import('./terminal/strong.ts')
+    const faultOf = (answer: string) => (isNew ? weaknessIn(answer, 'passphrase') : null)
+    const passphrase = await askSecret(host, label, { isNew, hint, faultOf })
     if (isNew) output.note('Each command asks for it; cloakroom unlock asks once for 8 hours.')
     return passphrase
   }

@@ -14,6 +14,7 @@ import { ALIASES, type Group, type Spec } from './command.ts'
 import { type GlobalOptions, openContext } from './context.ts'
 import { byHelpOrder, helpGroupOf } from './help_groups.ts'
 import type { Host, Screen } from './host.ts'
+import { nearWords, suggestionLine } from './near_words.ts'
 import { CliError } from './terminal/cli_error.ts'
 import { errorText, explain, withClocks } from './terminal/explain.ts'
 
@@ -24,6 +25,8 @@ type Outcome = {
   json: boolean
   /** What commander has to say of a line that it does not understand. */
   complaint: string
+  /** Commands or options that an unknown one may mean. */
+  near: readonly string[]
 }
 
 /** Runs a command line without the program's name; returns the exit code. */
@@ -35,7 +38,7 @@ export async function runProgram(
 ): Promise<number> {
   const { stderr } = host.streams
   const own = args.slice(0, args.includes('--') ? args.indexOf('--') : args.length)
-  const outcome = { exitCode: 0, json: own.includes('--json'), complaint: '' }
+  const outcome: Outcome = { exitCode: 0, json: own.includes('--json'), complaint: '', near: [] }
   const clocks = new ServerClocks(host.now ?? Date.now, (difference) => {
     stderr.write(`${printable(clockSentence(difference))}\n→ ${CLOCK_HINT}\n`)
   })
@@ -59,8 +62,10 @@ function reportUsage(
 ): number {
   if (exitCode === 0) return 0
   const said = code === 'commander.help' ? 'a command is missing' : message.replace(/^error: /, '')
-  const error = new CliError('usage', said.split('\n'), 'add --help for examples')
-  streams.stderr.write(outcome.json ? errorText(explain(error), true) : outcome.complaint)
+  const suggestion = outcome.near.length > 0 ? [suggestionLine(outcome.near)] : []
+  const error = new CliError('usage', [said, ...suggestion], 'add --help for examples')
+  const complaint = outcome.complaint.replace(message, () => [message, ...suggestion].join('\n'))
+  streams.stderr.write(outcome.json ? errorText(explain(error), true) : complaint)
   return error.exitCode
 }
 
@@ -77,7 +82,7 @@ function build(
     )
     .version(version, '-V, --version', 'print the version')
     .enablePositionalOptions()
-    .exitOverride()
+    .showSuggestionAfterError(false)
     .configureOutput({
       writeOut: (text) => void stdout.write(text),
       getOutHelpWidth: () => widthOf(stdout),
@@ -87,12 +92,14 @@ function build(
       },
     })
     .showHelpAfterError('(add --help for examples)')
+  suggestFor(program, outcome)
   for (const option of globalOptions) program.addOption(globalOption(option))
   // Each command has them, hundreds in all: one object for each option is enough.
   const shared = globalOptions.map((option) => globalOption(option).helpGroup('Global options:'))
   const built = specs.map((spec) => commandOf(host, spec, outcome, program, shared))
   for (const { name, about, commands } of groups) {
     const group = new Command(name).description(about).copyInheritedSettings(program)
+    suggestFor(group, outcome)
     for (const option of shared) group.addOption(option)
     for (const spec of commands) addTo(group, commandOf(host, spec, outcome, program, shared))
     built.push(group)
@@ -102,6 +109,14 @@ function build(
   return program
     .configureHelp({ subcommandTerm: termOf, visibleCommands: ({ commands }) => [...commands] })
     .addHelpText('after', '\nRun `cloakroom <command> --help` for options and examples.')
+}
+
+/** Every command throws its errors, after it has looked for what may have been meant. */
+function suggestFor(command: Command, outcome: Outcome): void {
+  command.exitOverride((error) => {
+    outcome.near = nearWords(command, error.code, error.message)
+    throw error
+  })
 }
 
 const termOf = (command: Command): string =>
@@ -136,6 +151,7 @@ function commandOf(
 ): Command {
   const [name = '', ...args] = usage.split(' ')
   const built = new Command(name).description(about).copyInheritedSettings(program)
+  suggestFor(built, outcome)
   for (const argument of args) built.argument(argument)
   for (const [flags, text, fallback] of own) built.addOption(optionOf(flags, text, fallback))
   for (const option of shared) built.addOption(option)

@@ -35,6 +35,8 @@ test('whoami and status show the person, the server and where the session is', a
     server: app.controlPlane,
     health: 'healthy',
     version: expect.any(String),
+    resolver: app.resolver,
+    resolver_health: 'healthy',
     logged_in: 'ada@example.com',
     account: `ada@example.com@${new URL(app.controlPlane).host}`,
     because: 'the one in use',

@@ -131,7 +131,7 @@ describe('a certificate that is not trusted is named, and nothing is sent', () =
     const message = `${host} was reached, and its certificate is not trusted: ${said}`
     expect(await ada.run(['status', '--server', origin, ...args])).toEqual({
       code: 6,
-      out: '',
+      out: expect.stringMatching(/^health +untrusted_certificate$/m),
       err: `cloakroom: ${message}\n→ ${hint}\n`,
     })
     const asJson = await ada.run(['status', '--server', origin, ...args, '--json'])

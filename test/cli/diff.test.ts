@@ -37,9 +37,21 @@ test('diff opens both environments and says what differs, never what it is', asy
     ['NEW', 'only in production'],
     ['OLD', 'only in development'],
     ['OTHER', 'value'],
-    ['SAME', 'same'],
     [''],
   ])
+})
+
+test('diff shows values only when asked, and a sentence where nothing differs', async () => {
+  const args = ['secrets', 'diff', 'development', 'production', '--show-values']
+  const { code, out } = await ada.run(args, { reveals: true })
+  expect(code).toBe(0)
+  expect(out).toMatch(/^KEY +DIFFERENCE +DEVELOPMENT +PRODUCTION$/m)
+  expect(out).toMatch(/^BOTH +value and policy +first it +second it$/m)
+  expect(out).toMatch(/^NEW +only in production +- +of today$/m)
+  expect(out).not.toContain('SAME')
+  expect(await ada.must('secrets', 'diff', 'production', 'production')).toBe(
+    'production and production are the same.\n',
+  )
 })
 
 test('diff as JSON has the names by what they differ in', async () => {

@@ -52,7 +52,7 @@ test('an error of usage is JSON too', async () => {
   const hint = 'add --help for examples'
   for (const [args, message] of [
     [['nonsense'], "unknown command 'nonsense'"],
-    [['secrets', 'lst'], "unknown command 'lst'\n(Did you mean one of list, ls?)"],
+    [['secrets', 'lst'], "unknown command 'lst'\n(Did you mean list?)"],
     [['project', 'use'], "missing required argument 'project'"],
     [['secrets', 'list', '--nonsense'], "unknown option '--nonsense'"],
     [['secrets'], 'a command is missing'],

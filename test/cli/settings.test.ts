@@ -151,7 +151,8 @@ describe('a project file that cannot be used leads to no other project', () => {
     const { name } = ((await ada.json('workspace', 'list')) as [{ name: string }])[0]
     const given = ['-w', name, '-p', 'another']
     expect(await ada.must('run', ...given, '--', 'sh', '-c', 'echo $PORT')).toBe('1\n')
-    await ada.must('status')
+    const { code, out } = await ada.run(['status'])
+    expect([code, out]).toEqual([2, expect.stringMatching(/^project +invalid_file$/m)])
     await ada.must('whoami')
     await ada.must('link', 'another')
     expect(await ada.must('run', '--', 'sh', '-c', 'echo $PORT')).toBe('1\n')

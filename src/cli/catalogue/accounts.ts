@@ -67,7 +67,7 @@ export const accountSpecs: readonly Spec[] = [
     about: 'show server, resolver, session and project, and where each is set',
     examples: ['status', 'status --json'],
     options: tokenOption,
-    action: async () => (await who()).status,
+    action: async () => (await import('../commands/accounts/status.ts')).status,
   }),
   command({
     usage: 'unlock',

@@ -88,6 +88,7 @@ export const agentGroups: readonly Group[] = [
         usage: 'revoke <agent> <token>',
         about: 'revoke a token, by its label or id',
         examples: ['token revoke deploy-bot laptop', 'token revoke deploy-bot 0190…'],
+        options: confirmOptions,
         action: async () => (await agents()).revoke,
       }),
       command({
@@ -128,6 +129,7 @@ export const agentGroups: readonly Group[] = [
         usage: 'revoke <token>',
         about: 'revoke a token, by its label or id',
         examples: ['workload-token revoke ci', 'workload-token revoke 0190…'],
+        options: confirmOptions,
         action: async () => (await workloadTokens()).revoke,
       }),
       command({

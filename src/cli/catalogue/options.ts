@@ -114,7 +114,10 @@ export const copyEnvironmentOptions = [
 export const undeleteOptions = [['--all', 'all that were deleted from the environment']] as const
 export const removeOptions = [['--mine', 'only your own values on this machine'], yes] as const
 export const rollBackOptions = [yes] as const
-export const diffOptions = [['--exit-code', 'exit with 1 where something differs']] as const
+export const diffOptions = [
+  ['--exit-code', 'exit with 1 if something differs'],
+  ['--show-values', 'print the values that differ, which are hidden otherwise'],
+] as const
 /** Of commands that work with a token in place of a session. */
 export const tokenOption = [token] as const
 export const raw = [

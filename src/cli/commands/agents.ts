@@ -31,7 +31,7 @@ import { forgetToken, keepToken } from '../session/saved_tokens.ts'
 import type { Session } from '../session/session.ts'
 import { demandEnvironment, tokenScope } from '../suggestions.ts'
 import { CliError } from '../terminal/cli_error.ts'
-import { confirmed, counted } from '../terminal/confirmed.ts'
+import { confirmed, confirmedOnTerminal, counted } from '../terminal/confirmed.ts'
 import { ID, type Row } from '../terminal/table.ts'
 
 /** For the chosen project and environment, or with --all-projects for the whole workspace. */
@@ -172,12 +172,16 @@ export const listTokens: Action = async (context, [name = '']) => {
   return undefined
 }
 
-export const revoke: Action = async (context, [name = '', typed = '']) => {
+export const revoke: Action<typeof confirmOptions> = async (
+  context,
+  [name = '', typed = ''],
+  options,
+) => {
   const scope = await workspaceScope(context)
   const agent = await agentNamed(context, scope, name)
-  const all = await tokensOf(scope, agent)
-  const list = `token list ${agent.name}`
+  const [all, list] = [await tokensOf(scope, agent), `token list ${agent.name}`]
   const token = await revocableToken(scope, { agentId: agent.id }, all, typed, list)
+  await confirmedOnTerminal(context.host, options, `Revoke ${typed}? You can't undo this.`)
   const params = { workspace_id: scope.workspace.id, registration_id: agent.id, token_id: token.id }
   await endTokens(endingIn(context, scope), [token.id], (link) =>
     scope.session.api.call(revokeAgentToken, { params, body: { link } }),

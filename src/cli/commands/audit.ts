@@ -19,13 +19,13 @@ import { namingRole } from '../session/named_roles.ts'
 import { CliError } from '../terminal/cli_error.ts'
 import { type Column, cell, type Row } from '../terminal/table.ts'
 
-const COLUMNS = [
+export const auditColumns = [
   { field: 'at', title: 'when' },
   'actor',
   'action',
   'target',
   'result',
-  { field: 'credential', optional: true },
+  'credential',
   { field: 'place', title: 'project', optional: true },
 ] as const satisfies readonly Column[]
 const TAIL_MS = 1000
@@ -80,7 +80,7 @@ export const list: Action<typeof auditListOptions> = async (context, _, options)
   const records = await page(scope, { ...filtersOf(options), limit })
   const projects = context.output.isJson ? new Map() : await projectNames(scope)
   const rows = records.map((record) => shown(record, projects))
-  context.output.table(rows, COLUMNS, records, 'id')
+  context.output.table(rows, auditColumns, records, 'id')
   return undefined
 }
 
@@ -116,7 +116,7 @@ function shown(record: AuditRecord, projects: ReadonlyMap<string, string>) {
     actor: record.agent_id,
     action: action ?? record.method,
     target: action === null ? `${host}${target_path ?? ''}` : nameOf(resource),
-    result: resultOf(record),
+    result: outcomeOf(record),
     credential: record.credential_ref,
     place: [project, environment].filter(Boolean).join('/') || null,
   }
@@ -126,9 +126,14 @@ function nameOf(resource: AuditRecord['resource']): string | null {
   return resource?.name ?? resource?.id ?? null
 }
 
-function resultOf({ decision, reason, status_code }: AuditRecord): string | number | null {
-  if (decision === null || decision === 'allowed') return status_code
-  return reason === null ? decision : `${decision}: ${reason}`
+type Outcome = Pick<AuditRecord, 'decision' | 'reason' | 'status_code'>
+
+/** `allowed, 200`, `refused: host_not_allowed`, `failed: upstream_timeout`. Changes have no outcome but a status. */
+export function outcomeOf({ decision, reason, status_code }: Outcome): string | number | null {
+  if (decision === null) return status_code
+  const word = { allowed: 'allowed', blocked: 'refused', error: 'failed' }[decision]
+  const told = reason === null ? word : `${word}: ${reason}`
+  return status_code === null ? told : `${told}, ${status_code}`
 }
 
 const ACTOR = { field: 'agent_id', title: 'actor' } as const
@@ -191,7 +196,7 @@ export const tail: Action<typeof filterOptions> = async (context, _, options) =>
 }
 
 function lineOf(row: Row): string {
-  return COLUMNS.map((column) =>
-    cell(row[typeof column === 'string' ? column : column.field]),
-  ).join('  ')
+  return auditColumns
+    .map((column) => cell(row[typeof column === 'string' ? column : column.field]))
+    .join('  ')
 }

@@ -7,13 +7,14 @@ import { ApiError } from '../../client/http/api.ts'
 import { listWorkloadTokens, revokeWorkloadToken } from '../../features/agents/contract.ts'
 import { parseToken, sealedToken } from '../../platform/crypto/token.ts'
 import { grantedToken, revocableToken, revokedText, tokenColumns } from '../agents.ts'
-import type { workloadTokenOptions } from '../catalogue/options.ts'
+import type { confirmOptions, workloadTokenOptions } from '../catalogue/options.ts'
 import type { Action } from '../command.ts'
 import { orderOf, showToken } from '../issued_token.ts'
 import { endingIn } from '../revoking.ts'
 import { type ProjectScope, projectScope } from '../scope.ts'
 import { tokenScope } from '../suggestions.ts'
 import { CliError } from '../terminal/cli_error.ts'
+import { confirmedOnTerminal } from '../terminal/confirmed.ts'
 
 export const issue: Action<typeof workloadTokenOptions> = async (
   context,
@@ -58,11 +59,12 @@ export const list: Action = async (context) => {
   return undefined
 }
 
-export const revoke: Action = async (context, [typed = '']) => {
+export const revoke: Action<typeof confirmOptions> = async (context, [typed = ''], options) => {
   const scope = await projectScope(context)
   const owner = { projectId: scope.project.id }
   const all = await tokensOf(scope)
   const token = await revocableToken(scope, owner, all, typed, 'workload-token list')
+  await confirmedOnTerminal(context.host, options, `Revoke ${typed}? You can't undo this.`)
   const params = { project_id: scope.project.id, token_id: token.id }
   await endTokens(endingIn(context, scope), [token.id], (link) =>
     scope.session.api.call(revokeWorkloadToken, { params, body: { link } }),

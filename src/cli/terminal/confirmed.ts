@@ -27,6 +27,16 @@ export async function confirmed(
   if (!(await askConfirmation(host, asked))) throw new CliError('not_confirmed', 'nothing was done')
 }
 
+/** Asks on a terminal only: a script goes on without --yes. @throws CliError for another answer than yes */
+export async function confirmedOnTerminal(
+  host: Host,
+  { yes }: { yes: boolean | undefined },
+  question: string,
+): Promise<void> {
+  if (yes || !(await import('./prompts.ts')).hasTerminal(host)) return
+  await confirmed(host, { yes }, question)
+}
+
 /** Asks a person where there is a terminal. @throws `refusal` where nobody can be asked; CliError for another answer than yes */
 export async function confirmedOr(
   host: Host,

@@ -9,18 +9,43 @@ import { CliError } from './cli_error.ts'
 /** Questions are on standard error: standard output may be a pipe. */
 const screenOf = ({ streams }: Host) => ({ input: streams.stdin, output: streams.stderr })
 
-/** Something that must not be echoed; twice when it is new. */
+type SecretQuestion = {
+  /** Asked twice: a mistyped one would be lost. */
+  isNew?: boolean
+  hint: string
+  /** What is wrong with an answer, as a sentence; `null` accepts it. */
+  faultOf?: (answer: string) => string | null | Promise<string | null>
+}
+
+/** Asks for something that must not be echoed. @throws CliError without a terminal */
 export async function askSecret(
   host: Host,
   message: string,
-  { isNew = false, hint }: { isNew?: boolean; hint: string },
+  { hint, ...question }: SecretQuestion,
 ): Promise<string> {
   demandTerminal(host, hint)
   const screen = screenOf(host)
-  const first = await password({ message, mask: false }, screen)
-  if (!isNew || first === (await password({ message: 'The same again', mask: false }, screen)))
-    return first
-  throw new CliError('usage', 'the two were not the same', 'run the command again')
+  const ask = (text: string) => password({ message: text, mask: false }, screen)
+  const say = (text: string) => void host.streams.stderr.write(`${printable(text)}\n`)
+  return askUntilValid(ask, say, { message, ...question })
+}
+
+/** Explains an answer that is not valid and asks again, until Ctrl-C ends the question. */
+export async function askUntilValid(
+  ask: (question: string) => Promise<string>,
+  say: (fault: string) => void,
+  {
+    message,
+    isNew = false,
+    faultOf = () => null,
+  }: Omit<SecretQuestion, 'hint'> & { message: string },
+): Promise<string> {
+  while (true) {
+    const answer = await ask(message)
+    const fault = await faultOf(answer)
+    if (fault === null && (!isNew || answer === (await ask('The same again')))) return answer
+    say(fault ?? 'The two answers differ. Try again.')
+  }
 }
 
 export async function askConfirmation(

@@ -17,7 +17,7 @@ export function faultOfAddress(text: string, insecureHttp: boolean): AddressFaul
 }
 
 /** `hostname` as URL writes it: IPv4 in four decimal parts, whatever form it was given in. */
-function isLoopback(hostname: string): boolean {
+export function isLoopback(hostname: string): boolean {
   if (hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(hostname)) return true
   return /^(.+\.)?localhost\.?$/.test(hostname)
 }

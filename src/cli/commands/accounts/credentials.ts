@@ -10,7 +10,7 @@ import type { Context } from '../../context.ts'
 import { CliError } from '../../terminal/cli_error.ts'
 import { confirmed } from '../../terminal/confirmed.ts'
 import { askSecret, readLinesFromStdin } from '../../terminal/prompts.ts'
-import { strong } from '../../terminal/strong.ts'
+import { strong, weaknessIn } from '../../terminal/strong.ts'
 import { readPassword, showRecoveryKey } from './passwords.ts'
 
 export const changePassword: Action<typeof passwordOptions> = async (context, _, options) => {
@@ -30,14 +30,14 @@ async function readBoth(
   { passwordStdin }: OptionValues<typeof passwordOptions>,
   email: string,
 ) {
-  const checked = (replacement: string) => strong(replacement, 'password', [email])
   if (passwordStdin) {
     const [current = '', replacement = ''] = await readLinesFromStdin(host)
-    return { current, replacement: await checked(replacement) }
+    return { current, replacement: await strong(replacement, 'password', [email]) }
   }
   const hint = 'give both on standard input, a line each, with --password-stdin'
   const current = await askSecret(host, 'Present password', { hint })
-  const replacement = await checked(await askSecret(host, 'New password', { isNew: true, hint }))
+  const faultOf = (answer: string) => weaknessIn(answer, 'password', [email])
+  const replacement = await askSecret(host, 'New password', { isNew: true, hint, faultOf })
   return { current, replacement }
 }
 

@@ -3,7 +3,7 @@ import type { passwordOptions } from '../../catalogue/options.ts'
 import type { OptionValues } from '../../command.ts'
 import type { Context } from '../../context.ts'
 import { askSecret, readPasswordFromStdin } from '../../terminal/prompts.ts'
-import { strong } from '../../terminal/strong.ts'
+import { strong, weaknessIn } from '../../terminal/strong.ts'
 
 const HINT = 'give the password on standard input with --password-stdin'
 
@@ -22,10 +22,9 @@ export async function readNewPassword(
   { passwordStdin }: PasswordOptions,
   email: string,
 ): Promise<string> {
-  const chosen = passwordStdin
-    ? await readPasswordFromStdin(host)
-    : await askSecret(host, 'Choose a password', { isNew: true, hint: HINT })
-  return strong(chosen, 'password', [email])
+  if (passwordStdin) return strong(await readPasswordFromStdin(host), 'password', [email])
+  const faultOf = (answer: string) => weaknessIn(answer, 'password', [email])
+  return askSecret(host, 'Choose a password', { isNew: true, hint: HINT, faultOf })
 }
 
 /** Also with --quiet: it is shown this once. */

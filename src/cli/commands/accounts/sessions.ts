@@ -4,7 +4,7 @@ import type { endSessionOptions } from '../../catalogue/options.ts'
 import type { Action } from '../../command.ts'
 import { oneNamed } from '../../named.ts'
 import { CliError } from '../../terminal/cli_error.ts'
-import { confirmed } from '../../terminal/confirmed.ts'
+import { confirmed, counted } from '../../terminal/confirmed.ts'
 import type { Column } from '../../terminal/table.ts'
 
 export const list: Action = async (context) => {
@@ -47,7 +47,8 @@ export const end: Action<typeof endSessionOptions> = async (context, ids, option
       'end it with: cloakroom logout',
     )
   }
-  if (chosen.length > 0) await confirmed(context.host, options, `End ${chosen.length} sessions?`)
+  if (chosen.length > 0)
+    await confirmed(context.host, options, `End ${counted(chosen.length, 'session')}?`)
   for (const { id } of chosen) await api.call(revokeSession, { params: { session_id: id } })
   context.output.done(`${chosen.length} ended.`, { ended: chosen.map(({ id }) => id) })
   return undefined

@@ -11,19 +11,24 @@ import type { Action } from '../../command.ts'
 import { environmentOf, type ProjectScope, projectScope } from '../../scope.ts'
 import { demandEnvironment, onSecret } from '../../suggestions.ts'
 import { confirmed } from '../../terminal/confirmed.ts'
+import type { Column } from '../../terminal/table.ts'
 import { opened, reveal } from '../../values/sealing.ts'
 import { storedSecrets, throwUnproven, unproven } from '../../values/storing.ts'
 import { versionOf } from '../../values/versions.ts'
 
 /**
- * Opens both environments here and compares. Nothing of a value is shown, neither parts nor lengths.
+ * Opens both environments here and prints the names that differ. Values are hidden, with their lengths, unless
+ * `--show-values` asks for them.
  *
  * @throws CliError where a value does not open, or there is no such environment
  */
 export const diff: Action<typeof diffOptions> = async (context, [from = '', to = ''], options) => {
   const scope = await projectScope(context)
   for (const environment of [from, to]) await demandEnvironment({ ...scope, environment })
-  const opening = Promise.all([from, to].map((name) => openedIn({ ...scope, environment: name })))
+  const show = options.showValues === true
+  const opening = Promise.all(
+    [from, to].map((name) => openedIn({ ...scope, environment: name }, show)),
+  )
   const [before = new Map(), after = new Map()] = await context.output.during(
     'fetching and decrypting',
     opening,
@@ -37,7 +42,14 @@ export const diff: Action<typeof diffOptions> = async (context, [from = '', to =
   const inBoth = compared.filter((row) => row.in === 'both')
   const keysOf = (rows: typeof compared, ...differences: string[]) =>
     rows.filter(({ difference }) => differences.includes(difference)).map(({ key }) => key)
-  context.output.table(compared, [{ field: 'key', whole: true }, 'difference'], {
+  const differing = compared
+    .filter(({ difference }) => difference !== 'same')
+    .map((row) => ({
+      ...row,
+      before: before.get(row.key)?.value,
+      after: after.get(row.key)?.value,
+    }))
+  const data = {
     from,
     to,
     in_from_only: compared.filter((row) => row.in === 'from').map(({ key }) => key),
@@ -46,20 +58,41 @@ export const diff: Action<typeof diffOptions> = async (context, [from = '', to =
     same: keysOf(inBoth, 'same'),
     different_value: keysOf(inBoth, 'value', 'value and policy'),
     different_policy: keysOf(inBoth, 'policy', 'value and policy'),
-  })
-  const isSame = compared.every(({ difference }) => difference === 'same')
+    ...(show
+      ? { values: differing.map(({ key, before, after }) => ({ key, before, after })) }
+      : {}),
+  }
+  const isSame = differing.length === 0
+  if (isSame && !context.output.isJson) context.output.say(`${from} and ${to} are the same.`)
+  else
+    context.output.table(
+      differing,
+      show ? [...DIFFERENCE, ...valueColumns(from, to)] : DIFFERENCE,
+      data,
+    )
   return options.exitCode && !isSame ? EX_FAILED : undefined
 }
 
-type Opened = { digest: Uint8Array; policy: unknown }
+const DIFFERENCE: readonly Column[] = [{ field: 'key', whole: true }, 'difference']
+
+function valueColumns(from: string, to: string): Column[] {
+  return [
+    { field: 'before', title: from, whole: true },
+    { field: 'after', title: to, whole: true },
+  ]
+}
+
+/** `value` only where it is to be shown. */
+type Opened = { digest: Uint8Array; policy: unknown; value?: string }
 
 /** Digests have one length, so that comparing them takes one time. */
-async function openedIn(scope: ProjectScope): Promise<Map<string, Opened>> {
+async function openedIn(scope: ProjectScope, show: boolean): Promise<Map<string, Opened>> {
   const secrets = await readSecrets(environmentOf(scope), { include: 'value' })
   return new Map(
     secrets.map((secret) => {
-      const digest = new Bun.CryptoHasher('sha256').update(reveal(scope, secret)).digest()
-      return [secret.key, { digest, policy: secret.policy }]
+      const value = reveal(scope, secret)
+      const digest = new Bun.CryptoHasher('sha256').update(value).digest()
+      return [secret.key, { digest, policy: secret.policy, ...(show ? { value } : {}) }]
     }),
   )
 }

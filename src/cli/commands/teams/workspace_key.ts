@@ -30,7 +30,7 @@ export const rekeyAll: Action<typeof rekeyOptions> = async (context, _, options)
   if (left.length > 0)
     context.output.note('what is still needed gets a new token: cloakroom token issue')
   context.output.done(
-    `Epoch ${done.epoch}: ${done.members} members, ${done.tokens} tokens and ${done.secrets} secrets are under a new key; earlier versions and what could be undeleted are gone.`,
+    `Epoch ${done.epoch}: ${counted(done.members, 'member')}, ${counted(done.tokens, 'token')} and ${counted(done.secrets, 'secret')} now use the new key; earlier versions and what could be undeleted are gone.`,
     done,
   )
   return undefined
