@@ -8,6 +8,7 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import { allEndpoints } from '../../src/dev/all_endpoints.ts'
 import { login } from '../../src/features/accounts/contract.ts'
 import { listAgentTokens } from '../../src/features/agents/contract.ts'
+import { summariseAudit } from '../../src/features/audit/contract.ts'
 import { createProject, showCoverage } from '../../src/features/projects/contract.ts'
 import { listWorkspacesEndpoint } from '../../src/features/workspaces/contract.ts'
 import type { Endpoint } from '../../src/platform/http/endpoint.ts'
@@ -17,6 +18,7 @@ import {
   fillStore,
   growStore,
   INVITATIONS,
+  RECORDS,
   type Store,
 } from '../support/full_store.ts'
 import { type Person, registerPerson } from '../support/people.ts'
@@ -103,7 +105,6 @@ const FOLLOWS_THE_STORE: Record<string, string> = {
   'agents.get': 'token_count counts every token of the agent, also revoked ones',
   'agents.tokens.list': "no index has the order of a holder's tokens, so all are sorted",
   'audit.calls': 'reads the newest 10,000 calls of a secret, more than this store has',
-  'audit.summary': 'adds up the rollups of its range, and records that are not folded yet',
 }
 
 async function countEach(): Promise<Map<string, number>> {
@@ -195,6 +196,15 @@ test('an account with many invitations is deleted, and each is declined on recor
   const [rekeys] = await app.connection.sql`
     select count(*)::int as rows from workspaces where id::text like '00000000-0000-7000-8000-%' and rekey_required`
   expect([declined?.rows, rekeys?.rows]).toEqual([INVITATIONS, INVITATIONS])
+})
+
+test('a summary of more names than it adds up is marked, and its totals are exact', async () => {
+  const query = { workspace_id: store.workspaceId }
+  const { totals, by_day, by_domain, is_whole } = await owner.api.call(summariseAudit, { query })
+  expect(is_whole).toBe(false)
+  expect(totals.requests).toBe(RECORDS)
+  expect(by_day.reduce((sum, { count }) => sum + count, 0)).toBe(RECORDS)
+  expect(by_domain.length).toBe(MOST_ENTRIES)
 })
 
 onPostgres.test(

@@ -1,8 +1,10 @@
 /** A workspace with many of everything, which can grow. */
+import { foldDeltas } from '../../src/features/audit/upkeep.ts'
 import { quotas } from '../../src/platform/quotas.ts'
 import type { TestApp } from './app.ts'
 
 export const INVITATIONS = 1_000
+export const RECORDS = 3_000
 const KEYS = 400
 /** In development: more than the longest page, and than are counted. */
 export const DEVELOPMENT_KEYS = 1_500
@@ -47,8 +49,18 @@ export async function fillStore(store: Store): Promise<void> {
     select gen_random_uuid(), ${workspaceId}, n || '.' || repeat('d', 60) || '.example.com' from generate_series(1, ${quotas.hosts.most}::int) n`
   await sql`insert into audit_logs (id, workspace_id, timestamp, source, identity_level, agent_id, method, target_domain, target_url, credential_ref, injection_style, decision)
     select gen_random_uuid(), ${workspaceId}, now() - n * interval '1 second', 'client', 'agent', 'bot-' || n, 'POST', n || '.example.com',
-      'https://' || n || '.example.com/' || repeat('p', 100), 'KEY_1,OTHER_' || n, 'header,header', 'allowed' from generate_series(1, 3000) n`
-  await sql.unsafe('analyze')
+      'https://' || n || '.example.com/' || repeat('p', 100), 'KEY_1,OTHER_' || n, 'header,header', 'allowed' from generate_series(1, ${RECORDS}::int) n`
+  await addCounts(store, 'a')
+  await foldDeltas(app.connection.db)
+  await sql.unsafe('vacuum analyze')
+}
+
+/** Counts of names in the audit: more than the summary adds up. */
+function addCounts({ app, workspaceId }: Store, prefix: string) {
+  return app.connection.sql`
+    insert into audit_rollups (workspace_id, grain, bucket, dimension, value, requests, allowed, blocked, errors, redacted)
+    select ${workspaceId}, 'day', '2025-01-01T00:00:00Z'::timestamptz + d * interval '24 hours', 'domain', ${prefix}::text || n, 1, 1, 0, 0, 0
+    from generate_series(1, 100) d, generate_series(1, 600) n`
 }
 
 function addKeys({ app, workspaceId, projectId }: Store, first: number) {
@@ -69,5 +81,7 @@ export async function growStore(store: Store): Promise<void> {
   await sql`insert into audit_logs (id, workspace_id, timestamp, source, identity_level, agent_id, method, target_domain, target_url, credential_ref, injection_style, decision)
     select gen_random_uuid(), workspace_id, timestamp - interval '2 hours', source, identity_level, agent_id, method, target_domain, target_url,
       credential_ref, injection_style, decision from audit_logs where workspace_id = ${workspaceId} and source = 'client'`
-  await sql.unsafe('analyze')
+  await addCounts(store, 'b')
+  await foldDeltas(store.app.connection.db)
+  await sql.unsafe('vacuum analyze')
 }
