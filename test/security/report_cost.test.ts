@@ -1,6 +1,6 @@
 // tier: quick, both databases in test:all
 /**
- * A token that may only use credentials reports to the audit as much as a report holds (ADVERSARY 87). What is stored and
+ * A token that may only use credentials reports to the audit as much as a report holds. What is stored and
  * counted for it stays in proportion to what it sent, and no transaction folds more than a bounded number of names.
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
