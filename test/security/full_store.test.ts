@@ -216,7 +216,9 @@ onPostgres.test(
     await growStore(store)
     const after = await countEach()
     const growing = [...after].filter(
-      ([name, rows]) => !(name in FOLLOWS_THE_STORE) && rows > (before.get(name) ?? 0) + (TOLERANCES[name] ?? TOLERANCE),
+      ([name, rows]) =>
+        !(name in FOLLOWS_THE_STORE) &&
+        rows > (before.get(name) ?? 0) + (TOLERANCES[name] ?? TOLERANCE),
     )
     const told = growing.map(([name, rows]) => `${name}: ${before.get(name)} rows, then ${rows}`)
     expect(told).toEqual([])
