@@ -94,7 +94,7 @@ test('the chart of 0, 1, 2, 14 and 90 days runs from its first day to its last',
   const lists = { by_agent: [], by_domain: [], by_credential: [] }
   for (const count of [0, 1, 2, 14, 90]) {
     const by_day = Array.from({ length: count }, (_, back) => ({ date: dayAt(back), count: 5 }))
-    const data = { totals, ...lists, by_day }
+    const data = { totals, ...lists, by_day, is_whole: true }
     await page.route('**/api/audit/summary/*', (route) =>
       route.fulfill({ json: { status: 'success', data } }),
     )

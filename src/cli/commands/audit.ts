@@ -139,6 +139,9 @@ export function outcomeOf({ decision, reason, status_code }: Outcome): string | 
 const ACTOR = { field: 'agent_id', title: 'actor' } as const
 const CREDENTIAL = { field: 'credential_ref', title: 'credential' } as const
 
+const NOT_WHOLE =
+  'These lists count only the newest calls: the range has too many names. Give a later --since.'
+
 export const summary: Action<typeof rangeOptions> = async (context, _, options) => {
   const { session, workspace } = await workspaceScope(context)
   const query = { workspace_id: workspace.id, ...filtersOf(options) }
@@ -152,6 +155,7 @@ export const summary: Action<typeof rangeOptions> = async (context, _, options) 
     context.output.table(counted.by_domain, ['domain', 'count'])
     context.output.say('')
     context.output.table(counted.by_credential, [CREDENTIAL, 'count'])
+    if (!counted.is_whole) context.output.say(NOT_WHOLE)
   }
   return undefined
 }

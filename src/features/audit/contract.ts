@@ -154,6 +154,8 @@ export const summariseAudit = defineEndpoint({
     by_domain: z.array(z.object({ domain: text('api.stripe.com'), count })),
     by_credential: z.array(z.object({ credential_ref: text('STRIPE_API_KEY'), count })),
     by_day: z.array(z.object({ date: z.iso.date(), count })),
+    /** Whether the lists by agent, domain and credential count the whole range. Totals and days always do. */
+    is_whole: z.boolean(),
   }),
 })
 

@@ -1,5 +1,5 @@
 /**
- * Exact counts without counting: whole days and hours come from the rollups, what is not folded into
+ * Counts without counting: whole days and hours come from the rollups, what is not folded into
  * them yet from the deltas, and only the ends of a range that are no whole hours from the records. One
  * statement reads all three, so that they belong to the same moment.
  */
@@ -19,6 +19,8 @@ const BEGINNING = Date.parse('0001-01-01T00:00:00Z')
 const END = Date.parse('9999-12-31T00:00:00Z')
 /** The entries of a list in the summary, the most frequent first. */
 const MAX_ENTRIES = 1000
+/** Counts of names (one agent, host or credential on one day or hour) that are added up, the newest. */
+const MAX_READ = 50_000
 
 type Row = {
   dimension: 'total' | 'agent' | 'domain' | 'credential'
@@ -31,6 +33,8 @@ type Row = {
   redacted: number
   /** Of agents. */
   last_used_at: string | null
+  /** False where the range has more than `MAX_READ` counts of names. */
+  is_whole: boolean
 }
 
 export async function summarise(tx: Reading, grant: Grant<'audit.read'>, range: Range) {
@@ -63,6 +67,7 @@ export async function summarise(tx: Reading, grant: Grant<'audit.read'>, range: 
     by_day: days
       .sort((a, b) => (a.value < b.value ? -1 : 1))
       .map(({ value, requests }) => ({ date: value, count: requests })),
+    is_whole: rows.every((row) => row.is_whole),
   }
 }
 
@@ -118,6 +123,11 @@ function roundDown(time: number, unit: number): number {
 }
 
 function statement(workspaceId: string, { days, hours, deltas, records, whole }: Spans): SQL {
+  const rollups: Rollups[] = [
+    { grain: 'day', span: days },
+    { grain: 'hour', span: hours[0] },
+    { grain: 'hour', span: hours[1] },
+  ]
   const end = sql`${new Date(whole[1]).toISOString()}::timestamptz`
   return sql`
     with unfolded as (
@@ -129,13 +139,18 @@ function statement(workspaceId: string, { days, hours, deltas, records, whole }:
         1, (decision = 'allowed')::int, (decision = 'blocked')::int, (decision = 'error')::int, redacted::int
       from audit_logs where workspace_id = ${workspaceId} and is_request(source, action)
         and (${isWithin(sql`timestamp`, records[0])} or ${isWithin(sql`timestamp`, records[1])})
+    ), named as (
+      ${sql.join(
+        rollups.map((each) => newestNames(workspaceId, each)),
+        sql` union all `,
+      )}
     ), parts as (
       ${splitByDimension(sql`unfolded`)}
-      union all
-      select workspace_id, dimension, value, bucket, requests, allowed, blocked, errors, redacted
-      from audit_rollups where workspace_id = ${workspaceId} and (
-        (grain = 'day' and ${isWithin(sql`bucket`, days)}) or
-        (grain = 'hour' and (${isWithin(sql`bucket`, hours[0])} or ${isWithin(sql`bucket`, hours[1])})))
+      union all ${sql.join(
+        rollups.map((each) => totalsIn(workspaceId, each)),
+        sql` union all `,
+      )}
+      union all select * from named
     ), counts as (
       select dimension,
         case dimension when 'total' then to_char(bucket at time zone 'UTC', 'YYYY-MM-DD') else value end as value,
@@ -149,12 +164,13 @@ function statement(workspaceId: string, { days, hours, deltas, records, whole }:
         from counts) as ranked
       where dimension = 'total' or place <= ${MAX_ENTRIES}
     )
-    select most_frequent.*, case dimension when 'agent' then (
+    select most_frequent.*, (select count(*) <= ${MAX_READ} from named) as is_whole, case dimension when 'agent' then (
       select to_char(max(timestamp) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
       from (
         select audit_bucket(${end}) as bucket
-        union all select max(bucket) from audit_terms
+        union all (select bucket from audit_terms
         where term = ${termOf(workspaceId, 'caller', sql`most_frequent.value`)} and bucket < audit_bucket(${end})
+        order by bucket desc limit 1)
       ) as newest cross join lateral (
         select timestamp from audit_logs
         where workspace_id = ${workspaceId} and ${isInBucket} and agent_id = most_frequent.value
@@ -164,6 +180,34 @@ function statement(workspaceId: string, { days, hours, deltas, records, whole }:
     ) end as last_used_at
     from most_frequent`
 }
+
+type Rollups = { grain: 'day' | 'hour'; span: Span }
+
+/** One row for each bucket. The index leads from one bucket to the one before it, past the bucket's names. */
+function totalsIn(workspaceId: string, { grain, span }: Rollups): SQL {
+  const before = (end: SQL) => sql`(select bucket from audit_rollups
+    where workspace_id = ${workspaceId} and grain = ${grain} and ${isWithin(sql`bucket`, span)} and bucket < ${end}
+    order by bucket desc limit 1)`
+  return sql`select total.* from (
+      with recursive buckets as (
+        select ${before(sql`'infinity'::timestamptz`)} as bucket
+        union all select ${before(sql`buckets.bucket`)} from buckets where buckets.bucket is not null)
+      select bucket from buckets where bucket is not null) as known
+    cross join lateral (
+      select ${ROLLUP} from audit_rollups r where r.workspace_id = ${workspaceId} and r.grain = ${grain}
+        and r.bucket = known.bucket and r.dimension = 'total' limit 1) as total`
+}
+
+/** Names are made by clients, so a range may have any number of them: the newest are counted. */
+function newestNames(workspaceId: string, { grain, span }: Rollups): SQL {
+  return sql`(select ${ROLLUP} from audit_rollups r
+    where workspace_id = ${workspaceId} and grain = ${grain} and ${isWithin(sql`bucket`, span)} and dimension <> 'total'
+    order by bucket desc limit ${MAX_READ + 1})`
+}
+
+const ROLLUP = sql.raw(
+  'r.workspace_id, r.dimension, r.value, r.bucket, r.requests, r.allowed, r.blocked, r.errors, r.redacted',
+)
 
 function isWithin(column: SQL, [from, to]: Span): SQL {
   const text = (time: number) => new Date(time).toISOString()

@@ -23,13 +23,25 @@ export async function selectEnvironmentNames(tx: Reading, grant: Read): Promise<
   return rows.map(({ environment }) => environment)
 }
 
-/** How many secrets each has; the index counts them. */
-export async function countSecrets(tx: Reading, grant: Read): Promise<Map<string, number>> {
+/** Secrets of one environment that are counted: 100 environments may hold 10,000 each. */
+export const MAX_COUNTED = 1_000
+
+export type SecretCount = { secret_count: number; has_more?: true }
+
+/** Counts each environment's secrets by the index, up to `MAX_COUNTED`. */
+export async function countSecrets(tx: Reading, grant: Read): Promise<Map<string, SecretCount>> {
   const rows = await tx.execute<{ environment: string; secrets: number }>(sql`
-    select environment, (select count(*)::int from secrets s
-      where s.project_id = ${grant.projectId} and s.environment = places.environment) as secrets
+    select environment, (select count(*)::int from (select from secrets s
+      where s.project_id = ${grant.projectId} and s.environment = places.environment
+      limit ${MAX_COUNTED + 1}) as counted) as secrets
     from ${environmentsIn(grant)} as places`)
-  return new Map(rows.map(({ environment, secrets }) => [environment, secrets]))
+  return new Map(rows.map(({ environment, secrets }) => [environment, countOf(secrets)]))
+}
+
+function countOf(secrets: number): SecretCount {
+  return secrets > MAX_COUNTED
+    ? { secret_count: MAX_COUNTED, has_more: true }
+    : { secret_count: secrets }
 }
 
 /** One row more than the page holds, by name. */

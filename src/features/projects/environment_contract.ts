@@ -11,14 +11,21 @@ const idParams = z.object({ project_id: projectId })
 
 export const listEnvironments = defineEndpoint({
   name: 'projects.environments',
-  summary: 'Count the secrets of each environment',
+  summary: 'Count the secrets of each environment, up to 1,000 each',
   method: 'GET',
   path: environmentsPath,
   params: idParams,
   access: { kind: 'member', permission: 'project.read', tenant: 'path.project_id' },
   result: z.object({
     project_id: projectId,
-    environments: z.record(environment, z.object({ secret_count: z.number().int() })),
+    environments: z.record(
+      environment,
+      z.object({
+        secret_count: z.number().int(),
+        /** The environment holds more than `secret_count`, which is then 1,000. */
+        has_more: z.literal(true).optional(),
+      }),
+    ),
   }),
 })
 

@@ -38,7 +38,7 @@ export function environmentRoutes(services: SignedServices): Route[] {
     route(listEnvironments, async ({ tx, grant }) => {
       const counts = await countSecrets(tx, grant)
       const environments = inOrder([...counts.keys()]).map(
-        (name) => [name, { secret_count: counts.get(name) ?? 0 }] as const,
+        (name) => [name, counts.get(name) ?? { secret_count: 0 }] as const,
       )
       return { project_id: grant.projectId, environments: Object.fromEntries(environments) }
     }),

@@ -86,6 +86,7 @@ function counted(all: readonly Row[], since: Date | null, until: Date | null) {
     by_day: tally(({ timestamp }) => [timestamp.toISOString().slice(0, 10)])
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(([date, count]) => ({ date, count })),
+    is_whole: true,
   }
 }
 

@@ -92,6 +92,28 @@ describe('environments', () => {
   })
 })
 
+test('environments count up to 1,000 secrets each, and mark those that hold more', async () => {
+  const { id } = await team.owner.api.call(createProject, {
+    body: { name: 'counted', workspace_id: team.workspaceId },
+  })
+  await app.connection.sql`
+    insert into secrets (id, workspace_id, project_id, environment, key, value)
+    select gen_random_uuid(), ${team.workspaceId}, ${id}, place.environment, 'KEY_' || k, ${Buffer.alloc(64)}
+    from (values ('development', 1000), ('staging', 1001)) as place(environment, secrets),
+      generate_series(1, place.secrets) as k`
+  const { body } = await get(`${id}/environments/`)
+  expect(body).toMatchObject({
+    data: {
+      environments: {
+        development: { secret_count: 1000 },
+        staging: { secret_count: 1000, has_more: true },
+        production: { secret_count: 0 },
+      },
+    },
+  })
+  expect(JSON.stringify(body).split('has_more')).toHaveLength(2)
+})
+
 describe('coverage', () => {
   test('tells by name what is where and what is missing', async () => {
     const { status, body } = await get(`${projectId}/secrets/coverage/`)

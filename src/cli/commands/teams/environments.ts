@@ -15,9 +15,9 @@ import { remember } from './projects.ts'
 export const list: Action = async (context) => {
   const { session, project, environment } = await projectScope(context)
   const listed = await session.api.call(listEnvironments, { params: { project_id: project.id } })
-  const rows = Object.entries(listed.environments).map(([name, { secret_count }]) => ({
+  const rows = Object.entries(listed.environments).map(([name, { secret_count, has_more }]) => ({
     environment: name,
-    secrets: secret_count,
+    secrets: has_more ? `${secret_count}+` : secret_count,
     current: name === environment ? 'yes' : '',
   }))
   context.output.table(rows, ['environment', 'secrets', 'current'], listed)

@@ -128,13 +128,19 @@ async function lossOf({ session, workspace }: WorkspaceScope, { id }: { id: stri
     session.api.list(listWorkloadTokens, { params }),
   ])
   const held = Object.entries(environments).filter(([, { secret_count }]) => secret_count > 0)
-  const places = held.map(([name, { secret_count }]) => `${name} ${secret_count}`).join(', ')
+  const places = held.map(
+    ([name, { secret_count, has_more }]) => `${name} ${secret_count}${has_more ? '+' : ''}`,
+  )
   const counts = {
     secret: held.reduce((sum, [, { secret_count }]) => sum + secret_count, 0),
     agent: agents.length,
     'workload token': tokens.filter(({ status }) => status === 'active').length,
   }
-  const lost = countedAll(counts).replace(/secrets?/, (word) => `${word} (${places})`)
+  const more = held.some(([, { has_more }]) => has_more) ? '+' : ''
+  const lost = countedAll(counts).replace(
+    / (secrets?)/,
+    (_, word) => `${more} ${word} (${places.join(', ')})`,
+  )
   return lost === '' ? '' : ` with ${lost}`
 }
 

@@ -52,9 +52,10 @@ export async function losses(held: Held, { workspaceId, projectId }: Project) {
     ),
   ])
   return {
-    environments: Object.entries(environments).map(([name, { secret_count }]) => ({
+    environments: Object.entries(environments).map(([name, { secret_count, has_more }]) => ({
       name,
       secrets: secret_count,
+      hasMore: has_more ?? false,
     })),
     agents: owners.map(({ name }) => name),
     tokens: listed.flat(),

@@ -85,7 +85,7 @@ function RemoveEnvironment({ place, name }: Props) {
             value={lost.name}
             onChange={choose}
           />
-          <p>{words.ofEnvironment(lost.name, lost.secrets)}</p>
+          <p>{words.ofEnvironment(lost)}</p>
           <Ends
             agents={[]}
             tokens={(data?.tokens ?? []).filter((token) => token.environment === lost.name)}

@@ -5,6 +5,9 @@ const counter =
     `${count} ${count === 1 ? one : other}`
 
 export const secretCount = counter('secret')
+/** The server counts up to a limit: `1000+ secrets`. */
+export const secretsHeld = (count: number, hasMore: boolean) =>
+  hasMore ? `${count}+ secrets` : secretCount(count)
 export const dayCount = counter('day')
 export const callCount = counter('call')
 

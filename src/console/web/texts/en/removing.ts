@@ -1,7 +1,7 @@
 /** Deleting projects and environments. */
-import { listed, secretCount } from './counts.ts'
+import { listed, secretsHeld } from './counts.ts'
 
-type Held = { name: string; secrets: number }
+type Held = { name: string; secrets: number; hasMore: boolean }
 
 export const removing = {
   project: 'Delete the project…',
@@ -10,11 +10,14 @@ export const removing = {
   title: (name: string) => `Delete ${name}?`,
   environmentOf: (project: string) => `Delete an environment of ${project}?`,
   ofProject: (held: readonly Held[]) =>
-    `Lost: ${secretCount(held.reduce((sum, { secrets }) => sum + secrets, 0))}, with the environments ${listed(
-      held.map(({ name, secrets }) => `${name} (${secrets})`),
+    `Lost: ${secretsHeld(
+      held.reduce((sum, { secrets }) => sum + secrets, 0),
+      held.some(({ hasMore }) => hasMore),
+    )}, with the environments ${listed(
+      held.map(({ name, secrets, hasMore }) => `${name} (${secrets}${hasMore ? '+' : ''})`),
     )}. Programs that use them fail from now on.`,
-  ofEnvironment: (name: string, secrets: number) =>
-    `Lost: ${name}, with ${secretCount(secrets)}. Programs that use them fail from now on.`,
+  ofEnvironment: ({ name, secrets, hasMore }: Held) =>
+    `Lost: ${name}, with ${secretsHeld(secrets, hasMore)}. Programs that use them fail from now on.`,
   agents: (names: readonly string[]) => `These agents are deleted: ${listed(names)}.`,
   tokens: (names: readonly string[]) =>
     names.length === 0 ? 'No token ends with it.' : `These tokens end for good: ${listed(names)}.`,
