@@ -1,6 +1,6 @@
 // tier: quick
 /**
- * Answers of APIs and values of other people do not drive a terminal. A pipe and a file get each byte (ADVERSARY: A8).
+ * Answers of APIs and values of other people do not drive a terminal. A pipe and a file get each byte.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
