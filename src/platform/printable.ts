@@ -24,6 +24,16 @@ export function printableLines(text: string): string {
   return text.replace(/[^\n\t]+/g, printable)
 }
 
+/**
+ * Text from elsewhere for a person's screen, by lines. A line may end in CRLF. `isWhole` is false where characters were
+ * replaced.
+ */
+export function onScreen(text: string): { shown: string; isWhole: boolean } {
+  const lines = text.replace(/\r(?=\n|$)/g, '')
+  const shown = printableLines(lines)
+  return { shown, isWhole: shown === lines }
+}
+
 /** What stands in the way of a start or a command, a line each: names in it may be of the database. */
 export function complaints(problems: readonly string[]): string {
   return problems.map((problem) => `cloakroom: ${printable(problem)}\n`).join('')

@@ -37,6 +37,8 @@ test('texts, flags and lists', async () => {
     include: true,
     trace: undefined,
     fail: true,
+    output: undefined,
+    force: undefined,
     strict: true,
     agent: undefined,
     token: 't',

@@ -10,6 +10,7 @@ import {
 } from '../../features/audit/contract.ts'
 import { tokenActions } from '../../platform/http/endpoint.ts'
 import { actions } from '../../platform/http/recorder.ts'
+import { printableJson } from '../../platform/printable.ts'
 import { listUnfilled } from '../../platform/unfilled.ts'
 import type { auditListOptions, filterOptions, rangeOptions } from '../catalogue/options.ts'
 import type { Action, OptionValues } from '../command.ts'
@@ -191,7 +192,7 @@ export const tail: Action<typeof filterOptions> = async (context, _, options) =>
       since = record.timestamp
       context.output.raw(
         context.output.isJson
-          ? `${JSON.stringify(record)}\n`
+          ? `${printableJson(record)}\n`
           : `${lineOf(shown(record, projects))}\n`,
       )
     }

@@ -1,6 +1,7 @@
 /** `cloakroom call`: one request through the resolver, in the manner of curl. */
 import { fromUtf8 } from '../../platform/crypto/encoding.ts'
 import { EX_FAILED } from '../../platform/exit_codes.ts'
+import { printableJson } from '../../platform/printable.ts'
 import { newTrace, traceparentOf } from '../../platform/trace/traceparent.ts'
 import { unfilledText } from '../../platform/unfilled.ts'
 import { outboundMethods } from '../../resolver/contract.ts'
@@ -8,18 +9,26 @@ import type { callOptions } from '../catalogue/options.ts'
 import type { Action, OptionValues } from '../command.ts'
 import type { Context } from '../context.ts'
 import { readNamedFile } from '../files/read.ts'
+import { demandPlace, writePrivately } from '../files/written.ts'
 import type { Host } from '../host.ts'
 import { type Answer, callResolver } from '../resolver_call.ts'
 import { tokenFor } from '../session/saved_tokens.ts'
 import { CliError } from '../terminal/cli_error.ts'
+import { counted } from '../terminal/confirmed.ts'
+import type { Output } from '../terminal/output.ts'
 
 type CallOptions = OptionValues<typeof callOptions>
+
+const LINE_FEED = 10
 
 export const call: Action<typeof callOptions> = async (context, [url = ''], options) => {
   const request = requestOf(context, url, options)
   const token = await tokenFor(context, options)
+  const { output: file, force = false } = options
+  // A call is made once: a file that cannot take its answer is refused before it.
+  if (file !== undefined) await demandPlace(context.host, file, { yes: force })
   const answer = await (options.trace ? traced : callResolver)(context, token, request)
-  show(context, answer, options.include ?? false)
+  const isOpenLine = await show(context, answer, options)
   const notes = [
     ...(answer.redacted ? ['a credential in the answer was redacted'] : []),
     ...(answer.unfilled ?? []).map(unfilledText),
@@ -28,8 +37,7 @@ export const call: Action<typeof callOptions> = async (context, [url = ''], opti
   ]
   if (notes.length > 0) {
     // On standard error too, so that what is piped on stays the body and nothing else.
-    const isLineOpen = !context.output.isJson && answer.body !== '' && !answer.body.endsWith('\n')
-    context.output.warn(...(isLineOpen ? [''] : []), ...notes)
+    context.output.warn(...(isOpenLine ? [''] : []), ...notes)
   }
   return options.fail && answer.status_code >= 400 ? EX_FAILED : 0
 }
@@ -88,15 +96,69 @@ function headersOf(lines: readonly string[] = []): Record<string, string> {
   )
 }
 
-function show(context: Context, answer: Answer, withHeaders: boolean): void {
-  if (context.output.isJson) {
-    context.output.raw(`${JSON.stringify(answer, null, 2)}\n`)
-    return
+/** Returns whether the last line on standard output has no end. @throws CliError for a file that cannot be written */
+async function show(
+  { host, output }: Context,
+  answer: Answer,
+  { include, output: file }: CallOptions,
+): Promise<boolean> {
+  if (file === undefined && output.isJson) {
+    output.raw(`${printableJson(answer, 2)}\n`)
+    return false
   }
-  if (withHeaders) {
-    const lines = Object.entries(answer.headers).map(([name, value]) => `${name}: ${value}\n`)
-    context.output.raw(`${answer.status_code}\n${lines.join('')}\n`)
+  if (include && !output.isJson) output.raw(headOf(answer))
+  const bytes = bodyOf(answer)
+  if (file === undefined) return showBody(output, answer, bytes)
+  await save(host, file, answer, bytes)
+  const { body: _, body_encoding: __, ...rest } = answer
+  output.done(`${counted(bytes.length, 'byte')} written to ${file} (readable by you only).`, {
+    ...rest,
+    file,
+    bytes: bytes.length,
+  })
+  return false
+}
+
+function headOf({ status_code, headers }: Answer): string {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\n`)
+  return `${status_code}\n${lines.join('')}\n`
+}
+
+function bodyOf({ body, body_encoding }: Answer): Uint8Array {
+  return body_encoding === 'base64' ? Uint8Array.fromBase64(body) : Buffer.from(body)
+}
+
+/** A pipe gets any bytes; a terminal gets text. */
+function showBody(output: Output, { body, body_encoding }: Answer, bytes: Uint8Array): boolean {
+  if (body_encoding !== 'base64') {
+    output.raw(body)
+    return body !== '' && !body.endsWith('\n')
   }
-  if (answer.body_encoding === 'base64') context.output.bytes(Uint8Array.fromBase64(answer.body))
-  else context.output.raw(answer.body)
+  if (output.isTerminal && fromUtf8(bytes) === null) {
+    output.warn(
+      `The answer has ${counted(bytes.length, 'byte')} that are not UTF-8 text. They are not printed on a terminal. Use \`--output FILE\` or a pipe.`,
+    )
+    return false
+  }
+  output.bytes(bytes)
+  return bytes.length > 0 && bytes.at(-1) !== LINE_FEED
+}
+
+/** @throws CliError that says that the call was made */
+async function save(
+  host: Host,
+  file: string,
+  { status_code }: Answer,
+  bytes: Uint8Array,
+): Promise<void> {
+  try {
+    await writePrivately(host, file, bytes, { yes: true })
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error
+    throw new CliError(
+      error.code,
+      `the API answered ${status_code}, but the answer is lost: ${error.message}`,
+      'check what the call did before you repeat it',
+    )
+  }
 }

@@ -5,6 +5,7 @@
  */
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { printableJson } from '../../platform/printable.ts'
 import type { echoOptions } from '../catalogue/options.ts'
 import type { Action } from '../command.ts'
 import type { Context } from '../context.ts'
@@ -79,7 +80,7 @@ function quoted(text: string): string {
 
 function print({ output }: Context, { method, path, headers, bytes }: Shown): void {
   if (output.isJson) {
-    output.raw(`${JSON.stringify({ method, path, headers, bytes })}\n`)
+    output.raw(`${printableJson({ method, path, headers, bytes })}\n`)
     return
   }
   const width = Math.max(...Object.keys(headers).map((name) => name.length))

@@ -27,7 +27,7 @@ const MODES = { secret: 0o600, committed: 0o644 } as const
  */
 export function replaceFile(
   path: string,
-  text: string,
+  text: string | Uint8Array,
   content: keyof typeof MODES = 'secret',
   file: string = path,
 ): void {
@@ -101,7 +101,7 @@ function presentAt(file: string, path: string) {
 }
 
 /** On the disk before it gets its name: a crash leaves the old file. */
-function writeDraft(draft: string, text: string, mode: number): void {
+function writeDraft(draft: string, text: string | Uint8Array, mode: number): void {
   const file = openSync(draft, 'wx', mode)
   try {
     writeFileSync(file, text)

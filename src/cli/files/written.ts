@@ -4,7 +4,7 @@ import { type Host, pathFrom } from '../host.ts'
 import { CliError } from '../terminal/cli_error.ts'
 import { confirmed } from '../terminal/confirmed.ts'
 import { demandInside, readNamedFile } from './read.ts'
-import { demandReplaceable, replaceFile } from './replace.ts'
+import { demandReplaceable, demandRoom, replaceFile } from './replace.ts'
 
 /**
  * Returns whether the file is another now. Asks before other content is lost.
@@ -14,25 +14,44 @@ import { demandReplaceable, replaceFile } from './replace.ts'
 export async function writePrivately(
   host: Host,
   path: string,
-  text: string,
+  content: string | Uint8Array,
   { yes }: { yes: boolean },
 ): Promise<boolean> {
   const file = pathFrom(host, path)
   const size = demandReplaceable(path, file)
   demandInside(host, dirname(path))
   const isSame =
-    size === Buffer.byteLength(text) && readNamedFile(host, path).toString('utf8') === text
-  if (size !== null && !isSame) await askToReplace(host, path, yes)
+    size === Buffer.byteLength(content) && readNamedFile(host, path).equals(Buffer.from(content))
+  if (size !== null && !isSame) {
+    await askToReplace(host, path, yes, 'has other content; nothing was written')
+  }
   // The same content too: the mode of the file, or another name of it, may let others read it.
-  replaceFile(path, text, 'secret', file)
+  replaceFile(path, content, 'secret', file)
   return !isSame
 }
 
-async function askToReplace(host: Host, path: string, yes: boolean): Promise<void> {
+/**
+ * Before something is done that gives its result once: the file can be written, and what it has may be lost.
+ *
+ * @throws CliError as `writePrivately`
+ */
+export async function demandPlace(
+  host: Host,
+  path: string,
+  { yes }: { yes: boolean },
+): Promise<void> {
+  const file = pathFrom(host, path)
+  const size = demandReplaceable(path, file)
+  demandInside(host, dirname(path))
+  demandRoom(file, 1)
+  if (size !== null) await askToReplace(host, path, yes, 'exists; nothing was sent')
+}
+
+async function askToReplace(host: Host, path: string, yes: boolean, reason: string): Promise<void> {
   if (!yes && !host.streams.stdin.isTTY) {
     throw new CliError(
       'file_exists',
-      `${path} is there and has other content; nothing was written`,
+      `${path} ${reason}`,
       'replace it with --force, or name another file',
     )
   }

@@ -2,7 +2,7 @@
  * What people and scripts see: tables that fit the terminal, JSON on request, colour where it is wanted. A
  * command says what it has to say once, and each form of output is made of that.
  */
-import { printable, printableJson } from '../../platform/printable.ts'
+import { onScreen, printable, printableJson } from '../../platform/printable.ts'
 import { type Column, cell, layOut, type Row } from './table.ts'
 
 export type Output = {
@@ -15,9 +15,12 @@ export type Output = {
   record(fields: Row, quiet?: string): void
   /** What was done: a sentence, or JSON; with --quiet the id of what was made, or nothing. */
   done(sentence: string, data: unknown, made?: string): void
-  /** The result where it is text that may be piped on. */
+  /**
+   * The result where it is text that may be piped on. A pipe gets it unchanged. A terminal gets no control characters,
+   * because values and answers come from other people; a line on standard error says once that some were replaced.
+   */
   raw(text: string): void
-  /** Bytes of such a result. */
+  /** A piece of such a result in UTF-8, with the same rule. */
   bytes(chunk: Uint8Array): void
   /** Sentences beside the result that no script needs, a line each: what is in a name makes no other. */
   say(...texts: string[]): void
@@ -47,6 +50,9 @@ type Options = {
   err: (text: string) => void
 }
 
+const REPLACED =
+  'Control and invisible characters are shown as ?. Pipe the output or write it to a file to get it unchanged.'
+
 export function openOutput({ json, quiet, watched, out, err, ...screen }: Options): Output {
   const isChatty = !json && !quiet
   const asJson = (data: unknown) => out(`${printableJson(data, 2)}\n`)
@@ -58,6 +64,7 @@ export function openOutput({ json, quiet, watched, out, err, ...screen }: Option
     if (json) asJson(fields)
     else lines(quiet && only !== undefined ? [only] : fieldLines(fields))
   }
+  const write = screen.terminal ? writeOnScreen(out, err) : { raw: out, bytes: out }
   return {
     isJson: json,
     isQuiet: quiet,
@@ -73,8 +80,7 @@ export function openOutput({ json, quiet, watched, out, err, ...screen }: Option
       else if (!quiet) out(`${printable(sentence)}\n`)
       else if (made !== undefined) out(`${made}\n`)
     },
-    raw: (text) => out(text),
-    bytes: (chunk) => out(chunk),
+    ...write,
     say: (...texts) => {
       if (isChatty) lines(texts.map(printable))
     },
@@ -91,6 +97,20 @@ export function openOutput({ json, quiet, watched, out, err, ...screen }: Option
       }
     },
   }
+}
+
+/** What a terminal would act on, or would not show, is a question mark there. */
+function writeOnScreen(out: Options['out'], err: Options['err']): Pick<Output, 'raw' | 'bytes'> {
+  const decoder = new TextDecoder()
+  let isNoted = false
+  const raw = (text: string) => {
+    const { shown, isWhole } = onScreen(text)
+    out(shown)
+    if (isWhole || isNoted) return
+    isNoted = true
+    err(`${shown.endsWith('\n') ? '' : '\n'}${REPLACED}\n`)
+  }
+  return { raw, bytes: (chunk) => raw(decoder.decode(chunk, { stream: true })) }
 }
 
 function screenOf({
