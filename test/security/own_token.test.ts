@@ -169,7 +169,7 @@ describe('a body of which each piece waits until the one before it has arrived',
     const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
     const writer = writable.getWriter()
     const write = (text: string) => void writer.write(Buffer.from(text)).catch(() => {})
-    const headers = { 'content-type': 'text/plain' }
+    const headers = { 'content-type': 'application/octet-stream' }
     const init = { method: 'POST', body: readable, headers }
     const answer = forwardAs({ app: stage.app, authorityOf: () => host }, agent, '/', init)
     let expected = ''

@@ -41,7 +41,7 @@ export function expectFailure(
   })
 }
 
-function fixIn(body: unknown): Fix | undefined {
+export function fixIn(body: unknown): Fix | undefined {
   return (body as { fix?: Fix } | null)?.fix
 }
 

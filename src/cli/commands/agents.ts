@@ -1,5 +1,4 @@
 /** Agents and their tokens. Tokens are made here, so that the server never sees one. */
-
 import { endTokens } from '../../client/agents/ending.ts'
 import { issueToAgent, registerWithToken } from '../../client/agents/issuing.ts'
 import { giveKeys } from '../../client/agents/provisioning.ts'

@@ -27,7 +27,7 @@ import { adviceFor } from '../../../src/platform/http/advice.ts'
 import type { Policy } from '../../../src/platform/policy.ts'
 import { type Answer, callJson, sharedApp, startTestApp, type TestApp } from '../../support/app.ts'
 import { marked } from '../../support/canary.ts'
-import { expectFailure } from '../../support/failure.ts'
+import { expectFailure, fixIn } from '../../support/failure.ts'
 import { registerPerson } from '../../support/people.ts'
 import { openTeam, type Team } from '../../support/teams.ts'
 
@@ -118,7 +118,7 @@ async function expectRefused(
   const fields = details.fields?.map((field) => ` ${field.path}: ${field.message}`).join('') ?? ''
   expect({ status: second.status, body: second.body }).toEqual({
     status: statusOf(code),
-    body: { error_code: code, message: `${message}${fields}`, ...adviceFor(code) },
+    body: { error_code: code, message: `${message}${fields}`, ...adviceFor(code, fixIn(first.body)) },
   })
   return [await recordOf(first), await recordOf(second)] as const
 }

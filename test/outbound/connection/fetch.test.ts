@@ -100,9 +100,11 @@ describe('502 upstream_tls_error, before a byte is sent', () => {
   })
 
   test('for an unknown issuer, also one of the same name', async () => {
-    for (const name of ['Somebody', 'Test authority']) {
+    // Another key under a known name is no missing certificate, so no setting helps.
+    const fixes = { Somebody: { setting: 'RESOLVER_CA_FILE' }, 'Test authority': undefined }
+    for (const [name, fix] of Object.entries(fixes)) {
       const upstream = await startUpstream(await createAuthority(name), { names: [API] })
-      await expectFailed(upstream, 'upstream_tls_error', API, { setting: 'RESOLVER_CA_FILE' })
+      await expectFailed(upstream, 'upstream_tls_error', API, fix)
       expect(upstream.bytes).toBe(0)
       await upstream.stop()
     }
