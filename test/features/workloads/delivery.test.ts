@@ -118,7 +118,11 @@ async function expectRefused(
   const fields = details.fields?.map((field) => ` ${field.path}: ${field.message}`).join('') ?? ''
   expect({ status: second.status, body: second.body }).toEqual({
     status: statusOf(code),
-    body: { error_code: code, message: `${message}${fields}`, ...adviceFor(code, fixIn(first.body)) },
+    body: {
+      error_code: code,
+      message: `${message}${fields}`,
+      ...adviceFor(code, fixIn(first.body)),
+    },
   })
   return [await recordOf(first), await recordOf(second)] as const
 }
