@@ -207,7 +207,7 @@ export const callOptions = [
   ['--trace', 'have the API told of the trace of this call, and print its id'],
   ['--no-strict', 'send a placeholder as text where its policy does not list the place'],
   ['-f, --fail', 'exit with 1 when the upstream answers 400 or above'],
-  ['-o, --output <file>', "write the answer's body to a file that only you may read"],
+  ['-o, --output <path>', "write the answer's body to a file that only you may read"],
   ['--force', 'replace a file that is there'],
   savedToken,
   token,

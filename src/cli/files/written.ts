@@ -23,7 +23,7 @@ export async function writePrivately(
   const isSame =
     size === Buffer.byteLength(content) && readNamedFile(host, path).equals(Buffer.from(content))
   if (size !== null && !isSame) {
-    await askToReplace(host, path, yes, 'has other content; nothing was written')
+    await askToReplace(host, path, yes, 'is there and has other content; nothing was written')
   }
   // The same content too: the mode of the file, or another name of it, may let others read it.
   replaceFile(path, content, 'secret', file)
