@@ -3,11 +3,10 @@
  * and some a member of JSON. Names are read as the most lenient of frameworks reads them.
  */
 import { isOverrideName, methodsAskedFor } from './override.ts'
+import { type AskedMethods, methodsInParts } from './override_parts.ts'
 
-/** Bytes of a form that is read, and parts of a multipart body: no more could be read without a pause. */
+/** Bytes of a form that is read: no more could be read without a pause. */
 const MAX_FORM_BYTES = 1_048_576
-const MAX_PARTS = 1_000
-const TOKEN = 'ethod'
 /** After a byte order mark. */
 const OBJECT = /^(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)?\s*\{/
 const OPENS = new Set('{[')
@@ -48,48 +47,37 @@ function escapesOf(letter: string): string {
     .join('|')
 }
 
-/** In upper case; `null` for a body that is too large to be read. */
-export function methodsAskedForIn(kinds: readonly BodyKind[], bytes: Uint8Array): string[] | null {
-  // Without zeros UTF-16 reads like ASCII.
+/** In upper case, or why the body cannot be read. */
+export function methodsAskedForIn(
+  contentType: string | undefined,
+  bytes: Uint8Array,
+): AskedMethods {
+  const kinds = overridableKinds(contentType)
   const given = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+  // Without zeros UTF-16 reads like ASCII. In a multipart body, which is ASCII, a zero may end a name.
   const text = (given.includes(0) ? given.filter((byte) => byte !== 0) : given).toString('latin1')
   const isGuess = kinds.length > 1
   const methods: string[] = []
   for (const kind of kinds) {
     // JSON whose type does not say so begins as an object: what is quoted inside of a text is none.
     if (isGuess && kind === 'json' && !OBJECT.test(text)) continue
-    const asked = READERS[kind](text)
-    if (asked === null) return null
+    const asked = READERS[kind](text, contentType ?? '', given)
+    if ('unread' in asked) return asked
     methods.push(...asked)
   }
   return methods
 }
 
-const READERS: Record<BodyKind, (text: string) => string[] | null> = {
+type Reader = (text: string, contentType: string, given: Buffer) => AskedMethods
+
+const READERS: Record<BodyKind, Reader> = {
   form: (text) => {
     if (!FIELD.test(text)) return []
-    return text.length > MAX_FORM_BYTES ? null : methodsAskedFor(`?${text.trim()}`)
+    if (text.length > MAX_FORM_BYTES) return { unread: 'it is a form of more than 1 MiB' }
+    return methodsAskedFor(`?${text.trim()}`)
   },
-  multipart: methodsInParts,
+  multipart: (_, contentType, given) => methodsInParts(given.toString('latin1'), contentType),
   json: (text) => (/ethod|\\u00/i.test(text) ? methodsInJson(text) : []),
-}
-
-function methodsInParts(text: string): string[] | null {
-  if (!text.toLowerCase().includes(TOKEN) && !/\bname\*|%/i.test(text)) return []
-  const methods: string[] = []
-  let count = 0
-  for (const { index, 0: header } of text.matchAll(/content-disposition:[^\r\n]*/gi)) {
-    count += 1
-    if (count > MAX_PARTS) return null
-    const names = [...header.matchAll(/\bname\*?\s*=\s*(?:"([^"]*)"|([^;\s]*))/gi)]
-    const isOverride = names.some(([, quoted, plain = '']) =>
-      isOverrideName((quoted ?? plain).replace(/^utf-8'[^']*'/i, '')),
-    )
-    if (!isOverride) continue
-    const [, value = ''] = /\r?\n\r?\n([^\r\n]*)/.exec(text.slice(index, index + 4096)) ?? []
-    if (value.trim() !== '') methods.push(value.trim().toUpperCase())
-  }
-  return methods
 }
 
 /** Of members of the outermost object, also of one that is there twice. */
