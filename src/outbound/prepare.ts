@@ -134,7 +134,7 @@ function prepare(outbound: Surroundings, job: Job, permission: Permission): Outb
 function askedIn({ method, headers, signing, body }: Call, target: Target): AskedRequest {
   const names = [...Object.keys(headers), ...chosenHeader(signing)]
   const isMultipart = mayHoldRequests(contentTypeOf(headers))
-  let read: { methods: readonly string[] | null } | undefined
+  let read: { methods: AskedMethods } | undefined
   return {
     target,
     method,

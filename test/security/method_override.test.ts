@@ -21,6 +21,9 @@ const OVERRIDES = [
   'X-Original-Host',
   'X-Original-Method',
   'X-Method',
+  'Method-Override',
+  'X-HTTP-Verb',
+  'X.HTTP.Method.Override',
   'X-Tunnel-Method',
   'X-Real-Method',
   'X-Envoy-Original-Path',
@@ -257,6 +260,17 @@ const BODIES: [type: string, body: string][] = [
     ],
   ),
   ['multipart/related; boundary=b', part('name="_method"', 'DELETE')],
+  ...[
+    'application/x-json',
+    'application/json-rpc',
+    'application/json5',
+    'application/jsonrequest',
+    'text/x-json; charset=utf-8',
+    'text/html; a=/json',
+    'image/png; a=json',
+  ].map((type): [string, string] => [type, '{"_method":"DELETE"}']),
+  ['application/x-ndjson', '{"a":1}\n{"_method":"DELETE"}'],
+  ['application/x-www-form-urlencoded; a=json', '_method=DELETE'],
   ['application/json', '{"_method":"SVC_SECRET_POSTS"}'],
 ]
 /** One of each type, in forward mode. */
@@ -281,6 +295,8 @@ const ORDINARY_BODIES: [type: string, body: string][] = [
   ['image/png', '_method=DELETE'],
   ['text/plain', 'To delete, send {"_method":"DELETE"} or _method=DELETE.'],
   ['text/plain', '100 % of methods\n'.repeat(100_000)],
+  ['application/json5', '{"method":"a\\\\b"}'],
+  ['application/json5', "{name: 'a', /* x */}"],
   ['', '{"method":"delete","list":[{"_method":"DELETE"}]}'],
 ]
 
@@ -309,6 +325,15 @@ describe('a method in the body', () => {
     },
   )
 
+  test.each(['{_method:"DELETE"}', `{'_method':"DELETE"}`, '{/*"*/"_method":"DELETE"}'])(
+    'of type application/json5, %p, is refused because it is not JSON',
+    async (body) => {
+      const text = `${said.slice(0, -1)}: send it as JSON without comments, and with double quotes around names.`
+      const call = asked('POSTS', 'application/json5', body)
+      await expectRefused(stage, agent, call, 'policy_blocked', text)
+    },
+  )
+
   test.each(ORDINARY_BODIES)('is not what stands in %s, %p', async (type, body) => {
     const answer = await agent.resolve(asked('POSTS', type, body))
     expect(answer.body).toMatchObject({ status_code: 200 })
@@ -328,7 +353,7 @@ describe('a method in the body', () => {
   })
 
   test('is sent where the policy does not limit methods', async () => {
-    for (const [type, body] of [...BODIES, ...UNPLAIN]) {
+    for (const [type, body] of new Map([...BODIES, ...UNPLAIN])) {
       const answer = await agent.resolve(asked('FREE', type, body))
       expect(answer.body).toMatchObject({ status_code: 200 })
     }

@@ -26,9 +26,15 @@ const FIELD = new RegExp(
 export function overridableKinds(contentType: string | undefined): readonly BodyKind[] {
   if (isTypeOpen(contentType)) return ALL_KINDS
   const type = typeOf(contentType)
-  if (type === 'application/x-www-form-urlencoded') return ['form']
-  if (type.startsWith('multipart/')) return ['multipart']
-  return /^(application|text)\/([a-z0-9.+-]+\+)?json$/.test(type) ? ['json'] : []
+  const kinds: BodyKind[] = isJson(contentType) ? ['json'] : []
+  if (type === 'application/x-www-form-urlencoded') kinds.push('form')
+  if (type.startsWith('multipart/')) kinds.push('multipart')
+  return kinds
+}
+
+/** Frameworks look for the word in the type, and some in its parameters. */
+function isJson(contentType = ''): boolean {
+  return /json/i.test(contentType)
 }
 
 /** Whether a body's type leaves open what it is: servers read such a body as a form or as JSON by their own choice. */
@@ -56,11 +62,11 @@ export function methodsAskedForIn(
   const given = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
   // Without zeros UTF-16 reads like ASCII. In a multipart body, which is ASCII, a zero may end a name.
   const text = (given.includes(0) ? given.filter((byte) => byte !== 0) : given).toString('latin1')
-  const isGuess = kinds.length > 1
+  const isGuess = !isJson(contentType)
   const methods: string[] = []
   for (const kind of kinds) {
     // JSON whose type does not say so begins as an object: what is quoted inside of a text is none.
-    if (isGuess && kind === 'json' && !OBJECT.test(text)) continue
+    if (kind === 'json' && isGuess && !OBJECT.test(text)) continue
     const asked = READERS[kind](text, contentType ?? '', given)
     if ('unread' in asked) return asked
     methods.push(...asked)
@@ -77,7 +83,12 @@ const READERS: Record<BodyKind, Reader> = {
     return methodsAskedFor(`?${text.trim()}`)
   },
   multipart: (_, contentType, given) => methodsInParts(given.toString('latin1'), contentType),
-  json: (text) => (/ethod|\\u00/i.test(text) ? methodsInJson(text) : []),
+  json: (text, contentType) => {
+    if (/json5|jsonc|hjson/i.test(contentType) && /ethod|\\/i.test(text) && !isStrictJson(text)) {
+      return { unread: 'send it as JSON without comments, and with double quotes around names' }
+    }
+    return /ethod|\\u00/i.test(text) ? methodsInJson(text) : []
+  },
 }
 
 /** Of members of the outermost object, also of one that is there twice. */
@@ -92,13 +103,16 @@ function methodsInJson(text: string): string[] {
   return methods.filter((method) => method !== '')
 }
 
-/** The strings with their quotes, and the commas, of the outermost object. */
+/** The strings with their quotes, and the commas, of the outermost object. A comma begins each of several objects. */
 function* outermostTokens(text: string): Generator<string> {
   let depth = 0
   for (let at = 0; at < text.length; at += 1) {
     const character = text.charAt(at)
     const end = character === '"' ? endOfString(text, at) : at
-    if (OPENS.has(character)) depth += 1
+    if (OPENS.has(character)) {
+      depth += 1
+      if (depth === 1) yield ','
+    }
     if (CLOSES.has(character)) depth -= 1
     if (depth === 1 && (character === '"' || character === ',')) yield text.slice(at, end + 1)
     at = end
@@ -113,6 +127,15 @@ function endOfString(text: string, start: number): number {
     if (escapes % 2 === 0) return end
   }
   return text.length
+}
+
+function isStrictJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
 }
 
 function readString(quoted: string): string {
