@@ -21,14 +21,14 @@ const REPORTING = [
  * @throws Fault `forbidden` for a navigation, an embedding, and another site's request without a token
  */
 export function refuseBrowsers(headers: Headers, hasToken: boolean): void {
-  const destination = headers.get('sec-fetch-dest')
+  const destination = headers.get('sec-fetch-dest')?.toLowerCase() ?? null
   if (
-    headers.get('sec-fetch-mode')?.endsWith('navigate') ||
+    headers.get('sec-fetch-mode')?.toLowerCase().endsWith('navigate') ||
     (destination !== null && !DESTINATIONS_OF_SCRIPTS.includes(destination))
   ) {
     throw refusal('Open the API itself, not this address: it is for programs.')
   }
-  if (headers.get('sec-fetch-site') === 'cross-site' && !hasToken) {
+  if (headers.get('sec-fetch-site')?.toLowerCase() === 'cross-site' && !hasToken) {
     throw refusal(
       "A page of another site needs a token: call the resolver's /v1/forward/ with the header X-Service-Token.",
     )

@@ -6,6 +6,7 @@ import { Unread, whenRead } from '../platform/async/unread.ts'
 import { Fault } from '../platform/fault.ts'
 import { mayHoldRequests, overrideAmong } from '../platform/policy_check/override.ts'
 import { methodsAskedForIn, overridableKinds } from '../platform/policy_check/override_body.ts'
+import type { AskedMethods } from '../platform/policy_check/override_parts.ts'
 import { rangeIn, rangesAt } from './answer/part.ts'
 import { checkBytes, checkCounts } from './budget.ts'
 import { bytesOf, type Call, type CallBody, contentTypeOf } from './call.ts'
@@ -133,7 +134,7 @@ function prepare(outbound: Surroundings, job: Job, permission: Permission): Outb
 function askedIn({ method, headers, signing, body }: Call, target: Target): AskedRequest {
   const names = [...Object.keys(headers), ...chosenHeader(signing)]
   const isMultipart = mayHoldRequests(contentTypeOf(headers))
-  let read: { methods: readonly string[] | null } | undefined
+  let read: { methods: AskedMethods } | undefined
   return {
     target,
     method,
@@ -147,13 +148,15 @@ function askedIn({ method, headers, signing, body }: Call, target: Target): Aske
   }
 }
 
-/** `null` for a body that may ask for another method and cannot be read. */
-function methodsIn(headers: Call['headers'], body: CallBody): readonly string[] | null {
-  const kinds = body ? overridableKinds(contentTypeOf(headers)) : []
-  if (kinds.length === 0) return []
-  const isEncoded = !/^(identity)?$/i.test(headerOf(headers, 'content-encoding')?.trim() ?? '')
+/** Methods that the body asks for, or why that cannot be read. */
+function methodsIn(headers: Call['headers'], body: CallBody): AskedMethods {
+  const type = contentTypeOf(headers)
+  if (!body || overridableKinds(type).length === 0) return []
+  if (!/^(identity)?$/i.test(headerOf(headers, 'content-encoding')?.trim() ?? '')) {
+    return { unread: 'it has a Content-Encoding' }
+  }
   const bytes = bytesOf(body)
-  return bytes === null || isEncoded ? null : methodsAskedForIn(kinds, bytes)
+  return bytes === null ? { unread: 'it is too long to be read' } : methodsAskedForIn(type, bytes)
 }
 
 /** What goes out as text is put on record, or refused. @throws Fault `placeholder_not_allowed` */

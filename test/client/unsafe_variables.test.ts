@@ -1,10 +1,11 @@
 // tier: quick
 import { expect, test } from 'bun:test'
 import { unsafeReason } from '../../src/client/delivery/unsafe_variables.ts'
+import { aliasOf } from '../../src/platform/config/aliases.ts'
 
 const unsafe = `
   LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT LD_ANYTHING DYLD_INSERT_LIBRARIES GCONV_PATH GLIBC_TUNABLES
-  OPENSSL_CONF PATH Path CDPATH SHELL COMSPEC BASH_ENV ENV SHELLOPTS BASHOPTS IFS PS1 PS4 PROMPT_COMMAND
+  OPENSSL_CONF PATH Path CDPATH SHELL COMSPEC BASH_ENV ENV SHELLOPTS BASHOPTS IFS HISTFILE TMOUT PS1 PS4 PROMPT_COMMAND
   ZDOTDIR HOME XDG_CONFIG_HOME EDITOR PAGER LESSOPEN SSH_ASKPASS TAR_OPTIONS
   GIT_SSH GIT_SSH_COMMAND GIT_ASKPASS GIT_EDITOR GIT_PAGER GIT_EXTERNAL_DIFF GIT_PROXY_COMMAND
   GIT_TEMPLATE_DIR GIT_EXEC_PATH GIT_CONFIG_COUNT GIT_CONFIG_KEY_0 GIT_CONFIG_GLOBAL GIT_DIR
@@ -26,7 +27,7 @@ const ordinary = `
   CARGO_REGISTRIES_OURS_TOKEN UV_INDEX_OURS_PASSWORD AWS_ACCESS_KEY_ID AWS_SECRET_ACCESS_KEY AWS_SESSION_TOKEN AWS_REGION GOOGLE_APPLICATION_CREDENTIALS
   PGHOST PGPASSWORD PGUSER PGDATABASE MYSQL_PWD SMTP_PASSWORD PATH_PREFIX
   HOMEPAGE_URL HOME_URL LD_SDK_KEY LDAP_URL LDAP_BIND_PASSWORD SHELL_API_KEY EDITOR_ROLE PAGERDUTY_KEY
-  SSH_PRIVATE_KEY SERVICE_TOKEN SERVICE_ACCOUNT SSL_KEY TF_VAR_token ANSIBLE_VAULT_PASSWORD CGO_ENABLED
+  SSH_PRIVATE_KEY SERVICE_NAME SERVICE_KEY SSL_KEY HISTORY_URL TF_VAR_token ANSIBLE_VAULT_PASSWORD CGO_ENABLED
   HTTP_TIMEOUT AWS_PROFILE AWS_DEFAULT_REGION AWS_ENDPOINT_URL AWS_ROLE_ARN DOCKER_USERNAME DOCKER_PASSWORD
   DOCKERHUB_TOKEN COMPOSE_PROJECT_NAME VAULT_ADDR VAULT_TOKEN HELM_NAMESPACE KUBE_TOKEN KUBERNETES_HOST
   CLOUDSDK_CORE_PROJECT AZURE_CLIENT_SECRET RSYNC_PASSWORD RESTIC_PASSWORD RESTIC_REPOSITORY BORG_PASSPHRASE
@@ -72,6 +73,17 @@ const leading = `
 
 test('names that lead to the configuration of an agent, or to another daemon, have one too', () => {
   expect(words(leading).filter((name) => unsafeReason(name) === null)).toEqual([])
+})
+
+test('each variable that the command line reads, under both of its names, has one too', async () => {
+  const names = new Set<string>()
+  for await (const path of new Bun.Glob('src/{cli,client,proxy}/**/*.ts').scan()) {
+    if (path.endsWith('/unsafe_variables.ts')) continue
+    for (const [name] of (await Bun.file(path).text()).matchAll(/\bSERVICE_[A-Z_]+\b/g)) names.add(name)
+  }
+  expect(names.size).toBeGreaterThan(14)
+  const all = [...names].flatMap((name) => [name, aliasOf(name)])
+  expect(all.filter((name) => unsafeReason(name) === null)).toEqual([])
 })
 
 test('ordinary names are left alone', () => {

@@ -46,6 +46,7 @@ const refused: [what: string, headers: Sent][] = [
     { 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document', 'sec-fetch-site': 'none' },
   ],
   ['a nested navigation', { 'sec-fetch-mode': 'nested-navigate' }],
+  ['a navigation in capitals', { 'sec-fetch-mode': 'NAVIGATE' }],
   ['a link of the same origin', { 'sec-fetch-mode': 'navigate', 'sec-fetch-site': 'same-origin' }],
 ]
 const withoutToken: [what: string, headers: Sent][] = [

@@ -4,9 +4,11 @@
  * machine of everyone who runs a command with it. So they are not set from secrets unless they are named.
  *
  * What only the program itself reads, such as DATABASE_URL or NODE_ENV, is not here, nor which account or
- * service it talks to, but for a daemon that runs commands here or signs for you. The name of a configuration is here where that may name commands: who stores secrets
+ * service it talks to. Exceptions are Cloakroom, and a daemon that runs commands here or signs for you. The name of a configuration is here where that may name commands: who stores secrets
  * may also have put a file into a repository.
  */
+
+import { aliasOf } from '../../platform/config/aliases.ts'
 
 type Group = {
   /** Follows the name in a sentence. */
@@ -43,7 +45,7 @@ const groups: readonly Group[] = [
     names: words(`
       BASH_ENV ENV BASH_FUNC_* BASH_LOADABLES_PATH BASH_XTRACEFD SHELLOPTS BASHOPTS IFS PS0 PS1 PS2 PS3 PS4
       PROMPT_COMMAND GLOBIGNORE FPATH ZDOTDIR INPUTRC FCEDIT PSMODULEPATH
-      FISH_FUNCTION_PATH FISH_COMPLETE_PATH FISH_USER_PATHS`),
+      FISH_FUNCTION_PATH FISH_COMPLETE_PATH FISH_USER_PATHS HISTFILE TMOUT`),
   },
   {
     reason: 'decides whose configuration every program reads',
@@ -179,7 +181,7 @@ const groups: readonly Group[] = [
     reason: 'decides which certificates are trusted, or writes down the keys of connections',
     names: words(`
       NODE_EXTRA_CA_CERTS NODE_TLS_REJECT_UNAUTHORIZED SSL_CERT_FILE SSL_CERT_DIR *_CA_BUNDLE
-      SERVICE_CA_FILE CLOAKROOM_CA_FILE
+      SERVICE_CA_FILE
       DENO_CERT DENO_TLS_CA_STORE CARGO_HTTP_CAINFO CARGO_HTTP_CHECK_REVOKE DOCKER_CERT_PATH DOCKER_TLS_VERIFY
       PYTHONHTTPSVERIFY *_SKIP_VERIFY LIBMYSQL_ENABLE_CLEARTEXT_PLUGIN SSLKEYLOGFILE`),
   },
@@ -189,8 +191,13 @@ const groups: readonly Group[] = [
       *HTTP_PROXY *HTTPS_PROXY ALL_PROXY FTP_PROXY NO_PROXY GRPC_PROXY SOCKS_PROXY RSYNC_PROXY DISPLAY
       WAYLAND_DISPLAY SSH_AUTH_SOCK DOCKER_HOST
       HOSTALIASES LOCALDOMAIN RES_OPTIONS RESOLV_HOST_CONF
-      SERVICE_SERVER_URL SERVICE_API_URL SERVICE_RESOLVER_URL SERVICE_INSECURE_HTTP
-      CLOAKROOM_SERVER_URL CLOAKROOM_API_URL CLOAKROOM_RESOLVER_URL CLOAKROOM_INSECURE_HTTP`),
+      SERVICE_SERVER_URL SERVICE_API_URL SERVICE_RESOLVER_URL SERVICE_INSECURE_HTTP SERVICE_PROXY_BASE_URL`),
+  },
+  {
+    reason: 'decides for whom and where Cloakroom itself acts',
+    names: words(`
+      SERVICE_TOKEN SERVICE_TOKEN_FILE SERVICE_PASSPHRASE SERVICE_RECOVERY_KEY SERVICE_OWNER_CODE
+      SERVICE_ACCOUNT SERVICE_WORKSPACE SERVICE_PROJECT SERVICE_ENVIRONMENT`),
   },
 ]
 
@@ -199,7 +206,9 @@ const ordinary = new Set(
   words('LD_SDK_KEY LD_API_KEY LD_ACCESS_TOKEN LD_MOBILE_KEY LD_CLIENT_SIDE_ID'),
 )
 
-const entries = groups.flatMap(({ reason, names }) => names.map((name) => [name, reason] as const))
+const entries = groups.flatMap(({ reason, names }) =>
+  names.flatMap((name) => [name, aliasOf(name)]).map((name) => [name, reason] as const),
+)
 const exact = new Map(entries)
 const patterns = entries.flatMap(([name, reason]) =>
   name.includes('*') ? [[new RegExp(`^${name.replaceAll('*', '.*')}$`), reason] as const] : [],

@@ -8,12 +8,14 @@ import { callMethods } from '../policy.ts'
 const METHOD_OVERRIDES = [
   'x-(http|tunnel|real|original)-method(-override)?',
   'x-method(-override)?',
+  '(http-)?method-override',
   '-method',
 ]
 
 const IN_HEADERS = new RegExp(
   `^(${[
     ...METHOD_OVERRIDES,
+    'x-http-verb(-override)?',
     'x-(original|rewrite)-(url|uri|path|host)',
     'x-envoy-original-(path|method|host)',
     'x-http-destinationurl',
@@ -37,14 +39,14 @@ const MAX_ROUNDS = 5
 const MAX_NAME = 512
 const METHODS: ReadonlySet<string> = new Set(callMethods)
 
-/** Such a header among names in any case; many servers read `_` as `-`. */
+/** Such a header among names in any case; many servers read `_`, and some `.`, as `-`. */
 export function overrideAmong(names: readonly string[]): string | null {
   return names.find(isOverrideHeader) ?? null
 }
 
 function isOverrideHeader(name: string): boolean {
   // Hardly any name begins as those do.
-  return /^[-_fx]/i.test(name) && IN_HEADERS.test(name.toLowerCase().replaceAll('_', '-'))
+  return /^[-_.fhmx]/i.test(name) && IN_HEADERS.test(name.toLowerCase().replace(/[_.]/g, '-'))
 }
 
 /** The methods, in upper case, that a query (empty, or with its `?`) asks for in the place of the request's. */

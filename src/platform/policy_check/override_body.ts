@@ -3,11 +3,10 @@
  * and some a member of JSON. Names are read as the most lenient of frameworks reads them.
  */
 import { isOverrideName, methodsAskedFor } from './override.ts'
+import { type AskedMethods, methodsInParts } from './override_parts.ts'
 
-/** Bytes of a form that is read, and parts of a multipart body: no more could be read without a pause. */
+/** Bytes of a form that is read: no more could be read without a pause. */
 const MAX_FORM_BYTES = 1_048_576
-const MAX_PARTS = 1_000
-const TOKEN = 'ethod'
 /** After a byte order mark. */
 const OBJECT = /^(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)?\s*\{/
 const OPENS = new Set('{[')
@@ -27,9 +26,15 @@ const FIELD = new RegExp(
 export function overridableKinds(contentType: string | undefined): readonly BodyKind[] {
   if (isTypeOpen(contentType)) return ALL_KINDS
   const type = typeOf(contentType)
-  if (type === 'application/x-www-form-urlencoded') return ['form']
-  if (type.startsWith('multipart/')) return ['multipart']
-  return /^(application|text)\/([a-z0-9.+-]+\+)?json$/.test(type) ? ['json'] : []
+  const kinds: BodyKind[] = isJson(contentType) ? ['json'] : []
+  if (type === 'application/x-www-form-urlencoded') kinds.push('form')
+  if (type.startsWith('multipart/')) kinds.push('multipart')
+  return kinds
+}
+
+/** Frameworks look for the word in the type, and some in its parameters. */
+function isJson(contentType = ''): boolean {
+  return /json/i.test(contentType)
 }
 
 /** Whether a body's type leaves open what it is: servers read such a body as a form or as JSON by their own choice. */
@@ -48,48 +53,42 @@ function escapesOf(letter: string): string {
     .join('|')
 }
 
-/** In upper case; `null` for a body that is too large to be read. */
-export function methodsAskedForIn(kinds: readonly BodyKind[], bytes: Uint8Array): string[] | null {
-  // Without zeros UTF-16 reads like ASCII.
+/** In upper case, or why the body cannot be read. */
+export function methodsAskedForIn(
+  contentType: string | undefined,
+  bytes: Uint8Array,
+): AskedMethods {
+  const kinds = overridableKinds(contentType)
   const given = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+  // Without zeros UTF-16 reads like ASCII. In a multipart body, which is ASCII, a zero may end a name.
   const text = (given.includes(0) ? given.filter((byte) => byte !== 0) : given).toString('latin1')
-  const isGuess = kinds.length > 1
+  const isGuess = !isJson(contentType)
   const methods: string[] = []
   for (const kind of kinds) {
     // JSON whose type does not say so begins as an object: what is quoted inside of a text is none.
-    if (isGuess && kind === 'json' && !OBJECT.test(text)) continue
-    const asked = READERS[kind](text)
-    if (asked === null) return null
+    if (kind === 'json' && isGuess && !OBJECT.test(text)) continue
+    const asked = READERS[kind](text, contentType ?? '', given)
+    if ('unread' in asked) return asked
     methods.push(...asked)
   }
   return methods
 }
 
-const READERS: Record<BodyKind, (text: string) => string[] | null> = {
+type Reader = (text: string, contentType: string, given: Buffer) => AskedMethods
+
+const READERS: Record<BodyKind, Reader> = {
   form: (text) => {
     if (!FIELD.test(text)) return []
-    return text.length > MAX_FORM_BYTES ? null : methodsAskedFor(`?${text.trim()}`)
+    if (text.length > MAX_FORM_BYTES) return { unread: 'it is a form of more than 1 MiB' }
+    return methodsAskedFor(`?${text.trim()}`)
   },
-  multipart: methodsInParts,
-  json: (text) => (/ethod|\\u00/i.test(text) ? methodsInJson(text) : []),
-}
-
-function methodsInParts(text: string): string[] | null {
-  if (!text.toLowerCase().includes(TOKEN) && !/\bname\*|%/i.test(text)) return []
-  const methods: string[] = []
-  let count = 0
-  for (const { index, 0: header } of text.matchAll(/content-disposition:[^\r\n]*/gi)) {
-    count += 1
-    if (count > MAX_PARTS) return null
-    const names = [...header.matchAll(/\bname\*?\s*=\s*(?:"([^"]*)"|([^;\s]*))/gi)]
-    const isOverride = names.some(([, quoted, plain = '']) =>
-      isOverrideName((quoted ?? plain).replace(/^utf-8'[^']*'/i, '')),
-    )
-    if (!isOverride) continue
-    const [, value = ''] = /\r?\n\r?\n([^\r\n]*)/.exec(text.slice(index, index + 4096)) ?? []
-    if (value.trim() !== '') methods.push(value.trim().toUpperCase())
-  }
-  return methods
+  multipart: (_, contentType, given) => methodsInParts(given.toString('latin1'), contentType),
+  json: (text, contentType) => {
+    if (/json5|jsonc|hjson/i.test(contentType) && /ethod|\\/i.test(text) && !isStrictJson(text)) {
+      return { unread: 'send it as JSON without comments, and with double quotes around names' }
+    }
+    return /ethod|\\u00/i.test(text) ? methodsInJson(text) : []
+  },
 }
 
 /** Of members of the outermost object, also of one that is there twice. */
@@ -104,13 +103,16 @@ function methodsInJson(text: string): string[] {
   return methods.filter((method) => method !== '')
 }
 
-/** The strings with their quotes, and the commas, of the outermost object. */
+/** The strings with their quotes, and the commas, of the outermost object. A comma begins each of several objects. */
 function* outermostTokens(text: string): Generator<string> {
   let depth = 0
   for (let at = 0; at < text.length; at += 1) {
     const character = text.charAt(at)
     const end = character === '"' ? endOfString(text, at) : at
-    if (OPENS.has(character)) depth += 1
+    if (OPENS.has(character)) {
+      depth += 1
+      if (depth === 1) yield ','
+    }
     if (CLOSES.has(character)) depth -= 1
     if (depth === 1 && (character === '"' || character === ',')) yield text.slice(at, end + 1)
     at = end
@@ -125,6 +127,15 @@ function endOfString(text: string, start: number): number {
     if (escapes % 2 === 0) return end
   }
   return text.length
+}
+
+function isStrictJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
 }
 
 function readString(quoted: string): string {

@@ -5,6 +5,7 @@
 import { domainMatches, parseDomain } from '../net/domain.ts'
 import type { Policy } from '../policy.ts'
 import { isForBatches, methodsAskedFor, namesObjectsInBody } from './override.ts'
+import type { AskedMethods } from './override_parts.ts'
 import { hasOpenPlaceholder, policyPathMatches } from './path.ts'
 
 type Location = NonNullable<Policy['allowed_locations']>[number]
@@ -32,8 +33,8 @@ export type JudgedRequest = {
   method: string
   /** A header that asks for another method or path than these. */
   override: string | null
-  /** Methods that its body asks for in place of its own, in upper case; `null` where that cannot be read. */
-  bodyMethods?: readonly string[] | null
+  /** Methods that its body asks for in place of its own, in upper case, or why that cannot be read. */
+  bodyMethods?: AskedMethods
   /** Whether its body may hold requests. */
   isMultipart: boolean
 }
@@ -123,11 +124,10 @@ function objectionToOverride(
   }
   if (!allowed_methods) return null
   const { bodyMethods = [] } = request
-  if (bodyMethods?.some((name) => !allows(allowed_methods, name)) ?? true) {
-    const text = 'limits methods, and the body of this request may override them'
-    return { rule: 'override', text }
-  }
-  return null
+  const text = 'limits methods, and the body of this request may override them'
+  if ('unread' in bodyMethods) return { rule: 'override', text: `${text}: ${bodyMethods.unread}` }
+  const isAllowed = bodyMethods.every((name) => allows(allowed_methods, name))
+  return isAllowed ? null : { rule: 'override', text }
 }
 
 /** A POST whose body says which objects it deletes, what it reads of one, or which requests it stands for. */
