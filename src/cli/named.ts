@@ -13,6 +13,8 @@ export type Kind = {
   where?: string | undefined
   /** The command that lists them. */
   list: string
+  /** How to go on with a name that is not there, as an imperative: `add --yes to …`. */
+  otherwise?: string | undefined
 }
 
 type Named = { id: string; name: string }
@@ -39,13 +41,14 @@ export function oneNamed<T extends Named>(all: readonly T[], typed: string, kind
 
 /** The error for a name that is not there, with near ones, or the command that lists all. */
 export function notFound(typed: string, known: readonly string[], kind: Kind): CliError {
-  const { what, where, list } = kind
+  const { what, where, list, otherwise } = kind
   const place = where === undefined ? '' : ` ${where}`
   const near = nearNames(typed, known)
+  const hint = near.length > 0 ? `is it ${near.join(', ')}?` : `list them with: cloakroom ${list}`
   return new CliError(
     'not_found',
     `there is no ${what} ${typed}${place}`,
-    near.length > 0 ? `is it ${near.join(', ')}?` : `list them with: cloakroom ${list}`,
+    otherwise === undefined ? hint : `${hint.replace(/[^?]$/, '$&;')} ${otherwise}`,
   )
 }
 

@@ -81,13 +81,13 @@ function absent(scope: ProjectScope, key: string, names: Coverage): CliError {
   return new CliError('not_found', `there is no secret ${key} in ${here}`, hint)
 }
 
-/** @throws CliError where the project has no such environment */
-export async function demandEnvironment(scope: ProjectScope) {
+/** `otherwise` is how to go on with a name that is not there. @throws CliError where the project has no such environment */
+export async function demandEnvironment(scope: ProjectScope, otherwise?: string) {
   const { project, environment } = scope
   const known = await environmentsOf(scope)
   if (known.includes(environment)) return
   const where = `in ${project.name}`
-  throw notFound(environment, known, { what: 'environment', where, list: 'env list' })
+  throw notFound(environment, known, { what: 'environment', where, list: 'env list', otherwise })
 }
 
 /** Names of the project's environments. */

@@ -137,3 +137,27 @@ test('no token is made or granted for an environment that is not there', async (
   await ada.must('env', 'create', 'produktion')
   await ada.must('workload-token', 'issue', 'ci', ...at)
 })
+
+describe('env use', () => {
+  const file = () => readFileSync(join(ada.cwd, '.cloakroom.json'), 'utf8')
+
+  test('refuses an environment that does not exist, and names the near ones', async () => {
+    const before = file()
+    expect(await ada.run(['env', 'use', 'stagin'])).toEqual({
+      code: 4,
+      out: '',
+      err: 'cloakroom: there is no environment stagin in payments\n→ is it staging? add --yes to use stagin before it exists\n',
+    })
+    const { err } = await ada.run(['env', 'use', 'unlike'])
+    expect(err).toContain('→ list them with: cloakroom env list; add --yes to use unlike')
+    expect(file()).toBe(before)
+  })
+
+  test('accepts an environment that exists, and with --yes one that does not', async () => {
+    await ada.must('env', 'use', 'staging')
+    expect(JSON.parse(file())).toMatchObject({ environment: 'staging' })
+    await ada.must('env', 'use', 'qa', '--yes')
+    expect(JSON.parse(file())).toMatchObject({ environment: 'qa' })
+    await ada.must('env', 'use', 'development')
+  })
+})

@@ -113,7 +113,7 @@ const ARGUMENTS: Record<string, string[]> = {
 const APART = [
   ...['account list', 'account remove', 'account use'],
   ...['backup', 'move', 'doctor', 'rekey-outer', 'restore', 'upgrade'],
-  ...['completion', 'config', 'echo', 'trust', 'env use', 'lock', 'logout', 'mcp', 'unlock'],
+  ...['completion', 'config', 'echo', 'trust', 'lock', 'logout', 'mcp', 'unlock'],
 ]
 
 /** Every command of the catalogue with some argument for each that it needs. */

@@ -101,7 +101,7 @@ describe('the project file', () => {
     const targets = { live: precious, dangling: join(elsewhere, 'made.json') }
     for (const [name, target] of Object.entries(targets)) {
       const run = inFolder(name, target)
-      for (const args of [['link', 'payments'], ['env', 'use', 'staging'], ['config']]) {
+      for (const args of [['link', 'payments'], ['env', 'use', 'staging', '--yes'], ['config']]) {
         const { code, err } = await run(args)
         expect([code, err]).toEqual([2, expect.stringContaining('.cloakroom.json is a link')])
       }

@@ -236,7 +236,8 @@ export const teamGroups: readonly Group[] = [
       command({
         usage: 'use <environment>',
         about: 'use an environment in this directory',
-        examples: ['env use staging'],
+        examples: ['env use staging', 'env use preview --yes'],
+        options: confirmOptions,
         action: async () => (await environments()).use,
       }),
     ],

@@ -70,8 +70,13 @@ function lossOf(held: readonly string[]): string {
   return ` with ${counted(held.length, 'secret')} (${names.join(', ')}${others})`
 }
 
-export const use: Action = async (context, [environment = '']) => {
+/** A mistyped name would empty every later command of this directory; --yes asks no server. */
+export const use: Action<typeof confirmOptions> = async (context, [environment = ''], { yes }) => {
   demandProjectFile(context)
+  if (!yes) {
+    const scope = { ...(await projectScope(context)), environment }
+    await demandEnvironment(scope, `add --yes to use ${environment} before it exists`)
+  }
   remember(context, { environment })
   return undefined
 }
