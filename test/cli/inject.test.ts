@@ -128,7 +128,7 @@ describe('the file', () => {
     const refused = await ada.run(args)
     expect([refused.code, refused.err, read('out')]).toEqual([
       5,
-      expect.stringContaining('out has other content; nothing was written'),
+      expect.stringContaining('out is there and has other content; nothing was written'),
       'mine',
     ])
     expect((await ada.run([...args, '--force'])).code).toBe(0)

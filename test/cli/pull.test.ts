@@ -30,7 +30,7 @@ test('a file with other content is kept, unless --force or --yes says otherwise'
   expect(await pull('.env')).toEqual({
     code: 5,
     out: '',
-    err: 'cloakroom: .env has other content; nothing was written\n→ replace it with --force, or name another file\n',
+    err: 'cloakroom: .env is there and has other content; nothing was written\n→ replace it with --force, or name another file\n',
   })
   expect(read('.env')).toBe('MINE=1\n')
   for (const option of ['--force', '-f', '--yes']) {

@@ -34,7 +34,7 @@ import sharedLimits from '../../../../drizzle/0020_shared_limits.sql' with { typ
 import tokenUses from '../../../../drizzle/0021_token_uses.sql' with { type: 'text' }
 import usedIds from '../../../../drizzle/0022_used_ids.sql' with { type: 'text' }
 import narrowedTokens from '../../../../drizzle/0023_narrowed_tokens.sql' with { type: 'text' }
-import unfilled from '../../../../drizzle/0026_unfilled.sql' with { type: 'text' }
+import unfilled from '../../../../drizzle/0024_unfilled.sql' with { type: 'text' }
 import { AlteredHistory, NewerSchema, SchemaInUse } from './schema_error.ts'
 
 export type Migration = {
@@ -70,7 +70,7 @@ export const migrations: readonly Migration[] = [
   { name: '0021_token_uses', text: tokenUses },
   { name: '0022_used_ids', text: usedIds },
   { name: '0023_narrowed_tokens', text: narrowedTokens },
-  { name: '0026_unfilled', text: unfilled },
+  { name: '0024_unfilled', text: unfilled },
 ]
 
 const ADVISORY_LOCK = 6_021_023_004
