@@ -4,6 +4,7 @@ import { projectName } from '../features/projects/contract.ts'
 import { secretKey } from '../features/secrets/contract.ts'
 import { roles } from '../platform/grant.ts'
 import { email as address, environmentName, isUuid, properName } from '../platform/http/validate.ts'
+import { fieldFaults } from '../platform/http/validation/complaints.ts'
 import { parseDomain } from '../platform/net/domain.ts'
 import { asOne } from '../platform/printable.ts'
 import type { Options } from './command.ts'
@@ -53,10 +54,10 @@ function nameForm({ what, schema, known = [], joint = '-' }: Naming): Form {
     const fitting = joint === '_' ? words.replace(/^(?=\d)/, '_') : words.toLowerCase()
     const [near = fitting] = nearNames(fitting, known)
     const meant = schema.safeParse(near).success ? `; did you mean ${near}?` : ''
-    const [issue] = checked.error.issues
+    const [fault] = fieldFaults(checked.error.issues)
     return [
       `"${asOne(text).slice(0, 100)}" cannot be the name of ${what}.`,
-      `it ${(issue?.message ?? '').replace(/^(?!must|is )/, 'is not usable: ')}${meant}`,
+      `it ${(fault?.message ?? '').replace(/^(?!must|is )/, 'is not usable: ')}${meant}`,
     ]
   }
 }

@@ -2,6 +2,7 @@
 /** `cloakroom mcp` under other people's clients, which start the executable: the inspector, and Python's client. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
+import { adviceFor } from '../../src/platform/http/advice.ts'
 import { executable } from '../binary/executable.ts'
 import { openStage, type Stage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
@@ -113,7 +114,9 @@ const refusal = {
     code: 'domain_blocked',
     message: expect.any(String),
     hint: 'run: cloakroom allowlist add elsewhere.example',
-    fix: { command: ['cloakroom', 'allowlist', 'add', 'elsewhere.example'] },
+    ...adviceFor('domain_blocked', {
+      command: ['cloakroom', 'allowlist', 'add', 'elsewhere.example'],
+    }),
   },
 }
 

@@ -36,14 +36,13 @@ test('an error is one line of JSON on standard error, and standard output stays 
       hint: 'is it payments?',
     },
   })
-  expect(await refused('agent', 'create', ' ')).toEqual({
+  expect(await refused('agent', 'create', 'a'.repeat(300))).toEqual({
     code: 2,
     out: '',
     error: {
-      code: 'validation_error',
-      message: expect.any(String),
-      hint: null,
-      fields: [{ path: 'name', message: expect.any(String) }],
+      code: 'usage',
+      message: expect.stringMatching(/^"a+" cannot be the name of an agent\.$/),
+      hint: expect.stringMatching(/^it must .*at most 100/),
     },
   })
 })

@@ -136,7 +136,7 @@ describe.each(ways)('behind the %s proxy', (way, proxy) => {
       'ada:SVC_SECRET_LOGIN',
       stage.url('/echo'),
     ])
-    expect(ran.out).toBe('got Basic SVC_SECRET_LOGIN')
+    expect(ran.out).toBe(`got Basic ${btoa('ada:SVC_SECRET_LOGIN')}`)
     expect(lastCredential()).toBe(`Basic ${btoa('ada:pass:word')}`)
   })
 

@@ -250,7 +250,11 @@ describe('with a command', () => {
 
   test('settings are set as they are, and what is not set is named with its reason', async () => {
     const place = ['-e', 'staging']
-    const set = (...args: string[]) => ada.must('secrets', 'set', ...place, ...args)
+    const steering = ['LD_PRELOAD', 'PATH', 'HTTPS_PROXY', 'SERVICE_TOKEN'].flatMap((name) => [
+      '--allow-env',
+      name,
+    ])
+    const set = (...args: string[]) => ada.must('secrets', 'set', ...place, ...steering, ...args)
     await set('--plain', 'REGION=eu-west-1', 'LD_PRELOAD=/tmp/evil.so')
     await set(
       'KEY=sk_live_staging_0123456789',
