@@ -79,7 +79,8 @@ test('each variable that the command line reads, under both of its names, has on
   const names = new Set<string>()
   for await (const path of new Bun.Glob('src/{cli,client,proxy}/**/*.ts').scan()) {
     if (path.endsWith('/unsafe_variables.ts')) continue
-    for (const [name] of (await Bun.file(path).text()).matchAll(/\bSERVICE_[A-Z_]+\b/g)) names.add(name)
+    for (const [name] of (await Bun.file(path).text()).matchAll(/\bSERVICE_[A-Z_]+\b/g))
+      names.add(name)
   }
   expect(names.size).toBeGreaterThan(14)
   const all = [...names].flatMap((name) => [name, aliasOf(name)])
