@@ -42,6 +42,7 @@ export const sources: Readonly<Record<string, Source>> = {
   role: { words: roles },
   format: { words: exportFormats },
   dialect: { words: dialectNames },
+  encoding: { words: ['form'] },
   method: { words: outboundMethods },
   capabilities: { words: [...capabilities, 'use,read'] },
   location: { words: policyLocations },

@@ -289,4 +289,4 @@ test('a hundred thousand tokens are counted', async () => {
       now() + interval '90 days' from generate_series(1, 100000)`
   const found = (await look()).find(({ check }) => check === 'unsigned_rows')
   expect(found?.said).toContain('100000 tokens')
-}, 60_000)
+}, 180_000)
