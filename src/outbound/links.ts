@@ -101,7 +101,16 @@ function rewriteOwnLinks(headers: Record<string, string>, host: string, base: Li
 /** Where the URL of the called host leads back; null for any other text. */
 function ownLink(text: string, host: string, base: LinkBase): string | null {
   const [, authority = '', rest = ''] = WHOLE_URL.exec(text) ?? []
-  return isHost(authority, host) ? `${ownBase(host, base)}${rest}` : null
+  return isHost(authority, host) ? `${ownBase(host, base)}${withoutDots(rest)}` : null
+}
+
+const DOT_SEGMENT = /\/(?:\.|%2e){1,2}(?:[/?#]|$)/i
+
+/** What follows a host. Dot segments are resolved here, so that no client resolves them to another host. */
+export function withoutDots(rest: string): string {
+  if (!DOT_SEGMENT.test(rest)) return rest
+  const { pathname, search, hash } = new URL(`https://host.invalid${rest}`)
+  return `${pathname}${search}${hash}`
 }
 
 /** Whether an authority is that host, `host` in the form of URLs. */

@@ -183,3 +183,16 @@ test('links lead back wherever the pieces of a body are parted', () => {
     expect(Buffer.concat([...pieces, rewriter.flush()]).toString()).toBe(expected)
   }
 })
+
+test.each([
+  ['/../other.example/x', '/other.example/x'],
+  ['/a/%2e%2e/../../other.example/x', '/other.example/x'],
+  ['\\/..\\/other.example', '/other.example'],
+  ['/\\u002e\\u002e/other.example', '/other.example'],
+  ['/..', '/'],
+])('the link %s leads to no other host', (written, path) => {
+  const base = { location: '/b/', link: 'https://r.example/b/', from: null }
+  const rewriter = new LinkRewriter('h.example', base)
+  const pieces = [rewriter.push(Buffer.from(`["https://h.example${written}"]`)), rewriter.flush()]
+  expect(Buffer.concat(pieces).toString()).toBe(`["https://r.example/b/h.example${path}"]`)
+})

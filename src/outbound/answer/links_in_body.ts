@@ -4,7 +4,7 @@
  */
 import { TimeSlice } from '../../platform/async/time_slice.ts'
 import type { BodyKind } from '../guard.ts'
-import { isHost, type LinkBase, ownBase } from '../links.ts'
+import { isHost, type LinkBase, ownBase, withoutDots } from '../links.ts'
 
 /** Characters of a string that is still looked at as a URL. */
 const MAX_LINK = 4096
@@ -81,11 +81,18 @@ export class LinkRewriter {
     const before = this.#before === '\\' ? '\\' : ''
     const rewritten = `${before}${text}`.replace(STRING, (all, authority: string, rest: string) =>
       isHost(authority, this.#host) && !NO_URL.test(rest)
-        ? `"${ownBase(this.#host, this.#base)}${rest}"`
+        ? `"${ownBase(this.#host, this.#base)}${pathIn(rest)}"`
         : all,
     )
     return rewritten.slice(before.length)
   }
+}
+
+/** What follows the host, of a JSON string: with its escapes as long as no dot is escaped or makes a segment. */
+function pathIn(rest: string): string {
+  const plain: string = JSON.parse(`"${rest}"`)
+  const path = withoutDots(plain.replaceAll('\\', '/'))
+  return path === plain ? rest : JSON.stringify(path).slice(1, -1)
 }
 
 /** How many characters at the end may begin a link: it holds no other quote, so the last one begins or ends it. */

@@ -11,6 +11,7 @@ const MAX_FORM_BYTES = 1_048_576
 const OBJECT = /^(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)?\s*\{/
 const OPENS = new Set('{[')
 const CLOSES = new Set('}]')
+const TOKENS = new Set('{[",')
 
 export type BodyKind = 'form' | 'multipart' | 'json'
 
@@ -109,14 +110,17 @@ function* outermostTokens(text: string): Generator<string> {
   for (let at = 0; at < text.length; at += 1) {
     const character = text.charAt(at)
     const end = character === '"' ? endOfString(text, at) : at
-    if (OPENS.has(character)) {
-      depth += 1
-      if (depth === 1) yield ','
-    }
-    if (CLOSES.has(character)) depth -= 1
-    if (depth === 1 && (character === '"' || character === ',')) yield text.slice(at, end + 1)
+    depth += stepOf(character)
+    if (depth === 1 && TOKENS.has(character))
+      yield OPENS.has(character) ? ',' : text.slice(at, end + 1)
     at = end
   }
+}
+
+/** How much deeper a character leads. */
+function stepOf(character: string): number {
+  if (OPENS.has(character)) return 1
+  return CLOSES.has(character) ? -1 : 0
 }
 
 /** Index of the quote that ends the string. */
