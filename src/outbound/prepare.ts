@@ -34,7 +34,7 @@ import {
 } from './policy/permission.ts'
 import { type AskedRequest, checkPolicies } from './policy/policy.ts'
 import type { CallRecord } from './record.ts'
-import { signatureIn } from './signing/anew.ts'
+import { signatureIn } from './signing/resign.ts'
 import { chosenHeader, rangesOf, usesOf } from './signing/sign.ts'
 import { headerOf, type Signature } from './signing/signature.ts'
 import { parseTarget, type Target } from './target.ts'

@@ -36,7 +36,7 @@ export async function openAll(
   const values: Guarded[] = []
   for (let from = 0; from < secrets.length; from += OPENED_AT_ONCE) {
     if (from > 0) await pause()
-    // Asked for anew after each pause: the cached one may have been wiped.
+    // Look the key up again after each pause, because the cache may have wiped it.
     const key = await environmentKeyOf(parts, snapshot, token, place)
     const some = secrets.slice(from, from + OPENED_AT_ONCE)
     values.push(...some.flatMap((secret) => open(key.reveal(), secret)))

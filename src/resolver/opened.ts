@@ -30,7 +30,7 @@ export async function eachOpened(
   const wanted = (sealed ?? []).filter(isWanted)
   for (let at = 0; at < wanted.length; ) {
     if (at > 0) await parts.outbound.steps.pause(snapshot.workspaceId)
-    // Asked for anew after each pause: the cached one may have been wiped.
+    // Look the key up again after each pause, because the cache may have wiped it.
     const key = await environmentKeyOf(parts, snapshot, token, place)
     const slice = new TimeSlice()
     const end = at + OPENED_AT_ONCE

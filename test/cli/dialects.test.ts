@@ -90,7 +90,7 @@ describe.each([...dialectNames])('%s', (dialect) => {
   })
 })
 
-/** The rules of docker's documentation and of its parser, written anew. */
+/** An independent reader that follows the rules of Docker's documentation. */
 function readAsDocker(text: string): Record<string, string> {
   const variables: Record<string, string> = {}
   for (let line of text.split('\n')) {

@@ -1,7 +1,7 @@
 // tier: quick
 /** Requests and addresses that a client signed for Azure storage, signed again: against the vendor's own signers. */
 import { describe, expect, test } from 'bun:test'
-import { azureSignature } from '../../src/outbound/signing/azure_anew.ts'
+import { azureSignature } from '../../src/outbound/signing/azure_resign.ts'
 import { sharedKeyText } from '../../src/outbound/signing/azure_text.ts'
 import { parseTarget } from '../../src/outbound/target.ts'
 import { Fault } from '../../src/platform/fault.ts'

@@ -38,8 +38,8 @@ export function readValuesOf(host: Host, path: string, options: ReadOptions): Va
 }
 
 /**
- * The format is known from the name, else from the text. All values, or an error that lists all faults by line: nothing
- * is dropped and nothing replaced, but where all that read `.env` files agree on it; then `note` is told.
+ * Reads all values, or throws an error that lists every fault by line. The format follows from the file's name, else
+ * from the text. A value changes only where all readers of `.env` files agree on the change, and `note` reports it.
  *
  * @throws CliError
  */

@@ -194,7 +194,7 @@ const groups: readonly Group[] = [
       SERVICE_SERVER_URL SERVICE_API_URL SERVICE_RESOLVER_URL SERVICE_INSECURE_HTTP SERVICE_PROXY_BASE_URL`),
   },
   {
-    reason: 'decides for whom and where Cloakroom itself acts',
+    reason: 'decides which account, server and project Cloakroom uses',
     names: words(`
       SERVICE_TOKEN SERVICE_TOKEN_FILE SERVICE_PASSPHRASE SERVICE_RECOVERY_KEY SERVICE_OWNER_CODE
       SERVICE_ACCOUNT SERVICE_WORKSPACE SERVICE_PROJECT SERVICE_ENVIRONMENT`),

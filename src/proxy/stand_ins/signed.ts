@@ -6,7 +6,7 @@
 
 import { createPublicKey, type KeyObject, timingSafeEqual, verify } from 'node:crypto'
 import { sharedAccessIn, sharedAccessText } from '../../outbound/signing/azure_access.ts'
-import { storageKeyOf, storageMac } from '../../outbound/signing/azure_anew.ts'
+import { storageKeyOf, storageMac } from '../../outbound/signing/azure_resign.ts'
 import { type AzureScheme, isTable, sharedKeyText } from '../../outbound/signing/azure_text.ts'
 import { objectIn } from '../../outbound/signing/google_assertion.ts'
 import { placeholderOf } from '../../platform/secret_name.ts'

@@ -2,7 +2,7 @@
  * The runtime resolves `.` and `..` in a path before anybody sees it, and to S3 these are parts of a name: a
  * request for one object would be signed anew for another. What its client signed with the stand-in shows it.
  */
-import { isSignedSo } from '../../outbound/signing/aws_anew.ts'
+import { isSignedSo } from '../../outbound/signing/aws_resign.ts'
 import { awsSignatureIn } from '../../outbound/signing/aws_signature.ts'
 import { isStorage } from '../../outbound/signing/aws_sigv4.ts'
 import { Fault } from '../../platform/fault.ts'

@@ -9,7 +9,7 @@ import { compose } from './compose.ts'
 import { docker } from './docker.ts'
 import { dotenv } from './dotenv.ts'
 
-/** A line without its end, or why there is none: words that follow the name. */
+/** A line without its line break, or the reason for a refusal, written to follow the secret's name. */
 export type Written = { line: string } | { refusal: string }
 
 export type DialectRules = {

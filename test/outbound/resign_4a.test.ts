@@ -2,7 +2,7 @@
 /** AWS Signature Version 4A, made anew: against the keys of aws-c-auth's tests and requests that AWS's runtime signed. */
 import { describe, expect, test } from 'bun:test'
 import type { CallBody } from '../../src/outbound/call.ts'
-import { isSignedSo, signAnew } from '../../src/outbound/signing/aws_anew.ts'
+import { isSignedSo, signAgain } from '../../src/outbound/signing/aws_resign.ts'
 import { awsSignatureIn } from '../../src/outbound/signing/aws_signature.ts'
 import { pairOf, privateKeyOf } from '../../src/outbound/signing/aws_sigv4a.ts'
 import { Fault } from '../../src/platform/fault.ts'
@@ -72,7 +72,7 @@ describe.each(requests.map((one) => [one.name, one] as const))('%s', (_, sent) =
 
   test('is signed anew, for another access key', () => {
     const real = valuesOf('AKIDEXAMPLE', 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY')
-    const made = signAnew(signature, request, real)
+    const made = signAgain(signature, request, real)
     const text = JSON.stringify([made.headers, made.search])
     expect(text).toContain('AKIDEXAMPLE')
     expect(text).not.toContain('SVC_SECRET')

@@ -38,13 +38,13 @@ export function awsSignature({ headers }: Call, { search }: Target): Signature |
       place: signature.place,
       uses: usesOfAws(signature),
       ranges: isStorage(signature.service) ? ['range'] : [],
-      sign: (request, values) => signAnew(signature, request, values),
+      sign: (request, values) => signAgain(signature, request, values),
     }
   )
 }
 
 /** @throws Fault `unusable_secret` for an id or token that cannot be sent */
-export function signAnew(
+export function signAgain(
   signature: AwsSignature,
   request: Unsigned,
   values: ReadonlyMap<string, Secret>,

@@ -5,8 +5,8 @@ import { Sha256 } from '@aws-crypto/sha256-js'
 import { SignatureV4 } from '@smithy/signature-v4'
 import fc from 'fast-check'
 import type { CallBody } from '../../src/outbound/call.ts'
-import { signAnew } from '../../src/outbound/signing/aws_anew.ts'
 import { chunksSignedAnew } from '../../src/outbound/signing/aws_chunks.ts'
+import { signAgain } from '../../src/outbound/signing/aws_resign.ts'
 import {
   awsSignatureIn,
   isSignedForStorage,
@@ -89,7 +89,11 @@ function anew(
   const signature = awsSignatureIn(callers, target.search)
   if (!signature) throw new Error('not recognised')
   const request = { method, authority: target.authority, path: target.path, search: target.search }
-  const signed = signAnew(signature, { ...request, headers: Object.entries(callers), body }, values)
+  const signed = signAgain(
+    signature,
+    { ...request, headers: Object.entries(callers), body },
+    values,
+  )
   return { ...signed, path: target.path, headers: Object.fromEntries(signed.headers) }
 }
 
