@@ -19,10 +19,21 @@ export type LinkBase = {
   link: string
   /** The host that led to this call, whose credentials do not count in it. */
   from: string | null
+  /** Paths under which Cloakroom itself takes `host/path`: a link there leads to any host. */
+  prefixes: readonly string[]
 }
 
 /** An https URL that is the whole of a text: authority, and what follows. */
-const WHOLE_URL = /^https:\/\/([^/?#\s"\\]+)((?:[/?#][!#-[\]-~]*)?)$/
+const WHOLE_URL = /^https:\/\/([^/?#\s"\\]+)((?:[/?#][!#-[\]-~\u0080-\uffff]*)?)$/
+/** RFC 6570, without the operator that inserts dots. */
+const EXPRESSION = /\{[+#/;?&]?[\w%][\w%,.:*]*\}/g
+/** A dot segment in a path, which clients resolve, or a brace outside of an expression. */
+const CLIMBS = /[{}]|(?:^|\/)(?:\.|%2e){1,2}(?:\/|$)/i
+const DOT_SEGMENT = /(?:^|\/)(?:\.|%2e){1,2}(?:\/|$)/i
+/** What URL parsers read as a link from the origin on. */
+const REFERENCE = /^(?:https?:|[\\/])/i
+/** A host with a dot or a port. */
+const PLACE = /^(?:~from=[^/?#]+\/)?[^/?#@]*[.:%][^/?#@]*(?:[/?#]|$)/
 
 /** Links lead back through the prefix under which the call came. */
 export function resolverLinks(
@@ -37,12 +48,15 @@ export function resolverLinks(
       return `${originOf()}${prefix}`
     },
     from,
+    prefixes: forwardPrefixes,
   }
 }
 
 /** Through a proxy's base URL. */
 export function proxyLinks(baseUrl: string, from: string | null): LinkBase {
-  return { location: `${baseUrl}/`, link: `${baseUrl}/`, from }
+  const [, path = ''] = /^\w+:\/\/[^/]*(\/.+)$/.exec(baseUrl) ?? []
+  const prefixes = path === '' ? [] : [`${path}/`]
+  return { location: `${baseUrl}/`, link: `${baseUrl}/`, from, prefixes }
 }
 
 /** Splits `~from=HOST/host/path`. `from` is as written, or `null` without that prefix. */
@@ -63,9 +77,12 @@ export function rewriteLinks(
   source: string,
   base: LinkBase,
 ): void {
+  const { host } = new URL(source)
   const lead = (reference: string) => {
     const url = URL.parse(reference, source)
-    return url && destinationOf(url, new URL(source).host, base)
+    if (url === null) return null
+    const place = url.host === host ? null : forwardDestination(url, host, base)
+    return place ?? destinationOf(url, host, base)
   }
   for (const name of ['location', 'content-location']) {
     if (headers[name] === undefined) continue
@@ -73,7 +90,7 @@ export function rewriteLinks(
     if (destination === null) delete headers[name]
     else headers[name] = `${base.location}${destination}`
   }
-  rewriteOwnLinks(headers, new URL(source).host, base)
+  rewriteOwnLinks(headers, host, base)
   if (headers.link === undefined) return
   const rewritten = rewriteAll(headers.link, (reference) => {
     const destination = lead(reference)
@@ -83,43 +100,84 @@ export function rewriteLinks(
   else headers.link = rewritten
 }
 
-/** All headers that are a URL of the called host, and parameters of challenges that are one. */
+/** All other headers, and parameters of challenges. */
 function rewriteOwnLinks(headers: Record<string, string>, host: string, base: LinkBase): void {
   for (const name in headers) {
     const value = headers[name] ?? ''
-    if (!value.includes('https://') || LINKS.includes(name) || NO_LINKS.test(name)) continue
+    if (!value.includes('/') || LINKS.includes(name) || NO_LINKS.test(name)) continue
     headers[name] =
       name === 'www-authenticate'
-        ? value.replace(/="(https:[^"\\]*)"/g, (all, url: string) => {
-            const link = ownLink(url, host, base)
+        ? value.replace(/="((?:[^"\\]|\\.)*)"/g, (all, quoted: string) => {
+            const link = leadTextBack(quoted.replace(/\\(.)/g, '$1'), host, base)
             return link === null ? all : `="${link}"`
           })
-        : (ownLink(value, host, base) ?? value)
+        : (leadTextBack(value, host, base) ?? value)
   }
 }
 
-/** Where the URL of the called host leads back; null for any other text. */
-function ownLink(text: string, host: string, base: LinkBase): string | null {
+/**
+ * Where a text leads back that is, as a whole, an https URL of the called host or an address of Cloakroom's own
+ * forward mode, which leads to any host; null for any other text.
+ */
+export function leadTextBack(text: string, host: string, base: LinkBase): string | null {
   const [, authority = '', rest = ''] = WHOLE_URL.exec(text) ?? []
-  return isHost(authority, host) ? `${ownBase(host, base)}${withoutDots(rest)}` : null
+  if (isHost(authority, host)) return `${ownBase(host, base)}${normaliseRest(rest)}`
+  // URL parsers drop these.
+  const joined = text.replace(/[\t\n\r]/g, '').replace(/^[^!-~]+/, '')
+  if (!REFERENCE.test(joined)) return null
+  const isNamed = base.prefixes.some((prefix) => joined.includes(nameOf(prefix)))
+  if (!isNamed && !joined.includes('%')) return null
+  const url = URL.parse(joined) ?? URL.parse(joined, 'http://relative.invalid/')
+  const destination = url && forwardDestination(url, host, base)
+  if (destination === null) return null
+  return `${url?.host === 'relative.invalid' ? base.location : base.link}${destination}`
 }
 
-const DOT_SEGMENT = /\/(?:\.|%2e){1,2}(?:[/?#]|$)/i
+/** The last segment of a prefix. */
+export function nameOf(prefix: string): string {
+  return prefix.slice(prefix.lastIndexOf('/', prefix.length - 2) + 1, -1)
+}
 
-/** What follows a host. Dot segments are resolved here, so that no client resolves them to another host. */
-export function withoutDots(rest: string): string {
-  if (!DOT_SEGMENT.test(rest)) return rest
+/**
+ * What follows the host of a URL, so that no client resolves it to above the host. Templates stay, unless one
+ * could become a dot segment when its variables are filled in.
+ */
+function normaliseRest(rest: string): string {
+  const pathOf = (text: string) => /^[^?#]*/.exec(text)?.[0] ?? ''
+  if (!DOT_SEGMENT.test(pathOf(rest)) && !CLIMBS.test(pathOf(rest.replace(EXPRESSION, '/')))) {
+    return rest
+  }
   const { pathname, search, hash } = new URL(`https://host.invalid${rest}`)
   return `${pathname}${search}${hash}`
 }
 
+/**
+ * The place that an address of Cloakroom's own leads to, whatever its origin, since Cloakroom may be reached under
+ * several. Written by an upstream, it is a link of that upstream's host. Null for any other URL.
+ */
+function forwardDestination(url: URL, host: string, base: LinkBase): string | null {
+  // Some clients decode these before they send.
+  const path = url.pathname.replace(/%[2-7][\da-f]/gi, (written) => {
+    const character = decodeURIComponent(written)
+    return /[\w.~-]/.test(character) ? character : written
+  })
+  const prefix = base.prefixes.find((one) => path.startsWith(one))
+  if (prefix === undefined) return null
+  const place = path.slice(prefix.length)
+  if (!PLACE.test(place) && url.host !== URL.parse(base.link)?.host) return null
+  const { rest } = readFrom(place)
+  const whole = `${rest.replace(/^([^/?%]*)%3a(\d+)(?=[/?]|$)/i, '$1:$2')}${url.search}${url.hash}`
+  const target = URL.parse(`https://${whole}`)
+  return target ? destinationOf(target, host, base) : `${fromStep(host)}${whole}`
+}
+
 /** Whether an authority is that host, `host` in the form of URLs. */
-export function isHost(authority: string, host: string): boolean {
+function isHost(authority: string, host: string): boolean {
   return authority !== '' && authority.toLowerCase().replace(/:443$/, '') === host
 }
 
 /** What the origin of the called host becomes. */
-export function ownBase(host: string, { link, from }: LinkBase): string {
+function ownBase(host: string, { link, from }: LinkBase): string {
   return `${link}${fromStep(from)}${host}`
 }
 

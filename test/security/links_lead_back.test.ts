@@ -5,7 +5,7 @@
  */
 import { afterAll, describe, expect, test } from 'bun:test'
 import { LinkRewriter } from '../../src/outbound/answer/links_in_body.ts'
-import { forwardPrefixes } from '../../src/outbound/links.ts'
+import { forwardPrefixes, proxyLinks } from '../../src/outbound/links.ts'
 import { KEY, openProxyStage } from '../proxy/stage.ts'
 import { answerOf } from '../support/upstream.ts'
 
@@ -168,7 +168,7 @@ test('forward mode leaves links alone with X-Service-Rewrite: none', async () =>
 })
 
 test('links lead back wherever the pieces of a body are parted', () => {
-  const base = { location: '/b/', link: 'https://r.example/b/', from: null }
+  const base = proxyLinks('https://r.example/b', null)
   const text =
     '["https://h.example/a","\\"https://h.example/no","https:\\/\\/h.example","\\\\","https:/'
   const expected = text
@@ -182,17 +182,4 @@ test('links lead back wherever the pieces of a body are parted', () => {
     }
     expect(Buffer.concat([...pieces, rewriter.flush()]).toString()).toBe(expected)
   }
-})
-
-test.each([
-  ['/../other.example/x', '/other.example/x'],
-  ['/a/%2e%2e/../../other.example/x', '/other.example/x'],
-  ['\\/..\\/other.example', '/other.example'],
-  ['/\\u002e\\u002e/other.example', '/other.example'],
-  ['/..', '/'],
-])('the link %s leads to no other host', (written, path) => {
-  const base = { location: '/b/', link: 'https://r.example/b/', from: null }
-  const rewriter = new LinkRewriter('h.example', base)
-  const pieces = [rewriter.push(Buffer.from(`["https://h.example${written}"]`)), rewriter.flush()]
-  expect(Buffer.concat(pieces).toString()).toBe(`["https://r.example/b/h.example${path}"]`)
 })

@@ -4,21 +4,22 @@
  */
 import { TimeSlice } from '../../platform/async/time_slice.ts'
 import type { BodyKind } from '../guard.ts'
-import { isHost, type LinkBase, ownBase, withoutDots } from '../links.ts'
+import { type LinkBase, leadTextBack, nameOf } from '../links.ts'
 
-/** Characters of a string that is still looked at as a URL. */
-const MAX_LINK = 4096
+/** Characters of a string that is still looked at as a URL: of 8 KiB, each one escaped. */
+const MAX_LINK = 65_536
 /** Bytes that are looked through before others have their turn. */
 const PIECE = 131_072
-const START = '"https:'
 /**
- * A string from its quote on, slashes and others as JSON may escape them. A quote that opens a string has no
- * backslash before it, and one that closes it no letter behind.
+ * The quote before a string that may be a link, also an escaped one. A quote that closes a string is followed by
+ * none of these.
  */
-const STRING =
-  /(?<!\\)"https:(?:\\?\/|\\u002[fF]){2}([^/?#\s"\\]{1,255})((?:[!#-[\]-~\x80-\xff]|\\\/|\\u00[2-7][\da-fA-F])*)"/g
-/** Escaped space and quote. */
-const NO_URL = /\\u002[02]/
+const START = /" *[hH/\\]/g
+/** The rest of a string up to its closing quote. */
+const REST = /(?:[^"\\\n\r]|\\.)*/y
+const PLAIN = /^[ -[\]-~]*$/
+/** Without escapes. */
+const REFERENCE = /^" *(?:https?:|\/)/i
 
 /** Whether a body of that kind has JSON strings. */
 export function hasStrings(kind: BodyKind): boolean {
@@ -29,6 +30,8 @@ export function hasStrings(kind: BodyKind): boolean {
 export class LinkRewriter {
   readonly #host: string
   readonly #base: LinkBase
+  /** One of these is in each link that leads back. */
+  readonly #hints: readonly string[]
   /** What may become a link, and the character before it. One character is one byte. */
   #held = ''
   #before = ''
@@ -37,12 +40,13 @@ export class LinkRewriter {
   constructor(host: string, base: LinkBase) {
     this.#host = host
     this.#base = base
+    const names = base.prefixes.map(nameOf)
+    this.#hints = [`//${host.replace(/:.*/, '')}`, '%', ...new Set(names)]
   }
 
   push(bytes: Uint8Array): Uint8Array {
     const text = this.#held + latin1(bytes)
-    const end = text.length - heldBack(text, this.#before)
-    const done = this.#rewrite(text.slice(0, end))
+    const { done, end } = this.#rewrite(text)
     this.#held = text.slice(end)
     if (end > 0) this.#before = text.charAt(end - 1)
     return Buffer.from(done, 'latin1')
@@ -57,7 +61,6 @@ export class LinkRewriter {
 
   /** A body that is here whole; the same bytes where nothing leads back. */
   async whole(bytes: Uint8Array): Promise<Uint8Array> {
-    if (!Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes(START)) return bytes
     const pieces: Uint8Array[] = []
     const slice = new TimeSlice()
     for (let at = 0; at < bytes.length; at += PIECE) {
@@ -76,34 +79,84 @@ export class LinkRewriter {
     if (last.length > 0) yield last
   }
 
-  #rewrite(text: string): string {
-    if (!text.includes(START)) return text
-    const before = this.#before === '\\' ? '\\' : ''
-    const rewritten = `${before}${text}`.replace(STRING, (all, authority: string, rest: string) =>
-      isHost(authority, this.#host) && !NO_URL.test(rest)
-        ? `"${ownBase(this.#host, this.#base)}${pathIn(rest)}"`
-        : all,
-    )
-    return rewritten.slice(before.length)
+  /** What goes out of a text, and where what is held back begins. Linear: each character is passed once. */
+  #rewrite(text: string): { done: string; end: number } {
+    const done: string[] = []
+    let copied = 0
+    let at = 0
+    for (let start = startAfter(text, 0); start >= 0; start = startAfter(text, at)) {
+      at = start + 1 + lengthOfRest(text, start + 1)
+      if (text[at] === '"') {
+        at += 1
+        const link = this.#linkAt(text, start, at)
+        if (link === null) continue
+        done.push(text.slice(copied, start), link)
+        copied = at
+      } else if (isUnfinished(text, start, at)) {
+        done.push(text.slice(copied, start))
+        return { done: done.join(''), end: start }
+      }
+    }
+    const end = openQuote(text, at)
+    done.push(text.slice(copied, end))
+    return { done: done.join(''), end }
+  }
+
+  /** Null for an escaped quote, too, which begins no string. */
+  #linkAt(text: string, start: number, end: number): string | null {
+    const before = start === 0 ? this.#before : text[start - 1]
+    return before === '\\' ? null : this.#linkFor(text.slice(start, end))
+  }
+
+  #mayLead(quoted: string): boolean {
+    if (!REFERENCE.test(quoted)) return false
+    // A host may be written in capitals; a password has some.
+    const lower = quoted.toLowerCase()
+    for (const hint of this.#hints) if (quoted.includes(hint) || lower.includes(hint)) return true
+    return false
+  }
+
+  /** What a string becomes, quotes included; null if it stays. */
+  #linkFor(quoted: string): string | null {
+    if (!quoted.includes('\\') && !this.#mayLead(quoted)) return null
+    const text = textOf(quoted)
+    const link = text === null ? null : leadTextBack(text, this.#host, this.#base)
+    return link === null ? null : latin1(Buffer.from(JSON.stringify(link)))
   }
 }
 
-/** What follows the host, of a JSON string: with its escapes as long as no dot is escaped or makes a segment. */
-function pathIn(rest: string): string {
-  const plain: string = JSON.parse(`"${rest}"`)
-  const path = withoutDots(plain.replaceAll('\\', '/'))
-  return path === plain ? rest : JSON.stringify(path).slice(1, -1)
+/** Where the next string that may be a link begins; -1 without one. */
+function startAfter(text: string, from: number): number {
+  START.lastIndex = from
+  return START.exec(text)?.index ?? -1
 }
 
-/** How many characters at the end may begin a link: it holds no other quote, so the last one begins or ends it. */
-function heldBack(text: string, before: string): number {
-  const at = text.lastIndexOf('"')
-  const tail = at < 0 ? '' : text.slice(at)
-  // The end of one that is all there.
-  if (tail === '"' && text.startsWith(START, text.lastIndexOf('"', at - 1))) return 0
-  if (tail === '' || tail.length > MAX_LINK || /\s/.test(tail)) return 0
-  if ((at === 0 ? before : text.charAt(at - 1)) === '\\') return 0
-  return START.startsWith(tail.slice(0, START.length)) ? tail.length : 0
+/** Whether a string ends with the text, perhaps within an escape, and is short enough for a link. */
+function isUnfinished(text: string, start: number, at: number): boolean {
+  const rest = text.slice(at)
+  return (rest === '' || rest === '\\') && text.length - start <= MAX_LINK
+}
+
+/** Where a quote at the very end, maybe with spaces behind it, may begin a link. */
+function openQuote(text: string, from: number): number {
+  let at = text.length
+  while (at > from && text[at - 1] === ' ') at -= 1
+  const isOpen = at > from && text[at - 1] === '"' && text.length - at < MAX_LINK
+  return isOpen ? at - 1 : text.length
+}
+
+function lengthOfRest(text: string, from: number): number {
+  REST.lastIndex = from
+  return REST.exec(text)?.[0].length ?? 0
+}
+
+function textOf(quoted: string): string | null {
+  if (PLAIN.test(quoted)) return quoted.slice(1, -1)
+  try {
+    return JSON.parse(Buffer.from(quoted, 'latin1').toString())
+  } catch {
+    return null
+  }
 }
 
 function latin1(bytes: Uint8Array): string {

@@ -1,0 +1,133 @@
+// tier: quick
+/**
+ * A link in an answer must not lead a client through Cloakroom to another host with the first host's credentials:
+ * neither one that clients resolve to above its host, nor one that names Cloakroom itself. Every place of a link,
+ * in every form.
+ */
+import { describe, expect, test } from 'bun:test'
+import { LinkRewriter } from '../../src/outbound/answer/links_in_body.ts'
+import {
+  forwardPrefixes,
+  type LinkBase,
+  proxyLinks,
+  resolverLinks,
+  rewriteLinks,
+} from '../../src/outbound/links.ts'
+
+const OWN = 'api.example:2443'
+const OTHER = 'other.example:3443'
+const ORIGIN = 'http://127.0.0.1:8700'
+const PASSWORD_URL = `${ORIGIN}/PaSS_word-1`
+
+const bases: [address: string, base: LinkBase][] = [
+  ...forwardPrefixes.map((prefix): [string, LinkBase] => [
+    `${ORIGIN}${prefix.slice(0, -1)}`,
+    resolverLinks(prefix, () => ORIGIN, null),
+  ]),
+  [PASSWORD_URL, proxyLinks(PASSWORD_URL, null)],
+]
+
+/** Links of the called host that end up at another one, if they are only moved below a base. */
+const climbs = ['..', '%2e%2e', '.%2E', 'a/../..', './..', 'a/%2e%2e/%2e%2e'].map(
+  (climb) => `https://${OWN}/${climb}/${OTHER}/file`,
+)
+const climbing = [
+  ...climbs,
+  `https://${OWN}/a\\..\\..\\${OTHER}/file`,
+  `https://${OWN}/.{x}./${OTHER}/file`,
+  `https://${OWN}/{/../../${OTHER}/file}`,
+]
+
+/** Ways to write an address of Cloakroom's own that leads to the other host. */
+function ownAddresses(address: string): string[] {
+  const { pathname } = new URL(address)
+  const place = `${pathname}/${OTHER}/file`
+  return [
+    `${ORIGIN}${place}`,
+    `${ORIGIN.replace('http', 'hTTp')}${place}`,
+    `${ORIGIN.replace('127.0.0.1', 'localhost')}${place}`,
+    `${ORIGIN.replace('127.0.0.1', '127.1')}${place}`,
+    `${ORIGIN.replace('//', '//user@')}${place}`,
+    `${ORIGIN}/x/..${place}`,
+    `${ORIGIN}/%2e${place}`,
+    `${ORIGIN}${place.replace(/^\/(.)/, (_, one) => `/%${one.charCodeAt(0).toString(16)}`)}`,
+    `${ORIGIN}${place.replace(/:(\d+)/, '%3a$1')}`,
+    `${ORIGIN}${pathname}/${OWN}/../${OTHER}/file`,
+    `  ${ORIGIN}${place}`,
+    `${ORIGIN.replace('://', ':/')}${place.replaceAll('/', '\\')}`,
+  ]
+}
+
+type Reader = (link: string, base: LinkBase) => string | undefined
+
+function header(name: string, write: (link: string) => string, read: RegExp): Reader {
+  return (link, base) => {
+    const headers = { [name]: write(link) }
+    rewriteLinks(headers, `https://${OWN}/links`, base)
+    return read
+      .exec(headers[name] ?? '')?.[1]
+      ?.replace(/\\(.)/g, name === 'www-authenticate' ? '$1' : '$&')
+  }
+}
+
+function inBody(write: (link: string) => string, size: number): Reader {
+  return (link, base) => {
+    const rewriter = new LinkRewriter(OWN, base)
+    const body = Buffer.from(`["\\"${OWN}",${write(link)}]`)
+    const pieces: Uint8Array[] = []
+    for (let at = 0; at < body.length; at += size) {
+      pieces.push(rewriter.push(body.subarray(at, at + size)))
+    }
+    return JSON.parse(Buffer.concat([...pieces, rewriter.flush()]).toString())[1]
+  }
+}
+
+const escapeAll = (link: string) =>
+  `"${[...link].map((one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`).join('')}"`
+
+/** What a client reads in each place of an answer that may hold a link. */
+const places: Record<string, Reader> = {
+  location: header('location', (link) => link, /^(.*)$/),
+  'content-location': header('content-location', (link) => link, /^(.*)$/),
+  link: header('link', (link) => `<${link}>; rel=next`, /<(.*)>/),
+  'another header': header('operation-location', (link) => link, /^(.*)$/),
+  'a challenge': header(
+    'www-authenticate',
+    (link) => `Bearer realm="${link.replace(/["\\]/g, '\\$&')}"`,
+    /="(.*)"/,
+  ),
+  JSON: inBody(JSON.stringify, 65_536),
+  'JSON in pieces': inBody(JSON.stringify, 5),
+  'escaped JSON': inBody(escapeAll, 65_536),
+  'escaped JSON in pieces': inBody(escapeAll, 5),
+}
+
+/** Whether a client that follows a link calls another host through Cloakroom with the first one's credentials. */
+function leadsAside(link: string, address: string): boolean {
+  const { pathname, origin } = new URL(link.replace('{x}', ''), `${address}/`)
+  const at = new URL(address).pathname
+  const isCloakroom = origin === ORIGIN || pathname.startsWith(`${at}/`)
+  return isCloakroom && ![`${at}/${OWN}/`, `${at}/~from=`].some((led) => pathname.startsWith(led))
+}
+
+describe.each(bases)('Under %s', (address, base) => {
+  test.each(Object.entries(places))(
+    'no link in %s carries credentials to another host',
+    (_, read) => {
+      const links = [...climbing, ...ownAddresses(address)]
+      const aside = links.filter((link) => leadsAside(read(link, base) ?? 'about:blank', address))
+      expect(aside).toEqual([])
+    },
+  )
+
+  test('an address of Cloakroom that leads to the called host stays as it is', () => {
+    const back = `${address}/${OWN}/next?a=b`
+    expect(places.JSON?.(back, base)).toBe(back)
+  })
+
+  test('templates of the called host keep their variables', () => {
+    for (const rest of ['/users{/name}', '/files{?name,label}', '/compare/{base}...{head}']) {
+      expect(places.JSON?.(`https://${OWN}${rest}`, base)).toBe(`${address}/${OWN}${rest}`)
+    }
+  })
+})
