@@ -9,7 +9,7 @@ import { Fault, invalidField } from '../platform/fault.ts'
 import { readCapped } from '../platform/http/capped_body.ts'
 import { type BodyAccount, type BodyMemory, BodyMeter } from '../platform/limits/body_memory.ts'
 import { canonicalHost } from '../platform/net/domain.ts'
-import { isTypeOpen, overridableKinds } from '../platform/policy_check/override_body.ts'
+import { isReadForOverrides, isTypeOpen } from '../platform/policy_check/override_body.ts'
 import { outboundMethods } from '../resolver/contract.ts'
 import { PROXY_OWNER } from './settings.ts'
 
@@ -49,7 +49,7 @@ export async function bodyOf(
   const type = contentTypeOf(headers)
   // A long upload without a type streams; a policy that limits methods refuses it.
   const isUpload = isTypeOpen(type) && (length ?? 0) > BODY_LIMIT
-  const isSought = isScanned && !isUpload && overridableKinds(type).length > 0
+  const isSought = isScanned && !isUpload && isReadForOverrides(type)
   if (!isSought && !isSigned) {
     return { stream: request.body, length }
   }

@@ -25,7 +25,7 @@ import type { RequestContext } from '../platform/http/route.ts'
 import { toFault } from '../platform/http/unexpected_error.ts'
 import { parsePart } from '../platform/http/validate.ts'
 import type { BodyAccount, BodyMeter } from '../platform/limits/body_memory.ts'
-import { overridableKinds } from '../platform/policy_check/override_body.ts'
+import { isReadForOverrides } from '../platform/policy_check/override_body.ts'
 import { forwardSettings } from './contract.ts'
 import { sendsToken, takeToken } from './forward_token.ts'
 import { type Deadlines, deadlineFor, perform, type TokenCall } from './resolve.ts'
@@ -170,7 +170,7 @@ async function bodyOf(
   const declared = request.headers.get('content-length')
   const length = declared === null ? null : Number(declared)
   if ((length ?? 0) > BODY_LIMIT) throw tooLarge()
-  const isScanned = isSigned || overridableKinds(contentType).length > 0
+  const isScanned = isSigned || isReadForOverrides(contentType)
   // One that is passed on as it arrives is held as far as the upstream has not taken it.
   const stream = request.body.pipeThrough(bounded(account.expect(isScanned ? length : null)))
   return isScanned ? { bytes: await wholeOf(stream) } : { stream, length }
