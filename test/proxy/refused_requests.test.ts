@@ -1,4 +1,4 @@
-// tier: quick
+// tier: all
 /**
  * Every door refuses the same methods and bodies with the same code, before a byte leaves, and keeps no record: the
  * request is refused in step 1 (protocol 6), before anything is decided about a credential.
