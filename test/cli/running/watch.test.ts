@@ -44,6 +44,8 @@ beforeEach(async () => {
 
 const at = (name: string) => join(ada.cwd, name)
 const log = () => (existsSync(at('log')) ? readFileSync(at('log'), 'utf8') : '')
+/** Stored on purpose, so that `run` has something to refuse. */
+const PRELOAD = ['LD_PRELOAD=/tmp/x.so', '--allow-env', 'LD_PRELOAD']
 const set = (...pairs: string[]) => ada.must('secrets', 'set', ...pairs)
 
 async function until(what: string, isSo: () => boolean): Promise<void> {
@@ -200,7 +202,7 @@ describe('what no program must be started with', () => {
   test('leaves it running, is said once by name, and is over with the next change', async () => {
     const run = await start(SERVE)
     await until('the first start', () => log() === 'one\n')
-    await set('MODE=two', 'LD_PRELOAD=/tmp/x.so')
+    await set('MODE=two', ...PRELOAD)
     await run.said('LD_PRELOAD, MODE changed; the command goes on as it is')
     const looks = server.asked.length
     await until('more looks', () => server.asked.length > looks + 5)
@@ -213,7 +215,7 @@ describe('what no program must be started with', () => {
   }, 120_000)
 
   test('is refused at the first start', async () => {
-    await set('LD_PRELOAD=/tmp/x.so')
+    await set(...PRELOAD)
     const { code } = await (await start(SERVE)).over
     await ada.must('secrets', 'delete', 'LD_PRELOAD', '--yes')
     expect([code, log()]).toEqual([5, ''])
