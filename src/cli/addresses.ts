@@ -6,7 +6,7 @@
 import { dirname } from 'node:path'
 import { faultOfAddress } from '../client/http/address.ts'
 import type { Host } from './host.ts'
-import { type AddressName, findProjectFile, type Settings } from './settings.ts'
+import { type AddressName, addressNames, findProjectFile, type Settings } from './settings.ts'
 import { CliError } from './terminal/cli_error.ts'
 import { openTrustedFolders, type TrustedFolders } from './trust/trusted_folders.ts'
 
@@ -19,17 +19,27 @@ type Place = {
   insecureHttp: boolean
 }
 
-/** The address as set, when it may be talked to; asks where a terminal is there. @throws CliError */
-export async function openAddress(place: Place, name: AddressName): Promise<string> {
-  const { value = '', origin } = place.settings[name] ?? {}
-  demandSafeAddress(value, place.insecureHttp, `the ${name}`)
-  const projectFile = origin === 'project file' ? findProjectFile(place.cwd) : null
-  if (projectFile === null) return value
-  const trusted = openTrustedFolders(place.env)
-  if (!trusted.includes(dirname(projectFile), name, value)) {
-    await ask(place.host, trusted, projectFile, name, value)
+/**
+ * Opens the addresses of one command. On a terminal the user is asked once, about every address that the project
+ * file names; the answer is for all of them.
+ *
+ * @returns the address as set, where credentials may be sent to it @throws CliError
+ */
+export function openAddresses(place: Place): (name: AddressName) => Promise<string> {
+  let answer: Promise<void> | undefined
+  return async (name) => {
+    const { value = '', origin } = place.settings[name] ?? {}
+    demandSafeAddress(value, place.insecureHttp, `the ${name}`)
+    const projectFile = origin === 'project file' ? findProjectFile(place.cwd) : null
+    if (projectFile === null) return value
+    const trusted = openTrustedFolders(place.env)
+    if (!trusted.includes(dirname(projectFile), name, value)) {
+      if (!place.host.streams.stdin.isTTY) throw refusal(projectFile, [[name, value]])
+      answer ??= ask(place, trusted, projectFile)
+      await answer
+    }
+    return value
   }
-  return value
 }
 
 /** @throws CliError for what is no address, or one that would be talked to in clear */
@@ -52,22 +62,36 @@ export function demandSafeAddress(address: string, insecureHttp: boolean, what: 
 }
 
 async function ask(
-  host: Host,
+  { host, settings }: Place,
   trusted: TrustedFolders,
   projectFile: string,
-  name: AddressName,
-  address: string,
 ): Promise<void> {
-  const named = `${shown(projectFile)} names the ${name} ${shown(address)}`
-  const refused = new CliError(
-    'untrusted_address',
-    `${named}, which you have not trusted for this folder; nothing was sent`,
-    `look at the address, then: cloakroom trust (or name another with --${name})`,
-  )
-  if (!host.streams.stdin.isTTY) throw refused
+  const folder = dirname(projectFile)
+  const addresses = addressNames.flatMap((name) => {
+    const { value = '', origin } = settings[name] ?? {}
+    const isNew = origin === 'project file' && !trusted.includes(folder, name, value)
+    return isNew ? [[name, value] as const] : []
+  })
   const { askConfirmation } = await import('./terminal/prompts.ts')
-  if (!(await askConfirmation(host, `${named}. Send your credentials there?`))) throw refused
-  trusted.add(dirname(projectFile), { [name]: address })
+  const question = `${sentence(projectFile, addresses)}. Send your credentials there?`
+  if (!(await askConfirmation(host, question))) throw refusal(projectFile, addresses)
+  trusted.add(folder, Object.fromEntries(addresses))
+}
+
+type Named = readonly (readonly [name: AddressName, address: string])[]
+
+function refusal(projectFile: string, addresses: Named): CliError {
+  const flags = addresses.map(([name]) => `--${name}`).join(' and ')
+  return new CliError(
+    'untrusted_address',
+    `${sentence(projectFile, addresses)}, which you have not trusted for this folder; nothing was sent`,
+    `look at the address, then: cloakroom trust (or name another with ${flags})`,
+  )
+}
+
+function sentence(projectFile: string, addresses: Named): string {
+  const listed = addresses.map(([name, address]) => `the ${name} ${shown(address)}`)
+  return `${shown(projectFile)} names ${listed.join(' and ')}`
 }
 
 /** Control characters would drive the terminal: a repository may bring them along. */

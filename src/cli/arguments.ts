@@ -15,9 +15,16 @@ import { CliError } from './terminal/cli_error.ts'
 type Form = (text: string) => readonly [message: string, hint: string] | null
 
 const ASCII = /^[\x21-\x7e]+$/
+/** Four letters of a fingerprint, as `whoami` groups them: a shell makes an argument of each group. */
+const FINGERPRINT_GROUP = /^[a-z2-7]{4}$/i
 
 const email: Form = (text) => {
   if (address.safeParse(text).success) return null
+  if (FINGERPRINT_GROUP.test(text))
+    return [
+      `${text} is not an email address. Is it a part of a fingerprint?`,
+      'put the whole in quotes: --fingerprint "ada@example.com=FINGERPRINT"',
+    ]
   const shown = asOne(text).slice(0, 100)
   return ASCII.test(text)
     ? [`${shown} is not an email address.`, 'give it in full: ada@example.com']

@@ -2,7 +2,7 @@
 import type { Api } from '../client/http/api.ts'
 import { conflictLine, withAliases } from '../platform/config/aliases.ts'
 import { type Accounts, openAccounts, settingsWith } from './accounts/index.ts'
-import { openAddress } from './addresses.ts'
+import { openAddresses } from './addresses.ts'
 import { namesOf } from './completion/names.ts'
 import { openGivenToken, tokenVariable } from './given_token.ts'
 import type { Host } from './host.ts'
@@ -69,7 +69,8 @@ export function openContext(host: Host, options: GlobalOptions): Context {
   const settings = settingsWith(readSettings(flagsOf(options), env, cwd, output.warn), wanted)
   const insecureHttp = options.insecureHttp === true || isYes(env.SERVICE_INSECURE_HTTP)
   const place = { host, settings, env, cwd, insecureHttp }
-  const server = () => openAddress(place, 'server')
+  const address = openAddresses(place)
+  const server = () => address('server')
   const insecure = options.insecureStorage === true
   const accounts = openAccounts({
     wanted,
@@ -85,7 +86,7 @@ export function openContext(host: Host, options: GlobalOptions): Context {
       return settings[name]?.value ?? ''
     },
     server,
-    resolver: () => openAddress(place, 'resolver'),
+    resolver: () => address('resolver'),
     accounts,
     session: async () => {
       const choice = await accounts.chosen(await server()).catch((error: unknown) => {

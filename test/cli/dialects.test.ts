@@ -13,6 +13,7 @@ import fc from 'fast-check'
 import { type Dialect, dialectNames, dialects } from '../../src/cli/files/dialects/index.ts'
 import { readValues, writeValues } from '../../src/cli/files/formats.ts'
 import { requires } from '../support/requires.ts'
+import { watched } from '../support/watched.ts'
 import composeCases from './compose_cases.json' with { type: 'json' }
 
 const PIECES = [
@@ -174,11 +175,10 @@ describe('bash', () => {
     for (const [at, text] of files.entries()) writeFileSync(join(folder, String(at)), text)
     const script = `for ((i = 0; i < ${files.length}; i++)); do
       (source ./$i >/dev/null 2>&1 </dev/null; printf '%s' "$A" | base64 -w0); echo; done`
-    const child = Bun.spawn(['bash', '--norc', '-c', script], {
-      cwd: folder,
-      env: { PATH: process.env.PATH ?? '', LC_ALL: 'C.UTF-8' },
-      stderr: 'ignore',
-    })
+    const env = { PATH: process.env.PATH ?? '', LC_ALL: 'C.UTF-8' }
+    const child = watched(
+      Bun.spawn(['bash', '--norc', '-c', script], { cwd: folder, env, stderr: 'ignore' }),
+    )
     const lines = (await new Response(child.stdout).text()).split('\n')
     rmSync(folder, { recursive: true })
     return files.map((_, at) => Buffer.from(lines[at] ?? '', 'base64').toString('utf8'))

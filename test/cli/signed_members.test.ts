@@ -117,9 +117,10 @@ test('an invitation that only the database has is not accepted', async () => {
 
 test('several are invited by one link, with their fingerprints in any form', async () => {
   const bobs = (await fingerprintOf(bob)).toUpperCase().replaceAll(' ', '-')
-  // As a shell splits it.
-  const eves = `eve@example.com=${await fingerprintOf(eve)}`.split(' ')
-  const asked = ['--fingerprint', `Bob@Example.com=${bobs}`, ...eves]
+  const eves = `eve@example.com=${await fingerprintOf(eve)}`
+  const split = await ada.run(inviting('bob@example.com', '--fingerprint', ...eves.split(' ')))
+  expect([split.code, split.err]).toEqual([2, expect.stringContaining('put the whole in quotes')])
+  const asked = ['--fingerprint', `Bob@Example.com=${bobs}`, '--fingerprint', eves]
   const { code, out } = await ada.run(inviting('bob@example.com', 'eve@example.com', ...asked))
   expect([code, JSON.parse(out)]).toEqual([
     0,

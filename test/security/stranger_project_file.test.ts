@@ -348,7 +348,7 @@ describe('who says yes', () => {
       answering(['status'], {
         cwd,
         env: { HOME: ada.home },
-        typed: [{ when: 'Send your credentials there?', type: answer }],
+        typed: [{ when: '(y/N)', type: answer }],
       })
     const no = await type('\r')
     expect([no.code, no.screen.includes('nothing was sent')]).toEqual([5, true])

@@ -9,8 +9,6 @@ import { type KeysOfPerson, refusing } from './known_keys.ts'
 type Given = { address: string | null; text: string }
 
 const BOUND = /^(.+@.+)=([^=]*)$/
-/** Characters of a fingerprint; people group them as they like, and a shell splits the groups. */
-const LENGTH = 24
 const FORM = '--fingerprint ADDRESS=FINGERPRINT'
 
 /**
@@ -38,14 +36,10 @@ export async function compareFingerprints(
 const USAGE = `use ${FORM} once for each person`
 
 function fingerprintsIn(given: readonly string[]): Given[] {
-  const found: Given[] = []
-  for (const argument of given) {
+  return given.map((argument) => {
     const [, address, text = argument] = BOUND.exec(argument) ?? []
-    const last = found.at(-1)
-    if (address === undefined && last && plain(last.text).length < LENGTH) last.text += text
-    else found.push({ address: address?.toLowerCase() ?? null, text })
-  }
-  return found
+    return { address: address?.toLowerCase() ?? null, text }
+  })
 }
 
 function personFor(people: readonly KeysOfPerson[], address: string | null): KeysOfPerson {
@@ -70,6 +64,7 @@ async function demandEqual(person: KeysOfPerson, text: string): Promise<void> {
   )
 }
 
+/** People group the characters as they like. */
 function plain(text: string): string {
   return text.toLowerCase().replace(/[^a-z0-9]/g, '')
 }
