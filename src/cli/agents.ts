@@ -15,6 +15,7 @@ export type Agent = Awaited<ReturnType<typeof agentsOf>>[number]
 const MADE_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[78][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i
 
 type Token = { id: string; label: string; status: string }
+type Narrowed = { hosts: string[] | null; secrets: string[] | null }
 
 export async function agentsOf({ session, workspace }: Place) {
   const agents = await session.api.list(listAgents, { params: { workspace_id: workspace.id } })
@@ -181,8 +182,14 @@ export function revokedText({ status }: Token): string {
     : 'Revoked. The token is refused from now on.'
 }
 
-/** What a list of tokens shows: the id too where a label does not say which one is meant. */
-export function tokenColumns(tokens: readonly Token[], place: 'grants' | 'environment'): Column[] {
+/**
+ * The columns of a list of tokens: the id where a label does not say which one is meant, and hosts and secrets
+ * where a token is narrowed to some.
+ */
+export function tokenColumns(
+  tokens: readonly (Token & Narrowed)[],
+  place: 'grants' | 'environment',
+): Column[] {
   const working = tokens.filter(({ status }) => status === 'active').map(({ label }) => label)
   const isUnique = new Set(working).size === working.length
   return [
@@ -190,6 +197,7 @@ export function tokenColumns(tokens: readonly Token[], place: 'grants' | 'enviro
     'status',
     'may',
     place,
+    ...(['hosts', 'secrets'] as const).filter((field) => tokens.some((token) => token[field])),
     { field: 'expires_at', optional: true },
     { field: 'last_used_at', optional: true },
     isUnique ? ID : { field: 'id', whole: true },

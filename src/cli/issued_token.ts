@@ -15,12 +15,11 @@ export function orderOf({
   may,
 }: OptionValues<typeof tokenOptions>): TokenOrder {
   if (label !== undefined) checkActorName(label)
-  if (
-    expiresInDays !== undefined &&
-    expiresInDays !== 'never' &&
-    !/^\d{1,4}$/.test(expiresInDays)
-  ) {
-    throw new CliError('usage', '--expires-in-days is a number of days, or never')
+  if (expiresInDays !== undefined && expiresInDays !== 'never' && !isDays(expiresInDays)) {
+    throw new CliError(
+      'usage',
+      `--expires-in-days is 1 to ${MAX_DAYS}, or never; ${expiresInDays} is neither`,
+    )
   }
   return {
     ...(label === undefined ? {} : { label }),
@@ -29,6 +28,12 @@ export function orderOf({
       : { expires_in_days: expiresInDays === 'never' ? null : Number(expiresInDays) }),
     ...(may === undefined ? {} : { capabilities: capabilitiesOf(may) }),
   }
+}
+
+const MAX_DAYS = 3650
+
+function isDays(text: string): boolean {
+  return /^[1-9]\d{0,3}$/.test(text) && Number(text) <= MAX_DAYS
 }
 
 /** Before anything is made or asked. @throws CliError `usage` for a name that the server would refuse */

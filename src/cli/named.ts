@@ -48,8 +48,13 @@ export function notFound(typed: string, known: readonly string[], kind: Kind): C
   return new CliError(
     'not_found',
     `there is no ${what} ${typed}${place}`,
-    otherwise === undefined ? hint : `${hint.replace(/[^?]$/, '$&;')} ${otherwise}`,
+    otherwise === undefined ? hint : continued(hint, otherwise),
   )
+}
+
+/** One line of two hints. */
+export function continued(hint: string, otherwise: string): string {
+  return `${hint.replace(/[^?]$/, '$&;')} ${otherwise}`
 }
 
 /** Names that somebody who typed this may have meant, each once. */

@@ -20,6 +20,7 @@ const ALIKE: readonly (readonly string[])[] = [
   ['quiet', 'silent'],
   ['debug', 'verbose'],
   ['agent', 'bot'],
+  ['accept', 'join'],
   ['header', 'headers'],
 ]
 const MOST = 3

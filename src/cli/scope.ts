@@ -59,7 +59,7 @@ export function chosenProject(
   throw new CliError(
     'not_found',
     'no project is chosen',
-    'choose one with: cloakroom project use <project>, or make one with: cloakroom init',
+    'choose one with: cloakroom project use <project>, or create one with: cloakroom init <project>',
   )
 }
 

@@ -48,7 +48,7 @@ export async function namesOfToken(context: Context, token: string): Promise<Cre
 
 /** What the token may use; null where it may not use, but only read. @throws ApiError, CliError */
 async function usableWith(context: Context, token: string) {
-  if (parseToken(token) === null) throw new InvalidToken()
+  if (parseToken(token) === null) throw new InvalidToken(token)
   try {
     return await openApi(await context.resolver(), () => token).call(listCredentials, {})
   } catch (error) {
@@ -103,7 +103,7 @@ async function delivered(context: Context, token: string): Promise<SealedEnviron
 /** What a token is; an agent asks the resolver, which is all that it may reach. @throws ApiError, CliError */
 export async function describeToken(context: Context, token: string) {
   const parsed = parseToken(token)
-  if (parsed === null) throw new InvalidToken()
+  if (parsed === null) throw new InvalidToken(token)
   const origin = parsed.kind === 'agt' ? context.resolver() : context.server()
   const api = openApi(await origin, () => token)
   const told = await api.call(getToken, {}).catch((error) => {

@@ -108,7 +108,7 @@ test('without --insecure-storage the session is sealed under a passphrase', asyn
   const wrong = await carol.run(['whoami'], { env: { SERVICE_PASSPHRASE: 'another' } })
   expect({ code: wrong.code, err: wrong.err }).toEqual({
     code: 3,
-    err: 'cloakroom: the passphrase is wrong\n→ try again, or start over with: cloakroom logout\n',
+    err: 'cloakroom: the passphrase is wrong\n→ try again; cloakroom logout starts over, and removes the session, saved tokens and your own values from this machine\n',
   })
   carol.remove()
 })

@@ -2,7 +2,7 @@
  * The options of all commands: from here commander has its flags, and each action its type. The word in
  * brackets says what completes the value (`completion/sources.ts`).
  */
-import { narrowingOptions } from './narrowing.ts'
+import { allowUnknown, narrowingOptions } from './narrowing.ts'
 
 /** Understood before and after the command's name. */
 export const globalOptions = [
@@ -145,7 +145,7 @@ export const tokenOptions = [
   ['--expires-in-days <days>', '1 to 3650, or never (90 unless given)'],
   ['--may <capabilities>', 'use, read or use,read (agents use, workloads both, unless given)'],
 ] as const
-export const agentTokenOptions = [save, ...narrowingOptions, ...tokenOptions] as const
+export const agentTokenOptions = [save, ...narrowingOptions, allowUnknown, ...tokenOptions] as const
 export const agentOptions = [
   save,
   ['--all-projects', 'for the whole workspace, without grants yet'],

@@ -24,6 +24,7 @@ import type { agentOptions, agentTokenOptions, confirmOptions } from '../catalog
 import type { Action } from '../command.ts'
 import type { Context } from '../context.ts'
 import { checkActorName, narrowedBy, orderOf, showToken } from '../issued_token.ts'
+import { demandKnown } from '../known_narrowing.ts'
 import { endingIn } from '../revoking.ts'
 import { projectNames, projectScope, type WorkspaceScope, workspaceScope } from '../scope.ts'
 import { forgetToken, keepToken } from '../session/saved_tokens.ts'
@@ -142,12 +143,15 @@ async function liveTokens(scope: WorkspaceScope, agent: { id: string }): Promise
 }
 
 export const issue: Action<typeof agentTokenOptions> = async (context, [name = ''], options) => {
-  const { session, workspace, project, environment } = await tokenScope(context)
-  const agent = await agentNamed(context, { session, workspace }, name)
-  demandUsable({ session, workspace }, agent, project)
+  const order = { ...orderOf(options), ...narrowedBy(options) }
+  const scope = await tokenScope(context)
+  const { session, workspace, project, environment } = scope
+  const agent = await agentNamed(context, scope, name)
+  demandUsable(scope, agent, project)
+  if (!options.allowUnknown) await demandKnown(scope, order)
   const issued = await issueToAgent({ api: session.api, workspace: workspace.open }, agent, {
     environment,
-    order: { ...orderOf(options), ...narrowedBy(options) },
+    order,
     places: [{ projectId: project.id, environment }],
   })
   const grants = [`${project.name}/${environment}`]

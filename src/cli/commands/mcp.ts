@@ -108,7 +108,7 @@ const READS = { readOnlyHint: true, idempotentHint: true, openWorldHint: false }
 
 /** Of the environment that was named, or of all that the token is for. */
 async function credentialsOf(context: Context, token: string, signal: AbortSignal) {
-  if (parseToken(token) === null) throw new InvalidToken()
+  if (parseToken(token) === null) throw new InvalidToken(token)
   const usable = await openApi(await context.resolver(), () => token, { signal }).call(
     listCredentials,
     {},

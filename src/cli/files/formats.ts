@@ -1,8 +1,7 @@
 /** Files of secrets as people have them: dotenv, JSON, YAML, and the exports of Doppler and Infisical. */
 import { basename } from 'node:path'
 import { tooLarge } from '../../client/sealing.ts'
-import { parseDotenv, writeDotenvValue } from '../../client/secrets/dotenv.ts'
-import { secretKey } from '../../features/secrets/contract.ts'
+import { faultOfSecretName, parseDotenv, writeDotenvValue } from '../../client/secrets/dotenv.ts'
 import { fromUtf8 } from '../../platform/crypto/encoding.ts'
 import type { Host } from '../host.ts'
 import { CliError } from '../terminal/cli_error.ts'
@@ -117,7 +116,8 @@ function limited(lines: readonly string[]): readonly string[] {
 }
 
 function reasonAgainst(name: string, value: string, before: string | undefined): string | null {
-  if (!secretKey.safeParse(name).success) return `${name} cannot be the name of a secret`
+  const fault = faultOfSecretName(name)
+  if (fault !== null) return fault
   if (!value.isWellFormed()) return `${name} holds half a character`
   const isTwice = before !== undefined && before !== value
   return isTwice ? `${name} is there twice, with different values` : null

@@ -1,8 +1,9 @@
 /** The fields of a policy as people give them, by the names of their options. */
+import type { z } from 'zod'
 import { type Policy, policy as policySchema } from '../../platform/policy.ts'
 import type { policyFieldOptions } from '../catalogue/options.ts'
 import type { OptionValues } from '../command.ts'
-import { nearNames } from '../named.ts'
+import { continued, nearNames } from '../named.ts'
 import { CliError } from '../terminal/cli_error.ts'
 
 type FieldOptions = OptionValues<typeof policyFieldOptions>
@@ -97,9 +98,26 @@ function checked(policy: Record<string, unknown>): Policy | null {
   const [issue] = error.issues
   const [word = 'policy'] =
     Object.entries(fields).find(([, { name }]) => name === issue?.path[0]) ?? []
+  if (issue?.code === 'invalid_value') throw unknownEntry(word, issue, policy)
   throw new CliError(
     'usage',
     `--${word} is not acceptable: ${issue?.message}`,
     'examples: cloakroom policy set --help',
+  )
+}
+
+/** A word that is not in a field's list, with the near ones. */
+function unknownEntry(
+  word: string,
+  { path, values }: z.core.$ZodIssueInvalidValue,
+  policy: unknown,
+) {
+  const typed = path.reduce<unknown>((value, key) => Object(value)[key], policy)
+  const near = nearNames(String(typed), values.map(String))
+  const hint = `use one of ${values.join(', ')}`
+  return new CliError(
+    'usage',
+    `--${word} is not acceptable: ${typed} is unknown`,
+    near.length > 0 ? continued(`did you mean ${near.join(', ')}?`, hint) : hint,
   )
 }

@@ -108,7 +108,7 @@ function unsealWith({ key }: SealingKey, text: string): string {
     throw new CliError(
       'wrong_passphrase',
       'the passphrase is wrong',
-      'try again, or start over with: cloakroom logout',
+      'try again; cloakroom logout starts over, and removes the session, saved tokens and your own values from this machine',
     )
   }
 }

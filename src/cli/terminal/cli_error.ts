@@ -46,6 +46,7 @@ export const cliErrors = {
     EX_REFUSED,
     'the clocks of this machine and of the server differ by more than an hour',
   ],
+  account_exists: [EX_REFUSED, 'the address has an account on this server'],
   name_taken: [EX_REFUSED, 'another one that works has the name'],
   file_exists: [EX_REFUSED, 'a file with other content would be lost'],
   untrusted_address: [EX_REFUSED, 'a project file names an address that was not trusted'],

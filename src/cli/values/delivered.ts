@@ -52,7 +52,7 @@ export async function openSource(context: Context, options: Options): Promise<So
 
 async function ofToken(context: Context, token: string): Promise<Source> {
   const parsed = parseToken(token)
-  if (!parsed) throw new InvalidToken()
+  if (!parsed) throw new InvalidToken(token)
   const server = await context.server()
   const named = { ...namedEnvironment(context), ...namedProject(context) }
   const { id, secret } = parsed

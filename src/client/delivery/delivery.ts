@@ -31,8 +31,13 @@ export type SealedEnvironment = {
 
 /** Text that is no token, or one of a session. */
 export class InvalidToken extends Error {
-  constructor() {
-    super('this is not the token of an agent or workload')
+  /** The text begins a token, so it was cut or altered, or it is something else. The message does not repeat it. */
+  constructor(text: string) {
+    super(
+      /^svc_(agt|wkl)_/.test(text)
+        ? 'this token is not whole, or was altered'
+        : 'this is not the token of an agent or workload',
+    )
     this.name = 'InvalidToken'
   }
 }
@@ -58,7 +63,7 @@ export async function fetchEnvironment(
   memory?: DeliveryMemory,
 ): Promise<SealedEnvironment> {
   const parsed = parseToken(token)
-  if (!parsed || !['agt', 'wkl'].includes(parsed.kind)) throw new InvalidToken()
+  if (!parsed || !['agt', 'wkl'].includes(parsed.kind)) throw new InvalidToken(token)
   const { id, secret } = parsed
   const sent = sealedToken(id, secret)
   const api = openApi(origin, () => sent)

@@ -72,8 +72,14 @@ function scanStatement(text: string, at: number): Scan & { name: string } {
   const [whole = '', name = ''] = head ?? []
   if (!head) return { name, end: nextLine(text, at), reason: 'this is not NAME=value' }
   const scan = scanValue(text, at + whole.length)
-  if (secretKey.safeParse(name).success) return { ...scan, name }
-  return { name, end: scan.end, reason: `${name} cannot be the name of a secret` }
+  const reason = faultOfSecretName(name)
+  return reason === null ? { ...scan, name } : { name, end: scan.end, reason }
+}
+
+/** Why a secret cannot have this name, or null. */
+export function faultOfSecretName(name: string): string | null {
+  const { error } = secretKey.safeParse(name)
+  return error ? `${name} cannot be the name of a secret: it ${error.issues[0]?.message}` : null
 }
 
 function scanValue(text: string, at: number): Scan {

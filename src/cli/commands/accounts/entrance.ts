@@ -1,4 +1,5 @@
 import { RecoveryInDoubt, recoverAccount } from '../../../client/account/recovery.ts'
+import { ApiError } from '../../../client/http/api.ts'
 import { logIn, signUp } from '../../../client/vault.ts'
 import { toBase64 } from '../../../platform/crypto/encoding.ts'
 import { nameFor } from '../../accounts/choice.ts'
@@ -18,6 +19,7 @@ import { takeNewKeys } from '../../session/next_keys.ts'
 import { forgetOwnValues, type Holder, openOwnValues } from '../../session/own_values.ts'
 import type { SessionStore } from '../../session/session_store.ts'
 import { configDirectory, globalFile, updateFile } from '../../settings.ts'
+import { CliError } from '../../terminal/cli_error.ts'
 import { askSecret } from '../../terminal/prompts.ts'
 import { openKnownChains } from '../../trust/known_chains.ts'
 import { learnKeys, openKnownNames } from '../../trust/known_names.ts'
@@ -47,7 +49,9 @@ export const register: Action<typeof entranceOptions> = async (context, [email =
     true,
     code,
     argon2id,
-  )
+  ).catch((error: unknown) => {
+    throw error instanceof ApiError && error.code === 'already_exists' ? knownAddress(email) : error
+  })
   const entered = await orShowRecoveryKey(context, recoveryKey, async () => {
     if (known) openKnownChains(context.env, server).remember(workspaceId, known)
     openKnownNames(context.env, server).accept(usualList({ email }), '', [workspaceId])
@@ -57,6 +61,14 @@ export const register: Action<typeof entranceOptions> = async (context, [email =
   context.output.say('Welcome. Your keys were made here; the server cannot read them.')
   showRecoveryKey(context, recoveryKey)
   return undefined
+}
+
+function knownAddress(email: string): CliError {
+  return new CliError(
+    'account_exists',
+    `${email} has an account on this server`,
+    `log in with: cloakroom login ${email}; without the password: cloakroom recover ${email}`,
+  )
 }
 
 export const login: Action<typeof entranceOptions> = async (context, [email = ''], options) => {

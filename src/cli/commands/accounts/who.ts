@@ -18,9 +18,10 @@ export const whoAmI: Action<typeof tokenOption> = async (context, _, options) =>
   const session = await context.session()
   const me = await session.api.call(getMe, {})
   const { account, why } = session.choice
+  const name = [me.first_name, me.last_name].filter(Boolean).join(' ')
   context.output.record({
     email: me.email,
-    name: [me.first_name, me.last_name].filter(Boolean).join(' '),
+    ...(name !== '' || context.output.isJson ? { name } : {}),
     id: me.id,
     account: account.name,
     because: why,

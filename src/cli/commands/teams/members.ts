@@ -11,11 +11,13 @@ import {
 import { signOwnRemoval } from '../../../client/signed/own_removal.ts'
 import { removeMember } from '../../../features/workspaces/contract.ts'
 import { type Role, roles } from '../../../platform/grant.ts'
+import { isUuid } from '../../../platform/http/validate.ts'
 import { isSignedId } from '../../../sigchain/index.ts'
 import type { inviteOptions, removeMemberOptions, roleOptions } from '../../catalogue/options.ts'
 import type { Action, OptionValues } from '../../command.ts'
 import type { Context } from '../../context.ts'
 import { keepTokensOf } from '../../ending_tokens.ts'
+import { continued, nearNames } from '../../named.ts'
 import { demandProjectFile } from '../../project_file.ts'
 import { type WorkspaceScope, workspaceScope } from '../../scope.ts'
 import type { Session } from '../../session/session.ts'
@@ -104,6 +106,7 @@ export const remove: Action<typeof removeMemberOptions> = async (
 ) => {
   if (await left(context, email, options)) return undefined
   const scope = await workspaceScope(context)
+  await demandMember(scope, email)
   await confirmed(context.host, options, `Remove ${email} from ${scope.workspace.name}?`)
   const kept = await keepTokensOf(context, scope, email, options)
   await removeFrom(placeOf(scope), email, kept)
@@ -112,6 +115,20 @@ export const remove: Action<typeof removeMemberOptions> = async (
     { removed: email, rekey_required: true },
   )
   return undefined
+}
+
+/** Before anything is asked. An ID is left to the server. @throws CliError for an address that no member has */
+async function demandMember(scope: WorkspaceScope, typed: string): Promise<void> {
+  if (isUuid(typed)) return
+  const known = (await readMembers(placeOf(scope))).map(({ email }) => email)
+  if (known.includes(typed.toLowerCase())) return
+  const hint = 'list the members with: cloakroom workspace members'
+  const near = nearNames(typed, known)
+  throw new CliError(
+    'not_found',
+    `${typed} is not a member of ${scope.workspace.name}`,
+    near.length > 0 ? continued(`is it ${near.join(', ')}?`, hint) : hint,
+  )
 }
 
 /** Leaving takes no key, so that one which does not open keeps nobody in. False for who removes somebody else. */
@@ -139,6 +156,7 @@ async function left(
 export const role: Action<typeof roleOptions> = async (context, [email = '', given], options) => {
   const scope = await workspaceScope(context)
   const next = roleOf(given)
+  await demandMember(scope, email)
   const kept = isAdmin(next) ? [] : await keepTokensOf(context, scope, email, options)
   const changed = await changeRole(placeOf(scope), email, next, kept)
   context.output.done(`${changed.email} is now ${changed.role}.`, {

@@ -1,0 +1,130 @@
+// tier: quick
+/** What a new user mistypes: each refusal names what is wrong and the next command, and nothing is made. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { freshEmail, sharedApp, type TestApp } from '../support/app.ts'
+
+import { openAccount, type Terminal } from './person.ts'
+
+const email = freshEmail('ada')
+let app: TestApp
+let ada: Terminal
+
+beforeAll(async () => {
+  app = await sharedApp()
+  ada = await openAccount(app, email)
+  await ada.must('workspace', 'create', 'acme')
+  await ada.must('workspace', 'use', 'acme')
+  await ada.must('init', 'payments')
+  await ada.must('secrets', 'set', 'STRIPE_KEY=a-secret-value')
+  await ada.must('allowlist', 'add', 'echo.internal', '*.wild.example')
+  await ada.must('agent', 'create', 'bot')
+})
+afterAll(() => {
+  ada.remove()
+})
+
+const refusal = (code: number, message: string, hint: string) => ({
+  code,
+  out: '',
+  err: `cloakroom: ${message}\n→ ${hint}\n`,
+})
+type Listed = { hosts: string[] | null; secrets: string[] | null }[]
+
+test('a token is narrowed only to hosts and secrets that exist, unless --allow-unknown is given', async () => {
+  const issue = ['token', 'issue', 'bot']
+  const otherwise = 'add --allow-unknown to accept it'
+  expect(await ada.run([...issue, '--secret', 'STRIPE_KY', '--host', 'echo.internal'])).toEqual(
+    refusal(
+      4,
+      'there is no secret STRIPE_KY in payments/development',
+      `is it STRIPE_KEY? ${otherwise}`,
+    ),
+  )
+  expect(await ada.run([...issue, '--secret', 'STRIPE_KEY', '--host', 'echo.internl'])).toEqual(
+    refusal(
+      4,
+      'there is no allowed host echo.internl in acme',
+      `is it echo.internal? ${otherwise}`,
+    ),
+  )
+  expect(await ada.json('token', 'list', 'bot')).toHaveLength(1)
+  expect(await ada.must('token', 'list', 'bot')).not.toMatch(/HOSTS|SECRETS/)
+  await ada.must(...issue, '--label', 'whole', '--secret', 'STRIPE_KEY', '--host', 'a.wild.example')
+  await ada.must(
+    ...issue,
+    '--label',
+    'new',
+    '--secret',
+    'NEW',
+    '--host',
+    'new.example',
+    '--allow-unknown',
+  )
+  const listed = (await ada.json('token', 'list', 'bot')) as Listed
+  expect(listed.map(({ hosts, secrets }) => [hosts, secrets])).toContainEqual([
+    ['new.example'],
+    ['NEW'],
+  ])
+  expect(await ada.must('token', 'list', 'bot')).toMatch(
+    /HOSTS +SECRETS[\s\S]*a\.wild\.example +STRIPE_KEY/,
+  )
+})
+
+test('a person who is not a member cannot be removed or given a role', async () => {
+  for (const args of [['remove'], ['role']]) {
+    const line = [
+      'workspace',
+      ...args,
+      'nobody@x.example',
+      ...(args[0] === 'role' ? ['admin'] : []),
+    ]
+    expect(await ada.run(line)).toEqual(
+      refusal(
+        4,
+        'nobody@x.example is not a member of acme',
+        'list the members with: cloakroom workspace members',
+      ),
+    )
+  }
+})
+
+test('a wrong value is refused with the rule and the near word', async () => {
+  const days = await ada.run(['token', 'issue', 'bot', '--expires-in-days', '0'])
+  expect([days.code, days.err]).toEqual([
+    2,
+    expect.stringContaining('is 1 to 3650, or never; 0 is neither'),
+  ])
+  const place = await ada.run(['policy', 'set', 'STRIPE_KEY', '--locations', 'headr'])
+  expect([place.code, place.err]).toEqual([
+    2,
+    expect.stringContaining(
+      '--locations is not acceptable: headr is unknown\n→ did you mean header? use one of header, basic,',
+    ),
+  ])
+  const cut = await ada.run(['whoami', '--token', 'svc_agt_cut'])
+  expect(cut.err).toContain('this token is not whole, or was altered')
+  ada.write('bad.env', '1BAD=x\n')
+  const { err } = await ada.run(['secrets', 'push', 'bad.env'])
+  expect(err).toContain('1BAD cannot be the name of a secret: it must be at most 128 letters')
+})
+
+test('registering a known address names the commands that open the account', async () => {
+  const password = 'a long passphrase that stays here'
+  const again = await ada.run(['register', email, '--password-stdin'], { stdin: password })
+  expect(again).toEqual(
+    refusal(
+      5,
+      `${email} has an account on this server`,
+      `log in with: cloakroom login ${email}; without the password: cloakroom recover ${email}`,
+    ),
+  )
+})
+
+test('whoami leaves out the name of a person who gave none', async () => {
+  expect(await ada.must('whoami')).not.toMatch(/^name/m)
+})
+
+test('workspace join suggests accept', async () => {
+  const { err } = await ada.run(['workspace', 'join', 'acme'])
+  expect(err).toContain('Did you mean accept')
+})
