@@ -10,6 +10,7 @@ import { demandProjectFile } from './project_file.ts'
 import { openLocalWrites } from './session/local_writes.ts'
 import { settleNext } from './session/next_keys.ts'
 import { resumeSession, type Session } from './session/session.ts'
+import type { AskPassphrase } from './session/session_seal.ts'
 import { type AddressName, readSettings, type SettingName, type Settings } from './settings.ts'
 import { CliError } from './terminal/cli_error.ts'
 import { type Output, openOutput } from './terminal/output.ts'
@@ -161,17 +162,23 @@ function flagsOf({ server, resolver, workspace, project, env }: GlobalOptions) {
 }
 
 /** Who chooses one is told how not to be asked at every command. */
-function askPassphrase(host: Host, output: Output) {
-  return async (isNew: boolean): Promise<string> => {
+function askPassphrase(host: Host, output: Output): AskPassphrase {
+  return async (opens) => {
     const { askSecret } = await import('./terminal/prompts.ts')
-    const label = isNew ? 'Choose a passphrase for this machine' : 'Passphrase of this machine'
-    const hint = isNew
-      ? 'there is no keyring here: set SERVICE_PASSPHRASE, or add --insecure-storage'
-      : 'unlock the session of this machine first: cloakroom unlock (or set SERVICE_PASSPHRASE)'
+    if (opens !== null) {
+      const hint =
+        'unlock the session of this machine first: cloakroom unlock (or set SERVICE_PASSPHRASE)'
+      const faultOf = async (answer: string) =>
+        (await opens(answer)) ? null : 'The passphrase is wrong. Try again, or press Ctrl-C.'
+      return askSecret(host, 'Passphrase of this machine', { hint, faultOf })
+    }
     const { weaknessIn } = await import('./terminal/strong.ts')
-    const faultOf = (answer: string) => (isNew ? weaknessIn(answer, 'passphrase') : null)
-    const passphrase = await askSecret(host, label, { isNew, hint, faultOf })
-    if (isNew) output.note('Each command asks for it; cloakroom unlock asks once for 8 hours.')
+    const passphrase = await askSecret(host, 'Choose a passphrase for this machine', {
+      isNew: true,
+      hint: 'there is no keyring here: set SERVICE_PASSPHRASE, or add --insecure-storage',
+      faultOf: (answer) => weaknessIn(answer, 'passphrase'),
+    })
+    output.note('Each command asks for it; cloakroom unlock asks once for 8 hours.')
     return passphrase
   }
 }

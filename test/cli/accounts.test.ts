@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startTestApp, type TestApp } from '../support/app.ts'
+import { answering } from './answering.ts'
 import { openAccount, openTerminal, PASSWORD, type RunOptions, type Terminal } from './person.ts'
 
 let app: TestApp
@@ -303,6 +304,15 @@ describe('the session of a version that knew one account', () => {
       email: 'ada@five.example',
     })
     expect(await whoIs(ada, [], { env })).toMatchObject({ email: 'bob@five.example' })
+    const asked = await answering(['whoami'], {
+      cwd: ada.cwd,
+      env: { HOME: ada.home, SERVICE_SERVER_URL: app.controlPlane },
+      typed: [
+        { when: 'Passphrase of this machine', type: 'a mistyped one\r' },
+        { when: /is wrong[\s\S]*Passphrase of/, type: 'of this machine\r' },
+      ],
+    })
+    expect([asked.code, asked.screen]).toEqual([0, expect.stringContaining('bob@five.example')])
     const second = await ada.run(['register', 'eve@five.example', '--password-stdin'], {
       stdin: PASSWORD,
       env: { SERVICE_PASSPHRASE: 'another' },

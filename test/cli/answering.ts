@@ -20,7 +20,11 @@ export async function answering(
   const keyboard = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => keyboard })
   const answerNext = () => {
     const [next] = waiting
-    if (!next || !shown.includes(next.when)) return
+    if (
+      !next ||
+      !(typeof next.when === 'string' ? shown.includes(next.when) : next.when.test(shown))
+    )
+      return
     waiting.shift()
     keyboard.write(next.type)
   }

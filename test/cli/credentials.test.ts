@@ -72,9 +72,10 @@ test('password change asks on a terminal, for the new one twice, and nowhere els
     cwd: dora.cwd,
     env: { HOME: dora.home, SERVICE_SERVER_URL: app.controlPlane },
     typed: [
-      { when: 'Present password', type: `${PASSWORD}\r` },
+      { when: 'Present password', type: 'a mistyped one\r' },
       { when: 'New password', type: `${NEXT}\r` },
       { when: 'The same again', type: `${NEXT}\r` },
+      { when: /is wrong[\s\S]*Present password/, type: `${PASSWORD}\r` },
     ],
   })
   expect([code, screen.includes('is changed')]).toEqual([0, true])

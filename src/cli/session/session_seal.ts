@@ -24,11 +24,19 @@ export type Seal = {
 
 export type SealingKey = { salt: Uint8Array; key: Uint8Array }
 
+/**
+ * @param opens whether an answer opens what is sealed; a person is asked until one does. Null where the passphrase is to
+ * be chosen
+ */
+export type AskPassphrase = (
+  opens: ((passphrase: string) => Promise<boolean>) | null,
+) => Promise<string>
+
 export type SealOptions = {
   /** Where the sealed files are. */
   directory: string
-  /** Asked for when nothing else has the key; `isNew` when it is to be chosen. */
-  passphrase(isNew: boolean): Promise<string>
+  /** Asked for when nothing else has the key. */
+  passphrase: AskPassphrase
   argon2id: Argon2id | undefined
   /** The key that was unlocked for a time. */
   unlocked(): Promise<SealingKey | null>
@@ -47,25 +55,34 @@ export function isSealed(text: string): boolean {
 
 export function openSeal({ directory, passphrase, argon2id, unlocked }: SealOptions): Seal {
   let known: SealingKey | null = null
-  const keyOf = async (salt: Uint8Array, isNew: boolean): Promise<SealingKey> => {
+  /** The key for new files, or for the one that is there. */
+  const keyFor = async (present: string | null): Promise<SealingKey> => {
+    const salt = present === null ? randomBytes(16) : saltOf(present)
     known ??= await unlocked()
     if (known && Buffer.from(known.salt).equals(salt)) return known
-    const text = await passphrase(isNew)
-    known = { salt, key: await deriveMasterKey(text, salt, KDF_DEFAULT, argon2id) }
+    let tried = { text: '', key: new Uint8Array() }
+    const derive = async (text: string): Promise<Uint8Array> => {
+      if (tried.key.length > 0 && tried.text === text) return tried.key
+      tried = { text, key: await deriveMasterKey(text, salt, KDF_DEFAULT, argon2id) }
+      return tried.key
+    }
+    const opens = async (text: string) => opened(await derive(text), present ?? '') !== null
+    const text = await passphrase(present === null ? null : opens)
+    known = { salt, key: await derive(text) }
     return known
   }
   /** What opens the files that are there, or a new one. */
   const keyHere = async (): Promise<SealingKey> => {
     const present = sealedIn(directory)
-    if (present === null) return known ?? keyOf(randomBytes(16), true)
-    const key = await keyOf(saltOf(present), false)
+    if (present === null) return known ?? keyFor(null)
+    const key = await keyFor(present)
     unsealWith(key, present)
     return key
   }
   return {
     prepare: async () => void (await keyHere()),
     seal: async (text) => sealWith(await keyHere(), text),
-    unseal: async (text) => unsealWith(await keyOf(saltOf(text), false), text),
+    unseal: async (text) => unsealWith(await keyFor(text), text),
     key: async () => (sealedIn(directory) === null ? null : keyHere()),
   }
 }
@@ -98,6 +115,17 @@ function sealWith({ salt, key }: SealingKey, text: string): string {
 }
 
 function unsealWith({ key }: SealingKey, text: string): string {
+  const found = opened(key, text)
+  if (found !== null) return found
+  throw new CliError(
+    'wrong_passphrase',
+    'the passphrase is wrong',
+    'try again; cloakroom logout starts over, and removes the session, saved tokens and your own values from this machine',
+  )
+}
+
+/** Null where the key is another one. */
+function opened(key: Uint8Array, text: string): string | null {
   const { nonce, data } = sealed.parse(JSON.parse(text))
   const bytes = Buffer.from(data, 'base64')
   const decipher = createDecipheriv('aes-256-gcm', key, Buffer.from(nonce, 'base64'))
@@ -105,10 +133,6 @@ function unsealWith({ key }: SealingKey, text: string): string {
   try {
     return Buffer.concat([decipher.update(bytes.subarray(0, -16)), decipher.final()]).toString()
   } catch {
-    throw new CliError(
-      'wrong_passphrase',
-      'the passphrase is wrong',
-      'try again; cloakroom logout starts over, and removes the session, saved tokens and your own values from this machine',
-    )
+    return null
   }
 }

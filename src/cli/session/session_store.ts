@@ -13,7 +13,13 @@ import { configDirectory } from '../settings.ts'
 import { openKeyring } from '../terminal/keyring.ts'
 import { unlockedKey } from '../unlocked/index.ts'
 import { forgetOwnValues } from './own_values.ts'
-import { isSealed, openSeal, type Seal, type SealingKey } from './session_seal.ts'
+import {
+  type AskPassphrase,
+  isSealed,
+  openSeal,
+  type Seal,
+  type SealingKey,
+} from './session_seal.ts'
 
 const stored = z.object({
   server: z.string(),
@@ -54,8 +60,8 @@ export type StoreOptions = {
   argon2id?: Argon2id | undefined
   /** Keep the session unencrypted in the file. */
   insecure: boolean
-  /** Asked for when the file is encrypted or about to be; `isNew` when it is to be chosen. */
-  passphrase(isNew: boolean): Promise<string>
+  /** Asked for when the file is encrypted or about to be. */
+  passphrase: AskPassphrase
 }
 
 /** Milliseconds that another command is waited for. */
@@ -102,9 +108,9 @@ function sealOf({
   return openSeal({
     directory: configDirectory(env),
     argon2id,
-    passphrase: async (isNew) => {
-      const text = given ?? (await passphrase(isNew))
-      if (!isNew) return text
+    passphrase: async (opens) => {
+      const text = given ?? (await passphrase(opens))
+      if (opens !== null) return text
       const { strong } = await import('../terminal/strong.ts')
       return strong(text, 'passphrase')
     },

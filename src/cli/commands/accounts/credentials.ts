@@ -9,14 +9,23 @@ import { forgetNames } from '../../completion/names.ts'
 import type { Context } from '../../context.ts'
 import { CliError } from '../../terminal/cli_error.ts'
 import { confirmed } from '../../terminal/confirmed.ts'
-import { askSecret, readLinesFromStdin } from '../../terminal/prompts.ts'
-import { strong, weaknessIn } from '../../terminal/strong.ts'
-import { readPassword, showRecoveryKey } from './passwords.ts'
+import { readLinesFromStdin } from '../../terminal/prompts.ts'
+import { strong } from '../../terminal/strong.ts'
+import { provingPassword, readNewPassword, showRecoveryKey, withPassword } from './passwords.ts'
 
 export const changePassword: Action<typeof passwordOptions> = async (context, _, options) => {
   const session = await context.session()
-  const { current, replacement } = await readBoth(context, options, session.email)
-  await withPassword(replacePassword(session, current, replacement))
+  if (options.passwordStdin) {
+    const { current, replacement } = await readBoth(context, session.email)
+    await provingPassword(replacePassword(session, current, replacement))
+  } else {
+    let replacement: string | undefined
+    const replace = async (current: string) => {
+      replacement ??= await readNewPassword(context, options, session.email, 'New password')
+      return replacePassword(session, current, replacement)
+    }
+    await withPassword(context, options, replace, 'Present password')
+  }
   context.output.done(
     `The password of ${session.email} is changed; all other sessions have ended. The recovery key and passkeys stay as they are.`,
     { changed: 'password', email: session.email },
@@ -24,27 +33,17 @@ export const changePassword: Action<typeof passwordOptions> = async (context, _,
   return undefined
 }
 
-/** Of standard input the first line is the present password, and the second the new one. */
-async function readBoth(
-  { host }: Context,
-  { passwordStdin }: OptionValues<typeof passwordOptions>,
-  email: string,
-) {
-  if (passwordStdin) {
-    const [current = '', replacement = ''] = await readLinesFromStdin(host)
-    return { current, replacement: await strong(replacement, 'password', [email]) }
-  }
-  const hint = 'give both on standard input, a line each, with --password-stdin'
-  const current = await askSecret(host, 'Present password', { hint })
-  const faultOf = (answer: string) => weaknessIn(answer, 'password', [email])
-  const replacement = await askSecret(host, 'New password', { isNew: true, hint, faultOf })
-  return { current, replacement }
+/** The first line is the present password, and the second the new one. */
+async function readBoth({ host }: Context, email: string) {
+  const [current = '', replacement = ''] = await readLinesFromStdin(host)
+  return { current, replacement: await strong(replacement, 'password', [email]) }
 }
 
 export const newRecoveryKey: Action<typeof passwordOptions> = async (context, _, options) => {
   const session = await context.session()
-  const password = await readPassword(context, options)
-  const recoveryKey = await withPassword(replaceRecoveryKey(session, password))
+  const recoveryKey = await withPassword(context, options, (password) =>
+    replaceRecoveryKey(session, password),
+  )
   context.output.done('The earlier recovery key is worth nothing any more.', {
     recovery_key: recoveryKey,
   })
@@ -65,10 +64,11 @@ export const deleteOwnAccount: Action<typeof deleteAccountOptions> = async (
     options,
     `Delete the account ${email} at ${server}, with its personal workspace and all secrets in it? Nobody can bring them back.`,
   )
-  const password = await readPassword(context, options)
-  await withPassword(endAccount(session, password)).catch((error: unknown) => {
-    throw stillMember(error)
-  })
+  await withPassword(context, options, (password) => endAccount(session, password)).catch(
+    (error: unknown) => {
+      throw stillMember(error)
+    },
+  )
   await store.clear()
   forgetAccount(context.env, choice.account)
   forgetNames(context.env)
@@ -86,17 +86,4 @@ function stillMember(error: unknown): unknown {
     `you are a member of signed workspaces: ${names.join(', ')}`,
     'leave each with your own address: cloakroom workspace remove <email>, or decline or delete it',
   )
-}
-
-/** The server names the field that it refused; here that is the password, and nothing else was typed. */
-export async function withPassword<T>(work: Promise<T>): Promise<T> {
-  try {
-    return await work
-  } catch (error) {
-    const isWrong =
-      error instanceof ApiError && error.fields.some(({ path }) => path === 'current_password')
-    if (isWrong)
-      throw new CliError('wrong_password', 'the password is wrong', 'nothing was changed')
-    throw error
-  }
 }

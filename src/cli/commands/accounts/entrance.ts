@@ -23,7 +23,7 @@ import { CliError } from '../../terminal/cli_error.ts'
 import { askSecret } from '../../terminal/prompts.ts'
 import { openKnownChains } from '../../trust/known_chains.ts'
 import { learnKeys, openKnownNames } from '../../trust/known_names.ts'
-import { readNewPassword, readPassword, showRecoveryKey } from './passwords.ts'
+import { readNewPassword, showRecoveryKey, withPassword } from './passwords.ts'
 
 type EntranceOptions = OptionValues<typeof entranceOptions>
 
@@ -74,9 +74,12 @@ function knownAddress(email: string): CliError {
 export const login: Action<typeof entranceOptions> = async (context, [email = ''], options) => {
   // No password is asked for on behalf of a server that is not trusted.
   await context.server()
-  const password = await readPassword(context, options)
-  const place = await placeFor(context, email, options)
-  context.output.record(await enter(context, place, password))
+  let place: Place | undefined
+  const entered = await withPassword(context, options, async (password) => {
+    place ??= await placeFor(context, email, options)
+    return enter(context, place, password)
+  })
+  context.output.record(entered)
   return undefined
 }
 

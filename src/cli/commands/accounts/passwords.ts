@@ -1,7 +1,10 @@
 /** Passwords and recovery keys as commands ask for them and show them. */
+import { ApiError } from '../../../client/http/api.ts'
 import type { passwordOptions } from '../../catalogue/options.ts'
 import type { OptionValues } from '../../command.ts'
 import type { Context } from '../../context.ts'
+import { CliError } from '../../terminal/cli_error.ts'
+import { explain } from '../../terminal/explain.ts'
 import { askSecret, readPasswordFromStdin } from '../../terminal/prompts.ts'
 import { strong, weaknessIn } from '../../terminal/strong.ts'
 
@@ -9,11 +12,52 @@ const HINT = 'give the password on standard input with --password-stdin'
 
 type PasswordOptions = Pick<OptionValues<typeof passwordOptions>, 'passwordStdin'>
 
-export async function readPassword(
+async function readPassword(
   { host }: Context,
   { passwordStdin }: PasswordOptions,
+  label: string,
 ): Promise<string> {
-  return passwordStdin ? readPasswordFromStdin(host) : askSecret(host, 'Password', { hint: HINT })
+  return passwordStdin ? readPasswordFromStdin(host) : askSecret(host, label, { hint: HINT })
+}
+
+/** Times that a person may type the present password: the server limits log-ins too. */
+const ATTEMPTS = 3
+
+/**
+ * Reads the present password and does the work with it. A person who mistypes it is asked again.
+ *
+ * @throws CliError `wrong_password`
+ */
+export async function withPassword<T>(
+  context: Context,
+  options: PasswordOptions,
+  work: (password: string) => Promise<T>,
+  label = 'Password',
+): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    const password = await readPassword(context, options, label)
+    try {
+      return await provingPassword(work(password))
+    } catch (error) {
+      const { code, message } = explain(error)
+      const isWrong = code === 'wrong_password' || code === 'invalid_credentials'
+      if (!isWrong || options.passwordStdin || attempt === ATTEMPTS) throw error
+      context.output.warn(`${message.replace(/^t/, 'T').replace(/\.?$/, '.')} Try again.`)
+    }
+  }
+}
+
+/** The server names the field that it refused; here that is the password, and nothing else was typed. */
+export async function provingPassword<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    const isWrong =
+      error instanceof ApiError && error.fields.some(({ path }) => path === 'current_password')
+    if (isWrong)
+      throw new CliError('wrong_password', 'the password is wrong', 'nothing was changed')
+    throw error
+  }
 }
 
 /** @throws CliError for one that is easily guessed */
@@ -21,10 +65,11 @@ export async function readNewPassword(
   { host }: Context,
   { passwordStdin }: PasswordOptions,
   email: string,
+  label = 'Choose a password',
 ): Promise<string> {
   if (passwordStdin) return strong(await readPasswordFromStdin(host), 'password', [email])
   const faultOf = (answer: string) => weaknessIn(answer, 'password', [email])
-  return askSecret(host, 'Choose a password', { isNew: true, hint: HINT, faultOf })
+  return askSecret(host, label, { isNew: true, hint: HINT, faultOf })
 }
 
 /** Also with --quiet: it is shown this once. */

@@ -23,8 +23,7 @@ import type { Session } from '../../session/session.ts'
 import { configDirectory } from '../../settings.ts'
 import { CliError } from '../../terminal/cli_error.ts'
 import { confirmed } from '../../terminal/confirmed.ts'
-import { withPassword } from './credentials.ts'
-import { readPassword, showRecoveryKey } from './passwords.ts'
+import { showRecoveryKey, withPassword } from './passwords.ts'
 
 type Tokens = Awaited<ReturnType<typeof ownTokens>>
 
@@ -42,18 +41,19 @@ export const rotate: Action<typeof rotateKeysOptions> = async (context, _, optio
   const invitations = (await session.workspaces()).filter((one) => !isActive(one))
   const tokens = await tokensOf(session)
   const kept = await keptAmong(context, email, tokens.held, options)
-  const password = await readPassword(context, options)
   const waiting = await nextOf(session.stored)
   const next = waiting ?? (await newKeys())
-  await keepNext(session, next)
-  const work = withPassword(rotateKeys(session, password, next, () => openAll(session), kept))
-  const rotated = await context.output
-    .during('sealing everything to the new keys', work)
-    .catch(async (error: unknown) => {
-      if (error instanceof UnknownOutcome) return outcomeOf(context, session, next, error)
-      await keepNext(session, waiting)
-      throw error
-    })
+  const rotated = await withPassword(context, options, async (password) => {
+    await keepNext(session, next)
+    const work = rotateKeys(session, password, next, () => openAll(session), kept)
+    return context.output
+      .during('sealing everything to the new keys', work)
+      .catch(async (error: unknown) => {
+        if (error instanceof UnknownOutcome) return outcomeOf(context, session, next, error)
+        await keepNext(session, waiting)
+        throw error
+      })
+  })
   await takeNext(session, next, context.output.warn).catch((error: unknown) => {
     if (!(error instanceof CliError)) throw error
     // They are kept with the session since before the call.
