@@ -1,12 +1,8 @@
 /** The command line as commander knows it. Actions are loaded when they run, so that none slows another. */
 import { type Argument, Command, CommanderError, Option } from 'commander'
 import { version } from '../../package.json'
-import {
-  CLOCK_HINT,
-  clockSentence,
-  ServerClocks,
-  watchingClocks,
-} from '../client/http/server_clock.ts'
+import { CLOCK_HINT, clockSentence, ServerClocks } from '../client/http/clock_difference.ts'
+import { watchingClocks } from '../client/http/server_clock.ts'
 import { printable } from '../platform/printable.ts'
 import { checkArguments } from './arguments.ts'
 import { globalOptions } from './catalogue/options.ts'

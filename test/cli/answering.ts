@@ -8,7 +8,8 @@ import { search } from '../support/canary.ts'
 import { cheapArgon2id } from '../support/cheap_argon2id.ts'
 import { COLUMNS, type Typed } from './pseudo_terminal.ts'
 
-type Options = { cwd: string; env: Record<string, string>; typed?: readonly Typed[] }
+type Answer = Omit<Typed, 'when'> & { when: string | RegExp }
+type Options = { cwd: string; env: Record<string, string>; typed?: readonly Answer[] }
 
 /** Types each text once the screen shows what it waits for. */
 export async function answering(
@@ -20,10 +21,7 @@ export async function answering(
   const keyboard = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => keyboard })
   const answerNext = () => {
     const [next] = waiting
-    if (
-      !next ||
-      !(typeof next.when === 'string' ? shown.includes(next.when) : next.when.test(shown))
-    )
+    if (!next || !(next.when instanceof RegExp ? next.when.test(shown) : shown.includes(next.when)))
       return
     waiting.shift()
     keyboard.write(next.type)

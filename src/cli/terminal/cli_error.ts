@@ -1,7 +1,6 @@
 /** What a person can act on: what went wrong, and the next thing to try. */
 import {
   EX_AUTH,
-  EX_CONFIG,
   EX_FAILED,
   EX_NETWORK,
   EX_NO_PROGRAM,
@@ -22,6 +21,7 @@ export const cliErrors = {
   disk_full: [EX_FAILED, 'there is no room for a file'],
   unreadable_value: [EX_FAILED, 'a value does not open, or cannot be written in this format'],
   unresolved_reference: [EX_FAILED, 'a value refers to what is not there, or to itself'],
+  port_taken: [EX_FAILED, 'another program listens on the port'],
   usage: [EX_USAGE, 'an argument, an option or a variable is missing or not acceptable'],
   empty_value: [EX_USAGE, 'a value is empty, and nobody confirmed that'],
   value_too_large: [EX_USAGE, 'a value is longer than can be stored'],
@@ -81,7 +81,6 @@ export const cliErrors = {
     'the answer is not that of a Cloakroom server, too large or too late',
   ],
   untrusted_certificate: [EX_NETWORK, "the server's certificate is not trusted"],
-  port_taken: [EX_CONFIG, 'another program listens on the port'],
   program_not_executable: [
     EX_NOT_EXECUTABLE,
     'the program of run, proxy or echo cannot be executed',

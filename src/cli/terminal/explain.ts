@@ -9,7 +9,7 @@ import {
   type ClockDifference,
   ClocksDiffer,
   clockSentence,
-} from '../../client/http/server_clock.ts'
+} from '../../client/http/clock_difference.ts'
 import { UntrustedChain } from '../../client/signed/chain.ts'
 import { RoleDenied } from '../../client/signed/rights.ts'
 import { FormerMember } from '../../client/signed/sign_change.ts'

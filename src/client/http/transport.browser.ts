@@ -1,4 +1,5 @@
 /** `transport.ts` of a page: the session is a cookie that no script reads, and goes to the page's own origin only. */
+import { type ClockDifference, demandSameTime, ServerClocks } from './clock_difference.ts'
 
 /** No form and no image of another page can send it along: what comes with the cookie alone is refused. */
 const CONSOLE_HEADER = { 'x-cloakroom-console': '1' }
@@ -18,15 +19,30 @@ export function connectionFault(_url: string, error: unknown): unknown {
   return error
 }
 
-/** A page has the time of its browser, and compares nothing. */
+/** Calls the listeners once, for the first difference of more than 5 minutes. */
+const clocks = new ServerClocks(Date.now, () => {
+  for (const listener of listeners) listener()
+})
+const listeners = new Set<() => void>()
+
+export function onClockDifference(listener: () => void): () => void {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}
+
+export function clockDifference(): ClockDifference | null {
+  return clocks.difference
+}
+
 export function localNow(): number {
   return Date.now()
 }
 
-export function noteServerDate(_url: string, _headers: Headers, _sentAt: number): void {
-  // The command line does this.
+export function noteServerDate(url: string, headers: Headers, sentAt: number): void {
+  clocks.note(url, headers.get('date'), sentAt)
 }
 
+/** @throws ClocksDiffer for clocks that differ by more than an hour */
 export function requireSameTime(): void {
-  // The command line does this.
+  demandSameTime(clocks.difference)
 }

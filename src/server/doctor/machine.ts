@@ -4,7 +4,7 @@ import { version } from '../../../package.json'
 import type { Config } from '../../platform/config/config.ts'
 import { checkFiles } from '../self_check/files.ts'
 import { checkLimits, freeBytesOf, limitsOfSystem } from '../self_check/limits.ts'
-import { type Check, DAY_MS, type Found, numbers, type Patient, size, well } from './finding.ts'
+import { type Check, count, DAY_MS, type Found, numbers, type Patient, size, well } from './finding.ts'
 
 /** A backup by the clock that is older is one that was missed. */
 const BACKUP_DAYS = 8
@@ -57,13 +57,13 @@ async function checkBackups(patient: Patient): Promise<Found> {
     }
   const days = made ? Math.floor((patient.now() - made) / DAY_MS) : null
   if (days !== null && days < BACKUP_DAYS)
-    return well(`the last backup by the clock is ${days} days old`)
+    return well(`the last backup by the clock is ${count(days, 'day')} old`)
   return {
     level: 'warn',
     said:
       days === null
         ? 'there is no backup by the clock yet'
-        : `the last backup by the clock is ${days} days old`,
+        : `the last backup by the clock is ${count(days, 'day')} old`,
     todo: 'see BACKUP_SCHEDULE and the log of the server, or make one with cloakroom backup',
   }
 }

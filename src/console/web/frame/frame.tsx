@@ -6,6 +6,7 @@ import { useLandmark } from 'react-aria/useLandmark'
 import { getMe } from '../../../features/accounts/contract.ts'
 import { api } from '../api.ts'
 import { useAway } from '../away.ts'
+import { useClockSentence } from '../clocks.ts'
 import type { Output } from '../keys/messages.ts'
 import { CommandPalette, usePaletteCommands } from '../parts/overlays/command_palette.tsx'
 import { Menu } from '../parts/overlays/menu.tsx'
@@ -56,11 +57,17 @@ function Content({ children }: { children: ReactNode }) {
   const ref = useRef<HTMLElement>(null)
   const { landmarkProps } = useLandmark({ role: 'main' }, ref)
   const isAway = useAway()
+  const clocks = useClockSentence()
   const workspaceId = useWorkspaceId()
   return (
     <main {...landmarkProps} ref={ref} id="content" className="frame-content" tabIndex={-1}>
       <div role="status">
         {isAway ? <Banner kind="warning">{texts.errors.away}</Banner> : null}
+        {clocks ? (
+          <Banner kind="warning">
+            {clocks} {texts.errors.clocks}
+          </Banner>
+        ) : null}
         <Ending />
       </div>
       <Suspense>

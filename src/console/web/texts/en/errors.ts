@@ -34,6 +34,9 @@ const byCode: Record<string, Words> = {
     said: 'This account has no signing key, and can sign nothing.',
     help: 'Give it one with: cloakroom account rotate-keys',
   },
+  clocks_differ: {
+    help: 'Correct the wrong clock, load this page again, and repeat what you did.',
+  },
   unreadable_workspace: {
     said: 'The key of this workspace does not open with yours.',
     help: 'Ask an administrator to invite you anew.',
@@ -148,6 +151,7 @@ export const errors = {
   byCode,
   internal: { said: 'Something went wrong in this page.' },
   away: 'The server does not answer. What stands here was read before; it is asked again by itself.',
+  clocks: 'Correct the wrong one: what expires may end at another time than is shown.',
   screenFailed: 'This screen failed',
   tryAgain: 'Try again',
 }

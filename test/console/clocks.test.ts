@@ -1,0 +1,32 @@
+// tier: all
+/** A clock that is wrong by more than five minutes is said in the console, in both directions. */
+import { expect } from 'bun:test'
+import { requires } from '../support/requires.ts'
+import { openStage, type Stage } from './browser.ts'
+
+const { test, beforeAll, afterAll } = requires('chromium')
+
+const DAY_MS = 86_400_000
+let stage: Stage
+
+beforeAll(async () => {
+  stage = await openStage()
+})
+afterAll(() => stage.close())
+
+test('the console says which clock is ahead, and nothing while they agree', async () => {
+  const ada = await stage.person('ada')
+  const said = ada.page.getByText('Correct the wrong one:')
+  await ada.sees('Workspaces')
+  expect(await said.count()).toBe(0)
+  for (const [days, words] of [
+    [400, '400 days behind'],
+    [-400, '400 days ahead of'],
+  ] as const) {
+    await ada.page.clock.setSystemTime(Date.now() + days * DAY_MS)
+    await ada.page.reload()
+    await said.waitFor()
+    expect(await said.textContent()).toContain(words)
+  }
+  await ada.close()
+})
