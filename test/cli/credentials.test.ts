@@ -83,6 +83,17 @@ test('password change asks on a terminal, for the new one twice, and nowhere els
   dora.remove()
 })
 
+test.each(['register', 'login', 'recover'])(
+  '%s asks for nothing where no server answers',
+  async (command) => {
+    const { code, screen } = await answering([command, 'nobody@example.com'], {
+      cwd: ada.cwd,
+      env: { HOME: other.home, SERVICE_SERVER_URL: 'http://127.0.0.1:1' },
+    })
+    expect([code, screen]).toEqual([6, expect.not.stringMatching(/password:|recovery key/i)])
+  },
+)
+
 test('recovery new makes a key that recovers, once the password was given', async () => {
   const make = (stdin: string) =>
     ada.run(['recovery', 'new', '--password-stdin', '--json'], { stdin })

@@ -1,6 +1,7 @@
 import { RecoveryInDoubt, recoverAccount } from '../../../client/account/recovery.ts'
-import { ApiError } from '../../../client/http/api.ts'
+import { ApiError, openApi } from '../../../client/http/api.ts'
 import { logIn, signUp } from '../../../client/vault.ts'
+import { getStatus } from '../../../features/health/contract.ts'
 import { toBase64 } from '../../../platform/crypto/encoding.ts'
 import { nameFor } from '../../accounts/choice.ts'
 import {
@@ -37,7 +38,7 @@ type Entered = {
 }
 
 export const register: Action<typeof entranceOptions> = async (context, [email = ''], options) => {
-  const server = await context.server()
+  const server = await reachServer(context)
   const password = await readNewPassword(context, options, email)
   const place = await placeFor(context, email, options)
   const code = context.env.SERVICE_OWNER_CODE
@@ -63,6 +64,13 @@ export const register: Action<typeof entranceOptions> = async (context, [email =
   return undefined
 }
 
+/** Before a password is asked for: the server is trusted, and answers. @throws CliError, ApiError */
+async function reachServer(context: Context): Promise<string> {
+  const server = await context.server()
+  await openApi(server).call(getStatus, {})
+  return server
+}
+
 function knownAddress(email: string): CliError {
   return new CliError(
     'account_exists',
@@ -72,8 +80,7 @@ function knownAddress(email: string): CliError {
 }
 
 export const login: Action<typeof entranceOptions> = async (context, [email = ''], options) => {
-  // No password is asked for on behalf of a server that is not trusted.
-  await context.server()
+  await reachServer(context)
   let place: Place | undefined
   const entered = await withPassword(context, options, async (password) => {
     place ??= await placeFor(context, email, options)
@@ -85,7 +92,7 @@ export const login: Action<typeof entranceOptions> = async (context, [email = ''
 
 /** Sets a new password with the recovery key; the key is used up and replaced. */
 export const recover: Action<typeof entranceOptions> = async (context, [email = ''], options) => {
-  const server = await context.server()
+  const server = await reachServer(context)
   const hint = 'set SERVICE_RECOVERY_KEY'
   const given =
     context.env.SERVICE_RECOVERY_KEY ?? (await askSecret(context.host, 'Recovery key', { hint }))
