@@ -20,6 +20,18 @@ export async function weaknessOf(
       why: `it must have at least ${LEAST_CHARACTERS} characters`,
       advice: 'four or more words that have nothing to do with each other do',
     }
+  strength ??= openStrength()
+  const zxcvbn = await strength
+  const { score, feedback } = zxcvbn.check(password, [...known])
+  if (score >= LEAST_SCORE) return null
+  const why = feedback.warning ?? 'it is too easy to guess.'
+  return { why, advice: feedback.suggestions.join(' ') }
+}
+
+/** Ranks its dictionaries, which takes longer than to judge a password: once for a process. */
+let strength: ReturnType<typeof openStrength> | undefined
+
+async function openStrength() {
   const [{ ZxcvbnFactory }, common, english] = await Promise.all([
     import('@zxcvbn-ts/core'),
     import('@zxcvbn-ts/language-common'),
@@ -27,15 +39,11 @@ export async function weaknessOf(
   ])
   const { warnings: usual } = english.translations
   const warnings = { ...usual, userInputs: 'It is made of your address.' }
-  const zxcvbn = new ZxcvbnFactory({
+  return new ZxcvbnFactory({
     dictionary: { ...common.dictionary, ...english.dictionary },
     graphs: common.adjacencyGraphs,
     translations: { ...english.translations, warnings },
   })
-  const { score, feedback } = zxcvbn.check(password, [...known])
-  if (score >= LEAST_SCORE) return null
-  const why = feedback.warning ?? 'it is too easy to guess.'
-  return { why, advice: feedback.suggestions.join(' ') }
 }
 
 /** For a page; a command has its advice on a line of its own. */
