@@ -22,7 +22,7 @@ import {
 } from './histories/world.ts'
 
 const HISTORIES = 50
-const STEPS = effort(5, 8)
+const STEPS = effort(5, 6)
 
 let app: TestApp
 
