@@ -101,9 +101,6 @@ function longestArray(value: unknown): number {
 
 /** Endpoints whose cost may follow the store, each with the reason. */
 const FOLLOWS_THE_STORE: Record<string, string> = {
-  'agents.list': 'token_count counts every token of the agents in the page, also revoked ones',
-  'agents.get': 'token_count counts every token of the agent, also revoked ones',
-  'agents.tokens.list': "no index has the order of a holder's tokens, so all are sorted",
   'audit.calls': 'reads the newest 10,000 calls of a secret, more than this store has',
 }
 

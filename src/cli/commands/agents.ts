@@ -101,7 +101,7 @@ export const list: Action = async (context) => {
   const rows = agents.map((agent) => ({
     ...agent,
     project: agent.project_id === null ? 'all' : (projects.get(agent.project_id) ?? '(deleted)'),
-    tokens: `${agent.active_token_count} of ${agent.token_count}`,
+    tokens: `${agent.active_token_count} of ${agent.token_count}${agent.has_more_tokens ? '+' : ''}`,
   }))
   const columns = [
     { field: 'name', whole: true },

@@ -38,19 +38,13 @@ export function agentRoutes(services: SignedServices): Route[] {
         const name = `agents ${projectId ?? grant.workspaceId}`
         const [after] = pager.start(name, cursor) ?? []
         const rows = await selectAgents(tx, grant, { projectId, after, limit })
-        return pager.cut(
-          name,
-          rows,
-          limit,
-          (row) => [row.id],
-          (row) => row,
-        )
+        return pager.cut(name, rows, limit, (row) => [row.id], shown)
       }),
     ),
     route(getAgent, async ({ tx, grant, params }) => {
       const agent = await selectAgent(tx, grant, params.registration_id)
       if (!agent) throw new Fault('not_found')
-      return agent
+      return shown(agent)
     }),
     route(deleteAgent, ({ params, body: { link }, ...changing }) =>
       remove(changing, services, { agentId: params.registration_id, link }),
@@ -87,6 +81,13 @@ async function register(
   const holder = { kind: 'agent', agent, projectId } as const
   const issued = await issueToken(changing, services, { holder, order, epoch })
   return { ...issued, agent: shownNew(agent) }
+}
+
+function shown({
+  has_more_tokens,
+  ...agent
+}: NonNullable<Awaited<ReturnType<typeof selectAgent>>>) {
+  return has_more_tokens ? { ...agent, has_more_tokens: true as const } : agent
 }
 
 function shownNew(agent: { id: string; name: string; projectId: string | null; createdAt: Date }) {
