@@ -1,17 +1,5 @@
 /** The agents' rows. Deleted agents stay in the table for the audit; no statement here finds them. */
-import {
-  and,
-  asc,
-  count,
-  desc,
-  eq,
-  gt,
-  isNull,
-  or,
-  type SQL,
-  type SQLWrapper,
-  sql,
-} from 'drizzle-orm'
+import { and, asc, count, desc, eq, gt, isNull, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import type { Reading, Transaction } from '../../platform/db/open.ts'
 import { agents, tokens, tokenUses } from '../../platform/db/schema/index.ts'
 import type { Grant } from '../../platform/grant.ts'
@@ -103,22 +91,23 @@ const expiry = sql`coalesce(${tokens.expiresAt}, 'infinity'::timestamptz)`
 const lastOf = (times: SQLWrapper) => sql<Date | null>`max(${times})`.mapWith(tokens.lastUsedAt)
 
 /**
- * Whether a live agent of that name works in the same project: one of the whole workspace works in all. The
- * workspace must be locked, so that two registrations do not pass each other.
+ * Names of the workspace's agents, of which there are as many as its quota: `here` are those that work in the same project,
+ * and an agent of the whole workspace works in all. The workspace must be locked, so that two registrations do not pass
+ * each other.
  */
-export async function isNameTaken(
+export async function selectNames(
   tx: Transaction,
   grant: Manage,
-  { name, projectId }: { name: string; projectId: string | null },
-): Promise<boolean> {
-  const overlaps =
-    projectId === null ? undefined : or(isNull(agents.projectId), eq(agents.projectId, projectId))
-  const found = await tx
-    .select({ id: agents.id })
+  projectId: string | null,
+): Promise<{ name: string; here: boolean }[]> {
+  const rows = await tx
+    .select({ name: agents.name, projectId: agents.projectId })
     .from(agents)
-    .where(and(isLive(grant), eq(agents.name, name), overlaps))
-    .limit(1)
-  return found.length > 0
+    .where(isLive(grant))
+  return rows.map(({ name, projectId: of }) => ({
+    name,
+    here: projectId === null || of === null || of === projectId,
+  }))
 }
 
 /** The new row, or `null` when the id is taken, in any workspace; the name must not be. */
