@@ -22,6 +22,7 @@ export function allEndpoints(): Documented[] {
     db: drizzle.mock({ schema, casing: 'snake_case' }),
     outer: OuterLayer.parse(config.ENCRYPTION_KEY),
     pepper: Pepper.parse(config.SECRET_KEY),
+    preloginKey: null,
     clock: systemClock,
     passwordCost: defaultPasswordCost,
     live: LIVES_ALONE,

@@ -13,6 +13,8 @@ export type FeatureServices = {
   db: Database
   outer: OuterLayer
   pepper: Pepper
+  /** Null in a resolver on PostgreSQL, which serves no accounts. */
+  preloginKey: Uint8Array | null
   clock: Clock
   passwordCost: PasswordCost
   config: Config

@@ -292,17 +292,29 @@ test('every endpoint that creates what has a remembered id counts it', () => {
     expect([name, own]).toEqual([name, expect.arrayContaining(['created'])])
 })
 
+test('an agent counts twice, because its own id and that of its first token are remembered', async () => {
+  const roomBeside = async (agents: number): Promise<number> => {
+    team = await openProject(app)
+    owner = team.owner
+    for (let count = 0; count < agents; count += 1) await newAgent()
+    return await fill('created', await steps.created())
+  }
+  const room = await roomBeside(0)
+  expect(await roomBeside(1)).toBe(room - 2)
+})
+
 /** Their requests need another person or workspace first; `mostStored` shows that nothing was stored beyond. */
 const PREPARES = new Set<Name>(['members', 'invitations'])
 
-/** Adds by the first kind of request until one is refused, which it must be after at least one that was not. */
-async function fill(name: Name, [first]: readonly Adding[]): Promise<void> {
+/** Adds by the first kind of request until one is refused, which it must be after at least one that was not, and returns how many were added. */
+async function fill(name: Name, [first]: readonly Adding[]): Promise<number> {
   let stored = 0
   while (((await first?.add())?.status ?? 500) < 300) {
     stored += 1
     expect(stored).toBeLessThanOrEqual(MOST[name])
   }
   expect(stored).toBeGreaterThan(0)
+  return stored
 }
 
 /** Of any place, in the whole database. */

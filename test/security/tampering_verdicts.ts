@@ -205,7 +205,8 @@ export const unconcerned: Record<string, string> = {
   session_tokens: 'the same',
   passkeys: 'who may log in, by sealed keys; the copy of a seed opens for the keys of its account',
   spent_challenges: 'which answers to passkeys were given; none of them is for a workspace',
-  instance: 'that ENCRYPTION_KEY is the right one',
+  instance:
+    'that ENCRYPTION_KEY is the right one, and made-up salts of addresses without an account',
   allowlist_log: 'shown; the history that counts is the chain',
   deleted_projects: 'nothing is used from here; restoring carries manifests',
   deleted_secrets: 'the same',

@@ -70,14 +70,17 @@ function addKeys({ app, workspaceId, projectId }: Store, first: number) {
     from generate_series(${first}::int, ${first + DEVELOPMENT_KEYS - 1}::int) k`
 }
 
-/** As many again of what has no small quota: secrets of an environment, tokens, and records. */
+/** For each active token: so many that PostgreSQL no longer reads the whole table rather than an index. */
+const REVOKED = 20
+
+/** As many again of what has no small quota: secrets of an environment, revoked tokens (active ones have a quota), and records. */
 export async function growStore(store: Store): Promise<void> {
   const { workspaceId } = store
   const { sql } = store.app.connection
   await addKeys(store, DEVELOPMENT_KEYS + 1)
-  await sql`insert into tokens (id, workspace_id, kind, agent_id, label, capabilities, verifier, public_key)
-    select gen_random_uuid(), workspace_id, kind, agent_id, label, capabilities, verifier, public_key
-    from tokens where workspace_id = ${workspaceId} and agent_id is not null`
+  await sql`insert into tokens (id, workspace_id, kind, agent_id, label, capabilities, verifier, public_key, revoked_at)
+    select gen_random_uuid(), workspace_id, kind, agent_id, label, capabilities, verifier, public_key, now()
+    from tokens, generate_series(1, ${REVOKED}::int) where workspace_id = ${workspaceId} and agent_id is not null`
   await sql`insert into audit_logs (id, workspace_id, timestamp, source, identity_level, agent_id, method, target_domain, target_url, credential_ref, injection_style, decision)
     select gen_random_uuid(), workspace_id, timestamp - interval '2 hours', source, identity_level, agent_id, method, target_domain, target_url,
       credential_ref, injection_style, decision from audit_logs where workspace_id = ${workspaceId} and source = 'client'`

@@ -101,7 +101,7 @@ export const list: Action = async (context) => {
   const rows = agents.map((agent) => ({
     ...agent,
     project: agent.project_id === null ? 'all' : (projects.get(agent.project_id) ?? '(deleted)'),
-    tokens: `${agent.active_token_count} of ${agent.token_count}`,
+    tokens: `${agent.active_token_count} of ${agent.token_count}${agent.has_more_tokens ? '+' : ''}`,
   }))
   const columns = [
     { field: 'name', whole: true },
@@ -211,10 +211,8 @@ export const grant: Action = async (context, args) => {
 
 /** Takes the key of the chosen project and environment away again. */
 export const ungrant: Action = async (context, args) => {
-  const { session, workspace, project, environment, agent, token, params } = await held(
-    context,
-    args,
-  )
+  const scope = await held(context, args)
+  const { session, workspace, project, environment, agent, token, params } = scope
   const query = { project_id: project.id, environment }
   await session.api.call(unprovisionAgentToken, { params, query })
   const place = `${project.name}/${environment}`
@@ -235,12 +233,8 @@ async function held(context: Context, [name = '', typed = '']: string[]) {
   const scope = await projectScope(context)
   const agent = await agentNamed(context, scope, name)
   const token = await tokenOfAgent(scope, agent, typed)
-  const params = {
-    workspace_id: scope.workspace.id,
-    registration_id: agent.id,
-    token_id: token.id,
-  }
-  return { ...scope, agent, token, params }
+  const registration = { workspace_id: scope.workspace.id, registration_id: agent.id }
+  return { ...scope, agent, token, params: { ...registration, token_id: token.id } }
 }
 
 async function tokenOfAgent(scope: WorkspaceScope, { id, name }: Agent, typed: string) {

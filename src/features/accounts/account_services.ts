@@ -40,7 +40,7 @@ export function openAccountServices(services: FeatureServices): AccountServices 
     passwords: openPasswords(pepper, services.passwordCost),
     throttle: new PasswordThrottle(openBackoff(services)),
     quotas: config,
-    fakeSalt: openFakeSalts(config.SECRET_KEY),
+    fakeSalt: openFakeSalts(services.preloginKey),
     lookUps: openRate(services, 'look-up', config.RATE_LOGIN),
     rotations: openRate(services, 'rotation', ROTATIONS),
   }

@@ -7,6 +7,7 @@ import type { Grant, ProjectGrant } from '../../platform/grant.ts'
 import { openPager } from '../../platform/http/page.ts'
 import { type Changing, type Route, route } from '../../platform/http/route.ts'
 import { countHourly } from '../../platform/limits/hourly_quota.ts'
+import { skeletonOf } from '../../platform/look_alike.ts'
 import { type Chain, isSignedId, type SignedText } from '../../sigchain/index.ts'
 import { acceptLink, type Claim, chainOf, type SignedServices } from '../links/index.ts'
 import {
@@ -18,7 +19,7 @@ import {
   registerProjectAgent,
 } from './contract.ts'
 import { issueToken } from './issue.ts'
-import { insertAgent, isNameTaken, markDeleted, selectAgent, selectAgents } from './queries.ts'
+import { insertAgent, markDeleted, selectAgent, selectAgents, selectNames } from './queries.ts'
 import type { Order } from './shapes.ts'
 import { revokeTokens } from './token_queries.ts'
 import { revocations } from './tokens.ts'
@@ -38,19 +39,13 @@ export function agentRoutes(services: SignedServices): Route[] {
         const name = `agents ${projectId ?? grant.workspaceId}`
         const [after] = pager.start(name, cursor) ?? []
         const rows = await selectAgents(tx, grant, { projectId, after, limit })
-        return pager.cut(
-          name,
-          rows,
-          limit,
-          (row) => [row.id],
-          (row) => row,
-        )
+        return pager.cut(name, rows, limit, (row) => [row.id], shown)
       }),
     ),
     route(getAgent, async ({ tx, grant, params }) => {
       const agent = await selectAgent(tx, grant, params.registration_id)
       if (!agent) throw new Fault('not_found')
-      return agent
+      return shown(agent)
     }),
     route(deleteAgent, ({ params, body: { link }, ...changing }) =>
       remove(changing, services, { agentId: params.registration_id, link }),
@@ -72,8 +67,7 @@ async function register(
   if (id !== undefined && !isSignedId(grant.workspaceId))
     throw invalidField('id', 'is not a field of this request')
   const { epoch } = await lockWorkspace(tx, grant)
-  const taken = await isNameTaken(tx, grant, { name, projectId })
-  if (taken) throw new Fault('already_exists', { message: 'An agent of that name exists.' })
+  refuseTaken(name, await selectNames(tx, grant, projectId))
   const agent = await insertAgent(tx, grant, { id, name, projectId })
   if (!agent) throw new Fault('already_exists', { message: 'The agent id is taken.' })
   await requireQuota(tx, services.config, 'agents', grant.workspaceId)
@@ -87,6 +81,29 @@ async function register(
   const holder = { kind: 'agent', agent, projectId } as const
   const issued = await issueToken(changing, services, { holder, order, epoch })
   return { ...issued, agent: shownNew(agent) }
+}
+
+/**
+ * Agents of two projects may share a name. One that only looks like another agent's is refused in the whole workspace, because
+ * lists and the audit show names of all projects beside each other.
+ *
+ * @throws Fault `already_exists`
+ */
+function refuseTaken(name: string, existing: readonly { name: string; here: boolean }[]): void {
+  if (existing.some((other) => other.here && other.name === name))
+    throw new Fault('already_exists', { message: 'An agent of that name exists.' })
+  const skeleton = skeletonOf(name)
+  const other = existing.find((agent) => agent.name !== name && skeletonOf(agent.name) === skeleton)
+  if (!other) return
+  const message = `The name looks like the existing agent ${JSON.stringify(other.name)}. Choose a name that people can tell apart from it.`
+  throw new Fault('already_exists', { message })
+}
+
+function shown({
+  has_more_tokens,
+  ...agent
+}: NonNullable<Awaited<ReturnType<typeof selectAgent>>>) {
+  return has_more_tokens ? { ...agent, has_more_tokens: true as const } : agent
 }
 
 function shownNew(agent: { id: string; name: string; projectId: string | null; createdAt: Date }) {

@@ -1,5 +1,5 @@
 /** The agents' rows. Deleted agents stay in the table for the audit; no statement here finds them. */
-import { and, asc, count, eq, gt, isNull, or, type SQL, sql } from 'drizzle-orm'
+import { and, asc, count, desc, eq, gt, isNull, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import type { Reading, Transaction } from '../../platform/db/open.ts'
 import { agents, tokens, tokenUses } from '../../platform/db/schema/index.ts'
 import type { Grant } from '../../platform/grant.ts'
@@ -40,53 +40,74 @@ export async function selectAgent(tx: Reading, grant: Manage, id: string) {
   return found ?? null
 }
 
-/** Agents with the tally of their tokens, in one statement. */
+/** Revoked and expired tokens pile up without a quota, so only an agent's newest tokens are counted beside the active ones. */
+const MAX_COUNTED = 100
+
+/** Agents with the tally of their tokens, in one statement. It reads at most `MAX_COUNTED` tokens an agent, and the active ones. */
 function selectCounted(tx: Reading, which: SQL | undefined) {
-  const tally = tx
-    .select({
-      all: count().as('all_tokens'),
-      active: sql`count(*) filter (where ${isActive})`.mapWith(Number).as('active_tokens'),
-      lastUsedAt: sql<Date | null>`max(${lastUsedAt})`
-        .mapWith(tokens.lastUsedAt)
-        .as('last_used_at'),
-    })
+  const newest = tx
+    .select({ used: lastUsedAt.as('used') })
     .from(tokens)
     .leftJoin(tokenUses, eq(tokenUses.tokenId, tokens.id))
     .where(eq(tokens.agentId, agents.id))
-    .as('tally')
+    .orderBy(desc(tokens.createdAt), desc(tokens.id))
+    .limit(MAX_COUNTED + 1)
+    .as('newest')
+  const recent = tx
+    .select({ count: count().as('recent'), used: lastOf(newest.used).as('recently_used') })
+    .from(newest)
+    .as('recent_tally')
+  const active = tx
+    .select({ count: count().as('active'), used: lastOf(lastUsedAt).as('actively_used') })
+    .from(tokens)
+    .leftJoin(tokenUses, eq(tokenUses.tokenId, tokens.id))
+    .where(and(eq(tokens.agentId, agents.id), isNull(tokens.revokedAt), sql`${expiry} > now()`))
+    .as('active_tally')
   return tx
     .select({
       id: agents.id,
       name: agents.name,
       project_id: agents.projectId,
-      token_count: tally.all,
-      active_token_count: tally.active,
-      last_used_at: tally.lastUsedAt,
+      token_count: sql`greatest(least(${recent.count}, ${MAX_COUNTED}), ${active.count})`.mapWith(
+        Number,
+      ),
+      has_more_tokens: sql<boolean>`${recent.count} > ${MAX_COUNTED}`,
+      active_token_count: active.count,
+      last_used_at: sql<Date | null>`greatest(${recent.used}, ${active.used})`.mapWith(
+        tokens.lastUsedAt,
+      ),
       created_at: agents.createdAt,
     })
     .from(agents)
-    .innerJoinLateral(tally, sql`true`)
+    .innerJoinLateral(recent, sql`true`)
+    .innerJoinLateral(active, sql`true`)
     .where(which)
     .$dynamic()
 }
 
+/** As the index `tokens_active` has it. */
+const expiry = sql`coalesce(${tokens.expiresAt}, 'infinity'::timestamptz)`
+
+const lastOf = (times: SQLWrapper) => sql<Date | null>`max(${times})`.mapWith(tokens.lastUsedAt)
+
 /**
- * Whether a live agent of that name works in the same project: one of the whole workspace works in all. The
- * workspace must be locked, so that two registrations do not pass each other.
+ * Names of the workspace's agents, of which there are as many as its quota: `here` are those that work in the same project,
+ * and an agent of the whole workspace works in all. The workspace must be locked, so that two registrations do not pass
+ * each other.
  */
-export async function isNameTaken(
+export async function selectNames(
   tx: Transaction,
   grant: Manage,
-  { name, projectId }: { name: string; projectId: string | null },
-): Promise<boolean> {
-  const overlaps =
-    projectId === null ? undefined : or(isNull(agents.projectId), eq(agents.projectId, projectId))
-  const found = await tx
-    .select({ id: agents.id })
+  projectId: string | null,
+): Promise<{ name: string; here: boolean }[]> {
+  const rows = await tx
+    .select({ name: agents.name, projectId: agents.projectId })
     .from(agents)
-    .where(and(isLive(grant), eq(agents.name, name), overlaps))
-    .limit(1)
-  return found.length > 0
+    .where(isLive(grant))
+  return rows.map(({ name, projectId: of }) => ({
+    name,
+    here: projectId === null || of === null || of === projectId,
+  }))
 }
 
 /** The new row, or `null` when the id is taken, in any workspace; the name must not be. */

@@ -190,6 +190,7 @@ export const agent = z
     name: text('deploy-bot'),
     project_id: projectId.nullable(),
     token_count: z.number().int(),
+    has_more_tokens: z.literal(true).optional(),
     active_token_count: z.number().int(),
     last_used_at: timestamp.nullable(),
     created_at: timestamp,

@@ -8,11 +8,12 @@ import { migrate, migrations, pendingMigrations } from './migrations/migrate.ts'
 import { OlderSchema } from './migrations/schema_error.ts'
 import { demandNotMoving } from './moving.ts'
 import type { Connection, Database } from './open.ts'
+import { settlePreloginKey } from './prelogin_key.ts'
 import { checkSecretKey } from './secret_key_check.ts'
 
 type Keys = Pick<Config, 'ENCRYPTION_KEY' | 'SECRET_KEY' | 'SECRET_KEY_LOST'>
 
-type OpenedKeys = { outer: OuterLayer; pepper: Pepper }
+type OpenedKeys = { outer: OuterLayer; pepper: Pepper; preloginKey: Uint8Array | null }
 
 /**
  * A resolver on PostgreSQL only looks: its user may write nothing of this, and read no accounts.
@@ -48,7 +49,7 @@ export async function requireKeys(
   await checkSecretKey(db, { pepper, lost: keys.SECRET_KEY_LOST, of }, log)
   const outer = OuterLayer.parse(keys.ENCRYPTION_KEY)
   await requireEncryptionKey(db, outer)
-  return { outer, pepper }
+  return { outer, pepper, preloginKey: null }
 }
 
 /** @throws ConfigError */
@@ -61,5 +62,5 @@ export async function checkKeys(
   await checkSecretKey(db, { pepper, lost, of: 'all' }, log)
   const outer = OuterLayer.parse(ENCRYPTION_KEY)
   await checkEncryptionKey(db, outer)
-  return { outer, pepper }
+  return { outer, pepper, preloginKey: await settlePreloginKey(db, SECRET_KEY) }
 }

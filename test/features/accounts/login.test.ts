@@ -142,14 +142,6 @@ describe('prelogin', () => {
     expect(names(unknown)).toEqual(names(known))
   })
 
-  test('gives other fakes under another SECRET_KEY', async () => {
-    const other = await startTestApp({ SECRET_KEY: 'another-secret-key-another-secret-key' })
-    const { email } = newApplicant()
-    const body = { email }
-    expect(await other.as().call(prelogin, { body })).not.toEqual(await ask(email))
-    await other.stop()
-  })
-
   test('refuses what is no address', async () => {
     const answer = await app.call('POST', PRELOGIN, { body: { email: 'ada' } })
     expect(said(answer)).toEqual(refusedField('email', 'must be a valid email'))

@@ -2,6 +2,7 @@
 /** Case 90: wherever an agent or a token is named, names that pass for a person or for another name are refused. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { objectionToActorName } from '../../../src/platform/actor_name.ts'
+import { skeletonOf } from '../../../src/platform/look_alike.ts'
 import { sharedApp, type TestApp } from '../../support/app.ts'
 import { openProject, type ProjectTeam } from '../../support/project.ts'
 
@@ -69,4 +70,63 @@ test.each(ACCEPTED)('the name %j is accepted', async (name) => {
   expect(objectionToActorName(name)).toBeNull()
   const made = await post(`/api/workspaces/${team.workspaceId}/agents/`, { name })
   expect(made.status).toBe(201)
+})
+
+const LOOK_ALIKES: [existing: string, name: string][] = [
+  ['deploy-bot', 'Deploy-Bot'],
+  ['deploy-bot', 'deploy_bot'],
+  ['deploy-bot', 'deploy.bot'],
+  ['deploy-bot', 'deploy\u2010bot'],
+  ['deploy-bot', 'dep1oy-b0t'],
+  ['billing', 'bi11ing'],
+  ['billing', 'bIllIng'],
+  ['modern', 'modem'],
+  ['worker', 'vvorker'],
+  ['coco', '\u0441\u043e\u0441\u043e'],
+  ['BOT', '\u0412\u041e\u0422'],
+]
+const DISTINCT: [name: string, other: string][] = [
+  ['deploy-bot', 'deploybot'],
+  ['ci-1', 'ci-2'],
+  ['bot-0', 'bot-1'],
+  ['caf\u00e9', 'cafe'],
+  ['ci 10', 'ci 100'],
+]
+
+test.each(LOOK_ALIKES)(
+  'beside %j, the look-alike %j is refused in the whole workspace',
+  async (existing, name) => {
+    const { workspaceId, projectId, owner } = await openProject(app)
+    const ask = (path: string, body: object) =>
+      app.call('POST', `/api/workspaces/${workspaceId}/${path}`, { token: owner.token, body })
+    expect((await ask(`projects/${projectId}/agents/`, { name: existing })).status).toBe(201)
+    const refused = await ask('agents/', { name })
+    expect([refused.status, refused.body]).toMatchObject([
+      409,
+      {
+        error_code: 'already_exists',
+        message: `The name looks like the existing agent "${existing}". Choose a name that people can tell apart from it.`,
+      },
+    ])
+    const listed = await app.call('GET', `/api/workspaces/${workspaceId}/agents/`, owner)
+    expect((listed.body as { data: unknown[] }).data).toHaveLength(1)
+  },
+)
+
+test.each(DISTINCT)('%j and %j are not look-alikes', (name, other) => {
+  expect(skeletonOf(name)).not.toBe(skeletonOf(other))
+})
+
+test('a name that looks like that of a deleted agent, or of another workspace, is accepted', async () => {
+  const [here, elsewhere] = [await openProject(app), await openProject(app)]
+  const ask = (path: string, { workspaceId, owner }: ProjectTeam, method: string, body?: object) =>
+    app.call(method, `/api/workspaces/${workspaceId}/agents/${path}`, {
+      token: owner.token,
+      ...(body && { body }),
+    })
+  const made = await ask('', here, 'POST', { name: 'deploy-bot' })
+  expect((await ask('', elsewhere, 'POST', { name: 'deploy_bot' })).status).toBe(201)
+  const { id } = (made.body as { data: { agent: { id: string } } }).data.agent
+  expect((await ask(`${id}/`, here, 'DELETE', {})).status).toBe(200)
+  expect((await ask('', here, 'POST', { name: 'deploy_bot' })).status).toBe(201)
 })

@@ -1,6 +1,6 @@
 // tier: quick
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { eq, sql } from 'drizzle-orm'
+import { eq, type SQL, sql } from 'drizzle-orm'
 import {
   deleteAgent,
   getAgent,
@@ -406,6 +406,27 @@ describe('lists', () => {
     const params = { workspace_id: team.workspaceId }
     const all = await team.owner.api.list(listAgents, { params })
     expect(all.find(({ id }) => id === agent.id)).toEqual(expected)
+  })
+
+  test('count the newest 100 tokens and the active ones, and say that there are more', async () => {
+    const { agent } = await register('rotated')
+    const path = `${agentsPath()}${agent.id}/`
+    const add = (count: number, state: SQL) =>
+      app.connection.db.execute(sql`
+        insert into tokens (id, workspace_id, kind, agent_id, label, capabilities, verifier, public_key, created_at, revoked_at, expires_at)
+        select gen_random_uuid(), workspace_id, kind, agent_id, label, capabilities, verifier, public_key, created_at - interval '1 day', ${state}
+        from (select * from tokens where agent_id = ${agent.id} limit 1) as one, generate_series(1, ${count}::int)`)
+    const tally = async () => (await call('GET', path)).body
+    const expected = (counts: object) => ({ status: 'success', data: { ...agent, ...counts } })
+    await add(99, sql`now(), null`)
+    expect(await tally()).toEqual(expected({ token_count: 100, active_token_count: 1 }))
+    await add(1, sql`null, now()`)
+    const more = { token_count: 100, has_more_tokens: true }
+    expect(await tally()).toEqual(expected({ ...more, active_token_count: 1 }))
+    await add(60, sql`null, null`)
+    await add(60, sql`null, now() + interval '1 hour'`)
+    const active = { token_count: 121, active_token_count: 121, has_more_tokens: true }
+    expect(await tally()).toEqual(expected(active))
   })
 
   test('show the later of the uses that this version and one of before noted', async () => {

@@ -32,6 +32,7 @@ const REASONS: Record<string, string> = {
   'identity/authenticate.ts db.update(sessions)': 'now, where a minute has passed',
   'platform/db/key_check.ts db.insert(instance)': 'only where there is none',
   'platform/db/notify.ts sql.notify': 'no decision depends on a notice',
+  'platform/db/prelogin_key.ts db.update(instance)': 'only where there is none',
   'platform/limits/shared_backoff.ts with counted as (insert into failed_attempts':
     'counts one failure more: refuses sooner',
   'platform/limits/shared_backoff.ts update failed_attempts': 'is made in a transaction below',

@@ -71,8 +71,13 @@ export const tokens = pgTable(
   },
   (table) => [
     index().on(table.workspaceId),
-    index().on(table.agentId),
-    index().on(table.projectId),
+    // In the order of a holder's list, so that a page reads its own rows only.
+    index().on(table.agentId, table.createdAt, table.id),
+    index().on(table.projectId, table.kind, table.createdAt, table.id),
+    // Active tokens have a quota; revoked and expired ones pile up beside them.
+    index('tokens_active')
+      .on(table.agentId, sql`coalesce(${table.expiresAt}, 'infinity'::timestamptz)`)
+      .where(sql`${table.revokedAt} is null`),
     check(
       'tokens_capabilities',
       sql`${table.capabilities} in ('["use"]', '["use", "read"]', '["read"]')`,
