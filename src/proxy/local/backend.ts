@@ -118,13 +118,15 @@ async function readCall(
   const search = pathAndQuery.replace(/^[^?]*/, '')
   const isSigned = needsWholeBody(headers, search) || mayHoldAssertion(request)
   const isCall = isGrpcCall(request)
+  const isStrict = request.headers.get(STRICT_HEADER) === 'true'
   return {
     targetUrl: `https://${authority}${pathAndQuery}`,
     method,
     headers,
     body: await bodyOf(request, headers, {
       isScanned: !isCall && (scansBodies || isDeclaredShort(request)),
-      isSigned,
+      // A strict call is refused before anything is sent.
+      isNeeded: isSigned || (isStrict && !isCall),
       bodies,
     }),
     answer: isHandshake(request) ? 'socket' : isCall ? 'grpc' : 'streamed',
@@ -132,7 +134,7 @@ async function readCall(
     linkBase: linkBase === null ? null : proxyLinks(linkBase, from),
     from,
     mark: mark ?? null,
-    isStrict: request.headers.get(STRICT_HEADER) === 'true',
+    isStrict,
   }
 }
 
