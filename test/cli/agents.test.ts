@@ -105,7 +105,12 @@ test('run gives the environment to the child and masks what it prints', async ()
     '-c',
     'echo "$STRIPE_KEY"; printf %s "$STRIPE_KEY" | base64 >&2',
   ])
-  expect(masked).toEqual({ code: 0, out: '[REDACTED]\n', err: '[REDACTED]\n' })
+  const notice = '[REDACTED] in this output stands for a secret. Pass --no-mask to keep values.\n'
+  expect(masked).toMatchObject({ code: 0, out: '[REDACTED]\n' })
+  expect([masked.err.replace(notice, ''), masked.err.includes(notice)]).toEqual([
+    '[REDACTED]\n',
+    true,
+  ])
   const plain = await ada.run(['run', '--no-mask', '--', 'sh', '-c', 'printf %s "$STRIPE_KEY"'], {
     reveals: true,
   })
