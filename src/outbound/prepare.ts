@@ -100,7 +100,10 @@ function prepare(outbound: Surroundings, job: Job, permission: Permission): Outb
     checkCounts(placeholders)
   }
   const wanted = namesOf(placeholders)
-  const used = selectSecrets(wanted, permission.secrets(wanted), permission.holder)
+  const used = selectSecrets(wanted, permission.secrets(wanted), {
+    holder: permission.holder,
+    environment: scope.environment,
+  })
   record.finds(used.values())
   // Opening proves the policy, which the ciphertext binds: only then is the policy believed.
   const values = openSecrets(used)

@@ -53,7 +53,8 @@ export async function bodyOf(
   if (!isSought && !isNeeded) {
     return { stream: request.body, length }
   }
-  const tooLarge = () => new Fault('payload_too_large')
+  const message = `The request body may have at most ${BODY_LIMIT} bytes, unless it streams.`
+  const tooLarge = () => new Fault('payload_too_large', { message })
   if ((length ?? 0) > BODY_LIMIT) throw tooLarge()
   return { bytes: await readCapped(request.body, BODY_LIMIT, tooLarge, bodies.expect(length)) }
 }

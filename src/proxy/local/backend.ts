@@ -16,6 +16,7 @@ import { mayHoldAssertion } from '../../outbound/signing/google_assertion.ts'
 import { parseTarget } from '../../outbound/target.ts'
 import { Fault } from '../../platform/fault.ts'
 import type { BodyAccount, BodyMemory } from '../../platform/limits/body_memory.ts'
+import { MAX_CALL_MS } from '../../platform/policy.ts'
 import type { Timers } from '../../platform/timers.ts'
 import { STRICT_HEADER } from '../../platform/unfilled.ts'
 import type { Backend, Inbound } from '../backend.ts'
@@ -91,8 +92,17 @@ async function executeLocally(services: LocalServices, inbound: Inbound): Promis
     const call = await readCall(inbound, scansBodies, bodies)
     // Steps 2 to 12.
     const principal = principalOf(services, work, vault, inbound)
-    return execute(services.outbound, principal, { call, deadline, record })
+    return execute(services.outbound, principal, { call, deadline, record }).catch((error) => {
+      throw withSetting(error, services.timeoutMs)
+    })
   })
+}
+
+/** Names the setting of the proxy's environment that ended a call, unless it can be no longer. */
+function withSetting(error: unknown, timeoutMs: number): unknown {
+  const isOfSetting = error instanceof Fault && error.code === 'upstream_timeout'
+  if (!isOfSetting || timeoutMs >= MAX_CALL_MS) return error
+  return error.withFix({ setting: 'RESOLVER_SILENCE_MS' })
 }
 
 function beginRecord(
