@@ -3,7 +3,7 @@
  * begins here: its contract names the capability, and nothing else of the request is read before.
  */
 import { type Capability, capabilities } from '../platform/capability.ts'
-import { Fault } from '../platform/fault.ts'
+import { commandFix, Fault } from '../platform/fault.ts'
 import type { TokenEndpoint } from '../platform/http/endpoint.ts'
 import type { RateState } from '../platform/http/rate.ts'
 import { currentSpan, traced } from '../platform/trace/span.ts'
@@ -57,11 +57,13 @@ const VERBS: Record<Capability, string> = {
 }
 
 /** Says how to get a token that may. */
-function notIssuedFor({ kind, ...token }: LiveToken, needed: Capability): Fault {
+function notIssuedFor({ kind, name, ...token }: LiveToken, needed: Capability): Fault {
   const command = kind === 'agent' ? 'token issue <agent>' : 'workload-token issue <label>'
+  const issue = kind === 'agent' ? 'token' : 'workload-token'
   const both = capabilities.filter((one) => one === needed || token.capabilities.includes(one))
   return new Fault('scope_required', {
     message: `This token may not ${VERBS[needed]}. An admin issues one that may with: cloakroom ${command} --may ${both.join(',')}`,
+    fix: commandFix(issue, 'issue', name, '--may', both.join(',')),
   })
 }
 

@@ -2,11 +2,12 @@
  * Narrowed tokens (protocol 6.3): a token whose grant lists hosts or secrets is worth nothing anywhere else, so a
  * key that an SDK carries to another host is of no use there.
  */
-import { Fault } from '../platform/fault.ts'
+import { commandFix, Fault } from '../platform/fault.ts'
 import { domainMatches, parseDomain } from '../platform/net/domain.ts'
 import type { LiveToken } from './tokens.ts'
 
 type Narrowed = Pick<LiveToken, 'hosts' | 'secrets'>
+type Named = Pick<LiveToken, 'kind' | 'name'>
 
 /** Whether the token is for that host, whatever the allowlist says. */
 export function coversHost({ hosts }: Narrowed, host: string, port: number): boolean {
@@ -23,18 +24,21 @@ export function isNarrowed({ hosts, secrets }: Narrowed): boolean {
 }
 
 /** @throws Fault `scope_required` */
-export function requireHost(token: Narrowed, host: string, port: number): void {
+export function requireHost(token: Narrowed & Named, host: string, port: number): void {
   if (coversHost(token, host, port)) return
-  throw outside(`the host ${port === 443 ? host : `${host}:${port}`}`, 'host')
+  throw outside(token, 'host', port === 443 ? host : `${host}:${port}`)
 }
 
-export function outsideSecret(name: string): Fault {
-  return outside(`the secret ${name}`, 'secret')
+export function outsideSecret(token: Named, name: string): Fault {
+  return outside(token, 'secret', name)
 }
 
-function outside(what: string, option: string): Fault {
+function outside({ kind, name }: Named, option: 'host' | 'secret', wanted: string): Fault {
+  const fix =
+    kind === 'agent' ? commandFix('token', 'issue', name, `--${option}`, wanted) : undefined
   return new Fault('scope_required', {
-    message: `This token is narrowed, and not for ${what}. Run \`cloakroom token issue <agent> --${option} …\` for another one.`,
+    message: `This token is narrowed, and not for the ${option} ${wanted}. Run \`cloakroom token issue <agent> --${option} …\` for another one.`,
+    fix,
   })
 }
 

@@ -26,11 +26,15 @@ export class Spans {
 
   add(start: number, end: number, label: Label, form: number): void {
     const named = label.names.length === 0 ? 0 : end - start
-    const span: Span = { start, end, label, named, form }
     const list = this.#list
     let from = this.#placeOf(start)
     const before = from > this.#head ? list[from - 1] : undefined
     if (before !== undefined && before.end > start) from--
+    // Several readings of a text find the same: by far most finds of a hostile answer.
+    const known = list[from]
+    const isWithin = known !== undefined && known.start <= start && known.end >= end
+    if (isWithin && addsNothing(known, label, named, form)) return
+    const span: Span = { start, end, label, named, form }
     let to = from
     for (let next = list[to]; next && next.start < span.end; next = list[++to]) absorb(span, next)
     if (to === from + 1) list[from] = span
@@ -63,6 +67,12 @@ export class Spans {
     this.#list.splice(0, this.#head)
     this.#head = 0
   }
+}
+
+/** Whether a find within a span leaves it as it is. */
+function addsNothing(span: Span, label: Label, named: number, form: number): boolean {
+  const isKept = span.named > named || (span.named === named && span.label === label)
+  return isKept && (form & ~span.form) === 0
 }
 
 /** Takes another find in. Of equally long values the label that comes first in byte order stays. */

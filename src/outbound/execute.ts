@@ -153,8 +153,8 @@ async function sendStreamed(
   outbound: Outbound,
   { request, call, deadline, record, principal }: Sending,
 ): Promise<Response> {
-  const guard = request.guard(outbound.steps.of(principal.owner, deadline.signal))
   const response = await fetched(outbound, { request, principal, deadline })
+  const guard = request.guard(outbound.steps.of(principal.owner, deadline.signal))
   return streamAnswer(response, {
     guard,
     deadline,

@@ -21,6 +21,8 @@ export type LinkBase = {
   from: string | null
   /** Paths under which Cloakroom itself takes `host/path`: a link there leads to any host. */
   prefixes: readonly string[]
+  /** Links of the called host lead back already: only Cloakroom's own addresses are left to be rewritten. */
+  isOwnOnly?: boolean
 }
 
 /** An https URL that is the whole of a text: authority, and what follows. */
@@ -100,8 +102,12 @@ export function rewriteLinks(
   else headers.link = rewritten
 }
 
-/** All other headers, and parameters of challenges. */
-function rewriteOwnLinks(headers: Record<string, string>, host: string, base: LinkBase): void {
+/** All other headers, and parameters of challenges. `host` is as URLs write it. */
+export function rewriteOwnLinks(
+  headers: Record<string, string>,
+  host: string,
+  base: LinkBase,
+): void {
   for (const name in headers) {
     const value = headers[name] ?? ''
     if (!value.includes('/') || LINKS.includes(name) || NO_LINKS.test(name)) continue
@@ -121,7 +127,8 @@ function rewriteOwnLinks(headers: Record<string, string>, host: string, base: Li
  */
 export function leadTextBack(text: string, host: string, base: LinkBase): string | null {
   const [, authority = '', rest = ''] = WHOLE_URL.exec(text) ?? []
-  if (isHost(authority, host)) return `${ownBase(host, base)}${normaliseRest(rest)}`
+  if (!base.isOwnOnly && isHost(authority, host))
+    return `${ownBase(host, base)}${normaliseRest(rest)}`
   // URL parsers drop these.
   const joined = text.replace(/[\t\n\r]/g, '').replace(/^[^!-~]+/, '')
   if (!REFERENCE.test(joined)) return null

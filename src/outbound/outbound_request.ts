@@ -2,7 +2,7 @@
  * What goes out: the request with every value in its place. It lives from step 8 until it is on the wire,
  * gives itself away only to `reveal`, and prints as its name.
  */
-import type { Guard, NamedBytes } from '../leak_guard/index.ts'
+import type { Guard, MadeBytes, NamedBytes } from '../leak_guard/index.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Secret } from '../platform/secret.ts'
 import type { Part } from './answer/part.ts'
@@ -64,6 +64,8 @@ export class OutboundRequest extends Hidden<WireRequest> {
   readonly allowsRanges: boolean
   readonly #guarded: Guarded
   readonly #received: SignedAnew['received']
+  /** Tokens that were taken out of its answer. */
+  readonly #taken: MadeBytes[] = []
 
   /** @throws Fault `invalid_header`, `unusable_secret` when the request cannot be signed */
   constructor(signer: Signer, call: Call, parts: Parts) {
@@ -88,12 +90,13 @@ export class OutboundRequest extends Hidden<WireRequest> {
 
   /** Its answer, without a credential that was made for this request. */
   received(response: Response): Response | Promise<Response> {
-    return this.#received?.(response) ?? response
+    return this.#received?.(response, (token) => this.#taken.push(token)) ?? response
   }
 
-  /** For its one answer. */
+  /** For its one answer, after that was received: what was taken out of it is guarded in the rest of it. */
   guard(pause: Pause): AnswerGuard {
-    return new CredentialGuard(this.#guarded, pause)
+    const made = [...this.#guarded.made, ...this.#taken]
+    return new CredentialGuard({ ...this.#guarded, made }, pause)
   }
 }
 

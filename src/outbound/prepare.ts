@@ -12,6 +12,7 @@ import { checkBytes, checkCounts } from './budget.ts'
 import { bytesOf, type Call, type CallBody, contentTypeOf } from './call.ts'
 import type { AddressLookup } from './connection/address_lookup.ts'
 import type { Deadline } from './deadline.ts'
+import { findEscaped } from './escaped_placeholders.ts'
 import { checkCallerHeaders, type HeaderPair } from './headers.ts'
 import {
   fillLocations,
@@ -99,7 +100,10 @@ function prepare(outbound: Surroundings, job: Job, permission: Permission): Outb
     checkCounts(placeholders)
   }
   const wanted = namesOf(placeholders)
-  const used = selectSecrets(wanted, permission.secrets(wanted), permission.holder)
+  const used = selectSecrets(wanted, permission.secrets(wanted), {
+    holder: permission.holder,
+    environment: scope.environment,
+  })
   record.finds(used.values())
   // Opening proves the policy, which the ciphertext binds: only then is the policy believed.
   const values = openSecrets(used)
@@ -162,17 +166,23 @@ function methodsIn(headers: Call['headers'], body: CallBody): AskedMethods {
 /** What goes out as text is put on record, or refused. @throws Fault `placeholder_not_allowed` */
 function checkTexts({ call, record }: Job, { texts }: Locations, permission: Permission): void {
   const unfilled = unfilledOf(texts, permission)
-  record.leaves(unfilled)
+  record.leaves(unfilled.map(({ name, place }) => ({ name, place })))
   if (call.isStrict) refuseUnfilled(unfilled)
 }
 
 /** Hardly any call has placeholders outside of headers, and what may be placed is not read for the others. */
 function locationsIn(call: Call, target: Target, permission: Permission): Locations {
-  const { body, headers, from } = call
+  const { body, headers, from, isStrict = false } = call
   if (from) return NO_LOCATIONS
   const bytes = bytesOf(body)
-  if (!mayHaveLocations(target, bytes)) return NO_LOCATIONS
-  return findLocations(target, bytes, contentTypeOf(headers), permission.placeable())
+  const type = contentTypeOf(headers)
+  const escaped = findEscaped(target, bytes, { contentType: type, isStrict })
+  const locations = mayHaveLocations(target, bytes)
+    ? findLocations(target, bytes, type, permission.placeable())
+    : NO_LOCATIONS
+  return escaped.length === 0
+    ? locations
+    : { ...locations, texts: [...locations.texts, ...escaped] }
 }
 
 /** @throws Unread, and what the look-up throws */

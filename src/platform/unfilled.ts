@@ -2,7 +2,12 @@
 import { PLACEHOLDER_PREFIX } from './secret_name.ts'
 
 export const unfilledPlaces = ['query', 'path', 'json', 'form', 'body'] as const
-export type Unfilled = { name: string; place: (typeof unfilledPlaces)[number] }
+/** `isEscaped` only while a call is decided: it is neither recorded nor sent. */
+export type Unfilled = {
+  name: string
+  place: (typeof unfilledPlaces)[number]
+  isEscaped?: boolean
+}
 
 /** Pairs of name and place in one record of the audit. */
 export const MAX_UNFILLED = 16
@@ -11,8 +16,11 @@ export const STRICT_HEADER = 'x-service-strict-placeholders'
 export const UNFILLED_HEADER = 'x-service-unfilled'
 
 /** What happened, why, and what to run. */
-export function unfilledText({ name, place }: Unfilled): string {
+export function unfilledText({ name, place, isEscaped = false }: Unfilled): string {
   const [where, why] = WORDS[place]
+  if (isEscaped) {
+    return `${PLACEHOLDER_PREFIX}${name} in the ${where} is not replaced: it is escaped. Write it without escapes.`
+  }
   const command = unfilledCommand({ name, place })
   const remedy = command
     ? `Run \`cloakroom ${command.join(' ')}\`.`
@@ -21,16 +29,23 @@ export function unfilledText({ name, place }: Unfilled): string {
 }
 
 /** Lets the policy list the place, without the name of the program; undefined where no policy can. */
-export function unfilledCommand({ name, place }: Unfilled): readonly string[] | undefined {
-  if (place === 'body') return undefined
+export function unfilledCommand({
+  name,
+  place,
+  isEscaped = false,
+}: Unfilled): readonly string[] | undefined {
+  if (place === 'body' || isEscaped) return undefined
   return ['policy', 'set', name, '--locations', `header,basic,env,${place}`]
 }
 
 const WORDS: Record<Unfilled['place'], readonly [where: string, why: string]> = {
-  query: ['query', "its secret's policy does not list query."],
-  path: ['path', "its secret's policy does not list path."],
-  json: ['JSON body', "its secret's policy does not list json, or the body is not JSON."],
-  form: ['form', "its secret's policy does not list form."],
+  query: ['query', "its secret's policy does not list query, or it is escaped."],
+  path: ['path', "its secret's policy does not list path, or it is escaped."],
+  json: [
+    'JSON body',
+    "its secret's policy does not list json, it is escaped, or the body is not JSON.",
+  ],
+  form: ['form', "its secret's policy does not list form, or it is escaped."],
   body: ['body', 'a body of this type takes no secrets.'],
 }
 

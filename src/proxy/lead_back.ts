@@ -1,8 +1,14 @@
 /**
  * Links in answers that come through the resolver. It knows where they lead, and has guarded them: it writes a
- * name in place of this proxy's address, drawn for one call, so that no upstream can write it.
+ * name in place of this proxy's address, drawn for one call, so that no upstream can write it. The resolver does not
+ * know the address itself. An API that learned it, such as from a callback URL, could lead the client with the API's
+ * credentials to another host, so an address that the API wrote is marked here as a link from that API.
  */
 import { randomBytes } from 'node:crypto'
+import { hasStrings, LinkRewriter } from '../outbound/answer/links_in_body.ts'
+import { rangesAt } from '../outbound/answer/part.ts'
+import { kindOf } from '../outbound/answer/response.ts'
+import { type LinkBase, proxyLinks, rewriteOwnLinks } from '../outbound/links.ts'
 import type { BodyMemory } from '../platform/limits/body_memory.ts'
 import { beginningAtEndOf } from '../platform/partial_match.ts'
 import { holdShort, wholeOf } from './request.ts'
@@ -18,26 +24,54 @@ type Led = {
   name: string
   /** The proxy's own address, which the answer gets instead of the name. */
   linkBase: string
+  /** The called host, and the one whose link led there. */
+  authority: string
+  from: string | null
   bodies: BodyMemory
 }
 
+const PARTIAL = 206
+
 export async function leadBack(
   response: Response,
-  { received, name, linkBase, bodies }: Led,
+  { received, name, linkBase, authority, from, bodies }: Led,
 ): Promise<Response> {
   const [written, own] = [`https://${name}`, linkBase]
+  const { host } = new URL(`https://${authority}`)
+  const base = { ...proxyLinks(linkBase, from), isOwnOnly: true }
+  const marked = { ...received }
+  rewriteOwnLinks(marked, host, base)
   const headers = new Headers(
-    Object.entries(received).map(([key, value]) => [key, value.replaceAll(written, own)]),
+    Object.entries(marked).map(([key, value]) => [key, value.replaceAll(written, own)]),
   )
+  const rewriter = rewriterFor(response, host, base)
   const held = holdShort(response, bodies)
   if (held) {
     return wholeOf(response, held, headers, (bytes) => {
-      const text = Buffer.from(bytes)
-      return text.includes(written) ? replacedIn(text, written, own) : bytes
+      const text = Buffer.from(rewriter ? rewriter.all(bytes) : bytes)
+      return text.includes(written) ? replacedIn(text, written, own) : text
     })
   }
-  const body = response.body?.pipeThrough(replacing(written, own)) ?? null
+  const checked = rewriter ? response.body?.pipeThrough(marking(rewriter)) : response.body
+  const body = checked?.pipeThrough(replacing(written, own)) ?? null
   return new Response(body, { status: response.status, headers })
+}
+
+/** Null for a body that has no JSON strings, and for objects of stores, which stay as they are. */
+function rewriterFor(response: Response, host: string, base: LinkBase): LinkRewriter | null {
+  const isObject = response.status === PARTIAL || rangesAt(host).length > 0
+  const isSearched = !isObject && hasStrings(kindOf(response.headers.get('content-type')))
+  return isSearched ? new LinkRewriter(host, base) : null
+}
+
+function marking(rewriter: LinkRewriter): TransformStream<Uint8Array, Uint8Array> {
+  const passOn = (bytes: Uint8Array, controller: TransformStreamDefaultController) => {
+    if (bytes.length > 0) controller.enqueue(bytes)
+  }
+  return new TransformStream({
+    transform: (chunk, controller) => passOn(rewriter.push(chunk), controller),
+    flush: (controller) => passOn(rewriter.flush(), controller),
+  })
 }
 
 function replacedIn(bytes: Buffer, written: string, own: string): Buffer<ArrayBuffer> {

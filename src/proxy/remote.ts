@@ -156,7 +156,8 @@ async function forward(options: RemoteOptions, inbound: Inbound): Promise<Respon
   } as BunFetchRequestInit & { method: string })
   const headers = Object.fromEntries([...response.headers].filter(([name]) => !isHopByHop(name)))
   if (linkBase !== null && name !== null) {
-    return leadBack(response, { received: headers, name, linkBase, bodies })
+    const { authority, from = null } = inbound
+    return leadBack(response, { received: headers, name, linkBase, authority, from, bodies })
   }
   const held = holdShort(response, bodies)
   if (held) return wholeOf(response, held, headers)

@@ -35,14 +35,14 @@ export function checkMethod(request: Request): string {
 }
 
 /**
- * The body as it arrives, or whole if it is signed, and if `isScanned` and it is, or may be, JSON or a form.
+ * The body as it arrives, or whole if `isNeeded`, and if `isScanned` and it is, or may be, JSON or a form.
  *
  * @throws Fault `payload_too_large` for one that would have to be held whole and is too large for it
  */
 export async function bodyOf(
   request: Request,
   headers: Record<string, string>,
-  { isScanned, isSigned, bodies }: { isScanned: boolean; isSigned: boolean; bodies: BodyAccount },
+  { isScanned, isNeeded, bodies }: { isScanned: boolean; isNeeded: boolean; bodies: BodyAccount },
 ): Promise<CallBody> {
   const length = declaredLength(request)
   if (request.body === null || length === 0) return null
@@ -50,10 +50,11 @@ export async function bodyOf(
   // A long upload without a type streams; a policy that limits methods refuses it.
   const isUpload = isTypeOpen(type) && (length ?? 0) > BODY_LIMIT
   const isSought = isScanned && !isUpload && isReadForOverrides(type)
-  if (!isSought && !isSigned) {
+  if (!isSought && !isNeeded) {
     return { stream: request.body, length }
   }
-  const tooLarge = () => new Fault('payload_too_large')
+  const message = `The request body may have at most ${BODY_LIMIT} bytes, unless it streams.`
+  const tooLarge = () => new Fault('payload_too_large', { message })
   if ((length ?? 0) > BODY_LIMIT) throw tooLarge()
   return { bytes: await readCapped(request.body, BODY_LIMIT, tooLarge, bodies.expect(length)) }
 }

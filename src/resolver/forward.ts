@@ -78,6 +78,7 @@ async function readForward(
   const { prefix, from, rest } = placeOf(request.url)
   const isCall = isGrpcCall(request)
   const isSigned = signing !== null || needsWholeBody(headers, searchOf(rest))
+  const isStrict = settings.strict_placeholders === 'true'
   return {
     call: {
       // As the caller wrote it: what a router decodes or repairs would not be what is judged.
@@ -87,7 +88,7 @@ async function readForward(
       body:
         isCall && !isSigned
           ? request.body && { stream: request.body, length: null }
-          : await bodyOf(request, headers['content-type'], isSigned, account),
+          : await bodyOf(request, headers['content-type'], isSigned || isStrict, account),
       answer: isHandshake(request) ? 'socket' : isCall ? 'grpc' : 'streamed',
       signing,
       linkBase: linksFor(
@@ -96,7 +97,7 @@ async function readForward(
       ),
       from,
       mark: settings.mark ?? null,
-      isStrict: settings.strict_placeholders === 'true',
+      isStrict,
     },
     scope: { projectId: settings.project ?? null, environment: settings.environment ?? null },
     timeoutMs: deadlineFor(false, settings.timeout_ms, deadlines),
@@ -150,15 +151,16 @@ function settingsOf(headers: Headers): Record<string, string> {
 }
 
 /**
- * The body: whole where placeholders or a signature have to be put in, or where it may ask for another method (JSON,
- * forms, and what may be either), otherwise as it arrives.
+ * The body: whole if `isNeeded`, for a signature or to refuse a placeholder in it before anything is sent, and if
+ * placeholders have to be put in or it may ask for another method (JSON, forms, and what may be either), otherwise as
+ * it arrives.
  *
  * @throws Fault `payload_too_large`, `validation_error` for a body with GET or HEAD
  */
 async function bodyOf(
   request: Request,
   contentType: string | undefined,
-  isSigned: boolean,
+  isNeeded: boolean,
   account: BodyAccount,
 ): Promise<CallBody> {
   if (!isBodyAnnounced(request.headers)) return null
@@ -170,7 +172,7 @@ async function bodyOf(
   const declared = request.headers.get('content-length')
   const length = declared === null ? null : Number(declared)
   if ((length ?? 0) > BODY_LIMIT) throw tooLarge()
-  const isScanned = isSigned || isReadForOverrides(contentType)
+  const isScanned = isNeeded || isReadForOverrides(contentType)
   // One that is passed on as it arrives is held as far as the upstream has not taken it.
   const stream = request.body.pipeThrough(bounded(account.expect(isScanned ? length : null)))
   return isScanned ? { bytes: await wholeOf(stream) } : { stream, length }

@@ -94,7 +94,7 @@ export class TokenPermission implements Permission {
   secrets(names: readonly string[]): TokenSecret[] {
     if (names.length === 0) return []
     const other = names.find((name) => !this.covers(name))
-    if (other !== undefined) throw outsideSecret(other)
+    if (other !== undefined) throw outsideSecret(this.#parts.token, other)
     const { projectId, environment } = this.scope()
     const { snapshots, snapshot } = this.#parts
     const find = (wanted: readonly string[]) => {

@@ -21,6 +21,15 @@ export const runtimeSettings = {
 const BENDS_CALLS =
   /^(https?|all|no)_proxy$|^NODE_(OPTIONS|EXTRA_CA_CERTS|TLS_REJECT_UNAUTHORIZED|DEBUG)$|^SSL_CERT_(FILE|DIR)$|^SSLKEYLOGFILE$/i
 
+const NAMES_PROXY = /^(https?|all|no)_proxy$/i
+
+/** What the log says of variables that name a proxy for outbound calls; null without any. */
+export function ignoredProxies(env: Record<string, string | undefined>): string | null {
+  const names = Object.keys(env).filter((name) => NAMES_PROXY.test(name) && env[name])
+  if (names.length === 0) return null
+  return `${names.toSorted().join(', ')} ignored: calls go directly to the API's host. No setting routes them through a proxy.`
+}
+
 /** The environment that a server should run in. */
 export function cleanEnvironment(env: Record<string, string | undefined>): Record<string, string> {
   const kept = Object.entries(env).filter(

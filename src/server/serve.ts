@@ -1,4 +1,5 @@
 /** `cloakroom serve`: starts the application or its workers, says where it is, and stops it gracefully. */
+import { writeSync } from 'node:fs'
 import { embeddedConsoleHash } from '../console/serve.ts'
 import { type Config, ConfigError, readConfig } from '../platform/config/config.ts'
 import { whyUnwritable } from '../platform/db/embedded/data_directory_error.ts'
@@ -10,7 +11,7 @@ import { describeError, type Log, openLog, remembering } from '../platform/log.t
 import { complaints } from '../platform/printable.ts'
 import { type App, startApp } from './app.ts'
 import { claimPorts, PortsTaken } from './claim_ports.ts'
-import { enterCleanEnvironment } from './clean_environment.ts'
+import { enterCleanEnvironment, ignoredProxies } from './clean_environment.ts'
 import { readOwnKeys } from './own_keys.ts'
 import { readyText } from './ready_text.ts'
 import { reportOnSignal } from './report.ts'
@@ -19,7 +20,10 @@ import { ignoreOtherSignals, STOP_SIGNALS } from './signals.ts'
 import { WorkerFailed } from './supervisor.ts'
 import { reportReady, superviseWorkers, workerIndex, workerStopped } from './workers.ts'
 
+const STDERR = 2
+
 export async function runServe(): Promise<number> {
+  warnOfProxies()
   enterCleanEnvironment()
   ignoreOtherSignals()
   try {
@@ -38,6 +42,13 @@ export async function runServe(): Promise<number> {
     // A start that failed half-way may have left a listener or a timer: nothing of it may live on.
     process.exit(explain(error))
   }
+}
+
+/** Written at once, because this process replaces itself next. The log's own level is not read yet. */
+function warnOfProxies(): void {
+  const ignored = ignoredProxies(process.env)
+  const least = process.env.LOG_LEVEL === 'error' ? 'error' : 'warning'
+  if (ignored) openLog(least, (line) => void writeSync(STDERR, line)).warning(ignored)
 }
 
 async function serveUntilStopped(config: Config, notices: readonly string[]): Promise<never> {

@@ -105,7 +105,12 @@ test('run gives the environment to the child and masks what it prints', async ()
     '-c',
     'echo "$STRIPE_KEY"; printf %s "$STRIPE_KEY" | base64 >&2',
   ])
-  expect(masked).toEqual({ code: 0, out: '[REDACTED]\n', err: '[REDACTED]\n' })
+  const notice = '[REDACTED] in this output stands for a secret. Pass --no-mask to keep values.\n'
+  expect(masked).toMatchObject({ code: 0, out: '[REDACTED]\n' })
+  expect([masked.err.replace(notice, ''), masked.err.includes(notice)]).toEqual([
+    '[REDACTED]\n',
+    true,
+  ])
   const plain = await ada.run(['run', '--no-mask', '--', 'sh', '-c', 'printf %s "$STRIPE_KEY"'], {
     reveals: true,
   })
@@ -135,7 +140,8 @@ test('run with a token that may only use says how to get one that may read', asy
   const ran = await ada.run(['run', '--', 'true'], as(token))
   const how =
     'This token may not read values. An admin issues one that may with: cloakroom token issue <agent> --may use,read'
-  expect(ran).toEqual({ code: 5, out: '', err: `cloakroom: ${how} (scope_required)\n` })
+  const fix = '→ run: cloakroom token issue bot --may use,read'
+  expect(ran).toEqual({ code: 5, out: '', err: `cloakroom: ${how} (scope_required)\n${fix}\n` })
 })
 
 test('call and mcp with a token that may only read say how to get one that may use', async () => {
@@ -143,7 +149,9 @@ test('call and mcp with a token that may only read say how to get one that may u
   const how =
     'This token may not use credentials. An admin issues one that may with: cloakroom workload-token issue <label> --may use,read'
   const called = await ada.run(['call', stage.url('/')], as(reading))
-  expect(called).toEqual({ code: 5, out: '', err: `cloakroom: ${how} (scope_required)\n` })
+  const fix = '→ run: cloakroom workload-token issue vault --may use,read'
+  const err = `cloakroom: ${how} (scope_required)\n${fix}\n`
+  expect(called).toEqual({ code: 5, out: '', err })
 })
 
 test('what a token may do is shown when it is issued and in the lists', async () => {

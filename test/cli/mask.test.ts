@@ -35,6 +35,21 @@ test('values are masked as they are and encoded, whatever the division', () => {
   expect(single.all('')).toBe(whole)
 })
 
+test('the first masked value of all outputs is reported, once', () => {
+  let reports = 0
+  const open = prepareMask({ KEY }, new FakeTimers(), () => {
+    reports += 1
+  })
+  const [first, second] = [open(() => {}), open(() => {})]
+  first.write(Buffer.from('nothing of a value\n'.repeat(100)))
+  first.end()
+  expect(reports).toBe(0)
+  for (let time = 0; time < 2; time += 1)
+    second.write(Buffer.from(`${KEY}\n${'The rest. '.repeat(200)}`))
+  second.end()
+  expect(reports).toBe(1)
+})
+
 test('ordinary output passes byte for byte', () => {
   const output = '{"ok":true,"port":8080,"level":"info","n":null}\n'
   expect(masked({ KEY, FLAG: 'true', OTHER: 'null', LEVEL: 'x' }).all(output)).toBe(output)

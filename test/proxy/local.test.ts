@@ -201,7 +201,7 @@ describe('an answer', () => {
     const answer = await fetch(`${other.baseUrl}/${stage.authorityOf()}/silence`)
     expect({ status: answer.status, body: await answer.json() }).toMatchObject({
       status: 504,
-      body: { error_code: 'upstream_timeout' },
+      body: { error_code: 'upstream_timeout', fix: { setting: 'RESOLVER_SILENCE_MS' } },
     })
   })
 

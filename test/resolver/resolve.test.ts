@@ -616,6 +616,10 @@ describe('names of secrets', () => {
         `No secret ${name} is available to this token.`,
       )
     }
+    const call = { target_url: target(), headers: { 'X-A': 'SVC_SECRET_NOBODYS' } }
+    expect((await bound.resolve(call)).body).toMatchObject({
+      fix: { command: ['cloakroom', 'secrets', 'set', 'NOBODYS', '-e', 'development'] },
+    })
     await expectRefused(
       stage,
       bound,

@@ -7,7 +7,7 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { LinkRewriter } from '../../src/outbound/answer/links_in_body.ts'
 import { forwardPrefixes, proxyLinks } from '../../src/outbound/links.ts'
 import { KEY, openProxyStage } from '../proxy/stage.ts'
-import { answerOf } from '../support/upstream.ts'
+import { answerOf, chunked } from '../support/upstream.ts'
 
 const OTHER = 'second.upstream.example'
 const stage = await openProxyStage([OTHER])
@@ -41,6 +41,36 @@ const receivedHeaders = () => {
 describe.each(doors)('%s', (_, base, program) => {
   const send = (path: string, { headers = {}, ...init }: RequestInit & { headers?: Sent } = {}) =>
     fetch(`${base}/${path}`, { redirect: 'manual', ...init, headers: { ...program, ...headers } })
+
+  test.each(['whole', 'in pieces'])(
+    'marks its own address where an API repeats it, %s, as a link from that API',
+    async (how) => {
+      const literal = `${base}/${other}/file`
+      const escaped = literal.replaceAll('/', '\\u002f')
+      const body = `{"next":"${literal}","escaped":"${escaped}","own":"${base}/${own}/x","text":"see ${literal}"}`
+      const headers = { ...JSON_TYPE, 'operation-location': literal }
+      stage.upstream.on(
+        '/own',
+        how === 'whole'
+          ? answerOf(200, headers, body)
+          : Buffer.concat([
+              Buffer.from(
+                `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\noperation-location: ${literal}\r\ntransfer-encoding: chunked\r\n\r\n`,
+              ),
+              chunked([body.slice(0, 20), body.slice(20, 120), body.slice(120)]),
+            ]),
+      )
+      const answer = await send(`${own}/own`)
+      const marked = `${base}/~from=${own}/${other}/file`
+      expect(answer.headers.get('operation-location')).toBe(marked)
+      expect(await answer.json()).toEqual({
+        next: marked,
+        escaped: marked,
+        own: `${base}/${own}/x`,
+        text: `see ${literal}`,
+      })
+    },
+  )
 
   test('leads every header that is a URL of the called host back', async () => {
     const url = `https://${own}/batches/1?a=b`

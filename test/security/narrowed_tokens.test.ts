@@ -67,6 +67,11 @@ describe('a narrowed token', () => {
     const { status, body } = await resolveAs(stage.app.resolver, narrowed.text, call())
     expect([status, body]).toMatchObject([403, { error_code: 'scope_required' }])
     expect(JSON.stringify(body)).toContain(named)
+    const option = named === 'OTHER_KEY' ? '--secret' : '--host'
+    const wanted = expect.stringMatching(new RegExp(`^${named}(:\\d+)?$`))
+    expect((body as { fix?: unknown }).fix).toEqual({
+      command: ['cloakroom', 'token', 'issue', expect.stringMatching(/^agent-/), option, wanted],
+    })
     const forwarded = await forward(`${stage.authorityOf(OTHER)}/x`, 'KEY')
     expect([forwarded.status, await forwarded.json()]).toMatchObject([
       403,

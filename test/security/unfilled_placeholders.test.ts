@@ -4,6 +4,7 @@
  * like success: every way of calling names it, and refuses it on request before anything is sent.
  */
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
+import { findEscaped } from '../../src/outbound/escaped_placeholders.ts'
 import { unfilledOf } from '../../src/outbound/unfilled.ts'
 import type { Unfilled } from '../../src/platform/unfilled.ts'
 import { noticingUnfilled } from '../../src/proxy/unfilled_notice.ts'
@@ -40,6 +41,21 @@ const places: [place: Unfilled['place'], sent: Sent][] = [
   ['form', withBody(TYPES.form, `key=${NAME}&other=SVC_SECRET_NONE`)],
 ]
 
+/** Types of bodies that are sent on as they arrive. */
+const streamed = ['application/x-ndjson', 'application/octet-stream', 'text/csv']
+
+/** Escaped forms, which an API reads as the placeholder. */
+const escaped: [place: Unfilled['place'], sent: Sent][] = [
+  ['query', { path: '/x?key=SVC%5FSECRET_KEY' }],
+  ['query', { path: '/x?key=SVC%255fSECRET_KEY' }],
+  ['query', { path: '/x?key=SVC_SECRET_K%45Y' }],
+  ['path', { path: '/x/%53VC_SECRET_KEY/y' }],
+  ['json', withBody(TYPES.json, '{"key":"SVC\\u005fSECRET_KEY"}')],
+  ['json', withBody(TYPES.json, '{"in":"{\\"key\\":\\"SVC\\\\u005FSECRET_KE\\\\u0059\\"}"}')],
+  ['json', withBody(TYPES.json, '["/x?key=SVC%5FSECRET%5fKEY"]')],
+  ['form', withBody(TYPES.form, 'key=SVC%5FSECRET%5FKEY')],
+]
+
 type Source = 'client' | 'resolver'
 const ways: [name: string, send: (sent: Sent) => Promise<Response>, recordedBy: Source][] = [
   [
@@ -69,6 +85,42 @@ describe.each(ways)('%s', (_, send, recordedBy) => {
     expect([answer.status, error_code]).toEqual([422, 'placeholder_not_allowed'])
     expect(message).toContain('cloakroom policy set KEY --locations')
     expect(stage.upstream.received).toEqual([])
+  })
+
+  test.each(escaped)(
+    'names an escaped one in %s, and refuses it on request',
+    async (place, sent) => {
+      const answer = await send(sent)
+      expect([answer.status, answer.headers.get('x-service-unfilled')]).toEqual([
+        200,
+        `KEY;${place}`,
+      ])
+      const headers = { ...sent.headers, 'x-service-strict-placeholders': 'true' }
+      const refused = await send({ ...sent, headers })
+      const { error_code, message, fix } = (await refused.json()) as Record<string, string>
+      expect([refused.status, error_code, fix]).toEqual([422, 'placeholder_not_allowed', undefined])
+      expect(message).toContain('it is escaped. Write it without escapes.')
+      expect(stage.upstream.received).toHaveLength(1)
+    },
+  )
+
+  test.each(streamed)('refuses one in a body of type %s that would stream', async (type) => {
+    const strict = { 'content-type': type, 'x-service-strict-placeholders': 'true' }
+    const pieces = ['{"key":"SVC_', 'SECRET_KEY"}']
+    const piecesOf = () => new Blob(pieces).stream()
+    const sent = (body: BodyInit, headers = strict) =>
+      send({ method: 'POST', headers, body } as Sent)
+    for (const body of [piecesOf(), pieces.join('')]) {
+      const refused = await sent(body)
+      const { error_code } = (await refused.json()) as { error_code: string }
+      expect([refused.status, error_code]).toEqual([422, 'placeholder_not_allowed'])
+    }
+    expect(stage.upstream.received).toEqual([])
+    expect((await sent('key=SVC_SECRET_NONE')).status).toBe(200)
+    expect(
+      (await sent(piecesOf(), { ...strict, 'x-service-strict-placeholders': 'false' })).status,
+    ).toBe(200)
+    expect(stage.upstream.received).toHaveLength(2)
   })
 
   test.each([false, true])('puts what stays text on record, refused: %p', async (isStrict) => {
@@ -131,6 +183,15 @@ describe('a call in JSON', () => {
     const answer = await resolve({ headers: { 'x-key': NAME } })
     expect(answer.body).not.toHaveProperty('unfilled')
   })
+})
+
+test('a long body is searched for escaped ones in a strict call', () => {
+  const body = Buffer.from(`["${'x'.repeat(1_048_576)}","SVC%5FSECRET_KEY"]`)
+  const target = { path: '/', search: '' }
+  const found = (isStrict: boolean) =>
+    findEscaped(target, body, { contentType: TYPES.json, isStrict })
+  expect(found(false)).toEqual([])
+  expect(found(true)).toEqual([{ name: 'KEY', place: 'json', isEscaped: true }])
 })
 
 test('a record names at most 16 places', async () => {

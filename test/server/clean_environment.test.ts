@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { cleanEnvironment } from '../../src/server/clean_environment.ts'
+import { cleanEnvironment, ignoredProxies } from '../../src/server/clean_environment.ts'
 import { watched } from '../support/watched.ts'
 
 const MODULE = join(import.meta.dir, '../../src/server/clean_environment.ts')
@@ -22,6 +22,34 @@ test('a server keeps its compiled code while it rests, whatever the environment 
     BUN_CONFIG_MAX_HTTP_REQUESTS: '65535',
     BUN_JSC_forceCodeBlockLiveness: '1',
   })
+})
+
+test('a server names the variables for proxies that it ignores, and no empty ones', () => {
+  const url = 'http://user:password@127.0.0.1:9'
+  expect(ignoredProxies({ PATH: '/bin', no_proxy: '', MY_HTTPS_PROXY: url })).toBeNull()
+  expect(ignoredProxies({ NO_PROXY: 'a', HTTPS_PROXY: url, all_proxy: url })).toBe(
+    "HTTPS_PROXY, NO_PROXY, all_proxy ignored: calls go directly to the API's host. No setting routes them through a proxy.",
+  )
+})
+
+test('serve warns once of the variables that it ignores, without their values', async () => {
+  const main = join(import.meta.dir, '../../src/main.ts')
+  const env = { PATH: process.env.PATH ?? '', HTTPS_PROXY: 'http://127.0.0.1:9', PORT: 'none' }
+  const child = watched(
+    Bun.spawn([process.execPath, '--config=/dev/null', '--no-env-file', main, 'serve'], {
+      env,
+      stderr: 'pipe',
+    }),
+  )
+  const [warning = '', ...complaints] = (await new Response(child.stderr).text()).split('\n')
+  expect(JSON.parse(warning)).toMatchObject({
+    level: 'warning',
+    message: expect.stringContaining('HTTPS_PROXY ignored'),
+  })
+  expect(complaints.join()).toContain('PORT')
+  expect(complaints.join()).not.toContain('PROXY')
+  expect(warning).not.toContain('127.0.0.1:9')
+  expect(await child.exited).toBe(78)
 })
 
 test('on Windows, which has no exec, a second process serves, and its exit code is that of the first', async () => {

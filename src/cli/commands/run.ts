@@ -42,13 +42,20 @@ export const run: Action<typeof runOptions> = async (context, command, options) 
       'there are no secrets for this command: check the environment and the policies',
     )
   }
+  const { warn } = context.output
+  let isNoted = false
+  const noteMasked = () => {
+    if (!isNoted)
+      warn('[REDACTED] in this output stands for a secret. Pass --no-mask to keep values.')
+    isNoted = true
+  }
   const start = (delivered: Delivered) =>
     startChild(context.host, command, {
       env: { ...inherited(context.env), ...textsOf(delivered) },
       masked: options.mask === false ? {} : textsOf(delivered, true),
+      onMasked: noteMasked,
       grouped: options.watch === true,
     })
-  const { warn } = context.output
   const code = options.watch
     ? await runWatched({ source, first, check, start, warn, ...times })
     : await start(first).ended

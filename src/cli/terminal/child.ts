@@ -14,6 +14,8 @@ type Options = {
   env: Record<string, string | undefined>
   /** Values to mask in what the child prints; none means that nothing is looked at. */
   masked: Values
+  /** Called when the first value in piped output is masked. A terminal shows it, and a notice would tear its screen. */
+  onMasked?: () => void
   /** In a process group of its own, which gets all signals: so that it can be ended with what it started. */
   grouped?: boolean
 }
@@ -54,12 +56,13 @@ export function startChild(host: Host, command: readonly string[], options: Opti
 }
 
 function start(host: Host, command: string[], options: Options): Running {
-  const { masked } = options
-  if (!isOwnProcess(host)) return piped(host, command, options, prepareMask(masked))
+  const { masked, onMasked } = options
+  const openPiped = () => prepareMask(masked, undefined, onMasked)
+  if (!isOwnProcess(host)) return piped(host, command, options, openPiped())
   if (Object.keys(masked).length === 0) return passThrough(command, options)
-  const open = prepareMask(masked)
   const isTerminal = process.stdin.isTTY && process.stdout.isTTY
-  return isTerminal ? inTerminal(command, options, open) : piped(host, command, options, open)
+  if (isTerminal) return inTerminal(command, options, prepareMask(masked))
+  return piped(host, command, options, openPiped())
 }
 
 function passThrough(command: string[], { env, grouped = false }: Options): Running {

@@ -30,20 +30,34 @@ const LONG_SILENCE_MS = 1_000
 const MIN_BEGINNING = 4
 const MAX_BEGINNING = 1_024
 
-/** Prepares masking once, for all outputs of the command. */
-export function prepareMask(values: Values, timers: Timers = systemTimers): (write: Write) => Mask {
+/** Prepares masking once, for all outputs of the command. `onMasked` is called when the first value is masked. */
+export function prepareMask(
+  values: Values,
+  timers: Timers = systemTimers,
+  onMasked: () => void = () => {},
+): (write: Write) => Mask {
   const named = Object.entries(values).flatMap(([name, value]) =>
     JSON_WORDS.has(value) ? [] : [{ name, bytes: new Uint8Array(Buffer.from(value)) }],
   )
   const guard = prepareGuard(named).forCall({ used: named, marker: MARKER })
   const texts = named.map(({ bytes }) => Buffer.from(bytes))
   const isBeginning = (text: Buffer) => endsInBeginning(text, texts)
-  return (write) => openMask({ guard, isBeginning, timers }, write)
+  let isTold = false
+  const tell = () => {
+    if (!isTold) onMasked()
+    isTold = true
+  }
+  return (write) => openMask({ guard, isBeginning, timers, tell }, write)
 }
 
-type Parts = { guard: CallGuard; isBeginning: (text: Buffer) => boolean; timers: Timers }
+type Parts = {
+  guard: CallGuard
+  isBeginning: (text: Buffer) => boolean
+  timers: Timers
+  tell: () => void
+}
 
-function openMask({ guard, isBeginning, timers }: Parts, write: Write): Mask {
+function openMask({ guard, isBeginning, timers, tell }: Parts, write: Write): Mask {
   let stream = guard.stream()
   let recent = Buffer.alloc(0)
   /** Bytes that came and went since the stream was opened; as many where nothing is held back. */
@@ -52,6 +66,7 @@ function openMask({ guard, isBeginning, timers }: Parts, write: Write): Mask {
   const give = (text: Uint8Array) => {
     held -= text.length
     if (text.length > 0) write(text)
+    if (stream.isRedacted) tell()
   }
   const release = () => {
     give(stream.flush())

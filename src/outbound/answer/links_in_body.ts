@@ -59,6 +59,11 @@ export class LinkRewriter {
     return Buffer.from(left, 'latin1')
   }
 
+  /** The same in one go. */
+  all(bytes: Uint8Array): Uint8Array {
+    return Buffer.concat([this.push(bytes), this.flush()])
+  }
+
   /** A body that is here whole; the same bytes where nothing leads back. */
   async whole(bytes: Uint8Array): Promise<Uint8Array> {
     const pieces: Uint8Array[] = []

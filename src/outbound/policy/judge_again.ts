@@ -45,7 +45,10 @@ export async function judgeAgain<S extends UsableSecret>(
   const names = namesOf(placeholders)
   const secrets = await whenRead(() => {
     if (!permission.allows(target)) throw domainBlocked(target)
-    return selectSecrets(names, permission.secrets(names), permission.holder)
+    return selectSecrets(names, permission.secrets(names), {
+      holder: permission.holder,
+      environment: null,
+    })
   })
   for (const secret of secrets.values()) await confirm(secret)
   checkPolicies(secrets, placeholders, asked)

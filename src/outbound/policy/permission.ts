@@ -10,6 +10,7 @@ import { isMarked } from '../../platform/references.ts'
 import type { Secret } from '../../platform/secret.ts'
 import type { IsPlaceable } from '../locations.ts'
 import type { ObtainedToken } from '../obtained_tokens.ts'
+import { partNamed } from '../stand_ins/parts.ts'
 import type { Target } from '../target.ts'
 
 /** Where names are looked up; without a project in all of them. */
@@ -78,18 +79,29 @@ export function namesOf(placeholders: readonly { name: string }[]): string[] {
 export function selectSecrets<S extends UsableSecret>(
   names: readonly string[],
   secrets: readonly S[],
-  holder: string,
+  asking: Asking,
 ): Map<string, S> {
   const selected = new Map<string, S>()
-  for (const name of names) selected.set(name, only(name, secrets, holder))
+  for (const name of names) selected.set(name, only(name, secrets, asking))
   return selected
 }
 
-function only<S extends UsableSecret>(name: string, secrets: readonly S[], holder: string): S {
+/** Who asks for the secrets, and in which environment; `null` where a refusal suggests no command. */
+type Asking = { holder: string; environment: string | null }
+
+function only<S extends UsableSecret>(
+  name: string,
+  secrets: readonly S[],
+  { holder, environment }: Asking,
+): S {
   const [found, another] = secrets.filter((secret) => secret.name === name)
   if (!found) {
+    const isWhole = partNamed(name) === null
     throw new Fault('unknown_secret', {
       message: `No secret ${name} is available to ${holder}.`,
+      // It asks for the value. A part is not stored by itself.
+      fix:
+        isWhole && environment ? commandFix('secrets', 'set', name, '-e', environment) : undefined,
     })
   }
   if (another) {

@@ -6,6 +6,7 @@ import type { CallBody } from '../call.ts'
 import { checkHeaderText, type HeaderPair } from '../headers.ts'
 import type { SigningUse } from './sign.ts'
 import type { Signable } from './signable.ts'
+import type { GuardToken } from './tickets.ts'
 
 export type Signature = {
   /** Where it stands: placeholders there are part of it. */
@@ -25,7 +26,7 @@ export type SignedAnew = {
   body: CallBody
   signatures: readonly NamedBytes[]
   /** What becomes of an answer that is a credential itself. */
-  received?: ((response: Response) => Promise<Response>) | undefined
+  received?: ((response: Response, guardToken: GuardToken) => Promise<Response>) | undefined
 }
 
 /** @throws Fault `unknown_secret` */

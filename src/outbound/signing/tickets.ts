@@ -5,6 +5,7 @@
  * has a ticket alone, has nothing (protocol 6.5).
  */
 import { randomBytes } from 'node:crypto'
+import type { MadeBytes } from '../../leak_guard/index.ts'
 import { type Bytes, fromUtf8, utf8 } from '../../platform/crypto/encoding.ts'
 import { hkdf, NONCE_BYTES, openGcm, sealGcm } from '../../platform/crypto/primitives.ts'
 import { Fault } from '../../platform/fault.ts'
@@ -18,18 +19,34 @@ const MARK = '-ticket-'
 export const TICKET_PATTERN = `${MARK}([A-Za-z0-9_-]{40,16384})`
 const MEMBERS = ['access_token', 'id_token', 'refresh_token']
 const MAX_ANSWER = 65_536
+/** A shorter text is no token, and may be a word of the answer. */
+const MIN_GUARDED = 8
 const JSON_WEB_TOKEN = /^([\w-]+\.[\w-]+\.)([\w-]+)$/
 
-/** Takes the tokens out of an answer. @throws Fault `upstream_protocol_error`, `upstream_too_large` */
+/** Receives what a guard must find besides: the tokens that were taken out of an answer. */
+export type GuardToken = (token: MadeBytes) => void
+
+/**
+ * Takes the tokens out of an answer, and has `guardToken` know each: an API may repeat one in another member or a
+ * header.
+ *
+ * @throws Fault `upstream_protocol_error`, `upstream_too_large`
+ */
 export function ticketsFor(name: string, value: Uint8Array) {
   const key = keyOf(value)
-  return async (response: Response): Promise<Response> => {
+  return async (response: Response, guardToken: GuardToken = () => {}): Promise<Response> => {
     const { status, headers } = response
     checkFraming(status, headers.toJSON())
     const body = await readCapped(response.body, MAX_ANSWER, tooLarge).catch((error) => {
       throw upstreamFault(error)
     })
-    const written = withTickets(body, (token) => ticketFor(name, key, token))
+    const written = withTickets(body, (token) => {
+      const { before, sealed } = partsOf(token)
+      if (sealed.length >= MIN_GUARDED) {
+        guardToken({ name, bytes: utf8(sealed), hasFragments: true })
+      }
+      return before + ticketFor(name, key, sealed)
+    })
     // A token that is not found would get through.
     if (written === null && response.ok) throw new Fault('upstream_protocol_error')
     const kept = new Headers(headers)
@@ -57,14 +74,18 @@ function withTickets(body: Uint8Array, ticketOf: (token: string) => string): str
   }
 }
 
-/** Of a JSON Web Token the signature alone: its claims are for the client to read. */
-function ticketFor(name: string, key: Uint8Array, token: string): string {
+/** Of a JSON Web Token the signature alone is sealed: its claims are for the client to read. */
+function partsOf(token: string): { before: string; sealed: string } {
   const [, before = '', sealed = token] = JSON_WEB_TOKEN.exec(token) ?? []
+  return { before, sealed }
+}
+
+function ticketFor(name: string, key: Uint8Array, sealed: string): string {
   const place = `${PLACEHOLDER_PREFIX}${name}${MARK}`
   const ticket = (text: string) => place + seal(name, key, text)
   const made = ticket(sealed)
   // Of 4n+1 characters of base64 there is no text.
-  return before + (made.length % 4 === 1 ? ticket(`${sealed} `) : made)
+  return made.length % 4 === 1 ? ticket(`${sealed} `) : made
 }
 
 function seal(name: string, key: Uint8Array, text: string): string {

@@ -33,7 +33,7 @@ export function presentForwardFault(
   if (format === 'azure' || format === 'odata') headers.set('x-ms-error-code', code)
   if (format === 'xml' || format === 'azure') {
     headers.set('content-type', 'application/xml')
-    return new Response(errorXml(code, message, requestId), { status, headers })
+    return new Response(errorXml(code, withFix(message, fault), requestId), { status, headers })
   }
   headers.delete('content-type')
   return Response.json(
@@ -44,6 +44,17 @@ export function presentForwardFault(
     },
     { status, headers },
   )
+}
+
+/** XML has no member for the fix, so the message names it, unless it does so already. */
+function withFix(message: string, fault: Fault): string {
+  const { fix } = adviceOf(fault)
+  if (!fix) return message
+  const named = 'command' in fix ? fix.command.join(' ') : fix.setting
+  if (message.includes(named)) return message
+  return 'command' in fix
+    ? `${message} Run \`${named}\`.`
+    : `${message} The server's setting is ${named}.`
 }
 
 /** What takes the place of the usual error. */

@@ -16,6 +16,7 @@ import { mayHoldAssertion } from '../../outbound/signing/google_assertion.ts'
 import { parseTarget } from '../../outbound/target.ts'
 import { Fault } from '../../platform/fault.ts'
 import type { BodyAccount, BodyMemory } from '../../platform/limits/body_memory.ts'
+import { MAX_CALL_MS } from '../../platform/policy.ts'
 import type { Timers } from '../../platform/timers.ts'
 import { STRICT_HEADER } from '../../platform/unfilled.ts'
 import type { Backend, Inbound } from '../backend.ts'
@@ -91,8 +92,17 @@ async function executeLocally(services: LocalServices, inbound: Inbound): Promis
     const call = await readCall(inbound, scansBodies, bodies)
     // Steps 2 to 12.
     const principal = principalOf(services, work, vault, inbound)
-    return execute(services.outbound, principal, { call, deadline, record })
+    return execute(services.outbound, principal, { call, deadline, record }).catch((error) => {
+      throw withSetting(error, services.timeoutMs)
+    })
   })
+}
+
+/** Names the setting of the proxy's environment that ended a call, unless it can be no longer. */
+function withSetting(error: unknown, timeoutMs: number): unknown {
+  const isOfSetting = error instanceof Fault && error.code === 'upstream_timeout'
+  if (!isOfSetting || timeoutMs >= MAX_CALL_MS) return error
+  return error.withFix({ setting: 'RESOLVER_SILENCE_MS' })
 }
 
 function beginRecord(
@@ -118,13 +128,15 @@ async function readCall(
   const search = pathAndQuery.replace(/^[^?]*/, '')
   const isSigned = needsWholeBody(headers, search) || mayHoldAssertion(request)
   const isCall = isGrpcCall(request)
+  const isStrict = request.headers.get(STRICT_HEADER) === 'true'
   return {
     targetUrl: `https://${authority}${pathAndQuery}`,
     method,
     headers,
     body: await bodyOf(request, headers, {
       isScanned: !isCall && (scansBodies || isDeclaredShort(request)),
-      isSigned,
+      // A strict call is refused before anything is sent.
+      isNeeded: isSigned || (isStrict && !isCall),
       bodies,
     }),
     answer: isHandshake(request) ? 'socket' : isCall ? 'grpc' : 'streamed',
@@ -132,7 +144,7 @@ async function readCall(
     linkBase: linkBase === null ? null : proxyLinks(linkBase, from),
     from,
     mark: mark ?? null,
-    isStrict: request.headers.get(STRICT_HEADER) === 'true',
+    isStrict,
   }
 }
 

@@ -109,7 +109,8 @@ async function withBody(
   const isSought =
     place && (mayAssert || standIns.all.some(({ locations }) => locations.has(place.location)))
   if (!isSought || request.body === null) return request
-  const tooLarge = () => new Fault('payload_too_large')
+  const message = `The request body may have at most ${BODY_LIMIT} bytes, unless it streams.`
+  const tooLarge = () => new Fault('payload_too_large', { message })
   const declared = declaredLength(request)
   if (Number(declared) > BODY_LIMIT) return request
   const meter = account.expect(declared)

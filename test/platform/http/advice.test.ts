@@ -47,6 +47,21 @@ describe.each(faultCodes)('%s', (code) => {
   )
 })
 
+test('a refusal in XML names the fix in its message, once', async () => {
+  const messageOf = async (given: ConstructorParameters<typeof Fault>[1]) => {
+    const answer = presentForwardFault(new Fault('domain_blocked', given), 'id', 'xml')
+    return /<Message>(.*)<\/Message>/.exec(await answer.text())?.[1]
+  }
+  const command = { command: ['cloakroom', 'allowlist', 'add', 'api.example.com'] }
+  const run = 'Run `cloakroom allowlist add api.example.com`.'
+  expect(await messageOf({ message: 'Not allowed.', fix: command })).toBe(`Not allowed. ${run}`)
+  expect(await messageOf({ message: run, fix: command })).toBe(run)
+  expect(await messageOf({ message: 'Too late.', fix: { setting: 'RESOLVER_SILENCE_MS' } })).toBe(
+    "Too late. The server's setting is RESOLVER_SILENCE_MS.",
+  )
+  expect(await messageOf({ message: 'No.' })).toBe('No.')
+})
+
 test('a client takes the anchor and the fix of every code', async () => {
   let code = faultCodes[0] as FaultCode
   using server = Bun.serve({
