@@ -9,7 +9,6 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import type { Argon2id } from '../../client/account/argon2.ts'
 import { deriveMasterKey, KDF_DEFAULT } from '../../client/account/keys.ts'
-import type { Bytes } from '../../platform/crypto/encoding.ts'
 import { readOwnFile } from '../files/read.ts'
 import { CliError } from '../terminal/cli_error.ts'
 
@@ -61,11 +60,12 @@ export function openSeal({ directory, passphrase, argon2id, unlocked }: SealOpti
     const salt = present === null ? randomBytes(16) : saltOf(present)
     known ??= await unlocked()
     if (known && Buffer.from(known.salt).equals(salt)) return known
-    let tried: { text: string; key: Bytes } | null = null
-    const derive = async (text: string): Promise<Bytes> => {
-      if (tried?.text !== text)
-        tried = { text, key: await deriveMasterKey(text, salt, KDF_DEFAULT, argon2id) }
-      return tried.key
+    let tried: { text: string; key: Uint8Array } | undefined
+    const derive = async (text: string): Promise<Uint8Array> => {
+      if (tried?.text === text) return tried.key
+      const key = await deriveMasterKey(text, salt, KDF_DEFAULT, argon2id)
+      tried = { text, key }
+      return key
     }
     const opens = async (text: string) => opened(await derive(text), present ?? '') !== null
     const text = await passphrase(present === null ? null : opens)

@@ -4,7 +4,16 @@ import { version } from '../../../package.json'
 import type { Config } from '../../platform/config/config.ts'
 import { checkFiles } from '../self_check/files.ts'
 import { checkLimits, freeBytesOf, limitsOfSystem } from '../self_check/limits.ts'
-import { type Check, count, DAY_MS, type Found, numbers, type Patient, size, well } from './finding.ts'
+import {
+  type Check,
+  count,
+  DAY_MS,
+  type Found,
+  numbers,
+  type Patient,
+  size,
+  well,
+} from './finding.ts'
 
 /** A backup by the clock that is older is one that was missed. */
 const BACKUP_DAYS = 8
