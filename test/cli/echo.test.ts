@@ -151,7 +151,7 @@ test('it replaces no setting of a server, and says whose port is taken', async (
   const { api } = await opened()
   const taken = await person.run(['echo', '--port', String(api.port)])
   expect(taken).toEqual({
-    code: 78,
+    code: 1,
     out: '',
     err: expect.stringContaining(`port ${api.port} is taken`),
   })
