@@ -34,6 +34,9 @@ export type Entry = {
   action: TokenAction | null
 }
 
+/** An entry with the number of its proof in its group. */
+export type Intent = { entry: Entry; proof: number }
+
 /** How it ended; of an intent only the decision is known. */
 export type Conclusion = Pick<
   Entry,

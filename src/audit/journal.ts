@@ -5,11 +5,8 @@
  * last of its records is in `audit_logs` (records.ts).
  */
 import type postgres from 'postgres'
-import type { Entry } from './entry.ts'
+import type { Entry, Intent } from './entry.ts'
 import { readIntents } from './stored_intents.ts'
-
-/** An entry with the number of its proof in the group. */
-export type Intent = { entry: Entry; proof: number }
 
 /** One row; `isUnconfirmed` where its commit may have failed. */
 export type Group = { id: string; intents: readonly Intent[]; isUnconfirmed?: boolean }

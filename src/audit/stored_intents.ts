@@ -5,8 +5,7 @@
 import { z } from 'zod'
 import { tokenActions } from '../platform/http/endpoint.ts'
 import { unfilledPlaces } from '../platform/unfilled.ts'
-import type { Entry } from './entry.ts'
-import type { Intent } from './journal.ts'
+import type { Entry, Intent } from './entry.ts'
 
 /** What an intent of a release before left out. */
 const WITHOUT_OUTCOME = { reason: null, status_code: null, duration_ms: null, redacted: null }

@@ -7,7 +7,6 @@ import { email as address, environmentName, isUuid, properName } from '../platfo
 import { fieldFaults } from '../platform/http/validation/complaints.ts'
 import { parseDomain } from '../platform/net/domain.ts'
 import { asOne } from '../platform/printable.ts'
-import type { Options } from './command.ts'
 import { nearNames } from './named.ts'
 import { CliError } from './terminal/cli_error.ts'
 
@@ -126,6 +125,9 @@ function pathForm(place: string): Form | undefined {
 /** What `<name>` stands for in a command's usage. */
 export const namings = { environment, project: newProject, secret, workspace, agent } as const
 export type NamedKind = keyof typeof namings
+
+/** A command's options: flags in commander's syntax, a description, and the default value. */
+export type Options = readonly (readonly [flags: string, about: string, fallback?: string])[]
 
 type Line = { usage: string; names?: NamedKind | undefined; options: Options }
 type Given = { args: readonly string[]; options: Readonly<Record<string, unknown>> }

@@ -3,11 +3,8 @@
  * it receives. Nothing here loads commander, so that a server starts fast.
  */
 import type { Command } from 'commander'
-import type { NamedKind } from './arguments.ts'
+import type { NamedKind, Options } from './arguments.ts'
 import type { Context } from './context.ts'
-
-/** Flags as commander reads them, what they mean, and the value where none is given. */
-export type Options = readonly (readonly [flags: string, about: string, fallback?: string])[]
 
 type Camel<Name extends string> = Name extends `${infer Head}-${infer Rest}`
   ? `${Head}${Capitalize<Camel<Rest>>}`

@@ -1,5 +1,7 @@
 /** The subcommands. Those of the server are found without the command line library: they start fast. */
-import { type Action, command, type Options, type OptionValues, type Spec } from './command.ts'
+
+import type { Options } from './arguments.ts'
+import { type Action, command, type OptionValues, type Spec } from './command.ts'
 import { type Host, isOwnProcess, ownProcess } from './host.ts'
 import { endWithReader } from './terminal/streams.ts'
 import { AGENT_COMMAND } from './unlocked/command.ts'

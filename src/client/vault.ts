@@ -23,16 +23,10 @@ import { type Api, openApi } from './http/api.ts'
 import { newWorkspace } from './signed/new_workspace.ts'
 import { ownId, type Signing } from './signed/sign_change.ts'
 import { type Place, type Signer, signEnvelope } from './signed/statements.ts'
+import type { WorkspaceKey } from './workspace_key.ts'
 
-/** A workspace with its key in the clear: on a client only. */
-export type OpenWorkspace = {
-  id: string
-  name: string
-  epoch: number
-  key: Uint8Array
-  /** What belongs to a signed workspace, and to no other. */
-  signing?: Signing
-}
+/** A workspace with its key; `signing` is present in signed workspaces only. */
+export type OpenWorkspace = WorkspaceKey & { signing?: Signing }
 
 /** Null in a plain workspace. */
 export function signingOf({ id, signing }: OpenWorkspace): Signing | null {

@@ -7,7 +7,9 @@
 import { fromBase64 } from '../platform/crypto/encoding.ts'
 import { fingerprint } from '../platform/crypto/fingerprint.ts'
 import { keyCommitment } from '../platform/crypto/key_commitment.ts'
-import type { OpenWorkspace } from './vault.ts'
+
+/** A workspace's key in the clear: on a client only. */
+export type WorkspaceKey = { id: string; name: string; epoch: number; key: Uint8Array }
 
 export type KnownKey = { epoch: number; commitment: string }
 
@@ -16,7 +18,7 @@ export class UntrustedKey extends Error {
   override readonly name = 'UntrustedKey'
 }
 
-export function knownKeyOf({ id, epoch, key }: OpenWorkspace): KnownKey {
+export function knownKeyOf({ id, epoch, key }: WorkspaceKey): KnownKey {
   return { epoch, commitment: keyCommitment(id, epoch, key) }
 }
 
@@ -26,7 +28,7 @@ export function keyFingerprint({ commitment }: KnownKey): Promise<string> {
 }
 
 /** Whether the key is the one of before. @throws UntrustedKey for one that must not follow it */
-export function isKnownKey(workspace: OpenWorkspace, known: KnownKey | undefined): boolean {
+export function isKnownKey(workspace: WorkspaceKey, known: KnownKey | undefined): boolean {
   if (known === undefined || workspace.epoch > known.epoch) return false
   const { name, epoch } = workspace
   if (epoch < known.epoch) {
@@ -42,9 +44,9 @@ export function isKnownKey(workspace: OpenWorkspace, known: KnownKey | undefined
 export type KnownWorkspaceKeys = {
   of(workspaceId: string): KnownKey | undefined
   /** Remembers a first key, and one of a new epoch, which is said. Returns what speaks against a key. */
-  check(workspace: OpenWorkspace): UntrustedKey | null
+  check(workspace: WorkspaceKey): UntrustedKey | null
   /** In the place of what was known. */
-  remember(workspace: OpenWorkspace): void
+  remember(workspace: WorkspaceKey): void
 }
 
 /** Where they are kept. */
@@ -56,9 +58,9 @@ export type KnownKeys = {
 
 export function knownWorkspaceKeys(
   { of, put }: KnownKeys,
-  rekeyed: (workspace: OpenWorkspace) => void,
+  rekeyed: (workspace: WorkspaceKey) => void,
 ): KnownWorkspaceKeys {
-  const check = (workspace: OpenWorkspace) => {
+  const check = (workspace: WorkspaceKey) => {
     const before = of(workspace.id)
     try {
       if (isKnownKey(workspace, before)) return null

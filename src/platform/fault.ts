@@ -2,8 +2,6 @@
  * The catalogue of everything that can go wrong for a caller: one stable code, one status and one
  * default sentence each (protocol 9). Messages never contain what was submitted.
  */
-import type { PolicyRule } from './policy_check/policy_check.ts'
-
 const catalogue = {
   malformed_json: [400, 'The request body is not acceptable JSON.'],
   invalid_host: [400, 'The Host header is missing, malformed or not in ALLOWED_HOSTS.'],
@@ -70,7 +68,21 @@ export const faultCodes = Object.keys(catalogue) as FaultCode[]
 /** One field that was refused: a dotted path into the body and why, without the value. */
 export type FieldFault = { path: string; message: string }
 
-/** What of a workspace's own rules refused a call: which secret's policy, and which rule of it. */
+/** The rules of a policy that can refuse a call: its fields, and forms of requests that its limits cannot check. */
+export const policyRules = [
+  'allowed_domains',
+  'allowed_methods',
+  'allowed_paths',
+  'allowed_headers',
+  'allowed_locations',
+  'sign_templates',
+  'override',
+  'objects',
+  'batch',
+] as const
+export type PolicyRule = (typeof policyRules)[number]
+
+/** The rule that refused a call, and the secret whose policy has it. */
 export type RefusedBy = { secret: string; rule: PolicyRule }
 
 /** What removes the cause: a command to run, or a setting of the server to change. Never holds submitted text. */

@@ -21,6 +21,11 @@ export type Inbound = {
   upgrade(handlers: SocketHandlers, headers: Record<string, string>): boolean
 }
 
+export type Handler = (
+  request: Request,
+  upgrade: Inbound['upgrade'],
+) => Promise<Response | undefined>
+
 /** What the caller may name, by which a stand-in of it can be made. */
 export type Credential = Shaped & {
   name: string

@@ -10,10 +10,10 @@ import { readFrom } from '../outbound/links.ts'
 import { mayRepeat } from '../outbound/retries.ts'
 import { Fault } from '../platform/fault.ts'
 import { presentFault } from '../platform/http/reply.ts'
-import type { Backend, Inbound } from './backend.ts'
+import type { Backend, Handler, Inbound } from './backend.ts'
 import { isAuthorised, isSame } from './connect_listener.ts'
 import { canonicalAuthority } from './request.ts'
-import { answer, breakingQuietly, type Handler, pathOf } from './tls_listeners.ts'
+import { answer, breakingQuietly, pathOf } from './tls_listeners.ts'
 
 type Options = { password: string; strict: boolean; backend: Backend; port: () => number }
 

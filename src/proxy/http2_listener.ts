@@ -19,8 +19,8 @@ import { Fault, faultCodes } from '../platform/fault.ts'
 import { presentFault } from '../platform/http/reply.ts'
 import { hasRoom, streamOf } from '../platform/streams.ts'
 import type { Leaf } from './authority.ts'
+import type { Handler } from './backend.ts'
 import { faultOf } from './record.ts'
-import type { Handler } from './tls_listeners.ts'
 
 const { NGHTTP2_FLAG_END_STREAM, NGHTTP2_INTERNAL_ERROR, NGHTTP2_NO_ERROR } = http2.constants
 

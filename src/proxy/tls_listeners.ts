@@ -15,7 +15,7 @@ import type { SocketHandlers } from '../platform/http/route.ts'
 import { socketOptions } from '../platform/http/websocket.ts'
 import { LruMap } from '../platform/lru.ts'
 import type { Leaf, ProxyAuthority } from './authority.ts'
-import type { Backend, Inbound } from './backend.ts'
+import type { Backend, Handler, Inbound } from './backend.ts'
 import { openHttp2Listener } from './http2_listener.ts'
 import { faultOf } from './record.ts'
 import { canonicalAuthority, holdShort, wholeOf } from './request.ts'
@@ -27,11 +27,6 @@ export type TlsListeners = {
   unencrypted(handler: Handler): string
   close(): void
 }
-
-export type Handler = (
-  request: Request,
-  upgrade: Inbound['upgrade'],
-) => Promise<Response | undefined>
 
 const MAX_LISTENERS = 64
 const HTTPS_PORT = 443

@@ -1,9 +1,10 @@
 // tier: quick
 /** Options are declared once: what the type says of them is what commander hands to the action. */
 import { expect, test } from 'bun:test'
+import type { Options } from '../../src/cli/arguments.ts'
 import { callOptions, runOptions } from '../../src/cli/catalogue/options.ts'
 import { pullOptions, setOptions } from '../../src/cli/catalogue/storing.ts'
-import { command, type Options, type OptionValues } from '../../src/cli/command.ts'
+import { command, type OptionValues } from '../../src/cli/command.ts'
 import { ownProcess } from '../../src/cli/host.ts'
 import { runProgram } from '../../src/cli/program.ts'
 

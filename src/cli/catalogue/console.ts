@@ -1,10 +1,6 @@
 /** The web console. */
 import { command, type Spec } from '../command.ts'
-
-export const consoleOptions = [
-  ['--port <number>', 'port on loopback; 0 for a free one', '8890'],
-  ['--no-open', 'do not open it in a browser'],
-] as const
+import { consoleOptions } from './options.ts'
 
 export const consoleSpecs: readonly Spec[] = [
   command({

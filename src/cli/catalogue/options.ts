@@ -215,6 +215,10 @@ export const callOptions = [
 export const echoOptions = [
   ['--port <number>', 'port on 127.0.0.1; 0 for a free one', '8443'],
 ] as const
+export const consoleOptions = [
+  ['--port <number>', 'port on loopback; 0 for a free one', '8890'],
+  ['--no-open', 'do not open it in a browser'],
+] as const
 export const mcpOptions = [savedToken, token] as const
 export const proxyOptions = [
   ['--port <number>', 'port on 127.0.0.1 (8899, or a free one with a command); 0 for a free one'],

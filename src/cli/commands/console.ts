@@ -2,7 +2,7 @@
 import { ConsoleNotBuilt } from '../../console/build_on_demand.ts'
 import { type LocalConsole, openLocalConsole } from '../../console/local.ts'
 import { startAside } from '../../platform/helper_program.ts'
-import type { consoleOptions } from '../catalogue/console.ts'
+import type { consoleOptions } from '../catalogue/options.ts'
 import type { Action } from '../command.ts'
 import { listening, portFrom, untilStopped } from '../port.ts'
 import { CliError } from '../terminal/cli_error.ts'

@@ -17,8 +17,7 @@ import {
   type SeenManifest,
   type SignedText,
 } from '../../sigchain/index.ts'
-import type { OpenWorkspace } from '../vault.ts'
-import { UntrustedKey } from '../workspace_key.ts'
+import { UntrustedKey, type WorkspaceKey } from '../workspace_key.ts'
 import type { ChainNotices, Named } from './chain_notices.ts'
 
 /** What a client keeps of a chain. */
@@ -116,7 +115,7 @@ export class Chains {
   }
 
   /** Whether it is the key that an admin of the workspace has committed to. @throws UntrustedChain */
-  async requireKey(workspace: OpenWorkspace): Promise<void> {
+  async requireKey(workspace: WorkspaceKey): Promise<void> {
     const { id, epoch, key } = workspace
     const known = this.#known.of(id)
     const isKnown = known !== undefined && known.epoch >= epoch

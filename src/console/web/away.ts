@@ -6,7 +6,7 @@ import type { QueryClient } from '@tanstack/react-query'
 import { useSyncExternalStore } from 'react'
 import { AskError, ask } from './keys/ask.ts'
 import { callFailure } from './keys/call_failure.ts'
-import type { Failure } from './keys/messages.ts'
+import type { Failure } from './keys/reports.ts'
 
 const CODES = ['unreachable', 'unusable_answer', 'unavailable', 'internal_error']
 /** Between two questions whether somebody answers. */

@@ -1,5 +1,6 @@
 /** The record of a request that a client made itself, as it reports it to the audit. */
 import { z } from 'zod'
+import { policyRules } from '../../platform/fault.ts'
 import {
   environment,
   projectId,
@@ -8,7 +9,6 @@ import {
 } from '../../platform/http/fields.ts'
 import { tokenPattern } from '../../platform/http/token_pattern.ts'
 import { line } from '../../platform/http/validate.ts'
-import { policyRules } from '../../platform/policy_check/policy_check.ts'
 import { MAX_UNFILLED } from '../../platform/unfilled.ts'
 import { readTarget } from './reported_target.ts'
 

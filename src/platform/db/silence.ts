@@ -4,7 +4,6 @@
  */
 import postgres from 'postgres'
 import { withTimeout } from '../async/timeout.ts'
-import type { serverOptions } from './open.ts'
 
 /** Seconds, so that what waited for a connection before is answered within ten, too. */
 const SILENT_SECONDS = 6.5
@@ -13,7 +12,7 @@ const ASK_MS = 3_000
 /** Locks of a transaction whose client is gone end so: then nothing tells PostgreSQL that it is. */
 const BEGIN = "begin; set local idle_in_transaction_session_timeout = '30s'"
 
-type Options = ReturnType<typeof serverOptions>
+type Options = postgres.Options<Record<string, postgres.PostgresType>>
 
 /** What a pool that serves requests is opened with besides. */
 export function givingUp(options: Options) {

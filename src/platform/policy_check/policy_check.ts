@@ -2,6 +2,7 @@
  * What a secret's policy has against a call (protocol 5.5), of what is known of the call. It knows nothing of
  * values or of the network: the resolver judges by it, and so does whoever tries out a policy on calls that were made.
  */
+import type { PolicyRule } from '../fault.ts'
 import { domainMatches, parseDomain } from '../net/domain.ts'
 import type { Policy } from '../policy.ts'
 import { isForBatches, methodsAskedFor, namesObjectsInBody } from './override.ts'
@@ -38,20 +39,6 @@ export type JudgedRequest = {
   /** Whether its body may hold requests. */
   isMultipart: boolean
 }
-
-/** What refused: a field of the policy, or what its limits of methods and paths cannot see through. */
-export const policyRules = [
-  'allowed_domains',
-  'allowed_methods',
-  'allowed_paths',
-  'allowed_headers',
-  'allowed_locations',
-  'sign_templates',
-  'override',
-  'objects',
-  'batch',
-] as const
-export type PolicyRule = (typeof policyRules)[number]
 
 /** The sentence goes on from "the policy". */
 export type Objection = { rule: PolicyRule; text: string }

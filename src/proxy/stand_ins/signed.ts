@@ -11,8 +11,9 @@ import { type AzureScheme, isTable, sharedKeyText } from '../../outbound/signing
 import { objectIn } from '../../outbound/signing/google_assertion.ts'
 import { placeholderOf } from '../../platform/secret_name.ts'
 import type { Inbound } from '../backend.ts'
-import type { StandIn } from './stand_ins.ts'
 
+/** A stand-in that may be a signing key. */
+type KeyStandIn = { name: string; text: string }
 type Account = { name: string; email: string; key: KeyObject }
 type StorageKey = { name: string; key: Uint8Array }
 
@@ -30,7 +31,7 @@ export class Signers {
   readonly #accounts: readonly Account[]
   readonly #keys: readonly StorageKey[]
 
-  constructor(standIns: readonly StandIn[]) {
+  constructor(standIns: readonly KeyStandIn[]) {
     this.#accounts = standIns.flatMap(accountIn)
     this.#keys = standIns.flatMap(storageKeyIn)
   }
@@ -121,7 +122,7 @@ function accountsIn({ authority, path }: ReturnType<typeof requestOf>): string[]
   return all.filter((name, at) => /^[a-z0-9-]+$/.test(name) && all.indexOf(name) === at)
 }
 
-function accountIn({ name, text }: StandIn): Account[] {
+function accountIn({ name, text }: KeyStandIn): Account[] {
   try {
     const { type, client_email: email, private_key: pem } = JSON.parse(text)
     return type === 'service_account' ? [{ name, email, key: createPublicKey(pem) }] : []
@@ -130,7 +131,7 @@ function accountIn({ name, text }: StandIn): Account[] {
   }
 }
 
-function storageKeyIn({ name, text }: StandIn): StorageKey[] {
+function storageKeyIn({ name, text }: KeyStandIn): StorageKey[] {
   const key = STORAGE_KEY.test(text) ? storageKeyOf(Buffer.from(text)) : null
   return key ? [{ name, key }] : []
 }

@@ -3,8 +3,9 @@ import type { Sql, TransactionSql } from 'postgres'
 import { version } from '../../../package.json'
 import { outerKeysIn } from '../../platform/crypto/outer_keys.ts'
 import { KEY_CHECK, SEALED, sealedUnder } from '../../platform/db/schema/sealed.ts'
+import type { Table } from './expected.ts'
 import { FORMAT, type Header, type Sums, sealOf } from './format.ts'
-import { makeTextsExact, rowsOf, type Table, Tally, tablesOf } from './rows.ts'
+import { makeTextsExact, rowsOf, Tally, tablesOf } from './rows.ts'
 
 type Source = { sql: Sql; encryptionKey: string; now: () => number }
 

@@ -7,7 +7,6 @@ import type { TransactionSql } from 'postgres'
 import { migrations } from '../../platform/db/migrations/migrate.ts'
 import * as schema from '../../platform/db/schema/index.ts'
 import { BackupProblem } from './problem.ts'
-import type { Table } from './rows.ts'
 
 const CHANGES = /^(create|drop) table "?(\w+)"?/gim
 
@@ -47,6 +46,14 @@ const COLUMNS = new Map(
 
 export const tablesNamed = (names: readonly string[]): Expected =>
   new Map(names.map((name) => [name, null]))
+
+export type Table = {
+  name: string
+  /** Names and types in their order: rows fit only where these are the same. */
+  columns: string
+  /** An order that both databases agree on, whatever their collation. */
+  order: string
+}
 
 export type FoundTable = Table & { schema: string; persistence: string; hides: boolean }
 

@@ -9,6 +9,7 @@ import { type Connection, openDatabase } from '../../platform/db/open.ts'
 import { awaitServer } from '../../platform/db/reach.ts'
 import { openLog } from '../../platform/log.ts'
 import { appliedIn } from './dump.ts'
+import type { Table } from './expected.ts'
 import type { Sums } from './format.ts'
 import { emptyTables, load } from './load.ts'
 import { withDatabase } from './make.ts'
@@ -16,7 +17,7 @@ import { BackupProblem } from './problem.ts'
 import type { TakeRows } from './read.ts'
 import { demandRest, NOT_RUNNING, takeAlone } from './rest.ts'
 import { intoDirectory } from './restore.ts'
-import { makeTextsExact, rowsOf, type Table, Tally, tablesOf } from './rows.ts'
+import { makeTextsExact, rowsOf, Tally, tablesOf } from './rows.ts'
 
 type Wanted = { to: string; dryRun: boolean }
 

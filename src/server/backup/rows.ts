@@ -4,16 +4,14 @@
  * same text for the same row.
  */
 import type { TransactionSql } from 'postgres'
-import { expectedTables, type FoundTable, requireAsMade, tablesNamed } from './expected.ts'
+import {
+  expectedTables,
+  type FoundTable,
+  requireAsMade,
+  type Table,
+  tablesNamed,
+} from './expected.ts'
 import { BackupProblem } from './problem.ts'
-
-export type Table = {
-  name: string
-  /** Names and types in their order: rows fit only where these are the same. */
-  columns: string
-  /** An order that both databases agree on, whatever their collation. */
-  order: string
-}
 
 /** How many rows the database is asked for at a time. */
 const ROWS_AT_ONCE = 200

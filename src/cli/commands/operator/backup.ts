@@ -1,6 +1,6 @@
 /** `cloakroom backup`, `cloakroom restore` and `cloakroom move`: for who runs a server, with its settings. */
 import { type backUp, identitiesIn } from '../../../server/backup/index.ts'
-import type { backupOptions, moveOptions, restoreOptions } from '../../catalogue/server.ts'
+import type { backupOptions, moveOptions, restoreOptions } from '../../catalogue/operating.ts'
 import type { Action } from '../../command.ts'
 import { CliError } from '../../terminal/cli_error.ts'
 import { explained, serverConfig } from './operator.ts'

@@ -7,7 +7,7 @@ import {
   type Result,
   rekeyOuter,
 } from '../../../server/rekey_outer/index.ts'
-import type { rekeyOuterOptions } from '../../catalogue/server.ts'
+import type { rekeyOuterOptions } from '../../catalogue/operating.ts'
 import type { Action } from '../../command.ts'
 import { CliError } from '../../terminal/cli_error.ts'
 import type { Output } from '../../terminal/output.ts'

@@ -2,7 +2,7 @@
 
 import { printableJson, printableLines } from '../../../platform/printable.ts'
 import { checkUpgrade, linesOf } from '../../../server/upgrade_check/index.ts'
-import type { upgradeOptions } from '../../catalogue/server.ts'
+import type { upgradeOptions } from '../../catalogue/operating.ts'
 import type { Action } from '../../command.ts'
 import { CliError } from '../../terminal/cli_error.ts'
 import { explained, serverConfig } from './operator.ts'

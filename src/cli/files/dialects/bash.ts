@@ -3,8 +3,7 @@
  * nothing is run here.
  */
 import { lineNumbers } from '../../../client/secrets/line_numbers.ts'
-import type { LineFault, Located } from '../located.ts'
-import type { DialectRules } from './index.ts'
+import type { DialectRules, LineFault, Located } from '../located.ts'
 
 const BLANK = /[ \t]*(?:#[^\n]*)?(?:\n|$)/y
 const HEAD = /[ \t]*(?:export[ \t]+)?([A-Za-z_]\w*)=/y

@@ -2,8 +2,7 @@
  * The format of `docker run --env-file`: `NAME=value` to the end of the line. There are no quotes, escapes or comments
  * behind a value, and blanks at its end belong to it.
  */
-import type { LineFault, Located } from '../located.ts'
-import type { DialectRules } from './index.ts'
+import type { DialectRules, LineFault, Located } from '../located.ts'
 
 /** Docker reads lines with a buffer of 64 KiB. */
 const MAX_LINE_BYTES = 65_535

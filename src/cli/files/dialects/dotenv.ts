@@ -2,8 +2,7 @@
  * Files as npm's `dotenv` reads them. That program skips in silence what it does not understand; here that is refused.
  */
 import { lineNumbers } from '../../../client/secrets/line_numbers.ts'
-import type { LineFault, Located } from '../located.ts'
-import type { DialectRules } from './index.ts'
+import type { DialectRules, LineFault, Located } from '../located.ts'
 
 /** The expression of dotenv 16 and 17. */
 const LINE =

@@ -3,19 +3,11 @@
  * refused. Without a dialect, only what all programs read alike is taken (`client/secrets/dotenv.ts`).
  */
 import { CliError } from '../../terminal/cli_error.ts'
-import type { Reading } from '../located.ts'
+import type { DialectRules } from '../located.ts'
 import { bash } from './bash.ts'
 import { compose } from './compose.ts'
 import { docker } from './docker.ts'
 import { dotenv } from './dotenv.ts'
-
-/** A line without its line break, or the reason for a refusal, written to follow the secret's name. */
-export type Written = { line: string } | { refusal: string }
-
-export type DialectRules = {
-  read(text: string): Reading
-  write(name: string, value: string): Written
-}
 
 export const dialectNames = ['docker', 'dotenv', 'bash', 'compose'] as const
 export type Dialect = (typeof dialectNames)[number]

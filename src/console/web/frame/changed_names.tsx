@@ -1,8 +1,8 @@
 /** What is refused on all screens of a workspace: names that stand for something else, and a history that does not hold. */
 import { Link } from '@tanstack/react-router'
 import { ask } from '../keys/ask.ts'
-import type { Notice } from '../keys/messages.ts'
 import { dismissNotice, useNotices } from '../keys/notices.ts'
+import type { Notice } from '../keys/reports.ts'
 import { Confirm } from '../parts/overlays/confirm.tsx'
 import { Banner } from '../parts/states/banner.tsx'
 import { queryClient, useAsk } from '../queries.ts'

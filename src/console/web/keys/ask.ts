@@ -1,16 +1,8 @@
 /** The page's one way to the worker that holds the keys. */
 import { scriptUrl } from '../../../platform/script_url.browser.ts'
-import type {
-  AccountState,
-  CommandName,
-  Failure,
-  FromWorker,
-  Input,
-  Output,
-  Progress,
-  ToWorker,
-} from './messages.ts'
+import type { CommandName, FromWorker, Input, Output, ToWorker } from './messages.ts'
 import { addNotice } from './notices.ts'
+import type { AccountState, Failure, Progress } from './reports.ts'
 
 /** A refusal, with its code, or what went wrong. */
 export class AskError extends Error {

@@ -1,7 +1,7 @@
 /** What calls of the server fail with, in the form in which the page shows it; null for what is no failure of a call. */
 import { AnswerError, ApiError } from '../../../client/http/api.ts'
 import { ClocksDiffer } from '../../../client/http/clock_difference.ts'
-import type { Failure } from './messages.ts'
+import type { Failure } from './reports.ts'
 
 export function callFailure(error: unknown): Failure | null {
   if (error instanceof ApiError) {

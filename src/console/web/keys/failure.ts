@@ -7,7 +7,7 @@ import { UntrustedChain } from '../../../client/signed/chain.ts'
 import { FormerMember } from '../../../client/signed/sign_change.ts'
 import { UntrustedKey } from '../../../client/workspace_key.ts'
 import { callFailure } from './call_failure.ts'
-import type { Failure } from './messages.ts'
+import type { Failure } from './reports.ts'
 
 /** A refusal of our own: the page has the words for its code. */
 export class Refused extends Error {

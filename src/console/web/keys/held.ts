@@ -6,8 +6,8 @@ import { type Deadline, deadlineIn } from '../deadline.ts'
 import { sessionCalls } from '../session.ts'
 import { Refused } from './failure.ts'
 import { type Memory, openMemory } from './memory.ts'
-import type { AccountState, LockedBy, Notice } from './messages.ts'
 import { Names } from './names.ts'
+import type { AccountState, LockedBy, Notice } from './reports.ts'
 import { openTabs, type Word } from './tabs.ts'
 import { identityFor, trustOf } from './trust.ts'
 
@@ -88,7 +88,7 @@ export class Held {
     this.#person = person
     const identity = () => identityFor(keys)
     this.names.reset()
-    const trust = trustOf(this.api, this.memory, person, this.#notify)
+    const trust = trustOf(this.api, this.memory, person.userId, this.#notify)
     const { api } = this
     this.#open = { ...person, ...keys, api, trust, identity, until: until ?? null }
     this.#tell({ kind: 'in' })

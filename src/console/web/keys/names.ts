@@ -17,7 +17,7 @@ import {
 import { isActive, type WorkspaceEntry } from '../../../client/workspaces.ts'
 import type { Endpoint } from '../../../platform/http/endpoint.ts'
 import type { Memory } from './memory.ts'
-import type { Notice } from './messages.ts'
+import type { Notice } from './reports.ts'
 
 /** Of an endpoint's input, what says which place is meant. */
 type Sent = {

@@ -1,6 +1,6 @@
 /** What the worker has noticed of workspaces, until the person has read it; nothing of it outlasts the keys. */
 import { useSyncExternalStore } from 'react'
-import type { Notice } from './messages.ts'
+import type { Notice } from './reports.ts'
 
 let notices: readonly Notice[] = []
 const listeners = new Set<() => void>()

@@ -1,5 +1,5 @@
 /** What the tabs of a browser say to each other of who works there: ids and times, nothing secret. */
-import type { LockedBy } from './messages.ts'
+import type { LockedBy } from './reports.ts'
 
 type Said =
   /** Their session is the browser's now. */

@@ -7,9 +7,8 @@ import { chainsOf, hashInGroups, type Trust } from '../../../client/signed/trust
 import { keyFingerprint, knownKeyOf, knownWorkspaceKeys } from '../../../client/workspace_key.ts'
 import { identityOf } from '../../../sigchain/index.ts'
 import { Refused } from './failure.ts'
-import type { Person } from './held.ts'
 import type { Memory } from './memory.ts'
-import type { Notice } from './messages.ts'
+import type { Notice } from './reports.ts'
 
 /** @throws Refused for an account that cannot sign */
 export async function identityFor({ seed }: AccountKeys) {
@@ -23,7 +22,7 @@ const ABOUT_PEOPLE = new Set(['members.put', 'members.removed', 'keys.rotated'])
 export function trustOf(
   api: Api,
   memory: Memory,
-  { userId }: Person,
+  userId: string,
   notify: (notice: Notice) => void,
 ): Trust {
   const { workspaceKeys: kept } = memory

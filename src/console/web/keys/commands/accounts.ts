@@ -17,7 +17,7 @@ import { getInstance } from '../../../../features/instance/contract.ts'
 import { fromBase64 } from '../../../../platform/crypto/encoding.ts'
 import { failureOf, Refused } from '../failure.ts'
 import type { Held } from '../held.ts'
-import type { Progress } from '../messages.ts'
+import type { Progress } from '../reports.ts'
 import { openFor, type Staying, stayFor, stillUnlocked } from '../staying.ts'
 import { demandStrong } from '../strong.ts'
 

@@ -6,8 +6,8 @@ import { verifyWorkspace } from '../../../../client/signed/verified_workspace.ts
 import { firstHash, isSignedId } from '../../../../sigchain/index.ts'
 import { Refused } from '../failure.ts'
 import type { Held } from '../held.ts'
-import type { Progress } from '../messages.ts'
 import { workspaceOf, workspacesOf } from '../places.ts'
+import type { Progress } from '../reports.ts'
 
 type In = { workspaceId: string }
 

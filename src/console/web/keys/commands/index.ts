@@ -1,6 +1,6 @@
 /** What the page can ask for. A command is `(held, input, progress?) => output`; its types are all there is of it. */
 import type { Held } from '../held.ts'
-import type { Progress } from '../messages.ts'
+import type { Progress } from '../reports.ts'
 
 /** Each is loaded when it is first asked: the page begins without them. */
 export const areas = {

@@ -16,8 +16,8 @@ import type { Role } from '../../../../platform/grant.ts'
 import { identityFingerprint, isRekeyDue, Refusal } from '../../../../sigchain/index.ts'
 import { Refused } from '../failure.ts'
 import type { Held } from '../held.ts'
-import type { Progress } from '../messages.ts'
 import { forgetWorkspaces, workspaceOf } from '../places.ts'
+import type { Progress } from '../reports.ts'
 
 type In = { workspaceId: string }
 

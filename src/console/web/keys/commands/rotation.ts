@@ -13,8 +13,8 @@ import type { OpenWorkspace } from '../../../../client/vault.ts'
 import { isActive } from '../../../../client/workspaces.ts'
 import { Refused } from '../failure.ts'
 import type { Held } from '../held.ts'
-import type { Progress } from '../messages.ts'
 import { forgetWorkspaces, workspacesOf } from '../places.ts'
+import type { Progress } from '../reports.ts'
 
 /** What ends with the keys, in all workspaces, but for what is kept. @throws UntrustedChain */
 export async function tokens(held: Held, _: null) {

@@ -9,8 +9,8 @@ import { listEnvironments } from '../../../../features/projects/contract.ts'
 import { isSensitive, type Policy } from '../../../../platform/policy.ts'
 import { failureOf, Refused } from '../failure.ts'
 import type { Held } from '../held.ts'
-import type { Progress } from '../messages.ts'
 import { environmentOf, type Place } from '../places.ts'
+import type { Progress } from '../reports.ts'
 
 type Project = Omit<Place, 'environment'>
 

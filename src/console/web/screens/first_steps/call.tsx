@@ -15,8 +15,8 @@ import { CallRow } from '../live/call_row.tsx'
 import { LiveCalls } from '../live/stream.ts'
 import { isRefused } from '../live/words.ts'
 import { curlFor, urlFor } from './first_call.ts'
-import type { StepProps } from './index.tsx'
 import { keepMade, useMade } from './made.ts'
+import type { StepProps } from './steps.tsx'
 
 const words = texts.firstSteps.steps.call
 

@@ -2,7 +2,6 @@
 import { getRouteApi } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { useIsMember, useManages } from '../../frame/manages.ts'
-import type { Output } from '../../keys/messages.ts'
 import { Banner } from '../../parts/states/banner.tsx'
 import { FailureNote } from '../../parts/states/failure.tsx'
 import { Loading } from '../../parts/states/loading.tsx'
@@ -10,13 +9,10 @@ import { NotFound } from '../../parts/states/not_found.tsx'
 import { useAsk } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
 import { FirstCall } from './call.tsx'
-import { AgentStep, HostStep, ProjectStep, SecretStep } from './steps.tsx'
+import { AgentStep, HostStep, ProjectStep, SecretStep, type StepProps } from './steps.tsx'
 
 const route = getRouteApi('/w/$workspaceId/first-steps')
 const words = texts.firstSteps
-
-export type Progress = Output<'first_steps.progress'>
-export type StepProps = { workspaceId: string; progress: Progress }
 
 type Step = {
   id: keyof typeof words.steps

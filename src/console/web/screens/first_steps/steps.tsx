@@ -1,5 +1,6 @@
 /** Project, secret, host and agent: each one form, and the next step when it is done. */
 import { type ReactNode, useState } from 'react'
+import type { Output } from '../../keys/messages.ts'
 import { Button } from '../../parts/button.tsx'
 import { TextField } from '../../parts/fields/text_field.tsx'
 import { Form } from '../../parts/form.tsx'
@@ -7,10 +8,11 @@ import { FailureNote } from '../../parts/states/failure.tsx'
 import { useCommand } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
 import { hostFor } from './first_call.ts'
-import type { StepProps } from './index.tsx'
 import { keepMade } from './made.ts'
 
 const words = texts.firstSteps.steps
+
+export type StepProps = { workspaceId: string; progress: Output<'first_steps.progress'> }
 
 type StepFormProps = {
   verb: string

@@ -11,11 +11,12 @@ import { FailureNote } from '../../parts/states/failure.tsx'
 import { Loading } from '../../parts/states/loading.tsx'
 import { keyOf, useAsk, useCommand } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
-import type { Member } from './index.tsx'
 
 const words = texts.members.end
 
-/** `role` is null for who is to be no member any more. */
+export type Member = Output<'members.list'>['members'][number]
+
+/** A change that takes rights from a member; `role` is null when the member is removed. */
 export type Ending = { member: Member; role: Role | null }
 
 type Props = { workspaceId: string; ending: Ending; onClose(): void }

@@ -1,7 +1,6 @@
 /** The people of a workspace: who they are by their keys, inviting, roles, removing, and a new key after it. */
 import { getRouteApi } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
-import type { Output } from '../../keys/messages.ts'
 import { EmptyState } from '../../parts/states/empty_state.tsx'
 import { FailureNote } from '../../parts/states/failure.tsx'
 import { Loading } from '../../parts/states/loading.tsx'
@@ -9,7 +8,7 @@ import { type Column, Table } from '../../parts/table.tsx'
 import { useAsk } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
 import { Notices } from '../workspaces/notices.tsx'
-import { type Ending, EndingDialog } from './ending.tsx'
+import { type Ending, EndingDialog, type Member } from './ending.tsx'
 import { InvitationLink } from './invitation_link.tsx'
 import { Invite } from './invite.tsx'
 import { Rekey } from './rekey.tsx'
@@ -17,8 +16,6 @@ import { MemberActions, RoleChoice } from './row.tsx'
 
 const route = getRouteApi('/w/$workspaceId/members')
 const words = texts.members
-
-export type Member = Output<'members.list'>['members'][number]
 
 export function Members() {
   const { workspaceId } = route.useParams()

@@ -12,13 +12,13 @@ import { Banner } from '../../parts/states/banner.tsx'
 import { FailureNote } from '../../parts/states/failure.tsx'
 import { useCommand } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
-import type { Member } from './index.tsx'
 
 const words = texts.members
 const roles: readonly Role[] = ['member', 'read_only', 'admin', 'owner']
 
 type Person = Output<'members.person'>
-type Props = { workspaceId: string; ownRole: Role; members: readonly Member[] }
+type Members = Output<'members.list'>['members']
+type Props = { workspaceId: string; ownRole: Role; members: Members }
 
 export function Invite({ workspaceId, ownRole, members }: Props) {
   const [email, setEmail] = useState('')

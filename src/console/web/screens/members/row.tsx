@@ -4,8 +4,7 @@ import { mayChangeMember } from '../../../../sigchain/member_rules.ts'
 import { Button } from '../../parts/button.tsx'
 import { Menu } from '../../parts/overlays/menu.tsx'
 import { texts } from '../../texts/index.ts'
-import type { Ending } from './ending.tsx'
-import type { Member } from './index.tsx'
+import type { Ending, Member } from './ending.tsx'
 
 const words = texts.members
 const roles: readonly Role[] = ['owner', 'admin', 'member', 'read_only']

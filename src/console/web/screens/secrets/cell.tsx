@@ -1,22 +1,13 @@
 /** A cell of the matrix: pressed it opens beside, by Enter, F2 or twice pressed it is typed into. */
 import { type MouseEvent, useEffect, useRef } from 'react'
 import { texts } from '../../texts/index.ts'
-import { CellField } from './cell_field.tsx'
-import { type Edits, idOf } from './edits.ts'
+import { CellField, type CellProps } from './cell_field.tsx'
+import { idOf } from './edits.ts'
 import { type Cell, daysSince, isOld, letterOf, useGo } from './place.ts'
 
 const words = texts.secrets
 /** Milliseconds in which a second press may come. */
 const TWICE_MS = 220
-
-export type CellProps = {
-  name: string
-  environment: string
-  cell: Cell | undefined
-  isChosen: boolean
-  /** Null where the person may only read. */
-  edits: Edits | null
-}
 
 export function MatrixCell(props: CellProps) {
   const { name: key, environment, edits } = props

@@ -17,10 +17,19 @@ import { Button } from '../../parts/button.tsx'
 import { useHiding } from '../../parts/reveal.tsx'
 import { FailureNote } from '../../parts/states/failure.tsx'
 import { texts } from '../../texts/index.ts'
-import type { CellProps } from './cell.tsx'
 import { type At, atOf, type Edit, type Edits, idOf } from './edits.ts'
+import type { Cell } from './place.ts'
 
 const words = texts.secrets
+
+export type CellProps = {
+  name: string
+  environment: string
+  cell: Cell | undefined
+  isChosen: boolean
+  /** Null where the person may only read. */
+  edits: Edits | null
+}
 
 type Props = CellProps & { edits: Edits; edit: Edit }
 

@@ -6,8 +6,7 @@ import { Reveal } from '../../parts/reveal.tsx'
 import { EmptyState } from '../../parts/states/empty_state.tsx'
 import { FailureNote } from '../../parts/states/failure.tsx'
 import { texts } from '../../texts/index.ts'
-import type { PaneProps } from './panes.tsx'
-import type { Cell, MatrixRow } from './place.ts'
+import type { Cell, MatrixRow, PaneProps } from './place.ts'
 
 const words = texts.secrets
 

@@ -2,8 +2,7 @@
 import { useState } from 'react'
 import { Select } from '../../parts/fields/select.tsx'
 import { texts } from '../../texts/index.ts'
-import type { PaneProps } from './panes.tsx'
-import { useGo } from './place.ts'
+import { type PaneProps, useGo } from './place.ts'
 import { Transfer } from './transfer.tsx'
 
 const words = texts.secrets

@@ -7,8 +7,7 @@ import { FailureNote } from '../../parts/states/failure.tsx'
 import { Loading } from '../../parts/states/loading.tsx'
 import { useAsk, useCommand } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
-import type { PaneProps } from './panes.tsx'
-import { CHANGED, daysSince, useGo, useMayHere } from './place.ts'
+import { CHANGED, daysSince, type PaneProps, useGo, useMayHere } from './place.ts'
 
 const words = texts.secrets
 

@@ -6,8 +6,7 @@ import { Checkbox } from '../../parts/fields/checkbox.tsx'
 import { Select } from '../../parts/fields/select.tsx'
 import { TextArea } from '../../parts/fields/text_area.tsx'
 import { texts } from '../../texts/index.ts'
-import type { PaneProps } from './panes.tsx'
-import { useGo } from './place.ts'
+import { type PaneProps, useGo } from './place.ts'
 import { Transfer } from './transfer.tsx'
 
 const words = texts.secrets

@@ -8,12 +8,10 @@ import { Deleted } from './deleted.tsx'
 import { Editor, NewSecret } from './editor.tsx'
 import { Importing } from './importing.tsx'
 import { NewEnvironment, NewProject } from './new_project.tsx'
-import { type Matrix, type Project, route, useGo, useMayHere } from './place.ts'
+import { type PaneProps, route, useGo, useMayHere } from './place.ts'
 import { Policies } from './policies.tsx'
 
 const words = texts.secrets
-
-export type PaneProps = { place: Project; matrix: Matrix; keys: readonly string[] }
 
 /** What needs no more than reading. */
 const READING = new Set(['compare', 'deleted'])

@@ -12,6 +12,8 @@ export type MatrixRow = Matrix['rows'][number]
 export type Cell = MatrixRow['cells'][string]
 
 export type Project = { workspaceId: string; projectId: string }
+/** The props of every pane beside the matrix. */
+export type PaneProps = { place: Project; matrix: Matrix; keys: readonly string[] }
 export type Search = ReturnType<typeof route.useSearch>
 
 /** What changes when secrets do. */

@@ -20,8 +20,7 @@ import {
   type Field,
   listFields,
 } from './draft.ts'
-import type { PaneProps } from './panes.tsx'
-import { type Cell, CHANGED, type Project, useGo, useMayHere } from './place.ts'
+import { type Cell, CHANGED, type PaneProps, type Project, useGo, useMayHere } from './place.ts'
 
 const words = texts.policies
 

@@ -1,6 +1,6 @@
 /** The ways in: register, log in, unlock, recover. */
 import { Link, useLocation } from '@tanstack/react-router'
-import type { AccountState } from '../../keys/messages.ts'
+import type { AccountState } from '../../keys/reports.ts'
 import { Banner } from '../../parts/states/banner.tsx'
 import { Loading } from '../../parts/states/loading.tsx'
 import { useAsk } from '../../queries.ts'

@@ -1,6 +1,7 @@
 /** Naming, leaving and deleting a workspace. */
 import { useState } from 'react'
 import { accountState, ask } from '../../keys/ask.ts'
+import type { Output } from '../../keys/messages.ts'
 import { Button } from '../../parts/button.tsx'
 import { TextField } from '../../parts/fields/text_field.tsx'
 import { Form } from '../../parts/form.tsx'
@@ -9,9 +10,10 @@ import { FailureNote } from '../../parts/states/failure.tsx'
 import { Loading } from '../../parts/states/loading.tsx'
 import { keyOf, queryClient, useAsk, useCommand } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
-import type { Workspace } from './index.tsx'
 
 const words = texts.workspaces
+
+export type Workspace = Output<'workspaces.list'>[number]
 
 export function Changes({ workspace }: { workspace: Workspace }) {
   const [isNaming, setNaming] = useState(false)

@@ -1,7 +1,6 @@
 /** Where a person comes in: their workspaces and what they are invited to, and making, naming and ending them. */
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import type { Output } from '../../keys/messages.ts'
 import { Button } from '../../parts/button.tsx'
 import { TextField } from '../../parts/fields/text_field.tsx'
 import { Form } from '../../parts/form.tsx'
@@ -10,12 +9,10 @@ import { FailureNote } from '../../parts/states/failure.tsx'
 import { Loading } from '../../parts/states/loading.tsx'
 import { useAsk, useCommand } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
-import { Changes } from './changes.tsx'
+import { Changes, type Workspace } from './changes.tsx'
 import { Notices } from './notices.tsx'
 
 const words = texts.workspaces
-
-export type Workspace = Output<'workspaces.list'>[number]
 
 export function Workspaces() {
   const { data, error } = useAsk('workspaces.list', null)

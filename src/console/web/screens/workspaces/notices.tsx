@@ -1,8 +1,8 @@
 /** What this browser has noticed of workspaces. */
 
 import { ask } from '../../keys/ask.ts'
-import type { Notice } from '../../keys/messages.ts'
 import { dismissNotice, useNotices } from '../../keys/notices.ts'
+import type { Notice } from '../../keys/reports.ts'
 import { Button } from '../../parts/button.tsx'
 import { Banner } from '../../parts/states/banner.tsx'
 import { queryClient, useAsk } from '../../queries.ts'
