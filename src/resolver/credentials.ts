@@ -23,16 +23,13 @@ import { LruMap } from '../platform/lru.ts'
 import type { Policy } from '../platform/policy.ts'
 import { listCredentials } from './contract.ts'
 import { credentialNameOf, provenPolicies } from './proven.ts'
-import type { ResolverServices } from './services.ts'
+import type { Listings, ResolverServices } from './services.ts'
 
 /** Milliseconds for which one record stands for all listings of a token, in this process. */
 const RECORD_MS = 60_000
 const MAX_TOKENS = 10_000
 
 type Shown = z.output<typeof listCredentials.result>[number]
-
-/** Tokens whose listing is on record. */
-export type Listings = LruMap<string, true>
 
 export function openListings(clock: Clock): Listings {
   return new LruMap({ max: MAX_TOKENS, expiry: { ms: RECORD_MS, clock } })

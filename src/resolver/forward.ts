@@ -28,8 +28,8 @@ import type { BodyAccount, BodyMeter } from '../platform/limits/body_memory.ts'
 import { isReadForOverrides } from '../platform/policy_check/override_body.ts'
 import { forwardSettings } from './contract.ts'
 import { sendsToken, takeToken } from './forward_token.ts'
-import { type Deadlines, deadlineFor, perform, type TokenCall } from './resolve.ts'
-import type { ResolverServices } from './services.ts'
+import { deadlineFor, perform, type TokenCall } from './resolve.ts'
+import type { Deadlines, ResolverServices } from './services.ts'
 
 /** Of a local proxy whose programs see the answer under the real host's name. No browser sends it by itself. */
 const PROXY_HEADER = 'x-service-proxy'

@@ -19,10 +19,7 @@ import { type OutboundCall, resolveCall } from './contract.ts'
 import { withoutOwnToken } from './own_token.ts'
 import type { NamedScope } from './permission.ts'
 import { TokenPrincipal } from './principal.ts'
-import type { ResolverServices } from './services.ts'
-
-/** Milliseconds for a whole answer, and for the silence of one that is passed on as it arrives. */
-export type Deadlines = { wholeMs: number; silenceMs: number }
+import type { Deadlines, ResolverServices } from './services.ts'
 
 /** What a caller asks the resolver for. */
 export type TokenCall = {

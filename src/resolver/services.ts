@@ -4,12 +4,17 @@ import type { Outbound } from '../outbound/execute.ts'
 import type { Scheduler } from '../outbound/scheduler.ts'
 import type { BodyMemory } from '../platform/limits/body_memory.ts'
 import type { Log } from '../platform/log.ts'
+import type { LruMap } from '../platform/lru.ts'
 import type { Timers } from '../platform/timers.ts'
 import type { Bulkheads } from './bulkhead.ts'
-import type { Listings } from './credentials.ts'
 import type { GuardCache } from './guards.ts'
 import type { LiveCalls } from './live_calls.ts'
-import type { Deadlines } from './resolve.ts'
+
+/** Milliseconds for a whole answer, and for the silence of one that is passed on as it arrives. */
+export type Deadlines = { wholeMs: number; silenceMs: number }
+
+/** Tokens whose listing was recorded. */
+export type Listings = LruMap<string, true>
 
 export type ResolverServices = Access & {
   outbound: Outbound
