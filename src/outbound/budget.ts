@@ -4,7 +4,6 @@
  */
 import { Fault } from '../platform/fault.ts'
 import type { Secret } from '../platform/secret.ts'
-import { namesOf } from './policy/permission.ts'
 
 const KIB = 1024
 export const MAX_NAMES = 16
@@ -19,7 +18,7 @@ type Use = { name: string; style: string }
 /** @throws Fault `validation_error` for more than 64 placeholders, or 16 names */
 export function checkCounts(placeholders: readonly Use[]): void {
   if (placeholders.length > MAX_PLACEHOLDERS) throw tooManyPlaceholders()
-  if (namesOf(placeholders).length <= MAX_NAMES) return
+  if (new Set(placeholders.map(({ name }) => name)).size <= MAX_NAMES) return
   throw refused(`A call may use at most ${MAX_NAMES} different secrets.`)
 }
 

@@ -6,13 +6,10 @@
 import { Fault } from '../platform/fault.ts'
 import { tokenPattern } from '../platform/http/token_pattern.ts'
 import { PLACEHOLDER_PREFIX } from '../platform/secret_name.ts'
-import { type AskedRange, surrounded } from './answer/part.ts'
+import { type AskedRange, type ReceivedHeaders, surrounded } from './answer/part.ts'
 import { withoutConsoleCookies } from './browsers.ts'
 
 export type HeaderPair = [name: string, value: string]
-
-/** All headers of an answer by their names in lower case, repeated ones joined but for set-cookie. */
-export type ReceivedHeaders = ReturnType<Headers['toJSON']>
 
 /** No more than this goes upstream in header names and values, including separators. */
 export const MAX_HEADER_BYTES = 65_536

@@ -35,9 +35,10 @@ import {
 } from './policy/permission.ts'
 import { type AskedRequest, checkPolicies } from './policy/policy.ts'
 import type { CallRecord } from './record.ts'
+import type { Signature } from './signing/client_signature.ts'
 import { signatureIn } from './signing/resign.ts'
 import { chosenHeader, rangesOf, usesOf } from './signing/sign.ts'
-import { headerOf, type Signature } from './signing/signature.ts'
+import { headerOf } from './signing/signature.ts'
 import { parseTarget, type Target } from './target.ts'
 import { refuseUnfilled, unfilledOf } from './unfilled.ts'
 

@@ -4,7 +4,7 @@ import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { ApiError } from '../../src/client/http/api.ts'
 import { listAuditLogs } from '../../src/features/audit/contract.ts'
 import { deleteSecret } from '../../src/features/secrets/contract.ts'
-import { ticketsFor } from '../../src/outbound/signing/tickets.ts'
+import { ticketsFor } from '../../src/outbound/signing/token_answer.ts'
 import type { FaultCode } from '../../src/platform/fault.ts'
 import {
   VaultCache,

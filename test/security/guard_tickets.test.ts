@@ -5,7 +5,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { generateKeyPairSync } from 'node:crypto'
-import { ticketsFor } from '../../src/outbound/signing/tickets.ts'
+import { ticketsFor } from '../../src/outbound/signing/token_answer.ts'
 import {
   type Agent,
   employAgent,

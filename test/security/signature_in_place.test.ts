@@ -5,7 +5,7 @@
  */
 import { afterAll, describe, expect, test } from 'bun:test'
 import { createHmac, generateKeyPairSync } from 'node:crypto'
-import { ticketsFor } from '../../src/outbound/signing/tickets.ts'
+import { ticketsFor } from '../../src/outbound/signing/token_answer.ts'
 import { employAgent, sharedStage } from '../support/agent.ts'
 import { forwardAs } from '../support/forward.ts'
 import { sendRaw } from '../support/raw_http.ts'

@@ -1,6 +1,7 @@
 /** Headers of an answer that are ours, and those that an upstream must not send under our name. */
 import { headersWith } from '../../platform/http/reply.ts'
-import { droppedHeaders, type ReceivedHeaders } from '../headers.ts'
+import { droppedHeaders } from '../headers.ts'
+import type { ReceivedHeaders } from './part.ts'
 
 /** These speak about the origin that they come from, which for the caller is the resolver. */
 const OF_THE_ORIGIN = ['alt-svc', 'clear-site-data', 'strict-transport-security']

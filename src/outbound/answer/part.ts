@@ -5,7 +5,9 @@
  * overwritten, so that all bytes keep their places and parts fit together.
  */
 import { Fault } from '../../platform/fault.ts'
-import type { ReceivedHeaders } from '../headers.ts'
+
+/** An answer's headers by their names in lower case; repeated ones are joined, except set-cookie. */
+export type ReceivedHeaders = ReturnType<Headers['toJSON']>
 
 /** Bytes on either side: four times what a stream of the guard holds back at most. */
 const SURROUNDINGS = 16_384

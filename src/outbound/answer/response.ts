@@ -12,11 +12,11 @@ import type { BodyAccount } from '../../platform/limits/body_memory.ts'
 import { BODY_LIMIT } from '../call.ts'
 import { causeOf, upstreamFault } from '../connection/fetch.ts'
 import { type AnswerGuard, type BodyKind, PART } from '../guard.ts'
-import { droppedHeaders, presentHeaders, type ReceivedHeaders } from '../headers.ts'
+import { droppedHeaders, presentHeaders } from '../headers.ts'
 import type { OutboundRequest } from '../outbound_request.ts'
 import { isEncoded, isZlib } from './decoded_body.ts'
 import { isLengthUnproven } from './own_headers.ts'
-import { bounded, type Cut, cutBytes, cutOf, dropUntrue } from './part.ts'
+import { bounded, type Cut, cutBytes, cutOf, dropUntrue, type ReceivedHeaders } from './part.ts'
 
 export type SanitisedAnswer = {
   status_code: number

@@ -11,16 +11,11 @@ import { BodyMeter } from '../../platform/limits/body_memory.ts'
 import { streamOf } from '../../platform/streams.ts'
 import { breakingFault } from '../answer/breaking.ts'
 import { completeHeaders, dropForeign } from '../answer/own_headers.ts'
+import type { ReceivedHeaders } from '../answer/part.ts'
 import type { Ending } from '../answer/stream.ts'
 import { isBase64, isBinary } from '../encoded_headers.ts'
 import type { AnswerGuard } from '../guard.ts'
-import {
-  headerBytes,
-  isSendable,
-  MAX_HEADER_BYTES,
-  presentHeaders,
-  type ReceivedHeaders,
-} from '../headers.ts'
+import { headerBytes, isSendable, MAX_HEADER_BYTES, presentHeaders } from '../headers.ts'
 import { type Head, headOf, readAtOnce } from '../http2/stream.ts'
 import { linksAmong } from '../links.ts'
 import { framesOf, type GrpcFrame, isGrpc, trailersFrame, UPSTREAMS } from './frames.ts'

@@ -29,7 +29,8 @@ import {
   textToSign,
 } from './aws_sigv4.ts'
 import { signingKey4a } from './aws_sigv4a.ts'
-import { bytesIn, type Signature, type SignedAnew, textIn, type Unsigned } from './signature.ts'
+import type { Signature, SignedAnew, Unsigned } from './client_signature.ts'
+import { bytesIn, textIn } from './signature.ts'
 
 export function awsSignature({ headers }: Call, { search }: Target): Signature | null {
   const signature = awsSignatureIn(headers, search)

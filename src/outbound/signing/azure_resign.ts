@@ -18,7 +18,8 @@ import {
   parametersIn,
   sharedKeyText,
 } from './azure_text.ts'
-import { bytesIn, headerOf, type Signature, withAuthorization } from './signature.ts'
+import type { Signature } from './client_signature.ts'
+import { bytesIn, headerOf, withAuthorization } from './signature.ts'
 
 /** In place of the signature the key stands, as a placeholder. */
 const ACCOUNT_AND_KEY = `([a-z0-9][a-z0-9-]{1,62}):${PLACEHOLDER_PREFIX}(${SECRET_NAME})`

@@ -11,9 +11,10 @@ import { Fault } from '../../platform/fault.ts'
 import type { Secret } from '../../platform/secret.ts'
 import { bytesOf, type Call, contentTypeOf } from '../call.ts'
 import type { Target } from '../target.ts'
+import type { Signature } from './client_signature.ts'
 import { type Assertion, assertionIn, bearerIn, isForm } from './google_assertion.ts'
-import { bytesIn, type Signature, withAuthorization } from './signature.ts'
-import { ticketsFor } from './tickets.ts'
+import { bytesIn, withAuthorization } from './signature.ts'
+import { ticketsFor } from './token_answer.ts'
 
 const MAX_BITS = 4096
 

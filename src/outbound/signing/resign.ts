@@ -6,8 +6,8 @@ import type { Call } from '../call.ts'
 import type { Target } from '../target.ts'
 import { awsSignature } from './aws_resign.ts'
 import { azureSignature } from './azure_resign.ts'
+import type { Signature } from './client_signature.ts'
 import { googleSignature } from './google_resign.ts'
-import type { Signature } from './signature.ts'
 
 /** `null` also for a host that another host's link led to. @throws Fault `invalid_header`, `invalid_target`, `validation_error` if it cannot be signed again */
 export function signatureIn(call: Call, target: Target): Signature | null {

@@ -1,33 +1,7 @@
-/** A signature that a client made with a stand-in or a placeholder, and that has to be made anew. */
-import type { NamedBytes } from '../../leak_guard/index.ts'
+/** What signatures are made of: values of secrets, and headers of the request. */
 import { Fault } from '../../platform/fault.ts'
 import type { Secret } from '../../platform/secret.ts'
-import type { CallBody } from '../call.ts'
 import { checkHeaderText, type HeaderPair } from '../headers.ts'
-import type { SigningUse } from './sign.ts'
-import type { Signable } from './signable.ts'
-import type { GuardToken } from './tickets.ts'
-
-export type Signature = {
-  /** Where it stands: placeholders there are part of it. */
-  place: 'header' | 'query' | 'body'
-  uses: readonly SigningUse[]
-  /** Headers by which the API gives the very part of an object that is asked for. */
-  ranges?: readonly string[]
-  /** @throws Fault `unusable_secret` for values that do not sign */
-  sign(request: Unsigned, values: ReadonlyMap<string, Secret>): SignedAnew
-}
-
-export type Unsigned = Omit<Signable, 'body'> & { body: CallBody }
-
-export type SignedAnew = {
-  headers: readonly HeaderPair[]
-  search: string
-  body: CallBody
-  signatures: readonly NamedBytes[]
-  /** What becomes of an answer that is a credential itself. */
-  received?: ((response: Response, guardToken: GuardToken) => Promise<Response>) | undefined
-}
 
 /** @throws Fault `unknown_secret` */
 export function bytesIn(values: ReadonlyMap<string, Secret>, name: string): Uint8Array {

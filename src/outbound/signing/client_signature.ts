@@ -1,0 +1,31 @@
+/** A signature that a client made with a stand-in or a placeholder, and that the real key makes again. */
+import type { MadeBytes, NamedBytes } from '../../leak_guard/index.ts'
+import type { Secret } from '../../platform/secret.ts'
+import type { CallBody } from '../call.ts'
+import type { HeaderPair } from '../headers.ts'
+import type { SigningUse } from './sign.ts'
+import type { Signable } from './signable.ts'
+
+export type Signature = {
+  /** Where the signature is: placeholders there are part of it. */
+  place: 'header' | 'query' | 'body'
+  uses: readonly SigningUse[]
+  /** Headers by which the API gives the very part of an object that is asked for. */
+  ranges?: readonly string[]
+  /** @throws Fault `unusable_secret` for values that do not sign */
+  sign(request: Unsigned, values: ReadonlyMap<string, Secret>): SignedAnew
+}
+
+export type Unsigned = Omit<Signable, 'body'> & { body: CallBody }
+
+/** Receives each token that was taken out of an answer, for the guard to find. */
+export type GuardToken = (token: MadeBytes) => void
+
+export type SignedAnew = {
+  headers: readonly HeaderPair[]
+  search: string
+  body: CallBody
+  signatures: readonly NamedBytes[]
+  /** Replaces the credentials in an answer. */
+  received?: ((response: Response, guardToken: GuardToken) => Promise<Response>) | undefined
+}
