@@ -5,10 +5,11 @@
  */
 import { describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
-import { dirname, join, relative } from 'node:path'
+import { join } from 'node:path'
 import { generateDrizzleJson, generateMigration } from 'drizzle-kit/api'
 import { migrations } from '../src/platform/db/migrations/migrate.ts'
 import * as schema from '../src/platform/db/schema/index.ts'
+import { importsOf, innerImportsOf, sources } from './support/source_imports.ts'
 
 const root = join(import.meta.dir, '..')
 
@@ -55,24 +56,6 @@ const withoutDatabase = ['cli', 'console', 'proxy', 'outbound', 'leak_guard', 'c
 /** Listed files may be longer; there is none. */
 const longFiles: readonly string[] = []
 const MAX_LINES = 250
-
-type Source = { path: string; text: string }
-
-const sources: Source[] = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
-  .filter((path) => /\.tsx?$/.test(path))
-  .map((path) => ({ path, text: readFileSync(join(root, 'src', path), 'utf8') }))
-
-function importsOf({ text }: Source): string[] {
-  const found = text.matchAll(/(?:\bfrom|\bimport|\bimport\(|\brequire\()\s*['"]([^'"]+)['"]/g)
-  return [...found].map((match) => match[1] ?? '')
-}
-
-/** The imported files inside the project, relative to src/. */
-function innerImportsOf(source: Source): string[] {
-  return importsOf(source)
-    .filter((target) => target.startsWith('.'))
-    .map((target) => relative('', join(dirname(source.path), target)))
-}
 
 /** The folder that the rules speak of; a feature is a folder of its own. */
 function roomOf(path: string): string {
