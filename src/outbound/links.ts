@@ -32,6 +32,10 @@ const EXPRESSION = /\{[+#/;?&]?[\w%][\w%,.:*]*\}/g
 /** A dot segment in a path, which clients resolve, or a brace outside of an expression. */
 const CLIMBS = /[{}]|(?:^|\/)(?:\.|%2e){1,2}(?:\/|$)/i
 const DOT_SEGMENT = /(?:^|\/)(?:\.|%2e){1,2}(?:\/|$)/i
+/** What URL parsers leave out. */
+const DROPPED = /[\t\n\r]/
+/** A host that parsers write in another way than it stands here. */
+const FOLDED_HOST = /^[^/?#]*[%\u0080-\uffff]/
 /** What URL parsers read as a link from the origin on. */
 const REFERENCE = /^(?:https?:|[\\/])/i
 /** A host with a dot or a port. */
@@ -129,8 +133,10 @@ export function leadTextBack(text: string, host: string, base: LinkBase): string
   const [, authority = '', rest = ''] = WHOLE_URL.exec(text) ?? []
   if (!base.isOwnOnly && isHost(authority, host))
     return `${ownBase(host, base)}${normaliseRest(rest)}`
-  // URL parsers drop these.
-  const joined = text.replace(/[\t\n\r]/g, '').replace(/^[^!-~]+/, '')
+  // URL parsers drop these, so a link that has them inside is one; joined here, they could part a secret no more.
+  const trimmed = text.trim()
+  if (DROPPED.test(trimmed)) return leadDroppedBack(trimmed, host, base)
+  const joined = trimmed.replace(/^[^!-~]+/, '')
   if (!REFERENCE.test(joined)) return null
   const isNamed = base.prefixes.some((prefix) => joined.includes(nameOf(prefix)))
   if (!isNamed && !joined.includes('%')) return null
@@ -138,6 +144,13 @@ export function leadTextBack(text: string, host: string, base: LinkBase): string
   const destination = url && forwardDestination(url, host, base)
   if (destination === null) return null
   return `${url?.host === 'relative.invalid' ? base.location : base.link}${destination}`
+}
+
+/** A link with characters that URL parsers drop: it keeps them, percent-encoded, or leads to the called host. */
+function leadDroppedBack(text: string, host: string, base: LinkBase): string | null {
+  if (leadTextBack(text.replace(new RegExp(DROPPED, 'g'), ''), host, base) === null) return null
+  const encoded = text.replace(new RegExp(DROPPED, 'g'), encodeURIComponent)
+  return leadTextBack(encoded, host, base) ?? `${ownBase(host, base)}/`
 }
 
 /** The last segment of a prefix. */
@@ -174,7 +187,7 @@ function forwardDestination(url: URL, host: string, base: LinkBase): string | nu
   if (!PLACE.test(place) && url.host !== URL.parse(base.link)?.host) return null
   const { rest } = readFrom(place)
   const whole = `${rest.replace(/^([^/?%]*)%3a(\d+)(?=[/?]|$)/i, '$1:$2')}${url.search}${url.hash}`
-  const target = URL.parse(`https://${whole}`)
+  const target = FOLDED_HOST.test(whole) ? null : URL.parse(`https://${whole}`)
   return target ? destinationOf(target, host, base) : `${fromStep(host)}${whole}`
 }
 

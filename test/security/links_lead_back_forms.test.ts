@@ -9,6 +9,7 @@ import { LinkRewriter } from '../../src/outbound/answer/links_in_body.ts'
 import {
   forwardPrefixes,
   type LinkBase,
+  leadTextBack,
   proxyLinks,
   resolverLinks,
   rewriteLinks,
@@ -130,4 +131,29 @@ describe.each(bases)('Under %s', (address, base) => {
       expect(places.JSON?.(`https://${OWN}${rest}`, base)).toBe(`${address}/${OWN}${rest}`)
     }
   })
+})
+
+describe.each(bases)('a link to %s', (address, base) => {
+  // The guard has looked at the answer already.
+  test.each(['\t', '\n', '\r'])('does not join what %j parts', (parting) => {
+    for (const text of [
+      `${address}/${OTHER}/sk_te${parting}st_1${parting}2`,
+      `${address}/${OTHER}/x?key=sk_te${parting}st_1${parting}2`,
+      `${address}/ot${parting}her.example/sk_te${parting}st_1${parting}2`,
+      `${address.replace(/.$/, `${parting}$&`)}/${OTHER}/sk_te${parting}st_1${parting}2`,
+    ]) {
+      const link = leadTextBack(text, OWN, base)
+      expect([text, link]).toEqual([text, expect.stringContaining(base.link)])
+      expect(link).not.toContain('sk_test_12')
+    }
+  })
+
+  test.each(['\uff53\uff4b-1', 's\u00adk-1', '%73k-1%c2%ad'])(
+    'does not fold the host %j',
+    (name) => {
+      const link = leadTextBack(`${address}/${name}.other.example/x`, OWN, base)
+      expect(link).toStartWith(`${base.link}~from=${OWN}/`)
+      expect(link).not.toContain('sk-1.')
+    },
+  )
 })

@@ -1,0 +1,54 @@
+// tier: quick
+/**
+ * Budgets of the source. A commit that raises one says why in its message; one that needs less lowers it. The aims are
+ * 80,000 lines, no patched package and 40 names with two owners.
+ */
+import { expect, test } from 'bun:test'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+
+const LINES = 99_300
+const PATCHED_LINES = 646
+const NAMES_WITH_TWO_OWNERS = 256
+const FILES_IN_A_FOLDER = 20
+
+const root = join(import.meta.dir, '..')
+const files = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
+  .filter((path) => statSync(join(root, 'src', path)).isFile())
+  .sort()
+const sources = files
+  .filter((path) => /\.tsx?$/.test(path))
+  .map((path) => ({ path, text: readFileSync(join(root, 'src', path), 'utf8') }))
+
+const countLines = (text: string) => text.split('\n').length - 1
+const sumOf = (numbers: readonly number[]) => numbers.reduce((sum, number) => sum + number, 0)
+
+test('the source has no more lines than its budget', () => {
+  expect(sumOf(sources.map(({ text }) => countLines(text)))).toBeLessThanOrEqual(LINES)
+})
+
+test('packages are patched by no more lines than the budget', () => {
+  const folder = join(root, '.patches')
+  const texts = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8'))
+  expect(sumOf(texts.map(countLines))).toBeLessThanOrEqual(PATCHED_LINES)
+})
+
+test('no folder has more files than a reader can take in', () => {
+  const counts = Map.groupBy(files, (path) => dirname(path))
+  const full = [...counts].filter(([, inside]) => inside.length > FILES_IN_A_FOLDER)
+  expect(full.map(([folder, inside]) => `${folder}: ${inside.length}`)).toEqual([])
+})
+
+test('exported names that have two owners do not become more', () => {
+  const exported = /^export (?:async )?(?:function\*?|const|let|class|type|interface) (\w+)/gm
+  const owners = new Map<string, Set<string>>()
+  for (const { path, text } of sources) {
+    // A browser's half of a file exports the same names on purpose.
+    if (path.endsWith('.browser.ts')) continue
+    for (const [, name = ''] of text.matchAll(exported)) {
+      owners.set(name, (owners.get(name) ?? new Set()).add(path))
+    }
+  }
+  const shared = [...owners].filter(([, paths]) => paths.size > 1).map(([name]) => name)
+  expect(shared.length, shared.join(' ')).toBeLessThanOrEqual(NAMES_WITH_TWO_OWNERS)
+})
