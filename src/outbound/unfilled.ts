@@ -3,6 +3,7 @@
  * echo of one looks like success, so the answer, the audit and the clients name each of them.
  */
 import { commandFix, Fault } from '../platform/fault.ts'
+import { allowedLocations } from '../platform/policy.ts'
 import { MAX_UNFILLED, type Unfilled, unfilledCommand, unfilledText } from '../platform/unfilled.ts'
 import type { Permission } from './policy/permission.ts'
 
@@ -18,8 +19,10 @@ export function unfilledOf(texts: readonly Unfilled[], permission: Permission): 
     .filter((name) => permission.covers?.(name) ?? true)
     .slice(0, MAX_UNFILLED)
   if (names.length === 0) return []
-  const known = new Set(permission.secrets(names).map(({ name }) => name))
-  const pairs = texts.filter(({ name }) => known.has(name))
+  const known = new Map(permission.secrets(names).map((secret) => [secret.name, secret.policy]))
+  const pairs = texts
+    .filter(({ name }) => known.has(name))
+    .map((text) => ({ ...text, allowed: allowedLocations(known.get(text.name) ?? null) }))
   const distinct = pairs.filter(
     ({ name, place }, index) =>
       pairs.findIndex((one) => one.name === name && one.place === place) === index,

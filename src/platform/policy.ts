@@ -94,6 +94,16 @@ export function isSensitive(policy: unknown): boolean {
   return (policy as Policy | null | undefined)?.sensitive !== false
 }
 
+type Location = (typeof policyLocations)[number]
+
+/** Where a secret may stand whose policy does not say (protocol 5.5). */
+export const USUAL_LOCATIONS: readonly Location[] = ['header', 'basic', 'env']
+
+/** Where a secret of this policy may stand. */
+export function allowedLocations(policy: Policy | null): readonly Location[] {
+  return policy?.allowed_locations ?? USUAL_LOCATIONS
+}
+
 /** Whether a value may be a variable of a program: not where a policy lists places without `env`. */
 export function isDeliverable(policy: unknown): boolean {
   return (policy as Policy | null | undefined)?.allowed_locations?.includes('env') ?? true

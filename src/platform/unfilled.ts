@@ -2,11 +2,13 @@
 import { PLACEHOLDER_PREFIX } from './secret_name.ts'
 
 export const unfilledPlaces = ['query', 'path', 'json', 'form', 'body'] as const
-/** `isEscaped` only while a call is decided: it is neither recorded nor sent. */
+/** `isEscaped` and `allowed` only while a call is decided: they are neither recorded nor sent. */
 export type Unfilled = {
   name: string
   place: (typeof unfilledPlaces)[number]
   isEscaped?: boolean
+  /** Places that the policy of the secret allows now. */
+  allowed?: readonly string[]
 }
 
 /** Pairs of name and place in one record of the audit. */
@@ -16,26 +18,32 @@ export const STRICT_HEADER = 'x-service-strict-placeholders'
 export const UNFILLED_HEADER = 'x-service-unfilled'
 
 /** What happened, why, and what to run. */
-export function unfilledText({ name, place, isEscaped = false }: Unfilled): string {
+export function unfilledText(unfilled: Unfilled): string {
+  const { name, place, isEscaped = false, allowed } = unfilled
   const [where, why] = WORDS[place]
-  if (isEscaped) {
-    return `${PLACEHOLDER_PREFIX}${name} in the ${where} is not replaced: it is escaped. Write it without escapes.`
-  }
-  const command = unfilledCommand({ name, place })
-  const remedy = command
-    ? `Run \`cloakroom ${command.join(' ')}\`.`
-    : 'Use a header, JSON or a form.'
-  return `${PLACEHOLDER_PREFIX}${name} in the ${where} is not replaced: ${why} ${remedy}`
+  const what = `${PLACEHOLDER_PREFIX}${name} in the ${where} is not replaced:`
+  if (isEscaped) return `${what} it is escaped. Write it without escapes.`
+  if (place === 'body') return `${what} ${why} Use a header, JSON or a form.`
+  if (allowed?.includes(place))
+    return `${what} its policy lists ${place}, so it is escaped, or the ${where} cannot be read.`
+  const command = unfilledCommand(unfilled)
+  return command
+    ? `${what} ${why} Run \`cloakroom ${command.join(' ')}\`.`
+    : `${what} ${why} Add ${place} to what \`cloakroom policy show ${name}\` lists.`
 }
 
-/** Lets the policy list the place, without the name of the program; undefined where no policy can. */
+/**
+ * Lets the policy list the place beside those that it lists, without the name of the program; undefined where these
+ * are not known, or where no policy can.
+ */
 export function unfilledCommand({
   name,
   place,
   isEscaped = false,
+  allowed,
 }: Unfilled): readonly string[] | undefined {
-  if (place === 'body' || isEscaped) return undefined
-  return ['policy', 'set', name, '--locations', `header,basic,env,${place}`]
+  if (place === 'body' || isEscaped || !allowed || allowed.includes(place)) return undefined
+  return ['policy', 'set', name, '--locations', [...allowed, place].join(',')]
 }
 
 const WORDS: Record<Unfilled['place'], readonly [where: string, why: string]> = {

@@ -198,7 +198,8 @@ test('a record names at most 16 places', async () => {
   const texts = ['query', 'path', 'json', 'form', 'body'].flatMap((place) =>
     Array.from({ length: 16 }, (_, at) => ({ name: `KEY_${at}`, place }) as never),
   )
-  const secrets = (names: readonly string[]) => names.map((name) => ({ name }) as never)
+  const secrets = (names: readonly string[]) =>
+    names.map((name) => ({ name, policy: null }) as never)
   expect(unfilledOf(texts, { secrets } as never)).toHaveLength(16)
 })
 
@@ -211,7 +212,7 @@ test('the local proxy shows each of them once at the terminal', async () => {
   )
   for (let call = 0; call < 2; call += 1) await backend.execute({} as never)
   expect(notices).toEqual([
-    expect.stringContaining('cloakroom policy set KEY --locations header,basic,env,query'),
+    expect.stringContaining('Add query to what `cloakroom policy show KEY` lists.'),
     expect.stringContaining('SVC_SECRET_B in the JSON body is not replaced'),
   ])
 })

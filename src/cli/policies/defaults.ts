@@ -4,15 +4,13 @@
  */
 
 import { inWords } from '../../client/secrets/policy_in_words.ts'
-import { type Policy, policy as policySchema } from '../../platform/policy.ts'
+import { type Policy, policy as policySchema, USUAL_LOCATIONS } from '../../platform/policy.ts'
 import type { Context } from '../context.ts'
 import { findProjectFile, PROJECT_FILE, readDefaultPolicy } from '../settings.ts'
 import { CliError } from '../terminal/cli_error.ts'
 import type { Entry } from '../values/sealing.ts'
 
 const NARROWING = ['allowed_domains', 'allowed_methods', 'allowed_paths', 'allowed_headers']
-/** Where values may stand without a policy. */
-const USUAL_PLACES = ['header', 'basic', 'env']
 
 /** New secrets without a policy of their own get it, and that is said; settings and what is there do not. */
 export function withDefaults(context: Context, entries: readonly Entry[]): readonly Entry[] {
@@ -36,13 +34,13 @@ function defaultPolicy({ settings, cwd }: Context): Policy | null {
   throw new CliError(
     'invalid_file',
     `the policy of ${path} is none, or does more than narrow; nothing was stored`,
-    `it may have ${NARROWING.join(', ')}, and allowed_locations of ${USUAL_PLACES.join(', ')}`,
+    `it may have ${NARROWING.join(', ')}, and allowed_locations of ${USUAL_LOCATIONS.join(', ')}`,
   )
 }
 
 function onlyNarrows({ allowed_locations: places = [], ...others }: Policy): boolean {
   return (
     Object.keys(others).every((field) => NARROWING.includes(field)) &&
-    places.every((place) => USUAL_PLACES.includes(place))
+    places.every((place) => USUAL_LOCATIONS.includes(place))
   )
 }

@@ -3,7 +3,12 @@
  * record is the server's word, so the change is for somebody to look at before they sign it.
  */
 import { parseDomain } from '../../platform/net/domain.ts'
-import { callMethods, type Policy, policyLocations } from '../../platform/policy.ts'
+import {
+  callMethods,
+  type Policy,
+  policyLocations,
+  USUAL_LOCATIONS,
+} from '../../platform/policy.ts'
 import type { Style } from '../../platform/policy_check/policy_check.ts'
 
 /** What a record says of a refused call. */
@@ -108,9 +113,6 @@ function grantKey(record: Refused): Allowing {
   if (!place || !agentId || !tokenId) return none('other')
   return { kind: 'grant', ...place, agentId, tokenId }
 }
-
-/** Where a value may stand whose policy does not say it (protocol 5.5). */
-const USUAL_LOCATIONS = ['header', 'basic', 'env']
 
 /** The policy with the entry; the same where it is there by now, or nothing is narrowed by that list. */
 export function widened(

@@ -4,7 +4,7 @@
  */
 import type { PolicyRule } from '../fault.ts'
 import { domainMatches, parseDomain } from '../net/domain.ts'
-import type { Policy } from '../policy.ts'
+import { allowedLocations, type Policy } from '../policy.ts'
 import { isForBatches, methodsAskedFor, namesObjectsInBody } from './override.ts'
 import type { AskedMethods } from './override_parts.ts'
 import { hasOpenPlaceholder, policyPathMatches } from './path.ts'
@@ -42,9 +42,6 @@ export type JudgedRequest = {
 
 /** The sentence goes on from "the policy". */
 export type Objection = { rule: PolicyRule; text: string }
-
-/** Where a secret may stand whose policy does not say (protocol 5.5). */
-const DEFAULT_LOCATIONS: readonly Location[] = ['header', 'basic', 'env']
 
 /** The first objection, if there is one. */
 export function objectionTo(
@@ -185,7 +182,7 @@ function objectionToPlace(
     return { rule: 'allowed_domains', text }
   }
   const location = locationOf(style)
-  const locations = policy.allowed_locations ?? DEFAULT_LOCATIONS
+  const locations = allowedLocations(policy)
   const isAllowed = locations.includes(location)
   if (location !== 'sign')
     return isAllowed ? null : notPermitted('location', 'allowed_locations', locations)
