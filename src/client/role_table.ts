@@ -2,8 +2,9 @@
  * What each role may do, for people. Permissions come from the matrix of protocol 10, which every contract names, and
  * changes of members from the rules that server and clients apply. `--help` and the documents print this table.
  */
+
+import type { Permission } from '../platform/grant.ts'
 import { type Role, roles } from '../platform/grant.ts'
-import type { Permission } from '../platform/http/endpoint.ts'
 import { permits } from '../platform/roles.ts'
 import { type MemberChange, mayChangeMember } from '../sigchain/member_rules.ts'
 

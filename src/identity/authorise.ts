@@ -9,6 +9,7 @@ import { prepared } from '../platform/db/prepared.ts'
 import { isRestorable } from '../platform/db/restorable.ts'
 import { deletedProjects, memberships, projects, workspaces } from '../platform/db/schema/index.ts'
 import { Fault, invalidField } from '../platform/fault.ts'
+import type { Permission } from '../platform/grant.ts'
 import {
   type Caller,
   type Grant,
@@ -16,7 +17,6 @@ import {
   type ResourceRef,
   RoleDenied,
 } from '../platform/grant.ts'
-import type { Permission } from '../platform/http/endpoint.ts'
 import { isUuid } from '../platform/http/validate.ts'
 import { matrix, permits, roleRefusal } from '../platform/roles.ts'
 

@@ -3,7 +3,24 @@
  * tenant queries take one, so a query that writes secrets does not compile with a read grant.
  */
 import { Fault } from './fault.ts'
-import type { Endpoint, Permission, ProjectTenant } from './http/endpoint.ts'
+
+export const permissions = [
+  'workspace.read',
+  'workspace.update',
+  'workspace.delete',
+  'member.manage',
+  'allowlist.read',
+  'allowlist.write',
+  'project.read',
+  'project.write',
+  'project.delete',
+  'secret.read',
+  'secret.write',
+  'agent.manage',
+  'audit.read',
+  'audit.export',
+] as const
+export type Permission = (typeof permissions)[number]
 
 export const roles = ['owner', 'admin', 'member', 'read_only'] as const
 export type Role = (typeof roles)[number]
@@ -36,17 +53,6 @@ export class RoleDenied extends Fault {
     this.member = member
   }
 }
-
-/** The grant that a handler of this endpoint receives. */
-export type GrantOf<E extends Endpoint> = E['access'] extends {
-  kind: 'member'
-  permission: infer P extends Permission
-  tenant: infer T
-}
-  ? T extends ProjectTenant
-    ? ProjectGrant<P>
-    : Grant<P>
-  : undefined
 
 /** A tenant as the request names it, before anything is known about it. */
 export type ResourceRef = {

@@ -1,8 +1,7 @@
 /** The permission matrix as data (protocol 10). */
 
 import { Fault } from './fault.ts'
-import type { Role } from './grant.ts'
-import type { Permission } from './http/endpoint.ts'
+import type { Permission, Role } from './grant.ts'
 
 const everyone = ['owner', 'admin', 'member', 'read_only'] as const
 const writers = ['owner', 'admin', 'member'] as const

@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import { permissionTexts, roleMarkdown, roleRows } from '../../src/client/role_table.ts'
 import { allEndpoints } from '../../src/dev/all_endpoints.ts'
 import { faultCodes, statusOf } from '../../src/platform/fault.ts'
-import type { Permission } from '../../src/platform/http/endpoint.ts'
+import type { Permission } from '../../src/platform/grant.ts'
 import { matrix } from '../../src/platform/roles.ts'
 import { textOf } from './documents.ts'
 

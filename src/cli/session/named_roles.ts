@@ -2,7 +2,8 @@
 import { type Api, ApiError } from '../../client/http/api.ts'
 import { roleDenied } from '../../client/signed/rights.ts'
 import { listMembers } from '../../features/workspaces/contract.ts'
-import type { Endpoint, Permission } from '../../platform/http/endpoint.ts'
+import type { Permission } from '../../platform/grant.ts'
+import type { Endpoint } from '../../platform/http/endpoint.ts'
 import { matrix } from '../../platform/roles.ts'
 
 type Place = { id: string; name: string; role: string }

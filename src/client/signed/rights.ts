@@ -1,5 +1,5 @@
 /** Whether a member may sign a change, by the chain, before it is signed: with who may, where they may not. */
-import type { Permission } from '../../platform/http/endpoint.ts'
+import type { Permission } from '../../platform/grant.ts'
 import { matrix, roleSentences } from '../../platform/roles.ts'
 import { type Chain, type Change, mayChangeMember } from '../../sigchain/index.ts'
 import { ApiError } from '../http/api.ts'

@@ -5,25 +5,8 @@
 import type { z } from 'zod'
 import type { Capability } from '../capability.ts'
 import type { FaultCode } from '../fault.ts'
+import type { Grant, Permission, ProjectGrant } from '../grant.ts'
 import type { hourlyQuotas, QuotaName } from '../quotas.ts'
-
-export const permissions = [
-  'workspace.read',
-  'workspace.update',
-  'workspace.delete',
-  'member.manage',
-  'allowlist.read',
-  'allowlist.write',
-  'project.read',
-  'project.write',
-  'project.delete',
-  'secret.read',
-  'secret.write',
-  'agent.manage',
-  'audit.read',
-  'audit.export',
-] as const
-export type Permission = (typeof permissions)[number]
 
 /** Where the operation's tenant is named; `serve` turns it into a resource before the handler runs. */
 export type Tenant =
@@ -175,3 +158,14 @@ export function faultsOf(endpoint: Endpoint): FaultCode[] {
   if (endpoint.quotas) codes.push('quota_exceeded')
   return [...new Set([...codes, ...(endpoint.faults ?? [])])]
 }
+
+/** The grant that a handler of this endpoint receives. */
+export type GrantOf<E extends Endpoint> = E['access'] extends {
+  kind: 'member'
+  permission: infer P extends Permission
+  tenant: infer T
+}
+  ? T extends ProjectTenant
+    ? ProjectGrant<P>
+    : Grant<P>
+  : undefined

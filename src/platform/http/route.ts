@@ -4,19 +4,12 @@
  */
 import type { Database, Reading, Transaction } from '../db/open.ts'
 import type { SignedNote } from '../db/signed_notes.ts'
-import type { Caller, Grant, GrantOf, ResourceRef } from '../grant.ts'
+import type { Caller, Grant, Permission, ResourceRef } from '../grant.ts'
 import type { BodyAccount, BodyMemory } from '../limits/body_memory.ts'
 import type { Log } from '../log.ts'
 import type { Tracer } from '../trace/tracer.ts'
 import type { ConsoleCookies } from './console_cookies.ts'
-import type {
-  Endpoint,
-  InputOf,
-  MustRecord,
-  Permission,
-  ResultOf,
-  TokenEndpoint,
-} from './endpoint.ts'
+import type { Endpoint, GrantOf, InputOf, MustRecord, ResultOf, TokenEndpoint } from './endpoint.ts'
 import type { Limiter } from './rate.ts'
 import type { Audit, StoreChanges, StoreDenial, UnboundAudit } from './recorder.ts'
 import type { Download, EventStream, Reply, Surface } from './reply.ts'

@@ -1,5 +1,5 @@
 /** What the person is in a workspace; the server has the last word, and judges by the same matrix of roles. */
-import type { Permission } from '../../../platform/http/endpoint.ts'
+import type { Permission } from '../../../platform/grant.ts'
 import { permits } from '../../../platform/roles.ts'
 import { useAsk } from '../queries.ts'
 
