@@ -20,6 +20,7 @@ import { isUuid } from '../platform/http/validate.ts'
 import { parseDomain } from '../platform/net/domain.ts'
 import { resolveCall } from '../resolver/contract.ts'
 import type { Context } from './context.ts'
+import { withNearSecret } from './near_secrets.ts'
 import { demandProjectFile } from './project_file.ts'
 import { namesOfProjects } from './scope.ts'
 import type { AddressName, Origin } from './settings.ts'
@@ -173,8 +174,9 @@ export async function callResolver(
   const resolver = await context.resolver()
   const answering = openApi(resolver, () => token, options).call(resolveCall, { body })
   const answer = await asToken(atAddress('resolver', resolver, answering)).catch(
-    (error: unknown) => {
-      throw withFix(error, request.target_url)
+    async (error: unknown) => {
+      const known = await withNearSecret(error, { resolver, token, environment: body.environment })
+      throw withFix(known, request.target_url)
     },
   )
   if (answer.body_encoding !== 'base64' || fromBase64(answer.body) !== null) return answer
