@@ -176,11 +176,24 @@ export async function callResolver(
   const answer = await asToken(atAddress('resolver', resolver, answering)).catch(
     async (error: unknown) => {
       const known = await withNearSecret(error, { resolver, token, environment: body.environment })
-      throw withFix(known, request.target_url)
+      throw withFix(namingUrl(known), request.target_url)
     },
   )
   if (answer.body_encoding !== 'base64' || fromBase64(answer.body) !== null) return answer
   throw new AnswerError(resolver, 'answered with a body that is not the base64 that it says it is')
+}
+
+/** The person typed a URL, and not the field of the API. */
+function namingUrl(error: unknown): unknown {
+  if (!(error instanceof ApiError) || error.code !== 'invalid_target') return error
+  const { status, code: error_code, fix, docs } = error
+  const message = error.message.replace(/^target_url\b/, 'The URL')
+  return new ApiError(status, {
+    error_code,
+    message,
+    fix: fix ?? undefined,
+    docs: docs ?? undefined,
+  })
 }
 
 /** A refused host is allowed by a command that this client can name, because it made the call. */
