@@ -1,5 +1,6 @@
 /** Finding agents and tokens by what was typed: a name, which is unique where one works, or an id. */
 import { holderOf, standingIn } from '../client/agents/tokens.ts'
+import { ApiError } from '../client/http/api.ts'
 import type { NameList } from '../client/known_names.ts'
 import { listAgents } from '../features/agents/contract.ts'
 import type { Context } from './context.ts'
@@ -68,6 +69,20 @@ export function rememberAgent({ session: { knownNames }, workspace }: Place, age
   demandNew(knownNames, list, agent)
   knownNames.accept(list, agent.name, [agent.id, ...knownNames.idsOf(list, agent.name)])
   knownNames.learn(homesOf(workspace), [homeOf(agent)])
+}
+
+/** An agent of this very name gets another token; one that only looks like it is refused as the server says. */
+export async function namingTaken<T>(scope: Place, name: string, work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== 'already_exists') throw error
+    const agents = await agentsOf(scope).catch(() => [])
+    if (!agents.some((agent) => agent.name === name)) throw error
+    const word = /^[\w.-]+$/.test(name) ? name : `'${name.replaceAll("'", "'\\''")}'`
+    const hint = `issue another token for it: cloakroom token issue ${word}`
+    throw new CliError('name_taken', `an agent ${name} exists`, hint)
+  }
 }
 
 /** Where agents of several projects have the name, it is the one of the chosen project. @throws CliError */

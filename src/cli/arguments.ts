@@ -165,6 +165,11 @@ function refuse(form: Form | undefined, text: string): void {
   if (fault) throw new CliError('usage', fault[0], fault[1])
 }
 
+/** For lists in which a comma stands between hosts. */
+export function faultOfDomain(text: string): ReturnType<Form> {
+  return domain(text)
+}
+
 /** For settings of this name, wherever they come from. */
 export function faultOfName(kind: 'environment' | 'project', text: string): ReturnType<Form> {
   return forms[kind]?.(text) ?? null

@@ -121,7 +121,7 @@ function besideToken(error: unknown, env: Context['env']): unknown {
     return error
   }
   if (env[variable] === '') {
-    const hint = 'a CI gives a secret that it does not have as empty text: is its name right there?'
+    const hint = 'a CI sets an unknown secret to an empty text: check its name there'
     return new CliError(
       'not_logged_in',
       `${error.message}, and ${variable} is set, but empty`,

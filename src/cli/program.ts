@@ -21,9 +21,13 @@ type Outcome = {
   json: boolean
   /** What commander has to say of a line that it does not understand. */
   complaint: string
+  /** The command that was not understood, such as `cloakroom secrets`. */
+  path: string
   /** Commands or options that an unknown one may mean. */
   near: readonly string[]
 }
+
+const NO_COMMAND = { path: 'cloakroom', near: [] }
 
 /** Runs a command line without the program's name; returns the exit code. */
 export async function runProgram(
@@ -34,7 +38,12 @@ export async function runProgram(
 ): Promise<number> {
   const { stderr } = host.streams
   const own = args.slice(0, args.includes('--') ? args.indexOf('--') : args.length)
-  const outcome: Outcome = { exitCode: 0, json: own.includes('--json'), complaint: '', near: [] }
+  const outcome: Outcome = {
+    exitCode: 0,
+    json: own.includes('--json'),
+    complaint: '',
+    ...NO_COMMAND,
+  }
   const clocks = new ServerClocks(host.now ?? Date.now, (difference) => {
     stderr.write(`${printable(clockSentence(difference))}\n→ ${CLOCK_HINT}\n`)
   })
@@ -59,9 +68,9 @@ function reportUsage(
   if (exitCode === 0) return 0
   const said = code === 'commander.help' ? 'a command is missing' : message.replace(/^error: /, '')
   const suggestion = outcome.near.length > 0 ? [suggestionLine(outcome.near)] : []
-  const error = new CliError('usage', [said, ...suggestion], 'add --help for examples')
-  const complaint = outcome.complaint.replace(message, () => [message, ...suggestion].join('\n'))
-  streams.stderr.write(outcome.json ? errorText(explain(error), true) : complaint)
+  const error = new CliError('usage', [said, ...suggestion], `see ${outcome.path} --help`)
+  const isHelp = code === 'commander.help' && !outcome.json
+  streams.stderr.write(isHelp ? outcome.complaint : errorText(explain(error), outcome.json))
   return error.exitCode
 }
 
@@ -87,7 +96,6 @@ function build(
         outcome.complaint += text
       },
     })
-    .showHelpAfterError('(add --help for examples)')
   suggestFor(program, outcome)
   for (const option of globalOptions) program.addOption(globalOption(option))
   // Each command has them, hundreds in all: one object for each option is enough.
@@ -110,10 +118,14 @@ function build(
 /** Every command throws its errors, after it has looked for what may have been meant. */
 function suggestFor(command: Command, outcome: Outcome): void {
   command.exitOverride((error) => {
+    outcome.path = pathTo(command)
     outcome.near = nearWords(command, error.code, error.message)
     throw error
   })
 }
+
+const pathTo = (command: Command): string =>
+  command.parent ? `${pathTo(command.parent)} ${command.name()}` : command.name()
 
 const termOf = (command: Command): string =>
   [command.name(), ...command.registeredArguments.map(argumentOf)].join(' ')

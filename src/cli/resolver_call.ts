@@ -20,12 +20,14 @@ import { isUuid } from '../platform/http/validate.ts'
 import { parseDomain } from '../platform/net/domain.ts'
 import { resolveCall } from '../resolver/contract.ts'
 import type { Context } from './context.ts'
+import { withNearSecret } from './near_secrets.ts'
 import { demandProjectFile } from './project_file.ts'
 import { namesOfProjects } from './scope.ts'
 import type { AddressName, Origin } from './settings.ts'
 import { CliError } from './terminal/cli_error.ts'
 import { openKnownDeliveries } from './trust/known_deliveries.ts'
 import { openKnownNames } from './trust/known_names.ts'
+import { atAddress } from './wrong_address.ts'
 
 /** The trace that a request belongs to, if it is of one. */
 type Tracing = { traceparent?: string | undefined }
@@ -126,7 +128,9 @@ export async function deliveredTo(
   memory: DeliveryMemory = openKnownDeliveries(context.env, parseToken(token)?.id ?? ''),
 ): Promise<SealedEnvironment> {
   const server = await context.server()
-  const delivery = await asToken(fetchEnvironment(server, token, scope, memory))
+  const delivery = await asToken(
+    atAddress('server', server, fetchEnvironment(server, token, scope, memory)),
+  )
   const { workspaceId, projectId } = delivery
   const typed = scope.project_id ?? typedProject(context)
   if (typed === undefined || typed === projectId) return delivery
@@ -136,8 +140,8 @@ export async function deliveredTo(
   if (known.length === 0 || known.includes(projectId)) return delivery
   throw new CliError(
     'changed_name',
-    `what the token is given is of the project ${projectId}, and ${typed} is ${known.join(' or ')}; nothing was done`,
-    'take a token of that project, or leave -p out: a token knows its project',
+    `this token is for the project ${projectId}, but ${typed} is ${known.join(' or ')}; nothing was done`,
+    'use a token for that project, or omit -p',
   )
 }
 
@@ -169,11 +173,27 @@ export async function callResolver(
   const body = { ...request, ...(await environmentFor(context, token, 'resolver', options)) }
   const resolver = await context.resolver()
   const answering = openApi(resolver, () => token, options).call(resolveCall, { body })
-  const answer = await asToken(answering).catch((error: unknown) => {
-    throw withFix(error, request.target_url)
-  })
+  const answer = await asToken(atAddress('resolver', resolver, answering)).catch(
+    async (error: unknown) => {
+      const known = await withNearSecret(error, { resolver, token, environment: body.environment })
+      throw withFix(namingUrl(known), request.target_url)
+    },
+  )
   if (answer.body_encoding !== 'base64' || fromBase64(answer.body) !== null) return answer
   throw new AnswerError(resolver, 'answered with a body that is not the base64 that it says it is')
+}
+
+/** The person typed a URL, and not the field of the API. */
+function namingUrl(error: unknown): unknown {
+  if (!(error instanceof ApiError) || error.code !== 'invalid_target') return error
+  const { status, code: error_code, fix, docs } = error
+  const message = error.message.replace(/^target_url\b/, 'The URL')
+  return new ApiError(status, {
+    error_code,
+    message,
+    fix: fix ?? undefined,
+    docs: docs ?? undefined,
+  })
 }
 
 /** A refused host is allowed by a command that this client can name, because it made the call. */

@@ -13,6 +13,7 @@ import { notFound } from './named.ts'
 import { deliveredTo, environmentFor, tokenOf, tokenRefusal } from './resolver_call.ts'
 import { CliError } from './terminal/cli_error.ts'
 import { type Form, shownValues } from './values/references.ts'
+import { atAddress } from './wrong_address.ts'
 
 /** The token that stands for a session here: an account that is named on the line wins. @throws CliError */
 export function tokenInstead(
@@ -50,7 +51,9 @@ export async function namesOfToken(context: Context, token: string): Promise<Cre
 async function usableWith(context: Context, token: string) {
   if (parseToken(token) === null) throw new InvalidToken(token)
   try {
-    return await openApi(await context.resolver(), () => token).call(listCredentials, {})
+    const resolver = await context.resolver()
+    const answering = openApi(resolver, () => token).call(listCredentials, {})
+    return await atAddress('resolver', resolver, answering)
   } catch (error) {
     if (error instanceof ApiError && error.code === 'scope_required') return null
     throw tokenRefusal(error)
@@ -104,9 +107,10 @@ async function delivered(context: Context, token: string): Promise<SealedEnviron
 export async function describeToken(context: Context, token: string) {
   const parsed = parseToken(token)
   if (parsed === null) throw new InvalidToken(token)
-  const origin = parsed.kind === 'agt' ? context.resolver() : context.server()
-  const api = openApi(await origin, () => token)
-  const told = await api.call(getToken, {}).catch((error) => {
+  const name = parsed.kind === 'agt' ? 'resolver' : 'server'
+  const address = await context[name]()
+  const answering = openApi(address, () => token).call(getToken, {})
+  const told = await atAddress(name, address, answering).catch((error) => {
     throw tokenRefusal(error)
   })
   const isOld = ({ epoch }: { epoch: number }) => epoch !== told.epoch

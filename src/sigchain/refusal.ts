@@ -4,7 +4,7 @@ const sentences = {
   form: 'it is not a well-formed signed text of its kind',
   key: 'it names a key of low order, or one that is not canonical',
   workspace: 'it belongs to another workspace',
-  order: 'it is not what follows in the chain',
+  order: 'it does not continue the chain',
   signer: 'its signer is not a member',
   signature: 'its signature is not that of its signer over this text',
   right: 'its signer may not do that',

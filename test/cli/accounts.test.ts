@@ -172,7 +172,7 @@ describe('a folder', () => {
   afterAll(() => ada.remove())
 
   test('remembers whose it is, also for those below it', async () => {
-    const because = `whose folder ${ada.cwd} is`
+    const because = `account of the folder ${ada.cwd}`
     expect(await whoIs(ada)).toMatchObject({ email: 'ada@two.example', because })
     expect(await whoIs(ada, [], { cwd: below() })).toMatchObject({ email: 'ada@two.example' })
     expect(await whoIs(ada, [], { cwd: ada.home })).toMatchObject({ email: 'bob@two.example' })
@@ -201,7 +201,7 @@ describe('a folder', () => {
     await ada.must('logout')
     const { code, err } = await ada.run(['secrets', 'list'])
     expect(code).toBe(3)
-    expect(err).toContain(`ada@two.example (whose folder ${ada.cwd} is) is not logged in`)
+    expect(err).toContain(`ada@two.example (account of the folder ${ada.cwd}) is not logged in`)
     expect(await ada.json('status')).toMatchObject({ logged_in: 'nobody' })
     expect(await whoIs(ada, [], { cwd: ada.home })).toMatchObject({ email: 'bob@two.example' })
     await enter(ada, 'login', ['ada@two.example'])
@@ -259,7 +259,7 @@ describe('accounts of two servers', () => {
       here,
     )
     expect(code).toBe(3)
-    expect(err).toContain(`the session is for ${app.controlPlane}, not ${far.controlPlane}`)
+    expect(err).toContain(`is an account at ${app.controlPlane}, not at ${far.controlPlane}`)
   })
 
   test('logging out ends one of them, or all', async () => {

@@ -76,3 +76,13 @@ test('without it neither the API is told nor an id is printed', async () => {
   expect(told()).toBeUndefined()
   expect(JSON.parse((await call('--json')).out)).not.toHaveProperty('trace_id')
 })
+
+test('call suggests the near secret for a mistyped placeholder, and no command that stores the typo', async () => {
+  const callWith = (name: string) =>
+    ada.run(['call', stage.url('/'), '-H', `X-Key: SVC_SECRET_${name}`, '-e', 'development'], as())
+  const near = await callWith('STRIPE_KE')
+  expect(near.err).toContain('No secret STRIPE_KE is available to this token. Is it STRIPE_KEY?')
+  expect(near.err).not.toContain('secrets set')
+  const far = await callWith('OTHER')
+  expect(far.err).toContain('→ run: cloakroom secrets set OTHER -e development')
+})

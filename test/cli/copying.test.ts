@@ -244,7 +244,11 @@ describe('a deleted secret', () => {
     ])
     await ada.must('secrets', 'set', 'GONE=again', ...in_('deleted'))
     const taken = await ada.run(['secrets', 'undelete', 'GONE', ...in_('deleted')])
-    expect([taken.code, taken.err]).toEqual([5, expect.stringContaining('GONE: is there again')])
+    const hint = '→ see its versions with: cloakroom secrets history GONE -e deleted\n'
+    expect([taken.code, taken.err]).toEqual([
+      5,
+      expect.stringContaining(`cloakroom: GONE: is there again\n${hint}`),
+    ])
     expect(await ada.must('secrets', 'get', 'GONE', ...in_('deleted'))).toBe('again')
   })
 })

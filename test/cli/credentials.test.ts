@@ -109,6 +109,24 @@ test('recovery new makes a key that recovers, once the password was given', asyn
   expect(await other.must('secrets', 'get', 'KEPT', '-p', 'kept')).toBe('still here')
 })
 
+test('recover names the length of a cut recovery key, and the key and address where they do not match', async () => {
+  const recover = (SERVICE_RECOVERY_KEY: string) =>
+    other.run(['recover', 'ada@example.com', '--password-stdin', '--insecure-storage'], {
+      stdin: NEXT,
+      env: { SERVICE_RECOVERY_KEY },
+    })
+  expect(await recover('0123456789abcdef')).toEqual({
+    code: 2,
+    out: '',
+    err: 'cloakroom: the recovery key has 64 hex digits; yours has 16\n→ copy all eight groups of the recovery key\n',
+  })
+  expect(await recover('0'.repeat(64))).toEqual({
+    code: 3,
+    out: '',
+    err: 'cloakroom: The e-mail address or the recovery key is wrong. (invalid_credentials)\n→ check the recovery key and the address; each use replaces the key\n',
+  })
+})
+
 test('account delete asks, and takes session and account with it', async () => {
   const bob = await openAccount(app, 'bob@example.com')
   await plainWorkspace(app, 'bob@example.com', 'acme')

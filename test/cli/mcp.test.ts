@@ -198,7 +198,7 @@ test('where the resolver is away an error says its address and a code', async ()
   const away = await connect(token, ada.home, 'http://127.0.0.1:9')
   const { text, isError } = await use('list_credentials', {}, away)
   expect(isError).toBe(true)
-  expect(text).toStartWith('the server at http://127.0.0.1:9 cannot be reached (unreachable)')
+  expect(text).toStartWith('the resolver at http://127.0.0.1:9 cannot be reached (unreachable)')
   await away.close()
 })
 

@@ -1,6 +1,8 @@
 // tier: quick
 /** What a new user mistypes: each refusal names what is wrong and the next command, and nothing is made. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { writeWhole } from '../../src/server/backup/file.ts'
 import { freshEmail, sharedApp, type TestApp } from '../support/app.ts'
 
 import { openAccount, type Terminal } from './person.ts'
@@ -122,6 +124,44 @@ test('registering a known address names the commands that open the account', asy
 
 test('whoami leaves out the name of a person who gave none', async () => {
   expect(await ada.must('whoami')).not.toMatch(/^name/m)
+})
+
+test('call refuses a bad URL as a URL, and push refuses a folder as a folder', async () => {
+  const { err } = await ada.run(['secrets', 'push', ada.cwd])
+  expect(err).toContain(`${ada.cwd} is a folder`)
+  const token = (await ada.json('token', 'issue', 'bot')) as { token: string }
+  const called = await ada.run(['call', 'http://echo.internal/'], {
+    env: { SERVICE_TOKEN: token.token },
+  })
+  expect(called.err).toContain('cloakroom: The URL begins with http: credentials are only sent')
+})
+
+test('a name that exists is refused with the command for what is there', async () => {
+  expect(await ada.run(['agent', 'create', 'bot'])).toEqual(
+    refusal(5, 'an agent bot exists', 'issue another token for it: cloakroom token issue bot'),
+  )
+  expect(await ada.run(['secrets', 'undelete', 'STRIPE_KEY'])).toEqual(
+    refusal(
+      4,
+      'STRIPE_KEY is not deleted: it is in payments/development',
+      'see its versions with: cloakroom secrets history STRIPE_KEY -e development',
+    ),
+  )
+  const { code, err } = await ada.run(['run', '--', 'no-such-program'])
+  expect([code, err]).toEqual([
+    127,
+    expect.stringContaining('there is no program no-such-program\n→ check the name and PATH\n'),
+  ])
+})
+
+test('backup onto a folder or file asks for another name', async () => {
+  ada.write('taken', '')
+  const write = () => Promise.resolve(null)
+  const hintOf = ({ hint }: { hint: string | null }) => hint
+  expect(await writeWhole(ada.cwd, write).catch(hintOf)).toBe(`name a file: ${ada.cwd}/backup`)
+  expect(await writeWhole(join(ada.cwd, 'taken'), write).catch(hintOf)).toBe(
+    'name another file, or delete it first',
+  )
 })
 
 test('workspace join suggests accept', async () => {

@@ -117,9 +117,22 @@ test('what is not acceptable is said, with its option, and changes nothing', asy
     [['set', 'STRIPE_KEY'], 'say what is to change'],
     [['set', 'STRIPE_KEY', '--methods', 'SEND'], '--methods is not acceptable'],
     [['set', 'STRIPE_KEY', '--paths', 'v1'], '--paths is not acceptable: must begin with /'],
-    [['clear', 'STRIPE_KEY', 'path'], 'a policy has no field path\n→ it is one of paths'],
+    [['clear', 'STRIPE_KEY', 'path'], 'a policy has no field path\n→ did you mean paths?'],
+    [
+      ['set', 'STRIPE_KEY', '--domains', 'api.example.com,https://echo.internal'],
+      'https://echo.internal is a URL.\n→ give the host: echo.internal',
+    ],
   ] as const) {
     const { code, err } = await ada.run(['policy', ...args])
+    expect([code, err]).toEqual([2, expect.stringContaining(said)])
+  }
+  for (const [policy, said] of [
+    ['{"allowed_hosts":["x"]}', 'unknown field: allowed_hosts\n→ is it allowed_domains?'],
+    ['{"allowed_method":["GET"]}', 'unknown field: allowed_method\n→ is it allowed_methods?'],
+    ['{"allowed_methods":["SEND"]}', 'the policy is not valid: allowed_methods.0 must be one of'],
+    ['{', 'the policy is not JSON\n→ example: '],
+  ] as const) {
+    const { code, err } = await ada.run(['secrets', 'set', 'NEW=x', '--policy', policy])
     expect([code, err]).toEqual([2, expect.stringContaining(said)])
   }
   const missing = await ada.run(['policy', 'set', 'STRIPE_KY', '--methods', 'GET'])

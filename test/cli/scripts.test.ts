@@ -48,15 +48,14 @@ test('an error is one line of JSON on standard error, and standard output stays 
 })
 
 test('an error of usage is JSON too', async () => {
-  const hint = 'add --help for examples'
-  for (const [args, message] of [
-    [['nonsense'], "unknown command 'nonsense'"],
-    [['secrets', 'lst'], "unknown command 'lst'\n(Did you mean list?)"],
-    [['project', 'use'], "missing required argument 'project'"],
-    [['secrets', 'list', '--nonsense'], "unknown option '--nonsense'"],
-    [['secrets'], 'a command is missing'],
+  for (const [args, message, command] of [
+    [['nonsense'], "unknown command 'nonsense'", ''],
+    [['secrets', 'lst'], "unknown command 'lst'\n(Did you mean list?)", ' secrets'],
+    [['project', 'use'], "missing required argument 'project'", ' project use'],
+    [['secrets', 'list', '--nonsense'], "unknown option '--nonsense'", ' secrets list'],
+    [['secrets'], 'a command is missing', ' secrets'],
   ] as const) {
-    const error = { code: 'usage', message, hint }
+    const error = { code: 'usage', message, hint: `see cloakroom${command} --help` }
     expect({ args, ...(await refused(...args)) }).toEqual({ args, code: 2, out: '', error })
   }
 })

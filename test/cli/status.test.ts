@@ -1,6 +1,7 @@
 // tier: quick
 /** `status` shows each part, whatever becomes of the others. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { mintToken } from '../../src/platform/crypto/token.ts'
 import { sharedApp, type TestApp } from '../support/app.ts'
 import { openAccount, type Terminal } from './person.ts'
 
@@ -80,4 +81,25 @@ test('status asks no default resolver when the server is on another machine', as
   const { failures, ...fields } = JSON.parse(out)
   expect(fields.resolver_health).toBe('not checked: no resolver is set')
   expect(failures).toMatchObject([{ part: 'server' }])
+})
+
+test('call and status name the setting whose address is not a resolver or server, and a dead resolver', async () => {
+  const token = mintToken('agt').text
+  const call = (env: Record<string, string>) =>
+    ada.run(['call', 'https://api.example/'], { env: { SERVICE_TOKEN: token, ...env } })
+  const wrong = await call({ SERVICE_RESOLVER_URL: app.controlPlane })
+  expect([wrong.code, wrong.err]).toEqual([
+    6,
+    expect.stringMatching(/is not a Cloakroom resolver\n→ set SERVICE_RESOLVER_URL /),
+  ])
+  const dead = await call({ SERVICE_RESOLVER_URL: NOTHING_THERE })
+  expect([dead.code, dead.err]).toEqual([
+    6,
+    expect.stringContaining(`the resolver at ${NOTHING_THERE}`),
+  ])
+  const status = await ada.run(['status'], { env: { SERVICE_SERVER_URL: app.resolver } })
+  expect([status.code, status.err]).toEqual([
+    6,
+    expect.stringContaining('is not a Cloakroom server'),
+  ])
 })

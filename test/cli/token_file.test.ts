@@ -128,7 +128,7 @@ describe('one line says what is wrong, without what is in the file, and nothing 
     await refused(path, `${path} must have at most 65536 bytes`)
   })
 
-  test('it is no regular file', async () => {
+  test('it is a folder', async () => {
     await refused(runner.cwd, `${runner.cwd} must be a regular file`)
   })
 

@@ -84,7 +84,7 @@ describe('with a command', () => {
     expect((await proxyWith(['--', 'sh', '-c', 'kill -TERM $$'])).code).toBe(143)
     expect(await proxyWith(['--', 'no-such-program'])).toMatchObject({
       code: 127,
-      err: 'cloakroom: there is no program no-such-program\n',
+      err: 'cloakroom: there is no program no-such-program\n→ check the name and PATH\n',
     })
   })
 

@@ -34,7 +34,7 @@ export function namedAccount(registry: Registry, { flag, env, cwd }: Wanted): Na
   const found = registry.ofFolder(cwd)
   if (!found) return null
   const { person, folder } = found
-  return { person, account: accountOf(registry, person), why: `whose folder ${folder} is` }
+  return { person, account: accountOf(registry, person), why: `account of the folder ${folder}` }
 }
 
 /** By its name, or its e-mail address where one account has it. @throws CliError */
@@ -94,8 +94,8 @@ function atServer({ person, account, why }: Named, server: string): Choice {
   if (person.server !== server) {
     throw new CliError(
       'not_logged_in',
-      `the session is for ${person.server}, not ${server}: that of ${who}, ${why}`,
-      'leave the server or the account out; cloakroom config shows where they come from',
+      `${who} (${why}) is an account at ${person.server}, not at ${server}`,
+      'omit the server or the account; cloakroom config shows where they come from',
     )
   }
   if (account) return { account, why }

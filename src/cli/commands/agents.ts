@@ -15,6 +15,7 @@ import {
   agentsOf,
   demandUsable,
   grantedToken,
+  namingTaken,
   rememberAgent,
   revocableToken,
   revokedText,
@@ -56,15 +57,16 @@ type NewTerms = Parameters<typeof registerWithToken>[2] & { grants: string[] }
 
 async function register(
   context: Context,
-  { session, workspace }: WorkspaceScope,
-  asked: { name: string; projectId: string | null },
+  scope: WorkspaceScope,
+  { name, projectId }: { name: string; projectId: string | null },
   { grants, ...terms }: NewTerms,
   options: { save: boolean | undefined },
 ): Promise<void> {
+  const { session, workspace } = scope
   const issuing = { api: session.api, workspace: workspace.open }
-  const { agent, capabilities, text } = await registerWithToken(issuing, asked, terms)
-  const { name, projectId } = asked
-  rememberAgent({ session, workspace }, { ...agent, name, project_id: projectId })
+  const registering = registerWithToken(issuing, { name, projectId }, terms)
+  const { agent, capabilities, text } = await namingTaken(scope, name, registering)
+  rememberAgent(scope, { ...agent, name, project_id: projectId })
   const about = { agent: agent.name, id: agent.id, may: capabilities, grants }
   await handOut(context, session, { agent, token: text, about }, options)
 }

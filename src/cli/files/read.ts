@@ -110,7 +110,9 @@ function read(path: string, { most, flags, file: place = path }: Bounds): Buffer
   const file = opened(path, place, flags)
   if (file === null) return null
   try {
-    if (!fstatSync(file).isFile()) throw new CliError('invalid_file', `${path} is no regular file`)
+    const stat = fstatSync(file)
+    const kind = stat.isDirectory() ? 'a folder' : 'not a regular file'
+    if (!stat.isFile()) throw new CliError('invalid_file', `${path} is ${kind}`)
     return drained(file, path, most)
   } finally {
     closeSync(file)

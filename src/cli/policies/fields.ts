@@ -1,6 +1,7 @@
 /** The fields of a policy as people give them, by the names of their options. */
 import type { z } from 'zod'
 import { type Policy, policy as policySchema } from '../../platform/policy.ts'
+import { faultOfDomain } from '../arguments.ts'
 import type { policyFieldOptions } from '../catalogue/options.ts'
 import type { OptionValues } from '../command.ts'
 import { continued, nearNames } from '../named.ts'
@@ -41,6 +42,8 @@ const fields: Readonly<Record<string, Field>> = {
 }
 
 export const policyFields = Object.keys(fields)
+/** The same as the fields of a policy are called in JSON. */
+export const policyNames = [...Object.values(fields).map(({ name }) => name), 'sensitive']
 
 /** Each field, with what holds where the policy does not say it. */
 export function shownFields(policy: Policy | null): Record<string, unknown> {
@@ -79,7 +82,8 @@ function fieldNamed(word: string): Field {
   const field = Object.hasOwn(fields, word) ? fields[word] : undefined
   if (field) return field
   const near = nearNames(word, policyFields)
-  const hint = `it is one of ${(near.length > 0 ? near : policyFields).join(', ')}`
+  const hint =
+    near.length > 0 ? `did you mean ${near.join(', ')}?` : `use one of ${policyFields.join(', ')}`
   throw new CliError('usage', `a policy has no field ${word}`, hint)
 }
 
@@ -98,12 +102,21 @@ function checked(policy: Record<string, unknown>): Policy | null {
   const [issue] = error.issues
   const [word = 'policy'] =
     Object.entries(fields).find(([, { name }]) => name === issue?.path[0]) ?? []
+  if (word === 'domains') demandHosts(policy.allowed_domains)
   if (issue?.code === 'invalid_value') throw unknownEntry(word, issue, policy)
   throw new CliError(
     'usage',
     `--${word} is not acceptable: ${issue?.message}`,
     'examples: cloakroom policy set --help',
   )
+}
+
+/** The first that is no host is refused in the words of `allowlist add`. @throws CliError */
+function demandHosts(domains: unknown): void {
+  for (const text of Array.isArray(domains) ? domains : []) {
+    const fault = faultOfDomain(String(text))
+    if (fault) throw new CliError('usage', ...fault)
+  }
 }
 
 /** A word that is not in a field's list, with the near ones. */

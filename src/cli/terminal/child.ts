@@ -45,7 +45,12 @@ export function startChild(host: Host, command: readonly string[], options: Opti
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : null
     const [name] = command
-    if (code === 'ENOENT') throw new CliError('program_not_found', `there is no program ${name}`)
+    if (code === 'ENOENT')
+      throw new CliError(
+        'program_not_found',
+        `there is no program ${name}`,
+        'check the name and PATH',
+      )
     if (code !== 'EACCES' && code !== 'ENOEXEC' && code !== 'EISDIR') throw error
     throw new CliError(
       'program_not_executable',

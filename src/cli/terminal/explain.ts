@@ -1,5 +1,6 @@
 /** From any error to what is said of it and the exit code. A stack is only shown with --debug. */
 
+import { MalformedRecoveryKey, WrongRecoveryKey } from '../../client/account/recovery.ts'
 import { EndedToken } from '../../client/agents/standing.ts'
 import { InvalidToken } from '../../client/delivery/delivery.ts'
 import { AnswerError, ApiError, NO_CODE } from '../../client/http/api.ts'
@@ -86,6 +87,7 @@ const OF_CLIENT: readonly (readonly [kind: Kind, code: CliErrorCode, hint: strin
     'log in again, or ask an owner or admin to invite you: cloakroom workspace invite',
   ],
   [ClocksDiffer, 'clocks_differ', CLOCK_HINT],
+  [MalformedRecoveryKey, 'usage', 'copy all eight groups of the recovery key'],
   [EndedToken, 'ended_token', 'issue a new one: cloakroom token issue AGENT'],
 ]
 
@@ -153,6 +155,7 @@ const NOT_OURS =
 const OF_A_PROXY =
   'so says a proxy in front of a server that does not answer it: is the server running? (on its machine: cloakroom health)'
 const ROLES = 'see what each role may do: cloakroom workspace members --help'
+const RECOVERY = 'check the recovery key and the address; each use replaces the key'
 const GATEWAY: readonly number[] = [502, 503, 504]
 
 const HINTS: Record<string, string> = {
@@ -175,13 +178,18 @@ function explainApi(error: ApiError): Explanation {
     code,
     // The sentence of a 422 repeats the first of the fields that follow it.
     message: asOne(message.replace(inWords('', fields.slice(0, 1)), '')),
-    // The sentence names the people to ask.
-    hint: hintOf(fix) ?? (error instanceof RoleDenied ? ROLES : hintFor(code, fields.length > 0)),
+    hint: hintOf(fix) ?? hintOfKind(error) ?? hintFor(code, fields.length > 0),
     fix,
     docs,
     fields,
     isOfServer: true,
   }
+}
+
+function hintOfKind(error: ApiError): string | null {
+  // The sentence names the people to ask.
+  if (error instanceof RoleDenied) return ROLES
+  return error instanceof WrongRecoveryKey ? RECOVERY : null
 }
 
 function hintFor(code: string, hasParts: boolean): string | null {

@@ -51,7 +51,7 @@ async function askComparison({ host, output }: Context, person: Invited): Promis
   const fingerprint = await identityFingerprint(person)
   output.warn(`${email}  ${fingerprint}`)
   const { askConfirmation } = await import('../terminal/prompts.ts')
-  const question = `Does cloakroom whoami show that to ${email}? Ask them over another channel`
+  const question = `Call or meet ${email}. Does their cloakroom whoami print this fingerprint?`
   const hint = `compare it with what cloakroom whoami shows them, and pass --fingerprint ${email}=FINGERPRINT`
   if (!(await askConfirmation(host, question, hint))) {
     throw new CliError('not_confirmed', 'nobody was invited')

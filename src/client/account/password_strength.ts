@@ -18,7 +18,7 @@ export async function weaknessOf(
   if (isShort)
     return {
       why: `it must have at least ${LEAST_CHARACTERS} characters`,
-      advice: 'four or more words that have nothing to do with each other do',
+      advice: 'use four or more unrelated words',
     }
   strength ??= openStrength()
   const zxcvbn = await strength

@@ -26,11 +26,26 @@ export class MalformedRecoveryKey extends Error {}
 /** The copy that the server has opens with another key, or to other keys than it names. */
 export class UnreadableCopy extends Error {}
 
+/** No account on this server has this address and recovery key. */
+export class WrongRecoveryKey extends ApiError {
+  constructor({ status, docs }: ApiError) {
+    const message = 'The e-mail address or the recovery key is wrong.'
+    super(status, { error_code: 'invalid_credentials', message, docs: docs ?? undefined })
+  }
+}
+
+function recoveryRefusal(error: unknown): unknown {
+  const isWrong = error instanceof ApiError && error.code === 'invalid_credentials'
+  return isWrong ? new WrongRecoveryKey(error) : error
+}
+
 /** @throws MalformedRecoveryKey */
 function readRecoveryKey(text: string): Uint8Array {
   const digits = text.toLowerCase().replace(/[^0-9a-f]/g, '')
   if (digits.length !== KEY_BYTES * 2) {
-    throw new MalformedRecoveryKey('the recovery key has 64 hex digits')
+    throw new MalformedRecoveryKey(
+      `the recovery key has ${KEY_BYTES * 2} hex digits; yours has ${digits.length}`,
+    )
   }
   return Uint8Array.fromHex(digits)
 }
@@ -49,7 +64,7 @@ export class RecoveryInDoubt extends Error {
 /**
  * Sets a new password for an account; returns the next recovery key as text.
  *
- * @throws ApiError `invalid_credentials` for a wrong key, MalformedRecoveryKey, UnreadableCopy, RecoveryInDoubt
+ * @throws WrongRecoveryKey, ApiError, MalformedRecoveryKey, UnreadableCopy, RecoveryInDoubt
  */
 export async function recoverAccount(
   origin: string,
@@ -61,7 +76,10 @@ export async function recoverAccount(
   const api = openApi(origin)
   const key = readRecoveryKey(recoveryKey)
   const recovery_verifier = recoveryVerifier(key)
-  const copy = await api.call(beginRecovery, { body: { email, recovery_verifier } })
+  const claim = { email, recovery_verifier }
+  const copy = await api.call(beginRecovery, { body: claim }).catch((error: unknown) => {
+    throw recoveryRefusal(error)
+  })
   const keys = await unwrapKeys('recovery', key, copy.encrypted_private_key, copy)
   if (!keys) throw new UnreadableCopy('the private key on the server does not open with this key')
   const next = generateRecoveryKey()

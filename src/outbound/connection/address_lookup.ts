@@ -15,6 +15,9 @@ import { classify, NAT64 } from './address.ts'
 /** One address of a name, and the seconds for which it may be kept. */
 export type Found = { address: string; ttl: number }
 
+/** The cause of `upstream_unreachable` where a name has no address. */
+export class UnknownName extends Error {}
+
 /** All addresses of a name; rejects when there are none. */
 export type Lookup = (host: string) => Promise<readonly Found[]>
 
@@ -82,7 +85,7 @@ function judge(
   if (own) throw new Fault('address_blocked')
   if (refused) throw new Fault('address_blocked', { fix: { setting: 'RESOLVER_ALLOW_NETWORKS' } })
   const chosen = addresses.find((address) => !address.includes(':')) ?? addresses[0]
-  if (chosen === undefined) throw new Fault('upstream_unreachable')
+  if (chosen === undefined) throw new Fault('upstream_unreachable', { cause: new UnknownName() })
   return chosen
 }
 
@@ -101,11 +104,18 @@ async function lookUp(
     )
   } catch (cause) {
     if (cause instanceof Fault) throw cause
-    throw new Fault('upstream_unreachable', { cause })
+    throw new Fault('upstream_unreachable', { cause: isUnknown(cause) ? new UnknownName() : cause })
   } finally {
     deadline.removeEventListener('abort', expire)
   }
 }
+
+/** DNS answered that there is no such name, or no address of it. */
+function isUnknown(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && NO_ADDRESS.test(String(error.code))
+}
+
+const NO_ADDRESS = /^(DNS_)?(ENOTFOUND|ENODATA)$/
 
 /** Loopback, and the unspecified addresses, which connect to this machine too. */
 const THIS_MACHINE = parseCidrs('127.0.0.0/8, 0.0.0.0/8, ::1, ::')

@@ -16,7 +16,6 @@ import { mayHoldAssertion } from '../../outbound/signing/google_assertion.ts'
 import { parseTarget } from '../../outbound/target.ts'
 import { Fault } from '../../platform/fault.ts'
 import type { BodyAccount, BodyMemory } from '../../platform/limits/body_memory.ts'
-import { MAX_CALL_MS } from '../../platform/policy.ts'
 import type { Timers } from '../../platform/timers.ts'
 import { STRICT_HEADER } from '../../platform/unfilled.ts'
 import type { Backend, Inbound } from '../backend.ts'
@@ -24,6 +23,7 @@ import type { Outbox } from '../outbox/outbox.ts'
 import { auditRecordOf, faultOf, type Origin } from '../record.ts'
 import { bodyOf, checkMethod, isDeclaredShort } from '../request.ts'
 import { PROXY_OWNER } from '../settings.ts'
+import { withAdvice } from './advice.ts'
 import type { LiveCalls } from './live_calls.ts'
 import { permissionOf } from './permission.ts'
 import type { VaultCache, VaultSnapshot } from './vault_snapshot.ts'
@@ -93,16 +93,9 @@ async function executeLocally(services: LocalServices, inbound: Inbound): Promis
     // Steps 2 to 12.
     const principal = principalOf(services, work, vault, inbound)
     return execute(services.outbound, principal, { call, deadline, record }).catch((error) => {
-      throw withSetting(error, services.timeoutMs)
+      throw withAdvice(error, { host, timeoutMs: services.timeoutMs })
     })
   })
-}
-
-/** Names the setting of the proxy's environment that ended a call, unless it can be no longer. */
-function withSetting(error: unknown, timeoutMs: number): unknown {
-  const isOfSetting = error instanceof Fault && error.code === 'upstream_timeout'
-  if (!isOfSetting || timeoutMs >= MAX_CALL_MS) return error
-  return error.withFix({ setting: 'RESOLVER_SILENCE_MS' })
 }
 
 function beginRecord(

@@ -9,6 +9,7 @@ import {
   readdirSync,
   renameSync,
   rmSync,
+  statSync,
 } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
@@ -45,7 +46,7 @@ export function encrypterFor(recipients: readonly string[]): Encrypter | null {
  */
 export async function writeWhole<T>(path: string, write: (part: string) => Promise<T>): Promise<T> {
   const demandNone = () => {
-    if (existsSync(path)) throw new BackupProblem('file_exists', `${path} is there already`)
+    if (existsSync(path)) throw existing(path)
   }
   demandNone()
   // Whoever takes the `.part` away finds one that is its own, and we find that ours is gone.
@@ -64,6 +65,17 @@ export async function writeWhole<T>(path: string, write: (part: string) => Promi
     rmSync(part, { force: true })
     throw orNoRoom(error, path)
   }
+}
+
+function existing(path: string): BackupProblem {
+  return statSync(path).isDirectory()
+    ? new BackupProblem('file_exists', `${path} is a folder`, null, `name a file: ${path}/backup`)
+    : new BackupProblem(
+        'file_exists',
+        `${path} is there already`,
+        null,
+        'name another file, or delete it first',
+      )
 }
 
 /** What one that was killed left, or one that still writes, which is refused then. */

@@ -2,9 +2,18 @@
 export class BackupProblem extends Error {
   readonly code: 'invalid_file' | 'file_exists' | 'usage' | 'disk_full' | 'failed'
 
-  constructor(code: BackupProblem['code'], message: string, cause?: unknown) {
+  /** The next thing to try. */
+  readonly hint: string | null
+
+  constructor(
+    code: BackupProblem['code'],
+    message: string,
+    cause?: unknown,
+    hint: string | null = null,
+  ) {
     super(message, { cause })
     this.name = 'BackupProblem'
     this.code = code
+    this.hint = hint
   }
 }

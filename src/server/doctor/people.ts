@@ -82,7 +82,7 @@ async function checkRekey(patient: Patient): Promise<Found> {
   if (found === 0) return well('no workspace waits for a new key')
   return {
     level: 'warn',
-    said: `${count(found, 'workspace')} ${found === 1 ? 'has' : 'have'} a key that somebody who left may know`,
+    said: `${count(found, 'workspace')} ${found === 1 ? 'has' : 'have'} a key that a former member may know`,
     todo: 'have an administrator run cloakroom workspace rekey',
   }
 }

@@ -2,9 +2,10 @@
 /** From a name to the one address that is connected to, without a network. */
 import { describe, expect, test } from 'bun:test'
 import { networkInterfaces } from 'node:os'
-import { openAddressLookup } from '../../../src/outbound/connection/address_lookup.ts'
+import { openAddressLookup, UnknownName } from '../../../src/outbound/connection/address_lookup.ts'
 import { Fault } from '../../../src/platform/fault.ts'
 import { parseCidrs } from '../../../src/platform/net/cidr.ts'
+import { withAdvice } from '../../../src/proxy/local/advice.ts'
 
 const never = new AbortController().signal
 
@@ -102,6 +103,26 @@ describe('an address book', () => {
     expect(await codeOf(book().find('a.example', 443, never))).toBe('upstream_unreachable')
     const failing = book({ lookup: () => Promise.reject(new Error('ENOTFOUND')) })
     expect(await codeOf(failing.find('a.example', 443, never))).toBe('upstream_unreachable')
+  })
+
+  test('a name that DNS does not have is told apart from a failed lookup', async () => {
+    const causeOf = async (lookup: () => Promise<never>) =>
+      Promise.resolve(book({ lookup }).find('a.example', 443, never)).catch(({ cause }) => cause)
+    const failing = (code: string) => () => Promise.reject(Object.assign(new Error(code), { code }))
+    expect(await causeOf(failing('DNS_ENOTFOUND'))).toBeInstanceOf(UnknownName)
+    expect(await causeOf(failing('DNS_ETIMEOUT'))).not.toBeInstanceOf(UnknownName)
+  })
+
+  test('the local proxy names --remote and RESOLVER_HOSTS for an unknown name', () => {
+    const fault = new Fault('upstream_unreachable', { cause: new UnknownName() })
+    expect(withAdvice(fault, { host: 'echo.internal', timeoutMs: 1000 })).toMatchObject({
+      code: 'upstream_unreachable',
+      message:
+        'This machine finds no address for echo.internal. Use --remote to call through the resolver, or set RESOLVER_HOSTS.',
+      fix: { setting: 'RESOLVER_HOSTS' },
+    })
+    const other = new Fault('upstream_unreachable')
+    expect(withAdvice(other, { host: 'echo.internal', timeoutMs: 1000 })).toBe(other)
   })
 
   test('says upstream_timeout when the deadline passes first, or has passed', async () => {

@@ -14,6 +14,7 @@ import { explain, sentences } from '../../terminal/explain.ts'
 import type { Row } from '../../terminal/table.ts'
 import { describeToken, tokenInstead } from '../../token_work.ts'
 import { unlockedUntil } from '../../unlocked/index.ts'
+import { atAddress } from '../../wrong_address.ts'
 
 type Failure = { part: string; error: unknown }
 
@@ -76,7 +77,9 @@ function told({ part, error }: Failure) {
 }
 
 async function describeServer(context: Context): Promise<Row> {
-  const { status: health, version } = await openApi(await context.server()).call(getStatus, {})
+  const server = await context.server()
+  const answering = openApi(server).call(getStatus, {})
+  const { status: health, version } = await atAddress('server', server, answering)
   return { health, version }
 }
 
@@ -86,7 +89,9 @@ async function describeResolver(context: Context): Promise<Row> {
   const hostname = URL.parse(server?.value ?? '')?.hostname ?? ''
   if (resolver?.origin === 'default' && !isLoopback(hostname))
     return { resolver: undefined, resolver_health: 'not checked: no resolver is set' }
-  const { status: health } = await openApi(await context.resolver()).call(getResolverHealth, {})
+  const address = await context.resolver()
+  const answering = openApi(address).call(getResolverHealth, {})
+  const { status: health } = await atAddress('resolver', address, answering)
   return { resolver_health: health }
 }
 

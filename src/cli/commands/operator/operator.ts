@@ -21,6 +21,6 @@ export async function explained(
     }
     if (error instanceof RekeyProblem) throw new CliError('failed', error.message)
     const problem = problemIn(error)
-    throw problem === null ? error : new CliError(problem.code, problem.message)
+    throw problem === null ? error : new CliError(problem.code, problem.message, problem.hint)
   }
 }

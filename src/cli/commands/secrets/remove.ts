@@ -1,11 +1,14 @@
 /** Deleting secrets, and bringing them back. */
+
+import { ApiError } from '../../../client/http/api.ts'
 import { provenDeleted, restoreDeleted } from '../../../client/secrets/stored.ts'
 import { listDeletedSecrets } from '../../../features/secrets/contract.ts'
 import type { removeOptions, undeleteOptions } from '../../catalogue/options.ts'
 import type { Action } from '../../command.ts'
 import { notFound } from '../../named.ts'
 import { environmentOf, type ProjectScope, projectScope } from '../../scope.ts'
-import { demandSecrets } from '../../suggestions.ts'
+import { absence, demandSecrets } from '../../suggestions.ts'
+import { CliError } from '../../terminal/cli_error.ts'
 import { confirmed } from '../../terminal/confirmed.ts'
 import { deleteSecrets, throwUnproven } from '../../values/storing.ts'
 import { removeOwn } from './own.ts'
@@ -47,6 +50,7 @@ export const undelete: Action<typeof undeleteOptions> = async (context, keys, op
   const known = deleted.map(({ key }) => key)
   const missing = keys.find((key) => !known.includes(key))
   if (missing !== undefined) {
+    await refusePresent(scope, missing)
     const where = `that was deleted from ${project.name}/${environment} in the last 7 days`
     throw notFound(missing, known, { what: 'secret', where, list: 'secrets undelete' })
   }
@@ -57,11 +61,36 @@ export const undelete: Action<typeof undeleteOptions> = async (context, keys, op
   for (const { key, version, deleted_at } of proven) {
     context.output.note(`${key}: version ${version}, deleted ${deleted_at}`)
   }
-  await restoreDeleted(place, proven)
+  await restoreDeleted(place, proven).catch((error: unknown) => {
+    throw setAgain(scope, error)
+  })
   context.output.done(`${project.name}/${environment}: ${chosen.length} restored.`, {
     restored: chosen,
   })
   return undefined
+}
+
+/** @throws CliError where the secret was not deleted, or was set again */
+async function refusePresent(scope: ProjectScope, key: string): Promise<void> {
+  if ((await absence(scope, key)) !== null) return
+  const { project, environment } = scope
+  throw new CliError(
+    'not_found',
+    `${key} is not deleted: it is in ${project.name}/${environment}`,
+    `see its versions with: cloakroom secrets history ${key} -e ${environment}`,
+  )
+}
+
+/** Names those that were set again. */
+function setAgain({ environment }: ProjectScope, error: unknown): unknown {
+  if (!(error instanceof ApiError) || error.code !== 'already_exists') return error
+  const [first] = error.fields
+  if (first === undefined) return error
+  return new CliError(
+    'name_taken',
+    error.fields.map(({ path, message }) => `${path}: ${message}`),
+    `see its versions with: cloakroom secrets history ${first.path} -e ${environment}`,
+  )
 }
 
 export function deletedOf({ session, project, environment }: ProjectScope) {

@@ -2,7 +2,7 @@
 import { readSecrets } from '../../../client/environment.ts'
 import type { Candidate } from '../../../client/secrets/final_policy.ts'
 import { inWords } from '../../../client/secrets/policy_in_words.ts'
-import { isSensitive, type Policy, policy as policySchema } from '../../../platform/policy.ts'
+import { isSensitive, type Policy } from '../../../platform/policy.ts'
 import type { tokenOption } from '../../catalogue/options.ts'
 import type { setOptions } from '../../catalogue/storing.ts'
 import type { Action, OptionValues } from '../../command.ts'
@@ -11,6 +11,7 @@ import { dialectOf, refuseDialect } from '../../files/dialects/index.ts'
 import { checkedValues, readValuesOf, type Values } from '../../files/formats.ts'
 import type { Host } from '../../host.ts'
 import { withDefaults } from '../../policies/defaults.ts'
+import { policyFromJson } from '../../policies/json.ts'
 import { environmentOf, projectScope } from '../../scope.ts'
 import { onlyElsewhere } from '../../suggestions.ts'
 import { CliError } from '../../terminal/cli_error.ts'
@@ -92,18 +93,9 @@ function splitPair(pair: string): { name: string; value: string } {
   return { name: pair.slice(0, at), value: pair.slice(at + 1) }
 }
 
-/** `null` where `--policy null` takes policies away. */
+/** `null` where `--policy null` removes policies. @throws CliError */
 function policyOf({ policy }: SetOptions): Policy | null | undefined {
-  if (policy === undefined) return undefined
-  try {
-    return policySchema.parse(JSON.parse(policy))
-  } catch {
-    throw new CliError(
-      'usage',
-      'the policy is not valid',
-      `example: --policy '{"allowed_methods":["GET"]}'`,
-    )
-  }
+  return policy === undefined ? undefined : policyFromJson(policy)
 }
 
 export const list: Action<typeof tokenOption> = async (context, _, options) => {

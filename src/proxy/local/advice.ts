@@ -1,0 +1,25 @@
+/** What a failed call of the local proxy adds to its fault: the setting or option of this machine that helps. */
+import { UnknownName } from '../../outbound/connection/address_lookup.ts'
+import { Fault } from '../../platform/fault.ts'
+import { MAX_CALL_MS } from '../../platform/policy.ts'
+
+type Call = { host: string; timeoutMs: number }
+
+export function withAdvice(error: unknown, { host, timeoutMs }: Call): unknown {
+  if (!(error instanceof Fault)) return error
+  if (error.code === 'upstream_unreachable' && error.cause instanceof UnknownName)
+    return unknownHost(error, host)
+  // Names the setting of the proxy's environment that ended a call, unless it can be no longer.
+  const isOfSetting = error.code === 'upstream_timeout' && timeoutMs < MAX_CALL_MS
+  return isOfSetting ? error.withFix({ setting: 'RESOLVER_SILENCE_MS' }) : error
+}
+
+/** Names that only the network of the resolver knows are reached through it. */
+function unknownHost({ code, headers, refusedBy, cause }: Fault, host: string): Fault {
+  return new Fault(code, {
+    message: `This machine finds no address for ${host}. Use --remote to call through the resolver, or set RESOLVER_HOSTS.`,
+    fix: { setting: 'RESOLVER_HOSTS' },
+    refusedBy: refusedBy ?? undefined,
+    ...{ headers, cause },
+  })
+}
