@@ -110,7 +110,9 @@ function read(path: string, { most, flags, file: place = path }: Bounds): Buffer
   const file = opened(path, place, flags)
   if (file === null) return null
   try {
-    if (!fstatSync(file).isFile()) throw new CliError('invalid_file', `${path} is no regular file`)
+    const found = fstatSync(file)
+    if (found.isDirectory()) throw new CliError('invalid_file', `${path} is a folder`)
+    if (!found.isFile()) throw new CliError('invalid_file', `${path} is not a regular file`)
     return drained(file, path, most)
   } finally {
     closeSync(file)
