@@ -21,6 +21,7 @@ const ALIKE: readonly (readonly string[])[] = [
   ['debug', 'verbose'],
   ['agent', 'bot'],
   ['accept', 'join'],
+  ['remove', 'leave', 'quit'],
   ['header', 'headers'],
 ]
 const MOST = 3
@@ -32,11 +33,17 @@ export function nearWords(command: Command, code: string, message: string): stri
     return nearestOf(
       typed,
       command.commands.map((one) => one.name()),
-    )
+    ).map((near) => withArgument(command, typed, near))
   if (code !== 'commander.unknownOption' || !typed.startsWith('--')) return []
   const long = command.options.flatMap((option) => option.long?.slice(2) ?? [])
   const [name = ''] = typed.slice(2).split('=')
   return nearestOf(name, long).map((near) => `--${near}`)
+}
+
+/** Members leave a workspace by removing themselves. */
+function withArgument(command: Command, typed: string, near: string): string {
+  const isLeaving = command.name() === 'workspace' && ['leave', 'quit'].includes(typed)
+  return isLeaving && near === 'remove' ? 'remove YOUR_ADDRESS' : near
 }
 
 function nearestOf(typed: string, known: readonly string[]): string[] {

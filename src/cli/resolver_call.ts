@@ -175,7 +175,11 @@ export async function callResolver(
   const answering = openApi(resolver, () => token, options).call(resolveCall, { body })
   const answer = await asToken(atAddress('resolver', resolver, answering)).catch(
     async (error: unknown) => {
-      const known = await withNearSecret(error, { resolver, token, environment: body.environment })
+      const known = await withNearSecret(error, {
+        resolver,
+        token,
+        environment: body.environment ?? undefined,
+      })
       throw withFix(namingUrl(known), request.target_url)
     },
   )

@@ -60,7 +60,8 @@ export function roleHelp(): string {
       roles.map((role) => (row.roles.includes(role) ? 'yes' : '-')),
     ),
   )
-  return ['Roles:', line('', roles), ...rows].join('\n')
+  const leaving = 'Leave a workspace: cloakroom workspace remove YOUR_ADDRESS'
+  return ['Roles:', line('', roles), ...rows, '', leaving].join('\n')
 }
 
 /** For Markdown, with a line break at its end. */

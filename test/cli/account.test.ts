@@ -67,7 +67,7 @@ test('logging out ends the session here and on the server', async () => {
   expect(await bob.run(['whoami'])).toEqual({
     code: 3,
     out: '',
-    err: 'cloakroom: nobody is logged in\n→ log in with: cloakroom login\n',
+    err: 'cloakroom: nobody is logged in\n→ log in with: cloakroom login EMAIL\n',
   })
   const ci = await bob.run(['run', '--', 'true'], { env: { SERVICE_TOKEN: '' } })
   expect([ci.code, ci.err]).toEqual([

@@ -18,7 +18,7 @@ beforeAll(async () => {
   ada = await openAccount(app, 'ada@inject.example')
   await ada.must('init', 'shared')
   await ada.must('secrets', 'set', 'SENTRY_DSN=https://shared', '-p', 'shared', '-e', 'production')
-  await ada.must('init', 'payments')
+  await ada.must('init', 'payments', '--yes')
   await ada.must('secrets', 'set', `API_KEY=${KEY}`, 'PORT=8080')
   await ada.must('secrets', 'set', 'PORT=443', '-e', 'production')
   await ada.run(['secrets', 'set', 'CERT', '--stdin'], { stdin: `${CERTIFICATE}x` })

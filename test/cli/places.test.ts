@@ -99,7 +99,7 @@ test('a project is renamed where its project file names it, and described', asyn
 })
 
 test('deleting a project names what is lost', async () => {
-  await ada.must('init', 'doomed', '-w', 'acme')
+  await ada.must('init', 'doomed', '--yes', '-w', 'acme')
   await ada.must('secrets', 'set', 'A=1', 'B=2')
   await ada.must('secrets', 'set', 'A=1', '-e', 'production')
   await ada.must('agent', 'create', 'doomed-bot')

@@ -262,7 +262,7 @@ describe('a project', () => {
     })
     await ada.must(...inLive('project', 'accept-name', 'hidden', '--yes'))
     await ada.must('init', 'hidden', ...inLive())
-    await ada.must('init', 'another', ...inLive())
+    await ada.must('init', 'another', '--yes', ...inLive())
     rmSync(join(ada.cwd, '.cloakroom.json'))
   })
 

@@ -18,7 +18,7 @@ beforeAll(async () => {
   ada = await openAccount(app, 'ada@stranger-template.example')
   await ada.must('init', 'bank')
   await ada.must('secrets', 'set', `ROOT_KEY=${marked('root')}`, '-p', 'bank', '-e', 'production')
-  await ada.must('init', 'toy')
+  await ada.must('init', 'toy', '--yes')
   await ada.must('secrets', 'set', 'PORT=8080')
   await ada.must('secrets', 'set', `TOY_KEY=${marked('toy')}`, '-e', 'production')
 })

@@ -107,7 +107,7 @@ function atServer({ person, account, why }: Named, server: string): Choice {
 }
 
 function nobody(all: readonly Account[], server: string): CliError {
-  const hint = 'log in with: cloakroom login'
+  const hint = 'log in with: cloakroom login EMAIL'
   const [only, another] = all
   if (!only) return new CliError('not_logged_in', 'nobody is logged in', hint)
   const said = another

@@ -136,7 +136,7 @@ function read(env: Env): Kept | null {
     throw new CliError(
       'invalid_file',
       `${path} does not say which accounts there are`,
-      'remove it, and log in again with: cloakroom login',
+      'remove it, and log in again with: cloakroom login EMAIL',
     )
   }
 }

@@ -3,7 +3,7 @@ import { command, type Group, type Spec } from '../command.ts'
 import { accountGroups, accountSpecs } from './accounts.ts'
 import { agentGroups } from './agents.ts'
 import { consoleSpecs } from './console.ts'
-import { configOptions, trustOptions } from './options.ts'
+import { configOptions, confirmOptions, trustOptions } from './options.ts'
 import { proxySpecs } from './proxy.ts'
 import { runningSpecs } from './running.ts'
 import { secretGroups } from './secrets.ts'
@@ -16,6 +16,7 @@ export const topLevel: readonly Spec[] = [
     usage: 'init <project>',
     about: 'create or choose the project of this folder',
     examples: ['init payments', 'init payments -w acme -e staging'],
+    options: confirmOptions,
     action: async () => (await import('../commands/teams/projects.ts')).init,
   }),
   command({

@@ -34,6 +34,7 @@ export const teamGroups: readonly Group[] = [
         names: 'workspace',
         about: 'create a shared workspace; its key is made here',
         examples: ['workspace create acme'],
+        options: confirmOptions,
         action: async () => (await workspaces()).create,
       }),
       command({

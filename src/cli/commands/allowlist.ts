@@ -6,9 +6,11 @@ import {
   listAllowlistLog,
   removeFromAllowlist,
 } from '../../features/allowlist/contract.ts'
+import { parseDomain } from '../../platform/net/domain.ts'
 import { isSignedId } from '../../sigchain/index.ts'
 import type { Action } from '../command.ts'
 import type { Context } from '../context.ts'
+import { notFound } from '../named.ts'
 import { type WorkspaceScope, workspaceScope } from '../scope.ts'
 
 export const list: Action = async (context) => {
@@ -59,7 +61,9 @@ export const add: Action = async (context, domains) => {
 }
 
 export const remove: Action = async (context, domains) => {
-  const { session, workspace } = await workspaceScope(context)
+  const scope = await workspaceScope(context)
+  await demandListed(scope, domains)
+  const { session, workspace } = scope
   for (const domain of domains) {
     const params = { workspace_id: workspace.id, domain }
     await session.sign(
@@ -70,6 +74,24 @@ export const remove: Action = async (context, domains) => {
   }
   context.output.done(`Not allowed any more: ${domains.join(', ')}`, { removed: domains })
   return undefined
+}
+
+/** Checks all domains before the first is removed. The server refuses invalid ones. @throws CliError */
+async function demandListed(
+  { session, workspace }: WorkspaceScope,
+  domains: readonly string[],
+): Promise<void> {
+  const { id, name } = workspace
+  const rows = await session.api.list(listAllowlist, { params: { workspace_id: id } })
+  const signed = isSignedId(id) ? (await session.chains.of(workspace)).allowlist : []
+  const known = [...new Set([...signed, ...rows.map(({ domain }) => domain)])]
+  const missing = domains.find((domain) => {
+    const parsed = parseDomain(domain)
+    return parsed !== null && !known.includes(parsed.text)
+  })
+  if (missing === undefined) return
+  const kind = { what: 'allowed host', where: `in ${name}`, list: 'allowlist list' }
+  throw notFound(missing, known, kind)
 }
 
 export const log: Action = async (context) => {

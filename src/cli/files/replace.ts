@@ -85,6 +85,13 @@ export function demandReplaceable(path: string, file: string = path): number | n
       'name the file itself',
     )
   }
+  if (present?.isDirectory()) {
+    throw new CliError(
+      'invalid_file',
+      `${path} is a folder; nothing was written`,
+      'name a file in it',
+    )
+  }
   if (present && !present.isFile()) {
     throw new CliError('invalid_file', `${path} is no file; nothing was written`)
   }

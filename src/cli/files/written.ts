@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import { type Host, pathFrom } from '../host.ts'
 import { CliError } from '../terminal/cli_error.ts'
 import { confirmed } from '../terminal/confirmed.ts'
-import { demandInside, readNamedFile } from './read.ts'
+import { demandInside, isThere, readNamedFile } from './read.ts'
 import { demandReplaceable, demandRoom, replaceFile } from './replace.ts'
 
 /**
@@ -20,6 +20,7 @@ export async function writePrivately(
   const file = pathFrom(host, path)
   const size = demandReplaceable(path, file)
   demandInside(host, dirname(path))
+  demandFolder(path, file)
   const isSame =
     size === Buffer.byteLength(content) && readNamedFile(host, path).equals(Buffer.from(content))
   if (size !== null && !isSame) {
@@ -43,8 +44,20 @@ export async function demandPlace(
   const file = pathFrom(host, path)
   const size = demandReplaceable(path, file)
   demandInside(host, dirname(path))
+  demandFolder(path, file)
   demandRoom(file, 1)
   if (size !== null) await askToReplace(host, path, yes, 'exists; nothing was sent')
+}
+
+/** A missing folder is more likely a typo than a place for secrets. @throws CliError */
+function demandFolder(path: string, file: string): void {
+  if (isThere(dirname(file))) return
+  const folder = dirname(path)
+  throw new CliError(
+    'invalid_file',
+    `there is no folder ${folder}; nothing was done`,
+    `create it with: mkdir -p ${folder}`,
+  )
 }
 
 async function askToReplace(host: Host, path: string, yes: boolean, reason: string): Promise<void> {

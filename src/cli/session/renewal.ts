@@ -75,7 +75,7 @@ async function waitForSuccessor(store: SessionStore, stored: StoredSession): Pro
   throw new CliError(
     'session_ended',
     'the session was renewed elsewhere',
-    'log in again with: cloakroom login',
+    `log in again with: cloakroom login ${stored.email}`,
   )
 }
 

@@ -91,9 +91,9 @@ function openSession(
   const chains = known.chains(api)
   const metPlain = (shown: OpenWorkspace) => sayPlain(shown, warn)
   const trust = { chains, workspaceKeys, metPlain }
-  const privateKey = decode(stored.privateKey)
-  const publicKey = decode(stored.publicKey)
-  const seed = stored.seed === null ? null : decode(stored.seed)
+  const privateKey = decode(stored.privateKey, stored.email)
+  const publicKey = decode(stored.publicKey, stored.email)
+  const seed = stored.seed === null ? null : decode(stored.seed, stored.email)
   const identity = () => signingIdentity(seed)
   const workspaces = async () => {
     const entries = await readWorkspaces({ api, trust, identity, privateKey, publicKey })
@@ -181,13 +181,13 @@ async function signingIdentity(seed: Bytes | null): Promise<Identity> {
   )
 }
 
-function decode(text: string): Bytes {
+function decode(text: string, email: string): Bytes {
   const bytes = fromBase64(text)
   if (!bytes)
     throw new CliError(
       'session_ended',
       'the stored session is damaged',
-      'log in again with: cloakroom login',
+      `log in again with: cloakroom login ${email}`,
     )
   return bytes
 }

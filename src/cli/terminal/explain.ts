@@ -110,7 +110,8 @@ function unverified(error: unknown): CliError | null {
   // What is refused of one's own text, before it is sent, has no subject: nobody tampered with it.
   if (error instanceof Refusal && error.subject === undefined) {
     const why = error.message.replace(/^.* is refused: /, '')
-    return new CliError('usage', `this cannot be signed: ${why}; nothing was done`)
+    const hint = error.reason === 'last_owner' ? LAST_OWNER : null
+    return new CliError('usage', `this cannot be signed: ${why}; nothing was done`, hint)
   }
   const isOfToken = error instanceof Refusal
   if (!isOfToken && !(error instanceof UntrustedChain)) return null
@@ -158,13 +159,15 @@ const ROLES = 'see what each role may do: cloakroom workspace members --help'
 const RECOVERY = 'check the recovery key and the address; each use replaces the key'
 const GATEWAY: readonly number[] = [502, 503, 504]
 
+const LAST_OWNER = 'make another member an owner first: cloakroom workspace role EMAIL owner'
 const HINTS: Record<string, string> = {
-  invalid_token: 'log in again: cloakroom login',
+  invalid_token: 'log in again: cloakroom login EMAIL',
   invalid_credentials: 'check the address and the password',
   forbidden: 'ask an owner or admin of the workspace',
   epoch_conflict: 'the workspace key has changed: run the command again',
   'conflict of parts':
     'somebody else stored it in the meantime: look at it, and run the command again',
+  last_owner: LAST_OWNER,
   rate_limited: 'wait a moment and run the command again',
 }
 

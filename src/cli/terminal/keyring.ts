@@ -81,7 +81,7 @@ function unavailable(name: string, why: string): CliError {
   return new CliError(
     'keyring_unavailable',
     `${name} cannot be used now: ${why}`,
-    'unlock it and retry; to keep sessions in a file: cloakroom login --insecure-storage, or set SERVICE_PASSPHRASE',
+    'unlock it and retry; to keep sessions in a file: cloakroom login EMAIL --insecure-storage, or set SERVICE_PASSPHRASE',
   )
 }
 

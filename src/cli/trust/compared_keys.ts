@@ -10,6 +10,13 @@ import type { KeysOfPerson } from './known_keys.ts'
 
 type Invited = KeysOfPerson & { user_id: string }
 
+type Invitations = {
+  members: ReadonlyMap<string, Member>
+  active: ReadonlySet<string>
+  /** The workspace and the role that the question names. */
+  place: { name: string; role: string }
+}
+
 /**
  * Asks about each who is not named by a link yet; `compared` are addresses whose fingerprints
  * were given and are theirs.
@@ -19,13 +26,13 @@ type Invited = KeysOfPerson & { user_id: string }
 export async function demandComparison(
   context: Context,
   people: readonly Invited[],
-  { members, active }: { members: ReadonlyMap<string, Member>; active: ReadonlySet<string> },
+  { members, active, place }: Invitations,
   compared: ReadonlySet<string>,
 ): Promise<void> {
   for (const person of people) {
     const member = members.get(person.user_id)
     if (member) demandSame(person, member, active.has(person.user_id))
-    else if (!compared.has(person.email.toLowerCase())) await askComparison(context, person)
+    else if (!compared.has(person.email.toLowerCase())) await askComparison(context, person, place)
   }
 }
 
@@ -46,12 +53,16 @@ function demandSame(person: Invited, member: Member, isActive: boolean): void {
   )
 }
 
-async function askComparison({ host, output }: Context, person: Invited): Promise<void> {
+async function askComparison(
+  { host, output }: Context,
+  person: Invited,
+  { name, role }: Invitations['place'],
+): Promise<void> {
   const { email } = person
   const fingerprint = await identityFingerprint(person)
   output.warn(`${email}  ${fingerprint}`)
   const { askConfirmation } = await import('../terminal/prompts.ts')
-  const question = `Call or meet ${email}. Does their cloakroom whoami print this fingerprint?`
+  const question = `Call or meet ${email}. Does their cloakroom whoami print this fingerprint? Invite them to ${name} as ${role}?`
   const hint = `compare it with what cloakroom whoami shows them, and pass --fingerprint ${email}=FINGERPRINT`
   if (!(await askConfirmation(host, question, hint))) {
     throw new CliError('not_confirmed', 'nobody was invited')

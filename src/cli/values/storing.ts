@@ -74,10 +74,16 @@ export function reportStored(
   { output }: Context,
   { project, environment }: ProjectScope,
   { created, updated, deleted }: { created: number; updated: number; deleted?: number },
+  undelete?: string,
 ): void {
   const done = [`${created} created`, `${updated} updated`]
   if (deleted !== undefined) done.push(`${deleted} deleted`)
-  output.done(`${project.name}/${environment}: ${done.join(', ')}.`, { created, updated, deleted })
+  const end = undelete === undefined ? '.' : `; for 7 days: ${undelete}`
+  output.done(`${project.name}/${environment}: ${done.join(', ')}${end}`, {
+    created,
+    updated,
+    deleted,
+  })
 }
 
 /** Of these names those that are stored in the environment, by name. */

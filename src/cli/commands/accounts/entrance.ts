@@ -53,7 +53,7 @@ export const register: Action<typeof entranceOptions> = async (context, [email =
   ).catch((error: unknown) => {
     throw error instanceof ApiError && error.code === 'already_exists' ? knownAddress(email) : error
   })
-  const entered = await orShowRecoveryKey(context, recoveryKey, async () => {
+  const entered = await orShowRecoveryKey(context, { email, recoveryKey }, async () => {
     if (known) openKnownChains(context.env, server).remember(workspaceId, known)
     openKnownNames(context.env, server).accept(usualList({ email }), '', [workspaceId])
     return enter(context, place, password)
@@ -108,7 +108,7 @@ export const recover: Action<typeof entranceOptions> = async (context, [email = 
   showRecoveryKey(context, next)
   const entered = await enter(context, place, password).catch((error: unknown) => {
     if (context.output.isJson) context.output.record({ email, recovery_key: next })
-    context.output.warn('The password is changed. Sign in with: cloakroom login')
+    context.output.warn(`The password is changed. Sign in with: cloakroom login ${email}`)
     throw error
   })
   showEntered(context, entered, next)
@@ -119,13 +119,14 @@ export const recover: Action<typeof entranceOptions> = async (context, [email = 
 /** The server has it, and shows it to nobody: what fails afterwards must not lose it. */
 async function orShowRecoveryKey<T>(
   { output }: Context,
-  recoveryKey: string,
+  { email, recoveryKey }: { email: string; recoveryKey: string },
   work: () => Promise<T>,
 ): Promise<T> {
   try {
     return await work()
   } catch (error) {
-    output.warn('The server did it. Keep this recovery key, then run: cloakroom login', recoveryKey)
+    const next = `cloakroom login ${email}`
+    output.warn(`The server did it. Keep this recovery key, then run: ${next}`, recoveryKey)
     throw error
   }
 }

@@ -14,7 +14,7 @@ export const unlock: Action<typeof unlockOptions> = async (context, _, options) 
     throw new CliError(
       'nothing_locked',
       'no session on this machine is under a passphrase: there is nothing to unlock',
-      'sessions in a keyring open with it; log in with: cloakroom login',
+      'sessions in a keyring open with it; log in with: cloakroom login EMAIL',
     )
   }
   const until = new Date(Date.now() + duration)

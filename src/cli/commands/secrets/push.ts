@@ -14,6 +14,7 @@ import { asStored, marked } from '../../values/references.ts'
 import { choiceOf, classified } from '../../values/sensitivity.ts'
 import { deleteSecrets, provenSecrets, reportStored, store } from '../../values/storing.ts'
 import { confirmUnusual } from '../../values/unusual.ts'
+import { undeleteOf } from './remove.ts'
 
 /** Policies of what is there stay, but for what `sensitivity.ts` says. */
 export const push: Action<typeof pushOptions> = async (context, [path = '.env'], options) => {
@@ -60,7 +61,9 @@ export const push: Action<typeof pushOptions> = async (context, [path = '.env'],
   }
   const counts = await store(context, scope, changed, options)
   await deleteSecrets(scope, gone)
-  reportStored(context, scope, options.prune ? { ...counts, deleted: gone.length } : counts)
+  const done = options.prune ? { ...counts, deleted: gone.length } : counts
+  const undelete = gone.length > 0 ? undeleteOf(gone, scope.environment) : undefined
+  reportStored(context, scope, done, undelete)
   return undefined
 }
 

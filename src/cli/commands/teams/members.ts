@@ -43,16 +43,30 @@ type InviteOptions = OptionValues<typeof inviteOptions>
 export const invite: Action<typeof inviteOptions> = async (context, emails, options) => {
   const role = roleOf(options.role)
   const scope = await workspaceScope(context)
+  demandShared(context, scope)
   const [people, active] = await Promise.all([
     Promise.all(emails.map((email) => keysOf(scope.session, email))),
     activeMembers(placeOf(scope)),
   ])
-  const able = await trusted(context, scope, people, { ...options, active })
+  const able = await trusted(context, scope, people, { ...options, role, active })
   const outcome = able.length === 0 ? [] : await inviteTo(placeOf(scope), able, role, active)
   const unable = people.filter((person) => !able.includes(person))
   const refused = unable.map(({ email }) => ({ email, status: 'no_signing_key' }))
-  context.output.table([...outcome, ...refused], ['email', 'status'])
+  const results = [...outcome, ...refused]
+  const rows = results.map((row) => ({ ...row, role, workspace: scope.workspace.name }))
+  context.output.table(rows, ['email', 'status', 'role', 'workspace'], results)
   return undefined
+}
+
+/** Prevents sharing a personal workspace by accident: only -w or the variable names it. @throws CliError */
+function demandShared({ settings }: Context, { workspace: { name, type } }: WorkspaceScope): void {
+  const origin = settings.workspace?.origin
+  if (type !== 'personal' || origin === 'flag' || origin === 'environment') return
+  throw new CliError(
+    'usage',
+    `${name} is a personal workspace; nobody was invited`,
+    'create a shared one with: cloakroom workspace create NAME; then add -w NAME',
+  )
 }
 
 /** Those to whom the key may be sealed. @throws CliError for keys that may be somebody else's */
@@ -63,8 +77,9 @@ async function trusted(
   {
     acceptChangedKeys = false,
     fingerprint,
+    role,
     active,
-  }: InviteOptions & { active: ReadonlySet<string> },
+  }: InviteOptions & { role: Role; active: ReadonlySet<string> },
 ): Promise<Person[]> {
   const compared = await compareFingerprints(people, fingerprint)
   if (!isSignedId(workspace.id)) {
@@ -75,7 +90,8 @@ async function trusted(
   const able = people.filter(
     ({ user_id, signing_key }) => signing_key !== null || members.has(user_id),
   )
-  await demandComparison(context, able, { members, active }, compared)
+  const place = { name: workspace.name, role }
+  await demandComparison(context, able, { members, active, place }, compared)
   return able
 }
 

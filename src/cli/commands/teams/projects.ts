@@ -29,12 +29,14 @@ import { confirmed, countedAll } from '../../terminal/confirmed.ts'
 import { ID } from '../../terminal/table.ts'
 import { demandNew } from '../../trust/known_names.ts'
 import { openTrustedFolders } from '../../trust/trusted_folders.ts'
+import { demandSameProject } from './chosen_project.ts'
 
 /** Makes or chooses a project for this directory and writes the project file. */
-export const init: Action = async (context, [name = '']) => {
+export const init: Action<typeof confirmOptions> = async (context, [name = ''], options) => {
   demandProjectFolder(context)
   const scope = await chosenWorkspace(context)
   const projects = await projectsOf(scope)
+  await demandSameProject(context, name, projects, options)
   const known = projects.some((project) => project.name === name)
   const project = known ? projectNamed(scope, projects, name) : await create(scope, name)
   writeProjectFile(context, scope, project)

@@ -14,6 +14,7 @@ import {
   declineInvitation,
   deleteWorkspace,
   listMembers,
+  listWorkspacesEndpoint,
   renameWorkspace,
 } from '../../../features/workspaces/contract.ts'
 import { isRekeyDue, isSignedId } from '../../../sigchain/index.ts'
@@ -57,8 +58,9 @@ async function rekeyOf({ chains }: Session, workspace: WorkspaceEntry): Promise<
   return isRekeyDue(chain) ? 'yes' : ''
 }
 
-export const create: Action = async (context, [name = '']) => {
+export const create: Action<typeof confirmOptions> = async (context, [name = ''], { yes }) => {
   const session = await context.session()
+  if (!yes) await demandNewName(session, name)
   const { order, known } = await newSignedWorkspace(session.publicKey, await founderOf(session))
   const body = { name, ...order }
   await session.api.call(createWorkspaceEndpoint, { body })
@@ -67,6 +69,17 @@ export const create: Action = async (context, [name = '']) => {
   session.knownNames.accept(namesOfWorkspaces(session), name, [order.id])
   context.output.record({ id: order.id, name }, order.id)
   return undefined
+}
+
+/** Reads the server's list alone, because nothing in it is used. @throws CliError */
+async function demandNewName({ api }: Session, name: string): Promise<void> {
+  const listed = await api.list(listWorkspacesEndpoint, {})
+  if (!listed.some((workspace) => workspace.name === name && workspace.status === 'active')) return
+  throw new CliError(
+    'name_taken',
+    `you have a workspace ${name} already; nothing was created`,
+    `use it with: cloakroom workspace use ${name}; or add --yes to create another one`,
+  )
 }
 
 async function founderOf(session: Session) {
