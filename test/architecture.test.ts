@@ -7,8 +7,8 @@ import { describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { generateDrizzleJson, generateMigration } from 'drizzle-kit/api'
-import { migrations } from '../src/platform/db/migrations/migrate.ts'
-import * as schema from '../src/platform/db/schema/index.ts'
+import { migrations } from '../src/database/migrations/migrate.ts'
+import * as schema from '../src/database/schema/index.ts'
 import { importsOf, innerImportsOf, sources } from './support/source_imports.ts'
 
 const root = join(import.meta.dir, '..')
@@ -22,32 +22,69 @@ const contracts = '*/contract.ts'
  */
 const rules: Record<string, readonly string[]> = {
   'main.ts': ['cli'],
-  cli: ['console', 'server', 'proxy', 'client', 'leak_guard', 'sigchain', 'platform', contracts],
-  console: ['client', 'sigchain', 'platform', contracts],
+  cli: [
+    'console',
+    'server',
+    'operator',
+    'proxy',
+    'client',
+    'leak_guard',
+    'sigchain',
+    'http',
+    'core',
+    contracts,
+  ],
+  console: ['client', 'sigchain', 'http', 'core', contracts],
   server: [
     'console',
+    'operator',
     'features',
     'resolver',
     'outbound',
     'access',
     'audit',
     'identity',
-    'platform',
+    'http',
+    'database',
+    'core',
     contracts,
   ],
-  features: ['outbound', 'access', 'audit', 'identity', 'sigchain', 'platform'],
-  resolver: ['outbound', 'access', 'audit', 'identity', 'leak_guard', 'sigchain', 'platform'],
-  proxy: ['outbound', 'client', 'leak_guard', 'sigchain', 'platform', contracts],
-  outbound: ['leak_guard', 'sigchain', 'platform'],
-  leak_guard: ['platform/crypto'],
-  access: ['audit', 'identity', 'sigchain', 'platform'],
-  sigchain: ['platform/crypto'],
-  audit: ['platform'],
-  identity: ['platform'],
-  client: ['sigchain', 'platform', contracts],
-  platform: [],
+  operator: ['features', 'outbound', 'database', 'core'],
+  features: ['outbound', 'access', 'audit', 'identity', 'sigchain', 'http', 'database', 'core'],
+  resolver: [
+    'outbound',
+    'access',
+    'audit',
+    'identity',
+    'leak_guard',
+    'sigchain',
+    'http',
+    'database',
+    'core',
+  ],
+  proxy: ['outbound', 'client', 'leak_guard', 'sigchain', 'http', 'core', contracts],
+  outbound: ['leak_guard', 'sigchain', 'http', 'core'],
+  leak_guard: ['core/crypto'],
+  access: ['audit', 'identity', 'sigchain', 'http', 'database', 'core'],
+  sigchain: ['core/crypto'],
+  audit: ['http', 'database', 'core'],
+  identity: ['http', 'database', 'core'],
+  client: ['sigchain', 'http', 'core', contracts],
+  http: ['database', 'core'],
+  database: ['core'],
+  core: [],
   /** Builds and generators: nothing of them is in the executable. */
-  dev: ['console', 'server', 'features', 'resolver', 'access', 'platform'],
+  dev: [
+    'console',
+    'server',
+    'operator',
+    'features',
+    'resolver',
+    'access',
+    'http',
+    'database',
+    'core',
+  ],
 }
 
 /** What runs on a member's machine, or for either side, never sees the database. */
@@ -71,7 +108,7 @@ function isOutside(path: string): boolean {
 function isAllowed(from: string, target: string): boolean {
   const [room, other] = [roomOf(from), roomOf(target)]
   if (room === other) return true
-  if (withoutDatabase.includes(room) && target.startsWith('platform/db/')) return false
+  if (withoutDatabase.includes(room) && target.startsWith('database/')) return false
   // A feature shows others its index and its contract, nothing else.
   const isFace = /^features\/\w+\/(index|contract)\.ts$/.test(target)
   if (room.startsWith('features/') && other.startsWith('features/')) return isFace
@@ -149,12 +186,9 @@ describe('dependencies', () => {
       false,
       false,
     ])
-    expect(judged('leak_guard/a.ts', 'platform/crypto/a.ts', 'platform/log.ts')).toEqual([
-      true,
-      false,
-    ])
-    expect(judged('proxy/a.ts', 'outbound/a.ts', 'platform/db/open.ts')).toEqual([true, false])
-    expect(judged('platform/http/serve.ts', 'identity/index.ts')).toEqual([false])
+    expect(judged('leak_guard/a.ts', 'core/crypto/a.ts', 'core/log.ts')).toEqual([true, false])
+    expect(judged('proxy/a.ts', 'outbound/a.ts', 'database/open.ts')).toEqual([true, false])
+    expect(judged('http/serve.ts', 'identity/index.ts')).toEqual([false])
   })
 
   test('the table of docs/architecture.md says the same', () => {
@@ -188,7 +222,7 @@ describe('dependencies', () => {
 
   test('only what composes a server imports serve.ts', () => {
     const importing = sources
-      .filter((source) => innerImportsOf(source).includes('platform/http/serve.ts'))
+      .filter((source) => innerImportsOf(source).includes('http/serve.ts'))
       .map(({ path }) => roomOf(path))
     expect(new Set(importing)).toEqual(new Set(['server']))
   })
@@ -197,7 +231,7 @@ describe('dependencies', () => {
     const knowing = sources
       .filter((source) => importsOf(source).some((target) => /^(elysia|@elysiajs\/)/.test(target)))
       .map(({ path }) => path)
-      .filter((path) => path !== 'platform/http/serve.ts')
+      .filter((path) => path !== 'http/serve.ts')
       .filter((path) => !['features/reference', 'dev'].includes(roomOf(path)))
     expect(knowing).toEqual([])
   })
@@ -209,12 +243,14 @@ describe('dependencies', () => {
       .filter(
         (path) =>
           ![
-            'platform/config/config.ts',
+            'core/config/config.ts',
+            // Starts the program again without what would bend it.
+            'core/clean_environment.ts',
             // Texts of what others write.
             'client/agents/set_up_texts.ts',
             // Gives the console's build PATH and HOME, and nothing else.
             'console/build_on_demand.ts',
-          ].includes(path) && !['cli', 'server', 'dev'].includes(roomOf(path)),
+          ].includes(path) && !['cli', 'server', 'operator', 'dev'].includes(roomOf(path)),
       )
     expect(readers).toEqual([])
   })

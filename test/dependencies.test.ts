@@ -29,7 +29,7 @@ test('the walk reaches the server, the commands, the demo and the threads, and n
     'server/serve.ts',
     'cli/demo/index.ts',
     'cli/commands/mcp.ts',
-    'platform/db/embedded/worker.ts',
+    'database/embedded/worker.ts',
     'access/signed/chain_worker.ts',
   ])
     expect(reached).toContain(path)

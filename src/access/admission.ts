@@ -2,11 +2,11 @@
  * Who calls with a token, and whether the token may do what the endpoint is for. Every endpoint of tokens
  * begins here: its contract names the capability, and nothing else of the request is read before.
  */
-import { type Capability, capabilities } from '../platform/capability.ts'
-import { commandFix, Fault } from '../platform/fault.ts'
-import type { TokenEndpoint } from '../platform/http/endpoint.ts'
-import type { RateState } from '../platform/http/rate.ts'
-import { currentSpan, traced } from '../platform/trace/span.ts'
+import { type Capability, capabilities } from '../core/capability.ts'
+import { commandFix, Fault } from '../core/fault.ts'
+import { currentSpan, traced } from '../core/trace/span.ts'
+import type { RateState } from '../database/limits/rate.ts'
+import type { TokenEndpoint } from '../http/endpoint.ts'
 import { decideDurably } from './decide.ts'
 import { entryOf } from './entry.ts'
 import type { Access } from './index.ts'

@@ -1,6 +1,6 @@
 /** What a token may name: the secrets of the projects and environments that it was given the key of. */
-import { Fault } from '../platform/fault.ts'
-import { SECRET_NAME } from '../platform/secret_name.ts'
+import { Fault } from '../core/fault.ts'
+import { SECRET_NAME } from '../core/names/secret_name.ts'
 import type { Reader } from './reader.ts'
 
 /** What is none was written into the database by somebody, and is shown to no agent. */

@@ -3,8 +3,8 @@
  * is still the one that was decided by; otherwise both are read anew and the decision is made again.
  */
 import type { Entry } from '../audit/entry.ts'
-import { Fault } from '../platform/fault.ts'
-import { type Attributes, currentSpan, traced } from '../platform/trace/span.ts'
+import { Fault } from '../core/fault.ts'
+import { type Attributes, currentSpan, traced } from '../core/trace/span.ts'
 import type { Access } from './index.ts'
 import type { Decide, Decided } from './locked_decision.ts'
 import { StaleSnapshot } from './snapshots/snapshots.ts'

@@ -1,6 +1,6 @@
 /** What a token is, in words that its bearer may know: names and ids, no keys and no names of secrets. */
-import type { Capability } from '../platform/capability.ts'
-import { Fault } from '../platform/fault.ts'
+import type { Capability } from '../core/capability.ts'
+import { Fault } from '../core/fault.ts'
 import type { Reader } from './reader.ts'
 
 export type TokenDescription = {

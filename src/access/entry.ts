@@ -1,6 +1,6 @@
 /** What is known of a call or a delivery, as its record in the audit. */
 import type { Entry, Outcome } from '../audit/trail.ts'
-import type { Unfilled } from '../platform/unfilled.ts'
+import type { Unfilled } from '../core/policy/unfilled.ts'
 import type { LiveToken } from './tokens.ts'
 
 type Known = {

@@ -2,10 +2,10 @@
  * From a token to the environment key that was sealed for it. The secret part of the presented token
  * opens the envelope; nothing that is stored could (protocol 4).
  */
-import { openTokenEnvelope } from '../platform/crypto/envelope.ts'
-import { tokenPrivateKey } from '../platform/crypto/token.ts'
-import { commandFix, Fault } from '../platform/fault.ts'
-import { Secret } from '../platform/secret.ts'
+import { openTokenEnvelope } from '../core/crypto/envelope.ts'
+import { tokenPrivateKey } from '../core/crypto/token.ts'
+import { commandFix, Fault } from '../core/fault.ts'
+import { Secret } from '../core/secret.ts'
 import type { KeyCache } from './keys.ts'
 import type { SealedEnvelope, Snapshot, SnapshotCache } from './snapshots/snapshots.ts'
 import type { LiveToken } from './tokens.ts'

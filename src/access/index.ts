@@ -1,8 +1,8 @@
 /** What resolver and delivery share: tokens, snapshots, opened keys, and one rate per token over both. */
 import type postgres from 'postgres'
 import type { AuditTrail } from '../audit/trail.ts'
-import { RateLimiter } from '../platform/http/rate.ts'
-import type { FeatureServices } from '../platform/services.ts'
+import { RateLimiter } from '../database/limits/rate.ts'
+import type { FeatureServices } from '../http/services.ts'
 import { openReadCredentials, type ReadCredentials } from './credentials.ts'
 import { type DescribeToken, openDescribeToken } from './description.ts'
 import { KeyCache } from './keys.ts'

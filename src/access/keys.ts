@@ -3,9 +3,9 @@
  * policy version, so whatever takes a grant away also makes the cached key unreachable. Keys are wiped
  * when they leave.
  */
-import type { Clock } from '../platform/clock.ts'
-import { LruMap } from '../platform/lru.ts'
-import { Secret } from '../platform/secret.ts'
+import type { Clock } from '../core/clock.ts'
+import { LruMap } from '../core/lru.ts'
+import { Secret } from '../core/secret.ts'
 
 const MAX_KEYS = 4096
 const SWEEP_MS = 1000

@@ -2,8 +2,8 @@
  * Narrowed tokens (protocol 6.3): a token whose grant lists hosts or secrets is worth nothing anywhere else, so a
  * key that an SDK carries to another host is of no use there.
  */
-import { commandFix, Fault } from '../platform/fault.ts'
-import { domainMatches, parseDomain } from '../platform/net/domain.ts'
+import { commandFix, Fault } from '../core/fault.ts'
+import { domainMatches, parseDomain } from '../core/net/domain.ts'
 import type { LiveToken } from './tokens.ts'
 
 type Narrowed = Pick<LiveToken, 'hosts' | 'secrets'>

@@ -3,8 +3,8 @@
  * end in 503 and not in requests that wait without end.
  */
 import type postgres from 'postgres'
-import { withTimeout } from '../platform/async/timeout.ts'
-import { Fault } from '../platform/fault.ts'
+import { withTimeout } from '../core/async/timeout.ts'
+import { Fault } from '../core/fault.ts'
 
 /** `reader<Row[]>\`select …\``, like the driver's own tag. */
 export type Reader = <Rows extends readonly object[]>(

@@ -1,10 +1,11 @@
 /** Who reports to the audit from outside: a token speaks for itself, a person for a workspace they name. */
+
+import { parseToken } from '../core/crypto/token.ts'
+import { Fault, invalidField } from '../core/fault.ts'
+import { isUuid } from '../core/validation/validate.ts'
+import type { TokenEndpoint } from '../http/endpoint.ts'
+import type { RequestContext, Services } from '../http/route.ts'
 import { bearerText } from '../identity/authenticate.ts'
-import { parseToken } from '../platform/crypto/token.ts'
-import { Fault, invalidField } from '../platform/fault.ts'
-import type { TokenEndpoint } from '../platform/http/endpoint.ts'
-import type { RequestContext, Services } from '../platform/http/route.ts'
-import { isUuid } from '../platform/http/validate.ts'
 import { admitToken } from './admission.ts'
 import type { Access } from './index.ts'
 import { requireGrantedNow } from './snapshots/snapshot_now.ts'

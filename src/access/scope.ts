@@ -1,5 +1,5 @@
 /** What a token is told that asks for what it is not for: what it is for, which it may know (protocol 7). */
-import { Fault } from '../platform/fault.ts'
+import { Fault } from '../core/fault.ts'
 
 export type ScopeField = 'project_id' | 'environment'
 

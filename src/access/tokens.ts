@@ -3,19 +3,19 @@
  * proved again by the statement that records the decision (audit/trail.ts).
  */
 import { hash } from 'node:crypto'
-import type { Capability } from '../platform/capability.ts'
-import type { Clock } from '../platform/clock.ts'
-import { toBase64 } from '../platform/crypto/encoding.ts'
-import type { Pepper, TokenIdentity } from '../platform/crypto/pepper.ts'
+import type { Capability } from '../core/capability.ts'
+import type { Clock } from '../core/clock.ts'
+import { toBase64 } from '../core/crypto/encoding.ts'
+import type { Pepper, TokenIdentity } from '../core/crypto/pepper.ts'
 import {
   type ParsedToken,
   parseToken,
   presentedVerifier,
   secretTextOf,
   type TokenKind,
-} from '../platform/crypto/token.ts'
-import { Fault } from '../platform/fault.ts'
-import { LruMap } from '../platform/lru.ts'
+} from '../core/crypto/token.ts'
+import { Fault } from '../core/fault.ts'
+import { LruMap } from '../core/lru.ts'
 import { isSignedId } from '../sigchain/index.ts'
 import type { CacheStats } from './keys.ts'
 import type { Reader } from './reader.ts'

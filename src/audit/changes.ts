@@ -1,8 +1,8 @@
 /** Changes of the control plane, stored in the transaction that made them: both happen or neither. */
 import { sql } from 'drizzle-orm'
-import { prepared } from '../platform/db/prepared.ts'
-import { auditLogs } from '../platform/db/schema/index.ts'
-import type { Actor, Change, StoreChanges } from '../platform/http/recorder.ts'
+import { prepared } from '../database/prepared.ts'
+import { auditLogs } from '../database/schema/index.ts'
+import type { Actor, Change, StoreChanges } from '../http/recorder.ts'
 
 /** What reads leave, and most changes, is one record. */
 const insertOne = prepared((db) => {

@@ -1,8 +1,8 @@
 /** Refusals by role, on record: who probes what they may not do is seen by those who may. */
 import { sql } from 'drizzle-orm'
-import type { Database } from '../platform/db/open.ts'
-import { auditLogs } from '../platform/db/schema/index.ts'
-import type { StoreDenial } from '../platform/http/recorder.ts'
+import type { Database } from '../database/open.ts'
+import { auditLogs } from '../database/schema/index.ts'
+import type { StoreDenial } from '../http/recorder.ts'
 import { isInBucket, termOf } from './terms.ts'
 
 /** First half of the key of the lock; the second is a hash of person and action. */

@@ -1,7 +1,7 @@
 /** One decision about what a token asked for, under the names of the columns of `audit_logs`. */
-import type { RefusedBy } from '../platform/fault.ts'
-import type { TokenAction } from '../platform/http/endpoint.ts'
-import type { Unfilled } from '../platform/unfilled.ts'
+import type { RefusedBy } from '../core/fault.ts'
+import type { Unfilled } from '../core/policy/unfilled.ts'
+import type { TokenAction } from '../http/endpoint.ts'
 
 /** Complete, or an intent: still without its outcome. */
 export type Entry = {

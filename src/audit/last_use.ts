@@ -4,7 +4,7 @@
  */
 import { sql } from 'drizzle-orm'
 import type postgres from 'postgres'
-import type { Database } from '../platform/db/open.ts'
+import type { Database } from '../database/open.ts'
 
 const INTERVAL_MS = 10_000
 /** Tokens remembered at most; beyond that some are noted more often, which changes nothing. */

@@ -5,8 +5,8 @@
  * left in the journal, also of one that is alive after all.
  */
 import type postgres from 'postgres'
-import { endsWithin } from '../platform/async/timeout.ts'
-import { describeError, type Log } from '../platform/log.ts'
+import { endsWithin } from '../core/async/timeout.ts'
+import { describeError, type Log } from '../core/log.ts'
 import type { Entry, Outcome } from './entry.ts'
 import { type Group, type Row, readGroups } from './journal.ts'
 import { storeRefused, storeUnreadable, type Unwritten, writeRecords } from './write_records.ts'

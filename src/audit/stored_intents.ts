@@ -3,8 +3,8 @@
  * each field is looked at before it is put into a statement beside the records of others.
  */
 import { z } from 'zod'
-import { tokenActions } from '../platform/http/endpoint.ts'
-import { unfilledPlaces } from '../platform/unfilled.ts'
+import { unfilledPlaces } from '../core/policy/unfilled.ts'
+import { tokenActions } from '../http/endpoint.ts'
 import type { Entry, Intent } from './entry.ts'
 
 /** What an intent of a release before left out. */

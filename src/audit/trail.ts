@@ -5,10 +5,10 @@
  * written afterwards, with its outcome, together with others (records.ts).
  */
 import type postgres from 'postgres'
-import { endsWithin } from '../platform/async/timeout.ts'
-import { Fault } from '../platform/fault.ts'
-import { describeError, type Log } from '../platform/log.ts'
-import { traced, untraced } from '../platform/trace/span.ts'
+import { endsWithin } from '../core/async/timeout.ts'
+import { Fault } from '../core/fault.ts'
+import { describeError, type Log } from '../core/log.ts'
+import { traced, untraced } from '../core/trace/span.ts'
 import type { Entry, Intent, Outcome } from './entry.ts'
 import { FairQueue } from './fair_queue.ts'
 import { type Group, groupOf, writeGroup } from './journal.ts'

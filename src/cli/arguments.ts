@@ -1,12 +1,17 @@
 /** Forms of arguments, by the word in the usage: what cannot be meant is refused before anything is asked or sent. */
 import type { z } from 'zod'
+import { roles } from '../core/grant.ts'
+import { parseDomain } from '../core/net/domain.ts'
+import { asOne } from '../core/printable.ts'
+import { fieldFaults } from '../core/validation/complaints.ts'
+import {
+  email as address,
+  environmentName,
+  isUuid,
+  properName,
+} from '../core/validation/validate.ts'
 import { projectName } from '../features/projects/contract.ts'
 import { secretKey } from '../features/secrets/contract.ts'
-import { roles } from '../platform/grant.ts'
-import { email as address, environmentName, isUuid, properName } from '../platform/http/validate.ts'
-import { fieldFaults } from '../platform/http/validation/complaints.ts'
-import { parseDomain } from '../platform/net/domain.ts'
-import { asOne } from '../platform/printable.ts'
 import { nearNames } from './named.ts'
 import { CliError } from './terminal/cli_error.ts'
 

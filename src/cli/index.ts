@@ -47,7 +47,7 @@ const serverCommands: Record<string, ServerCommand> = {
     'recompute the daily metrics and print them as JSON lines',
     [['--days <count>', 'how many days, today included', DAYS]],
     async (_, given) =>
-      (await import('../server/calculate_metrics.ts')).runCalculateMetrics(given?.days ?? DAYS),
+      (await import('../operator/calculate_metrics.ts')).runCalculateMetrics(given?.days ?? DAYS),
   ),
   'self-check': serverCommand(
     'check whether the server can run here with these settings; exit code 0, 1 or 78',

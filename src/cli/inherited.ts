@@ -1,5 +1,5 @@
 /** The environment that programs under `run` and `proxy` get from ours. */
-import { aliasOf } from '../platform/config/aliases.ts'
+import { aliasOf } from '../core/config/aliases.ts'
 
 /** What was only meant for us: a child that knows the token could fetch more, or use it past the proxy. */
 const OURS = [

@@ -13,11 +13,11 @@ import {
   type CallResult,
   openApi,
 } from '../client/http/api.ts'
+import { fromBase64 } from '../core/crypto/encoding.ts'
+import { parseToken, sealedToken } from '../core/crypto/token.ts'
+import { parseDomain } from '../core/net/domain.ts'
+import { isUuid } from '../core/validation/validate.ts'
 import { getToken } from '../features/workloads/contract.ts'
-import { fromBase64 } from '../platform/crypto/encoding.ts'
-import { parseToken, sealedToken } from '../platform/crypto/token.ts'
-import { isUuid } from '../platform/http/validate.ts'
-import { parseDomain } from '../platform/net/domain.ts'
 import { resolveCall } from '../resolver/contract.ts'
 import type { Context } from './context.ts'
 import { withNearSecret } from './near_secrets.ts'

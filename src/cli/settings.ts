@@ -7,7 +7,7 @@
 import { renameSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { z } from 'zod'
-import { nameUsed } from '../platform/config/aliases.ts'
+import { nameUsed } from '../core/config/aliases.ts'
 import { faultOfName } from './arguments.ts'
 import { isThere, readOwnFile, readProjectText } from './files/read.ts'
 import { replaceFile } from './files/replace.ts'

@@ -1,7 +1,7 @@
 /** Records of the audit as a table for spreadsheets, which would run what begins like a formula. */
 import type { z } from 'zod'
+import { listUnfilled } from '../core/policy/unfilled.ts'
 import type { auditRecord } from '../features/audit/contract.ts'
-import { listUnfilled } from '../platform/unfilled.ts'
 
 type AuditRecord = z.input<typeof auditRecord>
 type Cell = string | number | boolean | null | undefined

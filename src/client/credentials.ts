@@ -1,11 +1,12 @@
 /** Changing what unlocks an account. Its keys stay the same and are wrapped anew, here. */
+
+import { fromBase64 } from '../core/crypto/encoding.ts'
 import {
   changePassword,
   deleteAccount,
   prelogin,
   replaceRecovery,
 } from '../features/accounts/contract.ts'
-import { fromBase64 } from '../platform/crypto/encoding.ts'
 import { type AccountKeys, underPassword } from './account/account_keys.ts'
 import type { Argon2id } from './account/argon2.ts'
 import { authKey, deriveMasterKey, generateRecoveryKey } from './account/keys.ts'

@@ -4,7 +4,7 @@
  * what it stood for, until the person accepts another. A new name of what is known is learned.
  */
 import { z } from 'zod'
-import { appearance } from '../platform/appearance.ts'
+import { appearance } from '../core/names/appearance.ts'
 import { isSignedId } from '../sigchain/index.ts'
 import { UntrustedKey } from './workspace_key.ts'
 

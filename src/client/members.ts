@@ -2,6 +2,10 @@
  * The people in a workspace: listed, invited, changed and removed. In a signed one each change is a link, and
  * who is a member with which keys is what its links say.
  */
+
+import { fromBase64 } from '../core/crypto/encoding.ts'
+import { sealMemberEnvelope } from '../core/crypto/envelope.ts'
+import type { Role } from '../core/grant.ts'
 import { getPublicKey } from '../features/accounts/contract.ts'
 import {
   changeMemberRole,
@@ -9,9 +13,6 @@ import {
   listMembers,
   removeMember,
 } from '../features/workspaces/contract.ts'
-import { fromBase64 } from '../platform/crypto/encoding.ts'
-import { sealMemberEnvelope } from '../platform/crypto/envelope.ts'
-import type { Role } from '../platform/grant.ts'
 import { type Chain, type Member, requireKeyProof, type SignedText } from '../sigchain/index.ts'
 import { type Api, ApiError } from './http/api.ts'
 import { keptBy, type SignedToken } from './signed/kept_tokens.ts'

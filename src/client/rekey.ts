@@ -3,13 +3,14 @@
  * members could read they may have copied; what comes after is closed to them. In a signed workspace the
  * members' keys are the chain's, and a token is carried over only with a grant that holds.
  */
+
+import { fromBase64 } from '../core/crypto/encoding.ts'
+import { sealMemberEnvelope } from '../core/crypto/envelope.ts'
+import { keyCommitment } from '../core/crypto/key_commitment.ts'
+import type { Policy } from '../core/policy/policy.ts'
 import { listEnvironments, listProjects } from '../features/projects/contract.ts'
 import { listDeletedSecrets, listSecrets } from '../features/secrets/contract.ts'
 import { listMembers, rekeyWorkspace } from '../features/workspaces/contract.ts'
-import { fromBase64 } from '../platform/crypto/encoding.ts'
-import { sealMemberEnvelope } from '../platform/crypto/envelope.ts'
-import { keyCommitment } from '../platform/crypto/key_commitment.ts'
-import type { Policy } from '../platform/policy.ts'
 import { type Chain, extend, type ShownKeys, type SignedText } from '../sigchain/index.ts'
 import { following, readEnvironment, rememberStored, storing } from './environment.ts'
 import { type Api, ApiError } from './http/api.ts'

@@ -3,9 +3,9 @@
  * changes of members from the rules that server and clients apply. `--help` and the documents print this table.
  */
 
-import type { Permission } from '../platform/grant.ts'
-import { type Role, roles } from '../platform/grant.ts'
-import { permits } from '../platform/roles.ts'
+import type { Permission } from '../core/grant.ts'
+import { type Role, roles } from '../core/grant.ts'
+import { permits } from '../core/roles.ts'
 import { type MemberChange, mayChangeMember } from '../sigchain/member_rules.ts'
 
 export type RoleRow = { what: string; roles: readonly Role[] }

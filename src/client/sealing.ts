@@ -1,8 +1,9 @@
 /** Values sealed for the server, and opened as it stored them: on a client only, the server has ciphertext. */
+
+import { readUtf8 } from '../core/crypto/encoding.ts'
+import { OVERHEAD_BYTES } from '../core/crypto/secret_value.ts'
+import type { Policy } from '../core/policy/policy.ts'
 import { MAX_SEALED_BYTES, upsertSecrets } from '../features/secrets/contract.ts'
-import { readUtf8 } from '../platform/crypto/encoding.ts'
-import { OVERHEAD_BYTES } from '../platform/crypto/secret_value.ts'
-import type { Policy } from '../platform/policy.ts'
 import { type EnvironmentPlace, openWriter, storing } from './environment.ts'
 import { ApiError } from './http/api.ts'
 import { openSecret, sealSecret } from './vault.ts'

@@ -3,17 +3,18 @@
  * environment keys to tokens. Everything secret happens here, before anything is sent; the server
  * receives ciphertext, envelopes and verifiers.
  */
-import { login, prelogin, register } from '../features/accounts/contract.ts'
-import { fromBase64, toBase64, utf8, uuidv7 } from '../platform/crypto/encoding.ts'
-import { openMemberEnvelope, sealTokenEnvelope } from '../platform/crypto/envelope.ts'
+
+import { fromBase64, toBase64, utf8, uuidv7 } from '../core/crypto/encoding.ts'
+import { openMemberEnvelope, sealTokenEnvelope } from '../core/crypto/envelope.ts'
 import {
   environmentKey,
   openSecretValue,
   type SecretPlace,
   sealSecretValue,
-} from '../platform/crypto/secret_value.ts'
-import type { Policy } from '../platform/policy.ts'
-import type { Secret } from '../platform/secret.ts'
+} from '../core/crypto/secret_value.ts'
+import type { Policy } from '../core/policy/policy.ts'
+import type { Secret } from '../core/secret.ts'
+import { login, prelogin, register } from '../features/accounts/contract.ts'
 import { identityOf, isSignedId } from '../sigchain/index.ts'
 import { type AccountKeys, newAccount, unwrapKeys } from './account/account_keys.ts'
 import type { Argon2id } from './account/argon2.ts'

@@ -4,9 +4,9 @@
  * under such a key is not closed to it. So no other key is taken for an epoch that is known, and none of an
  * earlier one. The first key, and that of a new epoch, are believed.
  */
-import { fromBase64 } from '../platform/crypto/encoding.ts'
-import { fingerprint } from '../platform/crypto/fingerprint.ts'
-import { keyCommitment } from '../platform/crypto/key_commitment.ts'
+import { fromBase64 } from '../core/crypto/encoding.ts'
+import { fingerprint } from '../core/crypto/fingerprint.ts'
+import { keyCommitment } from '../core/crypto/key_commitment.ts'
 
 /** A workspace's key in the clear: on a client only. */
 export type WorkspaceKey = { id: string; name: string; epoch: number; key: Uint8Array }

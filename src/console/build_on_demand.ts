@@ -4,7 +4,7 @@
  */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { runHelper } from '../platform/helper_program.ts'
+import { runHelper } from '../core/helper_program.ts'
 
 const ROOT = join(import.meta.dir, '..', '..')
 const BUILDER = join(ROOT, 'src', 'dev', 'console.ts')

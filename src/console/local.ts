@@ -7,7 +7,7 @@
 import { createHash } from 'node:crypto'
 import { networkInterfaces } from 'node:os'
 import { serverTrust } from '../client/http/trust.ts'
-import { ATTRIBUTES, consoleCookies } from '../platform/http/console_cookies.ts'
+import { ATTRIBUTES, consoleCookies } from '../http/console_cookies.ts'
 import { openConsole } from './serve.ts'
 
 export type LocalConsole = { url: string; hash: string; close(): Promise<void> }

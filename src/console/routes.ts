@@ -1,7 +1,7 @@
 /** The console's address on the control plane. */
 import { z } from 'zod'
-import { defineEndpoint } from '../platform/http/endpoint.ts'
-import { type Route, rawRoute } from '../platform/http/route.ts'
+import { defineEndpoint } from '../http/endpoint.ts'
+import { type Route, rawRoute } from '../http/route.ts'
 import { ConsoleNotBuilt } from './build_on_demand.ts'
 import { openConsole } from './serve.ts'
 

@@ -3,7 +3,7 @@
  * response, no other script runs, nothing is sent to another origin, and no other page can embed or read the console.
  */
 import zlib from 'node:zlib'
-import { onceWithRetry } from '../platform/async/once.ts'
+import { onceWithRetry } from '../core/async/once.ts'
 import { buildConsoleOnDemand, runsFromSource } from './build_on_demand.ts'
 
 /** Below /console/; every address there that is no file is a route of the page. */

@@ -1,8 +1,8 @@
 /** Writes docs/api.md from the contracts: `bun src/dev/api_docs.ts`. A test fails while it is stale. */
 import { join } from 'node:path'
 import { version } from '../../package.json'
-import { openApiDocument } from '../platform/openapi/document.ts'
-import { withoutReferences } from '../platform/openapi/models.ts'
+import { openApiDocument } from '../http/openapi/document.ts'
+import { withoutReferences } from '../http/openapi/models.ts'
 import { allEndpoints } from './all_endpoints.ts'
 import { apiMarkdown } from './api_markdown.ts'
 

@@ -1,8 +1,8 @@
 /** The OpenAPI document as a page for people, one section per slice. */
 
-import type { OpenApiDocument, Operation } from '../platform/openapi/document.ts'
-import type { JsonSchema } from '../platform/openapi/json_schema.ts'
-import type { Parameter } from '../platform/openapi/parameters.ts'
+import type { OpenApiDocument, Operation } from '../http/openapi/document.ts'
+import type { JsonSchema } from '../http/openapi/json_schema.ts'
+import type { Parameter } from '../http/openapi/parameters.ts'
 
 type Response = {
   description: string

@@ -15,8 +15,8 @@ import { openConsole } from '../console/serve.ts'
 import { ensureConsole } from './console.ts'
 
 const SOURCE = join(import.meta.dir, '..')
-/** src/platform/worker_address.ts looks for them under these paths, relative to SOURCE. */
-const THREADS = ['platform/db/embedded/worker.ts', 'access/signed/chain_worker.ts'].map((path) =>
+/** src/core/worker_address.ts looks for them under these paths, relative to SOURCE. */
+const THREADS = ['database/embedded/worker.ts', 'access/signed/chain_worker.ts'].map((path) =>
   join(SOURCE, path),
 )
 

@@ -1,5 +1,5 @@
 /**
- * Writes src/platform/db/embedded/cluster.tar.zst: a freshly initialised, cleanly closed data directory, which the
+ * Writes src/database/embedded/cluster.tar.zst: a freshly initialised, cleanly closed data directory, which the
  * first start of an embedded database extracts. PostgreSQL's own initialisation takes 9 seconds of CPU time and a
  * gigabyte of memory, and a kill in the middle of it leaves a directory that never opens. The file is committed, so
  * that no installation and no build has to initialise.
@@ -18,7 +18,7 @@ import { PGlite } from '@electric-sql/pglite'
 import { NodeFS } from '@electric-sql/pglite/nodefs'
 import { archiveOf } from './archive.ts'
 
-export const TEMPLATE = join(import.meta.dir, '../platform/db/embedded/cluster.tar.zst')
+export const TEMPLATE = join(import.meta.dir, '../database/embedded/cluster.tar.zst')
 /** The strongest: the three databases of a cluster are nearly the same. */
 const COMPRESSION_LEVEL = 22
 /** Milliseconds: the year 2000, where PostgreSQL's own clock begins. */

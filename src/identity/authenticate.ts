@@ -3,14 +3,14 @@
  * without a query; all refusals are one and the same 401.
  */
 import { and, eq, gt, isNull, sql } from 'drizzle-orm'
-import type { Pepper } from '../platform/crypto/pepper.ts'
-import { type ParsedToken, parseToken, presentedVerifier } from '../platform/crypto/token.ts'
-import type { Database } from '../platform/db/open.ts'
-import { prepared } from '../platform/db/prepared.ts'
-import { sessions, sessionTokens, users } from '../platform/db/schema/index.ts'
-import { Fault } from '../platform/fault.ts'
-import type { Caller } from '../platform/grant.ts'
-import { consoleCookies } from '../platform/http/console_cookies.ts'
+import type { Pepper } from '../core/crypto/pepper.ts'
+import { type ParsedToken, parseToken, presentedVerifier } from '../core/crypto/token.ts'
+import { Fault } from '../core/fault.ts'
+import type { Caller } from '../core/grant.ts'
+import type { Database } from '../database/open.ts'
+import { prepared } from '../database/prepared.ts'
+import { sessions, sessionTokens, users } from '../database/schema/index.ts'
+import { consoleCookies } from '../http/console_cookies.ts'
 
 /** What an `Authorization: Bearer` header carries (RFC 6750, section 2.1); empty without one. */
 export function bearerText(headers: Headers): string {

@@ -4,21 +4,21 @@
  * `not_found`, exactly like what does not exist.
  */
 import { and, asc, eq, type SQL, sql } from 'drizzle-orm'
-import type { Reading } from '../platform/db/open.ts'
-import { prepared } from '../platform/db/prepared.ts'
-import { isRestorable } from '../platform/db/restorable.ts'
-import { deletedProjects, memberships, projects, workspaces } from '../platform/db/schema/index.ts'
-import { Fault, invalidField } from '../platform/fault.ts'
-import type { Permission } from '../platform/grant.ts'
+import { Fault, invalidField } from '../core/fault.ts'
+import type { Permission } from '../core/grant.ts'
 import {
   type Caller,
   type Grant,
   type ProjectGrant,
   type ResourceRef,
   RoleDenied,
-} from '../platform/grant.ts'
-import { isUuid } from '../platform/http/validate.ts'
-import { matrix, permits, roleRefusal } from '../platform/roles.ts'
+} from '../core/grant.ts'
+import { matrix, permits, roleRefusal } from '../core/roles.ts'
+import { isUuid } from '../core/validation/validate.ts'
+import type { Reading } from '../database/open.ts'
+import { prepared } from '../database/prepared.ts'
+import { isRestorable } from '../database/restorable.ts'
+import { deletedProjects, memberships, projects, workspaces } from '../database/schema/index.ts'
 
 /** @throws Fault `not_found`, `forbidden`, `validation_error` when no workspace is active */
 export async function authorise<P extends Permission>(

@@ -1,5 +1,5 @@
 /** Authentication and authorisation, as `serve` needs them. */
-import type { Identity } from '../platform/http/route.ts'
+import type { Identity } from '../http/route.ts'
 import { authenticateSession, type Sessions } from './authenticate.ts'
 import { authorise } from './authorise.ts'
 

@@ -3,8 +3,8 @@
  * for an address by itself: cookies, which no port keeps apart, and Basic credentials. And a page that it
  * shows from there acts in that address's origin. So both refuse what a browser opens or embeds.
  */
-import { Fault } from '../platform/fault.ts'
-import { CONSOLE_COOKIE_PREFIX } from '../platform/http/console_cookies.ts'
+import { Fault } from '../core/fault.ts'
+import { CONSOLE_COOKIE_PREFIX } from '../http/console_cookies.ts'
 
 /** Older browsers name the destination of a WebSocket; scripts' requests have none. */
 const DESTINATIONS_OF_SCRIPTS = ['empty', 'websocket']

@@ -2,8 +2,9 @@
  * A deadline that can be put off by signs of life, and that leaves no timer behind. Work that is not
  * wanted or not permitted any more ends with it, too.
  */
-import type { Fault } from '../platform/fault.ts'
-import { type PendingTimer, systemTimers } from '../platform/timers.ts'
+
+import { type PendingTimer, systemTimers } from '../core/async/timers.ts'
+import type { Fault } from '../core/fault.ts'
 import type { CallBody } from './call.ts'
 
 export class Deadline {

@@ -3,8 +3,9 @@
  * variables. A call that uses one may store it at an API, and the next call reads it back; so the guard knows
  * these in every call, used or not (protocol 6.1).
  */
+
+import type { Policy } from '../core/policy/policy.ts'
 import type { MadeBytes } from '../leak_guard/index.ts'
-import type { Policy } from '../platform/policy.ts'
 import { fixedSignatures } from './signing/sign.ts'
 import { partNames, partOf } from './stand_ins/parts.ts'
 

@@ -3,8 +3,8 @@
  * whose names end in `-bin`: base64 of either alphabet, padded or not, several values of one name with commas
  * between them.
  */
-import { fromUtf8 } from '../platform/crypto/encoding.ts'
-import { PLACEHOLDER_PREFIX } from '../platform/secret_name.ts'
+import { fromUtf8 } from '../core/crypto/encoding.ts'
+import { PLACEHOLDER_PREFIX } from '../core/names/secret_name.ts'
 
 const BASIC = /^(basic +)([A-Za-z0-9+/]+={0,2})([ \t]*)$/i
 const BETWEEN_COMMAS = /[^,\s]+/g

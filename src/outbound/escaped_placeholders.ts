@@ -2,10 +2,10 @@
  * Finds placeholders that are written with escapes: `SVC%5FSECRET_KEY` in a URL or form, `SVC\u005fSECRET_KEY` in JSON.
  * No value is put in there, and an API reads the text as a placeholder, so each one is reported as unfilled.
  */
-import { PLACEHOLDER_PREFIX, SECRET_NAME } from '../platform/secret_name.ts'
-import type { Unfilled } from '../platform/unfilled.ts'
-import { MAX_EXAMINED, MAX_PLACEHOLDERS } from './budget.ts'
-import { styleOfBody } from './locations.ts'
+import { PLACEHOLDER_PREFIX, SECRET_NAME } from '../core/names/secret_name.ts'
+import type { Unfilled } from '../core/policy/unfilled.ts'
+import { MAX_EXAMINED, MAX_PLACEHOLDERS } from './injection/budget.ts'
+import { styleOfBody } from './injection/locations.ts'
 import type { Target } from './target.ts'
 
 /** A percent sign that is escaped again, and a backslash in JSON in JSON. Bounded, so that a search stays linear. */

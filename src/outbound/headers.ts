@@ -3,9 +3,9 @@
  * back (step 11). Framing and hop-by-hop headers belong to the resolver alone: a caller that could
  * set them could smuggle a second request onto a pooled connection.
  */
-import { Fault } from '../platform/fault.ts'
-import { tokenPattern } from '../platform/http/token_pattern.ts'
-import { PLACEHOLDER_PREFIX } from '../platform/secret_name.ts'
+import { Fault } from '../core/fault.ts'
+import { PLACEHOLDER_PREFIX } from '../core/names/secret_name.ts'
+import { tokenPattern } from '../core/token_pattern.ts'
 import { type AskedRange, type ReceivedHeaders, surrounded } from './answer/part.ts'
 import { withoutConsoleCookies } from './browsers.ts'
 

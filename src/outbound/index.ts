@@ -1,9 +1,9 @@
 /** What outbound calls of a process share, put together from the operator's settings. */
 import { version } from '../../package.json'
-import type { Clock } from '../platform/clock.ts'
-import { readAuthorities } from '../platform/config/authorities.ts'
-import type { Config } from '../platform/config/config.ts'
-import { parseCidrs } from '../platform/net/cidr.ts'
+import type { Clock } from '../core/clock.ts'
+import { readAuthorities } from '../core/config/authorities.ts'
+import type { Config } from '../core/config/config.ts'
+import { parseCidrs } from '../core/net/cidr.ts'
 import { type Lookup, openAddressLookup, systemLookup } from './connection/address_lookup.ts'
 import { openDial } from './connection/dial.ts'
 import { openFetcher } from './connection/fetch.ts'

@@ -4,8 +4,8 @@
  * ticket, which only the secret's value opens, and a fingerprint of the value.
  */
 import { createHmac, randomBytes } from 'node:crypto'
+import { Fault } from '../core/fault.ts'
 import type { MadeBytes } from '../leak_guard/index.ts'
-import { Fault } from '../platform/fault.ts'
 import { openTicket } from './signing/tickets.ts'
 
 /** A ticket that a call uses, with the secret's value and the token inside. */

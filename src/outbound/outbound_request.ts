@@ -2,16 +2,17 @@
  * What goes out: the request with every value in its place. It lives from step 8 until it is on the wire,
  * gives itself away only to `reveal`, and prints as its name.
  */
+
+import type { Clock } from '../core/clock.ts'
+import type { Secret } from '../core/secret.ts'
 import type { Guard, MadeBytes, NamedBytes } from '../leak_guard/index.ts'
-import type { Clock } from '../platform/clock.ts'
-import type { Secret } from '../platform/secret.ts'
 import type { Part } from './answer/part.ts'
 import { bytesOf, type Call, type CallBody } from './call.ts'
 import { type AnswerGuard, CredentialGuard, type Guarded } from './guard.ts'
 import type { HeaderPair } from './headers.ts'
 import { Hidden } from './hidden.ts'
-import type { Filled } from './locations.ts'
-import type { Injection } from './placeholders.ts'
+import type { Filled } from './injection/locations.ts'
+import type { Injection } from './injection/placeholders.ts'
 import type { Signature, SignedAnew } from './signing/client_signature.ts'
 import { sign } from './signing/sign.ts'
 import { markOf } from './stand_ins/mark.ts'

@@ -2,10 +2,10 @@
  * What is known of one call, or of one delivery, as it grows while the steps are taken: names and ids,
  * never a value. Audit records are made of it in one place for each destination.
  */
-import type { Fault, RefusedBy } from '../platform/fault.ts'
-import type { Unfilled } from '../platform/unfilled.ts'
-import { MAX_NAMES } from './budget.ts'
-import type { Placeholder } from './placeholders.ts'
+import type { Fault, RefusedBy } from '../core/fault.ts'
+import type { Unfilled } from '../core/policy/unfilled.ts'
+import { MAX_NAMES } from './injection/budget.ts'
+import type { Placeholder } from './injection/placeholders.ts'
 import { namesOf, type Scope } from './policy/permission.ts'
 import type { AskedRequest } from './policy/policy.ts'
 import type { Target } from './target.ts'

@@ -3,7 +3,7 @@
  * headers of the call before, so that host's credentials would follow wherever it leads. As in a browser, none
  * of them counts: headers that hold one stay out, placeholders elsewhere are text, and nothing is signed.
  */
-import { PLACEHOLDER_PREFIX } from '../platform/secret_name.ts'
+import { PLACEHOLDER_PREFIX } from '../core/names/secret_name.ts'
 import type { Call } from './call.ts'
 import { changeTexts } from './encoded_headers.ts'
 

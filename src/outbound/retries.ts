@@ -2,7 +2,7 @@
  * SDKs repeat what fails. A POST or PATCH that an API may have acted on must not be sent twice by them, so its
  * failure is answered with `X-Should-Retry: false` (protocol 6.3), by every way in which calls come.
  */
-import { Fault } from '../platform/fault.ts'
+import { Fault } from '../core/fault.ts'
 
 const REPEATABLE = ['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS']
 /** A connection that was there can end with it, too. */

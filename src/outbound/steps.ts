@@ -3,7 +3,7 @@
  * however many calls have some: what a hostile answer costs, its own call waits for (protocol 6.2).
  * Workspaces take part in turn.
  */
-import { Fault } from '../platform/fault.ts'
+import { Fault } from '../core/fault.ts'
 import type { Owner } from './connection/session_pool.ts'
 
 /** Lets others run between two steps; throws when the work is not to go on. */

@@ -4,8 +4,8 @@
  * backslashes, missing slashes); text that would need repair is refused instead.
  */
 
-import { Fault } from '../platform/fault.ts'
-import { canonicalName } from '../platform/net/domain.ts'
+import { Fault } from '../core/fault.ts'
+import { canonicalName } from '../core/net/domain.ts'
 
 export type Target = {
   /** Canonical host name, or an IP address as the URL standard writes it (IPv6 in brackets). */

@@ -7,8 +7,8 @@
 import { makeToken } from '../client/agents/tokens.ts'
 import type { Api } from '../client/http/api.ts'
 import type { OpenWorkspace } from '../client/vault.ts'
+import { parseToken, sealedToken } from '../core/crypto/token.ts'
 import { issueAgentToken, revokeAgentToken } from '../features/agents/contract.ts'
-import { parseToken, sealedToken } from '../platform/crypto/token.ts'
 
 export type RunToken = {
   text: string

@@ -19,9 +19,9 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import type { X509Certificate } from '@peculiar/x509'
-import { systemClock } from '../platform/clock.ts'
-import { toBase64 } from '../platform/crypto/encoding.ts'
-import { LruMap } from '../platform/lru.ts'
+import { systemClock } from '../core/clock.ts'
+import { toBase64 } from '../core/crypto/encoding.ts'
+import { LruMap } from '../core/lru.ts'
 
 export type Leaf = { cert: string; key: string }
 

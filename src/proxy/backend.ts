@@ -1,7 +1,8 @@
 /** What the two ways of getting credentials into a request have in common: `local.ts` and `remote.ts`. */
+
+import type { BodyMemory } from '../core/body_memory.ts'
+import type { SocketHandlers } from '../http/route.ts'
 import type { Shaped } from '../outbound/stand_ins/shaped.ts'
-import type { SocketHandlers } from '../platform/http/route.ts'
-import type { BodyMemory } from '../platform/limits/body_memory.ts'
 
 /** A request that a program of this machine sent through the proxy, for a host that is ours. */
 export type Inbound = {

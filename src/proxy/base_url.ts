@@ -4,12 +4,12 @@
  * at all with `strict`.
  */
 
+import { Fault } from '../core/fault.ts'
+import { presentFault } from '../http/reply.ts'
 import { refuseBrowsers, sandboxAnswer } from '../outbound/browsers.ts'
 import { connectionNames, isHopByHop } from '../outbound/headers.ts'
 import { readFrom } from '../outbound/links.ts'
 import { mayRepeat } from '../outbound/retries.ts'
-import { Fault } from '../platform/fault.ts'
-import { presentFault } from '../platform/http/reply.ts'
 import type { Backend, Handler, Inbound } from './backend.ts'
 import { isAuthorised, isSame } from './connect_listener.ts'
 import { canonicalAuthority } from './request.ts'

@@ -6,7 +6,7 @@
  */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
-import { canonicalHost } from '../platform/net/domain.ts'
+import { canonicalHost } from '../core/net/domain.ts'
 import type { Backend } from './backend.ts'
 import { offeredProtocols } from './client_hello.ts'
 import { isOfDescendant } from './own_descendant.ts'

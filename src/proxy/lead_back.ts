@@ -5,12 +5,12 @@
  * credentials to another host, so an address that the API wrote is marked here as a link from that API.
  */
 import { randomBytes } from 'node:crypto'
+import type { BodyMemory } from '../core/body_memory.ts'
+import { beginningAtEndOf } from '../core/policy/partial_match.ts'
 import { hasStrings, LinkRewriter } from '../outbound/answer/links_in_body.ts'
 import { rangesAt } from '../outbound/answer/part.ts'
 import { kindOf } from '../outbound/answer/response.ts'
 import { type LinkBase, proxyLinks, rewriteOwnLinks } from '../outbound/links.ts'
-import type { BodyMemory } from '../platform/limits/body_memory.ts'
-import { beginningAtEndOf } from '../platform/partial_match.ts'
 import { holdShort, wholeOf } from './request.ts'
 
 /** Stands for the proxy's address in one answer. */

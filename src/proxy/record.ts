@@ -1,8 +1,9 @@
 /** Audit records of calls through the local backend, as POST /api/internal/audit/logs/ takes them. */
+
+import { Fault } from '../core/fault.ts'
+import type { Unfilled } from '../core/policy/unfilled.ts'
 import { MAX_JOINED } from '../features/audit/contract.ts'
 import type { CallRecord, Conclusion } from '../outbound/record.ts'
-import { Fault } from '../platform/fault.ts'
-import type { Unfilled } from '../platform/unfilled.ts'
 
 /** Names and ids, never a value or a query. Without an outcome until the call has ended. */
 export type AuditRecord = {

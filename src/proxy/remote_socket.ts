@@ -1,9 +1,9 @@
 /** A WebSocket through the resolver: messages go both ways as they are; it redacts what comes back. */
 import type { ServerWebSocket } from 'bun'
 import { serverTrust } from '../client/http/trust.ts'
+import { Fault } from '../core/fault.ts'
+import type { SocketHandlers } from '../http/route.ts'
 import { isSendableCode } from '../outbound/websocket/frames.ts'
-import { Fault } from '../platform/fault.ts'
-import type { SocketHandlers } from '../platform/http/route.ts'
 import type { Inbound } from './backend.ts'
 
 const GOING_AWAY = 1001

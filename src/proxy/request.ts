@@ -3,13 +3,13 @@
  * and with its body whole where placeholders may have to be put into it.
  */
 
+import { type BodyAccount, type BodyMemory, BodyMeter } from '../core/body_memory.ts'
+import { Fault, invalidField } from '../core/fault.ts'
+import { canonicalHost } from '../core/net/domain.ts'
+import { isReadForOverrides, isTypeOpen } from '../core/policy/override_body.ts'
+import { readCapped } from '../http/capped_body.ts'
 import { BODY_LIMIT, type CallBody, contentTypeOf } from '../outbound/call.ts'
 import { isBodyAnnounced } from '../outbound/headers.ts'
-import { Fault, invalidField } from '../platform/fault.ts'
-import { readCapped } from '../platform/http/capped_body.ts'
-import { type BodyAccount, type BodyMemory, BodyMeter } from '../platform/limits/body_memory.ts'
-import { canonicalHost } from '../platform/net/domain.ts'
-import { isReadForOverrides, isTypeOpen } from '../platform/policy_check/override_body.ts'
 import { outboundMethods } from '../resolver/contract.ts'
 import { PROXY_OWNER } from './settings.ts'
 

@@ -1,7 +1,8 @@
 /** What a proxy takes from the environment: settings of a server that hold here as they do there. */
-import { ConfigError, problemLine } from '../platform/config/config.ts'
-import { settings } from '../platform/config/settings.ts'
-import { type BodyMemory, openBodyMemory } from '../platform/limits/body_memory.ts'
+
+import { type BodyMemory, openBodyMemory } from '../core/body_memory.ts'
+import { ConfigError, problemLine } from '../core/config/config.ts'
+import { settings } from '../core/config/settings.ts'
 
 const ofProxies = settings.pick({
   BODY_MEMORY_MIB: true,

@@ -1,5 +1,5 @@
 /** Has the person at the terminal see which placeholders of a program went out as text, each once. */
-import { readUnfilled, UNFILLED_HEADER, unfilledText } from '../platform/unfilled.ts'
+import { readUnfilled, UNFILLED_HEADER, unfilledText } from '../core/policy/unfilled.ts'
 import type { Backend, Notice } from './backend.ts'
 
 export function noticingUnfilled(backend: Backend, notice: Notice): Backend {

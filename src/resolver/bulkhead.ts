@@ -3,9 +3,10 @@
  * many calls it makes, no other waits for them. A bulkhead also bounds a workspace's part of what all share,
  * such as the queue of the audit.
  */
-import { Fault } from '../platform/fault.ts'
-import { ALONE, partOf, type Sharers } from '../platform/limits/sharers.ts'
-import { systemTimers, type Timers } from '../platform/timers.ts'
+
+import { systemTimers, type Timers } from '../core/async/timers.ts'
+import { Fault } from '../core/fault.ts'
+import { ALONE, partOf, type Sharers } from '../database/limits/sharers.ts'
 
 type Bulkhead = { running: number; waiting: Set<() => void> }
 

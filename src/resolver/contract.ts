@@ -1,11 +1,8 @@
 import { z } from 'zod'
-import { BODY_LIMIT } from '../outbound/call.ts'
-import { FORWARD_PREFIX, forwardPrefixes } from '../outbound/links.ts'
-import { signing } from '../outbound/signing/sign.ts'
-import { MARK } from '../outbound/stand_ins/mark.ts'
-import { shape, unshapedCodes } from '../outbound/stand_ins/shape.ts'
-import { fromBase64 } from '../platform/crypto/encoding.ts'
-import { defineEndpoint } from '../platform/http/endpoint.ts'
+import { fromBase64 } from '../core/crypto/encoding.ts'
+import { callMethods, MAX_CALL_MS } from '../core/policy/policy.ts'
+import { map } from '../core/validation/validate.ts'
+import { defineEndpoint } from '../http/endpoint.ts'
 import {
   environment,
   integer,
@@ -13,9 +10,12 @@ import {
   rarelyNeeded,
   text,
   unfilledPlaceholder,
-} from '../platform/http/fields.ts'
-import { map } from '../platform/http/validate.ts'
-import { callMethods, MAX_CALL_MS } from '../platform/policy.ts'
+} from '../http/fields.ts'
+import { BODY_LIMIT } from '../outbound/call.ts'
+import { FORWARD_PREFIX, forwardPrefixes } from '../outbound/links.ts'
+import { signing } from '../outbound/signing/sign.ts'
+import { MARK } from '../outbound/stand_ins/mark.ts'
+import { shape, unshapedCodes } from '../outbound/stand_ins/shape.ts'
 
 const MAX_HEADERS = 1000
 

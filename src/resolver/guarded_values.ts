@@ -4,11 +4,11 @@ import type { KeyCache } from '../access/keys.ts'
 import type { Granted } from '../access/snapshots/snapshot.ts'
 import type { Snapshot, SnapshotCache } from '../access/snapshots/snapshots.ts'
 import type { LiveToken } from '../access/tokens.ts'
+import { openSealed, type SealedSecret } from '../core/crypto/secret_value.ts'
+import { Fault } from '../core/fault.ts'
+import type { Secret } from '../core/secret.ts'
 import type { MadeBytes, NamedBytes } from '../leak_guard/index.ts'
 import { derivedValues } from '../outbound/derived_values.ts'
-import { openSealed, type SealedSecret } from '../platform/crypto/secret_value.ts'
-import { Fault } from '../platform/fault.ts'
-import type { Secret } from '../platform/secret.ts'
 
 /** What it takes to open a value. */
 export type GuardParts = {

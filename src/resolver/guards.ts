@@ -9,6 +9,8 @@ import { keyNameOf } from '../access/environment_key.ts'
 import type { KeyCache } from '../access/keys.ts'
 import type { Granted } from '../access/snapshots/snapshot.ts'
 import type { Snapshot, SnapshotCache } from '../access/snapshots/snapshots.ts'
+import { LruMap } from '../core/lru.ts'
+import type { Secret } from '../core/secret.ts'
 import {
   type Guard,
   type MadeBytes,
@@ -18,8 +20,6 @@ import {
 } from '../leak_guard/index.ts'
 import { type ObtainedToken, ObtainedTokens } from '../outbound/obtained_tokens.ts'
 import type { Steps } from '../outbound/steps.ts'
-import { LruMap } from '../platform/lru.ts'
-import type { Secret } from '../platform/secret.ts'
 import { type GuardParts, openAll, openedKeyOf } from './guarded_values.ts'
 
 /**

@@ -3,9 +3,9 @@ import { environmentKeyOf } from '../access/environment_key.ts'
 import type { Granted } from '../access/snapshots/snapshot.ts'
 import type { Snapshot, SnapshotCache } from '../access/snapshots/snapshots.ts'
 import type { LiveToken } from '../access/tokens.ts'
-import { TimeSlice } from '../platform/async/time_slice.ts'
-import { openSealed, type SealedSecret } from '../platform/crypto/secret_value.ts'
-import type { Secret } from '../platform/secret.ts'
+import { TimeSlice } from '../core/async/time_slice.ts'
+import { openSealed, type SealedSecret } from '../core/crypto/secret_value.ts'
+import type { Secret } from '../core/secret.ts'
 import type { ResolverServices } from './services.ts'
 
 /** Values that are opened between two pauses, at most: small ones take well under a millisecond. */

@@ -3,9 +3,10 @@
  * for by its secret part, in the target, in names and values of headers, there also in Basic credentials,
  * in what is said of a signature and in the body. A caller that encodes it is not kept from giving it away.
  */
+
+import { Fault } from '../core/fault.ts'
+import { beginningAtEndOf } from '../core/policy/partial_match.ts'
 import type { Call, CallBody } from '../outbound/call.ts'
-import { Fault } from '../platform/fault.ts'
-import { beginningAtEndOf } from '../platform/partial_match.ts'
 
 const BASIC = /^\s*basic +([A-Za-z0-9+/_-]+)/i
 const ESCAPE = /%([0-9A-Fa-f]{2})/g

@@ -3,7 +3,7 @@
  * migrates nothing. All are taken alone for a moment, which also finds a free one in place of 0.
  */
 import { type AddressInfo, createServer, Server } from 'node:net'
-import { type Config, ConfigError } from '../platform/config/config.ts'
+import { type Config, ConfigError } from '../core/config/config.ts'
 
 type Ports = Pick<Config, 'HOST' | 'PORT' | 'RESOLVER_PORT' | 'ADMIN_PORT' | 'ROLE' | 'WORKERS'>
 type Variable = 'PORT' | 'RESOLVER_PORT' | 'ADMIN_PORT'

@@ -1,6 +1,7 @@
 /** The time between "stop" and the end of accepting: balancers see in the health that they shall turn away. */
-import type { Config } from '../platform/config/config.ts'
-import { systemTimers } from '../platform/timers.ts'
+
+import { systemTimers } from '../core/async/timers.ts'
+import type { Config } from '../core/config/config.ts'
 
 export type Drain = {
   isStopping(): boolean

@@ -2,7 +2,7 @@
  * The ports of this product on this machine, as configured: those of every worker and of processes with
  * another ROLE too, so that no process of it can be led to another's listener.
  */
-import type { Config } from '../platform/config/config.ts'
+import type { Config } from '../core/config/config.ts'
 
 type Ports = Pick<Config, 'PORT' | 'RESOLVER_PORT' | 'ADMIN_PORT' | 'WORKERS'>
 

@@ -1,6 +1,6 @@
 /** What a server prints when it serves: where it is, and how to try and stop it. */
-import type { Config } from '../platform/config/config.ts'
-import { dialledAddress, hostToAsk } from '../platform/config/own_address.ts'
+import type { Config } from '../core/config/config.ts'
+import { dialledAddress, hostToAsk } from '../core/config/own_address.ts'
 
 /** Origins of the listeners; `null` where ROLE leaves one out. */
 export type Origins = { controlPlane: string | null; resolver: string | null; admin: string[] }

@@ -16,8 +16,8 @@ import { projectRoutes } from '../features/projects/index.ts'
 import { secretRoutes } from '../features/secrets/index.ts'
 import { deliverEnvironment, getToken, getVersion } from '../features/workloads/contract.ts'
 import { workspaceRoutes } from '../features/workspaces/index.ts'
-import type { Route } from '../platform/http/route.ts'
-import type { Documented } from '../platform/openapi/document.ts'
+import type { Documented } from '../http/openapi/document.ts'
+import type { Route } from '../http/route.ts'
 import {
   forwardCalls,
   listCredentials,

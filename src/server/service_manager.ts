@@ -2,8 +2,8 @@
  * What systemd is told of a unit with `Type=notify` (sd_notify(3)), by its own program: the runtime has no
  * sockets for datagrams on paths.
  */
-import { HelperFailed, runHelper } from '../platform/helper_program.ts'
-import type { Log } from '../platform/log.ts'
+import { HelperFailed, runHelper } from '../core/helper_program.ts'
+import type { Log } from '../core/log.ts'
 
 const LIMIT_MS = 5_000
 

@@ -2,8 +2,9 @@
  * Keeps a number of workers alive. One that ends is started anew, after a wait that grows while it
  * keeps failing, so that a worker that cannot live does not take the machine with it.
  */
-import type { Log } from '../platform/log.ts'
-import { systemTimers, type Timers } from '../platform/timers.ts'
+
+import { systemTimers, type Timers } from '../core/async/timers.ts'
+import type { Log } from '../core/log.ts'
 
 export type Worker<Ready> = {
   pid: number

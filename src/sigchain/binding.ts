@@ -8,8 +8,8 @@ import {
   fromBase64Url,
   toBase64,
   uuidToBytes,
-} from '../platform/crypto/encoding.ts'
-import { webHkdf, webHmac, webVerifyHmac } from '../platform/crypto/web_primitives.ts'
+} from '../core/crypto/encoding.ts'
+import { webHkdf, webHmac, webVerifyHmac } from '../core/crypto/web_primitives.ts'
 import { Refusal } from './refusal.ts'
 
 type Token = { id: string; secret: Bytes }

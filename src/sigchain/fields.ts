@@ -4,7 +4,7 @@
  * the tables of Unicode: whether a domain may be added is decided when it is added.
  */
 import { z } from 'zod'
-import { fromBase64, fromBase64Url } from '../platform/crypto/encoding.ts'
+import { fromBase64, fromBase64Url } from '../core/crypto/encoding.ts'
 
 const HASH_BYTES = 32
 const BASE64_LENGTH = 44

@@ -3,16 +3,11 @@
  * proof that one person holds both and calls an address theirs (protocol 3.1).
  */
 
-import {
-  isSoundPoint,
-  signEd25519,
-  signingKeyOf,
-  verifyEd25519,
-} from '../platform/crypto/ed25519.ts'
-import { type Bytes, concat, fromBase64, lp, toBase64, utf8 } from '../platform/crypto/encoding.ts'
-import { fingerprint } from '../platform/crypto/fingerprint.ts'
-import { isLowOrder } from '../platform/crypto/low_order.ts'
-import { webHkdf, webSha256, webX25519PublicKey } from '../platform/crypto/web_primitives.ts'
+import { isSoundPoint, signEd25519, signingKeyOf, verifyEd25519 } from '../core/crypto/ed25519.ts'
+import { type Bytes, concat, fromBase64, lp, toBase64, utf8 } from '../core/crypto/encoding.ts'
+import { fingerprint } from '../core/crypto/fingerprint.ts'
+import { isLowOrder } from '../core/crypto/low_order.ts'
+import { webHkdf, webSha256, webX25519PublicKey } from '../core/crypto/web_primitives.ts'
 import { Refusal } from './refusal.ts'
 
 /** The public half, as others see it. */

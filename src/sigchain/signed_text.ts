@@ -4,7 +4,7 @@
  */
 import canonicalize from 'canonicalize'
 import type { z } from 'zod'
-import { isSoundPoint, signEd25519, verifyEd25519 } from '../platform/crypto/ed25519.ts'
+import { isSoundPoint, signEd25519, verifyEd25519 } from '../core/crypto/ed25519.ts'
 import {
   type Bytes,
   concat,
@@ -12,9 +12,9 @@ import {
   toBase64,
   toBase64Url,
   utf8,
-} from '../platform/crypto/encoding.ts'
-import { isLowOrder } from '../platform/crypto/low_order.ts'
-import { webSha256 } from '../platform/crypto/web_primitives.ts'
+} from '../core/crypto/encoding.ts'
+import { isLowOrder } from '../core/crypto/low_order.ts'
+import { webSha256 } from '../core/crypto/web_primitives.ts'
 import { Refusal } from './refusal.ts'
 import { type Kind, keysOf, schemas, type TextOf } from './texts.ts'
 

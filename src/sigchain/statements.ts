@@ -3,8 +3,8 @@
  * chain that was cut before it, or forked, does not carry it.
  */
 import canonicalize from 'canonicalize'
-import { type Bytes, concat, lp, toBase64Url } from '../platform/crypto/encoding.ts'
-import { webSha256 } from '../platform/crypto/web_primitives.ts'
+import { type Bytes, concat, lp, toBase64Url } from '../core/crypto/encoding.ts'
+import { webSha256 } from '../core/crypto/web_primitives.ts'
 import { about, Refusal } from './refusal.ts'
 import { readText, requireSignature, type SignedText } from './signed_text.ts'
 import { type Chain, type Period, periodAt } from './state.ts'

@@ -2,7 +2,7 @@
 /** What a notice of a change takes out of the caches, and what it leaves. */
 import { describe, expect, test } from 'bun:test'
 import { KeyCache } from '../../src/access/keys.ts'
-import { Secret } from '../../src/platform/secret.ts'
+import { Secret } from '../../src/core/secret.ts'
 
 const clock = { now: () => 0 }
 const key = (fill: number) => new Secret(new Uint8Array(32).fill(fill))

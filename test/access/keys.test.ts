@@ -2,7 +2,7 @@
 /** Opened environment keys: few, for a short time, and wiped when they leave. */
 import { afterEach, expect, test } from 'bun:test'
 import { KeyCache } from '../../src/access/keys.ts'
-import { Secret } from '../../src/platform/secret.ts'
+import { Secret } from '../../src/core/secret.ts'
 
 const MAX_KEYS = 4096
 

@@ -11,10 +11,10 @@ import {
   SnapshotCache,
   StaleSnapshot,
 } from '../../src/access/snapshots/snapshots.ts'
-import { whenRead } from '../../src/platform/async/unread.ts'
-import { systemClock } from '../../src/platform/clock.ts'
-import { OuterLayer, secretRow } from '../../src/platform/crypto/outer_layer.ts'
-import { openLog } from '../../src/platform/log.ts'
+import { whenRead } from '../../src/core/async/unread.ts'
+import { systemClock } from '../../src/core/clock.ts'
+import { OuterLayer, secretRow } from '../../src/core/crypto/outer_layer.ts'
+import { openLog } from '../../src/core/log.ts'
 import { emptyChain } from '../../src/sigchain/index.ts'
 
 const NO_BYTES = new Uint8Array()

@@ -3,13 +3,13 @@
 import { expect, test } from 'bun:test'
 import type { Reader } from '../../src/access/reader.ts'
 import { TokenCache, type TokenRow } from '../../src/access/tokens.ts'
-import { Pepper } from '../../src/platform/crypto/pepper.ts'
+import { Pepper } from '../../src/core/crypto/pepper.ts'
 import {
   formatToken,
   mintToken,
   parseToken,
   presentedVerifier,
-} from '../../src/platform/crypto/token.ts'
+} from '../../src/core/crypto/token.ts'
 
 const pepper = Pepper.parse('k'.repeat(36))
 const WORKSPACE = '018f3a1e-0000-7000-8000-000000000001'

@@ -3,8 +3,8 @@ import { expect, test } from 'bun:test'
 import type postgres from 'postgres'
 import { readGroups } from '../../src/audit/journal.ts'
 import { AuditTrail, type Entry } from '../../src/audit/trail.ts'
-import { Fault } from '../../src/platform/fault.ts'
-import { openLog } from '../../src/platform/log.ts'
+import { Fault } from '../../src/core/fault.ts'
+import { openLog } from '../../src/core/log.ts'
 
 const SHARE = 2_500
 

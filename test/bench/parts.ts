@@ -126,8 +126,8 @@ async function serveWithoutAudit(env: Record<string, string>): Promise<void> {
     conclude: () => {},
   } satisfies Pick<Trail, 'record' | 'conclude'>)
   const { startApp } = await import('../../src/server/app.ts')
-  const { readConfig } = await import('../../src/platform/config/config.ts')
-  const { openLog } = await import('../../src/platform/log.ts')
+  const { readConfig } = await import('../../src/core/config/config.ts')
+  const { openLog } = await import('../../src/core/log.ts')
   const config = readConfig(env, () => ({ SECRET_KEY: '', ENCRYPTION_KEY: '' }))
   const app = await startApp(config, { log: openLog('info'), onFailure: () => process.exit(1) })
   process.stdout.write(`  control plane  ${app.controlPlane}\n  resolver       ${app.resolver}\n`)

@@ -5,10 +5,10 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { authKey, deriveMasterKey } from '../../src/client/account/keys.ts'
 import { openApi } from '../../src/client/http/api.ts'
+import { fromBase64 } from '../../src/core/crypto/encoding.ts'
 import { login, prelogin } from '../../src/features/accounts/contract.ts'
 import { listSecrets } from '../../src/features/secrets/contract.ts'
 import { deliverEnvironment } from '../../src/features/workloads/contract.ts'
-import { fromBase64 } from '../../src/platform/crypto/encoding.ts'
 import { startBenchCluster } from './cluster.ts'
 import {
   type Customer,

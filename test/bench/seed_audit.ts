@@ -3,9 +3,9 @@
  * `bun test/bench/seed_audit.ts <rows> <workspace_id>`, with the variables that select the database.
  */
 import type postgres from 'postgres'
-import { readConfig } from '../../src/platform/config/config.ts'
-import { openDatabase } from '../../src/platform/db/open.ts'
-import { generateKeys } from '../../src/server/own_keys.ts'
+import { readConfig } from '../../src/core/config/config.ts'
+import { openDatabase } from '../../src/database/open.ts'
+import { generateKeys } from '../../src/operator/own_keys.ts'
 
 type Seed = { workspaceId: string; rows: number; days?: number }
 

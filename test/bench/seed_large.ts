@@ -1,11 +1,11 @@
 /** A database as years of use make it: many audit records, and many secrets with versions, sealed as the server opens them. */
 import { randomBytes } from 'node:crypto'
 import type postgres from 'postgres'
+import { readConfig } from '../../src/core/config/config.ts'
+import { OuterLayer, secretRow } from '../../src/core/crypto/outer_layer.ts'
+import { openDatabase } from '../../src/database/open.ts'
 import { foldDeltas } from '../../src/features/audit/upkeep.ts'
-import { readConfig } from '../../src/platform/config/config.ts'
-import { OuterLayer, secretRow } from '../../src/platform/crypto/outer_layer.ts'
-import { openDatabase } from '../../src/platform/db/open.ts'
-import { generateKeys } from '../../src/server/own_keys.ts'
+import { generateKeys } from '../../src/operator/own_keys.ts'
 import { seedAudit } from './seed_audit.ts'
 
 type Wanted = { workspaceId: string; records: number; secrets: number; versions: number }

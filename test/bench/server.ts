@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
-import { runtimeSettings } from '../../src/server/clean_environment.ts'
+import { runtimeSettings } from '../../src/core/clean_environment.ts'
 import { type Running, startProcess } from './processes.ts'
 
 const ROOT = join(import.meta.dir, '../..')

@@ -1,6 +1,6 @@
 /** `bench sigchain`: what it takes to verify a long chain, to continue one, and to verify what names it. */
 import { ChainCache, LINKS_PAGE } from '../../src/access/signed/chains.ts'
-import { sha256 } from '../../src/platform/crypto/primitives.ts'
+import { sha256 } from '../../src/core/crypto/primitives.ts'
 import {
   type Chain,
   type Change,

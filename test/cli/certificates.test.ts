@@ -2,7 +2,7 @@
 /** A server behind a certificate: each way in which it may not be trusted, and the authority that a person names. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Authority, createAuthority } from '../../src/cli/demo/certificates.ts'
-import { mintToken } from '../../src/platform/crypto/token.ts'
+import { mintToken } from '../../src/core/crypto/token.ts'
 import { listDomains } from '../../src/resolver/contract.ts'
 import { sharedApp, type TestApp } from '../support/app.ts'
 import { openTerminal, PASSWORD, type Terminal } from './person.ts'

@@ -1,7 +1,7 @@
 // tier: quick
 /** What a person sees when the address is not that of a Cloakroom server, or that of a hostile one. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { mintToken } from '../../src/platform/crypto/token.ts'
+import { mintToken } from '../../src/core/crypto/token.ts'
 import { openTerminal, type Terminal } from './person.ts'
 
 let answer: () => Response

@@ -2,7 +2,7 @@
 /** `cloakroom mcp` under other people's clients, which start the executable: the inspector, and Python's client. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { adviceFor } from '../../src/platform/http/advice.ts'
+import { adviceFor } from '../../src/http/advice.ts'
 import { executable } from '../binary/executable.ts'
 import { openStage, type Stage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'

@@ -2,7 +2,7 @@
 /** What a new user mistypes: each refusal names what is wrong and the next command, and nothing is made. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { writeWhole } from '../../src/server/backup/file.ts'
+import { writeWhole } from '../../src/operator/backup/file.ts'
 import { freshEmail, sharedApp, type TestApp } from '../support/app.ts'
 
 import { openAccount, type Terminal } from './person.ts'

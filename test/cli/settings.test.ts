@@ -3,8 +3,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { withAliases } from '../../src/platform/config/aliases.ts'
-import { ConfigError, readConfig } from '../../src/platform/config/config.ts'
+import { withAliases } from '../../src/core/config/aliases.ts'
+import { ConfigError, readConfig } from '../../src/core/config/config.ts'
 import { sharedApp, type TestApp } from '../support/app.ts'
 import { openAccount, type Terminal } from './person.ts'
 

@@ -1,9 +1,9 @@
 // tier: all
 /** People of a signed workspace: whom the key is sealed to, and who may do what, is for links to say. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { sealMemberEnvelope } from '../../src/core/crypto/envelope.ts'
+import { OuterLayer } from '../../src/core/crypto/outer_layer.ts'
 import { sealEnvelope } from '../../src/features/workspaces/memberships.ts'
-import { sealMemberEnvelope } from '../../src/platform/crypto/envelope.ts'
-import { OuterLayer } from '../../src/platform/crypto/outer_layer.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { answering } from './answering.ts'
 import { PASSWORD, type Terminal } from './person.ts'

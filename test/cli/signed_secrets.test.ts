@@ -1,8 +1,8 @@
 // tier: quick
 /** Secrets and tokens of a signed workspace from the command line, above a database that tells the truth, and not. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { OuterLayer } from '../../src/core/crypto/outer_layer.ts'
 import { openSecret, sealSecret } from '../../src/features/secrets/sealed.ts'
-import { OuterLayer } from '../../src/platform/crypto/outer_layer.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import type { Terminal } from './person.ts'
 import { loggedIn, signedAccount } from './signed_person.ts'

@@ -1,7 +1,7 @@
 // tier: quick
 /** `status` shows each part, whatever becomes of the others. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { mintToken } from '../../src/platform/crypto/token.ts'
+import { mintToken } from '../../src/core/crypto/token.ts'
 import { sharedApp, type TestApp } from '../support/app.ts'
 import { openAccount, type Terminal } from './person.ts'
 

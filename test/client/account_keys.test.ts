@@ -8,7 +8,7 @@ import {
   wrapKeys,
 } from '../../src/client/account/account_keys.ts'
 import { authKey, deriveMasterKey, KDF_DEFAULT, userKey } from '../../src/client/account/keys.ts'
-import { fromBase64, fromBase64Url, toBase64 } from '../../src/platform/crypto/encoding.ts'
+import { fromBase64, fromBase64Url, toBase64 } from '../../src/core/crypto/encoding.ts'
 import { identityFingerprint, requireKeyProof } from '../../src/sigchain/index.ts'
 import { generateKeyPair } from '../support/key_pair.ts'
 

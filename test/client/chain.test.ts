@@ -9,7 +9,7 @@ import {
   UntrustedChain,
 } from '../../src/client/signed/chain.ts'
 import { ownId, type Said, signChange } from '../../src/client/signed/sign_change.ts'
-import { keyCommitment } from '../../src/platform/crypto/key_commitment.ts'
+import { keyCommitment } from '../../src/core/crypto/key_commitment.ts'
 import {
   type Change,
   emptyChain,

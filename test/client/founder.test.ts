@@ -2,7 +2,7 @@
 /** Whose a workspace is by its first link, which no server can choose. */
 import { expect, test } from 'bun:test'
 import { isFounder } from '../../src/client/signed/founder.ts'
-import { uuidv7, uuidv8 } from '../../src/platform/crypto/encoding.ts'
+import { uuidv7, uuidv8 } from '../../src/core/crypto/encoding.ts'
 import type { Link } from '../../src/sigchain/index.ts'
 
 const [ada, eve] = [uuidv7(), uuidv7()]

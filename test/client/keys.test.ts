@@ -10,8 +10,8 @@ import {
   wrapForRecovery,
   wrapPrivateKey,
 } from '../../src/client/account/keys.ts'
-import { fromBase64, fromBase64Url, toBase64 } from '../../src/platform/crypto/encoding.ts'
-import { fingerprint } from '../../src/platform/crypto/fingerprint.ts'
+import { fromBase64, fromBase64Url, toBase64 } from '../../src/core/crypto/encoding.ts'
+import { fingerprint } from '../../src/core/crypto/fingerprint.ts'
 import { generateKeyPair } from '../support/key_pair.ts'
 
 const salt = new Uint8Array(16).fill(4)

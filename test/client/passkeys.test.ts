@@ -4,8 +4,8 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { unwrapSeed, wrapSeed } from '../../src/client/account/account_seed.ts'
 import { PRF_INPUT, unwrapByPasskey, wrapForPasskey } from '../../src/client/account/passkeys.ts'
-import { type Bytes, fromBase64, toBase64, utf8 } from '../../src/platform/crypto/encoding.ts'
-import { hkdf } from '../../src/platform/crypto/primitives.ts'
+import { type Bytes, fromBase64, toBase64, utf8 } from '../../src/core/crypto/encoding.ts'
+import { hkdf } from '../../src/core/crypto/primitives.ts'
 import { identityOf } from '../../src/sigchain/index.ts'
 
 const RUNS = { numRuns: 40 }

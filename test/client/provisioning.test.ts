@@ -4,8 +4,8 @@ import { expect, test } from 'bun:test'
 import { lackingKeys, provision } from '../../src/client/agents/provisioning.ts'
 import type { Api } from '../../src/client/http/api.ts'
 import type { OpenWorkspace } from '../../src/client/vault.ts'
-import { toBase64 } from '../../src/platform/crypto/encoding.ts'
-import { mintToken, tokenKeyPair } from '../../src/platform/crypto/token.ts'
+import { toBase64 } from '../../src/core/crypto/encoding.ts'
+import { mintToken, tokenKeyPair } from '../../src/core/crypto/token.ts'
 
 const workspace: OpenWorkspace = {
   id: Bun.randomUUIDv7(),

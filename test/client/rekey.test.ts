@@ -3,8 +3,8 @@
 import { beforeAll, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { rekey } from '../../src/client/rekey.ts'
+import { users } from '../../src/database/schema/index.ts'
 import { getWorkspace } from '../../src/features/workspaces/contract.ts'
-import { users } from '../../src/platform/db/schema/index.ts'
 import { sharedApp, type TestApp } from '../support/app.ts'
 import { openTeam } from '../support/teams.ts'
 

@@ -10,8 +10,8 @@ import {
 } from '../../src/client/signed/chain.ts'
 import type { Said } from '../../src/client/signed/sign_change.ts'
 import { type OpenWorkspace, sealSecret } from '../../src/client/vault.ts'
-import { keyCommitment } from '../../src/platform/crypto/key_commitment.ts'
-import { sha256 } from '../../src/platform/crypto/primitives.ts'
+import { keyCommitment } from '../../src/core/crypto/key_commitment.ts'
+import { sha256 } from '../../src/core/crypto/primitives.ts'
 import {
   emptyChain,
   extend,

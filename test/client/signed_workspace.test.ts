@@ -20,6 +20,9 @@ import {
   openSecret,
   sealSecret,
 } from '../../src/client/vault.ts'
+import { fingerprint } from '../../src/core/crypto/fingerprint.ts'
+import { parseToken, tokenKeyPair } from '../../src/core/crypto/token.ts'
+import { manifests as manifestRows, tokenEnvelopes } from '../../src/database/schema/index.ts'
 import {
   issueWorkloadToken,
   listAgentTokens,
@@ -37,9 +40,6 @@ import {
   rollBackSecret,
   upsertSecrets,
 } from '../../src/features/secrets/contract.ts'
-import { fingerprint } from '../../src/platform/crypto/fingerprint.ts'
-import { parseToken, tokenKeyPair } from '../../src/platform/crypto/token.ts'
-import { manifests as manifestRows, tokenEnvelopes } from '../../src/platform/db/schema/index.ts'
 import { sharedApp, type TestApp } from '../support/app.ts'
 import type { SignedPerson } from '../support/signed.ts'
 import { envelopeOf, manifestOf, type SignedProject, signedProject } from '../support/statements.ts'

@@ -1,7 +1,7 @@
 // tier: quick
 import { expect, test } from 'bun:test'
 import { unsafeReason } from '../../src/client/delivery/unsafe_variables.ts'
-import { aliasOf } from '../../src/platform/config/aliases.ts'
+import { aliasOf } from '../../src/core/config/aliases.ts'
 
 const unsafe = `
   LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT LD_ANYTHING DYLD_INSERT_LIBRARIES GCONV_PATH GLIBC_TUNABLES

@@ -5,8 +5,8 @@ import { makeToken } from '../../src/client/agents/tokens.ts'
 import { signManifest } from '../../src/client/signed/statements.ts'
 import { type SealedAnswer, verifyDelivery } from '../../src/client/signed/verified_delivery.ts'
 import { grantEnvironment, type OpenWorkspace, signerOf } from '../../src/client/vault.ts'
-import { toBase64 } from '../../src/platform/crypto/encoding.ts'
-import { parseToken, tokenKeyPair } from '../../src/platform/crypto/token.ts'
+import { toBase64 } from '../../src/core/crypto/encoding.ts'
+import { parseToken, tokenKeyPair } from '../../src/core/crypto/token.ts'
 import { manifestRoot, signText, type TokenGrant } from '../../src/sigchain/index.ts'
 import {
   ada,

@@ -7,8 +7,8 @@ import { chainsOf } from '../../src/client/signed/trust.ts'
 import { accept, decline, invitation } from '../../src/console/web/keys/commands/workspaces.ts'
 import type { Held } from '../../src/console/web/keys/held.ts'
 import { Names } from '../../src/console/web/keys/names.ts'
+import { keyCommitment } from '../../src/core/crypto/key_commitment.ts'
 import { listLinks } from '../../src/features/links/contract.ts'
-import { keyCommitment } from '../../src/platform/crypto/key_commitment.ts'
 import {
   type Change,
   emptyChain,

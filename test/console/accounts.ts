@@ -15,8 +15,8 @@ import {
 import { recoveryOf } from '../../src/client/account/recovery.ts'
 import { openApi } from '../../src/client/http/api.ts'
 import { newWorkspace } from '../../src/client/signed/new_workspace.ts'
+import { uuidv7 } from '../../src/core/crypto/encoding.ts'
 import { login, prelogin, register } from '../../src/features/accounts/contract.ts'
-import { uuidv7 } from '../../src/platform/crypto/encoding.ts'
 import { identityOf, proveKeys } from '../../src/sigchain/index.ts'
 import { marked } from '../support/canary.ts'
 

@@ -5,11 +5,11 @@ import { newWorkspace } from '../../src/client/signed/new_workspace.ts'
 import { chainsOf } from '../../src/client/signed/trust.ts'
 import { type KnownKey, knownWorkspaceKeys } from '../../src/client/workspace_key.ts'
 import { readWorkspaces } from '../../src/client/workspaces.ts'
+import type { Role } from '../../src/core/grant.ts'
 import {
   acceptInvitation,
   createWorkspaceEndpoint,
 } from '../../src/features/workspaces/contract.ts'
-import type { Role } from '../../src/platform/grant.ts'
 import { identityOf } from '../../src/sigchain/index.ts'
 import { logIn, PASSWORD } from './accounts.ts'
 

@@ -5,8 +5,8 @@
  */
 import { expect } from 'bun:test'
 import { sql } from 'drizzle-orm'
+import type { Grant } from '../../src/core/grant.ts'
 import { selectLogs } from '../../src/features/audit/queries.ts'
-import type { Grant } from '../../src/platform/grant.ts'
 import { seedAudit } from '../bench/seed_audit.ts'
 import { databaseKind } from '../support/database.ts'
 import { requires } from '../support/requires.ts'

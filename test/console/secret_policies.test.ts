@@ -2,7 +2,7 @@
 /** Secret policies in a real browser, and the screen when the server, the session or a timer ends something. */
 import { expect } from 'bun:test'
 import { and, eq } from 'drizzle-orm'
-import { auditLogs, secrets, sessions } from '../../src/platform/db/schema/index.ts'
+import { auditLogs, secrets, sessions } from '../../src/database/schema/index.ts'
 import { marked } from '../support/canary.ts'
 import { requires } from '../support/requires.ts'
 import { openStage, type Person, type Stage } from './browser.ts'

@@ -4,7 +4,7 @@
  * data: every answer is one that the document says. What it finds and stays has a written reason.
  */
 import { expect } from 'bun:test'
-import { exampleId } from '../../src/platform/http/fields.ts'
+import { exampleId } from '../../src/http/fields.ts'
 import { type Customer, enrol } from '../binary/independent_client.ts'
 import { otherPython } from '../support/other_programs.ts'
 import { requires } from '../support/requires.ts'

@@ -2,7 +2,7 @@
 /** Migrations at start: several processes at once, and one that is killed in the middle. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import postgres from 'postgres'
-import { migrations } from '../../src/platform/db/migrations/migrate.ts'
+import { migrations } from '../../src/database/migrations/migrate.ts'
 import { executable, spawnProgram, startProgram } from '../binary/executable.ts'
 import { enrol } from '../binary/independent_client.ts'
 import { KEYS } from '../binary/scene.ts'

@@ -10,7 +10,7 @@ import {
   summariseAudit,
 } from '../../src/features/audit/contract.ts'
 import { expireLogs } from '../../src/features/audit/upkeep.ts'
-import { tablesOf } from '../../src/server/backup/rows.ts'
+import { tablesOf } from '../../src/operator/backup/rows.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { preparedDatabase, sharedCluster } from '../support/database.ts'
 import { partitionAudit } from '../support/prepared.ts'

@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseAllDocuments } from 'yaml'
 import { z } from 'zod'
-import { generateKeys } from '../../src/server/own_keys.ts'
+import { generateKeys } from '../../src/operator/own_keys.ts'
 import { watched } from '../support/watched.ts'
 import { kubernetesProgram } from './go_programs.ts'
 

@@ -3,7 +3,7 @@
 import { expect } from 'bun:test'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { describeConfig, readConfig } from '../../src/platform/config/config.ts'
+import { describeConfig, readConfig } from '../../src/core/config/config.ts'
 import { requires } from '../support/requires.ts'
 import { type Chart, mounted, objectsOf, openChart } from './chart.ts'
 import { BUILD_MS } from './go_programs.ts'

@@ -18,7 +18,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { describeConfig, readConfig } from '../../src/platform/config/config.ts'
+import { describeConfig, readConfig } from '../../src/core/config/config.ts'
 import { sharedCluster } from '../support/database.ts'
 import { requires } from '../support/requires.ts'
 import { watched } from '../support/watched.ts'

@@ -6,13 +6,13 @@ import { chownSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import postgres from 'postgres'
+import { readConfig } from '../../src/core/config/config.ts'
+import { openLog } from '../../src/core/log.ts'
+import { openBus, POLICY_CHANGES } from '../../src/database/notify.ts'
+import { openDatabase, serverOptions } from '../../src/database/open.ts'
 import { listAuditLogs } from '../../src/features/audit/contract.ts'
-import { readConfig } from '../../src/platform/config/config.ts'
-import { openBus, POLICY_CHANGES } from '../../src/platform/db/notify.ts'
-import { openDatabase, serverOptions } from '../../src/platform/db/open.ts'
-import { openLog } from '../../src/platform/log.ts'
 import { startWire } from '../faults/swallowing.ts'
-import { operate, start } from '../server/backup/support.ts'
+import { operate, start } from '../operator/backup/support.ts'
 import {
   BOTH,
   countsOf,
@@ -23,7 +23,7 @@ import {
   OTHER,
   openFilled,
   putUnderOld,
-} from '../server/rekey_outer/support.ts'
+} from '../operator/rekey_outer/support.ts'
 import { type Agent, API, employAgent, openStage, resolveAs, type Stage } from '../support/agent.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { marked } from '../support/canary.ts'

@@ -15,8 +15,7 @@ test('the program of every thread is built into the executable', async () => {
     if (inBrowser(file)) continue
     const text = await Bun.file(join(source, file)).text()
     for (const [, path] of text.matchAll(/workerAddress\('([^']+)'\)/g)) started.add(`${path}.ts`)
-    const isOther =
-      file !== 'platform/worker_address.ts' && /new Worker\((?!workerAddress)/.test(text)
+    const isOther = file !== 'core/worker_address.ts' && /new Worker\((?!workerAddress)/.test(text)
     expect({ file, isOther }).toEqual({ file, isOther: false })
   }
   const build = await Bun.file(join(source, 'dev/build.ts')).text()

@@ -2,9 +2,9 @@
 import { expect, test } from 'bun:test'
 import postgres from 'postgres'
 import { Registry } from 'prom-client'
+import { documentConfig } from '../../src/core/config/config.ts'
 import { openGauges } from '../../src/features/metrics/gauges.ts'
 import { openInstruments } from '../../src/features/metrics/instruments.ts'
-import { documentConfig } from '../../src/platform/config/config.ts'
 import { textOf } from './documents.ts'
 
 const page = textOf('docs/operations.md')

@@ -1,10 +1,10 @@
 // tier: quick
 import { expect, test } from 'bun:test'
 import { permissionTexts, roleMarkdown, roleRows } from '../../src/client/role_table.ts'
+import { faultCodes, statusOf } from '../../src/core/fault.ts'
+import type { Permission } from '../../src/core/grant.ts'
+import { matrix } from '../../src/core/roles.ts'
 import { allEndpoints } from '../../src/dev/all_endpoints.ts'
-import { faultCodes, statusOf } from '../../src/platform/fault.ts'
-import type { Permission } from '../../src/platform/grant.ts'
-import { matrix } from '../../src/platform/roles.ts'
 import { textOf } from './documents.ts'
 
 const protocol = textOf('docs/protocol.md')

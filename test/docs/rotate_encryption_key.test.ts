@@ -2,8 +2,8 @@
 /** The rotation of ENCRYPTION_KEY as docs/operations.md tells it, with its own commands, from one key to another. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { getSecret, upsertSecrets } from '../../src/features/secrets/contract.ts'
-import { operate } from '../server/backup/support.ts'
-import { BOTH, environmentOf, NEW, OLD } from '../server/rekey_outer/support.ts'
+import { operate } from '../operator/backup/support.ts'
+import { BOTH, environmentOf, NEW, OLD } from '../operator/rekey_outer/support.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { marked } from '../support/canary.ts'
 import { preparedDatabase, type TestDatabase } from '../support/database.ts'

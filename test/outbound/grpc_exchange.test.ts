@@ -3,11 +3,11 @@
 import { expect, spyOn, test } from 'bun:test'
 import type { ClientHttp2Stream } from 'node:http2'
 import { Duplex } from 'node:stream'
+import { BodyMemory } from '../../src/core/body_memory.ts'
 import { Deadline } from '../../src/outbound/deadline.ts'
 import { exchange } from '../../src/outbound/grpc/exchange.ts'
 import { encodeGrpcFrame, framesOf } from '../../src/outbound/grpc/frames.ts'
 import type { AnswerGuard } from '../../src/outbound/guard.ts'
-import { BodyMemory } from '../../src/platform/limits/body_memory.ts'
 import { until } from '../support/until.ts'
 
 const NO_GUARD: AnswerGuard = {

@@ -2,8 +2,8 @@
 /** The statuses that docs/proxy.md promises to clients of gRPC. */
 import { expect, test } from 'bun:test'
 import { status } from '@grpc/grpc-js'
+import type { FaultCode } from '../../src/core/fault.ts'
 import { grpcRefusal, grpcStatusOf } from '../../src/outbound/grpc/status.ts'
-import type { FaultCode } from '../../src/platform/fault.ts'
 
 test.each<[FaultCode, keyof typeof status]>([
   ['domain_blocked', 'PERMISSION_DENIED'],

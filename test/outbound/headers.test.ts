@@ -1,7 +1,7 @@
 // tier: quick
 import { describe, expect, test } from 'bun:test'
+import { Fault } from '../../src/core/fault.ts'
 import { checkCallerHeaders, presentHeaders } from '../../src/outbound/headers.ts'
-import { Fault } from '../../src/platform/fault.ts'
 
 function faultOf(headers: Record<string, string>): Fault {
   try {

@@ -2,11 +2,15 @@
 /** Credentials outside of headers: only where the secret's own policy says so, and text everywhere else. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { fillLocations, findLocations, NOTHING_PLACEABLE } from '../../src/outbound/locations.ts'
+import { Fault } from '../../src/core/fault.ts'
+import type { Policy } from '../../src/core/policy/policy.ts'
+import { Secret } from '../../src/core/secret.ts'
+import {
+  fillLocations,
+  findLocations,
+  NOTHING_PLACEABLE,
+} from '../../src/outbound/injection/locations.ts'
 import { parseTarget } from '../../src/outbound/target.ts'
-import { Fault } from '../../src/platform/fault.ts'
-import type { Policy } from '../../src/platform/policy.ts'
-import { Secret } from '../../src/platform/secret.ts'
 import {
   type Agent,
   employAgent,

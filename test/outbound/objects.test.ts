@@ -1,6 +1,7 @@
 // tier: quick
 /** Objects and parts of them: how much of an answer is read, how it is searched, and what is said of it (protocol 6.1). */
 import { describe, expect, test } from 'bun:test'
+import { BodyMemory } from '../../src/core/body_memory.ts'
 import { prepareGuard } from '../../src/leak_guard/index.ts'
 import type { Part } from '../../src/outbound/answer/part.ts'
 import { readFirst } from '../../src/outbound/answer/read_first.ts'
@@ -8,7 +9,6 @@ import { readAnswer } from '../../src/outbound/answer/response.ts'
 import { streamAnswer } from '../../src/outbound/answer/stream.ts'
 import { Deadline } from '../../src/outbound/deadline.ts'
 import { CredentialGuard } from '../../src/outbound/guard.ts'
-import { BodyMemory } from '../../src/platform/limits/body_memory.ts'
 
 const VALUE = 'sk_live_0123456789abcdefghijkLMNOP'
 const prepared = prepareGuard([{ name: 'KEY', bytes: Buffer.from(VALUE) }])

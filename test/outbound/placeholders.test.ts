@@ -1,9 +1,9 @@
 // tier: quick
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { findPlaceholders, injectPlaceholders } from '../../src/outbound/placeholders.ts'
-import { Fault } from '../../src/platform/fault.ts'
-import { Secret } from '../../src/platform/secret.ts'
+import { Fault } from '../../src/core/fault.ts'
+import { Secret } from '../../src/core/secret.ts'
+import { findPlaceholders, injectPlaceholders } from '../../src/outbound/injection/placeholders.ts'
 
 type Pair = [string, string]
 

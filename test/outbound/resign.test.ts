@@ -4,6 +4,8 @@ import { describe, expect, test } from 'bun:test'
 import { Sha256 } from '@aws-crypto/sha256-js'
 import { SignatureV4 } from '@smithy/signature-v4'
 import fc from 'fast-check'
+import { Fault } from '../../src/core/fault.ts'
+import { Secret } from '../../src/core/secret.ts'
 import type { CallBody } from '../../src/outbound/call.ts'
 import { chunksSignedAnew } from '../../src/outbound/signing/aws_chunks.ts'
 import { signAgain } from '../../src/outbound/signing/aws_resign.ts'
@@ -15,8 +17,6 @@ import {
 } from '../../src/outbound/signing/aws_signature.ts'
 import { signingKey } from '../../src/outbound/signing/aws_sigv4.ts'
 import { parseTarget } from '../../src/outbound/target.ts'
-import { Fault } from '../../src/platform/fault.ts'
-import { Secret } from '../../src/platform/secret.ts'
 
 const HOST = 'bucket.s3.example.com'
 const SIGNED_AT = new Date(Date.UTC(2026, 10, 22, 4, 5, 6))

@@ -1,12 +1,12 @@
 // tier: quick
 /** AWS Signature Version 4A, made anew: against the keys of aws-c-auth's tests and requests that AWS's runtime signed. */
 import { describe, expect, test } from 'bun:test'
+import { Fault } from '../../src/core/fault.ts'
+import { Secret } from '../../src/core/secret.ts'
 import type { CallBody } from '../../src/outbound/call.ts'
 import { isSignedSo, signAgain } from '../../src/outbound/signing/aws_resign.ts'
 import { awsSignatureIn } from '../../src/outbound/signing/aws_signature.ts'
 import { pairOf, privateKeyOf } from '../../src/outbound/signing/aws_sigv4a.ts'
-import { Fault } from '../../src/platform/fault.ts'
-import { Secret } from '../../src/platform/secret.ts'
 import { requests } from '../vectors/aws_sigv4a.json'
 
 // aws-c-auth, tests/key_derivation_tests.c and tests/aws-signing-test-suite/v4a.

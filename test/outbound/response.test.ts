@@ -2,8 +2,8 @@
 /** Step 11 on the real listener: what comes back is bounded, checked, and free of what was put in. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
-import { type FaultCode, messageOf, statusOf } from '../../src/platform/fault.ts'
-import { adviceFor } from '../../src/platform/http/advice.ts'
+import { type FaultCode, messageOf, statusOf } from '../../src/core/fault.ts'
+import { adviceFor } from '../../src/http/advice.ts'
 import { type Agent, employAgent, recordOf, type Stage, sharedStage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { FakeTimers } from '../support/fake_timers.ts'

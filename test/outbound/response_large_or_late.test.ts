@@ -2,8 +2,8 @@
 /** Answers of the largest size, and answers that are late by the real clock. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { brotliCompressSync, constants, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
-import { type FaultCode, messageOf, statusOf } from '../../src/platform/fault.ts'
-import { adviceFor } from '../../src/platform/http/advice.ts'
+import { type FaultCode, messageOf, statusOf } from '../../src/core/fault.ts'
+import { adviceFor } from '../../src/http/advice.ts'
 import { type Agent, employAgent, recordOf, type Stage, sharedStage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { answerOf, chunked, type Script } from '../support/upstream.ts'

@@ -5,10 +5,10 @@ import { createHmac } from 'node:crypto'
 import { Sha256 } from '@aws-crypto/sha256-js'
 import { SignatureV4 } from '@smithy/signature-v4'
 import fc from 'fast-check'
+import { Fault } from '../../src/core/fault.ts'
+import { Secret } from '../../src/core/secret.ts'
 import { sign, signing } from '../../src/outbound/signing/sign.ts'
 import type { Signable } from '../../src/outbound/signing/signable.ts'
-import { Fault } from '../../src/platform/fault.ts'
-import { Secret } from '../../src/platform/secret.ts'
 import {
   type Agent,
   API,

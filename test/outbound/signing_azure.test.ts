@@ -1,11 +1,11 @@
 // tier: quick
 /** Requests and addresses that a client signed for Azure storage, signed again: against the vendor's own signers. */
 import { describe, expect, test } from 'bun:test'
+import { Fault } from '../../src/core/fault.ts'
+import { Secret } from '../../src/core/secret.ts'
 import { azureSignature } from '../../src/outbound/signing/azure_resign.ts'
 import { sharedKeyText } from '../../src/outbound/signing/azure_text.ts'
 import { parseTarget } from '../../src/outbound/target.ts'
-import { Fault } from '../../src/platform/fault.ts'
-import { Secret } from '../../src/platform/secret.ts'
 import vectors from '../vectors/azure_storage.json'
 
 const NAMED = 'SharedKey acct:SVC_SECRET_KEY'

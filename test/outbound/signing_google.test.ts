@@ -2,14 +2,14 @@
 /** JSON Web Tokens that a client signed for Google, signed again, and the tickets for what comes for them. */
 import { describe, expect, test } from 'bun:test'
 import { generateKeyPairSync, verify } from 'node:crypto'
+import { Fault } from '../../src/core/fault.ts'
+import { Secret } from '../../src/core/secret.ts'
 import { bytesOf, type CallBody } from '../../src/outbound/call.ts'
-import { injectPlaceholders } from '../../src/outbound/placeholders.ts'
+import { injectPlaceholders } from '../../src/outbound/injection/placeholders.ts'
 import { googleSignature } from '../../src/outbound/signing/google_resign.ts'
 import { openTicket } from '../../src/outbound/signing/tickets.ts'
 import { ticketsFor } from '../../src/outbound/signing/token_answer.ts'
 import { parseTarget } from '../../src/outbound/target.ts'
-import { Fault } from '../../src/platform/fault.ts'
-import { Secret } from '../../src/platform/secret.ts'
 
 const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
 const EMAIL = 'robot@project.iam.gserviceaccount.com'

@@ -1,9 +1,9 @@
 // tier: quick
 import { describe, expect, test } from 'bun:test'
+import { Fault } from '../../src/core/fault.ts'
+import { parseDomain } from '../../src/core/net/domain.ts'
+import { policyPathMatches } from '../../src/core/policy/path.ts'
 import { parseTarget } from '../../src/outbound/target.ts'
-import { Fault } from '../../src/platform/fault.ts'
-import { parseDomain } from '../../src/platform/net/domain.ts'
-import { policyPathMatches } from '../../src/platform/policy_check/path.ts'
 
 function messageOf(text: string): string {
   try {

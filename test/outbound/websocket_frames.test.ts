@@ -2,6 +2,7 @@
 /** Frames of RFC 6455, read and written; RFC 6455, section 5.7, has the examples. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { Fault } from '../../src/core/fault.ts'
 import {
   decodeClosing,
   encodeClosing,
@@ -10,7 +11,6 @@ import {
   type FrameType,
   type SocketMessage,
 } from '../../src/outbound/websocket/frames.ts'
-import { Fault } from '../../src/platform/fault.ts'
 import { frame } from '../support/socket_upstream.ts'
 
 const LIMIT = 1 << 20

@@ -1,10 +1,10 @@
 // tier: quick
 /** A call that is open at the local proxy ends when the same call would now be rejected. */
 import { afterAll, describe, expect, test } from 'bun:test'
+import { Fault } from '../../src/core/fault.ts'
+import type { Policy } from '../../src/core/policy/policy.ts'
 import { deleteAgent, registerAgent } from '../../src/features/agents/contract.ts'
 import { parseTarget } from '../../src/outbound/target.ts'
-import { Fault } from '../../src/platform/fault.ts'
-import type { Policy } from '../../src/platform/policy.ts'
 import { LiveCalls } from '../../src/proxy/local/live_calls.ts'
 import { API } from '../support/agent.ts'
 import { FakeTimers } from '../support/fake_timers.ts'

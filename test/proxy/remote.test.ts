@@ -1,8 +1,8 @@
 // tier: quick
 /** The remote backend asks the resolver, and adds nothing of its own to what that decides. */
 import { afterAll, describe, expect, test } from 'bun:test'
-import { parseToken, sealedToken } from '../../src/platform/crypto/token.ts'
-import { BodyMemory } from '../../src/platform/limits/body_memory.ts'
+import { BodyMemory } from '../../src/core/body_memory.ts'
+import { parseToken, sealedToken } from '../../src/core/crypto/token.ts'
 import { openProxy } from '../../src/proxy/index.ts'
 import { remoteBackend } from '../../src/proxy/remote.ts'
 import { sendRaw } from '../support/raw_http.ts'

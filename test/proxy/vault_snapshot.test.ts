@@ -2,10 +2,10 @@
 /** How long the local backend believes what it knows: by a clock that the test moves. */
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { ApiError } from '../../src/client/http/api.ts'
+import type { FaultCode } from '../../src/core/fault.ts'
 import { listAuditLogs } from '../../src/features/audit/contract.ts'
 import { deleteSecret } from '../../src/features/secrets/contract.ts'
 import { ticketsFor } from '../../src/outbound/signing/token_answer.ts'
-import type { FaultCode } from '../../src/platform/fault.ts'
 import {
   VaultCache,
   type VaultPlace,

@@ -1,7 +1,7 @@
 // tier: quick
 /** GET /v1/allowlist tells a live token the allowlist as it is now, and nobody else anything. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { parseToken, sealedToken } from '../../src/platform/crypto/token.ts'
+import { parseToken, sealedToken } from '../../src/core/crypto/token.ts'
 import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'
 
 let stage: Stage

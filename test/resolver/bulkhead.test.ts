@@ -1,7 +1,7 @@
 // tier: quick
 import { expect, test } from 'bun:test'
+import { Fault } from '../../src/core/fault.ts'
 import { Deadline } from '../../src/outbound/deadline.ts'
-import { Fault } from '../../src/platform/fault.ts'
 import { Bulkheads } from '../../src/resolver/bulkhead.ts'
 import { FakeTimers } from '../support/fake_timers.ts'
 

@@ -3,11 +3,11 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { URL as SecondUrl } from 'whatwg-url'
+import { Fault } from '../../src/core/fault.ts'
+import { Secret } from '../../src/core/secret.ts'
 import { type CallGuard, prepareGuard } from '../../src/leak_guard/index.ts'
-import { injectPlaceholders } from '../../src/outbound/placeholders.ts'
+import { injectPlaceholders } from '../../src/outbound/injection/placeholders.ts'
 import { parseTarget } from '../../src/outbound/target.ts'
-import { Fault } from '../../src/platform/fault.ts'
-import { Secret } from '../../src/platform/secret.ts'
 import bodies from '../corpus/leak_guard/bodies.json' with { type: 'json' }
 import { mutated } from '../corpus/mutated.ts'
 import placeholders from '../corpus/placeholders/headers.json' with { type: 'json' }

@@ -1,9 +1,9 @@
 // tier: quick
 /** GET /v1/credentials/ tells a live token what it may name, without values, and is recorded now and then. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { parseToken, sealedToken } from '../../src/core/crypto/token.ts'
 import { unprovisionAgentToken } from '../../src/features/agents/contract.ts'
 import { summariseAudit } from '../../src/features/audit/contract.ts'
-import { parseToken, sealedToken } from '../../src/platform/crypto/token.ts'
 import { type Agent, employAgent, type Stage, sharedStage } from '../support/agent.ts'
 import { type Answer, callJson } from '../support/app.ts'
 import { marked } from '../support/canary.ts'

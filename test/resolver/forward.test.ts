@@ -1,7 +1,7 @@
 // tier: quick
 /** /v1/forward/ on the real listener: an HTTP request as an SDK sends it, and the same steps as ever. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
-import { parseToken, sealedToken } from '../../src/platform/crypto/token.ts'
+import { parseToken, sealedToken } from '../../src/core/crypto/token.ts'
 import { type Agent, employAgent, type Stage, sharedStage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { FakeTimers } from '../support/fake_timers.ts'

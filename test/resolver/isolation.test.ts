@@ -3,7 +3,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import type { TLSSocket } from 'node:tls'
-import { adviceFor } from '../../src/platform/http/advice.ts'
+import { adviceFor } from '../../src/http/advice.ts'
 import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'
 import { FakeTimers } from '../support/fake_timers.ts'
 import { forwardAs, streamAs } from '../support/forward.ts'

@@ -8,11 +8,11 @@ import {
   StaleSnapshot,
 } from '../../src/access/snapshots/snapshots.ts'
 import type { LiveToken } from '../../src/access/tokens.ts'
+import { systemClock } from '../../src/core/clock.ts'
+import { Fault } from '../../src/core/fault.ts'
+import { openLog } from '../../src/core/log.ts'
+import { parseDomain } from '../../src/core/net/domain.ts'
 import { parseTarget } from '../../src/outbound/target.ts'
-import { systemClock } from '../../src/platform/clock.ts'
-import { Fault } from '../../src/platform/fault.ts'
-import { openLog } from '../../src/platform/log.ts'
-import { parseDomain } from '../../src/platform/net/domain.ts'
 import { type Basis, LiveCalls } from '../../src/resolver/live_calls.ts'
 import { FakeTimers, settle } from '../support/fake_timers.ts'
 

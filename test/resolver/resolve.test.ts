@@ -2,10 +2,10 @@
 /** POST /v1/resolve on the real listener: what is sent, what is refused, and what the audit says of it. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { gzipSync } from 'node:zlib'
-import { parseToken, sealedToken, tokenAuth } from '../../src/platform/crypto/token.ts'
-import type { FaultCode } from '../../src/platform/fault.ts'
-import { messageOf, statusOf } from '../../src/platform/fault.ts'
-import { adviceFor } from '../../src/platform/http/advice.ts'
+import { parseToken, sealedToken, tokenAuth } from '../../src/core/crypto/token.ts'
+import type { FaultCode } from '../../src/core/fault.ts'
+import { messageOf, statusOf } from '../../src/core/fault.ts'
+import { adviceFor } from '../../src/http/advice.ts'
 import {
   type Agent,
   employAgent,

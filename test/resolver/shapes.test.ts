@@ -1,7 +1,7 @@
 // tier: quick
 /** GET /v1/shapes/ tells a live token what stand-ins are made of, no value of a secret, and is recorded. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { parseToken, sealedToken } from '../../src/platform/crypto/token.ts'
+import { parseToken, sealedToken } from '../../src/core/crypto/token.ts'
 import { type Agent, employAgent, type Stage, sharedStage } from '../support/agent.ts'
 import { type Answer, callJson } from '../support/app.ts'
 import { marked } from '../support/canary.ts'

@@ -2,6 +2,10 @@
 /** What clients of a signed workspace store through the API is what its tokens use. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
+import { toBase64, utf8 } from '../../src/core/crypto/encoding.ts'
+import { keyCommitment } from '../../src/core/crypto/key_commitment.ts'
+import { environmentKey, sealSecretValue } from '../../src/core/crypto/secret_value.ts'
+import { formatToken, parseToken, sealedToken } from '../../src/core/crypto/token.ts'
 import {
   grantAgentToken,
   issueWorkloadToken,
@@ -11,10 +15,6 @@ import {
 import { addToAllowlist } from '../../src/features/allowlist/contract.ts'
 import { upsertSecrets } from '../../src/features/secrets/contract.ts'
 import { rekeyWorkspace } from '../../src/features/workspaces/contract.ts'
-import { toBase64, utf8 } from '../../src/platform/crypto/encoding.ts'
-import { keyCommitment } from '../../src/platform/crypto/key_commitment.ts'
-import { environmentKey, sealSecretValue } from '../../src/platform/crypto/secret_value.ts'
-import { formatToken, parseToken, sealedToken } from '../../src/platform/crypto/token.ts'
 import { extend } from '../../src/sigchain/index.ts'
 import { resolveAs, type Stage, sharedStage } from '../support/agent.ts'
 import { callJson } from '../support/app.ts'

@@ -4,13 +4,13 @@
  * A token that may use is never answered with a value, a ciphertext or an envelope; one that may read is.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { type Capability, capabilities } from '../../src/core/capability.ts'
+import { parseToken, sealedToken } from '../../src/core/crypto/token.ts'
 import { allEndpoints } from '../../src/dev/all_endpoints.ts'
 import { issueWorkloadToken } from '../../src/features/agents/contract.ts'
 import { deliverEnvironment } from '../../src/features/workloads/contract.ts'
-import { type Capability, capabilities } from '../../src/platform/capability.ts'
-import { parseToken, sealedToken } from '../../src/platform/crypto/token.ts'
-import type { Endpoint, TokenEndpoint } from '../../src/platform/http/endpoint.ts'
-import type { Surface } from '../../src/platform/http/reply.ts'
+import type { Endpoint, TokenEndpoint } from '../../src/http/endpoint.ts'
+import type { Surface } from '../../src/http/reply.ts'
 import {
   type Agent,
   employAgent,

@@ -6,7 +6,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { parseToken } from '../../src/platform/crypto/token.ts'
+import { parseToken } from '../../src/core/crypto/token.ts'
 import { type Agent, employAgent, type Stage, sharedStage } from '../support/agent.ts'
 import { formsOf } from '../support/canary.ts'
 import {

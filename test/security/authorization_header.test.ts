@@ -1,9 +1,9 @@
 // tier: quick
 /** Every place that asks who calls, on both listeners, by hand: one and the same 401, and no query for it. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { formatToken, mintToken, parseToken } from '../../src/core/crypto/token.ts'
+import { messageOf } from '../../src/core/fault.ts'
 import { issueWorkloadToken } from '../../src/features/agents/contract.ts'
-import { formatToken, mintToken, parseToken } from '../../src/platform/crypto/token.ts'
-import { messageOf } from '../../src/platform/fault.ts'
 import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { rawRequest, sendRaw } from '../support/raw_http.ts'

@@ -1,7 +1,7 @@
 // tier: quick
 /** Requests inside of a request do not get around a policy that limits methods or paths. */
 import { afterAll, describe, expect, test } from 'bun:test'
-import { isForBatches } from '../../src/platform/policy_check/override.ts'
+import { isForBatches } from '../../src/core/policy/override.ts'
 import { employAgent, expectRefused, sharedStage } from '../support/agent.ts'
 
 const stage = await sharedStage()

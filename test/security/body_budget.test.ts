@@ -9,7 +9,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { allEndpoints } from '../../src/dev/all_endpoints.ts'
-import { type Bounds, boundsOf } from '../../src/platform/http/json/bounds.ts'
+import { type Bounds, boundsOf } from '../../src/http/json/bounds.ts'
 import { databaseKind } from '../support/database.ts'
 import {
   type Cost,

@@ -4,7 +4,7 @@
  * process, and others are served (protocol 6.2). A proxy counts what it holds, too.
  */
 import { afterAll, afterEach, describe, expect, test } from 'bun:test'
-import type { BodyMemory } from '../../src/platform/limits/body_memory.ts'
+import type { BodyMemory } from '../../src/core/body_memory.ts'
 import { openProxyStage } from '../proxy/stage.ts'
 import { type Agent, employAgent } from '../support/agent.ts'
 import { forwardAs } from '../support/forward.ts'

@@ -4,8 +4,8 @@
  * the next request is 401 at every endpoint that takes tokens.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { formatToken, mintToken, parseToken, sealedToken } from '../../src/platform/crypto/token.ts'
-import { messageOf } from '../../src/platform/fault.ts'
+import { formatToken, mintToken, parseToken, sealedToken } from '../../src/core/crypto/token.ts'
+import { messageOf } from '../../src/core/fault.ts'
 import {
   type Agent,
   employAgent,

@@ -4,12 +4,12 @@
  * searched for values, ciphertexts, envelopes and keys.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { OuterLayer, secretRow } from '../../src/core/crypto/outer_layer.ts'
+import { environmentKey } from '../../src/core/crypto/secret_value.ts'
+import { parseToken, sealedToken } from '../../src/core/crypto/token.ts'
 import { allEndpoints } from '../../src/dev/all_endpoints.ts'
 import { deliverEnvironment } from '../../src/features/workloads/contract.ts'
-import { OuterLayer, secretRow } from '../../src/platform/crypto/outer_layer.ts'
-import { environmentKey } from '../../src/platform/crypto/secret_value.ts'
-import { parseToken, sealedToken } from '../../src/platform/crypto/token.ts'
-import type { Endpoint } from '../../src/platform/http/endpoint.ts'
+import type { Endpoint } from '../../src/http/endpoint.ts'
 import {
   type Agent,
   employAgent,

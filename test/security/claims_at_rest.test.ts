@@ -5,9 +5,9 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { logIn, sealSecret, signUp } from '../../src/client/vault.ts'
+import { toBase64 } from '../../src/core/crypto/encoding.ts'
 import { createProject } from '../../src/features/projects/contract.ts'
 import { upsertSecrets } from '../../src/features/secrets/contract.ts'
-import { toBase64 } from '../../src/platform/crypto/encoding.ts'
 import { type Agent, employAgent, expectRefused, openStage, type Stage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { attack, type Loot } from './offline_attack.ts'

@@ -5,9 +5,9 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { TLSSocket } from 'node:tls'
+import { environmentKey } from '../../src/core/crypto/secret_value.ts'
+import { Secret } from '../../src/core/secret.ts'
 import { OutboundRequest } from '../../src/outbound/outbound_request.ts'
-import { environmentKey } from '../../src/platform/crypto/secret_value.ts'
-import { Secret } from '../../src/platform/secret.ts'
 import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { freshDatabase, type TestDatabase } from '../support/database.ts'

@@ -1,10 +1,10 @@
 // tier: quick
 /** A caller that goes away ends its upstream call, whichever way the answer was to come (protocol 6.2). */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { BodyMemory } from '../../src/core/body_memory.ts'
+import { systemClock } from '../../src/core/clock.ts'
+import { Fault } from '../../src/core/fault.ts'
 import { openOutbound } from '../../src/outbound/index.ts'
-import { systemClock } from '../../src/platform/clock.ts'
-import { Fault } from '../../src/platform/fault.ts'
-import { BodyMemory } from '../../src/platform/limits/body_memory.ts'
 import { localBackend } from '../../src/proxy/local/backend.ts'
 import type { AuditRecord } from '../../src/proxy/record.ts'
 import { type Agent, employAgent, type Stage, sharedStage } from '../support/agent.ts'

@@ -7,10 +7,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { recoveryVerifier } from '../../src/client/account/keys.ts'
 import { openWorkspace } from '../../src/client/vault.ts'
-import { login } from '../../src/features/accounts/contract.ts'
-import { listSecrets } from '../../src/features/secrets/contract.ts'
-import { fromBase64, toBase64 } from '../../src/platform/crypto/encoding.ts'
-import { environmentKey, openSecretValue } from '../../src/platform/crypto/secret_value.ts'
+import { fromBase64, toBase64 } from '../../src/core/crypto/encoding.ts'
+import { environmentKey, openSecretValue } from '../../src/core/crypto/secret_value.ts'
 import {
   formatToken,
   mintToken,
@@ -18,7 +16,9 @@ import {
   parseToken,
   presentedVerifier,
   sealedToken,
-} from '../../src/platform/crypto/token.ts'
+} from '../../src/core/crypto/token.ts'
+import { login } from '../../src/features/accounts/contract.ts'
+import { listSecrets } from '../../src/features/secrets/contract.ts'
 import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { expectFailure } from '../support/failure.ts'

@@ -5,8 +5,8 @@
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import postgres from 'postgres'
-import { messageOf } from '../../src/platform/fault.ts'
-import { adviceFor } from '../../src/platform/http/advice.ts'
+import { messageOf } from '../../src/core/fault.ts'
+import { adviceFor } from '../../src/http/advice.ts'
 import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'
 import { callJson } from '../support/app.ts'
 import { marked } from '../support/canary.ts'

@@ -12,7 +12,7 @@ import { listAgentTokens } from '../../src/features/agents/contract.ts'
 import { summariseAudit } from '../../src/features/audit/contract.ts'
 import { createProject, showCoverage } from '../../src/features/projects/contract.ts'
 import { listWorkspacesEndpoint } from '../../src/features/workspaces/contract.ts'
-import type { Endpoint } from '../../src/platform/http/endpoint.ts'
+import type { Endpoint } from '../../src/http/endpoint.ts'
 import { sharedApp, type TestApp } from '../support/app.ts'
 import {
   DEVELOPMENT_KEYS,

@@ -6,7 +6,7 @@
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { allEndpoints } from '../../src/dev/all_endpoints.ts'
-import type { Endpoint } from '../../src/platform/http/endpoint.ts'
+import type { Endpoint } from '../../src/http/endpoint.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { sample } from '../support/sample.ts'
 import { type Request, type Row, rows } from './matrix_rows.ts'

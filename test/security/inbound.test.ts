@@ -5,13 +5,7 @@
  * on the real listeners.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import {
-  CALLER,
-  openTiny,
-  PROJECT,
-  type TinyListener,
-  WORKSPACE,
-} from '../platform/http/tiny_listener.ts'
+import { CALLER, openTiny, PROJECT, type TinyListener, WORKSPACE } from '../http/tiny_listener.ts'
 import { rawRequest, sendRaw } from '../support/raw_http.ts'
 
 let tiny: TinyListener

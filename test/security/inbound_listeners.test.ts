@@ -1,8 +1,8 @@
 // tier: quick
 /** Smuggled requests, strange hosts and oversized bodies on the listeners that the product opens. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { type FaultCode, messageOf, statusOf } from '../../src/platform/fault.ts'
-import { adviceFor } from '../../src/platform/http/advice.ts'
+import { type FaultCode, messageOf, statusOf } from '../../src/core/fault.ts'
+import { adviceFor } from '../../src/http/advice.ts'
 import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { rawRequest, sendRaw } from '../support/raw_http.ts'

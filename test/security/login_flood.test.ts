@@ -1,11 +1,11 @@
 // tier: all
 /** A flood of log-ins: hashing is slow on purpose, and must not be so for those who do not log in. */
 import { expect, test } from 'bun:test'
-import { openPasswords } from '../../src/features/accounts/passwords.ts'
-import { OuterLayer } from '../../src/platform/crypto/outer_layer.ts'
-import { Pepper } from '../../src/platform/crypto/pepper.ts'
-import { Fault } from '../../src/platform/fault.ts'
-import { defaultPasswordCost } from '../../src/platform/password_cost.ts'
+import { OuterLayer } from '../../src/core/crypto/outer_layer.ts'
+import { Pepper } from '../../src/core/crypto/pepper.ts'
+import { Fault } from '../../src/core/fault.ts'
+import { defaultPasswordCost } from '../../src/core/password_cost.ts'
+import { openPasswords } from '../../src/features/accounts/passwords/passwords.ts'
 
 const passwords = openPasswords(Pepper.parse('k'.repeat(64)), defaultPasswordCost)
 

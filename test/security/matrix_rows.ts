@@ -4,6 +4,7 @@
  */
 
 import { eq } from 'drizzle-orm'
+import { memberships, passkeys, secrets } from '../../src/database/schema/index.ts'
 import {
   issueWorkloadToken,
   provisionAgentToken,
@@ -13,8 +14,7 @@ import {
 import { addToAllowlist } from '../../src/features/allowlist/contract.ts'
 import { createEnvironment, deleteProject } from '../../src/features/projects/contract.ts'
 import { deleteSecret } from '../../src/features/secrets/contract.ts'
-import { memberships, passkeys, secrets } from '../../src/platform/db/schema/index.ts'
-import { exampleOfForm } from '../../src/platform/http/fields.ts'
+import { exampleOfForm } from '../../src/http/fields.ts'
 import { forwardCalls } from '../../src/resolver/contract.ts'
 import { ofConsole } from '../support/console.ts'
 import { logInAs, newApplicant, type Person, registrationOf } from '../support/people.ts'

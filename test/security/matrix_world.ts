@@ -1,13 +1,13 @@
 /** Two tenants alike, everybody who may call, and what of theirs there is to call for. */
 
+import type { Capability } from '../../src/core/capability.ts'
+import type { Role } from '../../src/core/grant.ts'
+import { memberships, projects, users, workspaces } from '../../src/database/schema/index.ts'
 import { issueWorkloadToken, registerAgent } from '../../src/features/agents/contract.ts'
 import { addToAllowlist } from '../../src/features/allowlist/contract.ts'
 import { createProject } from '../../src/features/projects/contract.ts'
 import { upsertSecrets } from '../../src/features/secrets/contract.ts'
 import { removeMember } from '../../src/features/workspaces/contract.ts'
-import type { Capability } from '../../src/platform/capability.ts'
-import { memberships, projects, users, workspaces } from '../../src/platform/db/schema/index.ts'
-import type { Role } from '../../src/platform/grant.ts'
 import type { TestApp } from '../support/app.ts'
 import { BACKGROUND, TABLE_VERSION } from '../support/failure.ts'
 import { type Person, registerPerson } from '../support/people.ts'

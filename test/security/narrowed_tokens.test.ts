@@ -6,12 +6,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { openApi } from '../../src/client/http/api.ts'
+import { tokens } from '../../src/database/schema/index.ts'
 import {
   issueWorkloadToken,
   listAgentTokens,
   listWorkloadTokens,
 } from '../../src/features/agents/contract.ts'
-import { tokens } from '../../src/platform/db/schema/index.ts'
 import { listCredentials, listDomains, listShapes } from '../../src/resolver/contract.ts'
 import { type Agent, employAgent, resolveAs, type Stage, sharedStage } from '../support/agent.ts'
 import { callJson } from '../support/app.ts'

@@ -5,17 +5,17 @@
 import type postgres from 'postgres'
 import { unwrapKeys } from '../../src/client/account/account_keys.ts'
 import { deriveMasterKey, type Kdf, userKey } from '../../src/client/account/keys.ts'
-import { fromBase64, toBase64, utf8 } from '../../src/platform/crypto/encoding.ts'
-import { openMemberEnvelope, openTokenEnvelope } from '../../src/platform/crypto/envelope.ts'
+import { fromBase64, toBase64, utf8 } from '../../src/core/crypto/encoding.ts'
+import { openMemberEnvelope, openTokenEnvelope } from '../../src/core/crypto/envelope.ts'
 import {
   type OuterColumn,
   OuterLayer,
   type OuterPart,
   secretRow,
-} from '../../src/platform/crypto/outer_layer.ts'
-import { hkdf, KEY_BYTES, x25519PublicKey } from '../../src/platform/crypto/primitives.ts'
-import { environmentKey, openSecretValue } from '../../src/platform/crypto/secret_value.ts'
-import { parseToken, tokenKeyPair } from '../../src/platform/crypto/token.ts'
+} from '../../src/core/crypto/outer_layer.ts'
+import { hkdf, KEY_BYTES, x25519PublicKey } from '../../src/core/crypto/primitives.ts'
+import { environmentKey, openSecretValue } from '../../src/core/crypto/secret_value.ts'
+import { parseToken, tokenKeyPair } from '../../src/core/crypto/token.ts'
 
 /** What the attacker has besides the database. */
 export type Loot = {

@@ -6,9 +6,9 @@
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { UntrustedKey } from '../../src/client/workspace_key.ts'
+import { sealMemberEnvelope } from '../../src/core/crypto/envelope.ts'
+import { OuterLayer } from '../../src/core/crypto/outer_layer.ts'
 import { sealEnvelope } from '../../src/features/workspaces/memberships.ts'
-import { sealMemberEnvelope } from '../../src/platform/crypto/envelope.ts'
-import { OuterLayer } from '../../src/platform/crypto/outer_layer.ts'
 import { VaultCache } from '../../src/proxy/local/vault_snapshot.ts'
 import { openAccount, type Terminal } from '../cli/person.ts'
 import { plainWorkspace } from '../cli/signed_person.ts'

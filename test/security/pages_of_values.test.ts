@@ -4,9 +4,9 @@
  * whoever may read much keeps nobody else waiting for it.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { Semaphores } from '../../src/core/async/semaphore.ts'
+import { toBase64 } from '../../src/core/crypto/encoding.ts'
 import { listSecrets, upsertSecrets } from '../../src/features/secrets/contract.ts'
-import { Semaphores } from '../../src/platform/async/semaphore.ts'
-import { toBase64 } from '../../src/platform/crypto/encoding.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { openProject, type ProjectTeam } from '../support/project.ts'
 

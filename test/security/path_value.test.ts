@@ -4,7 +4,7 @@
  * before it, and whether it would is not told by the answer: that would tell how it begins.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { hasOpenPlaceholder } from '../../src/platform/policy_check/path.ts'
+import { hasOpenPlaceholder } from '../../src/core/policy/path.ts'
 import { type Agent, employAgent, type Stage, sharedStage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 

@@ -4,8 +4,8 @@
  * come back unsaid, not even for who holds a session.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { Policy } from '../../src/core/policy/policy.ts'
 import { listVersions } from '../../src/features/secrets/contract.ts'
-import type { Policy } from '../../src/platform/policy.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { expectFailure, expectRefusal } from '../support/failure.ts'
 import { openProject, type ProjectTeam } from '../support/project.ts'

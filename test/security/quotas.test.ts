@@ -4,9 +4,9 @@
  * the limit and its setting, and stores nothing.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describeConfig } from '../../src/core/config/config.ts'
+import { hourlyQuotas, quotas } from '../../src/core/config/quotas.ts'
 import { allEndpoints } from '../../src/dev/all_endpoints.ts'
-import { describeConfig } from '../../src/platform/config/config.ts'
-import { hourlyQuotas, quotas } from '../../src/platform/quotas.ts'
 import { OWN } from '../features/passkeys/support.ts'
 import { type Answer, startTestApp, type TestApp, UNLIMITED } from '../support/app.ts'
 import { ORIGIN, openPasskey } from '../support/authenticator.ts'

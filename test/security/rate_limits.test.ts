@@ -4,8 +4,8 @@
  * nothing, and passes once the wait is over. Nobody's limit is spent by somebody else.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { formatToken } from '../../src/platform/crypto/token.ts'
-import { adviceFor } from '../../src/platform/http/advice.ts'
+import { formatToken } from '../../src/core/crypto/token.ts'
+import { adviceFor } from '../../src/http/advice.ts'
 import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'
 import { type Answer, callJson } from '../support/app.ts'
 import { marked } from '../support/canary.ts'

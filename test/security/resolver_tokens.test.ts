@@ -1,10 +1,10 @@
 // tier: quick
 /** Who may call: at the resolver every doubtful token is one and the same 401. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { formatToken, mintToken, parseToken, sealedToken } from '../../src/core/crypto/token.ts'
+import { messageOf } from '../../src/core/fault.ts'
 import { deleteAgent, issueWorkloadToken } from '../../src/features/agents/contract.ts'
-import { formatToken, mintToken, parseToken, sealedToken } from '../../src/platform/crypto/token.ts'
-import { messageOf } from '../../src/platform/fault.ts'
-import { adviceFor } from '../../src/platform/http/advice.ts'
+import { adviceFor } from '../../src/http/advice.ts'
 import {
   type Agent,
   employAgent,

@@ -6,15 +6,15 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { z } from 'zod'
+import { toBase64 } from '../../src/core/crypto/encoding.ts'
+import { mintToken, tokenAuth, verifierOf } from '../../src/core/crypto/token.ts'
+import { agents, projects, tokens, workspaces } from '../../src/database/schema/index.ts'
 import { allEndpoints } from '../../src/dev/all_endpoints.ts'
 import {
   createProject,
   deleteProjectShort,
   restoreProject,
 } from '../../src/features/projects/contract.ts'
-import { toBase64 } from '../../src/platform/crypto/encoding.ts'
-import { mintToken, tokenAuth, verifierOf } from '../../src/platform/crypto/token.ts'
-import { agents, projects, tokens, workspaces } from '../../src/platform/db/schema/index.ts'
 import { type Answer, sharedApp, type TestApp } from '../support/app.ts'
 import { databaseKind } from '../support/database.ts'
 import {

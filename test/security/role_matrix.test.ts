@@ -6,12 +6,12 @@
  */
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { Capability } from '../../src/core/capability.ts'
+import { type Role, roles } from '../../src/core/grant.ts'
+import { matrix, permits, roleSentences } from '../../src/core/roles.ts'
 import { allEndpoints } from '../../src/dev/all_endpoints.ts'
 import { getDocument, getPage, getScript, getStyle } from '../../src/features/reference/contract.ts'
-import type { Capability } from '../../src/platform/capability.ts'
-import { type Role, roles } from '../../src/platform/grant.ts'
-import type { Endpoint } from '../../src/platform/http/endpoint.ts'
-import { matrix, permits, roleSentences } from '../../src/platform/roles.ts'
+import type { Endpoint } from '../../src/http/endpoint.ts'
 import { forwardCalls } from '../../src/resolver/contract.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { type Collector, startCollector } from '../support/collector.ts'

@@ -1,7 +1,7 @@
 // tier: quick
 /** Case 95: a secret that is named as the session token or access key ID of AWS is judged by the place where it goes. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import type { Policy } from '../../src/platform/policy.ts'
+import type { Policy } from '../../src/core/policy/policy.ts'
 import { type Agent, employAgent, type Stage, sharedStage } from '../support/agent.ts'
 
 let stage: Stage

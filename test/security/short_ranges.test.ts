@@ -1,9 +1,9 @@
 // tier: quick
 /** A value cannot be read back in parts, nor guessed at the edges of parts (protocol 6.1). */
 import { expect, test } from 'bun:test'
+import { Fault } from '../../src/core/fault.ts'
 import { rangeIn } from '../../src/outbound/answer/part.ts'
 import { checkCallerHeaders } from '../../src/outbound/headers.ts'
-import { Fault } from '../../src/platform/fault.ts'
 
 function refusalOf(name: string, value: string, method: string): string | null {
   try {

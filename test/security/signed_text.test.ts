@@ -5,7 +5,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
-import type { Policy } from '../../src/platform/policy.ts'
+import type { Policy } from '../../src/core/policy/policy.ts'
 import {
   type Agent,
   employAgent,

@@ -4,7 +4,7 @@
  */
 import { getTableColumns, is } from 'drizzle-orm'
 import { getTableConfig, PgTable } from 'drizzle-orm/pg-core'
-import * as schema from '../../src/platform/db/schema/index.ts'
+import * as schema from '../../src/database/schema/index.ts'
 import type { TestApp } from '../support/app.ts'
 
 type Sql = TestApp['connection']['sql']

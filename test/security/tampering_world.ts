@@ -9,6 +9,7 @@ import { openApi } from '../../src/client/http/api.ts'
 import { Chains } from '../../src/client/signed/chain.ts'
 import { rowsOf, verifyStored } from '../../src/client/signed/manifests.ts'
 import { openSecret, openWorkspace } from '../../src/client/vault.ts'
+import { formatToken } from '../../src/core/crypto/token.ts'
 import { getPublicKey } from '../../src/features/accounts/contract.ts'
 import {
   grantAgentToken,
@@ -28,7 +29,6 @@ import {
   changeMemberRole,
   listWorkspacesEndpoint,
 } from '../../src/features/workspaces/contract.ts'
-import { formatToken } from '../../src/platform/crypto/token.ts'
 import { Refusal, requireKeyProof, type SignedText } from '../../src/sigchain/index.ts'
 import { openMemory } from '../client/signed_place.ts'
 import { API, employAgent, resolveAs, type Stage } from '../support/agent.ts'

@@ -4,7 +4,7 @@ import { expect, test } from 'bun:test'
 import { CliError } from '../../src/cli/terminal/cli_error.ts'
 import { errorText, explain, sentences } from '../../src/cli/terminal/explain.ts'
 import { ApiError } from '../../src/client/http/api.ts'
-import { printable, printableJson } from '../../src/platform/printable.ts'
+import { printable, printableJson } from '../../src/core/printable.ts'
 
 const ESCAPES = '\x1b]0;title\x07\x1b[31mred\x1b[2J\x9b1m\r\x00'
 

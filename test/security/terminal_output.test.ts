@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { mintToken } from '../../src/platform/crypto/token.ts'
+import { mintToken } from '../../src/core/crypto/token.ts'
 import { answering } from '../cli/answering.ts'
 import { openAccount, openTerminal, type Terminal } from '../cli/person.ts'
 import { sharedApp, type TestApp } from '../support/app.ts'

@@ -1,10 +1,10 @@
 // tier: all
 /** Who writes the database chooses names that the programs of an operator show: none of them drives a terminal. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { readConfig } from '../../src/platform/config/config.ts'
-import { openDatabase } from '../../src/platform/db/open.ts'
-import { openLog } from '../../src/platform/log.ts'
-import { KEYS, operate } from '../server/backup/support.ts'
+import { readConfig } from '../../src/core/config/config.ts'
+import { openLog } from '../../src/core/log.ts'
+import { openDatabase } from '../../src/database/open.ts'
+import { KEYS, operate } from '../operator/backup/support.ts'
 import { preparedDatabase, type TestDatabase } from '../support/database.ts'
 
 /** Controls of both sets, a line of its own, and what turns the order of letters. */

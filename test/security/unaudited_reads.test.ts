@@ -2,9 +2,9 @@
 /** Who reads values, and who is refused, is seen in the audit: names, and never a value. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
+import { auditLogs } from '../../src/database/schema/index.ts'
 import { listAuditLogs } from '../../src/features/audit/contract.ts'
 import { upsertSecrets } from '../../src/features/secrets/contract.ts'
-import { auditLogs } from '../../src/platform/db/schema/index.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { expectFailure } from '../support/failure.ts'
 import type { Person } from '../support/people.ts'

@@ -4,9 +4,9 @@
  * like success: every way of calling names it, and refuses it on request before anything is sent.
  */
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
+import type { Unfilled } from '../../src/core/policy/unfilled.ts'
 import { findEscaped } from '../../src/outbound/escaped_placeholders.ts'
-import { unfilledOf } from '../../src/outbound/unfilled.ts'
-import type { Unfilled } from '../../src/platform/unfilled.ts'
+import { unfilledOf } from '../../src/outbound/injection/unfilled.ts'
 import { noticingUnfilled } from '../../src/proxy/unfilled_notice.ts'
 import { openProxyStage } from '../proxy/stage.ts'
 import { forwardAs } from '../support/forward.ts'

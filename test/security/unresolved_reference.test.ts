@@ -5,8 +5,8 @@
  * or takes it away.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { adviceFor } from '../../src/platform/http/advice.ts'
-import type { Policy } from '../../src/platform/policy.ts'
+import type { Policy } from '../../src/core/policy/policy.ts'
+import { adviceFor } from '../../src/http/advice.ts'
 import { type Agent, employAgent, type Stage, sharedStage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 

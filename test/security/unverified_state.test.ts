@@ -7,17 +7,17 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { TLSSocket } from 'node:tls'
 import { and, eq } from 'drizzle-orm'
-import { deliverEnvironment } from '../../src/features/workloads/contract.ts'
-import { sha256 } from '../../src/platform/crypto/primitives.ts'
-import { parseToken, sealedToken } from '../../src/platform/crypto/token.ts'
+import { sha256 } from '../../src/core/crypto/primitives.ts'
+import { parseToken, sealedToken } from '../../src/core/crypto/token.ts'
+import { type FaultCode, statusOf } from '../../src/core/fault.ts'
 import {
   manifests,
   projects,
   secrets,
   tokenEnvelopes,
   workspaceLinks,
-} from '../../src/platform/db/schema/index.ts'
-import { type FaultCode, statusOf } from '../../src/platform/fault.ts'
+} from '../../src/database/schema/index.ts'
+import { deliverEnvironment } from '../../src/features/workloads/contract.ts'
 import {
   firstHash,
   replay,

@@ -3,10 +3,10 @@ import { expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { cleanEnvironment, ignoredProxies } from '../../src/server/clean_environment.ts'
+import { cleanEnvironment, ignoredProxies } from '../../src/core/clean_environment.ts'
 import { watched } from '../support/watched.ts'
 
-const MODULE = join(import.meta.dir, '../../src/server/clean_environment.ts')
+const MODULE = join(import.meta.dir, '../../src/core/clean_environment.ts')
 
 test('a server keeps its compiled code while it rests, whatever the environment says', () => {
   const given = {

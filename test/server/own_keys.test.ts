@@ -11,9 +11,9 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { ConfigError, readConfig } from '../../src/platform/config/config.ts'
-import { CLUSTER, KEYS_FILE } from '../../src/platform/db/embedded/data_directory.ts'
-import { generateKeys, readOwnKeys } from '../../src/server/own_keys.ts'
+import { ConfigError, readConfig } from '../../src/core/config/config.ts'
+import { CLUSTER, KEYS_FILE } from '../../src/database/embedded/data_directory.ts'
+import { generateKeys, readOwnKeys } from '../../src/operator/own_keys.ts'
 import { watched } from '../support/watched.ts'
 
 let home: string
@@ -56,7 +56,7 @@ test('the configuration accepts what was made', () => {
 
 test('two that start at once have the same keys', async () => {
   const script = `
-    import { readOwnKeys } from ${JSON.stringify(join(import.meta.dir, '../../src/server/own_keys.ts'))}
+    import { readOwnKeys } from ${JSON.stringify(join(import.meta.dir, '../../src/operator/own_keys.ts'))}
     console.log(JSON.stringify(readOwnKeys(${JSON.stringify(home)}, () => {})))`
   const run = async () => {
     const child = watched(Bun.spawn([process.execPath, '-e', script], { stdout: 'pipe' }))

@@ -1,7 +1,7 @@
 // tier: quick
 /** What is printed to be tried works: curl is run with it, in each way to be set up. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { hostCheck } from '../../src/platform/http/host.ts'
+import { hostCheck } from '../../src/core/net/host.ts'
 import { readyText } from '../../src/server/ready_text.ts'
 import { requires } from '../support/requires.ts'
 import { watched } from '../support/watched.ts'

@@ -3,9 +3,9 @@
 import { afterAll, expect, test } from 'bun:test'
 import { existsSync, mkdirSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { openEmbedded } from '../../src/platform/db/embedded/open.ts'
+import { openEmbedded } from '../../src/database/embedded/open.ts'
 import { makeDisk } from '../faults/disk.ts'
-import { operate, scratch } from './backup/support.ts'
+import { operate, scratch } from '../operator/backup/support.ts'
 
 const files = scratch()
 afterAll(() => files.remove())

@@ -1,9 +1,9 @@
 // tier: all
 /** PostgreSQL refuses who comes: each command of an operator says what is to be looked at. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { operate, scratch } from '../operator/backup/support.ts'
 import { marked } from '../support/canary.ts'
 import { errorMessage, type FalsePostgres, falsePostgres } from '../support/false_postgres.ts'
-import { operate, scratch } from './backup/support.ts'
 
 const files = scratch()
 let code = ''

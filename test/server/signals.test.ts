@@ -2,10 +2,10 @@
 /** What a hang-up and other signals do to a server: with a terminal that goes away, and without one. */
 import { afterAll, expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
+import { MAIN, scratch } from '../operator/backup/support.ts'
 import { startServer } from '../support/server_process.ts'
 import { until } from '../support/until.ts'
 import { watched } from '../support/watched.ts'
-import { MAIN, scratch } from './backup/support.ts'
 
 const files = scratch()
 afterAll(() => files.remove())

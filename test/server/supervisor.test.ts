@@ -1,6 +1,6 @@
 // tier: quick
 import { expect, test } from 'bun:test'
-import { openLog } from '../../src/platform/log.ts'
+import { openLog } from '../../src/core/log.ts'
 import { restartWait, Supervisor, type Worker, WorkerFailed } from '../../src/server/supervisor.ts'
 import { FakeTimers, settle } from '../support/fake_timers.ts'
 

@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { z } from 'zod'
-import { parseDomain } from '../../src/platform/net/domain.ts'
+import { parseDomain } from '../../src/core/net/domain.ts'
 import { isDomain, listOf } from '../../src/sigchain/fields.ts'
 import { readText } from '../../src/sigchain/signed_text.ts'
 import { links } from './vector_support.ts'

@@ -1,6 +1,6 @@
 // tier: quick
 import { describe, expect, test } from 'bun:test'
-import { type Role, roles } from '../../src/platform/grant.ts'
+import { type Role, roles } from '../../src/core/grant.ts'
 import { type MemberChange, mayChangeMember } from '../../src/sigchain/member_rules.ts'
 
 /** Who may do it; everybody else may not. */

@@ -1,7 +1,7 @@
 // tier: quick
 /** Rules that random histories rarely meet, each beside what must go on working. */
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { toBase64 } from '../../src/platform/crypto/encoding.ts'
+import { toBase64 } from '../../src/core/crypto/encoding.ts'
 import {
   type Chain,
   type Change,

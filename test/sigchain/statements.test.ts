@@ -2,7 +2,7 @@
 /** Grants, envelope statements and manifests on any history: whose count, and for how long. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { sha256 } from '../../src/platform/crypto/primitives.ts'
+import { sha256 } from '../../src/core/crypto/primitives.ts'
 import {
   type Chain,
   type Change,

@@ -1,7 +1,7 @@
 /** How a vector of protocol-v2.json is verified, by its `kind`. */
 import { z } from 'zod'
-import { fromBase64 } from '../../src/platform/crypto/encoding.ts'
-import { sha256 } from '../../src/platform/crypto/primitives.ts'
+import { fromBase64 } from '../../src/core/crypto/encoding.ts'
+import { sha256 } from '../../src/core/crypto/primitives.ts'
 import {
   type Chain,
   hashOf,

@@ -1,10 +1,10 @@
 // tier: quick
 /** Every vector that comes with the protocol: other implementations agree on these. */
 import { describe, expect, test } from 'bun:test'
-import { toBase64Url } from '../../src/platform/crypto/encoding.ts'
-import { keyCommitment } from '../../src/platform/crypto/key_commitment.ts'
-import { hkdf } from '../../src/platform/crypto/primitives.ts'
-import { formatToken, tokenKeyPair } from '../../src/platform/crypto/token.ts'
+import { toBase64Url } from '../../src/core/crypto/encoding.ts'
+import { keyCommitment } from '../../src/core/crypto/key_commitment.ts'
+import { hkdf } from '../../src/core/crypto/primitives.ts'
+import { formatToken, tokenKeyPair } from '../../src/core/crypto/token.ts'
 import {
   type Chain,
   emptyChain,

@@ -1,12 +1,12 @@
 /** The whole application in this process on free ports, over the database under test. */
 
 import { type Api, openApi } from '../../src/client/http/api.ts'
+import type { Timers } from '../../src/core/async/timers.ts'
+import { type Config, readConfig } from '../../src/core/config/config.ts'
+import { Pepper } from '../../src/core/crypto/pepper.ts'
+import { openLog } from '../../src/core/log.ts'
+import type { PasswordCost } from '../../src/core/password_cost.ts'
 import type { Lookup } from '../../src/outbound/connection/address_lookup.ts'
-import { type Config, readConfig } from '../../src/platform/config/config.ts'
-import { Pepper } from '../../src/platform/crypto/pepper.ts'
-import { openLog } from '../../src/platform/log.ts'
-import type { PasswordCost } from '../../src/platform/password_cost.ts'
-import type { Timers } from '../../src/platform/timers.ts'
 import { type App, startApp } from '../../src/server/app.ts'
 import { search } from './canary.ts'
 import { checkAnswer } from './contract.ts'

@@ -1,6 +1,6 @@
 /** The control plane's audit rows of a workspace, in the order in which they were written. */
 import { and, asc, eq, notInArray } from 'drizzle-orm'
-import { auditLogs } from '../../src/platform/db/schema/index.ts'
+import { auditLogs } from '../../src/database/schema/index.ts'
 import type { TestApp } from './app.ts'
 
 /** `action name`, such as `project.created api`; what was read or refused is no change. */

@@ -4,7 +4,7 @@
  */
 import { createHash, createHmac, randomBytes } from 'node:crypto'
 import { isoCBOR } from '@simplewebauthn/server/helpers'
-import { concat, lp, toBase64Url, u32be, utf8 } from '../../src/platform/crypto/encoding.ts'
+import { concat, lp, toBase64Url, u32be, utf8 } from '../../src/core/crypto/encoding.ts'
 
 export const ORIGIN = 'https://vault.example.com'
 

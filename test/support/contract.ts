@@ -3,7 +3,7 @@
  * the contract does not name, and looks at types.
  */
 import { allEndpoints } from '../../src/dev/all_endpoints.ts'
-import type { Endpoint } from '../../src/platform/http/endpoint.ts'
+import type { Endpoint } from '../../src/http/endpoint.ts'
 
 let known: ReturnType<typeof patternOf>[] | undefined
 

@@ -1,5 +1,5 @@
 /** Server-sent events as a client reads them, one at a time. */
-import { withTimeout } from '../../src/platform/async/timeout.ts'
+import { withTimeout } from '../../src/core/async/timeout.ts'
 
 export type ServerEvent = { id: string | null; event: string; data: unknown }
 

@@ -1,15 +1,15 @@
 /** Compares a whole refusal: status, code, sentence and fields, and that nothing was written. */
 import { expect } from 'bun:test'
 import { getTableName } from 'drizzle-orm'
-import * as limits from '../../src/platform/db/schema/limits.ts'
 import {
   type FaultCode,
   type FieldFault,
   type Fix,
   messageOf,
   statusOf,
-} from '../../src/platform/fault.ts'
-import { adviceFor } from '../../src/platform/http/advice.ts'
+} from '../../src/core/fault.ts'
+import * as limits from '../../src/database/schema/limits.ts'
+import { adviceFor } from '../../src/http/advice.ts'
 import type { Answer, CallOptions, TestApp } from './app.ts'
 
 type Details = { message?: string; fields?: FieldFault[]; fix?: Fix }
@@ -17,7 +17,7 @@ type Details = { message?: string; fields?: FieldFault[]; fix?: Fix }
 /** The role matrix compares the sentence of each endpoint and role. */
 const BY_ROLE = /^(Your role does not permit this\.|This needs the role .+\. Yours is \w+\.)$/
 
-/** Without a `fix` any is accepted: which one helps is in test/platform/http/advice.test.ts. */
+/** Without a `fix` any is accepted: which one helps is in test/http/advice.test.ts. */
 export function expectFailure(
   { status, body }: Pick<Answer, 'status' | 'body'>,
   code: FaultCode,

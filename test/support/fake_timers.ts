@@ -1,5 +1,5 @@
 /** Timers that a test owns: no time passes until `advance` moves it. */
-import type { PendingTimer, Timers } from '../../src/platform/timers.ts'
+import type { PendingTimer, Timers } from '../../src/core/async/timers.ts'
 import { until } from './until.ts'
 
 type Scheduled = { dueAt: number; ms: number; callback: () => void; repeats: boolean }

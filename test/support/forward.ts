@@ -1,6 +1,6 @@
 /** Calls through /v1/forward/, and streamed calls of POST /v1/resolve. */
 import { expect } from 'bun:test'
-import { type FaultCode, messageOf, statusOf } from '../../src/platform/fault.ts'
+import { type FaultCode, messageOf, statusOf } from '../../src/core/fault.ts'
 import { type Agent, type AuditRow, recordOf, type Stage } from './agent.ts'
 import { until } from './until.ts'
 

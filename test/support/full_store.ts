@@ -1,6 +1,7 @@
 /** A workspace with many of everything, which can grow. */
+
+import { quotas } from '../../src/core/config/quotas.ts'
 import { foldDeltas } from '../../src/features/audit/upkeep.ts'
-import { quotas } from '../../src/platform/quotas.ts'
 import type { TestApp } from './app.ts'
 
 export const INVITATIONS = 1_000

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { x25519PublicKey } from '../../src/platform/crypto/primitives.ts'
-import type { RawKeyPair } from '../../src/platform/crypto/token.ts'
+import { x25519PublicKey } from '../../src/core/crypto/primitives.ts'
+import type { RawKeyPair } from '../../src/core/crypto/token.ts'
 
 /** A new X25519 key pair. Any 32 bytes are a private key (RFC 7748, section 5 clamps them). */
 export function generateKeyPair(): RawKeyPair {

@@ -13,9 +13,9 @@ import {
   wrapPrivateKey,
 } from '../../src/client/account/keys.ts'
 import type { Api } from '../../src/client/http/api.ts'
+import { toBase64 } from '../../src/core/crypto/encoding.ts'
+import { sealMemberEnvelope } from '../../src/core/crypto/envelope.ts'
 import { login, register } from '../../src/features/accounts/contract.ts'
-import { toBase64 } from '../../src/platform/crypto/encoding.ts'
-import { sealMemberEnvelope } from '../../src/platform/crypto/envelope.ts'
 import { freshEmail, type TestApp } from './app.ts'
 import { generateKeyPair } from './key_pair.ts'
 

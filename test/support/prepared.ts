@@ -3,9 +3,9 @@
  * (in the suite by its runner, for all processes), and each test gets a copy of the result.
  */
 import { join } from 'node:path'
-import { readConfig } from '../../src/platform/config/config.ts'
-import { migrate } from '../../src/platform/db/migrations/migrate.ts'
-import { openDatabase } from '../../src/platform/db/open.ts'
+import { readConfig } from '../../src/core/config/config.ts'
+import { migrate } from '../../src/database/migrations/migrate.ts'
+import { openDatabase } from '../../src/database/open.ts'
 import { databasePlace } from './places.ts'
 import type { Cluster } from './postgres.ts'
 import { watched } from './watched.ts'

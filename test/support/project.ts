@@ -1,8 +1,8 @@
 /** A shared workspace with a project, and values sealed as a client seals them. */
 
+import { toBase64, utf8 } from '../../src/core/crypto/encoding.ts'
+import { environmentKey, sealSecretValue } from '../../src/core/crypto/secret_value.ts'
 import { createProject } from '../../src/features/projects/contract.ts'
-import { toBase64, utf8 } from '../../src/platform/crypto/encoding.ts'
-import { environmentKey, sealSecretValue } from '../../src/platform/crypto/secret_value.ts'
 import type { TestApp } from './app.ts'
 import { openTeam, type Team } from './teams.ts'
 

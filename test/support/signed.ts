@@ -2,15 +2,15 @@
 import { randomBytes } from 'node:crypto'
 import { wrapKeys } from '../../src/client/account/account_keys.ts'
 import { userKey } from '../../src/client/account/keys.ts'
+import { type Bytes, toBase64 } from '../../src/core/crypto/encoding.ts'
+import { keyCommitment } from '../../src/core/crypto/key_commitment.ts'
+import type { Role } from '../../src/core/grant.ts'
 import { register } from '../../src/features/accounts/contract.ts'
 import {
   acceptInvitation,
   createWorkspaceEndpoint,
   inviteMembersEndpoint,
 } from '../../src/features/workspaces/contract.ts'
-import { type Bytes, toBase64 } from '../../src/platform/crypto/encoding.ts'
-import { keyCommitment } from '../../src/platform/crypto/key_commitment.ts'
-import type { Role } from '../../src/platform/grant.ts'
 import {
   type Chain,
   type Change,

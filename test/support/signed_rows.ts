@@ -4,20 +4,21 @@
  */
 import { randomBytes } from 'node:crypto'
 import { eq } from 'drizzle-orm'
-import type { Capability } from '../../src/platform/capability.ts'
-import { fromBase64, toBase64, toBase64Url } from '../../src/platform/crypto/encoding.ts'
-import { sealTokenEnvelope } from '../../src/platform/crypto/envelope.ts'
-import { keyCommitment } from '../../src/platform/crypto/key_commitment.ts'
-import { OuterLayer, secretRow } from '../../src/platform/crypto/outer_layer.ts'
-import { sha256 } from '../../src/platform/crypto/primitives.ts'
-import { environmentKey, sealSecretValue } from '../../src/platform/crypto/secret_value.ts'
+import type { Capability } from '../../src/core/capability.ts'
+import { fromBase64, toBase64, toBase64Url } from '../../src/core/crypto/encoding.ts'
+import { sealTokenEnvelope } from '../../src/core/crypto/envelope.ts'
+import { keyCommitment } from '../../src/core/crypto/key_commitment.ts'
+import { OuterLayer, secretRow } from '../../src/core/crypto/outer_layer.ts'
+import { sha256 } from '../../src/core/crypto/primitives.ts'
+import { environmentKey, sealSecretValue } from '../../src/core/crypto/secret_value.ts'
 import {
   formatToken,
   parseToken,
   presentedVerifier,
   sealedToken,
   tokenKeyPair,
-} from '../../src/platform/crypto/token.ts'
+} from '../../src/core/crypto/token.ts'
+import type { Policy } from '../../src/core/policy/policy.ts'
 import {
   agents,
   manifests,
@@ -28,8 +29,7 @@ import {
   tokens,
   workspaceLinks,
   workspaces,
-} from '../../src/platform/db/schema/index.ts'
-import type { Policy } from '../../src/platform/policy.ts'
+} from '../../src/database/schema/index.ts'
 import {
   type Chain,
   type Change,

@@ -1,17 +1,17 @@
 /** What members of signed workspaces sign about tokens, envelopes and secrets, and a project to do it in. */
 import { randomBytes } from 'node:crypto'
-import { createProject } from '../../src/features/projects/contract.ts'
 import {
   type Bytes,
   fromBase64,
   toBase64,
   toBase64Url,
   utf8,
-} from '../../src/platform/crypto/encoding.ts'
-import { sealTokenEnvelope } from '../../src/platform/crypto/envelope.ts'
-import { sha256 } from '../../src/platform/crypto/primitives.ts'
-import { environmentKey, sealSecretValue } from '../../src/platform/crypto/secret_value.ts'
-import { tokenAuth, tokenKeyPair, verifierOf } from '../../src/platform/crypto/token.ts'
+} from '../../src/core/crypto/encoding.ts'
+import { sealTokenEnvelope } from '../../src/core/crypto/envelope.ts'
+import { sha256 } from '../../src/core/crypto/primitives.ts'
+import { environmentKey, sealSecretValue } from '../../src/core/crypto/secret_value.ts'
+import { tokenAuth, tokenKeyPair, verifierOf } from '../../src/core/crypto/token.ts'
+import { createProject } from '../../src/features/projects/contract.ts'
 import {
   firstHash,
   makeBinding,

@@ -1,11 +1,11 @@
 /** Shared workspaces with people in them, made through the endpoints. */
 import { randomBytes } from 'node:crypto'
+import type { Role } from '../../src/core/grant.ts'
 import {
   acceptInvitation,
   createWorkspaceEndpoint,
   inviteMembersEndpoint,
 } from '../../src/features/workspaces/contract.ts'
-import type { Role } from '../../src/platform/grant.ts'
 import type { TestApp } from './app.ts'
 import { envelopeFor, type Person, registerPerson } from './people.ts'
 

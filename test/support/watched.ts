@@ -1,6 +1,6 @@
 /** Where the canary listens: programs that tests start, and answers that they get over plain HTTP. */
 
-import { endsWithin } from '../../src/platform/async/timeout.ts'
+import { endsWithin } from '../../src/core/async/timeout.ts'
 import { type Sink, search, searcher } from './canary.ts'
 
 type Program = {

@@ -2,7 +2,7 @@
 /** What `cloakroom backup` of versions of before wrote is restored by this one, and migrated. */
 import { afterAll, expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
-import { operate, scratch } from '../server/backup/support.ts'
+import { operate, scratch } from '../operator/backup/support.ts'
 import { freshDatabase, type TestDatabase } from '../support/database.ts'
 import { backupOf, type Fixture, fixtureNames, readFixture } from './fixture.ts'
 import { change, configOf, restored } from './restored.ts'

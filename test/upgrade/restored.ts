@@ -1,7 +1,7 @@
 /** A database as a version of before left it. */
-import { type Config, readConfig } from '../../src/platform/config/config.ts'
-import { migrate, migrations } from '../../src/platform/db/migrations/migrate.ts'
-import { type Connection, openDatabase } from '../../src/platform/db/open.ts'
+import { type Config, readConfig } from '../../src/core/config/config.ts'
+import { migrate, migrations } from '../../src/database/migrations/migrate.ts'
+import { type Connection, openDatabase } from '../../src/database/open.ts'
 import { freshDatabase, type TestDatabase } from '../support/database.ts'
 import type { Fixture } from './fixture.ts'
 

@@ -5,8 +5,8 @@
  */
 import { expect } from 'bun:test'
 import type postgres from 'postgres'
-import { appliedIn, migrateIn, migrations } from '../../src/platform/db/migrations/migrate.ts'
-import { checkUpgrade } from '../../src/server/upgrade_check/index.ts'
+import { appliedIn, migrateIn, migrations } from '../../src/database/migrations/migrate.ts'
+import { checkUpgrade } from '../../src/operator/upgrade_check/index.ts'
 import { requires } from '../support/requires.ts'
 import { fixtureNames, readFixture } from './fixture.ts'
 import { change, configOf, restored } from './restored.ts'

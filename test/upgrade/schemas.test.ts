@@ -4,7 +4,7 @@
  * passwords of then, recovery keys recover, secrets open, tokens do what they did, and no row is lost.
  */
 import { afterAll, describe, expect, test } from 'bun:test'
-import { migrate, migrations } from '../../src/platform/db/migrations/migrate.ts'
+import { migrate, migrations } from '../../src/database/migrations/migrate.ts'
 import { startTestApp } from '../support/app.ts'
 import { databaseKind, type TestDatabase } from '../support/database.ts'
 import { fixtureNames, readFixture } from './fixture.ts'

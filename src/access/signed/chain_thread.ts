@@ -1,6 +1,6 @@
 /** Verifies many links without holding up the thread that serves: on another, one chain at a time. */
-import { Semaphore } from '../../platform/async/semaphore.ts'
-import { workerAddress } from '../../platform/worker_address.ts'
+import { Semaphore } from '../../core/async/semaphore.ts'
+import { workerAddress } from '../../core/worker_address.ts'
 import { type Chain, Refusal, type SignedText } from '../../sigchain/index.ts'
 
 export type Order =

@@ -3,8 +3,8 @@
  * was seen stays seen, so a database that goes back to an older state, or shows another one, is noticed. Only
  * links that are committed may be read into it.
  */
-import { Fault, messageOf } from '../../platform/fault.ts'
-import { LruMap } from '../../platform/lru.ts'
+import { Fault, messageOf } from '../../core/fault.ts'
+import { LruMap } from '../../core/lru.ts'
 import {
   type Chain,
   emptyChain,

@@ -1,6 +1,6 @@
 /** The statements that read what members signed. Each also reads the policy version that its rows are of. */
 
-import { toBase64 } from '../../platform/crypto/encoding.ts'
+import { toBase64 } from '../../core/crypto/encoding.ts'
 import type { SignedText } from '../../sigchain/index.ts'
 import type { Reader } from '../reader.ts'
 import { LINKS_PAGE } from './chains.ts'

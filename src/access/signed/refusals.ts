@@ -3,10 +3,10 @@
  * figures. For a moment it is remembered, so that who asks again and again costs others nothing; what is
  * mended is seen after it.
  */
-import type { Clock } from '../../platform/clock.ts'
-import { Fault } from '../../platform/fault.ts'
-import type { Log } from '../../platform/log.ts'
-import { LruMap } from '../../platform/lru.ts'
+import type { Clock } from '../../core/clock.ts'
+import { Fault } from '../../core/fault.ts'
+import type { Log } from '../../core/log.ts'
+import { LruMap } from '../../core/lru.ts'
 import { Refusal } from '../../sigchain/index.ts'
 import { unverified } from './chains.ts'
 

@@ -5,9 +5,9 @@
  */
 import { Database } from 'bun:sqlite'
 import { closeSync, openSync } from 'node:fs'
-import { type Clock, systemClock } from '../../platform/clock.ts'
-import { ConfigError } from '../../platform/config/config.ts'
-import { describeError, type Log } from '../../platform/log.ts'
+import { type Clock, systemClock } from '../../core/clock.ts'
+import { ConfigError } from '../../core/config/config.ts'
+import { describeError, type Log } from '../../core/log.ts'
 import { type Granted, placeNameOf } from '../snapshots/snapshot.ts'
 
 /** A chain: number and hash of its newest link. A manifest: its revision, its root, and the link that it names. */

@@ -3,12 +3,12 @@
  * what a token was granted, to whom its envelopes were sealed, and what its environments hold. The database
  * may narrow that, a row revoked or expired, and widen nothing.
  */
-import { inSlices } from '../../platform/async/time_slice.ts'
-import type { Clock } from '../../platform/clock.ts'
-import { sha256 } from '../../platform/crypto/primitives.ts'
-import type { SealedSecret } from '../../platform/crypto/secret_value.ts'
-import { Fault } from '../../platform/fault.ts'
-import type { Log } from '../../platform/log.ts'
+import { inSlices } from '../../core/async/time_slice.ts'
+import type { Clock } from '../../core/clock.ts'
+import { sha256 } from '../../core/crypto/primitives.ts'
+import type { SealedSecret } from '../../core/crypto/secret_value.ts'
+import { Fault } from '../../core/fault.ts'
+import type { Log } from '../../core/log.ts'
 import {
   type Chain,
   firstHash,

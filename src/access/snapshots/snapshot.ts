@@ -1,7 +1,7 @@
 /** One workspace as of one policy version. What is read on demand is in its maps. */
-import type { SealedSecret } from '../../platform/crypto/secret_value.ts'
-import type { Fault } from '../../platform/fault.ts'
-import type { Domain } from '../../platform/net/domain.ts'
+import type { SealedSecret } from '../../core/crypto/secret_value.ts'
+import type { Fault } from '../../core/fault.ts'
+import type { Domain } from '../../core/net/domain.ts'
 import type { Chain, SignedText } from '../../sigchain/index.ts'
 import type { LiveToken } from '../tokens.ts'
 

@@ -1,6 +1,6 @@
 /** For answers that no record proves: that the token is live at this moment, and what is cached current. */
-import { whenRead } from '../../platform/async/unread.ts'
-import { Fault } from '../../platform/fault.ts'
+import { whenRead } from '../../core/async/unread.ts'
+import { Fault } from '../../core/fault.ts'
 import { isSignedId } from '../../sigchain/index.ts'
 import type { Access } from '../index.ts'
 import type { LiveToken } from '../tokens.ts'

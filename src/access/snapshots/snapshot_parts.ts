@@ -2,10 +2,10 @@
  * Reads what a snapshot is made of: all of its policy version, out of the outer layer, and in a signed
  * workspace verified.
  */
-import { type OuterLayer, secretRow } from '../../platform/crypto/outer_layer.ts'
-import type { SealedSecret } from '../../platform/crypto/secret_value.ts'
-import { Fault } from '../../platform/fault.ts'
-import { type Domain, parseDomain } from '../../platform/net/domain.ts'
+import { type OuterLayer, secretRow } from '../../core/crypto/outer_layer.ts'
+import type { SealedSecret } from '../../core/crypto/secret_value.ts'
+import { Fault } from '../../core/fault.ts'
+import { type Domain, parseDomain } from '../../core/net/domain.ts'
 import { type Chain, isSignedId, Refusal, type SignedText } from '../../sigchain/index.ts'
 import type { Reader } from '../reader.ts'
 import { readLinks, readManifest, readTokenGrant, signedTextOf } from '../signed/queries.ts'

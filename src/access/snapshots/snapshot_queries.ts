@@ -1,6 +1,6 @@
 /** The statements that fill snapshots. Each also reads the policy version that its rows are of. */
-import type { SecretPlace } from '../../platform/crypto/secret_value.ts'
-import type { Policy } from '../../platform/policy.ts'
+import type { SecretPlace } from '../../core/crypto/secret_value.ts'
+import type { Policy } from '../../core/policy/policy.ts'
 import type { Reader } from '../reader.ts'
 import type { StoredText } from '../signed/queries.ts'
 

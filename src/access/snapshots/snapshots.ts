@@ -3,10 +3,10 @@
  * version. A snapshot is kept until the recorded decision turns out to be of an older version; then it is
  * thrown away and read anew. Secrets are kept as the client's ciphertext, never in the clear.
  */
-import { Unread, whenRead } from '../../platform/async/unread.ts'
-import type { OuterLayer } from '../../platform/crypto/outer_layer.ts'
-import type { SealedSecret } from '../../platform/crypto/secret_value.ts'
-import { LruMap } from '../../platform/lru.ts'
+import { Unread, whenRead } from '../../core/async/unread.ts'
+import type { OuterLayer } from '../../core/crypto/outer_layer.ts'
+import type { SealedSecret } from '../../core/crypto/secret_value.ts'
+import { LruMap } from '../../core/lru.ts'
 import type { CacheStats } from '../keys.ts'
 import type { Reader } from '../reader.ts'
 import { Sharing } from '../sharing.ts'

@@ -2,13 +2,12 @@
 import { dirname, join, resolve } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { type Entry, fileOf, SERVER_NAME } from '../../client/agents/agent_setup.ts'
-import { fromUtf8 } from '../../platform/crypto/encoding.ts'
-import { TOKEN_PATTERN } from '../../platform/crypto/token.ts'
+import { fromUtf8 } from '../../core/crypto/encoding.ts'
+import { TOKEN_PATTERN } from '../../core/crypto/token.ts'
 import { withEntry } from '../agent_setup/formats.ts'
 import { json } from '../agent_setup/json.ts'
 import { toml } from '../agent_setup/toml.ts'
 import { type Tool, toolNames, tools } from '../agent_setup/tools.ts'
-import { type Agent, agentNamed, agentsOf } from '../agents.ts'
 import type { setupOptions } from '../catalogue/options.ts'
 import type { Action, OptionValues } from '../command.ts'
 import type { Context } from '../context.ts'
@@ -20,6 +19,7 @@ import { savedToken } from '../session/saved_tokens.ts'
 import { findProjectFile, isAddress, type SettingName, settingNames } from '../settings.ts'
 import { CliError } from '../terminal/cli_error.ts'
 import { confirmed } from '../terminal/confirmed.ts'
+import { type Agent, agentNamed, agentsOf } from '../tokens/agents.ts'
 
 const formats = { json, toml }
 

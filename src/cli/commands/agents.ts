@@ -9,6 +9,16 @@ import {
   unprovisionAgentToken,
 } from '../../features/agents/contract.ts'
 import { isSignedId } from '../../sigchain/index.ts'
+import type { agentOptions, agentTokenOptions, confirmOptions } from '../catalogue/options.ts'
+import type { Action } from '../command.ts'
+import type { Context } from '../context.ts'
+import { projectNames, projectScope, type WorkspaceScope, workspaceScope } from '../scope.ts'
+import { forgetToken, keepToken } from '../session/saved_tokens.ts'
+import type { Session } from '../session/session.ts'
+import { demandEnvironment, tokenScope } from '../suggestions.ts'
+import { CliError } from '../terminal/cli_error.ts'
+import { confirmed, confirmedOnTerminal, counted } from '../terminal/confirmed.ts'
+import { ID, type Row } from '../terminal/table.ts'
 import {
   type Agent,
   agentNamed,
@@ -20,20 +30,10 @@ import {
   revocableToken,
   revokedText,
   tokenColumns,
-} from '../agents.ts'
-import type { agentOptions, agentTokenOptions, confirmOptions } from '../catalogue/options.ts'
-import type { Action } from '../command.ts'
-import type { Context } from '../context.ts'
-import { checkActorName, narrowedBy, orderOf, showToken } from '../issued_token.ts'
-import { demandKnown } from '../known_narrowing.ts'
-import { endingIn } from '../revoking.ts'
-import { projectNames, projectScope, type WorkspaceScope, workspaceScope } from '../scope.ts'
-import { forgetToken, keepToken } from '../session/saved_tokens.ts'
-import type { Session } from '../session/session.ts'
-import { demandEnvironment, tokenScope } from '../suggestions.ts'
-import { CliError } from '../terminal/cli_error.ts'
-import { confirmed, confirmedOnTerminal, counted } from '../terminal/confirmed.ts'
-import { ID, type Row } from '../terminal/table.ts'
+} from '../tokens/agents.ts'
+import { checkActorName, narrowedBy, orderOf, showToken } from '../tokens/issued_token.ts'
+import { demandKnown } from '../tokens/known_narrowing.ts'
+import { endingIn } from '../tokens/revoking.ts'
 
 /** For the chosen project and environment, or with --all-projects for the whole workspace. */
 export const create: Action<typeof agentOptions> = async (context, [name = ''], options) => {

@@ -1,12 +1,12 @@
 /** Where agents of the workspace may send credentials. */
 import { allowlistChange, signedAllowlist } from '../../client/signed/allowlist.ts'
+import { parseDomain } from '../../core/net/domain.ts'
 import {
   addToAllowlist,
   listAllowlist,
   listAllowlistLog,
   removeFromAllowlist,
 } from '../../features/allowlist/contract.ts'
-import { parseDomain } from '../../platform/net/domain.ts'
 import { isSignedId } from '../../sigchain/index.ts'
 import type { Action } from '../command.ts'
 import type { Context } from '../context.ts'

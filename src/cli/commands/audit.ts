@@ -2,16 +2,16 @@
 
 import { download } from '../../client/http/answer.ts'
 import { urlOf } from '../../client/http/api.ts'
+import { listUnfilled } from '../../core/policy/unfilled.ts'
+import { printableJson } from '../../core/printable.ts'
 import {
   exportAudit,
   getAuditLog,
   listAuditLogs,
   summariseAudit,
 } from '../../features/audit/contract.ts'
-import { tokenActions } from '../../platform/http/endpoint.ts'
-import { actions } from '../../platform/http/recorder.ts'
-import { printableJson } from '../../platform/printable.ts'
-import { listUnfilled } from '../../platform/unfilled.ts'
+import { tokenActions } from '../../http/endpoint.ts'
+import { actions } from '../../http/recorder.ts'
 import type { auditListOptions, filterOptions, rangeOptions } from '../catalogue/options.ts'
 import type { Action, OptionValues } from '../command.ts'
 import { nearNames } from '../named.ts'

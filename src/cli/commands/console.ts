@@ -1,7 +1,7 @@
 /** `cloakroom console`: the web console from this executable, for a server anywhere. */
 import { ConsoleNotBuilt } from '../../console/build_on_demand.ts'
 import { type LocalConsole, openLocalConsole } from '../../console/local.ts'
-import { startAside } from '../../platform/helper_program.ts'
+import { startAside } from '../../core/helper_program.ts'
 import type { consoleOptions } from '../catalogue/options.ts'
 import type { Action } from '../command.ts'
 import { listening, portFrom, untilStopped } from '../port.ts'

@@ -5,7 +5,7 @@
  */
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { printableJson } from '../../platform/printable.ts'
+import { printableJson } from '../../core/printable.ts'
 import type { echoOptions } from '../catalogue/options.ts'
 import type { Action } from '../command.ts'
 import type { Context } from '../context.ts'

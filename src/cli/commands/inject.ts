@@ -1,6 +1,6 @@
 /** `cloakroom inject`: a template with its references replaced by values, which are opened here. */
 import { resolve } from 'node:path'
-import { fromUtf8 } from '../../platform/crypto/encoding.ts'
+import { fromUtf8 } from '../../core/crypto/encoding.ts'
 import type { injectOptions } from '../catalogue/options.ts'
 import type { Action } from '../command.ts'
 import { readNamedFile } from '../files/read.ts'
@@ -10,7 +10,7 @@ import { type Filled, fillTemplate } from '../templates/fill.ts'
 import type { NamedPlace } from '../templates/parse.ts'
 import { openPlaces } from '../templates/places.ts'
 import { CliError } from '../terminal/cli_error.ts'
-import { tokenInstead } from '../token_work.ts'
+import { tokenInstead } from '../tokens/token_work.ts'
 
 const MAX_TEMPLATE = 4_194_304
 

@@ -1,8 +1,8 @@
 /** Where a stored secret may go, without its value being typed again: it is opened and sealed anew here. */
 import { readSecret } from '../../client/environment.ts'
 import { inWords } from '../../client/secrets/policy_in_words.ts'
-import { isSamePolicy } from '../../platform/crypto/secret_value.ts'
-import { isSensitive, type Policy } from '../../platform/policy.ts'
+import { isSamePolicy } from '../../core/crypto/secret_value.ts'
+import { isSensitive, type Policy } from '../../core/policy/policy.ts'
 import type { policySetOptions } from '../catalogue/options.ts'
 import type { Action } from '../command.ts'
 import type { Context } from '../context.ts'

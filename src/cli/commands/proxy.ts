@@ -3,7 +3,7 @@
  * values in. With a command after `--` it lives as long as that.
  */
 import { join } from 'node:path'
-import { aliasOf } from '../../platform/config/aliases.ts'
+import { aliasOf } from '../../core/config/aliases.ts'
 import { openAuthority } from '../../proxy/authority.ts'
 import type { Backend } from '../../proxy/backend.ts'
 import { type LocalProxy, openProxy } from '../../proxy/index.ts'

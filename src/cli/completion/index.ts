@@ -4,7 +4,7 @@
  * answers within a second, asks nothing, and takes names that are remembered where the server is slow.
  */
 import { writeSync } from 'node:fs'
-import { endsWithin } from '../../platform/async/timeout.ts'
+import { endsWithin } from '../../core/async/timeout.ts'
 import { readRegistry } from '../accounts/registry.ts'
 import { globalOptions } from '../catalogue/options.ts'
 import { ALIASES, type Group, type Spec } from '../command.ts'

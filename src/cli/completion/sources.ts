@@ -2,9 +2,9 @@
  * What completes an argument or the value of an option: by the word in its brackets. `<agent>` is completed
  * with the names of agents wherever it stands, so a new command declares its completion by its usage.
  */
-import { capabilities } from '../../platform/capability.ts'
-import { roles } from '../../platform/grant.ts'
-import { policyLocations } from '../../platform/policy.ts'
+import { capabilities } from '../../core/capability.ts'
+import { roles } from '../../core/grant.ts'
+import { policyLocations } from '../../core/policy/policy.ts'
 import { outboundMethods } from '../../resolver/contract.ts'
 import { toolNames } from '../agent_setup/tools.ts'
 import { dialectNames } from '../files/dialects/index.ts'

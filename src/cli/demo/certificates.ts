@@ -3,7 +3,7 @@
  * `cloakroom echo` and the tests; never for anything that others should trust.
  */
 import type { X509Certificate } from '@peculiar/x509'
-import { toBase64 } from '../../platform/crypto/encoding.ts'
+import { toBase64 } from '../../core/crypto/encoding.ts'
 
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const
 const DAY_MS = 86_400_000

@@ -2,10 +2,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { readConfig } from '../../platform/config/config.ts'
-import { openLog } from '../../platform/log.ts'
+import { readConfig } from '../../core/config/config.ts'
+import { openLog } from '../../core/log.ts'
+import { readOwnKeys } from '../../operator/own_keys.ts'
 import { type App, startApp } from '../../server/app.ts'
-import { readOwnKeys } from '../../server/own_keys.ts'
 import { createAuthority } from './certificates.ts'
 import { API_HOST, type PaymentsApi, startPaymentsApi } from './payments_api.ts'
 

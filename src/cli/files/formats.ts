@@ -2,7 +2,7 @@
 import { basename } from 'node:path'
 import { tooLarge } from '../../client/sealing.ts'
 import { faultOfSecretName, parseDotenv, writeDotenvValue } from '../../client/secrets/dotenv.ts'
-import { fromUtf8 } from '../../platform/crypto/encoding.ts'
+import { fromUtf8 } from '../../core/crypto/encoding.ts'
 import type { Host } from '../host.ts'
 import { CliError } from '../terminal/cli_error.ts'
 import { readJson, readYaml } from './data.ts'

@@ -2,7 +2,7 @@
  * Keeps the answer of a tool within what a model can read: the largest member is cut first, and the answer
  * names each cut in its member `cut`. The rest stays JSON that parses.
  */
-import { printableJson } from '../../platform/printable.ts'
+import { printableJson } from '../../core/printable.ts'
 
 type Data = Record<string, unknown>
 

@@ -6,7 +6,7 @@ import type { Readable, Writable } from 'node:stream'
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import { type JSONRPCMessage, JSONRPCMessageSchema } from '@modelcontextprotocol/sdk/types.js'
 import { z } from 'zod'
-import { fromUtf8 } from '../../platform/crypto/encoding.ts'
+import { fromUtf8 } from '../../core/crypto/encoding.ts'
 
 const MOST_MIB = 10
 const MOST_BYTES = MOST_MIB * 1_048_576

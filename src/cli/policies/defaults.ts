@@ -4,7 +4,7 @@
  */
 
 import { inWords } from '../../client/secrets/policy_in_words.ts'
-import { type Policy, policy as policySchema, USUAL_LOCATIONS } from '../../platform/policy.ts'
+import { type Policy, policy as policySchema, USUAL_LOCATIONS } from '../../core/policy/policy.ts'
 import type { Context } from '../context.ts'
 import { findProjectFile, PROJECT_FILE, readDefaultPolicy } from '../settings.ts'
 import { CliError } from '../terminal/cli_error.ts'

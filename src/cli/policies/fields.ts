@@ -1,6 +1,6 @@
 /** The fields of a policy as people give them, by the names of their options. */
 import type { z } from 'zod'
-import { type Policy, policy as policySchema } from '../../platform/policy.ts'
+import { type Policy, policy as policySchema } from '../../core/policy/policy.ts'
 import { faultOfDomain } from '../arguments.ts'
 import type { policyFieldOptions } from '../catalogue/options.ts'
 import type { OptionValues } from '../command.ts'

@@ -1,7 +1,8 @@
 /** A policy as JSON on the command line: a refusal names the field that is unknown or invalid. */
-import { fieldFaults } from '../../platform/http/validation/complaints.ts'
-import { type Policy, policy as policySchema } from '../../platform/policy.ts'
-import { printable } from '../../platform/printable.ts'
+
+import { type Policy, policy as policySchema } from '../../core/policy/policy.ts'
+import { printable } from '../../core/printable.ts'
+import { fieldFaults } from '../../core/validation/complaints.ts'
 import { nearNames } from '../named.ts'
 import { CliError } from '../terminal/cli_error.ts'
 import { policyNames } from './fields.ts'

@@ -1,6 +1,6 @@
 /** What helps programs that no variable leads through the proxy, or has trust it. */
 import { basename } from 'node:path'
-import { HelperFailed, runHelper } from '../../platform/helper_program.ts'
+import { HelperFailed, runHelper } from '../../core/helper_program.ts'
 
 type Env = Record<string, string | undefined>
 

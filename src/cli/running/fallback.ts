@@ -11,7 +11,7 @@ import {
 } from '../../client/delivery/fallback.ts'
 import { LateAnswer } from '../../client/http/answer.ts'
 import { ApiError } from '../../client/http/api.ts'
-import { withTimeout } from '../../platform/async/timeout.ts'
+import { withTimeout } from '../../core/async/timeout.ts'
 import { demandInside, readNamedFile } from '../files/read.ts'
 import { demandReplaceable, replaceFile } from '../files/replace.ts'
 import { type Host, pathFrom } from '../host.ts'

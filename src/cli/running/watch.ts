@@ -2,7 +2,7 @@
  * `run --watch`: the command is started anew when a value changed that it was given, and for no other
  * reason. A server that is away, or refuses, leaves it running with what it has.
  */
-import { endsWithin } from '../../platform/async/timeout.ts'
+import { endsWithin } from '../../core/async/timeout.ts'
 import { endGroup, type Running } from '../terminal/child.ts'
 import { explain } from '../terminal/explain.ts'
 import type { Delivered, Source } from '../values/delivered.ts'

@@ -1,10 +1,10 @@
 /** A refusal by role names the role held, the role needed and who has it: the server's own says none of it. */
 import { type Api, ApiError } from '../../client/http/api.ts'
 import { roleDenied } from '../../client/signed/rights.ts'
+import type { Permission } from '../../core/grant.ts'
+import { matrix } from '../../core/roles.ts'
 import { listMembers } from '../../features/workspaces/contract.ts'
-import type { Permission } from '../../platform/grant.ts'
-import type { Endpoint } from '../../platform/http/endpoint.ts'
-import { matrix } from '../../platform/roles.ts'
+import type { Endpoint } from '../../http/endpoint.ts'
 
 type Place = { id: string; name: string; role: string }
 

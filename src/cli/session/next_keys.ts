@@ -6,7 +6,7 @@
 import type { AccountKeys } from '../../client/account/account_keys.ts'
 import { writeRecoveryKey } from '../../client/account/recovery.ts'
 import { isTaken, type NextKeys, nextKeysOf } from '../../client/account/rotation.ts'
-import { fromBase64, toBase64 } from '../../platform/crypto/encoding.ts'
+import { fromBase64, toBase64 } from '../../core/crypto/encoding.ts'
 import { CliError } from '../terminal/cli_error.ts'
 import { learnKeys } from '../trust/known_names.ts'
 import type { Holder, OwnValues } from './own_values.ts'

@@ -2,11 +2,12 @@
  * Tokens of agents that this machine keeps for its person, in the same place and under the same key as the
  * session. They end with it: a log-out takes them away.
  */
-import { agentNamed } from '../agents.ts'
+
 import type { Context } from '../context.ts'
 import { requireToken } from '../resolver_call.ts'
 import { workspaceScope } from '../scope.ts'
 import { CliError } from '../terminal/cli_error.ts'
+import { agentNamed } from '../tokens/agents.ts'
 import type { Session } from './session.ts'
 
 type Options = { token: string | undefined; agent: string | undefined }

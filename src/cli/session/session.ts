@@ -9,7 +9,7 @@ import { type Judge, type Send, signChange } from '../../client/signed/sign_chan
 import type { OpenWorkspace } from '../../client/vault.ts'
 import type { KnownWorkspaceKeys } from '../../client/workspace_key.ts'
 import { isActive, readWorkspaces, type WorkspaceEntry } from '../../client/workspaces.ts'
-import { type Bytes, fromBase64 } from '../../platform/crypto/encoding.ts'
+import { type Bytes, fromBase64 } from '../../core/crypto/encoding.ts'
 import { type Identity, identityOf } from '../../sigchain/index.ts'
 import type { Choice } from '../accounts/choice.ts'
 import type { Names } from '../completion/names.ts'

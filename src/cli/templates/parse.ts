@@ -3,7 +3,7 @@
  * latter without braces too, and `{{ "text" }}` for text that would be one of these. What looks like a
  * reference and is none is a fault: a config file with half of its values does more harm than none.
  */
-import { SECRET_NAME } from '../../platform/secret_name.ts'
+import { SECRET_NAME } from '../../core/names/secret_name.ts'
 
 /** A project by name or id, and one of its environments. */
 export type NamedPlace = { project: string; environment: string }

@@ -3,7 +3,7 @@
  * that reads what is made of it: so beside the environment of the command only those are read that the
  * command was told, and not what the template asks for.
  */
-import { isUuid } from '../../platform/http/validate.ts'
+import { isUuid } from '../../core/validation/validate.ts'
 import type { Context } from '../context.ts'
 import { environmentFor } from '../resolver_call.ts'
 import { chosenProject, projectNamed, projectsOf, workspaceScope } from '../scope.ts'

@@ -3,7 +3,7 @@
  * through. What it prints is masked on the way, so that a careless `env` shows no value.
  */
 import { constants } from 'node:os'
-import { endsWithin } from '../../platform/async/timeout.ts'
+import { endsWithin } from '../../core/async/timeout.ts'
 import { type Host, isOwnProcess, type Screen } from '../host.ts'
 import { CliError } from './cli_error.ts'
 import { type Mask, prepareMask, type Values } from './mask.ts'

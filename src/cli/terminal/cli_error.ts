@@ -8,8 +8,8 @@ import {
   EX_NOT_FOUND,
   EX_REFUSED,
   EX_USAGE,
-} from '../../platform/exit_codes.ts'
-import { asOne } from '../../platform/printable.ts'
+} from '../../core/exit_codes.ts'
+import { asOne } from '../../core/printable.ts'
 
 /**
  * Every kind of error of the command line: the stable code that scripts read with --json, its exit code and

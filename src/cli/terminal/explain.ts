@@ -14,16 +14,10 @@ import {
 import { UntrustedChain } from '../../client/signed/chain.ts'
 import { RoleDenied } from '../../client/signed/rights.ts'
 import { FormerMember } from '../../client/signed/sign_change.ts'
-import {
-  EX_AUTH,
-  EX_NETWORK,
-  EX_NOT_FOUND,
-  EX_REFUSED,
-  EX_USAGE,
-} from '../../platform/exit_codes.ts'
-import { type FieldFault, type Fix, inWords } from '../../platform/fault.ts'
-import { asOne, printableJson, printableLines } from '../../platform/printable.ts'
-import { UnresolvedReference } from '../../platform/references.ts'
+import { EX_AUTH, EX_NETWORK, EX_NOT_FOUND, EX_REFUSED, EX_USAGE } from '../../core/exit_codes.ts'
+import { type FieldFault, type Fix, inWords } from '../../core/fault.ts'
+import { UnresolvedReference } from '../../core/policy/references.ts'
+import { asOne, printableJson, printableLines } from '../../core/printable.ts'
 import { Refusal } from '../../sigchain/index.ts'
 import { CliError, type CliErrorCode } from './cli_error.ts'
 

@@ -2,7 +2,7 @@
  * The operating system's keyring, through its own program: Secret Service or macOS Keychain. A keyring that is locked, or
  * does not answer, is not a missing one: what it keeps must not seem lost.
  */
-import { HelperFailed, type HelperOptions, runHelper } from '../../platform/helper_program.ts'
+import { HelperFailed, type HelperOptions, runHelper } from '../../core/helper_program.ts'
 import { CliError } from './cli_error.ts'
 import { type Entries, inPieces } from './keyring_pieces.ts'
 

@@ -4,8 +4,8 @@
  */
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
-import { utf8 } from '../../platform/crypto/encoding.ts'
-import { sha256 } from '../../platform/crypto/primitives.ts'
+import { utf8 } from '../../core/crypto/encoding.ts'
+import { sha256 } from '../../core/crypto/primitives.ts'
 
 /** Entries by name. */
 export type Entries = {

@@ -2,8 +2,9 @@
  * Masks values in what a command prints, by the leak guard: in time that does not depend on how many there
  * are. It is a net under a careless `env`, not a wall: the command has the values.
  */
+
+import { type PendingTimer, systemTimers, type Timers } from '../../core/async/timers.ts'
 import { type CallGuard, prepareGuard } from '../../leak_guard/index.ts'
-import { type PendingTimer, systemTimers, type Timers } from '../../platform/timers.ts'
 
 export type Values = Readonly<Record<string, string>>
 type Write = (text: Uint8Array) => void

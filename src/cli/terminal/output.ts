@@ -2,7 +2,7 @@
  * What people and scripts see: tables that fit the terminal, JSON on request, colour where it is wanted. A
  * command says what it has to say once, and each form of output is made of that.
  */
-import { onScreen, printable, printableJson } from '../../platform/printable.ts'
+import { onScreen, printable, printableJson } from '../../core/printable.ts'
 import { type Column, cell, layOut, type Row } from './table.ts'
 
 export type Output = {

@@ -1,8 +1,8 @@
 /** Questions to a person. Without a terminal they are errors that name the option to use instead. */
 import confirm from '@inquirer/confirm'
 import password from '@inquirer/password'
-import { fromUtf8 } from '../../platform/crypto/encoding.ts'
-import { printable } from '../../platform/printable.ts'
+import { fromUtf8 } from '../../core/crypto/encoding.ts'
+import { printable } from '../../core/printable.ts'
 import { type Host, readInput } from '../host.ts'
 import { CliError } from './cli_error.ts'
 

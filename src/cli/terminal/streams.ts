@@ -1,5 +1,5 @@
 /** Standard output and error of the process: what they can show, and what becomes of a reader that is gone. */
-import { EX_PIPE } from '../../platform/exit_codes.ts'
+import { EX_PIPE } from '../../core/exit_codes.ts'
 import { type Host, isOwnProcess } from '../host.ts'
 
 type Env = Record<string, string | undefined>

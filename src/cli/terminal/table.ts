@@ -1,6 +1,6 @@
 /** Tables for people: as wide as the terminal, measured in what a character takes on it. */
 
-import { printable } from '../../platform/printable.ts'
+import { printable } from '../../core/printable.ts'
 import { relativeTime } from './moments.ts'
 
 export type Row = Record<string, unknown>

@@ -11,7 +11,7 @@ import {
   nameLists,
   takenName,
 } from '../../client/known_names.ts'
-import { isUuid } from '../../platform/http/validate.ts'
+import { isUuid } from '../../core/validation/validate.ts'
 import { changeOwnJson } from '../files/change.ts'
 import { readOwnJson } from '../files/read.ts'
 import { type Kind, oneNamed } from '../named.ts'

@@ -4,11 +4,11 @@ import { type DeliveryMemory, InvalidToken, type Scope } from '../../client/deli
 import type { Asked, Holder, SeenDelivery } from '../../client/delivery/fallback.ts'
 import { readSecrets } from '../../client/environment.ts'
 import { openApi } from '../../client/http/api.ts'
+import { toBase64 } from '../../core/crypto/encoding.ts'
+import { parseToken, sealedToken } from '../../core/crypto/token.ts'
+import { isDeliverable } from '../../core/policy/policy.ts'
+import { type Entry, type Resolved, resolveReferences } from '../../core/policy/references.ts'
 import { getVersion } from '../../features/workloads/contract.ts'
-import { toBase64 } from '../../platform/crypto/encoding.ts'
-import { parseToken, sealedToken } from '../../platform/crypto/token.ts'
-import { isDeliverable } from '../../platform/policy.ts'
-import { type Entry, type Resolved, resolveReferences } from '../../platform/references.ts'
 import type { Context } from '../context.ts'
 import {
   deliveredTo,

@@ -6,7 +6,7 @@ import {
   referencesIn,
   resolveReferences,
   UnresolvedReference,
-} from '../../platform/references.ts'
+} from '../../core/policy/references.ts'
 import type { Context } from '../context.ts'
 import { environmentOf, type ProjectScope } from '../scope.ts'
 import { CliError } from '../terminal/cli_error.ts'

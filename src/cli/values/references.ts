@@ -7,7 +7,7 @@ import {
   referencesIn,
   resolveReferences,
   UnresolvedReference,
-} from '../../platform/references.ts'
+} from '../../core/policy/references.ts'
 import type { Context } from '../context.ts'
 import type { Values } from '../files/formats.ts'
 import { environmentOf, type ProjectScope } from '../scope.ts'

@@ -1,6 +1,6 @@
 /** Sealing values for the server and opening what it stored, for a command. */
 import * as client from '../../client/sealing.ts'
-import type { Entry as Opened } from '../../platform/references.ts'
+import type { Entry as Opened } from '../../core/policy/references.ts'
 import { environmentOf, type ProjectScope } from '../scope.ts'
 import { CliError } from '../terminal/cli_error.ts'
 

@@ -3,7 +3,7 @@
  * one under a name that steers programs, such as PATH. A person confirms them by name before anything is stored.
  */
 import { unsafeReason } from '../../client/delivery/unsafe_variables.ts'
-import { isDeliverable } from '../../platform/policy.ts'
+import { isDeliverable } from '../../core/policy/policy.ts'
 import type { Context } from '../context.ts'
 import { CliError } from '../terminal/cli_error.ts'
 import { confirmedOr, counted } from '../terminal/confirmed.ts'

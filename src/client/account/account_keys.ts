@@ -3,8 +3,8 @@
  * come from, or the private key alone in an account that has no signing key. Which one counts is not for the
  * wrapped copy to say: it is what the named keys make it, and both forms open for these only.
  */
-import { type Bytes, fromBase64, toBase64 } from '../../platform/crypto/encoding.ts'
-import { randomBytes } from '../../platform/crypto/random.ts'
+import { type Bytes, fromBase64, toBase64 } from '../../core/crypto/encoding.ts'
+import { randomBytes } from '../../core/crypto/random.ts'
 import {
   type Identity,
   identityFingerprint,

@@ -10,15 +10,15 @@ import {
   lp,
   toBase64,
   uuidToBytes,
-} from '../../platform/crypto/encoding.ts'
+} from '../../core/crypto/encoding.ts'
 import {
   KEY_BYTES,
   NONCE_BYTES,
   openGcm,
   sealGcm,
   TAG_BYTES,
-} from '../../platform/crypto/primitives.ts'
-import { randomBytes } from '../../platform/crypto/random.ts'
+} from '../../core/crypto/primitives.ts'
+import { randomBytes } from '../../core/crypto/random.ts'
 import { type Identity, identityOf, type PublicIdentity } from '../../sigchain/index.ts'
 
 const VERSION = 2

@@ -1,5 +1,5 @@
 /** `argon2.ts` in a browser: in a worker of its own, which is loaded when it is needed and ends with its work. */
-import { scriptUrl } from '../../platform/script_url.browser.ts'
+import { scriptUrl } from '../../core/script_url.browser.ts'
 import type { Argon2Costs } from './argon2.ts'
 import type { Argon2Order, Argon2Reply } from './argon2_worker.ts'
 

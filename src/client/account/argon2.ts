@@ -1,6 +1,6 @@
 /** Argon2id (RFC 9106) by the runtime, off this thread; `argon2.browser.ts` has it for browsers. */
 import { argon2 } from 'node:crypto'
-import { KEY_BYTES } from '../../platform/crypto/gcm_message.ts'
+import { KEY_BYTES } from '../../core/crypto/gcm_message.ts'
 
 /** What it costs; `memory_kib` is in KiB. */
 export type Argon2Costs = { memory_kib: number; iterations: number; parallelism: number }

@@ -3,7 +3,7 @@
  * handler would reach nobody, and the caller would wait for ever.
  */
 import { argon2id } from 'hash-wasm'
-import { KEY_BYTES } from '../../platform/crypto/gcm_message.ts'
+import { KEY_BYTES } from '../../core/crypto/gcm_message.ts'
 import type { Argon2Costs } from './argon2.ts'
 
 export type Argon2Order = Argon2Costs & { message: Uint8Array; salt: Uint8Array }

@@ -3,14 +3,7 @@
  * Argon2id; the server gets a value derived from it that cannot unlock the private key. A server
  * that asks for weaker work is refused, because that is how it would learn the password.
  */
-import {
-  concat,
-  fromBase64,
-  lp,
-  toBase64,
-  toBase64Url,
-  utf8,
-} from '../../platform/crypto/encoding.ts'
+import { concat, fromBase64, lp, toBase64, toBase64Url, utf8 } from '../../core/crypto/encoding.ts'
 import {
   hkdf,
   KEY_BYTES,
@@ -19,8 +12,8 @@ import {
   sealGcm,
   TAG_BYTES,
   x25519PublicKey,
-} from '../../platform/crypto/primitives.ts'
-import { randomBytes } from '../../platform/crypto/random.ts'
+} from '../../core/crypto/primitives.ts'
+import { randomBytes } from '../../core/crypto/random.ts'
 import { type Argon2id, argon2id } from './argon2.ts'
 
 /** `kdf` as it travels on the wire; `memory_kib` is in KiB. */

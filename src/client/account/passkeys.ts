@@ -3,8 +3,8 @@
  * chooses, 32 bytes that it gives for no other input and to no other site. They open a copy of the account's seed,
  * never leave the client and are stored nowhere.
  */
-import { type Bytes, utf8 } from '../../platform/crypto/encoding.ts'
-import { hkdf, KEY_BYTES } from '../../platform/crypto/primitives.ts'
+import { type Bytes, utf8 } from '../../core/crypto/encoding.ts'
+import { hkdf, KEY_BYTES } from '../../core/crypto/primitives.ts'
 import type { PublicIdentity } from '../../sigchain/index.ts'
 import { type PasskeyCopy, unwrapSeed, wrapSeed } from './account_seed.ts'
 

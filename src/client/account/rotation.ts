@@ -3,10 +3,11 @@
  * signed one told by a link, in one call. The server takes all of it or nothing. What tokens were granted with the old
  * key ends with it, since somebody else may have had that; what is to stay is signed anew with the next.
  */
+
+import { type Bytes, fromBase64, toBase64 } from '../../core/crypto/encoding.ts'
+import { sealMemberEnvelope } from '../../core/crypto/envelope.ts'
+import { randomBytes } from '../../core/crypto/random.ts'
 import { getMe, prelogin, replaceKeys } from '../../features/accounts/contract.ts'
-import { type Bytes, fromBase64, toBase64 } from '../../platform/crypto/encoding.ts'
-import { sealMemberEnvelope } from '../../platform/crypto/envelope.ts'
-import { randomBytes } from '../../platform/crypto/random.ts'
 import {
   type Chain,
   extend,

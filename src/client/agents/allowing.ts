@@ -2,14 +2,14 @@
  * What would let a refused call through the next time: exactly one change, read from its record in the audit. A
  * record is the server's word, so the change is for somebody to look at before they sign it.
  */
-import { parseDomain } from '../../platform/net/domain.ts'
+import { parseDomain } from '../../core/net/domain.ts'
 import {
   callMethods,
   type Policy,
   policyLocations,
   USUAL_LOCATIONS,
-} from '../../platform/policy.ts'
-import type { Style } from '../../platform/policy_check/policy_check.ts'
+} from '../../core/policy/policy.ts'
+import type { Style } from '../../core/policy/policy_check.ts'
 
 /** What a record says of a refused call. */
 export type Refused = {

@@ -1,4 +1,6 @@
 /** Agents with their first token, and further tokens: made here, so that the server never sees one. */
+
+import { uuidv7 } from '../../core/crypto/encoding.ts'
 import {
   issueAgentToken,
   issueWorkloadToken,
@@ -6,7 +8,6 @@ import {
   registerAgent,
   registerProjectAgent,
 } from '../../features/agents/contract.ts'
-import { uuidv7 } from '../../platform/crypto/encoding.ts'
 import { isSignedId } from '../../sigchain/index.ts'
 import type { Api } from '../http/api.ts'
 import type { Place } from '../signed/statements.ts'

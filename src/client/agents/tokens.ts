@@ -2,8 +2,8 @@
  * Tokens that are made here: the server receives what checks one and the keys sealed to it, and never the
  * token. In a signed workspace what it may do is signed, and its own secret vouches for the chain.
  */
-import { toBase64, uuidv7, uuidv8 } from '../../platform/crypto/encoding.ts'
-import { mintToken, tokenAuth, tokenKeyPair, verifierOf } from '../../platform/crypto/token.ts'
+import { toBase64, uuidv7, uuidv8 } from '../../core/crypto/encoding.ts'
+import { mintToken, tokenAuth, tokenKeyPair, verifierOf } from '../../core/crypto/token.ts'
 import {
   type Chain,
   firstHash,

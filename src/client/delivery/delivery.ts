@@ -3,14 +3,14 @@
  * token that only authenticates, and the values are opened here with the part that stayed here.
  */
 
+import { fromBase64, readUtf8 } from '../../core/crypto/encoding.ts'
+import { openTokenEnvelope } from '../../core/crypto/envelope.ts'
+import { openSecretValue } from '../../core/crypto/secret_value.ts'
+import { parseToken, sealedToken, tokenPrivateKey } from '../../core/crypto/token.ts'
+import type { Policy } from '../../core/policy/policy.ts'
+import type { Entry } from '../../core/policy/references.ts'
 import { listLinksForToken } from '../../features/links/contract.ts'
 import { deliverEnvironment } from '../../features/workloads/contract.ts'
-import { fromBase64, readUtf8 } from '../../platform/crypto/encoding.ts'
-import { openTokenEnvelope } from '../../platform/crypto/envelope.ts'
-import { openSecretValue } from '../../platform/crypto/secret_value.ts'
-import { parseToken, sealedToken, tokenPrivateKey } from '../../platform/crypto/token.ts'
-import type { Policy } from '../../platform/policy.ts'
-import type { Entry } from '../../platform/references.ts'
 import { openApi } from '../http/api.ts'
 import type { Place } from '../signed/statements.ts'
 import { type Seen, type SeenBefore, verifyDelivery } from '../signed/verified_delivery.ts'

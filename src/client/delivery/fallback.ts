@@ -4,7 +4,7 @@
  * What does not open with that, and there, is refused and never replaced.
  */
 import { z } from 'zod'
-import { lp } from '../../platform/crypto/encoding.ts'
+import { lp } from '../../core/crypto/encoding.ts'
 import { type Binding, newSalt, openText, sealText } from '../sealed_text.ts'
 
 /** Who may open it: the id of a token, or the public key of an account, with the secret that stays there. */

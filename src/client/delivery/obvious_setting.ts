@@ -3,7 +3,7 @@
  * and masking `true` or `8080` makes output unreadable. Where there is any doubt the answer is no. A setting
  * that is kept as a secret is a nuisance; a secret that is kept as a setting is printed.
  */
-import { parseAddress } from '../../platform/net/cidr.ts'
+import { parseAddress } from '../../core/net/cidr.ts'
 
 const MAX_LENGTH = 200
 

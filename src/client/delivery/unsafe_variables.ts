@@ -8,7 +8,7 @@
  * may also have put a file into a repository.
  */
 
-import { aliasOf } from '../../platform/config/aliases.ts'
+import { aliasOf } from '../../core/config/aliases.ts'
 
 type Group = {
   /** Follows the name in a sentence. */

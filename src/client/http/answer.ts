@@ -4,13 +4,13 @@
  * contract says, or end with a sentence that names the host and the status.
  */
 import { z } from 'zod'
-import { withTimeout } from '../../platform/async/timeout.ts'
-import { fromUtf8 } from '../../platform/crypto/encoding.ts'
-import { type FieldFault, type Fix, PLAIN_ARGUMENT } from '../../platform/fault.ts'
-import { readCapped } from '../../platform/http/capped_body.ts'
-import type { Endpoint } from '../../platform/http/endpoint.ts'
-import { validateLarge } from '../../platform/http/validation/validate_large.ts'
-import { piecesOf } from '../../platform/streams.ts'
+import { piecesOf } from '../../core/async/streams.ts'
+import { withTimeout } from '../../core/async/timeout.ts'
+import { fromUtf8 } from '../../core/crypto/encoding.ts'
+import { type FieldFault, type Fix, PLAIN_ARGUMENT } from '../../core/fault.ts'
+import { readCapped } from '../../http/capped_body.ts'
+import type { Endpoint } from '../../http/endpoint.ts'
+import { validateLarge } from '../../http/validation/validate_large.ts'
 import { asSent, connectionFault, localNow, noteServerDate } from './transport.ts'
 
 const MIB = 1_048_576

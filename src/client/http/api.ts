@@ -3,7 +3,7 @@
  * `Endpoint` that the server validates by.
  */
 import type { z } from 'zod'
-import type { Endpoint } from '../../platform/http/endpoint.ts'
+import type { Endpoint } from '../../http/endpoint.ts'
 import { ANSWER_TIMEOUT_MS, AnswerError, exchange, type Received } from './answer.ts'
 
 export { AnswerError, ApiError, NO_CODE } from './answer.ts'

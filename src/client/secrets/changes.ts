@@ -1,5 +1,5 @@
 /** What storing entries would change, by name: values are compared and never shown. */
-import { isSamePolicy } from '../../platform/crypto/secret_value.ts'
+import { isSamePolicy } from '../../core/crypto/secret_value.ts'
 import type { Entry } from '../sealing.ts'
 import type { StoredValue } from './stored.ts'
 

@@ -3,8 +3,8 @@
  * which are neither masked nor guarded; what is there stays what it is, unless its new value may be a secret. The
  * policy carries it, so that the ciphertext is bound to it.
  */
-import { isSensitive, type Policy } from '../../platform/policy.ts'
-import { isMarked } from '../../platform/references.ts'
+import { isSensitive, type Policy } from '../../core/policy/policy.ts'
+import { isMarked } from '../../core/policy/references.ts'
 import { isObviousSetting } from '../delivery/obvious_setting.ts'
 import type { Entry } from '../sealing.ts'
 

@@ -1,5 +1,5 @@
 /** Policies in words, for people: `only POST to api.stripe.com/v1/*, in a header`. */
-import { type Policy, policy as policySchema } from '../../platform/policy.ts'
+import { type Policy, policy as policySchema } from '../../core/policy/policy.ts'
 
 type Location = NonNullable<Policy['allowed_locations']>[number]
 

@@ -1,4 +1,6 @@
 /** What is stored of some names, opened, and what is done to it: taken away, put back, made the newest again. */
+
+import type { Policy } from '../../core/policy/policy.ts'
 import {
   deleteSecret,
   listDeletedSecrets,
@@ -6,7 +8,6 @@ import {
   restoreSecretsEndpoint,
   rollBackSecret,
 } from '../../features/secrets/contract.ts'
-import type { Policy } from '../../platform/policy.ts'
 import { deleting, type EnvironmentPlace, openWriter, readNamed, storing } from '../environment.ts'
 import { opened } from '../sealing.ts'
 

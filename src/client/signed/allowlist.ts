@@ -1,5 +1,5 @@
 /** The allowlist of a signed workspace: what changes it, and who signed each of its entries. */
-import { parseDomain } from '../../platform/net/domain.ts'
+import { parseDomain } from '../../core/net/domain.ts'
 import type { Chain, Link } from '../../sigchain/index.ts'
 import type { Chains } from './chain.ts'
 import type { Named } from './chain_notices.ts'

@@ -3,7 +3,7 @@
  * was known before. A server can withhold what is new. It can show no members, allowlist or key but those that were
  * signed, and no other past than the one that was seen.
  */
-import { keyCommitment } from '../../platform/crypto/key_commitment.ts'
+import { keyCommitment } from '../../core/crypto/key_commitment.ts'
 import {
   type Chain,
   emptyChain,

@@ -2,8 +2,8 @@
  * What is stored in an environment of a signed workspace is what its manifest covers, one and all: names and
  * ciphertexts. A row that was changed, left out, added or put back does not verify.
  */
-import { type Bytes, fromBase64, fromBase64Url } from '../../platform/crypto/encoding.ts'
-import { webSha256 } from '../../platform/crypto/web_primitives.ts'
+import { type Bytes, fromBase64, fromBase64Url } from '../../core/crypto/encoding.ts'
+import { webSha256 } from '../../core/crypto/web_primitives.ts'
 import {
   type Chain,
   manifestRoot,

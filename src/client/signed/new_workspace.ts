@@ -1,7 +1,7 @@
 /** Making a workspace: its key, the envelope of its owner and, where it is to be signed, its first link. */
-import { uuidv7, uuidv8 } from '../../platform/crypto/encoding.ts'
-import { sealMemberEnvelope } from '../../platform/crypto/envelope.ts'
-import { keyCommitment } from '../../platform/crypto/key_commitment.ts'
+import { uuidv7, uuidv8 } from '../../core/crypto/encoding.ts'
+import { sealMemberEnvelope } from '../../core/crypto/envelope.ts'
+import { keyCommitment } from '../../core/crypto/key_commitment.ts'
 import {
   type Chain,
   emptyChain,

@@ -2,9 +2,10 @@
  * Which tokens a rekey carries over. In a signed workspace none for its row alone: by the grant that an admin
  * signed, into the environments that an admin signed.
  */
+
+import { fromBase64 } from '../../core/crypto/encoding.ts'
+import { fingerprint } from '../../core/crypto/fingerprint.ts'
 import { listAgents, listAgentTokens, listWorkloadTokens } from '../../features/agents/contract.ts'
-import { fromBase64 } from '../../platform/crypto/encoding.ts'
-import { fingerprint } from '../../platform/crypto/fingerprint.ts'
 import {
   type Chain,
   endOf,

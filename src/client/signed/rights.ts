@@ -1,6 +1,6 @@
 /** Whether a member may sign a change, by the chain, before it is signed: with who may, where they may not. */
-import type { Permission } from '../../platform/grant.ts'
-import { matrix, roleSentences } from '../../platform/roles.ts'
+import type { Permission } from '../../core/grant.ts'
+import { matrix, roleSentences } from '../../core/roles.ts'
 import { type Chain, type Change, mayChangeMember } from '../../sigchain/index.ts'
 import { ApiError } from '../http/api.ts'
 import type { Named } from './chain_notices.ts'

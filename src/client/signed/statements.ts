@@ -2,8 +2,8 @@
  * What a member signs about tokens and stored secrets in a signed workspace (protocol 12). Every statement
  * names the newest link that its signer knew.
  */
-import { fromBase64, toBase64Url } from '../../platform/crypto/encoding.ts'
-import { webSha256 } from '../../platform/crypto/web_primitives.ts'
+import { fromBase64, toBase64Url } from '../../core/crypto/encoding.ts'
+import { webSha256 } from '../../core/crypto/web_primitives.ts'
 import { type Chain, type SignedText, signText, type TokenGrant } from '../../sigchain/index.ts'
 
 /** A signed workspace to somebody who signs in it: its verified chain, and who they are there. */

@@ -1,6 +1,7 @@
 /** Whether the key of a workspace is one to use: by its chain where it is signed, and by what was seen before. */
+
+import { fromBase64Url } from '../../core/crypto/encoding.ts'
 import { listLinks } from '../../features/links/contract.ts'
-import { fromBase64Url } from '../../platform/crypto/encoding.ts'
 import { isSignedId } from '../../sigchain/index.ts'
 import { type Api, ApiError } from '../http/api.ts'
 import type { OpenWorkspace } from '../vault.ts'

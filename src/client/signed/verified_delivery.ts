@@ -2,8 +2,8 @@
  * A sealed delivery from a signed workspace, checked with nothing but the token (protocol 12): its secret
  * vouches for the first link, and so for the chain; the chain for who granted what, and stored what.
  */
-import { type Bytes, fromBase64, toBase64 } from '../../platform/crypto/encoding.ts'
-import { tokenKeyPair } from '../../platform/crypto/token.ts'
+import { type Bytes, fromBase64, toBase64 } from '../../core/crypto/encoding.ts'
+import { tokenKeyPair } from '../../core/crypto/token.ts'
 import {
   type Chain,
   extend,

@@ -1,15 +1,15 @@
 /** What the operations on accounts share. */
-import type { Config } from '../../platform/config/config.ts'
-import type { OuterLayer } from '../../platform/crypto/outer_layer.ts'
-import type { Pepper } from '../../platform/crypto/pepper.ts'
-import type { Database } from '../../platform/db/open.ts'
-import { openBackoff } from '../../platform/limits/shared_backoff.ts'
-import { openRate, type SharedLimiter } from '../../platform/limits/shared_rate.ts'
-import type { QuotaConfig } from '../../platform/quotas.ts'
-import type { FeatureServices } from '../../platform/services.ts'
-import { openFakeSalts } from './fake_salt.ts'
-import { openPasswords, type Passwords } from './passwords.ts'
-import { PasswordThrottle } from './throttle.ts'
+import type { Config } from '../../core/config/config.ts'
+import type { QuotaConfig } from '../../core/config/quotas.ts'
+import type { OuterLayer } from '../../core/crypto/outer_layer.ts'
+import type { Pepper } from '../../core/crypto/pepper.ts'
+import { openBackoff } from '../../database/limits/shared_backoff.ts'
+import { openRate, type SharedLimiter } from '../../database/limits/shared_rate.ts'
+import type { Database } from '../../database/open.ts'
+import type { FeatureServices } from '../../http/services.ts'
+import { openFakeSalts } from './passwords/fake_salt.ts'
+import { openPasswords, type Passwords } from './passwords/passwords.ts'
+import { PasswordThrottle } from './passwords/throttle.ts'
 
 export type AccountServices = {
   db: Database

@@ -1,6 +1,7 @@
 /** Accounts as data (protocol 3.1 and 5.1). */
 import { z } from 'zod'
-import { defineEndpoint } from '../../platform/http/endpoint.ts'
+import { email, line } from '../../core/validation/validate.ts'
+import { defineEndpoint } from '../../http/endpoint.ts'
 import {
   exampleBytes,
   exampleOfForm,
@@ -10,8 +11,7 @@ import {
   signingKey,
   text,
   userId,
-} from '../../platform/http/fields.ts'
-import { email, line } from '../../platform/http/validate.ts'
+} from '../../http/fields.ts'
 import { workspaceShape } from '../workspaces/contract.ts'
 import {
   currentPassword,

@@ -3,9 +3,9 @@
  * a stolen session must not become a stolen account.
  */
 
-import { Fault, invalidField } from '../../platform/fault.ts'
-import type { Caller } from '../../platform/grant.ts'
-import type { InputOf } from '../../platform/http/endpoint.ts'
+import { Fault, invalidField } from '../../core/fault.ts'
+import type { Caller } from '../../core/grant.ts'
+import type { InputOf } from '../../http/endpoint.ts'
 import type { AccountServices } from './account_services.ts'
 import type { changePassword, replaceRecovery } from './contract.ts'
 import { type Proven, passwordValues, provePassword, recoveryValues } from './credentials.ts'

@@ -2,10 +2,10 @@
  * The end of an account, by a person who has a session and still must know the password. What they made for
  * others stays: secrets, agents and tokens of shared workspaces, and the audit.
  */
-import { Fault, invalidField } from '../../platform/fault.ts'
-import type { Caller } from '../../platform/grant.ts'
-import type { InputOf } from '../../platform/http/endpoint.ts'
-import type { OpenTransaction } from '../../platform/http/route.ts'
+import { Fault, invalidField } from '../../core/fault.ts'
+import type { Caller } from '../../core/grant.ts'
+import type { InputOf } from '../../http/endpoint.ts'
+import type { OpenTransaction } from '../../http/route.ts'
 import { leaveAll } from '../workspaces/index.ts'
 import type { AccountServices } from './account_services.ts'
 import type { deleteAccount } from './contract.ts'

@@ -1,5 +1,5 @@
 /** The public keys that an account is known by (protocol 3.1). */
-import { invalidField } from '../../platform/fault.ts'
+import { invalidField } from '../../core/fault.ts'
 import { Refusal, requireKeyProof } from '../../sigchain/index.ts'
 import { decode } from './wrapped_keys.ts'
 

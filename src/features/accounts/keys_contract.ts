@@ -1,7 +1,7 @@
 /** New keys of an account as data (protocol 5.1). */
 import { z } from 'zod'
-import { defineEndpoint } from '../../platform/http/endpoint.ts'
-import { exampleOfForm, publicKey, signingKey, workspaceId } from '../../platform/http/fields.ts'
+import { defineEndpoint } from '../../http/endpoint.ts'
+import { exampleOfForm, publicKey, signingKey, workspaceId } from '../../http/fields.ts'
 import { keptGrants } from '../agents/contract.ts'
 import { link, linkFaults } from '../links/contract.ts'
 import { encryptedWorkspaceKey } from '../workspaces/contract.ts'

@@ -3,10 +3,10 @@
  * one who proves the password. Neither tells whether an address has an account.
  */
 
-import type { Transaction } from '../../platform/db/open.ts'
-import { requireQuota } from '../../platform/db/quota.ts'
-import { Fault } from '../../platform/fault.ts'
-import type { InputOf } from '../../platform/http/endpoint.ts'
+import { Fault } from '../../core/fault.ts'
+import { requireQuota } from '../../database/limits/quota.ts'
+import type { Transaction } from '../../database/open.ts'
+import type { InputOf } from '../../http/endpoint.ts'
 import { listWorkspaces } from '../workspaces/index.ts'
 import type { AccountServices } from './account_services.ts'
 import type { login } from './contract.ts'

@@ -2,10 +2,10 @@
  * New keys of an account, or its first signing key, by a person who has a session and still must know the
  * password. Everything that was sealed to the old keys is replaced in the same transaction, or nothing.
  */
-import { Fault, type FieldFault } from '../../platform/fault.ts'
-import type { Caller } from '../../platform/grant.ts'
-import type { InputOf } from '../../platform/http/endpoint.ts'
-import type { OpenTransaction } from '../../platform/http/route.ts'
+import { Fault, type FieldFault } from '../../core/fault.ts'
+import type { Caller } from '../../core/grant.ts'
+import type { InputOf } from '../../http/endpoint.ts'
+import type { OpenTransaction } from '../../http/route.ts'
 import type { SignedServices } from '../links/index.ts'
 import { lockAll, replaceOwn } from '../workspaces/index.ts'
 import type { AccountServices } from './account_services.ts'

@@ -1,8 +1,8 @@
 /** The rows of people. Only `sessions.ts` writes the rows of their sessions. */
 import { and, eq, type SQL, sql } from 'drizzle-orm'
-import { toBase64 } from '../../platform/crypto/encoding.ts'
-import type { Database, Transaction } from '../../platform/db/open.ts'
-import { passkeys, users } from '../../platform/db/schema/index.ts'
+import { toBase64 } from '../../core/crypto/encoding.ts'
+import type { Database, Transaction } from '../../database/open.ts'
+import { passkeys, users } from '../../database/schema/index.ts'
 import type { ShownKeys } from '../../sigchain/index.ts'
 
 export type User = typeof users.$inferSelect

@@ -3,8 +3,8 @@
  * a password, and opens a second copy of the keys. It works once: a recovery replaces it, and
  * ends every session and removes every passkey, since others may have opened or added one.
  */
-import { Fault } from '../../platform/fault.ts'
-import type { InputOf } from '../../platform/http/endpoint.ts'
+import { Fault } from '../../core/fault.ts'
+import type { InputOf } from '../../http/endpoint.ts'
 import type { AccountServices } from './account_services.ts'
 import type { beginRecovery, recover } from './contract.ts'
 import { passwordValues, proveRecovery, recoveryValues } from './credentials.ts'

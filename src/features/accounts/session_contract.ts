@@ -1,8 +1,8 @@
 /** Sessions as data (protocol 5.1), with their tokens in answers or in the cookies of the console. */
 import { z } from 'zod'
-import { defineEndpoint } from '../../platform/http/endpoint.ts'
-import { exampleBytes, exampleOfForm, sessionId, text } from '../../platform/http/fields.ts'
-import { email, pagination } from '../../platform/http/validate.ts'
+import { email, pagination } from '../../core/validation/validate.ts'
+import { defineEndpoint } from '../../http/endpoint.ts'
+import { exampleBytes, exampleOfForm, sessionId, text } from '../../http/fields.ts'
 import { workspaceShape } from '../workspaces/contract.ts'
 import { givenPassword, kdf, ofPerson, refreshToken, session, sessionPair, user } from './shapes.ts'
 

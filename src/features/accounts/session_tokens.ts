@@ -3,16 +3,16 @@
  * server: so a lost answer can be repeated, and nobody else can make them.
  */
 import { and, desc, eq, isNull, sql } from 'drizzle-orm'
-import type { Pepper } from '../../platform/crypto/pepper.ts'
+import type { Pepper } from '../../core/crypto/pepper.ts'
 import {
   formatToken,
   mintToken,
   type ParsedToken,
   tokenAuth,
   verifierOf,
-} from '../../platform/crypto/token.ts'
-import type { Transaction } from '../../platform/db/open.ts'
-import { sessionTokens } from '../../platform/db/schema/index.ts'
+} from '../../core/crypto/token.ts'
+import type { Transaction } from '../../database/open.ts'
+import { sessionTokens } from '../../database/schema/index.ts'
 
 /** As long as nothing of a session is exchanged. */
 export const SESSION_SECONDS = 2_592_000

@@ -5,11 +5,11 @@
  * again. The database's clock decides, and its rows hold MACs of verifiers, which are no tokens.
  */
 import { and, desc, eq, gt, isNull, lt, max, ne, notExists, type SQL, sql } from 'drizzle-orm'
-import type { Pepper } from '../../platform/crypto/pepper.ts'
-import { type ParsedToken, parseToken, presentedVerifier } from '../../platform/crypto/token.ts'
-import type { Database, Transaction } from '../../platform/db/open.ts'
-import { sessions, sessionTokens } from '../../platform/db/schema/index.ts'
-import { Fault } from '../../platform/fault.ts'
+import type { Pepper } from '../../core/crypto/pepper.ts'
+import { type ParsedToken, parseToken, presentedVerifier } from '../../core/crypto/token.ts'
+import { Fault } from '../../core/fault.ts'
+import type { Database, Transaction } from '../../database/open.ts'
+import { sessions, sessionTokens } from '../../database/schema/index.ts'
 import { issuedFrom, issueTokens, type SessionTokens, type Within } from './session_tokens.ts'
 
 const GRACE = sql`now() - interval '10 seconds'`

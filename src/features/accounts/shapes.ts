@@ -1,5 +1,6 @@
 /** Fields that the contracts of accounts and sessions have in common. */
 import { z } from 'zod'
+import { base64, timestamp } from '../../core/validation/validate.ts'
 import {
   exampleBytes,
   exampleOfForm,
@@ -7,8 +8,7 @@ import {
   id,
   shownKeys,
   text,
-} from '../../platform/http/fields.ts'
-import { base64, timestamp } from '../../platform/http/validate.ts'
+} from '../../http/fields.ts'
 import { link } from '../links/contract.ts'
 import { encryptedWorkspaceKey, workspaceName } from '../workspaces/contract.ts'
 

@@ -2,9 +2,9 @@
  * The two wrapped copies of a private key, under the outer layer (protocol 3.4): one opens with what
  * the password derives, the other with the recovery key. The server can open neither.
  */
-import { fromBase64, toBase64 } from '../../platform/crypto/encoding.ts'
-import type { OuterLayer } from '../../platform/crypto/outer_layer.ts'
-import { Fault } from '../../platform/fault.ts'
+import { fromBase64, toBase64 } from '../../core/crypto/encoding.ts'
+import type { OuterLayer } from '../../core/crypto/outer_layer.ts'
+import { Fault } from '../../core/fault.ts'
 
 type WrappedKeyColumn = 'users.encrypted_private_key' | 'users.recovery_private_key'
 

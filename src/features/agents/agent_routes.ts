@@ -1,13 +1,13 @@
 /** Agents of a workspace or of one project. Deleting one revokes all its tokens, in the same transaction. */
 
-import { requireQuota } from '../../platform/db/quota.ts'
-import { lockWorkspace } from '../../platform/db/workspace_lock.ts'
-import { Fault, invalidField } from '../../platform/fault.ts'
-import type { Grant, ProjectGrant } from '../../platform/grant.ts'
-import { openPager } from '../../platform/http/page.ts'
-import { type Changing, type Route, route } from '../../platform/http/route.ts'
-import { countHourly } from '../../platform/limits/hourly_quota.ts'
-import { skeletonOf } from '../../platform/look_alike.ts'
+import { Fault, invalidField } from '../../core/fault.ts'
+import type { Grant, ProjectGrant } from '../../core/grant.ts'
+import { skeletonOf } from '../../core/names/look_alike.ts'
+import { countHourly } from '../../database/limits/hourly_quota.ts'
+import { requireQuota } from '../../database/limits/quota.ts'
+import { lockWorkspace } from '../../database/workspace_lock.ts'
+import { openPager } from '../../http/page.ts'
+import { type Changing, type Route, route } from '../../http/route.ts'
 import { type Chain, isSignedId, type SignedText } from '../../sigchain/index.ts'
 import { acceptLink, type Claim, chainOf, type SignedServices } from '../links/index.ts'
 import {

@@ -1,6 +1,7 @@
 /** Agents, their tokens, and the tokens of workloads (protocol 5.3). */
 import { z } from 'zod'
-import { defineEndpoint } from '../../platform/http/endpoint.ts'
+import { pagination } from '../../core/validation/validate.ts'
+import { defineEndpoint } from '../../http/endpoint.ts'
 import {
   environment,
   projectId,
@@ -8,8 +9,7 @@ import {
   signedText,
   tokenId,
   workspaceId,
-} from '../../platform/http/fields.ts'
-import { pagination } from '../../platform/http/validate.ts'
+} from '../../http/fields.ts'
 import { linkFaults, linkOnly } from '../links/contract.ts'
 import {
   agent,

@@ -4,12 +4,12 @@
  * so that clients can prove from the chain why it ended.
  */
 import { and, eq, inArray, isNull, notInArray, or, type SQLWrapper, sql } from 'drizzle-orm'
-import type { Transaction } from '../../platform/db/open.ts'
-import { agents, tokenEnvelopes, tokenGrants, tokens } from '../../platform/db/schema/index.ts'
-import { Fault } from '../../platform/fault.ts'
-import type { Grant } from '../../platform/grant.ts'
-import { aboutToken, type Change } from '../../platform/http/recorder.ts'
-import type { Changing } from '../../platform/http/route.ts'
+import { Fault } from '../../core/fault.ts'
+import type { Grant } from '../../core/grant.ts'
+import type { Transaction } from '../../database/open.ts'
+import { agents, tokenEnvelopes, tokenGrants, tokens } from '../../database/schema/index.ts'
+import { aboutToken, type Change } from '../../http/recorder.ts'
+import type { Changing } from '../../http/route.ts'
 import type { Chain } from '../../sigchain/index.ts'
 import type { SignedServices } from '../links/index.ts'
 import { grantAgain } from '../statements/index.ts'

@@ -1,8 +1,8 @@
 /** The rows of the envelopes that tokens hold. */
 import { and, asc, eq, sql } from 'drizzle-orm'
-import type { Transaction } from '../../platform/db/open.ts'
-import { tokenEnvelopes } from '../../platform/db/schema/index.ts'
-import type { Grant } from '../../platform/grant.ts'
+import type { Grant } from '../../core/grant.ts'
+import type { Transaction } from '../../database/open.ts'
+import { tokenEnvelopes } from '../../database/schema/index.ts'
 import type { StoredStatement } from '../statements/index.ts'
 import type { Provision } from './shapes.ts'
 

@@ -1,6 +1,6 @@
 /** Agents and the tokens of agents and workloads: what may ask the resolver, for what, until when. */
 
-import type { Route } from '../../platform/http/route.ts'
+import type { Route } from '../../http/route.ts'
 import type { SignedServices } from '../links/index.ts'
 import { agentRoutes } from './agent_routes.ts'
 import { tokenRoutes } from './token_routes.ts'

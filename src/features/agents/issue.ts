@@ -3,14 +3,14 @@
  * client made; either way it stores a MAC of its verifier and a public key, with which it can use no token.
  */
 
-import { fromBase64, toBase64, uuidv7, uuidv8 } from '../../platform/crypto/encoding.ts'
-import { mintToken, tokenAuth, tokenKeyPair, verifierOf } from '../../platform/crypto/token.ts'
-import { requireQuota } from '../../platform/db/quota.ts'
-import { Fault, invalidField } from '../../platform/fault.ts'
-import type { Grant } from '../../platform/grant.ts'
-import { aboutToken } from '../../platform/http/recorder.ts'
-import type { Changing } from '../../platform/http/route.ts'
-import { countHourly } from '../../platform/limits/hourly_quota.ts'
+import { fromBase64, toBase64, uuidv7, uuidv8 } from '../../core/crypto/encoding.ts'
+import { mintToken, tokenAuth, tokenKeyPair, verifierOf } from '../../core/crypto/token.ts'
+import { Fault, invalidField } from '../../core/fault.ts'
+import type { Grant } from '../../core/grant.ts'
+import { countHourly } from '../../database/limits/hourly_quota.ts'
+import { requireQuota } from '../../database/limits/quota.ts'
+import { aboutToken } from '../../http/recorder.ts'
+import type { Changing } from '../../http/route.ts'
 import { type Chain, isSignedId } from '../../sigchain/index.ts'
 import { chainOf, type SignedServices } from '../links/index.ts'
 import { acceptGrant, refused, requireSigned, storeGrant } from '../statements/index.ts'

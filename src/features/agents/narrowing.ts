@@ -1,7 +1,7 @@
 /** What an order narrows its token to, on the wire. */
 import { z } from 'zod'
-import { allowedHost, rarelyNeeded } from '../../platform/http/fields.ts'
-import { SECRET_NAME } from '../../platform/secret_name.ts'
+import { SECRET_NAME } from '../../core/names/secret_name.ts'
+import { allowedHost, rarelyNeeded } from '../../http/fields.ts'
 
 const MAX_NARROWED = 100
 

@@ -2,12 +2,12 @@
  * Giving a token the keys of environments: an envelope that the token's own key opens, made by an
  * admin who holds the workspace key. The server checks where it belongs and cannot open it.
  */
-import { fromBase64 } from '../../platform/crypto/encoding.ts'
-import { requireQuota } from '../../platform/db/quota.ts'
-import { Fault, type FieldFault } from '../../platform/fault.ts'
-import type { Grant } from '../../platform/grant.ts'
-import { aboutToken } from '../../platform/http/recorder.ts'
-import type { Changing } from '../../platform/http/route.ts'
+import { fromBase64 } from '../../core/crypto/encoding.ts'
+import { Fault, type FieldFault } from '../../core/fault.ts'
+import type { Grant } from '../../core/grant.ts'
+import { requireQuota } from '../../database/limits/quota.ts'
+import { aboutToken } from '../../http/recorder.ts'
+import type { Changing } from '../../http/route.ts'
 import type { Chain } from '../../sigchain/index.ts'
 import type { SignedServices } from '../links/index.ts'
 import { acceptEnvelope, selectGrant } from '../statements/index.ts'

@@ -1,8 +1,8 @@
 /** The agents' rows. Deleted agents stay in the table for the audit; no statement here finds them. */
 import { and, asc, count, desc, eq, gt, isNull, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
-import type { Reading, Transaction } from '../../platform/db/open.ts'
-import { agents, tokens, tokenUses } from '../../platform/db/schema/index.ts'
-import type { Grant } from '../../platform/grant.ts'
+import type { Grant } from '../../core/grant.ts'
+import type { Reading, Transaction } from '../../database/open.ts'
+import { agents, tokens, tokenUses } from '../../database/schema/index.ts'
 
 type Manage = Grant<'agent.manage'>
 

@@ -1,9 +1,10 @@
 /** The fields of agents and tokens on the wire (protocol 5.3). */
 import { z } from 'zod'
-import { demandActorName } from '../../platform/actor_name.ts'
-import { type Capability, capabilities as known } from '../../platform/capability.ts'
-import { fromBase64 } from '../../platform/crypto/encoding.ts'
-import { isTokenEnvelope } from '../../platform/crypto/envelope.ts'
+import { type Capability, capabilities as known } from '../../core/capability.ts'
+import { fromBase64 } from '../../core/crypto/encoding.ts'
+import { isTokenEnvelope } from '../../core/crypto/envelope.ts'
+import { demandActorName } from '../../core/names/actor_name.ts'
+import { base64, properName, timestamp, title } from '../../core/validation/validate.ts'
 import {
   environment,
   exampleOfForm,
@@ -18,8 +19,7 @@ import {
   statementBeside,
   text,
   tokenId,
-} from '../../platform/http/fields.ts'
-import { base64, properName, timestamp, title } from '../../platform/http/validate.ts'
+} from '../../http/fields.ts'
 import { narrowing } from './narrowing.ts'
 
 /** In one call. */

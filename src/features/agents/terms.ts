@@ -2,9 +2,9 @@
  * What a token is issued for: what its order says, or in a signed workspace what its grant says, beside which
  * an order may say the same and nothing else.
  */
-import type { Capability } from '../../platform/capability.ts'
-import { invalidField } from '../../platform/fault.ts'
-import { environment as environmentName } from '../../platform/http/fields.ts'
+import type { Capability } from '../../core/capability.ts'
+import { invalidField } from '../../core/fault.ts'
+import { environment as environmentName } from '../../http/fields.ts'
 import { type Narrowing, narrowingIn, type TokenGrant } from '../../sigchain/index.ts'
 import { refused } from '../statements/index.ts'
 import {

@@ -1,16 +1,16 @@
 /** The tokens' rows and their envelopes. Every statement names the workspace and the holder. */
 import { and, asc, eq, inArray, isNull, type SQL, sql } from 'drizzle-orm'
-import { appearance } from '../../platform/appearance.ts'
-import type { Capability } from '../../platform/capability.ts'
-import type { Reading, Transaction } from '../../platform/db/open.ts'
+import type { Capability } from '../../core/capability.ts'
+import type { Grant } from '../../core/grant.ts'
+import { appearance } from '../../core/names/appearance.ts'
+import type { Reading, Transaction } from '../../database/open.ts'
 import {
   projects,
   tokenEnvelopes,
   tokenGrants,
   tokens,
   tokenUses,
-} from '../../platform/db/schema/index.ts'
-import type { Grant } from '../../platform/grant.ts'
+} from '../../database/schema/index.ts'
 import { isActive, lastUsedAt } from './queries.ts'
 import type { Provision } from './shapes.ts'
 

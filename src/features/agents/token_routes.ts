@@ -1,11 +1,11 @@
 /** The tokens of one holder: of an agent, or of the workloads of a project. */
 
-import type { Reading, Transaction } from '../../platform/db/open.ts'
-import { lockWorkspace } from '../../platform/db/workspace_lock.ts'
-import { Fault } from '../../platform/fault.ts'
-import type { Grant, ProjectGrant } from '../../platform/grant.ts'
-import { openPager } from '../../platform/http/page.ts'
-import { type Route, route } from '../../platform/http/route.ts'
+import { Fault } from '../../core/fault.ts'
+import type { Grant, ProjectGrant } from '../../core/grant.ts'
+import type { Reading, Transaction } from '../../database/open.ts'
+import { lockWorkspace } from '../../database/workspace_lock.ts'
+import { openPager } from '../../http/page.ts'
+import { type Route, route } from '../../http/route.ts'
 import type { SignedServices } from '../links/index.ts'
 import {
   grantAgentToken,

@@ -2,14 +2,14 @@
  * What can be done with the tokens of a holder. A token of another holder is not found, and all changes
  * are made under the workspace's lock.
  */
-import { toBase64 } from '../../platform/crypto/encoding.ts'
-import type { Reading } from '../../platform/db/open.ts'
-import { Fault } from '../../platform/fault.ts'
-import type { Grant } from '../../platform/grant.ts'
-import type { InputOf } from '../../platform/http/endpoint.ts'
-import type { Pager } from '../../platform/http/page.ts'
-import { aboutToken, type Change } from '../../platform/http/recorder.ts'
-import type { Changing } from '../../platform/http/route.ts'
+import { toBase64 } from '../../core/crypto/encoding.ts'
+import { Fault } from '../../core/fault.ts'
+import type { Grant } from '../../core/grant.ts'
+import type { Reading } from '../../database/open.ts'
+import type { InputOf } from '../../http/endpoint.ts'
+import type { Pager } from '../../http/page.ts'
+import { aboutToken, type Change } from '../../http/recorder.ts'
+import type { Changing } from '../../http/route.ts'
 import { isSignedId, type SignedText } from '../../sigchain/index.ts'
 import { acceptLink, type Claim, chainOf, type SignedServices } from '../links/index.ts'
 import { grantAgain, requireSigned } from '../statements/index.ts'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { defineEndpoint } from '../../platform/http/endpoint.ts'
-import { allowedHost, id, text, workspaceId } from '../../platform/http/fields.ts'
-import { pagination, timestamp } from '../../platform/http/validate.ts'
+import { pagination, timestamp } from '../../core/validation/validate.ts'
+import { defineEndpoint } from '../../http/endpoint.ts'
+import { allowedHost, id, text, workspaceId } from '../../http/fields.ts'
 import { link, linkFaults, linkOnly } from '../links/contract.ts'
 
 const path = '/api/workspaces/{workspace_id}/allowlist/'

@@ -1,12 +1,13 @@
 /** Where agents may send credentials: nothing is allowed until an admin adds it. */
-import { requireQuota } from '../../platform/db/quota.ts'
-import { lockWorkspace } from '../../platform/db/workspace_lock.ts'
-import { Fault } from '../../platform/fault.ts'
-import type { Grant } from '../../platform/grant.ts'
-import { openPager } from '../../platform/http/page.ts'
-import type { Action, Change } from '../../platform/http/recorder.ts'
-import { created } from '../../platform/http/reply.ts'
-import { type Changing, type Route, route } from '../../platform/http/route.ts'
+
+import { Fault } from '../../core/fault.ts'
+import type { Grant } from '../../core/grant.ts'
+import { requireQuota } from '../../database/limits/quota.ts'
+import { lockWorkspace } from '../../database/workspace_lock.ts'
+import { openPager } from '../../http/page.ts'
+import type { Action, Change } from '../../http/recorder.ts'
+import { created } from '../../http/reply.ts'
+import { type Changing, type Route, route } from '../../http/route.ts'
 import type { SignedText } from '../../sigchain/index.ts'
 import { acceptLink, type Claim, chainOf, type SignedServices } from '../links/index.ts'
 import {

@@ -1,8 +1,8 @@
 /** The allowlist's rows. Writers need a write grant. */
 import { and, asc, desc, eq, gt, lt } from 'drizzle-orm'
-import type { Reading, Transaction } from '../../platform/db/open.ts'
-import { allowlistEntries, allowlistLog, users } from '../../platform/db/schema/index.ts'
-import type { Grant } from '../../platform/grant.ts'
+import type { Grant } from '../../core/grant.ts'
+import type { Reading, Transaction } from '../../database/open.ts'
+import { allowlistEntries, allowlistLog, users } from '../../database/schema/index.ts'
 
 type Read = Grant<'allowlist.read' | 'allowlist.write'>
 type Write = Grant<'allowlist.write'>

@@ -4,9 +4,9 @@
  */
 import { type SQL, sql } from 'drizzle-orm'
 import { isInBucket, reaches, termOf } from '../../audit/terms.ts'
-import type { Reading } from '../../platform/db/open.ts'
-import type { Grant } from '../../platform/grant.ts'
-import type { InputOf } from '../../platform/http/endpoint.ts'
+import type { Grant } from '../../core/grant.ts'
+import type { Reading } from '../../database/open.ts'
+import type { InputOf } from '../../http/endpoint.ts'
 import type { summariseCalls } from './contract.ts'
 import { matches } from './matching.ts'
 

@@ -4,7 +4,7 @@
  * occupy them nor learn whether they are used.
  */
 import { sql } from 'drizzle-orm'
-import { auditLogs } from '../../platform/db/schema/index.ts'
+import { auditLogs } from '../../database/schema/index.ts'
 
 type Owned = Partial<Record<'registrationId' | 'userId' | 'tokenId', string | null | undefined>>
 

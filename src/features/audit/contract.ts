@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { defineEndpoint } from '../../platform/http/endpoint.ts'
+import { line, pagination, timestamp } from '../../core/validation/validate.ts'
+import { defineEndpoint } from '../../http/endpoint.ts'
 import {
   environment,
   exampleId,
@@ -12,8 +13,7 @@ import {
   tokenId,
   userId,
   workspaceId,
-} from '../../platform/http/fields.ts'
-import { line, pagination, timestamp } from '../../platform/http/validate.ts'
+} from '../../http/fields.ts'
 import { method, placedRecord, rangeEnd, refusedBy, unfilled } from './reported_record.ts'
 
 /** The audit names its workspace in the query, always: nothing stands in for it. */
@@ -159,7 +159,7 @@ export const summariseAudit = defineEndpoint({
   }),
 })
 
-/** As a draft of a policy is tried out on them: `objectionToRecorded` of src/platform/policy_check. */
+/** As a draft of a policy is tried out on them: `objectionToRecorded` of src/core/policy. */
 export const summariseCalls = defineEndpoint({
   name: 'audit.calls',
   summary: 'Count the newest calls that used a secret by where they went, the most frequent first',

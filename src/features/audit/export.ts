@@ -3,10 +3,11 @@
  * transaction of its own, so that a slow client holds neither a connection nor a snapshot. Newer
  * records do not appear in it, because the pages go from new to old.
  */
+
+import type { Caller } from '../../core/grant.ts'
+import { describeError, type Log } from '../../core/log.ts'
+import type { Database } from '../../database/open.ts'
 import { authorise } from '../../identity/authorise.ts'
-import type { Database } from '../../platform/db/open.ts'
-import type { Caller } from '../../platform/grant.ts'
-import { describeError, type Log } from '../../platform/log.ts'
 import type { Filters } from './contract.ts'
 import { fitting } from './fitting.ts'
 import type { Position } from './matching.ts'

@@ -2,8 +2,9 @@
  * Records as the contract has them. What another program, or a later version, put into the table may not fit: it is
  * left out, with its id in the log, and the others are read.
  */
-import { shape } from '../../platform/http/validation/shape.ts'
-import type { Log } from '../../platform/log.ts'
+
+import type { Log } from '../../core/log.ts'
+import { shape } from '../../http/validation/shape.ts'
 import { auditRecord } from './contract.ts'
 
 /** Ids in one line of the log. */

@@ -1,10 +1,10 @@
 /** Who used which credential where: reads of the audit trail. */
-import { endsWithin } from '../../platform/async/timeout.ts'
-import { Fault } from '../../platform/fault.ts'
-import { openPager } from '../../platform/http/page.ts'
-import { Download, Reply } from '../../platform/http/reply.ts'
-import { type Route, route } from '../../platform/http/route.ts'
-import type { FeatureServices } from '../../platform/services.ts'
+import { endsWithin } from '../../core/async/timeout.ts'
+import { Fault } from '../../core/fault.ts'
+import { openPager } from '../../http/page.ts'
+import { Download, Reply } from '../../http/reply.ts'
+import { type Route, route } from '../../http/route.ts'
+import type { FeatureServices } from '../../http/services.ts'
 import { callsOf } from './calls.ts'
 import {
   exportAudit,

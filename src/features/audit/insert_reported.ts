@@ -3,8 +3,8 @@
  * database, which serves nobody else meanwhile, several times as long.
  */
 import { sql } from 'drizzle-orm'
-import type { Transaction } from '../../platform/db/open.ts'
-import type { auditLogs } from '../../platform/db/schema/index.ts'
+import type { Transaction } from '../../database/open.ts'
+import type { auditLogs } from '../../database/schema/index.ts'
 
 export type Row = typeof auditLogs.$inferInsert & { id: string }
 

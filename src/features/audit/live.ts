@@ -2,13 +2,14 @@
  * The audit as it is written: server-sent events to members. Each process reads the database for its own streams, so any
  * process may have written a record. A stream ends when its reader may no longer read the audit.
  */
+
+import { Fault, type FaultCode } from '../../core/fault.ts'
+import { isUuid } from '../../core/validation/validate.ts'
+import { EventStream } from '../../http/reply.ts'
+import { type Route, route } from '../../http/route.ts'
+import type { FeatureServices } from '../../http/services.ts'
 import { requireSession } from '../../identity/authenticate.ts'
 import { authorise } from '../../identity/authorise.ts'
-import { Fault, type FaultCode } from '../../platform/fault.ts'
-import { EventStream } from '../../platform/http/reply.ts'
-import { type Route, route } from '../../platform/http/route.ts'
-import { isUuid } from '../../platform/http/validate.ts'
-import type { FeatureServices } from '../../platform/services.ts'
 import { watchAudit } from './contract.ts'
 import { Feed, recordsSince } from './live_feed.ts'
 import { endOf, textOf, Watcher } from './live_watcher.ts'

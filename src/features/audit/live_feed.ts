@@ -3,9 +3,10 @@
  * their ids, which grow with time but for a little: what a process writes late is looked for as long as
  * that takes. A call that lasts is a record twice, first without its outcome.
  */
-import type { Database } from '../../platform/db/open.ts'
-import type { Grant } from '../../platform/grant.ts'
-import { describeError, type Log } from '../../platform/log.ts'
+
+import type { Grant } from '../../core/grant.ts'
+import { describeError, type Log } from '../../core/log.ts'
+import type { Database } from '../../database/open.ts'
 import { fitting } from './fitting.ts'
 import { selectByIds, selectClosed, selectIdsAfter } from './live_queries.ts'
 import type { Watcher } from './live_watcher.ts'

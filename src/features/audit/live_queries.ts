@@ -1,8 +1,8 @@
 /** Records by their ids, for those who look at them as they are written. */
 import { and, asc, eq, gt, inArray, isNotNull, sql } from 'drizzle-orm'
-import type { Database } from '../../platform/db/open.ts'
-import { auditLogs } from '../../platform/db/schema/index.ts'
-import type { Grant } from '../../platform/grant.ts'
+import type { Grant } from '../../core/grant.ts'
+import type { Database } from '../../database/open.ts'
+import { auditLogs } from '../../database/schema/index.ts'
 import { shown } from './matching.ts'
 
 type Read = Grant<'audit.read'>

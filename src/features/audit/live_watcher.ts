@@ -2,9 +2,9 @@
  * One who looks: what waits for them is bounded, and who does not take it is let go, with the id at which
  * they may go on.
  */
-import { endsWithin } from '../../platform/async/timeout.ts'
-import { Fault, type FaultCode } from '../../platform/fault.ts'
-import type { Grant } from '../../platform/grant.ts'
+import { endsWithin } from '../../core/async/timeout.ts'
+import { Fault, type FaultCode } from '../../core/fault.ts'
+import type { Grant } from '../../core/grant.ts'
 import { jsonOf } from './export.ts'
 import type { Shown } from './live_queries.ts'
 

@@ -1,7 +1,7 @@
 /** Which records of the audit are meant, and what of them is shown. */
 import { and, asc, desc, eq, gte, lt, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
-import { auditLogs } from '../../platform/db/schema/index.ts'
-import { isUuid } from '../../platform/http/validate.ts'
+import { isUuid } from '../../core/validation/validate.ts'
+import { auditLogs } from '../../database/schema/index.ts'
 import { shownClientId } from './client_id.ts'
 import type { Filters } from './contract.ts'
 

@@ -1,8 +1,8 @@
 /** The audit records of one workspace, read with a grant. */
 import { and, eq, type SQL, sql } from 'drizzle-orm'
-import type { Reading } from '../../platform/db/open.ts'
-import { auditLogs } from '../../platform/db/schema/index.ts'
-import type { Grant } from '../../platform/grant.ts'
+import type { Grant } from '../../core/grant.ts'
+import type { Reading } from '../../database/open.ts'
+import { auditLogs } from '../../database/schema/index.ts'
 import type { Filters } from './contract.ts'
 import { matches, type Page, type Position, shown, sorted } from './matching.ts'
 import { selectByTerms, termsOf } from './search.ts'

@@ -1,15 +1,10 @@
 /** The record of a request that a client made itself, as it reports it to the audit. */
 import { z } from 'zod'
-import { policyRules } from '../../platform/fault.ts'
-import {
-  environment,
-  projectId,
-  rarelyNeeded,
-  unfilledPlaceholder,
-} from '../../platform/http/fields.ts'
-import { tokenPattern } from '../../platform/http/token_pattern.ts'
-import { line } from '../../platform/http/validate.ts'
-import { MAX_UNFILLED } from '../../platform/unfilled.ts'
+import { policyRules } from '../../core/fault.ts'
+import { MAX_UNFILLED } from '../../core/policy/unfilled.ts'
+import { tokenPattern } from '../../core/token_pattern.ts'
+import { line } from '../../core/validation/validate.ts'
+import { environment, projectId, rarelyNeeded, unfilledPlaceholder } from '../../http/fields.ts'
 import { readTarget } from './reported_target.ts'
 
 /** The years that both JavaScript and PostgreSQL write with four digits. */

@@ -4,8 +4,8 @@
  */
 import { and, eq, type SQL, sql } from 'drizzle-orm'
 import { isInBucket, reaches, termOf } from '../../audit/terms.ts'
-import type { Reading } from '../../platform/db/open.ts'
-import { auditLogs } from '../../platform/db/schema/index.ts'
+import type { Reading } from '../../database/open.ts'
+import { auditLogs } from '../../database/schema/index.ts'
 import type { Filters } from './contract.ts'
 import { matches, type Page, shown, sorted } from './matching.ts'
 

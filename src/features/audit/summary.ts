@@ -5,8 +5,8 @@
  */
 import { type SQL, sql } from 'drizzle-orm'
 import { isInBucket, termOf } from '../../audit/terms.ts'
-import type { Reading } from '../../platform/db/open.ts'
-import type { Grant } from '../../platform/grant.ts'
+import type { Grant } from '../../core/grant.ts'
+import type { Reading } from '../../database/open.ts'
 
 type Range = { since?: Date | undefined; until?: Date | undefined }
 

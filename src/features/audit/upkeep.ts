@@ -5,8 +5,8 @@
 import { Cron } from 'croner'
 import { sql } from 'drizzle-orm'
 import { sweepUses } from '../../audit/last_use.ts'
-import type { Database, Transaction } from '../../platform/db/open.ts'
-import { describeError, type Log } from '../../platform/log.ts'
+import { describeError, type Log } from '../../core/log.ts'
+import type { Database, Transaction } from '../../database/open.ts'
 import { splitByDimension } from './summary.ts'
 
 export type Upkeep = { stop(): void }

@@ -1,11 +1,11 @@
 /** Health for load balancers and people, with no detail that helps an attacker. */
 import { sql } from 'drizzle-orm'
 import { version } from '../../../package.json'
-import { endsWithin } from '../../platform/async/timeout.ts'
-import { Fault } from '../../platform/fault.ts'
-import { Reply } from '../../platform/http/reply.ts'
-import { type Route, route } from '../../platform/http/route.ts'
-import type { FeatureServices } from '../../platform/services.ts'
+import { endsWithin } from '../../core/async/timeout.ts'
+import { Fault } from '../../core/fault.ts'
+import { Reply } from '../../http/reply.ts'
+import { type Route, route } from '../../http/route.ts'
+import type { FeatureServices } from '../../http/services.ts'
 import { getHealth, getResolverHealth, getStatus } from './contract.ts'
 
 export type CacheProbe = () => void

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { defineEndpoint } from '../../platform/http/endpoint.ts'
-import { text } from '../../platform/http/fields.ts'
-import { timestamp } from '../../platform/http/validate.ts'
+import { timestamp } from '../../core/validation/validate.ts'
+import { defineEndpoint } from '../../http/endpoint.ts'
+import { text } from '../../http/fields.ts'
 
 export const getInstance = defineEndpoint({
   name: 'instance.get',

@@ -1,11 +1,11 @@
 /** The installation itself: whose it is, and what its owner looks after. */
 import { sql } from 'drizzle-orm'
 import { version } from '../../../package.json'
-import { addressesOf } from '../../platform/config/addresses.ts'
-import { relyingParties } from '../../platform/config/passkey_origins.ts'
-import { instance } from '../../platform/db/schema/index.ts'
-import { type Route, route } from '../../platform/http/route.ts'
-import type { FeatureServices } from '../../platform/services.ts'
+import { addressesOf } from '../../core/config/addresses.ts'
+import { relyingParties } from '../../core/config/passkey_origins.ts'
+import { instance } from '../../database/schema/index.ts'
+import { type Route, route } from '../../http/route.ts'
+import type { FeatureServices } from '../../http/services.ts'
 import { hasOwner } from '../accounts/index.ts'
 import { getInstance, reportInstance } from './contract.ts'
 

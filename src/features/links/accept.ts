@@ -5,10 +5,10 @@
  */
 import canonicalize from 'canonicalize'
 import { type ChainCache, hasRoomFor } from '../../access/signed/chains.ts'
-import { UnreadBefore } from '../../platform/async/unread.ts'
-import type { Database, Reading, Transaction } from '../../platform/db/open.ts'
-import { noteSigned } from '../../platform/db/signed_notes.ts'
-import { Fault } from '../../platform/fault.ts'
+import { UnreadBefore } from '../../core/async/unread.ts'
+import { Fault } from '../../core/fault.ts'
+import type { Database, Reading, Transaction } from '../../database/open.ts'
+import { noteSigned } from '../../database/signed_notes.ts'
 import {
   type Chain,
   emptyChain,

@@ -1,13 +1,7 @@
 /** Links as data (protocol 12.1): how they are read, and what the contracts of changes have in common. */
 import { z } from 'zod'
-import { defineEndpoint } from '../../platform/http/endpoint.ts'
-import {
-  exampleOfForm,
-  integer,
-  signedText,
-  text,
-  workspaceId,
-} from '../../platform/http/fields.ts'
+import { defineEndpoint } from '../../http/endpoint.ts'
+import { exampleOfForm, integer, signedText, text, workspaceId } from '../../http/fields.ts'
 
 /** What a change of a signed workspace carries; nothing in a plain one. */
 export const link = signedText.meta({ examples: [] }).optional()

@@ -1,9 +1,9 @@
 /** The rows of links. */
 import { and, asc, eq, gt } from 'drizzle-orm'
 import { LINKS_PAGE } from '../../access/signed/chains.ts'
-import { fromBase64, toBase64 } from '../../platform/crypto/encoding.ts'
-import type { Reading, Transaction } from '../../platform/db/open.ts'
-import { memberships, users, workspaceLinks } from '../../platform/db/schema/index.ts'
+import { fromBase64, toBase64 } from '../../core/crypto/encoding.ts'
+import type { Reading, Transaction } from '../../database/open.ts'
+import { memberships, users, workspaceLinks } from '../../database/schema/index.ts'
 import type { PublicIdentity, SignedText } from '../../sigchain/index.ts'
 
 /** A page of a chain. */

@@ -2,12 +2,12 @@
  * Who was active today, without a write per request: each process remembers whom it has noted down
  * already and writes the new ones together. What a crash loses is noted again with the next request.
  */
-import { endsWithin } from '../../platform/async/timeout.ts'
-import type { Clock } from '../../platform/clock.ts'
-import type { Database } from '../../platform/db/open.ts'
-import { userActivity } from '../../platform/db/schema/index.ts'
-import type { Identity } from '../../platform/http/route.ts'
-import { describeError, type Log } from '../../platform/log.ts'
+import { endsWithin } from '../../core/async/timeout.ts'
+import type { Clock } from '../../core/clock.ts'
+import { describeError, type Log } from '../../core/log.ts'
+import type { Database } from '../../database/open.ts'
+import { userActivity } from '../../database/schema/index.ts'
+import type { Identity } from '../../http/route.ts'
 import { dayOf, endOf } from './days.ts'
 
 const FLUSH_MS = 5_000

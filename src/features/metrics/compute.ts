@@ -4,9 +4,9 @@
  * again does not make it poorer.
  */
 import { eq, gte, sql } from 'drizzle-orm'
-import type { Clock } from '../../platform/clock.ts'
-import type { Database, Transaction } from '../../platform/db/open.ts'
-import { dailyMetrics, instance } from '../../platform/db/schema/index.ts'
+import type { Clock } from '../../core/clock.ts'
+import type { Database, Transaction } from '../../database/open.ts'
+import { dailyMetrics, instance } from '../../database/schema/index.ts'
 import { dayOf, daysUntil, endOf } from './days.ts'
 import { measureDay, type StoredDay } from './queries.ts'
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { defineEndpoint } from '../../platform/http/endpoint.ts'
-import { text } from '../../platform/http/fields.ts'
-import { pagination } from '../../platform/http/validate.ts'
+import { pagination } from '../../core/validation/validate.ts'
+import { defineEndpoint } from '../../http/endpoint.ts'
+import { text } from '../../http/fields.ts'
 
 /** Days that may be computed at once. */
 export const MAX_DAYS = 366

@@ -2,8 +2,8 @@
 import type postgres from 'postgres'
 import { Counter, collectDefaultMetrics, Gauge, type Registry } from 'prom-client'
 import { version } from '../../../package.json'
-import { withTimeout } from '../../platform/async/timeout.ts'
-import type { Tracer } from '../../platform/trace/tracer.ts'
+import { withTimeout } from '../../core/async/timeout.ts'
+import type { Tracer } from '../../core/trace/tracer.ts'
 import { type Installation, watchInstallation } from './installation_gauges.ts'
 
 type CacheStats = { hits: number; misses: number; entries: number }

@@ -1,9 +1,9 @@
 /** Figures by day: read by the owner of the installation, computed by the clock or on demand. */
 import { Cron } from 'croner'
-import { openPager } from '../../platform/http/page.ts'
-import { type Route, route } from '../../platform/http/route.ts'
-import { describeError } from '../../platform/log.ts'
-import type { FeatureServices } from '../../platform/services.ts'
+import { describeError } from '../../core/log.ts'
+import { openPager } from '../../http/page.ts'
+import { type Route, route } from '../../http/route.ts'
+import type { FeatureServices } from '../../http/services.ts'
 import { computeLastDays, computeMissedDays } from './compute.ts'
 import { computeMetrics, type DailyRow, listMetrics } from './contract.ts'
 import { type StoredDay, selectDays } from './queries.ts'

@@ -2,7 +2,7 @@
 import { statfs } from 'node:fs/promises'
 import type postgres from 'postgres'
 import { Gauge, type Registry } from 'prom-client'
-import { withTimeout } from '../../platform/async/timeout.ts'
+import { withTimeout } from '../../core/async/timeout.ts'
 
 export type Installation = {
   sql: postgres.Sql

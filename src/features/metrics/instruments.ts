@@ -5,7 +5,7 @@
 import { STATUS_CODES } from 'node:http'
 import { Counter, Histogram, type Registry } from 'prom-client'
 import type { TrailObserver } from '../../audit/trail.ts'
-import type { ServedRequest } from '../../platform/http/route.ts'
+import type { ServedRequest } from '../../http/route.ts'
 
 export type Instruments = TrailObserver & {
   onRequest(listener: string, request: ServedRequest): void

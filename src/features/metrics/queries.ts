@@ -4,8 +4,8 @@
  * "Metrics").
  */
 import { desc, lt, sql } from 'drizzle-orm'
-import type { Database, Transaction } from '../../platform/db/open.ts'
-import { dailyMetrics } from '../../platform/db/schema/index.ts'
+import type { Database, Transaction } from '../../database/open.ts'
+import { dailyMetrics } from '../../database/schema/index.ts'
 import { endOf } from './days.ts'
 
 export type StoredDay = typeof dailyMetrics.$inferSelect

@@ -1,7 +1,7 @@
 /** The figures for Prometheus: opened only where there is a listener for them. */
 import { Registry } from 'prom-client'
-import { hostCheck, refusedHosts } from '../../platform/http/host.ts'
-import type { FeatureServices } from '../../platform/services.ts'
+import { hostCheck, refusedHosts } from '../../core/net/host.ts'
+import type { FeatureServices } from '../../http/services.ts'
 import { type AdminListener, openAdminListener } from './admin_listener.ts'
 import { openGauges, type Sources } from './gauges.ts'
 import { type Instruments, openInstruments } from './instruments.ts'

@@ -4,12 +4,12 @@
  * and must still hold when the passkey comes.
  */
 import { createHash } from 'node:crypto'
-import { lp, toBase64Url, uuidToBytes } from '../../platform/crypto/encoding.ts'
-import { quotaFault, requireQuota } from '../../platform/db/quota.ts'
-import { Fault, invalidField } from '../../platform/fault.ts'
-import type { Caller } from '../../platform/grant.ts'
-import type { InputOf } from '../../platform/http/endpoint.ts'
-import { quotas } from '../../platform/quotas.ts'
+import { quotas } from '../../core/config/quotas.ts'
+import { lp, toBase64Url, uuidToBytes } from '../../core/crypto/encoding.ts'
+import { Fault, invalidField } from '../../core/fault.ts'
+import type { Caller } from '../../core/grant.ts'
+import { quotaFault, requireQuota } from '../../database/limits/quota.ts'
+import type { InputOf } from '../../http/endpoint.ts'
 import { decode, getUser, lockUser, overtaken, requireProof, type User } from '../accounts/index.ts'
 import { readClientData, verifyNew } from './ceremony.ts'
 import { type Bound, spend } from './challenges.ts'

@@ -5,8 +5,8 @@
  * from addresses that stand in them.
  */
 import { z } from 'zod'
-import { fromBase64Url, fromUtf8 } from '../../platform/crypto/encoding.ts'
-import type { InputOf } from '../../platform/http/endpoint.ts'
+import { fromBase64Url, fromUtf8 } from '../../core/crypto/encoding.ts'
+import type { InputOf } from '../../http/endpoint.ts'
 import type { addPasskey, passkeyLogin } from './contract.ts'
 
 type NewCredential = InputOf<typeof addPasskey, 'body'>['credential']

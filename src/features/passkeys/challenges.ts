@@ -5,7 +5,7 @@
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { lt, sql } from 'drizzle-orm'
-import type { Clock } from '../../platform/clock.ts'
+import type { Clock } from '../../core/clock.ts'
 import {
   type Bytes,
   concat,
@@ -14,11 +14,11 @@ import {
   toBase64Url,
   u32be,
   utf8,
-} from '../../platform/crypto/encoding.ts'
-import { secretKeysOf } from '../../platform/crypto/pepper.ts'
-import { hkdf } from '../../platform/crypto/primitives.ts'
-import type { Transaction } from '../../platform/db/open.ts'
-import { spentChallenges } from '../../platform/db/schema/index.ts'
+} from '../../core/crypto/encoding.ts'
+import { secretKeysOf } from '../../core/crypto/pepper.ts'
+import { hkdf } from '../../core/crypto/primitives.ts'
+import type { Transaction } from '../../database/open.ts'
+import { spentChallenges } from '../../database/schema/index.ts'
 
 const LIFE_SECONDS = 300
 /** Longer than a challenge is good for by any clock. */

@@ -3,9 +3,9 @@
  * and nothing else: results of extensions, and so the output that unlocks an account, are refused.
  */
 import { z } from 'zod'
-import { defineEndpoint } from '../../platform/http/endpoint.ts'
-import { exampleBytes, exampleOfForm, passkeyId, text } from '../../platform/http/fields.ts'
-import { base64Url, line, pagination, timestamp } from '../../platform/http/validate.ts'
+import { base64Url, line, pagination, timestamp } from '../../core/validation/validate.ts'
+import { defineEndpoint } from '../../http/endpoint.ts'
+import { exampleBytes, exampleOfForm, passkeyId, text } from '../../http/fields.ts'
 import { changePassword, login, register } from '../accounts/contract.ts'
 
 /** In WebAuthn an id has at most 1023 bytes. */

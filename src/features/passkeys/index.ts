@@ -2,11 +2,11 @@
  * Passkeys: log-in by the key of an authenticator, which may hold a second copy of the account's seed. The server
  * verifies signatures and keeps ciphertext; the output that opens it stays with the person.
  */
-import { toBase64, toBase64Url } from '../../platform/crypto/encoding.ts'
-import { Fault } from '../../platform/fault.ts'
-import { openPager } from '../../platform/http/page.ts'
-import { type Route, route } from '../../platform/http/route.ts'
-import type { FeatureServices } from '../../platform/services.ts'
+import { toBase64, toBase64Url } from '../../core/crypto/encoding.ts'
+import { Fault } from '../../core/fault.ts'
+import { openPager } from '../../http/page.ts'
+import { type Route, route } from '../../http/route.ts'
+import type { FeatureServices } from '../../http/services.ts'
 import { type AccountServices, inCookies } from '../accounts/index.ts'
 import { add, beginAdding, letUnlock } from './adding.ts'
 import * as contract from './contract.ts'

@@ -3,14 +3,9 @@
  * refusal is the same. What a row says of a key counts if the pepper made it: one that was written into the database,
  * or moved, is no log-in.
  */
-import {
-  fromBase64Url,
-  toBase64,
-  toBase64Url,
-  uuidToBytes,
-} from '../../platform/crypto/encoding.ts'
-import { Fault } from '../../platform/fault.ts'
-import type { InputOf } from '../../platform/http/endpoint.ts'
+import { fromBase64Url, toBase64, toBase64Url, uuidToBytes } from '../../core/crypto/encoding.ts'
+import { Fault } from '../../core/fault.ts'
+import type { InputOf } from '../../http/endpoint.ts'
 import { getUser, openSession } from '../accounts/index.ts'
 import { readClientData, verifyAssertion } from './ceremony.ts'
 import { spend } from './challenges.ts'

@@ -1,7 +1,7 @@
 /** What the operations on passkeys share. */
-import { relyingParties } from '../../platform/config/passkey_origins.ts'
-import { invalidField } from '../../platform/fault.ts'
-import type { FeatureServices } from '../../platform/services.ts'
+import { relyingParties } from '../../core/config/passkey_origins.ts'
+import { invalidField } from '../../core/fault.ts'
+import type { FeatureServices } from '../../http/services.ts'
 import type { AccountServices } from '../accounts/index.ts'
 import { type Challenges, openChallenges } from './challenges.ts'
 

@@ -1,11 +1,11 @@
 /** The rows of passkeys. Accounts drop the copies of seeds, and all of them, where an account's keys or owner change. */
 import { and, desc, eq, lt, sql } from 'drizzle-orm'
-import { lp } from '../../platform/crypto/encoding.ts'
-import type { OuterLayer } from '../../platform/crypto/outer_layer.ts'
-import type { Pepper } from '../../platform/crypto/pepper.ts'
-import { sha256 } from '../../platform/crypto/primitives.ts'
-import type { Database, Transaction } from '../../platform/db/open.ts'
-import { passkeys } from '../../platform/db/schema/index.ts'
+import { lp } from '../../core/crypto/encoding.ts'
+import type { OuterLayer } from '../../core/crypto/outer_layer.ts'
+import type { Pepper } from '../../core/crypto/pepper.ts'
+import { sha256 } from '../../core/crypto/primitives.ts'
+import type { Database, Transaction } from '../../database/open.ts'
+import { passkeys } from '../../database/schema/index.ts'
 
 export type Passkey = typeof passkeys.$inferSelect
 

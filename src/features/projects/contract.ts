@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { defineEndpoint } from '../../platform/http/endpoint.ts'
-import { id, projectId, role, text, workspaceId } from '../../platform/http/fields.ts'
-import { isUuid, line, pagination, timestamp, uuid } from '../../platform/http/validate.ts'
+import { isUuid, line, pagination, timestamp, uuid } from '../../core/validation/validate.ts'
+import { defineEndpoint } from '../../http/endpoint.ts'
+import { id, projectId, role, text, workspaceId } from '../../http/fields.ts'
 import { linkFaults } from '../links/contract.ts'
 import { projectInviteBody, projectInviteResult } from './shapes.ts'
 

@@ -3,9 +3,9 @@
  * reads as many index entries as its page has, times the environments it is about, and never all names.
  */
 import { type SQL, sql } from 'drizzle-orm'
-import type { Reading } from '../../platform/db/open.ts'
-import type { ProjectGrant } from '../../platform/grant.ts'
-import { quotas } from '../../platform/quotas.ts'
+import { quotas } from '../../core/config/quotas.ts'
+import type { ProjectGrant } from '../../core/grant.ts'
+import type { Reading } from '../../database/open.ts'
 import type { KeyIn, KeyPlaces } from './coverage.ts'
 
 type Read = ProjectGrant<'project.read' | 'project.write' | 'secret.read'>

@@ -3,9 +3,9 @@
  * them (`secrets/deleted.ts`).
  */
 import { and, eq, sql } from 'drizzle-orm'
-import type { Transaction } from '../../platform/db/open.ts'
-import { deletedProjects, projects } from '../../platform/db/schema/index.ts'
-import type { ProjectGrant } from '../../platform/grant.ts'
+import type { ProjectGrant } from '../../core/grant.ts'
+import type { Transaction } from '../../database/open.ts'
+import { deletedProjects, projects } from '../../database/schema/index.ts'
 import { keepDeletedSecrets, restoreDeletedWith } from '../secrets/index.ts'
 
 type Delete = ProjectGrant<'project.delete'>

@@ -1,8 +1,8 @@
 /** The environments of a project, and which secrets are in which, by name (protocol 5.4). */
 import { z } from 'zod'
-import { defineEndpoint } from '../../platform/http/endpoint.ts'
-import { environment, projectId, text } from '../../platform/http/fields.ts'
-import { environmentName, pagination } from '../../platform/http/validate.ts'
+import { environmentName, pagination } from '../../core/validation/validate.ts'
+import { defineEndpoint } from '../../http/endpoint.ts'
+import { environment, projectId, text } from '../../http/fields.ts'
 import { linkFaults } from '../links/contract.ts'
 import { manifestOnly } from '../secrets/contract.ts'
 

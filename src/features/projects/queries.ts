@@ -1,6 +1,8 @@
 /** The projects' rows. Writers need a write grant; the list over all workspaces takes the caller. */
 import { and, asc, eq, isNull, type SQL, sql } from 'drizzle-orm'
-import type { Database, Reading, Transaction } from '../../platform/db/open.ts'
+import { Fault } from '../../core/fault.ts'
+import type { Caller, Grant, ProjectGrant } from '../../core/grant.ts'
+import type { Database, Reading, Transaction } from '../../database/open.ts'
 import {
   agents,
   memberships,
@@ -8,9 +10,7 @@ import {
   tokenEnvelopes,
   tokens,
   workspaces,
-} from '../../platform/db/schema/index.ts'
-import { Fault } from '../../platform/fault.ts'
-import type { Caller, Grant, ProjectGrant } from '../../platform/grant.ts'
+} from '../../database/schema/index.ts'
 
 type Read = ProjectGrant<'project.read' | 'project.write' | 'project.delete'>
 type Write = ProjectGrant<'project.write'>

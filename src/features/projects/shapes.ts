@@ -1,7 +1,7 @@
 /** Invitations to a project (protocol 5.4). */
 import { z } from 'zod'
-import { role, text } from '../../platform/http/fields.ts'
-import { email } from '../../platform/http/validate.ts'
+import { email } from '../../core/validation/validate.ts'
+import { role, text } from '../../http/fields.ts'
 import { inviteBody, inviteStatuses } from '../workspaces/contract.ts'
 
 const MAX_MEMBERS = 100

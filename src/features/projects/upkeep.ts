@@ -1,9 +1,9 @@
 /** Housekeeping of deleted projects and secrets: what can no longer be restored goes for good. */
 import { Cron } from 'croner'
-import type { Database } from '../../platform/db/open.ts'
-import { isOverdue } from '../../platform/db/restorable.ts'
-import { deletedProjects, deletedSecrets } from '../../platform/db/schema/index.ts'
-import { describeError, type Log } from '../../platform/log.ts'
+import { describeError, type Log } from '../../core/log.ts'
+import type { Database } from '../../database/open.ts'
+import { isOverdue } from '../../database/restorable.ts'
+import { deletedProjects, deletedSecrets } from '../../database/schema/index.ts'
 
 export function scheduleProjectUpkeep({ db, log }: { db: Database; log: Log }): { stop(): void } {
   return new Cron('41 23 * * * *', { protect: true, unref: true }, async () => {

@@ -1,5 +1,5 @@
 /** The documentation of the API, served by both listeners. */
-import { defineEndpoint } from '../../platform/http/endpoint.ts'
+import { defineEndpoint } from '../../http/endpoint.ts'
 
 const path = '/api/docs/'
 

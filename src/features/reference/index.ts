@@ -2,17 +2,13 @@
 import stylePath from 'swagger-ui-dist/swagger-ui.css' with { type: 'file' }
 import scriptPath from 'swagger-ui-dist/swagger-ui-bundle.js' with { type: 'file' }
 import { version } from '../../../package.json'
-import { addressesOf } from '../../platform/config/addresses.ts'
-import type { Config } from '../../platform/config/config.ts'
-import type { Endpoint } from '../../platform/http/endpoint.ts'
-import type { Surface } from '../../platform/http/reply.ts'
-import { commonHeaders } from '../../platform/http/reply.ts'
-import { type RequestContext, type Route, rawRoute } from '../../platform/http/route.ts'
-import {
-  type Addresses,
-  type Documented,
-  openApiDocument,
-} from '../../platform/openapi/document.ts'
+import { addressesOf } from '../../core/config/addresses.ts'
+import type { Config } from '../../core/config/config.ts'
+import type { Endpoint } from '../../http/endpoint.ts'
+import { type Addresses, type Documented, openApiDocument } from '../../http/openapi/document.ts'
+import type { Surface } from '../../http/reply.ts'
+import { commonHeaders } from '../../http/reply.ts'
+import { type RequestContext, type Route, rawRoute } from '../../http/route.ts'
 import { getDocument, getOwnDocument, getPage, getScript, getStyle } from './contract.ts'
 import { type Reference, renderReference } from './page.ts'
 

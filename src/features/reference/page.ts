@@ -6,7 +6,7 @@
  */
 import { swagger } from '@elysiajs/swagger'
 import { Elysia } from 'elysia'
-import type { OpenApiDocument } from '../../platform/openapi/document.ts'
+import type { OpenApiDocument } from '../../http/openapi/document.ts'
 
 type Documentation = NonNullable<NonNullable<Parameters<typeof swagger>[0]>['documentation']>
 

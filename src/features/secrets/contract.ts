@@ -1,6 +1,8 @@
 /** Secrets: what clients sealed, by project, environment and key (protocol 5.5). */
 import { z } from 'zod'
-import { defineEndpoint } from '../../platform/http/endpoint.ts'
+import { policy } from '../../core/policy/policy.ts'
+import { map, pagination, timestamp } from '../../core/validation/validate.ts'
+import { defineEndpoint } from '../../http/endpoint.ts'
 import {
   exampleOfForm,
   id,
@@ -9,9 +11,7 @@ import {
   shownSignedText,
   text,
   valueHash,
-} from '../../platform/http/fields.ts'
-import { map, pagination, timestamp } from '../../platform/http/validate.ts'
-import { policy } from '../../platform/policy.ts'
+} from '../../http/fields.ts'
 import { linkFaults } from '../links/contract.ts'
 import {
   environment,

@@ -3,15 +3,15 @@
  * The blobs stay bound to project, environment and name, so that they open again where they were.
  */
 import { and, asc, desc, eq, inArray, isNull, type SQL, sql } from 'drizzle-orm'
-import type { Reading, Transaction } from '../../platform/db/open.ts'
-import { isRestorable } from '../../platform/db/restorable.ts'
+import type { ProjectGrant } from '../../core/grant.ts'
+import type { Reading, Transaction } from '../../database/open.ts'
+import { isRestorable } from '../../database/restorable.ts'
 import {
   deletedSecrets,
   deletedSecretVersions,
   secrets,
   secretVersions,
-} from '../../platform/db/schema/index.ts'
-import type { ProjectGrant } from '../../platform/grant.ts'
+} from '../../database/schema/index.ts'
 import { isSignedId } from '../../sigchain/index.ts'
 import { hashOf, type Page } from './queries.ts'
 

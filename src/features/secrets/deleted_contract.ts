@@ -1,8 +1,8 @@
 /** Secrets that were deleted and can be restored (protocol 5.5). */
 import { z } from 'zod'
-import { defineEndpoint } from '../../platform/http/endpoint.ts'
-import { exampleOfForm, integer, text, valueHash } from '../../platform/http/fields.ts'
-import { pagination, timestamp } from '../../platform/http/validate.ts'
+import { pagination, timestamp } from '../../core/validation/validate.ts'
+import { defineEndpoint } from '../../http/endpoint.ts'
+import { exampleOfForm, integer, text, valueHash } from '../../http/fields.ts'
 import { linkFaults } from '../links/contract.ts'
 import { environment, inProject, MAX_ENTRIES, manifest, secretKey, storedPolicy } from './shapes.ts'
 

@@ -10,10 +10,10 @@ import {
   type SQL,
   sql,
 } from 'drizzle-orm'
-import { preparedList } from '../../platform/db/list.ts'
-import type { Reading, Transaction } from '../../platform/db/open.ts'
-import { projects, secrets, secretVersions } from '../../platform/db/schema/index.ts'
-import type { ProjectGrant } from '../../platform/grant.ts'
+import type { ProjectGrant } from '../../core/grant.ts'
+import { preparedList } from '../../database/list.ts'
+import type { Reading, Transaction } from '../../database/open.ts'
+import { projects, secrets, secretVersions } from '../../database/schema/index.ts'
 import { isSignedId } from '../../sigchain/index.ts'
 
 const VERSIONS_KEPT = 10

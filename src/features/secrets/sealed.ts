@@ -3,10 +3,10 @@
  * workspace, project, environment and key, and an old version to its number, so that a blob moved
  * to another row does not open.
  */
-import { toBase64 } from '../../platform/crypto/encoding.ts'
-import { type OuterLayer, type OuterPart, secretRow } from '../../platform/crypto/outer_layer.ts'
-import type { SecretPlace } from '../../platform/crypto/secret_value.ts'
-import { Fault } from '../../platform/fault.ts'
+import { toBase64 } from '../../core/crypto/encoding.ts'
+import { type OuterLayer, type OuterPart, secretRow } from '../../core/crypto/outer_layer.ts'
+import type { SecretPlace } from '../../core/crypto/secret_value.ts'
+import { Fault } from '../../core/fault.ts'
 
 type VersionRow = SecretPlace & { version: number }
 

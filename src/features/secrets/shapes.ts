@@ -1,15 +1,15 @@
 /** What the contracts of secrets have in common. */
 import { z } from 'zod'
+import { SECRET_NAME } from '../../core/names/secret_name.ts'
+import { examplePolicy } from '../../core/policy/policy.ts'
+import { base64 } from '../../core/validation/validate.ts'
 import {
   environment as environmentName,
   exampleOfForm,
   projectId,
   rarelyNeeded,
   signedText,
-} from '../../platform/http/fields.ts'
-import { base64 } from '../../platform/http/validate.ts'
-import { examplePolicy } from '../../platform/policy.ts'
-import { SECRET_NAME } from '../../platform/secret_name.ts'
+} from '../../http/fields.ts'
 
 export const MAX_ENTRIES = 500
 /** Decoded; a value of 64 KiB fits in every sealing that we know of. */

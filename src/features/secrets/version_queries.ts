@@ -1,7 +1,7 @@
 /** The versions that are kept of a secret. */
 import { and, desc, eq, lt, sql } from 'drizzle-orm'
-import type { Reading } from '../../platform/db/open.ts'
-import { secretVersions, users } from '../../platform/db/schema/index.ts'
+import type { Reading } from '../../database/open.ts'
+import { secretVersions, users } from '../../database/schema/index.ts'
 import { isSignedId } from '../../sigchain/index.ts'
 import { hashOf, type Page, type Read } from './queries.ts'
 

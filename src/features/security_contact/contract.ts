@@ -1,5 +1,5 @@
 /** Where people report holes of this installation (RFC 9116). */
-import { defineEndpoint } from '../../platform/http/endpoint.ts'
+import { defineEndpoint } from '../../http/endpoint.ts'
 
 export const getSecurityContact = defineEndpoint({
   name: 'security.contact',

@@ -2,10 +2,10 @@
  * `/.well-known/security.txt` (RFC 9116), on both listeners, from SECURITY_CONTACT. Without it there is none: an
  * address that nobody reads would be worse.
  */
-import type { Clock } from '../../platform/clock.ts'
-import type { Config } from '../../platform/config/config.ts'
-import { commonHeaders } from '../../platform/http/reply.ts'
-import { type Route, rawRoute } from '../../platform/http/route.ts'
+import type { Clock } from '../../core/clock.ts'
+import type { Config } from '../../core/config/config.ts'
+import { commonHeaders } from '../../http/reply.ts'
+import { type Route, rawRoute } from '../../http/route.ts'
 import { getSecurityContact } from './contract.ts'
 
 type Contact = Pick<Config, 'SECURITY_CONTACT' | 'SERVICE_SERVER_URL' | 'SERVICE_RESOLVER_URL'>

@@ -1,5 +1,5 @@
 /** What every statement of a member is held to, whatever it speaks of (protocol 12.2). */
-import { Fault } from '../../platform/fault.ts'
+import { Fault } from '../../core/fault.ts'
 import { isSignedId, Refusal, type SignedText } from '../../sigchain/index.ts'
 
 /**

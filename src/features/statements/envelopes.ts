@@ -1,5 +1,5 @@
 /** Envelope statements: which keys an administrator gave a token. */
-import { fromBase64 } from '../../platform/crypto/encoding.ts'
+import { fromBase64 } from '../../core/crypto/encoding.ts'
 import { type Chain, type SignedText, verifyEnvelope } from '../../sigchain/index.ts'
 import { accepted, requireSigned } from './accepting.ts'
 

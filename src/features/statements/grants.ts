@@ -3,11 +3,11 @@
  * again, a grant says the same but for who signed it and when, so that no wider one of before exists.
  */
 import { and, eq } from 'drizzle-orm'
-import type { Capability } from '../../platform/capability.ts'
-import { toBase64 } from '../../platform/crypto/encoding.ts'
-import type { Transaction } from '../../platform/db/open.ts'
-import { tokenGrants } from '../../platform/db/schema/index.ts'
-import { Fault } from '../../platform/fault.ts'
+import type { Capability } from '../../core/capability.ts'
+import { toBase64 } from '../../core/crypto/encoding.ts'
+import { Fault } from '../../core/fault.ts'
+import type { Transaction } from '../../database/open.ts'
+import { tokenGrants } from '../../database/schema/index.ts'
 import {
   type Chain,
   isSameGrant,

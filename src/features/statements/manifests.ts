@@ -5,13 +5,13 @@
 import { and, eq, sql } from 'drizzle-orm'
 import { unverified } from '../../access/signed/chains.ts'
 import { seenName } from '../../access/signed/seen_states.ts'
-import { toBase64 } from '../../platform/crypto/encoding.ts'
-import { preparedList } from '../../platform/db/list.ts'
-import type { Reading, Transaction } from '../../platform/db/open.ts'
-import { manifests, secrets } from '../../platform/db/schema/index.ts'
-import { noteSigned, type SignedNote } from '../../platform/db/signed_notes.ts'
-import { Fault } from '../../platform/fault.ts'
-import type { ProjectGrant } from '../../platform/grant.ts'
+import { toBase64 } from '../../core/crypto/encoding.ts'
+import { Fault } from '../../core/fault.ts'
+import type { ProjectGrant } from '../../core/grant.ts'
+import { preparedList } from '../../database/list.ts'
+import type { Reading, Transaction } from '../../database/open.ts'
+import { manifests, secrets } from '../../database/schema/index.ts'
+import { noteSigned, type SignedNote } from '../../database/signed_notes.ts'
 import {
   type Chain,
   headSeqOf,

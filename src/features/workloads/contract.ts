@@ -1,6 +1,8 @@
 import { z } from 'zod'
-import { capabilities } from '../../platform/capability.ts'
-import { defineEndpoint } from '../../platform/http/endpoint.ts'
+import { capabilities } from '../../core/capability.ts'
+import { examplePolicy } from '../../core/policy/policy.ts'
+import { base64, timestamp } from '../../core/validation/validate.ts'
+import { defineEndpoint } from '../../http/endpoint.ts'
 import {
   environment,
   exampleOfForm,
@@ -10,9 +12,7 @@ import {
   text,
   tokenId,
   workspaceId,
-} from '../../platform/http/fields.ts'
-import { base64, timestamp } from '../../platform/http/validate.ts'
-import { examplePolicy } from '../../platform/policy.ts'
+} from '../../http/fields.ts'
 import { links } from '../links/contract.ts'
 
 /** Of the last link that a client of a signed workspace has. */

@@ -13,26 +13,26 @@ import { placeNameOf, type VerifiedToken } from '../../access/snapshots/snapshot
 import type { Snapshot } from '../../access/snapshots/snapshots.ts'
 import type { LiveToken } from '../../access/tokens.ts'
 import type { Entry } from '../../audit/trail.ts'
-import { bearerText } from '../../identity/authenticate.ts'
-import { CallRecord } from '../../outbound/record.ts'
-import { inSlices } from '../../platform/async/time_slice.ts'
-import { whenRead } from '../../platform/async/unread.ts'
-import { fromUtf8, toBase64, toBase64Url } from '../../platform/crypto/encoding.ts'
-import { openSealed, type SealedSecret } from '../../platform/crypto/secret_value.ts'
-import { Fault } from '../../platform/fault.ts'
-import { jsonResponse } from '../../platform/http/json/write.ts'
-import { rateHeaders } from '../../platform/http/rate.ts'
-import { commonHeaders } from '../../platform/http/reply.ts'
-import { readBody } from '../../platform/http/request_body.ts'
-import type { RequestContext } from '../../platform/http/route.ts'
-import type { BodyAccount } from '../../platform/limits/body_memory.ts'
-import { isDeliverable } from '../../platform/policy.ts'
+import { inSlices } from '../../core/async/time_slice.ts'
+import { whenRead } from '../../core/async/unread.ts'
+import type { BodyAccount } from '../../core/body_memory.ts'
+import { fromUtf8, toBase64, toBase64Url } from '../../core/crypto/encoding.ts'
+import { openSealed, type SealedSecret } from '../../core/crypto/secret_value.ts'
+import { Fault } from '../../core/fault.ts'
+import { isDeliverable } from '../../core/policy/policy.ts'
 import {
   isMarked,
   type Entry as OpenedEntry,
   resolveReferences,
   UnresolvedReference,
-} from '../../platform/references.ts'
+} from '../../core/policy/references.ts'
+import { rateHeaders } from '../../database/limits/rate.ts'
+import { jsonResponse } from '../../http/json/write.ts'
+import { commonHeaders } from '../../http/reply.ts'
+import { readBody } from '../../http/request_body.ts'
+import type { RequestContext } from '../../http/route.ts'
+import { bearerText } from '../../identity/authenticate.ts'
+import { CallRecord } from '../../outbound/record.ts'
 import { type Delivery, type DeliveryScope, deliverEnvironment } from './contract.ts'
 
 type Scope = { projectId: string; environment: string }

@@ -1,6 +1,6 @@
 /** Delivery of secrets to containers and CI jobs, on both listeners. */
 import type { Access } from '../../access/index.ts'
-import { type Route, rawRoute } from '../../platform/http/route.ts'
+import { type Route, rawRoute } from '../../http/route.ts'
 import { deliverEnvironment, getToken, getVersion } from './contract.ts'
 import { deliver } from './deliver.ts'
 import { describeToken } from './token.ts'

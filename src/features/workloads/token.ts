@@ -5,10 +5,10 @@
 import { admitToken } from '../../access/admission.ts'
 import type { Access } from '../../access/index.ts'
 import { requireGrantedNow } from '../../access/snapshots/snapshot_now.ts'
+import { rateHeaders } from '../../database/limits/rate.ts'
+import { commonHeaders, present } from '../../http/reply.ts'
+import type { RequestContext } from '../../http/route.ts'
 import { bearerText } from '../../identity/authenticate.ts'
-import { rateHeaders } from '../../platform/http/rate.ts'
-import { commonHeaders, present } from '../../platform/http/reply.ts'
-import type { RequestContext } from '../../platform/http/route.ts'
 import { getToken } from './contract.ts'
 
 /** @throws Fault `invalid_token`, `rate_limited` */

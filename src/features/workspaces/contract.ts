@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { defineEndpoint } from '../../platform/http/endpoint.ts'
-import { id, role, shownKeys, text, userId, workspaceId } from '../../platform/http/fields.ts'
-import { pagination, timestamp } from '../../platform/http/validate.ts'
+import { pagination, timestamp } from '../../core/validation/validate.ts'
+import { defineEndpoint } from '../../http/endpoint.ts'
+import { id, role, shownKeys, text, userId, workspaceId } from '../../http/fields.ts'
 import { keptGrants } from '../agents/contract.ts'
 import { link, linkFaults, linkOnly } from '../links/contract.ts'
 import {

@@ -2,12 +2,13 @@
  * What becomes of the workspaces of a person whose account is deleted: they leave those that others own too,
  * their personal one goes with everything in it, and one that would have no owner left keeps them here.
  */
+
+import { Fault } from '../../core/fault.ts'
+import type { Caller } from '../../core/grant.ts'
+import type { Transaction } from '../../database/open.ts'
+import { lockWorkspace } from '../../database/workspace_lock.ts'
+import type { Action, UnboundAudit } from '../../http/recorder.ts'
 import { authorise } from '../../identity/authorise.ts'
-import type { Transaction } from '../../platform/db/open.ts'
-import { lockWorkspace } from '../../platform/db/workspace_lock.ts'
-import { Fault } from '../../platform/fault.ts'
-import type { Caller } from '../../platform/grant.ts'
-import type { Action, UnboundAudit } from '../../platform/http/recorder.ts'
 import { isSignedId } from '../../sigchain/index.ts'
 import { type Place, selectPlaces } from './memberships.ts'
 import {

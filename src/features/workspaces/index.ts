@@ -3,15 +3,15 @@
  * other; the server keeps the envelopes and the roles.
  */
 
+import { Fault } from '../../core/fault.ts'
+import type { Grant } from '../../core/grant.ts'
+import { countHourly } from '../../database/limits/hourly_quota.ts'
+import { requireQuota } from '../../database/limits/quota.ts'
+import type { Reading } from '../../database/open.ts'
+import { lockWorkspace } from '../../database/workspace_lock.ts'
+import { openPager } from '../../http/page.ts'
+import { type Changing, type Route, route } from '../../http/route.ts'
 import { authorise } from '../../identity/authorise.ts'
-import type { Reading } from '../../platform/db/open.ts'
-import { requireQuota } from '../../platform/db/quota.ts'
-import { lockWorkspace } from '../../platform/db/workspace_lock.ts'
-import { Fault } from '../../platform/fault.ts'
-import type { Grant } from '../../platform/grant.ts'
-import { openPager } from '../../platform/http/page.ts'
-import { type Changing, type Route, route } from '../../platform/http/route.ts'
-import { countHourly } from '../../platform/limits/hourly_quota.ts'
 import type { SignedText } from '../../sigchain/index.ts'
 import { acceptLink, chainOf, type SignedServices } from '../links/index.ts'
 import {

@@ -1,10 +1,11 @@
 /** Accepting or declining an invitation. Before, a person sees the envelope and the name, and nothing else. */
-import { requireQuota } from '../../platform/db/quota.ts'
-import { lockWorkspaceRow } from '../../platform/db/workspace_lock.ts'
-import { Fault } from '../../platform/fault.ts'
-import type { Caller } from '../../platform/grant.ts'
-import type { Action, UnboundAudit } from '../../platform/http/recorder.ts'
-import { type Route, route } from '../../platform/http/route.ts'
+
+import { Fault } from '../../core/fault.ts'
+import type { Caller } from '../../core/grant.ts'
+import { requireQuota } from '../../database/limits/quota.ts'
+import { lockWorkspaceRow } from '../../database/workspace_lock.ts'
+import type { Action, UnboundAudit } from '../../http/recorder.ts'
+import { type Route, route } from '../../http/route.ts'
 import { acceptLink, chainOf, type SignedServices } from '../links/index.ts'
 import { acceptInvitation, declineInvitation } from './contract.ts'
 import { listWorkspaces } from './memberships.ts'

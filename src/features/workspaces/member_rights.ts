@@ -1,6 +1,6 @@
 /** Refuses a change of a member that the caller's role does not permit (protocol 10). */
-import { type Grant, roles } from '../../platform/grant.ts'
-import { roleRefusal } from '../../platform/roles.ts'
+import { type Grant, roles } from '../../core/grant.ts'
+import { roleRefusal } from '../../core/roles.ts'
 import { type MemberChange, mayChangeMember } from '../../sigchain/index.ts'
 
 /** @throws Fault `forbidden` that names the roles that may */

@@ -2,15 +2,16 @@
  * Members: who is in, in which role, and how they go. Every change holds the workspace's lock, so that
  * two owners who demote each other at once cannot leave it without one.
  */
-import type { Transaction } from '../../platform/db/open.ts'
-import { lockWorkspace } from '../../platform/db/workspace_lock.ts'
-import { Fault } from '../../platform/fault.ts'
-import type { Caller, Grant, Role } from '../../platform/grant.ts'
-import { openPager } from '../../platform/http/page.ts'
-import type { Action, Change } from '../../platform/http/recorder.ts'
-import { created } from '../../platform/http/reply.ts'
-import { type Changing, type Route, route } from '../../platform/http/route.ts'
-import { email, isUuid } from '../../platform/http/validate.ts'
+
+import { Fault } from '../../core/fault.ts'
+import type { Caller, Grant, Role } from '../../core/grant.ts'
+import { email, isUuid } from '../../core/validation/validate.ts'
+import type { Transaction } from '../../database/open.ts'
+import { lockWorkspace } from '../../database/workspace_lock.ts'
+import { openPager } from '../../http/page.ts'
+import type { Action, Change } from '../../http/recorder.ts'
+import { created } from '../../http/reply.ts'
+import { type Changing, type Route, route } from '../../http/route.ts'
 import type { Chain, SignedText } from '../../sigchain/index.ts'
 import type { KeptGrants } from '../agents/index.ts'
 import { acceptLink, chainOf, type SignedServices } from '../links/index.ts'

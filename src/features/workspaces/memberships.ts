@@ -3,12 +3,12 @@
  * exists without an envelope for its creator, because the server could not make one (protocol 1).
  */
 import { and, asc, eq, gt } from 'drizzle-orm'
-import { fromBase64, toBase64 } from '../../platform/crypto/encoding.ts'
-import type { OuterLayer } from '../../platform/crypto/outer_layer.ts'
-import type { Database, Transaction } from '../../platform/db/open.ts'
-import { memberships, workspaces } from '../../platform/db/schema/index.ts'
-import { Fault } from '../../platform/fault.ts'
-import type { Role } from '../../platform/grant.ts'
+import { fromBase64, toBase64 } from '../../core/crypto/encoding.ts'
+import type { OuterLayer } from '../../core/crypto/outer_layer.ts'
+import { Fault } from '../../core/fault.ts'
+import type { Role } from '../../core/grant.ts'
+import type { Database, Transaction } from '../../database/open.ts'
+import { memberships, workspaces } from '../../database/schema/index.ts'
 import type { SignedText } from '../../sigchain/index.ts'
 import { acceptFirstLink } from '../links/index.ts'
 

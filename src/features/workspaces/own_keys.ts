@@ -4,12 +4,12 @@
  * out: strangers send them, with whatever is in them.
  */
 import { and, eq, sql } from 'drizzle-orm'
-import type { Transaction } from '../../platform/db/open.ts'
-import { memberships } from '../../platform/db/schema/index.ts'
-import { lockWorkspaceRow } from '../../platform/db/workspace_lock.ts'
-import { Fault, type FieldFault } from '../../platform/fault.ts'
-import type { Caller } from '../../platform/grant.ts'
-import type { UnboundAudit } from '../../platform/http/recorder.ts'
+import { Fault, type FieldFault } from '../../core/fault.ts'
+import type { Caller } from '../../core/grant.ts'
+import type { Transaction } from '../../database/open.ts'
+import { memberships } from '../../database/schema/index.ts'
+import { lockWorkspaceRow } from '../../database/workspace_lock.ts'
+import type { UnboundAudit } from '../../http/recorder.ts'
 import type { Chain, PublicIdentity, SignedText } from '../../sigchain/index.ts'
 import type { KeptGrants } from '../agents/index.ts'
 import { acceptLink, type Claim, chainOf, type SignedServices } from '../links/index.ts'

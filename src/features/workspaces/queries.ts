@@ -1,9 +1,9 @@
 /** Workspaces and memberships as rows. Those of a tenant need a grant for it. */
 import { and, asc, count, eq, gt, inArray, ne, sql } from 'drizzle-orm'
-import { toBase64 } from '../../platform/crypto/encoding.ts'
-import type { Reading, Transaction } from '../../platform/db/open.ts'
-import { memberships, users, workspaces } from '../../platform/db/schema/index.ts'
-import type { Caller, Grant, Role } from '../../platform/grant.ts'
+import { toBase64 } from '../../core/crypto/encoding.ts'
+import type { Caller, Grant, Role } from '../../core/grant.ts'
+import type { Reading, Transaction } from '../../database/open.ts'
+import { memberships, users, workspaces } from '../../database/schema/index.ts'
 
 export async function updateName(
   tx: Transaction,

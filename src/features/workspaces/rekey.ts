@@ -4,12 +4,12 @@
  * transaction, or nothing. Between two epochs there is no state in which some secrets are under the
  * old key and some under the new one.
  */
-import { transactWhenRead } from '../../platform/async/unread.ts'
-import { lockWorkspace } from '../../platform/db/workspace_lock.ts'
-import { Fault } from '../../platform/fault.ts'
-import type { Grant } from '../../platform/grant.ts'
-import type { Change } from '../../platform/http/recorder.ts'
-import { type Changing, preparedRoute, type Route } from '../../platform/http/route.ts'
+import { transactWhenRead } from '../../core/async/unread.ts'
+import { Fault } from '../../core/fault.ts'
+import type { Grant } from '../../core/grant.ts'
+import { lockWorkspace } from '../../database/workspace_lock.ts'
+import type { Change } from '../../http/recorder.ts'
+import { type Changing, preparedRoute, type Route } from '../../http/route.ts'
 import { acceptLink, type Claim, chainOf, type SignedServices } from '../links/index.ts'
 import { type RekeyBody, rekeyWorkspace } from './contract.ts'
 import { listWorkspaces } from './memberships.ts'

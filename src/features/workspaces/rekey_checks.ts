@@ -1,9 +1,9 @@
 /** What a rekey must fulfil before anything is written: pure checks of the request against the state. */
-import { inSlices, TimeSlice } from '../../platform/async/time_slice.ts'
-import { fromBase64 } from '../../platform/crypto/encoding.ts'
-import { isSamePolicy, MAX_EPOCH, readValueEpoch } from '../../platform/crypto/secret_value.ts'
-import { Fault, type FaultCode, type FieldFault, invalidField } from '../../platform/fault.ts'
-import { MAX_COMPLAINTS } from '../../platform/http/validation/complaints.ts'
+import { inSlices, TimeSlice } from '../../core/async/time_slice.ts'
+import { fromBase64 } from '../../core/crypto/encoding.ts'
+import { isSamePolicy, MAX_EPOCH, readValueEpoch } from '../../core/crypto/secret_value.ts'
+import { Fault, type FaultCode, type FieldFault, invalidField } from '../../core/fault.ts'
+import { MAX_COMPLAINTS } from '../../core/validation/complaints.ts'
 import type { RekeyBody } from './contract.ts'
 import { type Holdings, placeOf } from './rekey_holdings.ts'
 

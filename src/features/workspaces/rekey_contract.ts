@@ -1,7 +1,9 @@
 import { z } from 'zod'
-import { fromBase64 } from '../../platform/crypto/encoding.ts'
-import { isTokenEnvelope } from '../../platform/crypto/envelope.ts'
-import { defineEndpoint, type InputOf } from '../../platform/http/endpoint.ts'
+import { fromBase64 } from '../../core/crypto/encoding.ts'
+import { isTokenEnvelope } from '../../core/crypto/envelope.ts'
+import { sentPolicy } from '../../core/policy/policy.ts'
+import { base64 } from '../../core/validation/validate.ts'
+import { defineEndpoint, type InputOf } from '../../http/endpoint.ts'
 import {
   environment,
   exampleOfForm,
@@ -12,9 +14,7 @@ import {
   tokenId,
   userId,
   workspaceId,
-} from '../../platform/http/fields.ts'
-import { base64 } from '../../platform/http/validate.ts'
-import { sentPolicy } from '../../platform/policy.ts'
+} from '../../http/fields.ts'
 import { link, linkFaults } from '../links/contract.ts'
 import { encryptedWorkspaceKey, workspaceShape } from './shapes.ts'
 

@@ -1,6 +1,8 @@
 /** What a workspace holds that is sealed under its key, and for whom. */
 import { and, asc, eq, gt, inArray, sql } from 'drizzle-orm'
-import type { Database, Transaction } from '../../platform/db/open.ts'
+import { Fault } from '../../core/fault.ts'
+import type { Grant, Role } from '../../core/grant.ts'
+import type { Database, Transaction } from '../../database/open.ts'
 import {
   memberships,
   projects,
@@ -9,9 +11,7 @@ import {
   tokens,
   users,
   workspaces,
-} from '../../platform/db/schema/index.ts'
-import { Fault } from '../../platform/fault.ts'
-import type { Grant, Role } from '../../platform/grant.ts'
+} from '../../database/schema/index.ts'
 import type { Chain } from '../../sigchain/index.ts'
 import type { GrantedToken } from '../statements/index.ts'
 

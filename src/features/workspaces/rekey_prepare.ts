@@ -2,11 +2,11 @@
  * What a rekey does before its transaction, in time slices: it checks, and seals under the outer layer.
  * The embedded database has one connection, and everybody waits for a transaction.
  */
-import { TimeSlice } from '../../platform/async/time_slice.ts'
-import { fromBase64, toBase64 } from '../../platform/crypto/encoding.ts'
-import { type OuterLayer, secretRow } from '../../platform/crypto/outer_layer.ts'
-import type { Reading } from '../../platform/db/open.ts'
-import type { Grant } from '../../platform/grant.ts'
+import { TimeSlice } from '../../core/async/time_slice.ts'
+import { fromBase64, toBase64 } from '../../core/crypto/encoding.ts'
+import { type OuterLayer, secretRow } from '../../core/crypto/outer_layer.ts'
+import type { Grant } from '../../core/grant.ts'
+import type { Reading } from '../../database/open.ts'
 import { chainOf, type SignedServices } from '../links/index.ts'
 import type { RekeyBody } from './contract.ts'
 import { requireHeld, requireNextEpoch, requireOnce } from './rekey_checks.ts'

@@ -3,8 +3,9 @@
  * workspace may hold more than one statement can carry.
  */
 import { and, eq, sql } from 'drizzle-orm'
-import type { OuterLayer, OuterPart } from '../../platform/crypto/outer_layer.ts'
-import type { Transaction } from '../../platform/db/open.ts'
+import type { OuterLayer, OuterPart } from '../../core/crypto/outer_layer.ts'
+import type { Grant } from '../../core/grant.ts'
+import type { Transaction } from '../../database/open.ts'
 import {
   deletedProjects,
   deletedSecrets,
@@ -14,9 +15,8 @@ import {
   secretVersions,
   tokenEnvelopes,
   workspaces,
-} from '../../platform/db/schema/index.ts'
-import { noteSigned } from '../../platform/db/signed_notes.ts'
-import type { Grant } from '../../platform/grant.ts'
+} from '../../database/schema/index.ts'
+import { noteSigned } from '../../database/signed_notes.ts'
 import { storeGrant } from '../statements/index.ts'
 import type { RekeyBody } from './contract.ts'
 import { sealEnvelope } from './memberships.ts'

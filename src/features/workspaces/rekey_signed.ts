@@ -4,14 +4,14 @@
  * before the transaction: it takes its time.
  */
 import { eq } from 'drizzle-orm'
-import { TimeSlice } from '../../platform/async/time_slice.ts'
-import type { Bytes } from '../../platform/crypto/encoding.ts'
-import { sha256 } from '../../platform/crypto/primitives.ts'
-import type { Reading } from '../../platform/db/open.ts'
-import { manifests, tokenGrants } from '../../platform/db/schema/index.ts'
-import type { SignedNote } from '../../platform/db/signed_notes.ts'
-import { Fault } from '../../platform/fault.ts'
-import type { Grant } from '../../platform/grant.ts'
+import { TimeSlice } from '../../core/async/time_slice.ts'
+import type { Bytes } from '../../core/crypto/encoding.ts'
+import { sha256 } from '../../core/crypto/primitives.ts'
+import { Fault } from '../../core/fault.ts'
+import type { Grant } from '../../core/grant.ts'
+import type { Reading } from '../../database/open.ts'
+import { manifests, tokenGrants } from '../../database/schema/index.ts'
+import type { SignedNote } from '../../database/signed_notes.ts'
 import { type Chain, extend, Refusal, type SignedText } from '../../sigchain/index.ts'
 import type { SignedServices } from '../links/index.ts'
 import {

@@ -1,7 +1,7 @@
 /** What the contracts of workspaces, and of those who invite to them or show them, have in common. */
 import { z } from 'zod'
-import { exampleOfForm, id, role, text } from '../../platform/http/fields.ts'
-import { base64, email, properName, timestamp } from '../../platform/http/validate.ts'
+import { base64, email, properName, timestamp } from '../../core/validation/validate.ts'
+import { exampleOfForm, id, role, text } from '../../http/fields.ts'
 import { link } from '../links/contract.ts'
 
 /** Bytes; envelopes of other clients may be larger than ours (protocol 3.2). */

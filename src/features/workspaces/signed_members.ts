@@ -1,7 +1,8 @@
 /** What changes of members are in the chain of a signed workspace. In a plain one they are nothing there. */
+
+import type { Caller, Grant, Role } from '../../core/grant.ts'
+import type { Changing } from '../../http/route.ts'
 import { authorise } from '../../identity/authorise.ts'
-import type { Caller, Grant, Role } from '../../platform/grant.ts'
-import type { Changing } from '../../platform/http/route.ts'
 import type { Chain } from '../../sigchain/index.ts'
 import { endGrants, type KeptGrants, keepGrants } from '../agents/index.ts'
 import type { Claim, SignedServices } from '../links/index.ts'

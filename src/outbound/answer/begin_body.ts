@@ -1,6 +1,7 @@
 /** The beginning of an answer's body: all of it where it is short or must be searched first, else its first piece. */
-import type { Bytes } from '../../platform/crypto/encoding.ts'
-import type { BodyAccount } from '../../platform/limits/body_memory.ts'
+
+import type { BodyAccount } from '../../core/body_memory.ts'
+import type { Bytes } from '../../core/crypto/encoding.ts'
 import type { Deadline } from '../deadline.ts'
 import { type AnswerGuard, type BodyKind, OBJECT, PART, type StreamGuard } from '../guard.ts'
 import { breakingFault } from './breaking.ts'

@@ -1,5 +1,5 @@
 /** Why an answer ended before its end, also after its head has gone out. */
-import { Fault } from '../../platform/fault.ts'
+import { Fault } from '../../core/fault.ts'
 import { causeOf, upstreamFault } from '../connection/fetch.ts'
 import type { Deadline } from '../deadline.ts'
 

@@ -1,7 +1,7 @@
 /** The content codings of bodies that are passed on as they arrive. */
 import { pipeline, Readable, type Transform } from 'node:stream'
 import zlib from 'node:zlib'
-import { Fault } from '../../platform/fault.ts'
+import { Fault } from '../../core/fault.ts'
 
 /** By the first bytes of what is decoded. */
 const decoders: Record<string, (head: Uint8Array) => Transform> = {

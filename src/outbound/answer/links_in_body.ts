@@ -2,7 +2,7 @@
  * JSON strings that are a URL of the called host lead back, as links in headers do (protocol 6.3). The body is
  * changed as it comes: of an unfinished string that may be a URL, at most `MAX_LINK` characters are held back.
  */
-import { TimeSlice } from '../../platform/async/time_slice.ts'
+import { TimeSlice } from '../../core/async/time_slice.ts'
 import type { BodyKind } from '../guard.ts'
 import { type LinkBase, leadTextBack, nameOf } from '../links.ts'
 

@@ -1,5 +1,5 @@
 /** Headers of an answer that are ours, and those that an upstream must not send under our name. */
-import { headersWith } from '../../platform/http/reply.ts'
+import { headersWith } from '../../http/reply.ts'
 import { droppedHeaders } from '../headers.ts'
 import type { ReceivedHeaders } from './part.ts'
 

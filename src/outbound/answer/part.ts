@@ -4,7 +4,7 @@
  * what surrounds it, all of that is searched, and what was asked for is cut out. What is found is
  * overwritten, so that all bytes keep their places and parts fit together.
  */
-import { Fault } from '../../platform/fault.ts'
+import { Fault } from '../../core/fault.ts'
 
 /** An answer's headers by their names in lower case; repeated ones are joined, except set-cookie. */
 export type ReceivedHeaders = ReturnType<Headers['toJSON']>

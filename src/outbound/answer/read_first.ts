@@ -3,7 +3,7 @@
  * what is here as a whole is searched as one. What calls hold so is counted, and for how long one does;
  * beyond that they stream.
  */
-import { type BodyAccount, BodyMeter } from '../../platform/limits/body_memory.ts'
+import { type BodyAccount, BodyMeter } from '../../core/body_memory.ts'
 import { BODY_LIMIT } from '../call.ts'
 import type { Deadline } from '../deadline.ts'
 

@@ -3,9 +3,10 @@
  * redacted across chunk borders. The deadline counts from byte to byte; a caller that goes away ends
  * the outbound call.
  */
-import type { Bytes } from '../../platform/crypto/encoding.ts'
-import { Fault } from '../../platform/fault.ts'
-import type { BodyAccount } from '../../platform/limits/body_memory.ts'
+
+import type { BodyAccount } from '../../core/body_memory.ts'
+import type { Bytes } from '../../core/crypto/encoding.ts'
+import { Fault } from '../../core/fault.ts'
 import type { Deadline } from '../deadline.ts'
 import type { AnswerGuard } from '../guard.ts'
 import { presentHeaders } from '../headers.ts'

@@ -4,10 +4,10 @@
  * address in disguise (mapped, NAT64, 6to4, Teredo) is refused unless the operator lists it.
  */
 
-import { type CidrList, isIn, parseAddress, parseCidrs } from '../../platform/net/cidr.ts'
+import { type CidrList, isIn, parseAddress, parseCidrs } from '../../core/net/cidr.ts'
 
-export type { CidrList } from '../../platform/net/cidr.ts'
-export { parseCidrs } from '../../platform/net/cidr.ts'
+export type { CidrList } from '../../core/net/cidr.ts'
+export { parseCidrs } from '../../core/net/cidr.ts'
 
 export type Verdict = 'public' | 'allowed' | 'refused'
 

@@ -5,11 +5,11 @@
  * with its verdict for as long as DNS says, and not longer than ten seconds; refusals are not kept.
  */
 import { networkInterfaces } from 'node:os'
-import type { Clock } from '../../platform/clock.ts'
-import { Fault } from '../../platform/fault.ts'
-import { LruMap } from '../../platform/lru.ts'
-import { type CidrList, isIn, parseAddress, parseCidrs } from '../../platform/net/cidr.ts'
-import { traced } from '../../platform/trace/span.ts'
+import type { Clock } from '../../core/clock.ts'
+import { Fault } from '../../core/fault.ts'
+import { LruMap } from '../../core/lru.ts'
+import { type CidrList, isIn, parseAddress, parseCidrs } from '../../core/net/cidr.ts'
+import { traced } from '../../core/trace/span.ts'
 import { classify, NAT64 } from './address.ts'
 
 /** One address of a name, and the seconds for which it may be kept. */

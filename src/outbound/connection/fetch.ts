@@ -5,7 +5,7 @@
  */
 import { constants } from 'node:crypto'
 import { checkServerIdentity, type PeerCertificate, rootCertificates } from 'node:tls'
-import { Fault } from '../../platform/fault.ts'
+import { Fault } from '../../core/fault.ts'
 import { bytesOf, type CallBody } from '../call.ts'
 import type { Deadline } from '../deadline.ts'
 import type { HeaderPair } from '../headers.ts'

@@ -6,9 +6,9 @@
  * Limits: 4 MiB for a message of either side, and the deadline as the longest silence of both. A credential that the upstream spreads over several messages is not recognised.
  */
 import { type ClientHttp2Stream, constants, type IncomingHttpHeaders } from 'node:http2'
-import { Fault } from '../../platform/fault.ts'
-import { BodyMeter } from '../../platform/limits/body_memory.ts'
-import { streamOf } from '../../platform/streams.ts'
+import { streamOf } from '../../core/async/streams.ts'
+import { BodyMeter } from '../../core/body_memory.ts'
+import { Fault } from '../../core/fault.ts'
 import { breakingFault } from '../answer/breaking.ts'
 import { completeHeaders, dropForeign } from '../answer/own_headers.ts'
 import type { ReceivedHeaders } from '../answer/part.ts'

@@ -4,8 +4,8 @@
  * nor a `Response` has any; an empty one at the beginning says that the headers have come.
  */
 
-import { Fault, type FaultCode } from '../../platform/fault.ts'
-import type { BodyMeter } from '../../platform/limits/body_memory.ts'
+import type { BodyMeter } from '../../core/body_memory.ts'
+import { Fault, type FaultCode } from '../../core/fault.ts'
 
 export type GrpcFrame = { flags: number; payload: Uint8Array }
 

@@ -5,7 +5,7 @@
  */
 import { promisify } from 'node:util'
 import zlib from 'node:zlib'
-import { Fault } from '../../platform/fault.ts'
+import { Fault } from '../../core/fault.ts'
 import type { AnswerGuard } from '../guard.ts'
 import { encodeGrpcFrame, FLAGS, type GrpcFrame, MAX_MESSAGE_BYTES } from './frames.ts'
 

@@ -1,8 +1,8 @@
 /** The messages of a caller, each whole before it is sent, and no longer than those of an upstream may be. */
 import { type ClientHttp2Stream, constants } from 'node:http2'
-import { Fault } from '../../platform/fault.ts'
-import { type BodyAccount, BodyMeter } from '../../platform/limits/body_memory.ts'
-import { chunksOf } from '../../platform/streams.ts'
+import { chunksOf } from '../../core/async/streams.ts'
+import { type BodyAccount, BodyMeter } from '../../core/body_memory.ts'
+import { Fault } from '../../core/fault.ts'
 import type { Call, CallBody } from '../call.ts'
 import type { Deadline } from '../deadline.ts'
 import { readerOf, write } from '../http2/stream.ts'

@@ -1,5 +1,5 @@
 /** Refusals in the form of gRPC: HTTP 200, and a status of its own among the trailers. */
-import { type FaultCode, statusOf } from '../../platform/fault.ts'
+import { type FaultCode, statusOf } from '../../core/fault.ts'
 
 const UNKNOWN = 2
 const INVALID_ARGUMENT = 3

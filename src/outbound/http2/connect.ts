@@ -10,8 +10,8 @@ import http2, {
   type OutgoingHttpHeaders,
 } from 'node:http2'
 import type { TLSSocket } from 'node:tls'
-import { withTimeout } from '../../platform/async/timeout.ts'
-import { Fault } from '../../platform/fault.ts'
+import { withTimeout } from '../../core/async/timeout.ts'
+import { Fault } from '../../core/fault.ts'
 import type { Dial } from '../connection/dial.ts'
 import { framingOf, upstreamFault } from '../connection/fetch.ts'
 import { type Owner, SessionPool } from '../connection/session_pool.ts'

@@ -3,8 +3,8 @@
  * certificates that all connections go through.
  */
 import { type ClientHttp2Stream, constants } from 'node:http2'
-import { Fault } from '../../platform/fault.ts'
-import { chunksOf, streamOf } from '../../platform/streams.ts'
+import { chunksOf, streamOf } from '../../core/async/streams.ts'
+import { Fault } from '../../core/fault.ts'
 import type { CallBody } from '../call.ts'
 import { upstreamFault } from '../connection/fetch.ts'
 import type { WireRequest } from '../outbound_request.ts'

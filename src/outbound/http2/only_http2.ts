@@ -3,10 +3,10 @@
  * only where that fails is it found out what the upstream speaks, by two handshakes without a request, and kept.
  */
 import { Readable } from 'node:stream'
-import { withTimeout } from '../../platform/async/timeout.ts'
-import type { Clock } from '../../platform/clock.ts'
-import type { FaultCode } from '../../platform/fault.ts'
-import { LruMap } from '../../platform/lru.ts'
+import { withTimeout } from '../../core/async/timeout.ts'
+import type { Clock } from '../../core/clock.ts'
+import type { FaultCode } from '../../core/fault.ts'
+import { LruMap } from '../../core/lru.ts'
 import type { Dial } from '../connection/dial.ts'
 import { causeOf, type Fetcher, upstreamFault } from '../connection/fetch.ts'
 import type { WireRequest } from '../outbound_request.ts'

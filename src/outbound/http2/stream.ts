@@ -1,7 +1,7 @@
 /** What calls over a stream of HTTP/2 have in common, of gRPC or not. */
 import { type ClientHttp2Stream, constants, type IncomingHttpHeaders } from 'node:http2'
-import { Fault } from '../../platform/fault.ts'
-import { hasRoom } from '../../platform/streams.ts'
+import { hasRoom } from '../../core/async/streams.ts'
+import { Fault } from '../../core/fault.ts'
 import { bytesOf, type CallBody } from '../call.ts'
 
 /** The trailers come later, and may before anybody reads what they end. */

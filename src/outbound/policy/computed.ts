@@ -1,5 +1,5 @@
 /** Answers that are refused before they are asked for. */
-import { Fault } from '../../platform/fault.ts'
+import { Fault } from '../../core/fault.ts'
 
 /**
  * An answer that a store computes from an object by a query in the body (S3 Select, Blob Query of Azure) may be any part

@@ -1,6 +1,6 @@
 /** What is open goes on only while the same call would still be let through. */
-import { whenRead } from '../../platform/async/unread.ts'
-import type { Placeholder } from '../placeholders.ts'
+import { whenRead } from '../../core/async/unread.ts'
+import type { Placeholder } from '../injection/placeholders.ts'
 import type { CallRecord } from '../record.ts'
 import {
   domainBlocked,

@@ -2,13 +2,14 @@
  * Steps 3 to 5: what the one who calls may use. A token's snapshot says so in the resolver, the member's
  * vault in the local proxy; which of its secrets a call takes is decided here.
  */
+
+import { commandFix, Fault } from '../../core/fault.ts'
+import { parseDomain } from '../../core/net/domain.ts'
+import type { Policy } from '../../core/policy/policy.ts'
+import { isMarked } from '../../core/policy/references.ts'
+import type { Secret } from '../../core/secret.ts'
 import type { Guard } from '../../leak_guard/index.ts'
-import { commandFix, Fault } from '../../platform/fault.ts'
-import { parseDomain } from '../../platform/net/domain.ts'
-import type { Policy } from '../../platform/policy.ts'
-import { isMarked } from '../../platform/references.ts'
-import type { Secret } from '../../platform/secret.ts'
-import type { IsPlaceable } from '../locations.ts'
+import type { IsPlaceable } from '../injection/locations.ts'
 import type { ObtainedToken } from '../obtained_tokens.ts'
 import { partNamed } from '../stand_ins/parts.ts'
 import type { Target } from '../target.ts'

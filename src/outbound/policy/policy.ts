@@ -1,8 +1,8 @@
 /** Step 6: the policy of each secret. It narrows where its value may go, and never widens. */
-import { Fault } from '../../platform/fault.ts'
-import type { Policy } from '../../platform/policy.ts'
-import { type JudgedRequest, objectionTo } from '../../platform/policy_check/policy_check.ts'
-import type { Placeholder } from '../placeholders.ts'
+import { Fault } from '../../core/fault.ts'
+import type { Policy } from '../../core/policy/policy.ts'
+import { type JudgedRequest, objectionTo } from '../../core/policy/policy_check.ts'
+import type { Placeholder } from '../injection/placeholders.ts'
 import type { Target } from '../target.ts'
 
 /** What is asked of the upstream. */

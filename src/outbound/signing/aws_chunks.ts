@@ -2,7 +2,7 @@
  * The body of an upload to S3 in signed chunks (`aws-chunked`): each chunk's signature, and the trailer's,
  * is made anew while it streams. Nothing else of the body changes, nor its length.
  */
-import { Fault } from '../../platform/fault.ts'
+import { Fault } from '../../core/fault.ts'
 import { type SigningKey, sha256 } from './aws_sigv4.ts'
 
 /** Bytes of one chunk, which is held until its signature is known. Clients send at most a few MiB. */

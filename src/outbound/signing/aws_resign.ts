@@ -4,7 +4,7 @@
  * signed headers and the payload's hash are what the client chose, all else is what goes out. The host is
  * always signed, so that the signature is good nowhere else.
  */
-import type { Secret } from '../../platform/secret.ts'
+import type { Secret } from '../../core/secret.ts'
 import { bytesOf, type Call, type CallBody } from '../call.ts'
 import type { HeaderPair } from '../headers.ts'
 import type { Target } from '../target.ts'

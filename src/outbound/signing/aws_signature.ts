@@ -2,8 +2,8 @@
  * What a client that has a stand-in or a placeholder of an access key signed for AWS, read from its request
  * (protocol 6.5). The old signature itself is worth nothing and is not looked at.
  */
-import { Fault } from '../../platform/fault.ts'
-import { PLACEHOLDER_PREFIX, SECRET_NAME } from '../../platform/secret_name.ts'
+import { Fault } from '../../core/fault.ts'
+import { PLACEHOLDER_PREFIX, SECRET_NAME } from '../../core/names/secret_name.ts'
 import { ALGORITHM, isStorage } from './aws_sigv4.ts'
 import { ALGORITHM_4A } from './aws_sigv4a.ts'
 import { type SigningUse, sessionTokenUse } from './sign.ts'

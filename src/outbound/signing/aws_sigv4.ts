@@ -1,6 +1,6 @@
 /** AWS Signature Version 4: the canonical request, the derived key, the Authorization header. */
 import { createHash, createHmac } from 'node:crypto'
-import { Fault } from '../../platform/fault.ts'
+import { Fault } from '../../core/fault.ts'
 import type { HeaderPair } from '../headers.ts'
 import type { Made, Signable } from './signable.ts'
 

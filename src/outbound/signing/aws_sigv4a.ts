@@ -10,7 +10,7 @@ import {
   sign,
   verify,
 } from 'node:crypto'
-import { Fault } from '../../platform/fault.ts'
+import { Fault } from '../../core/fault.ts'
 import type { SigningKey } from './aws_sigv4.ts'
 
 export const ALGORITHM_4A = 'AWS4-ECDSA-P256-SHA256'

@@ -4,9 +4,9 @@
  * one for a host that is not known to be the account's needs a policy that lists it.
  */
 import { createHmac } from 'node:crypto'
-import { Fault } from '../../platform/fault.ts'
-import type { Secret } from '../../platform/secret.ts'
-import { PLACEHOLDER_PREFIX, SECRET_NAME } from '../../platform/secret_name.ts'
+import { Fault } from '../../core/fault.ts'
+import { PLACEHOLDER_PREFIX, SECRET_NAME } from '../../core/names/secret_name.ts'
+import type { Secret } from '../../core/secret.ts'
 import { bytesOf, type Call, type CallBody } from '../call.ts'
 import type { Target } from '../target.ts'
 import { sharedAccessIn, sharedAccessText } from './azure_access.ts'

@@ -1,6 +1,7 @@
 /** A signature that a client made with a stand-in or a placeholder, and that the real key makes again. */
+
+import type { Secret } from '../../core/secret.ts'
 import type { MadeBytes, NamedBytes } from '../../leak_guard/index.ts'
-import type { Secret } from '../../platform/secret.ts'
 import type { CallBody } from '../call.ts'
 import type { HeaderPair } from '../headers.ts'
 import type { SigningUse } from './sign.ts'

@@ -2,9 +2,9 @@
  * JSON Web Tokens that are to be signed with the key of a Google service account: in place of the signature they
  * have a placeholder of the account, `HEADER.CLAIMS.SVC_SECRET_NAME` (protocol 6.5).
  */
-import { fromUtf8 } from '../../platform/crypto/encoding.ts'
-import { Fault } from '../../platform/fault.ts'
-import { PLACEHOLDER_PREFIX, SECRET_NAME } from '../../platform/secret_name.ts'
+import { fromUtf8 } from '../../core/crypto/encoding.ts'
+import { Fault } from '../../core/fault.ts'
+import { PLACEHOLDER_PREFIX, SECRET_NAME } from '../../core/names/secret_name.ts'
 import type { Target } from '../target.ts'
 import { headerOf } from './signature.ts'
 

@@ -5,10 +5,10 @@
  * stays here, and the client gets a ticket for it.
  */
 import { createPrivateKey, type KeyObject, sign } from 'node:crypto'
+import { fromUtf8 } from '../../core/crypto/encoding.ts'
+import { Fault } from '../../core/fault.ts'
+import type { Secret } from '../../core/secret.ts'
 import type { NamedBytes } from '../../leak_guard/index.ts'
-import { fromUtf8 } from '../../platform/crypto/encoding.ts'
-import { Fault } from '../../platform/fault.ts'
-import type { Secret } from '../../platform/secret.ts'
 import { bytesOf, type Call, contentTypeOf } from '../call.ts'
 import type { Target } from '../target.ts'
 import type { Signature } from './client_signature.ts'

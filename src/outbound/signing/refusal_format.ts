@@ -1,5 +1,5 @@
 /** How a client reads a refusal: as its API would write it, which its signature tells, whatever key that names. */
-import type { RefusalFormat } from '../../platform/http/forward_refusal.ts'
+import type { RefusalFormat } from '../../http/forward_refusal.ts'
 import { isSignedForStorage } from './aws_signature.ts'
 import { isTable } from './azure_text.ts'
 import { isForm } from './google_assertion.ts'

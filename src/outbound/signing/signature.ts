@@ -1,6 +1,6 @@
 /** What signatures are made of: values of secrets, and headers of the request. */
-import { Fault } from '../../platform/fault.ts'
-import type { Secret } from '../../platform/secret.ts'
+import { Fault } from '../../core/fault.ts'
+import type { Secret } from '../../core/secret.ts'
 import { checkHeaderText, type HeaderPair } from '../headers.ts'
 
 /** @throws Fault `unknown_secret` */

@@ -5,10 +5,10 @@
  * has a ticket alone, has nothing (protocol 6.5).
  */
 import { randomBytes } from 'node:crypto'
-import { fromUtf8, utf8 } from '../../platform/crypto/encoding.ts'
-import { hkdf, NONCE_BYTES, openGcm, sealGcm } from '../../platform/crypto/primitives.ts'
-import { Fault } from '../../platform/fault.ts'
-import { PLACEHOLDER_PREFIX } from '../../platform/secret_name.ts'
+import { fromUtf8, utf8 } from '../../core/crypto/encoding.ts'
+import { hkdf, NONCE_BYTES, openGcm, sealGcm } from '../../core/crypto/primitives.ts'
+import { Fault } from '../../core/fault.ts'
+import { PLACEHOLDER_PREFIX } from '../../core/names/secret_name.ts'
 
 /** What follows the name; all of it is base64url, since clients decode the third part of an ID token. */
 const MARK = '-ticket-'

@@ -1,7 +1,7 @@
 /** An answer that hands out tokens for a signature: the client gets a ticket in place of each (`tickets.ts`). */
-import { type Bytes, fromUtf8, utf8 } from '../../platform/crypto/encoding.ts'
-import { Fault } from '../../platform/fault.ts'
-import { readCapped } from '../../platform/http/capped_body.ts'
+import { type Bytes, fromUtf8, utf8 } from '../../core/crypto/encoding.ts'
+import { Fault } from '../../core/fault.ts'
+import { readCapped } from '../../http/capped_body.ts'
 import { checkFraming } from '../answer/response.ts'
 import { upstreamFault } from '../connection/fetch.ts'
 import type { GuardToken } from './client_signature.ts'

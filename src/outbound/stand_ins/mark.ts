@@ -3,7 +3,7 @@
  * puts its own text there. The proxy draws the word that marks begin with, and the upstream never sees it:
  * so nothing that an upstream sends is taken for a find, not even the name of a placeholder.
  */
-import { SECRET_NAME } from '../../platform/secret_name.ts'
+import { SECRET_NAME } from '../../core/names/secret_name.ts'
 
 /** What a proxy may say. */
 export const MARK = /^~[A-Za-z0-9]{20,40}~$/

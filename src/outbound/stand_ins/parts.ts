@@ -3,9 +3,9 @@
  * strings. A client that was given one takes it apart and sends a part alone; `SVC_SECRET_NAME__PASSWORD` is
  * the password of the URL in `NAME` (protocol 6.9).
  */
-import { fromUtf8, utf8 } from '../../platform/crypto/encoding.ts'
-import { Fault } from '../../platform/fault.ts'
-import { Secret } from '../../platform/secret.ts'
+import { fromUtf8, utf8 } from '../../core/crypto/encoding.ts'
+import { Fault } from '../../core/fault.ts'
+import { Secret } from '../../core/secret.ts'
 
 export const partNames = ['USER', 'PASSWORD', 'PRIVATE_KEY', 'KEY'] as const
 export type PartName = (typeof partNames)[number]

@@ -2,7 +2,7 @@
  * Finds the shape of a value. Fixed text in it is what is public by its form: a prefix in prefixes.ts, a
  * separator, and of compound values what the grammars in compounds.ts and account.ts let through.
  */
-import { fromUtf8 } from '../../platform/crypto/encoding.ts'
+import { fromUtf8 } from '../../core/crypto/encoding.ts'
 import { accountIn } from './account.ts'
 import { connectionIn, urlIn } from './compounds.ts'
 import { knownPrefixOf } from './prefixes.ts'

@@ -1,6 +1,6 @@
 /** What is told of a credential to who may use it, so that a stand-in can be made: protocol 6.8. */
-import { fromUtf8 } from '../../platform/crypto/encoding.ts'
-import type { Policy } from '../../platform/policy.ts'
+import { fromUtf8 } from '../../core/crypto/encoding.ts'
+import type { Policy } from '../../core/policy/policy.ts'
 import type { Shape, Unshaped } from './shape.ts'
 import { shapeOf } from './shape_of.ts'
 

@@ -4,8 +4,8 @@
  */
 import { createHash, randomBytes } from 'node:crypto'
 import type { TLSSocket } from 'node:tls'
-import { Fault } from '../../platform/fault.ts'
-import { tokenPattern } from '../../platform/http/token_pattern.ts'
+import { Fault } from '../../core/fault.ts'
+import { tokenPattern } from '../../core/token_pattern.ts'
 import type { Dial } from '../connection/dial.ts'
 import { upstreamFault } from '../connection/fetch.ts'
 import { MAX_HEADER_BYTES } from '../headers.ts'

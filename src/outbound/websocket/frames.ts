@@ -4,8 +4,8 @@
  * by its header, before its payload is taken.
  */
 import { randomBytes } from 'node:crypto'
-import { fromUtf8 } from '../../platform/crypto/encoding.ts'
-import { Fault } from '../../platform/fault.ts'
+import { fromUtf8 } from '../../core/crypto/encoding.ts'
+import { Fault } from '../../core/fault.ts'
 
 export const OPCODES = { text: 1, binary: 2, close: 8, ping: 9, pong: 10 } as const
 export type FrameType = keyof typeof OPCODES

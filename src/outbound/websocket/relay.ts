@@ -9,11 +9,11 @@
  * and the deadline as the longest silence of both sides (pings count as life).
  */
 import type { ServerWebSocket } from 'bun'
-import { Fault } from '../../platform/fault.ts'
-import { commonHeaders } from '../../platform/http/reply.ts'
-import type { RequestContext } from '../../platform/http/route.ts'
-import { MAX_MESSAGE_BYTES } from '../../platform/http/websocket.ts'
-import { type BodyAccount, BodyMeter } from '../../platform/limits/body_memory.ts'
+import { type BodyAccount, BodyMeter } from '../../core/body_memory.ts'
+import { Fault } from '../../core/fault.ts'
+import { commonHeaders } from '../../http/reply.ts'
+import type { RequestContext } from '../../http/route.ts'
+import { MAX_MESSAGE_BYTES } from '../../http/websocket.ts'
 import type { Ending } from '../answer/stream.ts'
 import type { Deadline } from '../deadline.ts'
 import type { AnswerGuard } from '../guard.ts'

@@ -1,7 +1,8 @@
 /** What a failed call of the local proxy adds to its fault: the setting or option of this machine that helps. */
+
+import { Fault } from '../../core/fault.ts'
+import { MAX_CALL_MS } from '../../core/policy/policy.ts'
 import { UnknownName } from '../../outbound/connection/address_lookup.ts'
-import { Fault } from '../../platform/fault.ts'
-import { MAX_CALL_MS } from '../../platform/policy.ts'
 
 type Call = { host: string; timeoutMs: number }
 

@@ -1,8 +1,8 @@
 /** Which domains values may go to. */
 import type { Api } from '../../client/http/api.ts'
 import { type OpenWorkspace, signerOf, signingOf } from '../../client/vault.ts'
+import { type Domain, parseDomain } from '../../core/net/domain.ts'
 import { listAllowlist } from '../../features/allowlist/contract.ts'
-import { type Domain, parseDomain } from '../../platform/net/domain.ts'
 
 /** In a signed workspace by its chain, in which this member must still be. @throws UntrustedChain */
 export async function domainsOf(api: Api, workspace: OpenWorkspace): Promise<Domain[]> {

@@ -3,6 +3,11 @@
  * one request each. The steps are those of outbound/execute.ts, by what the member's vault permits; the
  * server never sees a value, and learns of the request from its audit record.
  */
+
+import type { Timers } from '../../core/async/timers.ts'
+import type { BodyAccount, BodyMemory } from '../../core/body_memory.ts'
+import { Fault } from '../../core/fault.ts'
+import { STRICT_HEADER } from '../../core/policy/unfilled.ts'
 import type { Call } from '../../outbound/call.ts'
 import { Deadline } from '../../outbound/deadline.ts'
 import { execute, type Outbound, type Principal } from '../../outbound/execute.ts'
@@ -14,10 +19,6 @@ import { CallRecord } from '../../outbound/record.ts'
 import { needsWholeBody } from '../../outbound/signing/aws_signature.ts'
 import { mayHoldAssertion } from '../../outbound/signing/google_assertion.ts'
 import { parseTarget } from '../../outbound/target.ts'
-import { Fault } from '../../platform/fault.ts'
-import type { BodyAccount, BodyMemory } from '../../platform/limits/body_memory.ts'
-import type { Timers } from '../../platform/timers.ts'
-import { STRICT_HEADER } from '../../platform/unfilled.ts'
 import type { Backend, Inbound } from '../backend.ts'
 import type { Outbox } from '../outbox/outbox.ts'
 import { auditRecordOf, faultOf, type Origin } from '../record.ts'

@@ -3,9 +3,10 @@
  * still be let through: while some are open the vault is read as often as for new calls, and all are
  * judged again by what was read. They end when new calls would be refused.
  */
+
+import { type PendingTimer, systemTimers, type Timers } from '../../core/async/timers.ts'
+import type { Fault } from '../../core/fault.ts'
 import { type Basis, judgeAgain } from '../../outbound/policy/judge_again.ts'
-import type { Fault } from '../../platform/fault.ts'
-import { type PendingTimer, systemTimers, type Timers } from '../../platform/timers.ts'
 import { faultOf } from '../record.ts'
 import { type Place, permissionOf } from './permission.ts'
 import type { VaultCache, VaultSnapshot } from './vault_snapshot.ts'

@@ -1,8 +1,8 @@
 /** The local backend with everything that it stands on. */
 import { join } from 'node:path'
+import { systemTimers, type Timers } from '../../core/async/timers.ts'
+import { systemClock } from '../../core/clock.ts'
 import { openOutbound } from '../../outbound/index.ts'
-import { systemClock } from '../../platform/clock.ts'
-import { systemTimers, type Timers } from '../../platform/timers.ts'
 import type { Backend, Notice } from '../backend.ts'
 import { OutboxDelivery, type Upload } from '../outbox/delivery.ts'
 import { Outbox, type Owner } from '../outbox/outbox.ts'

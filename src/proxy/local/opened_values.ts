@@ -1,11 +1,12 @@
 /** An environment's values, opened a few at a time: for the guard to prepare, and to draw stand-ins by. None is kept. */
+
+import type { SealedSecret } from '../../core/crypto/secret_value.ts'
+import { Fault } from '../../core/fault.ts'
+import type { Secret } from '../../core/secret.ts'
 import { type Guard, prepareGuardInSteps } from '../../leak_guard/index.ts'
 import { type Derived, derivedValues } from '../../outbound/derived_values.ts'
 import type { ObtainedTokens } from '../../outbound/obtained_tokens.ts'
 import { shapedBy, UNREADABLE } from '../../outbound/stand_ins/shaped.ts'
-import type { SealedSecret } from '../../platform/crypto/secret_value.ts'
-import { Fault } from '../../platform/fault.ts'
-import type { Secret } from '../../platform/secret.ts'
 import type { Credential } from '../backend.ts'
 
 export type Open = (sealed: SealedSecret) => Secret

@@ -1,7 +1,8 @@
 /** What the member may use, by one snapshot of the vault. */
+
+import { Unread } from '../../core/async/unread.ts'
 import type { Permission, UsableSecret } from '../../outbound/policy/permission.ts'
 import { openedPart, partNamed, withParts } from '../../outbound/stand_ins/parts.ts'
-import { Unread } from '../../platform/async/unread.ts'
 import type { VaultSnapshot } from './vault_snapshot.ts'
 
 export type Place = { projectId: string; environment: string }

@@ -4,8 +4,8 @@
  */
 import { appendFile } from 'node:fs/promises'
 import { ApiError } from '../../client/http/api.ts'
-import { endsWithin } from '../../platform/async/timeout.ts'
-import { type PendingTimer, systemTimers, type Timers } from '../../platform/timers.ts'
+import { endsWithin } from '../../core/async/timeout.ts'
+import { type PendingTimer, systemTimers, type Timers } from '../../core/async/timers.ts'
 import type { Notice } from '../backend.ts'
 import type { Outbox, Owner, StoredRecord } from './outbox.ts'
 

@@ -2,12 +2,13 @@
  * What comes back, with stand-ins where the guard found values, so that what a program writes down goes on
  * working. A program that named a credential by its placeholder sees the placeholder again.
  */
+
+import { chunksOf, streamOf } from '../../core/async/streams.ts'
+import type { BodyMemory } from '../../core/body_memory.ts'
+import { beginningAtEndOf } from '../../core/policy/partial_match.ts'
 import { changeBinary, isBinary } from '../../outbound/encoded_headers.ts'
 import { isGrpc } from '../../outbound/grpc/frames.ts'
 import { AFTER_MARK, FORMS, MAX_AFTER_MARK, type MarkForm } from '../../outbound/stand_ins/mark.ts'
-import type { BodyMemory } from '../../platform/limits/body_memory.ts'
-import { beginningAtEndOf } from '../../platform/partial_match.ts'
-import { chunksOf, streamOf } from '../../platform/streams.ts'
 import { holdShort, wholeOf } from '../request.ts'
 import { callWithoutMarks } from './incoming_call.ts'
 import type { StandIns } from './stand_ins.ts'

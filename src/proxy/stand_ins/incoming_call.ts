@@ -1,4 +1,6 @@
 /** The same for answers of gRPC, frame by frame: what stands for a value in a message is as long as the value. */
+
+import { chunksOf, streamOf } from '../../core/async/streams.ts'
 import {
   encodeGrpcFrame,
   FLAGS,
@@ -9,7 +11,6 @@ import {
 } from '../../outbound/grpc/frames.ts'
 import { heldCredential, readMarked } from '../../outbound/grpc/messages.ts'
 import { grpcRefusal } from '../../outbound/grpc/status.ts'
-import { chunksOf, streamOf } from '../../platform/streams.ts'
 
 type Unmark = {
   inMessage(bytes: Uint8Array): Uint8Array

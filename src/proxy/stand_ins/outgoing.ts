@@ -2,17 +2,18 @@
  * What a program sends, with placeholders where its stand-ins are: wherever a placeholder may stand, and
  * nowhere else. The steps of the call decide about them as about any placeholder.
  */
+
+import type { BodyAccount } from '../../core/body_memory.ts'
+import { fromUtf8 } from '../../core/crypto/encoding.ts'
+import { Fault } from '../../core/fault.ts'
+import { PLACEHOLDER_PREFIX, SECRET_NAME } from '../../core/names/secret_name.ts'
+import { readCapped } from '../../http/capped_body.ts'
 import { BODY_LIMIT } from '../../outbound/call.ts'
 import { basicIn, changeTexts } from '../../outbound/encoded_headers.ts'
 import { isGrpcCall } from '../../outbound/grpc/frames.ts'
-import { styleOfBody } from '../../outbound/locations.ts'
+import { styleOfBody } from '../../outbound/injection/locations.ts'
 import { mayHoldAssertion } from '../../outbound/signing/google_assertion.ts'
 import { TICKET_PATTERN } from '../../outbound/signing/tickets.ts'
-import { fromUtf8 } from '../../platform/crypto/encoding.ts'
-import { Fault } from '../../platform/fault.ts'
-import { readCapped } from '../../platform/http/capped_body.ts'
-import type { BodyAccount } from '../../platform/limits/body_memory.ts'
-import { PLACEHOLDER_PREFIX, SECRET_NAME } from '../../platform/secret_name.ts'
 import type { Inbound } from '../backend.ts'
 import { declaredLength } from '../request.ts'
 import { checkSignedPath } from './signed_path.ts'

@@ -5,11 +5,11 @@
  */
 
 import { createPublicKey, type KeyObject, timingSafeEqual, verify } from 'node:crypto'
+import { placeholderOf } from '../../core/names/secret_name.ts'
 import { sharedAccessIn, sharedAccessText } from '../../outbound/signing/azure_access.ts'
 import { storageKeyOf, storageMac } from '../../outbound/signing/azure_resign.ts'
 import { type AzureScheme, isTable, sharedKeyText } from '../../outbound/signing/azure_text.ts'
 import { objectIn } from '../../outbound/signing/google_assertion.ts'
-import { placeholderOf } from '../../platform/secret_name.ts'
 import type { Inbound } from '../backend.ts'
 
 /** A stand-in that may be a signing key. */

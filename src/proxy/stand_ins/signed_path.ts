@@ -2,11 +2,12 @@
  * The runtime resolves `.` and `..` in a path before anybody sees it, and to S3 these are parts of a name: a
  * request for one object would be signed anew for another. What its client signed with the stand-in shows it.
  */
+
+import { Fault } from '../../core/fault.ts'
+import { Secret } from '../../core/secret.ts'
 import { isSignedSo } from '../../outbound/signing/aws_resign.ts'
 import { awsSignatureIn } from '../../outbound/signing/aws_signature.ts'
 import { isStorage } from '../../outbound/signing/aws_sigv4.ts'
-import { Fault } from '../../platform/fault.ts'
-import { Secret } from '../../platform/secret.ts'
 import type { Inbound } from '../backend.ts'
 import type { StandIns } from './stand_ins.ts'
 

@@ -1,6 +1,6 @@
 /** The same for the messages of a WebSocket, each of which is whole. */
 import type { ServerWebSocket } from 'bun'
-import type { SocketHandlers } from '../../platform/http/route.ts'
+import type { SocketHandlers } from '../../http/route.ts'
 
 type Socket = ServerWebSocket<unknown>
 

@@ -4,10 +4,10 @@
  */
 
 import { randomInt } from 'node:crypto'
-import { changeNested, isJson } from '../../outbound/nested_text.ts'
+import { placeholderOf } from '../../core/names/secret_name.ts'
+import { changeNested, isJson } from '../../outbound/injection/nested_text.ts'
 import { drawStandIn } from '../../outbound/stand_ins/make.ts'
 import { alphabets } from '../../outbound/stand_ins/shape.ts'
-import { placeholderOf } from '../../platform/secret_name.ts'
 import type { Credential } from '../backend.ts'
 import { escapedPattern, exactPattern, jsonPattern } from './patterns.ts'
 import { Signers } from './signed.ts'

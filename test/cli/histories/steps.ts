@@ -1,5 +1,5 @@
 /** What people do with a workspace in an ordinary year. Each step is possible only where the model permits it. */
-import type { Role } from '../../../src/platform/grant.ts'
+import type { Role } from '../../../src/core/grant.ts'
 import { PASSWORD } from '../person.ts'
 import {
   act,

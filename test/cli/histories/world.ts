@@ -2,7 +2,7 @@
  * One workspace of an honest history, as the test knows it: who is a member with which role, which tokens work, and the
  * commands that led there. No command of it may raise an alarm.
  */
-import type { Role } from '../../../src/platform/grant.ts'
+import type { Role } from '../../../src/core/grant.ts'
 import type { Random } from '../../faults/random.ts'
 import type { TestApp } from '../../support/app.ts'
 import { effort } from '../../support/effort.ts'

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { existsSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openFallback, sealFallback } from '../../../src/client/delivery/fallback.ts'
-import { parseToken } from '../../../src/platform/crypto/token.ts'
+import { parseToken } from '../../../src/core/crypto/token.ts'
 import { sharedApp, type TestApp } from '../../support/app.ts'
 import { marked } from '../../support/canary.ts'
 import { openAccount, type RunOptions, type Terminal } from '../person.ts'
@@ -230,7 +230,7 @@ test('the key is not beside it: the token opens it, and what the server has does
   const { id, secret } = parseToken(token) ?? { id: '', secret: new Uint8Array() }
   const asked = { server: server.origin, workspace: '', project: '', environment: 'development' }
   expect(openFallback({ id, secret }, asked, read()).values.API_KEY?.value).toBe(VALUE)
-  const { tokenAuth } = await import('../../../src/platform/crypto/token.ts')
+  const { tokenAuth } = await import('../../../src/core/crypto/token.ts')
   expect(() => openFallback({ id, secret: tokenAuth(id, secret) }, asked, read())).toThrow(
     'altered',
   )

@@ -1,5 +1,5 @@
 /** In the place of `node:crypto`: what a browser has no likeness of says so when it runs. */
-import { randomBytes } from '../../../src/platform/crypto/random.ts'
+import { randomBytes } from '../../../src/core/crypto/random.ts'
 
 const missing = (): never => {
   throw new Error('no browser has node:crypto')

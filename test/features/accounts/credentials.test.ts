@@ -10,6 +10,7 @@ import {
   unwrapPrivateKey,
   userKey,
 } from '../../../src/client/account/keys.ts'
+import { sessions, users } from '../../../src/database/schema/index.ts'
 import {
   beginRecovery,
   changePassword,
@@ -18,7 +19,6 @@ import {
   recover,
   replaceRecovery,
 } from '../../../src/features/accounts/contract.ts'
-import { sessions, users } from '../../../src/platform/db/schema/index.ts'
 import { startTestApp, type TestApp } from '../../support/app.ts'
 import {
   logInAs,

@@ -1,8 +1,8 @@
 // tier: quick
 import { afterAll, afterEach, beforeAll, describe, expect, spyOn, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
+import { sessionTokens, users } from '../../../src/database/schema/index.ts'
 import { prelogin, register } from '../../../src/features/accounts/contract.ts'
-import { sessionTokens, users } from '../../../src/platform/db/schema/index.ts'
 import {
   type Answer,
   freshEmail,

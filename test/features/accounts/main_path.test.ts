@@ -6,6 +6,9 @@
 import { afterAll, beforeAll, expect, spyOn, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { unwrapPrivateKey, userKey } from '../../../src/client/account/keys.ts'
+import { fromBase64, toBase64 } from '../../../src/core/crypto/encoding.ts'
+import { openMemberEnvelope } from '../../../src/core/crypto/envelope.ts'
+import { users } from '../../../src/database/schema/index.ts'
 import {
   getMe,
   login,
@@ -14,9 +17,6 @@ import {
   refresh,
   register,
 } from '../../../src/features/accounts/contract.ts'
-import { fromBase64, toBase64 } from '../../../src/platform/crypto/encoding.ts'
-import { openMemberEnvelope } from '../../../src/platform/crypto/envelope.ts'
-import { users } from '../../../src/platform/db/schema/index.ts'
 import { startTestApp, type TestApp } from '../../support/app.ts'
 import { newApplicant, registerPerson, registrationOf } from '../../support/people.ts'
 

@@ -1,6 +1,6 @@
 // tier: quick
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { fingerprint } from '../../../src/platform/crypto/fingerprint.ts'
+import { fingerprint } from '../../../src/core/crypto/fingerprint.ts'
 import { startTestApp, type TestApp } from '../../support/app.ts'
 import { type Person, registerPerson } from '../../support/people.ts'
 import { refusal, refusedField, said } from './support.ts'

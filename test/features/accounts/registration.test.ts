@@ -1,8 +1,8 @@
 // tier: quick, both databases in test:all
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
+import { auditLogs, memberships, users } from '../../../src/database/schema/index.ts'
 import { register } from '../../../src/features/accounts/contract.ts'
-import { auditLogs, memberships, users } from '../../../src/platform/db/schema/index.ts'
 import { startTestApp, type TestApp } from '../../support/app.ts'
 import { newApplicant, registerPerson, registrationOf } from '../../support/people.ts'
 import { refusal, refusedField, said, writesNothing } from './support.ts'

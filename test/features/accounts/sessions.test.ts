@@ -2,6 +2,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createConnection } from 'node:net'
 import { desc, eq, type SQL, sql } from 'drizzle-orm'
+import { Pepper } from '../../../src/core/crypto/pepper.ts'
+import { formatToken, mintToken, parseToken } from '../../../src/core/crypto/token.ts'
+import type { Database } from '../../../src/database/open.ts'
+import { sessions, sessionTokens } from '../../../src/database/schema/index.ts'
 import {
   listSessions,
   login,
@@ -11,10 +15,6 @@ import {
 } from '../../../src/features/accounts/contract.ts'
 import { rotateTokens } from '../../../src/features/accounts/sessions.ts'
 import { authenticateSession } from '../../../src/identity/authenticate.ts'
-import { Pepper } from '../../../src/platform/crypto/pepper.ts'
-import { formatToken, mintToken, parseToken } from '../../../src/platform/crypto/token.ts'
-import type { Database } from '../../../src/platform/db/open.ts'
-import { sessions, sessionTokens } from '../../../src/platform/db/schema/index.ts'
 import { type Answer, startTestApp, type TestApp } from '../../support/app.ts'
 import { logInAs, type Person, registerPerson } from '../../support/people.ts'
 import { alike, refusal, refusedField, said, writesNothing } from './support.ts'

@@ -6,8 +6,8 @@ import {
   type Fix,
   messageOf,
   statusOf,
-} from '../../../src/platform/fault.ts'
-import { adviceFor } from '../../../src/platform/http/advice.ts'
+} from '../../../src/core/fault.ts'
+import { adviceFor } from '../../../src/http/advice.ts'
 import type { Answer, TestApp } from '../../support/app.ts'
 import { contentOf, sentenceOf } from '../../support/failure.ts'
 

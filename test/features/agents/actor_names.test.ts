@@ -1,8 +1,8 @@
 // tier: quick
 /** Case 90: wherever an agent or a token is named, names that pass for a person or for another name are refused. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { objectionToActorName } from '../../../src/platform/actor_name.ts'
-import { skeletonOf } from '../../../src/platform/look_alike.ts'
+import { objectionToActorName } from '../../../src/core/names/actor_name.ts'
+import { skeletonOf } from '../../../src/core/names/look_alike.ts'
 import { sharedApp, type TestApp } from '../../support/app.ts'
 import { openProject, type ProjectTeam } from '../../support/project.ts'
 

@@ -1,6 +1,15 @@
 // tier: quick
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { eq, type SQL, sql } from 'drizzle-orm'
+import { fromBase64, toBase64 } from '../../../src/core/crypto/encoding.ts'
+import {
+  type ParsedToken,
+  parseToken,
+  presentedVerifier,
+  tokenKeyPair,
+} from '../../../src/core/crypto/token.ts'
+import type { FaultCode, FieldFault } from '../../../src/core/fault.ts'
+import { tokens, tokenUses } from '../../../src/database/schema/index.ts'
 import {
   deleteAgent,
   getAgent,
@@ -8,15 +17,6 @@ import {
   registerAgent,
 } from '../../../src/features/agents/contract.ts'
 import { listAuditLogs } from '../../../src/features/audit/contract.ts'
-import { fromBase64, toBase64 } from '../../../src/platform/crypto/encoding.ts'
-import {
-  type ParsedToken,
-  parseToken,
-  presentedVerifier,
-  tokenKeyPair,
-} from '../../../src/platform/crypto/token.ts'
-import { tokens, tokenUses } from '../../../src/platform/db/schema/index.ts'
-import type { FaultCode, FieldFault } from '../../../src/platform/fault.ts'
 import { startTestApp, type TestApp } from '../../support/app.ts'
 import { contentOf, expectFailure } from '../../support/failure.ts'
 import { openProject, type ProjectTeam } from '../../support/project.ts'

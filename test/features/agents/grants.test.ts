@@ -2,6 +2,9 @@
 /** Tokens of signed workspaces: what they may do is what an administrator signed. */
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
+import { parseToken } from '../../../src/core/crypto/token.ts'
+import type { FaultCode } from '../../../src/core/fault.ts'
+import { tokenEnvelopes, tokenGrants, tokens } from '../../../src/database/schema/index.ts'
 import {
   grantAgentToken,
   grantWorkloadToken,
@@ -11,9 +14,6 @@ import {
   provisionWorkloadToken,
   registerAgent,
 } from '../../../src/features/agents/contract.ts'
-import { parseToken } from '../../../src/platform/crypto/token.ts'
-import { tokenEnvelopes, tokenGrants, tokens } from '../../../src/platform/db/schema/index.ts'
-import type { FaultCode } from '../../../src/platform/fault.ts'
 import {
   firstHash,
   isSignedId,

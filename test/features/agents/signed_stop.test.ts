@@ -1,7 +1,7 @@
 // tier: quick
 /** Stopping a token is always allowed; with a link it outlasts the database. */
 import { beforeAll, expect, test } from 'bun:test'
-import { agents, tokens } from '../../../src/platform/db/schema/index.ts'
+import { agents, tokens } from '../../../src/database/schema/index.ts'
 import type { SignedText } from '../../../src/sigchain/index.ts'
 import { sharedApp, type TestApp } from '../../support/app.ts'
 import { type Call, expectRefusal } from '../../support/failure.ts'

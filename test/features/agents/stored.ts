@@ -1,15 +1,10 @@
 /** What the tables hold, and envelopes sealed as a client seals them. */
 import { asc, eq } from 'drizzle-orm'
-import { toBase64 } from '../../../src/platform/crypto/encoding.ts'
-import { sealTokenEnvelope } from '../../../src/platform/crypto/envelope.ts'
-import { environmentKey } from '../../../src/platform/crypto/secret_value.ts'
-import {
-  mintToken,
-  tokenAuth,
-  tokenKeyPair,
-  verifierOf,
-} from '../../../src/platform/crypto/token.ts'
-import { agents, tokenEnvelopes, tokens } from '../../../src/platform/db/schema/index.ts'
+import { toBase64 } from '../../../src/core/crypto/encoding.ts'
+import { sealTokenEnvelope } from '../../../src/core/crypto/envelope.ts'
+import { environmentKey } from '../../../src/core/crypto/secret_value.ts'
+import { mintToken, tokenAuth, tokenKeyPair, verifierOf } from '../../../src/core/crypto/token.ts'
+import { agents, tokenEnvelopes, tokens } from '../../../src/database/schema/index.ts'
 import type { TestApp } from '../../support/app.ts'
 import { recordedChanges } from '../../support/audit.ts'
 import type { ProjectTeam } from '../../support/project.ts'

@@ -1,8 +1,8 @@
 // tier: quick, both databases in test:all
 import { beforeAll, expect, test } from 'bun:test'
+import { objectionToRecorded, type Style } from '../../../src/core/policy/policy_check.ts'
+import { auditLogs } from '../../../src/database/schema/index.ts'
 import { summariseCalls } from '../../../src/features/audit/contract.ts'
-import { auditLogs } from '../../../src/platform/db/schema/index.ts'
-import { objectionToRecorded, type Style } from '../../../src/platform/policy_check/policy_check.ts'
 import { sharedApp, type TestApp } from '../../support/app.ts'
 import type { Person } from '../../support/people.ts'
 import { openTeam } from '../../support/teams.ts'

@@ -1,5 +1,6 @@
 // tier: quick, both databases in test:all
 import { beforeAll, describe, expect, test } from 'bun:test'
+import { parseToken, sealedToken } from '../../../src/core/crypto/token.ts'
 import {
   issueAgentToken,
   issueWorkloadToken,
@@ -12,7 +13,6 @@ import {
   recordAuditLogs,
 } from '../../../src/features/audit/contract.ts'
 import { createProject } from '../../../src/features/projects/contract.ts'
-import { parseToken, sealedToken } from '../../../src/platform/crypto/token.ts'
 import { sharedApp, startTestApp, type TestApp } from '../../support/app.ts'
 import { contentOf, expectFailure } from '../../support/failure.ts'
 import { type Person, registerPerson } from '../../support/people.ts'

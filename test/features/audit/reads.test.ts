@@ -1,7 +1,7 @@
 // tier: quick, both databases in test:all
 import { beforeAll, describe, expect, test } from 'bun:test'
+import { auditLogs } from '../../../src/database/schema/index.ts'
 import { exportAudit, getAuditLog, listAuditLogs } from '../../../src/features/audit/contract.ts'
-import { auditLogs } from '../../../src/platform/db/schema/index.ts'
 import { sharedApp, type TestApp } from '../../support/app.ts'
 import { expectFailure, expectRefusal } from '../../support/failure.ts'
 import { type Person, registerPerson } from '../../support/people.ts'

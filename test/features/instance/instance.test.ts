@@ -1,9 +1,9 @@
 // tier: quick, both databases in test:all
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { version } from '../../../package.json'
+import { migrations } from '../../../src/database/migrations/migrate.ts'
 import { register } from '../../../src/features/accounts/contract.ts'
 import { getInstance, reportInstance } from '../../../src/features/instance/contract.ts'
-import { migrations } from '../../../src/platform/db/migrations/migrate.ts'
 import { startTestApp, type TestApp } from '../../support/app.ts'
 import { databaseKind } from '../../support/database.ts'
 import { logInAs, newApplicant, registerPerson, registrationOf } from '../../support/people.ts'

@@ -1,9 +1,9 @@
 // tier: quick, both databases always
 /** Links are stored with the change that they say, in one order, and as long as both are: one or nothing. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { toBase64 } from '../../../src/core/crypto/encoding.ts'
+import { workspaceLinks } from '../../../src/database/schema/index.ts'
 import { acceptLink, type Claim } from '../../../src/features/links/index.ts'
-import { toBase64 } from '../../../src/platform/crypto/encoding.ts'
-import { workspaceLinks } from '../../../src/platform/db/schema/index.ts'
 import { type Chain, extend, identityOf, type SignedText } from '../../../src/sigchain/index.ts'
 import { startTestApp, type TestApp } from '../../support/app.ts'
 import { preparedDatabase, type TestDatabase } from '../../support/database.ts'

@@ -1,9 +1,9 @@
 // tier: quick, both databases in test:all
 /** Who was active: written once per day and person, however many requests there were. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { openLog } from '../../../src/core/log.ts'
 import { ActivityLog } from '../../../src/features/metrics/activity.ts'
 import { computeMetrics } from '../../../src/features/metrics/contract.ts'
-import { openLog } from '../../../src/platform/log.ts'
 import { startTestApp, type TestApp } from '../../support/app.ts'
 import { registerPerson } from '../../support/people.ts'
 

@@ -2,6 +2,8 @@
 /** The daily figures: exact, as of their day, the same again however often they are computed. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
+import type { FaultCode } from '../../../src/core/fault.ts'
+import { auditLogs, userActivity } from '../../../src/database/schema/index.ts'
 import { deleteAgent } from '../../../src/features/agents/contract.ts'
 import { computeMissedDays } from '../../../src/features/metrics/compute.ts'
 import {
@@ -10,9 +12,7 @@ import {
   listMetrics,
 } from '../../../src/features/metrics/contract.ts'
 import { dayOf, daysUntil } from '../../../src/features/metrics/days.ts'
-import { auditLogs, userActivity } from '../../../src/platform/db/schema/index.ts'
-import type { FaultCode } from '../../../src/platform/fault.ts'
-import { adviceFor } from '../../../src/platform/http/advice.ts'
+import { adviceFor } from '../../../src/http/advice.ts'
 import { type Agent, employAgent, openStage, type Stage } from '../../support/agent.ts'
 import { callJson, sharedApp, startTestApp } from '../../support/app.ts'
 import { marked } from '../../support/canary.ts'

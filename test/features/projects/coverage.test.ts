@@ -1,7 +1,7 @@
 // tier: quick
 import { beforeAll, describe, expect, test } from 'bun:test'
+import { secrets } from '../../../src/database/schema/index.ts'
 import { createProject } from '../../../src/features/projects/contract.ts'
-import { secrets } from '../../../src/platform/db/schema/index.ts'
 import { sharedApp, type TestApp } from '../../support/app.ts'
 import { expectRefusal } from '../../support/failure.ts'
 import type { Person } from '../../support/people.ts'

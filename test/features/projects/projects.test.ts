@@ -1,15 +1,15 @@
 // tier: quick
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
-import { register } from '../../../src/features/accounts/contract.ts'
-import { createProject, listProjects } from '../../../src/features/projects/contract.ts'
 import {
   agents,
   projects,
   secrets,
   tokenEnvelopes,
   tokens,
-} from '../../../src/platform/db/schema/index.ts'
+} from '../../../src/database/schema/index.ts'
+import { register } from '../../../src/features/accounts/contract.ts'
+import { createProject, listProjects } from '../../../src/features/projects/contract.ts'
 import { sharedApp, type TestApp } from '../../support/app.ts'
 import { recordedChanges } from '../../support/audit.ts'
 import { expectFailure, expectRefusal } from '../../support/failure.ts'

@@ -2,6 +2,15 @@
 /** What was deleted by mistake can be brought back for a while, and is nowhere to be seen until then. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { openSecret } from '../../../src/client/vault.ts'
+import { readConfig } from '../../../src/core/config/config.ts'
+import { migrate, migrations } from '../../../src/database/migrations/migrate.ts'
+import { openDatabase } from '../../../src/database/open.ts'
+import {
+  deletedProjects,
+  deletedSecrets,
+  deletedSecretVersions,
+  projects,
+} from '../../../src/database/schema/index.ts'
 import {
   createProject,
   deleteProject,
@@ -10,15 +19,6 @@ import {
 import { dropOverdue } from '../../../src/features/projects/upkeep.ts'
 import { listSecrets, listVersions, upsertSecrets } from '../../../src/features/secrets/contract.ts'
 import { rekeyWorkspace } from '../../../src/features/workspaces/contract.ts'
-import { readConfig } from '../../../src/platform/config/config.ts'
-import { migrate, migrations } from '../../../src/platform/db/migrations/migrate.ts'
-import { openDatabase } from '../../../src/platform/db/open.ts'
-import {
-  deletedProjects,
-  deletedSecrets,
-  deletedSecretVersions,
-  projects,
-} from '../../../src/platform/db/schema/index.ts'
 import { startTestApp, type TestApp } from '../../support/app.ts'
 import { recordedChanges } from '../../support/audit.ts'
 import { freshDatabase } from '../../support/database.ts'

@@ -2,6 +2,7 @@
 /** Secrets that were deleted by mistake come back for a while, and are nowhere to be seen until then. */
 import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { openSecret } from '../../../src/client/vault.ts'
+import { deletedSecrets, deletedSecretVersions } from '../../../src/database/schema/index.ts'
 import { deleteProject, restoreProject } from '../../../src/features/projects/contract.ts'
 import { dropOverdue } from '../../../src/features/projects/upkeep.ts'
 import {
@@ -13,7 +14,6 @@ import {
   upsertSecrets,
 } from '../../../src/features/secrets/contract.ts'
 import { rekeyWorkspace } from '../../../src/features/workspaces/contract.ts'
-import { deletedSecrets, deletedSecretVersions } from '../../../src/platform/db/schema/index.ts'
 import { sharedApp, type TestApp } from '../../support/app.ts'
 import { recordedChanges } from '../../support/audit.ts'
 import { expectFailure, expectRefusal } from '../../support/failure.ts'

@@ -1,6 +1,9 @@
 // tier: quick, both databases always
 /** Writes of secrets in signed workspaces: each with a manifest over what the environment holds then. */
 import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { sha256 } from '../../../src/core/crypto/primitives.ts'
+import type { FaultCode } from '../../../src/core/fault.ts'
+import { workspaceLinks } from '../../../src/database/schema/index.ts'
 import {
   deleteEnvironment,
   deleteProject,
@@ -16,9 +19,6 @@ import {
   rollBackSecret,
   upsertSecrets,
 } from '../../../src/features/secrets/contract.ts'
-import { sha256 } from '../../../src/platform/crypto/primitives.ts'
-import { workspaceLinks } from '../../../src/platform/db/schema/index.ts'
-import type { FaultCode } from '../../../src/platform/fault.ts'
 import { manifestRoot, type SignedText, verifyManifest } from '../../../src/sigchain/index.ts'
 import { sharedApp, type TestApp } from '../../support/app.ts'
 import { contentOf, expectFailure } from '../../support/failure.ts'

@@ -1,10 +1,10 @@
 // tier: quick
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { and, eq } from 'drizzle-orm'
+import { fromBase64, toBase64 } from '../../../src/core/crypto/encoding.ts'
+import { environmentKey, openSecretValue } from '../../../src/core/crypto/secret_value.ts'
+import { secrets } from '../../../src/database/schema/index.ts'
 import { getSecret, listSecrets, upsertSecrets } from '../../../src/features/secrets/contract.ts'
-import { fromBase64, toBase64 } from '../../../src/platform/crypto/encoding.ts'
-import { environmentKey, openSecretValue } from '../../../src/platform/crypto/secret_value.ts'
-import { secrets } from '../../../src/platform/db/schema/index.ts'
 import { sharedApp, type TestApp } from '../../support/app.ts'
 import { recordedChanges } from '../../support/audit.ts'
 import { expectFailure } from '../../support/failure.ts'

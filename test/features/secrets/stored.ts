@@ -1,6 +1,6 @@
 /** What the tables hold, for tests that say what must not have been written. */
 import { asc, eq } from 'drizzle-orm'
-import { secrets, secretVersions } from '../../../src/platform/db/schema/index.ts'
+import { secrets, secretVersions } from '../../../src/database/schema/index.ts'
 import type { TestApp } from '../../support/app.ts'
 
 /** All secrets and versions of a workspace, blobs included. */

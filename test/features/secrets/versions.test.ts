@@ -1,14 +1,14 @@
 // tier: quick, both databases always
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { and, eq } from 'drizzle-orm'
+import { toBase64 } from '../../../src/core/crypto/encoding.ts'
+import { secretVersions, workspaces } from '../../../src/database/schema/index.ts'
 import {
   getSecret,
   listVersions,
   rollBackSecret,
   upsertSecrets,
 } from '../../../src/features/secrets/contract.ts'
-import { toBase64 } from '../../../src/platform/crypto/encoding.ts'
-import { secretVersions, workspaces } from '../../../src/platform/db/schema/index.ts'
 import { sharedApp, type TestApp } from '../../support/app.ts'
 import { recordedChanges } from '../../support/audit.ts'
 import { expectFailure } from '../../support/failure.ts'

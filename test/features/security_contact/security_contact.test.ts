@@ -1,7 +1,7 @@
 // tier: quick
 /** Whom people report holes of this installation to: RFC 9116, from one setting. */
 import { afterAll, expect, test } from 'bun:test'
-import { ConfigError, readConfig } from '../../../src/platform/config/config.ts'
+import { ConfigError, readConfig } from '../../../src/core/config/config.ts'
 import { startTestApp } from '../../support/app.ts'
 
 const PATH = '/.well-known/security.txt'

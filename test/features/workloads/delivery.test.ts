@@ -2,6 +2,17 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { and, eq, inArray, sql } from 'drizzle-orm'
 import { grantEnvironment, type OpenWorkspace, sealSecret } from '../../../src/client/vault.ts'
+import { fromBase64, toBase64 } from '../../../src/core/crypto/encoding.ts'
+import { openTokenEnvelope } from '../../../src/core/crypto/envelope.ts'
+import {
+  environmentKey,
+  openSecretValue,
+  sealSecretValue,
+} from '../../../src/core/crypto/secret_value.ts'
+import { parseToken, sealedToken, tokenKeyPair } from '../../../src/core/crypto/token.ts'
+import { type FaultCode, messageOf, statusOf } from '../../../src/core/fault.ts'
+import type { Policy } from '../../../src/core/policy/policy.ts'
+import { auditLogs, secrets } from '../../../src/database/schema/index.ts'
 import {
   issueWorkloadToken,
   provisionAgentToken,
@@ -13,18 +24,7 @@ import {
 import { createProject } from '../../../src/features/projects/contract.ts'
 import { deleteSecret, upsertSecrets } from '../../../src/features/secrets/contract.ts'
 import { deliverEnvironment } from '../../../src/features/workloads/contract.ts'
-import { fromBase64, toBase64 } from '../../../src/platform/crypto/encoding.ts'
-import { openTokenEnvelope } from '../../../src/platform/crypto/envelope.ts'
-import {
-  environmentKey,
-  openSecretValue,
-  sealSecretValue,
-} from '../../../src/platform/crypto/secret_value.ts'
-import { parseToken, sealedToken, tokenKeyPair } from '../../../src/platform/crypto/token.ts'
-import { auditLogs, secrets } from '../../../src/platform/db/schema/index.ts'
-import { type FaultCode, messageOf, statusOf } from '../../../src/platform/fault.ts'
-import { adviceFor } from '../../../src/platform/http/advice.ts'
-import type { Policy } from '../../../src/platform/policy.ts'
+import { adviceFor } from '../../../src/http/advice.ts'
 import { type Answer, callJson, sharedApp, startTestApp, type TestApp } from '../../support/app.ts'
 import { marked } from '../../support/canary.ts'
 import { expectFailure, fixIn } from '../../support/failure.ts'

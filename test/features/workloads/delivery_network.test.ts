@@ -1,9 +1,9 @@
 // tier: quick
 import { expect, test } from 'bun:test'
 import type { Access } from '../../../src/access/index.ts'
+import { BodyMemory } from '../../../src/core/body_memory.ts'
+import { Fault } from '../../../src/core/fault.ts'
 import { deliver } from '../../../src/features/workloads/deliver.ts'
-import { Fault } from '../../../src/platform/fault.ts'
-import { BodyMemory } from '../../../src/platform/limits/body_memory.ts'
 
 test('the network of a caller with a token is not worked out', async () => {
   let asked = 0

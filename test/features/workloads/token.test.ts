@@ -1,9 +1,9 @@
 // tier: quick
 /** GET /api/workloads/token/ says to any live token what it is, and nothing that is stored. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { parseToken, sealedToken } from '../../../src/core/crypto/token.ts'
 import { issueWorkloadToken } from '../../../src/features/agents/contract.ts'
 import { getToken } from '../../../src/features/workloads/contract.ts'
-import { parseToken, sealedToken } from '../../../src/platform/crypto/token.ts'
 import { employAgent, openStage, type Stage } from '../../support/agent.ts'
 import { callJson } from '../../support/app.ts'
 import { marked } from '../../support/canary.ts'

@@ -1,8 +1,8 @@
 // tier: quick
 /** GET /api/workloads/version/ lets a live token that may read see that something changed, and nothing else. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { parseToken, sealedToken } from '../../../src/core/crypto/token.ts'
 import { getVersion } from '../../../src/features/workloads/contract.ts'
-import { parseToken, sealedToken } from '../../../src/platform/crypto/token.ts'
 import { type Agent, employAgent, openStage, type Stage } from '../../support/agent.ts'
 import { callJson } from '../../support/app.ts'
 

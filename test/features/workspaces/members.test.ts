@@ -1,13 +1,13 @@
 // tier: quick, both databases always
 import { beforeAll, describe, expect, test } from 'bun:test'
+import { toBase64 } from '../../../src/core/crypto/encoding.ts'
+import { openMemberEnvelope } from '../../../src/core/crypto/envelope.ts'
+import type { Role } from '../../../src/core/grant.ts'
 import {
   getWorkspace,
   listMembers,
   listWorkspacesEndpoint,
 } from '../../../src/features/workspaces/contract.ts'
-import { toBase64 } from '../../../src/platform/crypto/encoding.ts'
-import { openMemberEnvelope } from '../../../src/platform/crypto/envelope.ts'
-import type { Role } from '../../../src/platform/grant.ts'
 import { sharedApp, type TestApp } from '../../support/app.ts'
 import { recordedChanges } from '../../support/audit.ts'
 import { type Call, expectRefusal } from '../../support/failure.ts'

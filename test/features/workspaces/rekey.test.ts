@@ -2,6 +2,16 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { eq } from 'drizzle-orm'
+import { fromBase64, toBase64 } from '../../../src/core/crypto/encoding.ts'
+import { openMemberEnvelope, openTokenEnvelope } from '../../../src/core/crypto/envelope.ts'
+import { OuterLayer } from '../../../src/core/crypto/outer_layer.ts'
+import {
+  environmentKey,
+  openSecretValue,
+  readValueEpoch,
+} from '../../../src/core/crypto/secret_value.ts'
+import { parseToken, tokenKeyPair } from '../../../src/core/crypto/token.ts'
+import { secretVersions, tokenEnvelopes } from '../../../src/database/schema/index.ts'
 import { provisionAgentToken, registerAgent } from '../../../src/features/agents/contract.ts'
 import {
   getSecret,
@@ -15,16 +25,6 @@ import {
   rekeyWorkspace,
   removeMember,
 } from '../../../src/features/workspaces/contract.ts'
-import { fromBase64, toBase64 } from '../../../src/platform/crypto/encoding.ts'
-import { openMemberEnvelope, openTokenEnvelope } from '../../../src/platform/crypto/envelope.ts'
-import { OuterLayer } from '../../../src/platform/crypto/outer_layer.ts'
-import {
-  environmentKey,
-  openSecretValue,
-  readValueEpoch,
-} from '../../../src/platform/crypto/secret_value.ts'
-import { parseToken, tokenKeyPair } from '../../../src/platform/crypto/token.ts'
-import { secretVersions, tokenEnvelopes } from '../../../src/platform/db/schema/index.ts'
 import { sharedApp, type TestApp } from '../../support/app.ts'
 import { recordedChanges } from '../../support/audit.ts'
 import { type Call, contentOf, expectFailure, expectRefusal } from '../../support/failure.ts'

@@ -1,16 +1,16 @@
 /** What a client does to rekey: read everything, and seal all of it anew under a key of its own. */
 import { randomBytes } from 'node:crypto'
-import { listAgentTokens } from '../../../src/features/agents/contract.ts'
-import { listSecrets } from '../../../src/features/secrets/contract.ts'
-import type { RekeyBody } from '../../../src/features/workspaces/contract.ts'
-import { getWorkspace, listMembers } from '../../../src/features/workspaces/contract.ts'
-import { fromBase64, toBase64 } from '../../../src/platform/crypto/encoding.ts'
-import { sealTokenEnvelope } from '../../../src/platform/crypto/envelope.ts'
+import { fromBase64, toBase64 } from '../../../src/core/crypto/encoding.ts'
+import { sealTokenEnvelope } from '../../../src/core/crypto/envelope.ts'
 import {
   environmentKey,
   openSecretValue,
   sealSecretValue,
-} from '../../../src/platform/crypto/secret_value.ts'
+} from '../../../src/core/crypto/secret_value.ts'
+import { listAgentTokens } from '../../../src/features/agents/contract.ts'
+import { listSecrets } from '../../../src/features/secrets/contract.ts'
+import type { RekeyBody } from '../../../src/features/workspaces/contract.ts'
+import { getWorkspace, listMembers } from '../../../src/features/workspaces/contract.ts'
 import { envelopeFor } from '../../support/people.ts'
 import type { ProjectTeam } from '../../support/project.ts'
 

@@ -1,9 +1,9 @@
 // tier: quick
 /** Who belongs to a signed workspace, and that it goes on, is decided by its links; the rows are a copy. */
 import { beforeAll, describe, expect, test } from 'bun:test'
+import type { Role } from '../../../src/core/grant.ts'
 import { createProject } from '../../../src/features/projects/contract.ts'
 import { declineInvitation } from '../../../src/features/workspaces/contract.ts'
-import type { Role } from '../../../src/platform/grant.ts'
 import type { SignedText } from '../../../src/sigchain/index.ts'
 import { sharedApp, type TestApp } from '../../support/app.ts'
 import { recordedChanges } from '../../support/audit.ts'

@@ -1,15 +1,15 @@
 // tier: quick
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
-import { listWorkspacesEndpoint } from '../../../src/features/workspaces/contract.ts'
-import { openMemberEnvelope } from '../../../src/platform/crypto/envelope.ts'
+import { openMemberEnvelope } from '../../../src/core/crypto/envelope.ts'
 import {
   allowlistEntries,
   memberships,
   projects,
   secrets,
   workspaces,
-} from '../../../src/platform/db/schema/index.ts'
+} from '../../../src/database/schema/index.ts'
+import { listWorkspacesEndpoint } from '../../../src/features/workspaces/contract.ts'
 import { sharedApp, type TestApp } from '../../support/app.ts'
 import { recordedChanges } from '../../support/audit.ts'
 import { expectFailure, expectRefusal } from '../../support/failure.ts'

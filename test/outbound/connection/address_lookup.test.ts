@@ -2,9 +2,9 @@
 /** From a name to the one address that is connected to, without a network. */
 import { describe, expect, test } from 'bun:test'
 import { networkInterfaces } from 'node:os'
+import { Fault } from '../../../src/core/fault.ts'
+import { parseCidrs } from '../../../src/core/net/cidr.ts'
 import { openAddressLookup, UnknownName } from '../../../src/outbound/connection/address_lookup.ts'
-import { Fault } from '../../../src/platform/fault.ts'
-import { parseCidrs } from '../../../src/platform/net/cidr.ts'
 import { withAdvice } from '../../../src/proxy/local/advice.ts'
 
 const never = new AbortController().signal

@@ -2,8 +2,8 @@
 /** Step 10 on the real listener: one TLS 1.3 connection to the judged address, under the real name. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createAuthority } from '../../../src/cli/demo/certificates.ts'
-import { type FaultCode, type Fix, messageOf, statusOf } from '../../../src/platform/fault.ts'
-import { adviceFor } from '../../../src/platform/http/advice.ts'
+import { type FaultCode, type Fix, messageOf, statusOf } from '../../../src/core/fault.ts'
+import { adviceFor } from '../../../src/http/advice.ts'
 import {
   type Agent,
   API,

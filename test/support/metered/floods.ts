@@ -1,7 +1,7 @@
 /** Floods over connections, and what a neighbour of the one who floods notices of it. */
 import { expect } from 'bun:test'
 import type { Socket } from 'node:net'
-import { endsWithin } from '../../../src/platform/async/timeout.ts'
+import { endsWithin } from '../../../src/core/async/timeout.ts'
 import { API } from '../agent.ts'
 import type { MeteredStage } from './stage.ts'
 

@@ -1,5 +1,5 @@
 /** A migration more, such as the next version may bring. */
-import { type Migration, migrations } from '../../../src/platform/db/migrations/migrate.ts'
+import { type Migration, migrations } from '../../../src/database/migrations/migrate.ts'
 
 const list = migrations as Migration[]
 list.push({

@@ -6,7 +6,7 @@
 import { expect } from 'bun:test'
 import { join } from 'node:path'
 import type postgres from 'postgres'
-import { appliedIn } from '../../../src/platform/db/migrations/migrate.ts'
+import { appliedIn } from '../../../src/database/migrations/migrate.ts'
 import { freshDatabase } from '../../support/database.ts'
 import { requires } from '../../support/requires.ts'
 import { until } from '../../support/until.ts'

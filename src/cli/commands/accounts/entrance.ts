@@ -1,8 +1,8 @@
 import { RecoveryInDoubt, recoverAccount } from '../../../client/account/recovery.ts'
 import { ApiError, openApi } from '../../../client/http/api.ts'
 import { logIn, signUp } from '../../../client/vault.ts'
+import { toBase64 } from '../../../core/crypto/encoding.ts'
 import { getStatus } from '../../../features/health/contract.ts'
-import { toBase64 } from '../../../platform/crypto/encoding.ts'
 import { nameFor } from '../../accounts/choice.ts'
 import {
   type Account,

@@ -1,8 +1,8 @@
 /** How an account gets off this machine, and what goes with it. */
 import { openApi } from '../../../client/http/api.ts'
+import { fromBase64 } from '../../../core/crypto/encoding.ts'
 import { logout } from '../../../features/accounts/contract.ts'
 import { getToken } from '../../../features/workloads/contract.ts'
-import { fromBase64 } from '../../../platform/crypto/encoding.ts'
 import { type Account, endAccount, FIRST_SLOT, readRegistry } from '../../accounts/registry.ts'
 import { demandSafeAddress } from '../../addresses.ts'
 import type { logOutOptions } from '../../catalogue/options.ts'

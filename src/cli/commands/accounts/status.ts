@@ -12,7 +12,7 @@ import { demandProjectFile } from '../../project_file.ts'
 import { CliError } from '../../terminal/cli_error.ts'
 import { explain, sentences } from '../../terminal/explain.ts'
 import type { Row } from '../../terminal/table.ts'
-import { describeToken, tokenInstead } from '../../token_work.ts'
+import { describeToken, tokenInstead } from '../../tokens/token_work.ts'
 import { unlockedUntil } from '../../unlocked/index.ts'
 import { atAddress } from '../../wrong_address.ts'
 

@@ -3,7 +3,7 @@ import { ownFingerprint } from '../../../client/account/account_keys.ts'
 import { getMe } from '../../../features/accounts/contract.ts'
 import type { tokenOption } from '../../catalogue/options.ts'
 import type { Action } from '../../command.ts'
-import { describeToken, tokenInstead } from '../../token_work.ts'
+import { describeToken, tokenInstead } from '../../tokens/token_work.ts'
 
 export const whoAmI: Action<typeof tokenOption> = async (context, _, options) => {
   const token = tokenInstead(context, options)

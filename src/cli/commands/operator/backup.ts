@@ -1,5 +1,5 @@
 /** `cloakroom backup`, `cloakroom restore` and `cloakroom move`: for who runs a server, with its settings. */
-import { type backUp, identitiesIn } from '../../../server/backup/index.ts'
+import { type backUp, identitiesIn } from '../../../operator/backup/index.ts'
 import type { backupOptions, moveOptions, restoreOptions } from '../../catalogue/operating.ts'
 import type { Action } from '../../command.ts'
 import { CliError } from '../../terminal/cli_error.ts'
@@ -9,7 +9,7 @@ type Sums = Awaited<ReturnType<typeof backUp>>
 
 export const backup: Action<typeof backupOptions> = ({ host, output }, [file = ''], options) =>
   explained(host, async () => {
-    const { backUp: make } = await import('../../../server/backup/index.ts')
+    const { backUp: make } = await import('../../../operator/backup/index.ts')
     const recipients = options.recipient ?? []
     const sums = await output.during('backing up', make(serverConfig(), { file, recipients }))
     const how = recipients.length > 0 ? 'encrypted' : 'not encrypted'
@@ -28,7 +28,7 @@ export const restoreBackup: Action<typeof restoreOptions> = (
   options,
 ) =>
   explained(host, async () => {
-    const { restore } = await import('../../../server/backup/index.ts')
+    const { restore } = await import('../../../operator/backup/index.ts')
     const identities = options.identity === undefined ? [] : await identitiesIn(options.identity)
     const given = { file, identities, force: options.force === true }
     const { header, sums, place, kept } = await output.during(
@@ -52,7 +52,7 @@ export const moveDatabase: Action<typeof moveOptions> = ({ host, output }, _, op
   explained(host, async () => {
     const { to, dryRun = false } = options
     if (to === undefined) throw new CliError('usage', 'where to? add --to')
-    const { move } = await import('../../../server/backup/index.ts')
+    const { move } = await import('../../../operator/backup/index.ts')
     const { sums, place } = await output.during('moving', move(serverConfig(), { to, dryRun }))
     const what = `${countOf(sums)} to ${place}`
     output.done(dryRun ? `would move ${what}` : `moved ${what}, each table compared`, {

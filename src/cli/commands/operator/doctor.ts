@@ -1,6 +1,6 @@
 /** `cloakroom doctor`: for who runs a server, with its settings. */
-import { EX_FAILED } from '../../../platform/exit_codes.ts'
-import { diagnose, type Finding } from '../../../server/doctor/index.ts'
+import { EX_FAILED } from '../../../core/exit_codes.ts'
+import { diagnose, type Finding } from '../../../operator/doctor/index.ts'
 import type { Action } from '../../command.ts'
 import { explained, serverConfig } from './operator.ts'
 

@@ -2,10 +2,10 @@
  * `cloakroom health`: asks the listeners of this machine, found through the same settings as the
  * server's, whether they work. For containers that have no other program in them.
  */
-import { type Config, ConfigError, readConfig } from '../../../platform/config/config.ts'
-import { dialledAddress, hostToAsk } from '../../../platform/config/own_address.ts'
-import { EX_CONFIG } from '../../../platform/exit_codes.ts'
-import { complaints } from '../../../platform/printable.ts'
+import { type Config, ConfigError, readConfig } from '../../../core/config/config.ts'
+import { dialledAddress, hostToAsk } from '../../../core/config/own_address.ts'
+import { EX_CONFIG } from '../../../core/exit_codes.ts'
+import { complaints } from '../../../core/printable.ts'
 import type { Host } from '../../host.ts'
 
 type Listener = { name: string; port: number; path: string }

@@ -1,5 +1,5 @@
 /** `cloakroom keygen`: fresh keys, to be redirected into a .env file. */
-import { generateKeys } from '../../../server/own_keys.ts'
+import { generateKeys } from '../../../operator/own_keys.ts'
 import type { Host } from '../../host.ts'
 
 export async function runKeygen({ streams }: Host, json = false): Promise<number> {

@@ -1,12 +1,12 @@
 /** What the commands of an operator share: the settings of the server, and what is said where these are wrong. */
-import { EX_CONFIG } from '../../../platform/exit_codes.ts'
-import { complaints } from '../../../platform/printable.ts'
-import { ConfigError, problemIn } from '../../../server/backup/index.ts'
-import { RekeyProblem } from '../../../server/rekey_outer/index.ts'
+import { EX_CONFIG } from '../../../core/exit_codes.ts'
+import { complaints } from '../../../core/printable.ts'
+import { ConfigError, problemIn } from '../../../operator/backup/index.ts'
+import { RekeyProblem } from '../../../operator/rekey_outer/index.ts'
 import type { Host } from '../../host.ts'
 import { CliError } from '../../terminal/cli_error.ts'
 
-export { serverConfig } from '../../../server/backup/index.ts'
+export { serverConfig } from '../../../operator/backup/index.ts'
 
 export async function explained(
   { streams }: Host,

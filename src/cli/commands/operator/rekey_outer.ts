@@ -1,12 +1,12 @@
 /** `cloakroom rekey-outer`: for who runs a server, with its settings. */
-import { EX_FAILED } from '../../../platform/exit_codes.ts'
-import { printableJson } from '../../../platform/printable.ts'
+import { EX_FAILED } from '../../../core/exit_codes.ts'
+import { printableJson } from '../../../core/printable.ts'
 import {
   countUnder,
   type Progress,
   type Result,
   rekeyOuter,
-} from '../../../server/rekey_outer/index.ts'
+} from '../../../operator/rekey_outer/index.ts'
 import type { rekeyOuterOptions } from '../../catalogue/operating.ts'
 import type { Action } from '../../command.ts'
 import { CliError } from '../../terminal/cli_error.ts'

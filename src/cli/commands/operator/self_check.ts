@@ -1,6 +1,6 @@
 /** `cloakroom self-check`, with a certificate of this moment for the servers that it tries its calls with. */
-import { runSelfCheck as run } from '../../../server/self_check/index.ts'
-import { HOST } from '../../../server/self_check/tls.ts'
+import { runSelfCheck as run } from '../../../operator/self_check/index.ts'
+import { HOST } from '../../../operator/self_check/tls.ts'
 import { createAuthority } from '../../demo/certificates.ts'
 
 export async function runSelfCheck(json = false): Promise<number> {

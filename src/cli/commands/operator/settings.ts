@@ -1,5 +1,5 @@
 /** `cloakroom settings`: the documentation of the configuration, from its declaration. */
-import { describeConfig, documentConfig } from '../../../platform/config/config.ts'
+import { describeConfig, documentConfig } from '../../../core/config/config.ts'
 import type { Host } from '../../host.ts'
 
 export async function runSettings({ streams }: Host, json = false): Promise<number> {

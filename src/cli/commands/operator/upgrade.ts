@@ -1,7 +1,7 @@
 /** `cloakroom upgrade --check`: what the next start will do to the database, before it does. */
 
-import { printableJson, printableLines } from '../../../platform/printable.ts'
-import { checkUpgrade, linesOf } from '../../../server/upgrade_check/index.ts'
+import { printableJson, printableLines } from '../../../core/printable.ts'
+import { checkUpgrade, linesOf } from '../../../operator/upgrade_check/index.ts'
 import type { upgradeOptions } from '../../catalogue/operating.ts'
 import type { Action } from '../../command.ts'
 import { CliError } from '../../terminal/cli_error.ts'

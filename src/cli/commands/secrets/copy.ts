@@ -4,8 +4,8 @@
  */
 import { readNamed, readSecrets } from '../../../client/environment.ts'
 import { changedOf, comparedWith } from '../../../client/secrets/changes.ts'
-import type { Policy } from '../../../platform/policy.ts'
-import { isMarked } from '../../../platform/references.ts'
+import type { Policy } from '../../../core/policy/policy.ts'
+import { isMarked } from '../../../core/policy/references.ts'
 import type { copyEnvironmentOptions, copyOptions } from '../../catalogue/options.ts'
 import type { Action, OptionValues } from '../../command.ts'
 import type { Context } from '../../context.ts'

@@ -16,7 +16,7 @@ import { environmentOf, type ProjectScope, projectScope } from '../../scope.ts'
 import { refuseEmpty } from '../../suggestions.ts'
 import { CliError } from '../../terminal/cli_error.ts'
 import { counted } from '../../terminal/confirmed.ts'
-import { tokenInstead, valuesOfToken } from '../../token_work.ts'
+import { tokenInstead, valuesOfToken } from '../../tokens/token_work.ts'
 import { type Form, shownValues } from '../../values/references.ts'
 import { openedSecrets } from '../../values/sealing.ts'
 

@@ -2,7 +2,6 @@
 
 import type { KnownNames, NameList } from '../../../client/known_names.ts'
 import { isActive } from '../../../client/workspaces.ts'
-import { agentsOf, namesOfAgents } from '../../agents.ts'
 import type { confirmOptions } from '../../catalogue/options.ts'
 import type { Action } from '../../command.ts'
 import type { Context } from '../../context.ts'
@@ -10,6 +9,7 @@ import { oneNamed } from '../../named.ts'
 import { namesOfProjects, projectsOf, usualProject, workspaceScope } from '../../scope.ts'
 import { namesOfWorkspaces, obvious, usualList } from '../../session/chosen.ts'
 import { confirmed } from '../../terminal/confirmed.ts'
+import { agentsOf, namesOfAgents } from '../../tokens/agents.ts'
 
 type Confirm = typeof confirmOptions
 

@@ -5,10 +5,10 @@ import { createEnvironment, listEnvironments } from '../../../features/projects/
 import type { confirmOptions } from '../../catalogue/options.ts'
 import type { Action } from '../../command.ts'
 import { demandProjectFile } from '../../project_file.ts'
-import { endingIn } from '../../revoking.ts'
 import { environmentOf, type ProjectScope, projectScope } from '../../scope.ts'
 import { demandEnvironment } from '../../suggestions.ts'
 import { confirmed, counted } from '../../terminal/confirmed.ts'
+import { endingIn } from '../../tokens/revoking.ts'
 import { deletedOf, undeleteOf } from '../secrets/remove.ts'
 import { remember } from './projects.ts'
 

@@ -14,7 +14,6 @@ import type { confirmOptions } from '../../catalogue/options.ts'
 import type { Action } from '../../command.ts'
 import type { Context } from '../../context.ts'
 import { demandReplaceable, demandRoom } from '../../files/replace.ts'
-import { endingIn } from '../../revoking.ts'
 import {
   chosenWorkspace,
   namesOfProjects,
@@ -27,6 +26,7 @@ import { findProjectFile, PROJECT_FILE, readProjectFile, updateFile } from '../.
 import { CliError } from '../../terminal/cli_error.ts'
 import { confirmed, countedAll } from '../../terminal/confirmed.ts'
 import { ID } from '../../terminal/table.ts'
+import { endingIn } from '../../tokens/revoking.ts'
 import { demandNew } from '../../trust/known_names.ts'
 import { openTrustedFolders } from '../../trust/trusted_folders.ts'
 import { demandSameProject } from './chosen_project.ts'

@@ -1,6 +1,6 @@
 /** What the person is in a workspace; the server has the last word, and judges by the same matrix of roles. */
-import type { Permission } from '../../../platform/grant.ts'
-import { permits } from '../../../platform/roles.ts'
+import type { Permission } from '../../../core/grant.ts'
+import { permits } from '../../../core/roles.ts'
 import { useAsk } from '../queries.ts'
 
 /** Whether they are in such a workspace at all. */

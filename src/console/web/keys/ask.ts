@@ -1,5 +1,5 @@
 /** The page's one way to the worker that holds the keys. */
-import { scriptUrl } from '../../../platform/script_url.browser.ts'
+import { scriptUrl } from '../../../core/script_url.browser.ts'
 import type { CommandName, FromWorker, Input, Output, ToWorker } from './messages.ts'
 import { addNotice } from './notices.ts'
 import type { AccountState, Failure, Progress } from './reports.ts'

@@ -15,7 +15,7 @@ import {
   takenName,
 } from '../../../client/known_names.ts'
 import { isActive, type WorkspaceEntry } from '../../../client/workspaces.ts'
-import type { Endpoint } from '../../../platform/http/endpoint.ts'
+import type { Endpoint } from '../../../http/endpoint.ts'
 import type { Memory } from './memory.ts'
 import type { Notice } from './reports.ts'
 

@@ -4,7 +4,7 @@
  */
 import { ed25519, x25519 } from '@noble/curves/ed25519.js'
 import { sha512 } from '@noble/hashes/sha2.js'
-import { type Bytes, concat, toBase64Url } from '../../../platform/crypto/encoding.ts'
+import { type Bytes, concat, toBase64Url } from '../../../core/crypto/encoding.ts'
 
 const curves = { X25519: x25519, Ed25519: ed25519 }
 type CurveName = keyof typeof curves

@@ -1,5 +1,5 @@
 /** What the worker reports to the page: account states, notices, progress and failures. */
-import type { FieldFault } from '../../../platform/fault.ts'
+import type { FieldFault } from '../../../core/fault.ts'
 
 /** Progress of a long command: the current step, and the finished share from 0 to 1 if known. */
 export type Progress = { step: string; done?: number }

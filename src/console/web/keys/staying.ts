@@ -3,9 +3,9 @@
  * expires or somebody locks. Who can run code in this origin can use it as long, and not take it away.
  */
 import type { AccountKeys } from '../../../client/account/account_keys.ts'
+import { utf8 } from '../../../core/crypto/encoding.ts'
+import { randomBytes } from '../../../core/crypto/random.ts'
 import { getPublicKey } from '../../../features/accounts/contract.ts'
-import { utf8 } from '../../../platform/crypto/encoding.ts'
-import { randomBytes } from '../../../platform/crypto/random.ts'
 import { identityOf, requireKeyProof } from '../../../sigchain/index.ts'
 import { Refused } from './failure.ts'
 import type { Held, Person } from './held.ts'

@@ -5,6 +5,7 @@ import { inSentences, weaknessOf } from '../../../../client/account/password_str
 import { recoverAccount } from '../../../../client/account/recovery.ts'
 import { openApi } from '../../../../client/http/api.ts'
 import { signUp } from '../../../../client/vault.ts'
+import { fromBase64 } from '../../../../core/crypto/encoding.ts'
 import {
   consoleLogin,
   getMe,
@@ -14,7 +15,6 @@ import {
   revokeSession,
 } from '../../../../features/accounts/contract.ts'
 import { getInstance } from '../../../../features/instance/contract.ts'
-import { fromBase64 } from '../../../../platform/crypto/encoding.ts'
 import { failureOf, Refused } from '../failure.ts'
 import type { Held } from '../held.ts'
 import type { Progress } from '../reports.ts'

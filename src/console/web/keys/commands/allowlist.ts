@@ -4,17 +4,17 @@ import { allowlistChange, signedAllowlist } from '../../../../client/signed/allo
 import { signChange } from '../../../../client/signed/sign_change.ts'
 import { signingOf } from '../../../../client/vault.ts'
 import {
+  canonicalName,
+  type Domain,
+  domainMatches,
+  parseDomain,
+} from '../../../../core/net/domain.ts'
+import {
   addToAllowlist,
   listAllowlist,
   removeFromAllowlist,
 } from '../../../../features/allowlist/contract.ts'
 import { listAuditLogs, summariseAudit } from '../../../../features/audit/contract.ts'
-import {
-  canonicalName,
-  type Domain,
-  domainMatches,
-  parseDomain,
-} from '../../../../platform/net/domain.ts'
 import { Refused } from '../failure.ts'
 import type { Held } from '../held.ts'
 import { workspaceOf } from '../places.ts'

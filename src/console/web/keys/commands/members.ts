@@ -12,7 +12,7 @@ import {
 } from '../../../../client/members.ts'
 import { endedByRekey, rekey as rekeyWorkspace } from '../../../../client/rekey.ts'
 import { tokensSignedBy } from '../../../../client/signed/kept_tokens.ts'
-import type { Role } from '../../../../platform/grant.ts'
+import type { Role } from '../../../../core/grant.ts'
 import { identityFingerprint, isRekeyDue, Refusal } from '../../../../sigchain/index.ts'
 import { Refused } from '../failure.ts'
 import type { Held } from '../held.ts'

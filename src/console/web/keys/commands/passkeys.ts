@@ -6,6 +6,13 @@ import { type AccountKeys, identityBehind } from '../../../../client/account/acc
 import { PRF_INPUT, unwrapByPasskey, wrapForPasskey } from '../../../../client/account/passkeys.ts'
 import { proofOf } from '../../../../client/credentials.ts'
 import { ApiError, openApi } from '../../../../client/http/api.ts'
+import {
+  type Bytes,
+  fromBase64,
+  fromBase64Url,
+  toBase64Url,
+  uuidToBytes,
+} from '../../../../core/crypto/encoding.ts'
 import { getMe } from '../../../../features/accounts/contract.ts'
 import {
   addPasskey,
@@ -18,14 +25,7 @@ import {
   renamePasskey,
   setPasskeySeed,
 } from '../../../../features/passkeys/contract.ts'
-import {
-  type Bytes,
-  fromBase64,
-  fromBase64Url,
-  toBase64Url,
-  uuidToBytes,
-} from '../../../../platform/crypto/encoding.ts'
-import type { InputOf } from '../../../../platform/http/endpoint.ts'
+import type { InputOf } from '../../../../http/endpoint.ts'
 import type { ShownKeys } from '../../../../sigchain/index.ts'
 import { Refused } from '../failure.ts'
 import type { Held } from '../held.ts'

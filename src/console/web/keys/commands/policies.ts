@@ -1,8 +1,8 @@
 /** Policies of secrets: set with the value that is there, and what a secret was used for, to try one out on. */
 import { upload } from '../../../../client/sealing.ts'
 import { provenValues } from '../../../../client/secrets/stored.ts'
+import type { Policy } from '../../../../core/policy/policy.ts'
 import { summariseCalls } from '../../../../features/audit/contract.ts'
-import type { Policy } from '../../../../platform/policy.ts'
 import type { Held } from '../held.ts'
 import { environmentOf, type Place } from '../places.ts'
 

@@ -8,7 +8,7 @@ import { type Change, comparedWith } from '../../../../client/secrets/changes.ts
 import { type Dotenv, parseDotenv } from '../../../../client/secrets/dotenv.ts'
 import { fittingMark, policyFor } from '../../../../client/secrets/final_policy.ts'
 import { provenValues, Unproven } from '../../../../client/secrets/stored.ts'
-import { isSensitive, type Policy } from '../../../../platform/policy.ts'
+import { isSensitive, type Policy } from '../../../../core/policy/policy.ts'
 import type { Held } from '../held.ts'
 import { environmentOf, type Place } from '../places.ts'
 

@@ -8,8 +8,8 @@ import {
   storedValues,
   versionsOf,
 } from '../../../../client/secrets/stored.ts'
+import { isSamePolicy } from '../../../../core/crypto/secret_value.ts'
 import { listDeletedSecrets } from '../../../../features/secrets/contract.ts'
-import { isSamePolicy } from '../../../../platform/crypto/secret_value.ts'
 import { Refused } from '../failure.ts'
 import type { Held } from '../held.ts'
 import { environmentOf, type Place } from '../places.ts'

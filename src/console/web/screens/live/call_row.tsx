@@ -1,6 +1,6 @@
 /** One call: who, what and with which secrets; of a refused one why, and what would let it through. */
 import { memo, useState } from 'react'
-import { listUnfilled } from '../../../../platform/unfilled.ts'
+import { listUnfilled } from '../../../../core/policy/unfilled.ts'
 import { useManages } from '../../frame/manages.ts'
 import { Button } from '../../parts/button.tsx'
 import { timeOf } from '../../parts/moments.ts'

@@ -1,5 +1,5 @@
 /** What a record says, in words. */
-import { type FaultCode, faultCodes, messageOf } from '../../../../platform/fault.ts'
+import { type FaultCode, faultCodes, messageOf } from '../../../../core/fault.ts'
 import { texts } from '../../texts/index.ts'
 import type { Call } from './stream.ts'
 

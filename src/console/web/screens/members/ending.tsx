@@ -1,7 +1,7 @@
 /** Before a member loses a role or the membership: which tokens end with it, and which of them are to stay. */
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import type { Role } from '../../../../platform/grant.ts'
+import type { Role } from '../../../../core/grant.ts'
 import type { Output } from '../../keys/messages.ts'
 import { Button } from '../../parts/button.tsx'
 import { Checkbox } from '../../parts/fields/checkbox.tsx'

@@ -1,6 +1,6 @@
 /** Inviting: first the keys are looked at, then two people compare their fingerprint, and only then is it signed. */
 import { useState } from 'react'
-import type { Role } from '../../../../platform/grant.ts'
+import type { Role } from '../../../../core/grant.ts'
 import { mayChangeMember } from '../../../../sigchain/member_rules.ts'
 import type { Output } from '../../keys/messages.ts'
 import { Button } from '../../parts/button.tsx'

@@ -1,5 +1,5 @@
 /** What may be done about a member, by what the rules of signed workspaces let the own role do. */
-import type { Role } from '../../../../platform/grant.ts'
+import type { Role } from '../../../../core/grant.ts'
 import { mayChangeMember } from '../../../../sigchain/member_rules.ts'
 import { Button } from '../../parts/button.tsx'
 import { Menu } from '../../parts/overlays/menu.tsx'

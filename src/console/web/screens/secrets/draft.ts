@@ -1,7 +1,7 @@
 /** A policy while it is being written: a field that is null limits nothing, an empty one allows nothing. */
 
-import { type Policy, policy as policySchema } from '../../../../platform/policy.ts'
-import { objectionToRecorded, type Style } from '../../../../platform/policy_check/policy_check.ts'
+import { type Policy, policy as policySchema } from '../../../../core/policy/policy.ts'
+import { objectionToRecorded, type Style } from '../../../../core/policy/policy_check.ts'
 import type { Output } from '../../keys/messages.ts'
 
 export const listFields = [

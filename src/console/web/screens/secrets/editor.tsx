@@ -1,6 +1,6 @@
 /** One secret in one environment: its value, its versions, its policy. */
 import { useState } from 'react'
-import { SECRET_NAME } from '../../../../platform/secret_name.ts'
+import { SECRET_NAME } from '../../../../core/names/secret_name.ts'
 import { ask } from '../../keys/ask.ts'
 import { Button } from '../../parts/button.tsx'
 import { Checkbox } from '../../parts/fields/checkbox.tsx'

@@ -3,13 +3,13 @@ import { type ReactNode, useEffect, useId, useRef } from 'react'
 import { Button } from '../../parts/button.tsx'
 import { texts } from '../../texts/index.ts'
 import { Compare } from './compare.tsx'
-import { Copying } from './copying.tsx'
 import { Deleted } from './deleted.tsx'
 import { Editor, NewSecret } from './editor.tsx'
-import { Importing } from './importing.tsx'
 import { NewEnvironment, NewProject } from './new_project.tsx'
 import { type PaneProps, route, useGo, useMayHere } from './place.ts'
 import { Policies } from './policies.tsx'
+import { Copying } from './transfers/copying.tsx'
+import { Importing } from './transfers/importing.tsx'
 
 const words = texts.secrets
 

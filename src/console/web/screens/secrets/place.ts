@@ -1,7 +1,7 @@
 /** Where the screen looks: its address, and what was read of the project. */
 import { getRouteApi } from '@tanstack/react-router'
 import { useCallback } from 'react'
-import type { Permission } from '../../../../platform/grant.ts'
+import type { Permission } from '../../../../core/grant.ts'
 import { useMay } from '../../frame/manages.ts'
 import type { Output } from '../../keys/messages.ts'
 

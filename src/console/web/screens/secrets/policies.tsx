@@ -1,7 +1,7 @@
 /** The policy of a secret, or of several, with what it would have blocked lately. */
 import { useMemo, useState } from 'react'
 import { inWords } from '../../../../client/secrets/policy_in_words.ts'
-import { callMethods, type Policy, policyLocations } from '../../../../platform/policy.ts'
+import { callMethods, type Policy, policyLocations } from '../../../../core/policy/policy.ts'
 import { Button } from '../../parts/button.tsx'
 import { Checkbox, Choices } from '../../parts/fields/checkbox.tsx'
 import { TextArea } from '../../parts/fields/text_area.tsx'

@@ -1,0 +1,87 @@
+/** Tokens that end with the rights or keys of the person who signed them: which of them stay is asked before. */
+import { memberNamed } from '../../client/members.ts'
+import { type SignedToken, tokensSignedBy } from '../../client/signed/kept_tokens.ts'
+import { type Identity, isSignedId, type Member } from '../../sigchain/index.ts'
+import type { Context } from '../context.ts'
+import type { Host } from '../host.ts'
+import { notFound } from '../named.ts'
+import type { WorkspaceScope } from '../scope.ts'
+import { counted } from '../terminal/confirmed.ts'
+
+type Options = { keepToken: string[] | undefined; yes?: boolean | undefined }
+
+/**
+ * Those that are to stay, which is for the change itself to sign again; none is, unless it is named or the person
+ * says so.
+ *
+ * @throws CliError for a token that is not one of them; nothing was done then
+ */
+export async function keepTokensOf(
+  context: Context,
+  { session, workspace }: WorkspaceScope,
+  typed: string,
+  options: Options,
+): Promise<SignedToken[]> {
+  if (!isSignedId(workspace.id)) return []
+  const chain = await session.chains.of(workspace)
+  const member = memberNamed(chain, typed)
+  // Who leaves cannot sign for those who stay.
+  if (!isAdmin(member) || isOwn(member, await session.identity())) return []
+  const { held: found } = await tokensSignedBy(session.api, chain, member.user_id)
+  return keptAmong(context, member.email, found, options)
+}
+
+/** The same for what one person signed, wherever that was. @throws as `keepTokensOf` */
+export async function keptAmong(
+  context: Context,
+  signer: string,
+  found: readonly SignedToken[],
+  { keepToken, yes }: Options,
+): Promise<SignedToken[]> {
+  if (found.length > 0) tell(context, signer, found)
+  if (keepToken) return named(found, keepToken)
+  return yes ? [] : asked(context.host, found)
+}
+
+function tell({ output }: Context, email: string, found: readonly SignedToken[]): void {
+  output.warn(
+    `${email} signed ${counted(found.length, 'token')}, which end now unless kept:`,
+    ...found.map((each) => `  ${wordsOf(each)}`),
+  )
+}
+
+function wordsOf({ token, grant, places }: SignedToken): string {
+  const where = places.map(({ environment }) => environment).join(', ')
+  return `${grant.kind} token ${grant.label} ${token.id} (${where || 'no environment'})`
+}
+
+function named(found: readonly SignedToken[], ids: readonly string[]): SignedToken[] {
+  return ids.map((id) => {
+    const token = found.find((each) => each.token.id === id)
+    if (token) return token
+    const known = found.map((each) => each.token.id)
+    throw notFound(id, known, { what: 'such token', list: 'token list <agent>' })
+  })
+}
+
+/** Somebody who knows the token can go on using it: that is what the question is about. */
+async function asked(host: Host, found: readonly SignedToken[]): Promise<SignedToken[]> {
+  const { askConfirmation, hasTerminal } = await import('../terminal/prompts.ts')
+  const kept: SignedToken[] = []
+  if (!hasTerminal(host)) return kept
+  for (const token of found) {
+    if (await askConfirmation(host, `Keep the ${wordsOf(token)}? Who made it may still know it`)) {
+      kept.push(token)
+    }
+  }
+  return kept
+}
+
+/** What others have signed does not hold. */
+function isAdmin(member: Member | null): member is Member {
+  return member?.role === 'owner' || member?.role === 'admin'
+}
+
+function isOwn({ signing_key }: Member, identity: Identity): boolean {
+  return signing_key === identity.signing_key
+}

@@ -1,0 +1,135 @@
+/** What commands for people do with a token in place of a session: names and values, as far as it may. */
+
+import { InvalidToken, type SealedEnvironment } from '../../client/delivery/delivery.ts'
+import { ApiError, openApi } from '../../client/http/api.ts'
+import type { Capability } from '../../core/capability.ts'
+import { parseToken } from '../../core/crypto/token.ts'
+import { isUuid } from '../../core/validation/validate.ts'
+import { getToken } from '../../features/workloads/contract.ts'
+import { listCredentials } from '../../resolver/contract.ts'
+import type { Context } from '../context.ts'
+import type { Values } from '../files/formats.ts'
+import { notFound } from '../named.ts'
+import { deliveredTo, environmentFor, tokenOf, tokenRefusal } from '../resolver_call.ts'
+import { CliError } from '../terminal/cli_error.ts'
+import { type Form, shownValues } from '../values/references.ts'
+import { atAddress } from '../wrong_address.ts'
+
+/** The token that stands for a session here: an account that is named on the line wins. @throws CliError */
+export function tokenInstead(
+  context: Context,
+  options: { token: string | undefined },
+): string | undefined {
+  if (context.accounts.flag === undefined) return tokenOf(context, options)
+  if (options.token === undefined) return undefined
+  throw new CliError('usage', '--token and --account exclude each other')
+}
+
+export type Credential = {
+  key: string
+  project_id: string
+  environment: string
+  description: string | null
+}
+
+/** Names of the environment that was named, or of all that the token is for. @throws ApiError, CliError */
+export async function namesOfToken(context: Context, token: string): Promise<Credential[]> {
+  const usable = await usableWith(context, token)
+  if (usable === null) return namesToRead(context, token)
+  const { environment } = await environmentFor(context, token, 'resolver')
+  return usable
+    .filter((credential) => environment === undefined || credential.environment === environment)
+    .map(({ name, project_id, environment, description }) => ({
+      key: name,
+      project_id,
+      environment,
+      description,
+    }))
+}
+
+/** What the token may use; null where it may not use, but only read. @throws ApiError, CliError */
+async function usableWith(context: Context, token: string) {
+  if (parseToken(token) === null) throw new InvalidToken(token)
+  try {
+    const resolver = await context.resolver()
+    const answering = openApi(resolver, () => token).call(listCredentials, {})
+    return await atAddress('resolver', resolver, answering)
+  } catch (error) {
+    if (error instanceof ApiError && error.code === 'scope_required') return null
+    throw tokenRefusal(error)
+  }
+}
+
+async function namesToRead(context: Context, token: string): Promise<Credential[]> {
+  const { sealed, projectId, environment } = await delivered(context, token)
+  return Object.keys(sealed)
+    .sort()
+    .map((key) => ({ key, project_id: projectId, environment, description: null }))
+}
+
+/** Every value that is delivered to the token, opened here. @throws ApiError, CliError, UnresolvedReference */
+export async function valuesOfToken(context: Context, token: string, form: Form): Promise<Values> {
+  return shownValues(await openedFor(context, token), form)
+}
+
+/** Some of them, by name. @throws CliError for a name that is not there */
+export async function valuesNamed(
+  context: Context,
+  token: string,
+  keys: readonly string[],
+  form: Form,
+) {
+  const opened = await openedFor(context, token)
+  const missing = keys.find((key) => !opened.has(key))
+  if (missing !== undefined) {
+    const kind = { what: 'secret', where: 'that this token may read', list: 'secrets list' }
+    throw notFound(missing, [...opened.keys()], kind)
+  }
+  const values = shownValues(opened, form, keys)
+  return keys.map((key) => ({ key, value: values[key] ?? '' }))
+}
+
+async function openedFor(context: Context, token: string) {
+  return (await delivered(context, token)).open()
+}
+
+async function delivered(context: Context, token: string): Promise<SealedEnvironment> {
+  const { project } = context.settings
+  // A token knows its project; one that is for several is told by id which.
+  const place = project && isUuid(project.value) ? { project_id: project.value } : {}
+  return deliveredTo(context, token, {
+    ...(await environmentFor(context, token, 'server')),
+    ...place,
+  })
+}
+
+/** What a token is; an agent asks the resolver, which is all that it may reach. @throws ApiError, CliError */
+export async function describeToken(context: Context, token: string) {
+  const parsed = parseToken(token)
+  if (parsed === null) throw new InvalidToken(token)
+  const name = parsed.kind === 'agt' ? 'resolver' : 'server'
+  const address = await context[name]()
+  const answering = openApi(address, () => token).call(getToken, {})
+  const told = await atAddress(name, address, answering).catch((error) => {
+    throw tokenRefusal(error)
+  })
+  const isOld = ({ epoch }: { epoch: number }) => epoch !== told.epoch
+  return {
+    token: told.token_id,
+    kind: told.kind,
+    name: told.name,
+    may: told.capabilities.map((capability) => MAY[capability]),
+    can_decrypt: told.can_decrypt ? 'yes' : 'no: it is the sealed form',
+    workspace: told.workspace_name,
+    project: told.project_name ?? 'all',
+    environment: told.environment ?? 'all',
+    grants: told.provisioned.map(
+      (grant) =>
+        `${grant.project_name}/${grant.environment}${isOld(grant) ? ' (of an earlier key)' : ''}`,
+    ),
+    expires_at: told.expires_at ?? 'never',
+    because: 'a token was given (--token, SERVICE_TOKEN or its file)',
+  }
+}
+
+const MAY: Record<Capability, string> = { use: 'use credentials', read: 'read values' }

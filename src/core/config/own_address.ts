@@ -1,0 +1,23 @@
+/** How a program on this machine asks a listener of ours: an address that can be dialled, and a name that is let in. */
+import { hostCheck } from '../net/host.ts'
+import type { Config } from './config.ts'
+
+/** Who listens on all addresses is asked on loopback; an IPv6 address is in brackets. */
+export function dialledAddress(host: string): string {
+  const address = host.includes(':') && !host.startsWith('[') ? `[${host}]` : host
+  if (address === '0.0.0.0') return '127.0.0.1'
+  return address === '[::]' ? '[::1]' : address
+}
+
+/** The address itself where ALLOWED_HOSTS has it, which it need not; else the first name there. */
+export function hostToAsk(
+  { ALLOWED_HOSTS }: Pick<Config, 'ALLOWED_HOSTS'>,
+  address: string,
+): string {
+  try {
+    hostCheck(ALLOWED_HOSTS)(address)
+    return address
+  } catch {
+    return ALLOWED_HOSTS[0]?.replace(/^\./, '') ?? address
+  }
+}

@@ -1,0 +1,167 @@
+/**
+ * Secret values (protocol 3.3): a value opens only under the environment key it was sealed with, in
+ * the project, environment and under the name it was sealed for, and with the policy its author
+ * gave it. A policy altered in the database makes a secret unreadable instead of more permissive.
+ */
+import canonicalize from 'canonicalize'
+import type { Policy } from '../policy/policy.ts'
+import { Secret } from '../secret.ts'
+import { concat, lp, u32be, uuidToBytes } from './encoding.ts'
+import {
+  type GcmMessage,
+  gcmMessage,
+  hkdf,
+  NONCE_BYTES,
+  openGcmMessage,
+  sealGcm,
+  sha256,
+  TAG_BYTES,
+} from './primitives.ts'
+import { randomBytes } from './random.ts'
+
+/** Where a secret lives; the additional data of its ciphertext. */
+export type SecretPlace = { projectId: string; environment: string; key: string }
+
+/** A secret as its author sealed it; `ciphertext` is null where the stored one is damaged. */
+export type SealedSecret = SecretPlace & {
+  policy: Policy | null
+  ciphertext: Uint8Array | null
+}
+
+const VERSION = 1
+export const MAX_EPOCH = 65_535
+const HEADER_BYTES = 1 + 4
+/** Bytes that sealing adds to a value. */
+export const OVERHEAD_BYTES = HEADER_BYTES + NONCE_BYTES + TAG_BYTES
+
+/**
+ * SHA-256 of the policy in JCS (RFC 8785); a missing policy is `null`. Throws for what JCS cannot
+ * express, such as text with a lone surrogate.
+ */
+export function policyHash(policy: unknown): Uint8Array {
+  const text = canonicalize(policy ?? null)
+  if (text === undefined) throw new TypeError('the policy is not JSON')
+  return sha256(text)
+}
+
+/** EK of protocol 3.3: 32 bytes for one project, environment and epoch (1 to 65,535). */
+export function environmentKey(
+  workspaceKey: Uint8Array,
+  projectId: string,
+  environment: string,
+  epoch: number,
+): Uint8Array {
+  requireEpoch(epoch)
+  const info = lp('cloakroom/v1/environment-key', environment, u32be(epoch))
+  return hkdf(workspaceKey, uuidToBytes(projectId), info)
+}
+
+/**
+ * `0x01 || u32be(epoch) || nonce12 || ciphertext || tag` under the environment key. The nonce is
+ * random unless a test vector gives it: one used twice under one key would reveal both values.
+ */
+export function sealSecretValue(
+  key: Uint8Array,
+  place: SecretPlace,
+  policy: unknown,
+  epoch: number,
+  plaintext: Uint8Array,
+  nonce: Uint8Array = randomBytes(NONCE_BYTES),
+): Uint8Array {
+  requireEpoch(epoch)
+  const sealed = sealGcm(key, nonce, placeData(place, policy), plaintext)
+  return concat(Uint8Array.of(VERSION), u32be(epoch), nonce, sealed)
+}
+
+/**
+ * The plaintext under the environment key, or `null` for anything that does not open; never throws.
+ * The key alone decides about the epoch, the header is not authenticated: the caller compares
+ * `readValueEpoch` with the epoch of the key it holds.
+ */
+export function openSecretValue(
+  key: Uint8Array,
+  place: SecretPlace,
+  policy: unknown,
+  ciphertext: Uint8Array,
+): Secret | null {
+  const bound = boundOf({ ...place, policy, ciphertext })
+  return bound && openBoundValue(key, bound)
+}
+
+/** Whether two policies are the same to a ciphertext that binds one; what JCS cannot express is no one's. */
+export function isSamePolicy(one: unknown, other: unknown): boolean {
+  if ((one ?? null) === null && (other ?? null) === null) return true
+  try {
+    return policyHash(one).toHex() === policyHash(other).toHex()
+  } catch {
+    return false
+  }
+}
+
+/** `openSecretValue` of what is opened again and again: it is taken apart once. */
+export function openSealed(key: Uint8Array, sealed: SealedSecret): Secret | null {
+  const bound = keptBound(sealed)
+  return bound && openBoundValue(key, bound)
+}
+
+/** As long as the sealed secret itself is kept: of one policy version. */
+const kept = new WeakMap<SealedSecret, GcmMessage | null>()
+
+function keptBound(sealed: SealedSecret): GcmMessage | null {
+  const known = kept.get(sealed)
+  if (known !== undefined) return known
+  const bound = boundOf(sealed)
+  kept.set(sealed, bound)
+  return bound
+}
+
+/** With what binds it to its place and policy; `null` for what is no ciphertext, and where none can have been sealed. */
+function boundOf(
+  secret: SecretPlace & { policy: unknown; ciphertext: Uint8Array | null },
+): GcmMessage | null {
+  const { policy, ciphertext } = secret
+  if (ciphertext === null || ciphertext.length < OVERHEAD_BYTES) return null
+  if (readValueEpoch(ciphertext) === null) return null
+  const nonce = ciphertext.subarray(HEADER_BYTES, HEADER_BYTES + NONCE_BYTES)
+  const sealed = ciphertext.subarray(HEADER_BYTES + NONCE_BYTES)
+  try {
+    return gcmMessage(nonce, placeData(secret, policy), sealed)
+  } catch {
+    return null
+  }
+}
+
+function openBoundValue(key: Uint8Array, bound: GcmMessage): Secret | null {
+  try {
+    const plaintext = openGcmMessage(key, bound)
+    return plaintext && new Secret(plaintext)
+  } catch {
+    // A key of another length.
+    return null
+  }
+}
+
+/** The epoch of a header that reads version 1 with an epoch from 1 to 65,535, else `null`. */
+export function readValueEpoch(ciphertext: Uint8Array): number | null {
+  if (ciphertext.length < HEADER_BYTES || ciphertext[0] !== VERSION) return null
+  const epoch = new DataView(ciphertext.buffer, ciphertext.byteOffset).getUint32(1)
+  return isEpoch(epoch) ? epoch : null
+}
+
+function placeData(place: SecretPlace, policy: unknown): Uint8Array {
+  return lp(
+    'cloakroom/v1/secret',
+    uuidToBytes(place.projectId),
+    place.environment,
+    place.key,
+    policyHash(policy),
+  )
+}
+
+function requireEpoch(epoch: number): void {
+  if (!isEpoch(epoch)) throw new RangeError('an epoch is an integer from 1 to 65,535')
+}
+
+function isEpoch(epoch: number): boolean {
+  return Number.isInteger(epoch) && epoch >= 1 && epoch <= MAX_EPOCH
+}

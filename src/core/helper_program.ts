@@ -1,0 +1,80 @@
+/**
+ * Programs of the system that help this one, such as the keyring's. Each has a limit of time: one that hangs is killed, and
+ * ends in a sentence that names it. The programs that a person asked to run are not helpers.
+ */
+import { withTimeout } from './async/timeout.ts'
+import { systemTimers, type Timers } from './async/timers.ts'
+
+export type HelperEnd = { code: number; out: string; err: string }
+
+export type HelperOptions = {
+  /** Milliseconds until the program is killed. */
+  limitMs: number
+  /** Standard input: arguments are visible to other processes. */
+  input?: string
+  env?: Record<string, string | undefined>
+  cwd?: string
+  timers?: Timers
+}
+
+/** A helper that could not be started, or did not end in time. */
+export class HelperFailed extends Error {
+  override readonly name = 'HelperFailed'
+  readonly isHanging: boolean
+
+  constructor(message: string, isHanging: boolean, cause?: unknown) {
+    super(message, { cause })
+    this.isHanging = isHanging
+  }
+}
+
+/** Runs a program to its end. What it prints is text. @throws HelperFailed */
+export async function runHelper(
+  command: readonly [string, ...string[]],
+  { limitMs, input = '', env, cwd, timers = systemTimers }: HelperOptions,
+): Promise<HelperEnd> {
+  const [name] = command
+  const child = start(command, { input, ...(env && { env }), ...(cwd !== undefined && { cwd }) })
+  const ended = Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ])
+  // What the program started may hold its pipes open: they are not waited for once it was killed.
+  ended.catch(() => {})
+  const late = () =>
+    new HelperFailed(`${name} did not answer within ${limitMs / 1_000} seconds`, true)
+  try {
+    const [out, err, code] = await withTimeout(limitMs, ended, late, timers)
+    return { code, out, err }
+  } finally {
+    child.kill('SIGKILL')
+    child.unref()
+  }
+}
+
+function start(
+  command: readonly string[],
+  { input = '', ...around }: Pick<HelperOptions, 'input' | 'env' | 'cwd'>,
+) {
+  try {
+    return Bun.spawn([...command], {
+      stdin: new Blob([input]),
+      stdout: 'pipe',
+      stderr: 'pipe',
+      ...around,
+    })
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+    throw new HelperFailed(`${command[0]} cannot be started (${code})`, false, error)
+  }
+}
+
+/** Starts a program that goes on by itself, such as a browser. Nothing of it is waited for. */
+export function startAside(command: readonly [string, ...string[]]): void {
+  try {
+    Bun.spawn([...command], { stdio: ['ignore', 'ignore', 'ignore'] }).unref()
+  } catch {
+    // A machine without it goes on without it.
+  }
+}

@@ -1,0 +1,205 @@
+/**
+ * What a secret's policy has against a call (protocol 5.5), of what is known of the call. It knows nothing of
+ * values or of the network: the resolver judges by it, and so does whoever tries out a policy on calls that were made.
+ */
+import type { PolicyRule } from '../fault.ts'
+import { domainMatches, parseDomain } from '../net/domain.ts'
+import { isForBatches, methodsAskedFor, namesObjectsInBody } from './override.ts'
+import type { AskedMethods } from './override_parts.ts'
+import { hasOpenPlaceholder, policyPathMatches } from './path.ts'
+import { allowedLocations, type Policy } from './policy.ts'
+
+type Location = NonNullable<Policy['allowed_locations']>[number]
+
+/** Where a secret stands in a call; of a signature by its scheme. */
+export type Style =
+  | Exclude<Location, 'sign'>
+  | 'hmac_sha256'
+  | 'aws_sigv4'
+  | 'azure_storage'
+  | 'google_jwt'
+
+/** One place of a secret; `header` is the name of its header in lower case, empty where the place is none. */
+export type JudgedPlace = {
+  style: Style
+  header: string
+  /** What the secret is asked to sign. */
+  template?: string
+  isForeign?: boolean
+}
+
+/** What is asked of the upstream. */
+export type JudgedRequest = {
+  target: { host: string; port: number; path: string; search: string }
+  method: string
+  /** A header that asks for another method or path than these. */
+  override: string | null
+  /** Methods that its body asks for in place of its own, in upper case, or why that cannot be read. */
+  bodyMethods?: AskedMethods
+  /** Whether its body may hold requests. */
+  isMultipart: boolean
+}
+
+/** The sentence goes on from "the policy". */
+export type Objection = { rule: PolicyRule; text: string }
+
+/** The first objection, if there is one. */
+export function objectionTo(
+  policy: Policy,
+  place: JudgedPlace,
+  asked: JudgedRequest,
+): Objection | null {
+  return (
+    objectionToPlace(policy, place) ??
+    objectionToOverride(policy, asked) ??
+    objectionToObjects(policy, place, asked) ??
+    objectionToBatch(policy, asked) ??
+    objectionToRequest(policy, place, asked)
+  )
+}
+
+/** A call as the audit has it. */
+export type RecordedCall = { method: string; target_url: string; style: Style }
+
+/**
+ * The same for a call that was made. Headers, queries, templates and bodies stand in no record: what a policy
+ * says of them is not judged.
+ */
+export function objectionToRecorded(
+  policy: Policy,
+  { method, target_url, style }: RecordedCall,
+): Objection | null {
+  const url = URL.parse(target_url)
+  if (url === null) return null
+  const port = url.port === '' ? 443 : Number(url.port)
+  const target = { host: url.hostname, port, path: url.pathname, search: '' }
+  const asked = { target, method, override: null, isMultipart: false }
+  return objectionTo(policy, { style, header: '' }, asked)
+}
+
+/** As many of a list as a caller is told, who is shown policies anyway (protocol 6.7). */
+const MAX_LISTED = 10
+
+function notPermitted(
+  what: string,
+  rule: PolicyRule & keyof Policy,
+  permitted: readonly string[],
+): Objection {
+  const listed = permitted.slice(0, MAX_LISTED).join(', ') || 'none'
+  const more = permitted.length > MAX_LISTED ? ', …' : ''
+  return { rule, text: `does not permit this ${what} (${rule}: ${listed}${more})` }
+}
+
+function objectionToOverride(
+  { allowed_methods, allowed_paths }: Policy,
+  request: JudgedRequest,
+): Objection | null {
+  const { target, override } = request
+  if ((allowed_methods ?? allowed_paths) !== undefined && override !== null) {
+    const text = 'limits methods or paths, and a header of this request may override them'
+    return { rule: 'override', text }
+  }
+  if (
+    allowed_methods &&
+    methodsAskedFor(target.search).some((name) => !allows(allowed_methods, name))
+  ) {
+    const text = 'limits methods, and a query parameter of this request may override them'
+    return { rule: 'override', text }
+  }
+  if (!allowed_methods) return null
+  const { bodyMethods = [] } = request
+  const text = 'limits methods, and the body of this request may override them'
+  if ('unread' in bodyMethods) return { rule: 'override', text: `${text}: ${bodyMethods.unread}` }
+  const isAllowed = bodyMethods.every((name) => allows(allowed_methods, name))
+  return isAllowed ? null : { rule: 'override', text }
+}
+
+/** A POST whose body says which objects it deletes, what it reads of one, or which requests it stands for. */
+function objectionToObjects(
+  { allowed_methods, allowed_paths }: Policy,
+  { style }: JudgedPlace,
+  { target, method }: JudgedRequest,
+): Objection | null {
+  if (method !== 'POST' || (allowed_methods ?? allowed_paths) === undefined) return null
+  const named = namesObjectsInBody(target.search, style === 'aws_sigv4')
+  const isDelete = named === 'delete' && !allowed_paths && allowed_methods?.includes('DELETE')
+  const isRead = named === 'select' && (allowed_methods?.includes('GET') ?? true)
+  if (named === null || isDelete || isRead) return null
+  const text = 'limits methods or paths, and the body of this request may ask for others'
+  return { rule: 'objects', text }
+}
+
+/** What requests a body holds is not judged, so that the very path is to be listed where they may come. */
+function objectionToBatch(
+  { allowed_methods, allowed_paths }: Policy,
+  { target: { path }, method, isMultipart }: JudgedRequest,
+): Objection | null {
+  if ((allowed_methods ?? allowed_paths) === undefined || allowed_paths?.includes(path)) return null
+  const isBatch = isMultipart || (method !== 'GET' && method !== 'HEAD' && isForBatches(path))
+  if (!isBatch) return null
+  const text =
+    'limits methods or paths, and this request may be a batch of others: allowed_paths must list its very path'
+  return { rule: 'batch', text }
+}
+
+/** An absent list narrows nothing, an empty one allows nothing. */
+function objectionToRequest(
+  { allowed_domains, allowed_methods, allowed_paths, allowed_headers }: Policy,
+  { header }: JudgedPlace,
+  { target, method }: JudgedRequest,
+): Objection | null {
+  if (allowed_domains && !allowed_domains.some((text) => isDomainOf(text, target)))
+    return notPermitted('host', 'allowed_domains', allowed_domains)
+  if (allowed_methods && !allows(allowed_methods, method))
+    return notPermitted('method', 'allowed_methods', allowed_methods)
+  if (allowed_paths && !allowsPath(allowed_paths, target.path))
+    return notPermitted('path', 'allowed_paths', allowed_paths)
+  if (header !== '' && allowed_headers?.every((name) => name.toLowerCase() !== header))
+    return notPermitted('header', 'allowed_headers', allowed_headers)
+  return null
+}
+
+function isDomainOf(text: string, { host, port }: JudgedRequest['target']): boolean {
+  const domain = parseDomain(text)
+  return domain !== null && domainMatches(domain, host, port)
+}
+
+function allowsPath(prefixes: readonly string[], path: string): boolean {
+  return !hasOpenPlaceholder(path) && prefixes.some((prefix) => policyPathMatches(prefix, path))
+}
+
+function allows(methods: readonly string[], method: string): boolean {
+  return methods.includes(method)
+}
+
+function objectionToPlace(
+  policy: Policy,
+  { style, template, isForeign }: JudgedPlace,
+): Objection | null {
+  if (isForeign && policy.allowed_domains === undefined) {
+    const text =
+      'lists no domains, and what is signed for this host would be good at that of the API'
+    return { rule: 'allowed_domains', text }
+  }
+  const location = locationOf(style)
+  const locations = allowedLocations(policy)
+  const isAllowed = locations.includes(location)
+  if (location !== 'sign')
+    return isAllowed ? null : notPermitted('location', 'allowed_locations', locations)
+  if (!isAllowed) {
+    const text = 'does not permit signing: its allowed_locations do not list sign'
+    return { rule: 'allowed_locations', text }
+  }
+  if (template === undefined || (policy.sign_templates?.includes(template) ?? true)) return null
+  return { rule: 'sign_templates', text: 'does not permit signing this template' }
+}
+
+/**
+ * Who has an HMAC of any text can pass for the secret, so that is a place of its own. A signature of a
+ * vendor's scheme is good for its API alone; it shows in a header, and there its secrets must be allowed.
+ */
+function locationOf(style: Style): Location {
+  if (style === 'hmac_sha256') return 'sign'
+  const isScheme = style === 'aws_sigv4' || style === 'azure_storage' || style === 'google_jwt'
+  return isScheme ? 'header' : style
+}

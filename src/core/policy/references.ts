@@ -1,0 +1,156 @@
+/**
+ * References in values (protocol 3.5): where a secret's policy says so, `${NAME}` in its value stands for the
+ * secret of that name beside it. They are resolved where values are delivered and never stored resolved.
+ * What a value without that mark holds is text, whatever it looks like.
+ */
+
+import { SECRET_NAME } from '../names/secret_name.ts'
+import { isDeliverable, isSensitive, type Policy } from './policy.ts'
+
+export type Entry = { value: string; policy: unknown }
+export type Resolved = { value: string; isSensitive: boolean }
+
+/** All marked values of an environment, with what is put into them. */
+const MAX_BYTES = 1_048_576
+const MAX_SUBSTITUTIONS = 10_000
+const MAX_DEPTH = 32
+/** Of as many a person is told at once. */
+const MAX_REASONS = 10
+
+/** All that is wrong, by the names of secrets and without their values. */
+export class UnresolvedReference extends Error {
+  readonly reasons: readonly string[]
+
+  constructor(reasons: readonly string[]) {
+    super(reasons.join('\n'))
+    this.name = 'UnresolvedReference'
+    this.reasons = reasons
+  }
+}
+
+export function isMarked(policy: unknown): boolean {
+  return (policy as Policy | null | undefined)?.references === true
+}
+
+/** The names that the value would refer to. @throws UnresolvedReference for a `${` that is neither that nor escaped */
+export function referencesIn(secret: string, value: string): string[] {
+  return partsOf(secret, value).flatMap(({ name }) => (name === null ? [] : [name]))
+}
+
+/**
+ * The values of these secrets, which are deliverable, as programs get them. Every marked value is resolved
+ * once, however often it is referred to, and what was put in is not looked at again.
+ *
+ * @throws UnresolvedReference
+ */
+export function resolveReferences(
+  entries: ReadonlyMap<string, Entry>,
+  names: Iterable<string> = entries.keys(),
+): Map<string, Resolved> {
+  const resolver = new Resolver(entries)
+  const resolved = new Map<string, Resolved>()
+  const reasons = new Set<string>()
+  for (const name of names) {
+    if (reasons.size === MAX_REASONS) break
+    try {
+      resolved.set(name, resolver.valueOf(name, []))
+    } catch (error) {
+      if (!(error instanceof UnresolvedReference)) throw error
+      for (const reason of error.reasons) reasons.add(reason)
+    }
+  }
+  if (reasons.size > 0) throw new UnresolvedReference([...reasons])
+  return resolved
+}
+
+class Resolver {
+  readonly #entries: ReadonlyMap<string, Entry>
+  readonly #known = new Map<string, Resolved>()
+  #bytes = 0
+  #substitutions = 0
+
+  constructor(entries: ReadonlyMap<string, Entry>) {
+    this.#entries = entries
+  }
+
+  /** `way` are the secrets on the way here, each of which refers to the next. */
+  valueOf(name: string, way: readonly string[]): Resolved {
+    const known = this.#known.get(name)
+    if (known) return known
+    const entry = this.#entryOf(name, way)
+    const resolved = isMarked(entry.policy)
+      ? this.#filled(name, entry, [...way, name])
+      : shown(entry)
+    this.#known.set(name, resolved)
+    return resolved
+  }
+
+  #entryOf(name: string, way: readonly string[]): Entry {
+    const [referrer] = way.slice(-1)
+    if (way.includes(name)) {
+      const circle = [...way.slice(way.indexOf(name)), name]
+      throw new UnresolvedReference([`${circle.join(' refers to ')}: that is a circle`])
+    }
+    if (way.length > MAX_DEPTH) throw tooMuch(name)
+    const entry = this.#entries.get(name)
+    if (entry && (referrer === undefined || isDeliverable(entry.policy))) return entry
+    throw new UnresolvedReference([
+      `${referrer} refers to ${name}, which is not there, or which its policy keeps out of environments`,
+    ])
+  }
+
+  #filled(name: string, entry: Entry, way: readonly string[]): Resolved {
+    this.#spend(name, Buffer.byteLength(entry.value))
+    const resolved = shown(entry)
+    const pieces = partsOf(name, entry.value).map((part) => {
+      this.#substitutions += 1
+      if (part.name === null) return part.text
+      const { value, isSensitive } = this.valueOf(part.name, way)
+      this.#spend(name, Buffer.byteLength(value))
+      resolved.isSensitive ||= isSensitive
+      return part.text + value
+    })
+    return { ...resolved, value: pieces.join('') }
+  }
+
+  #spend(name: string, bytes: number): void {
+    this.#bytes += bytes
+    if (this.#bytes > MAX_BYTES || this.#substitutions > MAX_SUBSTITUTIONS) throw tooMuch(name)
+  }
+}
+
+function shown({ value, policy }: Entry): Resolved {
+  return { value, isSensitive: isSensitive(policy) }
+}
+
+function tooMuch(name: string): UnresolvedReference {
+  return new UnresolvedReference([
+    `${name} refers to more than is put together: too many, too deep or too long`,
+  ])
+}
+
+/** Text, and the name of the secret behind it, if there is one. */
+type Part = { text: string; name: string | null }
+
+/** Of the `$` before a brace two stand for one; one that is left over makes a reference. */
+const MARK = new RegExp(`(?<!\\$)(\\$+)\\{(?:(${SECRET_NAME})\\})?`, 'g')
+
+function partsOf(secret: string, value: string): Part[] {
+  const parts: Part[] = []
+  let end = 0
+  for (const { 0: whole, 1: dollars = '', 2: name = null, index } of value.matchAll(MARK)) {
+    const isText = dollars.length % 2 === 0
+    if (!isText && name === null) throw malformed(secret)
+    if (parts.length === MAX_SUBSTITUTIONS) throw tooMuch(secret)
+    const text = value.slice(end, index) + '$'.repeat(dollars.length >> 1)
+    parts.push(isText ? { text: `${text}{`, name: null } : { text, name })
+    end = index + (isText ? dollars.length + 1 : whole.length)
+  }
+  return [...parts, { text: value.slice(end), name: null }]
+}
+
+function malformed(secret: string): UnresolvedReference {
+  return new UnresolvedReference([
+    `\${ in ${secret} is followed by no name and }: as text it is $\${`,
+  ])
+}

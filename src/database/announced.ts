@@ -1,0 +1,26 @@
+/**
+ * Which versions serve on one PostgreSQL: each process says its own in the name of the connection that it listens on,
+ * one a process, and past a pooler. The ids of its keys follow (live_keys.ts).
+ */
+import type postgres from 'postgres'
+import { version } from '../../package.json'
+import { LISTENER, withKeys } from './keys/live_keys.ts'
+import { migrations } from './migrations/migrate.ts'
+
+/** Such as `cloakroom/0.1.0 0018_backups 1a2b3c4d`: version, schema and keys. */
+export const announcedName = (encryptionKey: string) =>
+  withKeys(`${LISTENER}${version} ${migrations.at(-1)?.name}`, encryptionKey)
+
+/** `null`: of before versions were said, where that can be told. */
+export type Announced = { version: string | null; processes: number }
+
+export async function announcedVersions(sql: postgres.TransactionSql): Promise<Announced[]> {
+  const rows = await sql<Announced[]>`
+    select substring(application_name from ${`^${LISTENER}(\\S+ \\S+)`}) as version,
+      count(*)::int as processes
+    from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()
+      and (application_name like ${`${LISTENER}%`}
+        or (application_name = 'cloakroom' or application_name like 'cloakroom %') and query ilike 'listen %')
+    group by 1 order by 1 nulls first`
+  return [...rows]
+}

@@ -1,0 +1,78 @@
+/**
+ * The thread that runs PostgreSQL, seen from the process: whatever happens to it, every question is
+ * answered or refused, and an unexpected end is heard of.
+ */
+import { endsWithin } from '../../core/async/timeout.ts'
+import { workerAddress } from '../../core/worker_address.ts'
+import type { OpenOrder, Order, Report } from './worker_messages.ts'
+
+/** A last checkpoint on a slow disk takes its time; a thread in an endless loop never answers. */
+const CLOSE_TIMEOUT_MS = 30_000
+
+export class DatabaseThread {
+  readonly #worker = new Worker(workerAddress('database/embedded/worker'))
+  readonly #waiting = new Map<Report['kind'], PromiseWithResolvers<Report>>()
+  #closing: Promise<boolean> | undefined
+  #failure: string | undefined
+  #onFailure: (reason: string) => void = () => undefined
+
+  constructor() {
+    const worker = this.#worker
+    worker.addEventListener('message', (event: MessageEvent<Report>) => this.#hear(event.data))
+    worker.addEventListener('error', (event) => this.#fail(event.message))
+    worker.addEventListener('close', () => this.#fail('the thread of the database ended'))
+  }
+
+  /** @throws {Error} with what PostgreSQL said. */
+  async open(order: OpenOrder): Promise<void> {
+    await this.#ask(order, 'opened')
+  }
+
+  async countSyncs(): Promise<number> {
+    const report = await this.#ask({ kind: 'count_syncs' }, 'sync_count')
+    return report.kind === 'sync_count' ? report.count : 0
+  }
+
+  /** @param onFailure called once, unless the thread is being closed. */
+  watch(onFailure: (reason: string) => void): void {
+    this.#onFailure = onFailure
+    if (this.#failure !== undefined) onFailure(this.#failure)
+  }
+
+  /**
+   * Never throws: what cannot be closed is recovered by the next start.
+   * @returns whether the database is closed for certain.
+   */
+  close(): Promise<boolean> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  async #close(): Promise<boolean> {
+    const closed = this.#ask({ kind: 'close' }, 'closed')
+    const stopped = await endsWithin(CLOSE_TIMEOUT_MS, closed).catch(() => false)
+    this.#worker.terminate()
+    return stopped
+  }
+
+  #hear(report: Report): void {
+    if (report.kind === 'failed') this.#fail(report.reason)
+    this.#waiting.get(report.kind)?.resolve(report)
+    this.#waiting.delete(report.kind)
+  }
+
+  #fail(reason: string): void {
+    for (const { reject } of this.#waiting.values()) reject(new Error(reason))
+    this.#waiting.clear()
+    if (this.#failure !== undefined || this.#closing) return
+    this.#failure = reason
+    this.#onFailure(reason)
+  }
+
+  #ask(order: Order, answer: Report['kind']): Promise<Report> {
+    const pending = this.#waiting.get(answer) ?? Promise.withResolvers<Report>()
+    this.#waiting.set(answer, pending)
+    this.#worker.postMessage(order)
+    return pending.promise
+  }
+}

@@ -1,0 +1,64 @@
+/** What the database's errors mean to a caller. Their messages carry SQL and parameters: never shown. */
+import { Fault } from '../core/fault.ts'
+
+/** SQLSTATE classes and driver codes of a database that is away. */
+const AWAY = [
+  /^08/, // connection exceptions
+  /^57P0[123]$/, // shut down, crashed, starting
+  /^CONNECT(ION)?_/,
+  /^E(CONN(REFUSED|RESET)|PIPE|TIMEDOUT|HOSTUNREACH)$/,
+  /^ENOENT$/,
+]
+
+/** Of one that answers, and does not do what was asked for. */
+const UNWILLING = [
+  /^53/, // out of disk, memory or connections
+  /^57014$/, // statement timeout
+  /^55P03$/, // another session keeps a lock
+  /^40(001|P01)$/, // serialization failure, deadlock
+  /^25006$/, // read-only: a standby took over
+  /^58030$/, // I/O error
+]
+
+/** 503 for a database that is away, full or shutting down; `null` for any other error. */
+export function unavailableFault(error: unknown): Fault | null {
+  if (!isOneOf([...AWAY, ...UNWILLING], error)) return null
+  return new Fault('unavailable', { cause: error, headers: { 'retry-after': '2' } })
+}
+
+/** Whether the database is there and takes no writes, or not this one. */
+export function isUnwilling(error: unknown): boolean {
+  return isOneOf(UNWILLING, error)
+}
+
+/** SQLSTATE 23505. */
+export function isUniqueViolation(error: unknown): boolean {
+  return codeOf(error) === '23505'
+}
+
+/** 409 where two requests used one ID at the same moment (migration 0022); `null` for any other error. */
+export function usedIdFault(error: unknown): Fault | null {
+  if (!isUniqueViolation(error) || constraintOf(error) !== 'used_ids_kind_id_pk') return null
+  return new Fault('already_exists', { cause: error, message: 'This ID was used before.' })
+}
+
+/** After these a repeat may well succeed. */
+function isOneOf(patterns: readonly RegExp[], error: unknown): boolean {
+  const code = codeOf(error)
+  return code !== null && patterns.some((pattern) => pattern.test(code))
+}
+
+/** The code of an error or of what caused it: drizzle wraps the driver's. */
+function codeOf(error: unknown): string | null {
+  if (!(error instanceof Error)) return null
+  if ('code' in error && typeof error.code === 'string') return error.code
+  return codeOf(error.cause)
+}
+
+/** PGlite's errors and those of postgres.js name it differently. */
+function constraintOf(error: unknown): string | null {
+  if (!(error instanceof Error)) return null
+  if ('constraint_name' in error) return String(error.constraint_name)
+  if ('constraint' in error) return String(error.constraint)
+  return constraintOf(error.cause)
+}

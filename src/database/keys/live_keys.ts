@@ -1,0 +1,48 @@
+/**
+ * Which keys of the outer layer the processes on one PostgreSQL have: each says the ids, never the keys, in
+ * the names that its connections have there. So a key is neither taken away from what another process still
+ * makes, nor used before all have it. A pooler lends sessions, whose names are of whoever had them last: behind
+ * one only the connection counts that each process listens on, which goes past it.
+ */
+import type { Sql } from 'postgres'
+import { outerKeysIn } from '../../core/crypto/outer_keys.ts'
+
+const NAME = 'cloakroom'
+/** How names of connections begin that processes listen on; version and schema follow, then the ids. */
+export const LISTENER = `${NAME}/`
+/** Bytes of a name that PostgreSQL keeps. */
+const MAX_NAME = 63
+
+/** `cloakroom 1a2b3c4d 5e6f7a8b`: the id of the key that encrypts, then the others. */
+export const nameWithKeys = (encryptionKey: string) => withKeys(NAME, encryptionKey)
+
+/** The name and as many ids as it has room for: at least three (a test says so). */
+export function withKeys(name: string, encryptionKey: string): string {
+  // A command that opens nothing has none.
+  const ids = encryptionKey === '' ? ['-'] : outerKeysIn(encryptionKey).map(({ id }) => id)
+  return ids.reduce(
+    (text, id) => (text.length + 1 + id.length > MAX_NAME ? text : `${text} ${id}`),
+    name,
+  )
+}
+
+/** A connection in use; `ids` is empty for a process of an earlier version, which does not say its keys. */
+export type LiveKeys = { ids: string[]; pid: number; user: string; place: string }
+
+/** Whatever has such a name: any user of the database may take one. */
+export async function liveKeys(sql: Sql, isPooled = false): Promise<LiveKeys[]> {
+  const rows = await sql<({ name: string } & Omit<LiveKeys, 'ids'>)[]>`
+    select application_name as name, pid, coalesce(usename, '?') as "user",
+      coalesce(host(client_addr), 'this machine') as place
+    from pg_stat_activity
+    where datname = current_database() and (application_name like ${`${LISTENER}%`}
+        or not ${isPooled} and (application_name = ${NAME} or application_name like ${`${NAME} %`}))
+    order by pid`
+  return rows
+    .map(({ name, ...who }) => ({ ids: idsOf(name), ...who }))
+    .filter(({ ids: [first] }) => first !== '-')
+}
+
+function idsOf(name: string): string[] {
+  return name.split(' ').slice(name.startsWith(LISTENER) ? 2 : 1)
+}

@@ -1,0 +1,42 @@
+/**
+ * Refuses what goes beyond a quota (quotas.ts). The check comes after the rows were written, in their transaction, so that
+ * it counts what will be stored; it reads at most one row more than the quota.
+ */
+import { type SQL, sql } from 'drizzle-orm'
+import { overQuota, type QuotaConfig, type QuotaName, quotas } from '../../core/config/quotas.ts'
+import { Fault } from '../../core/fault.ts'
+import type { Transaction } from '../open.ts'
+
+/**
+ * Call it only if rows were added: a server whose quota was lowered stays usable. Writers of one place must wait for each
+ * other, as they do for a workspace's or a person's lock.
+ *
+ * @param ids of the place, in the order of the quota's columns
+ * @throws Fault `quota_exceeded`
+ */
+export async function requireQuota(
+  tx: Transaction,
+  config: QuotaConfig,
+  name: QuotaName,
+  ...ids: readonly string[]
+): Promise<void> {
+  const quota = quotas[name]
+  const most = config[quota.setting]
+  const which = 'which' in quota ? [sql.raw(quota.which)] : []
+  const conditions: SQL[] = [
+    ...quota.by.map((column, index) => sql`${sql.identifier(column)} = ${ids[index]}`),
+    ...which,
+  ]
+  const [row] = await tx.execute<{ rows: number }>(sql`
+    select count(*)::int as rows from (select 1 from ${sql.raw(quota.rows)} as counted
+      where ${sql.join(conditions, sql` and `)} limit ${most + 1}) as found`)
+  if ((row?.rows ?? 0) > most) throw quotaFault(quota, most)
+}
+
+/** Its `fix` names the setting that an operator can raise. */
+export function quotaFault(quota: Parameters<typeof overQuota>[0], most: number): Fault {
+  return new Fault('quota_exceeded', {
+    message: overQuota(quota, most),
+    fix: { setting: quota.setting },
+  })
+}

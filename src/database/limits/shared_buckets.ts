@@ -1,0 +1,74 @@
+/**
+ * Token buckets in PostgreSQL, which all processes draw from: one statement for each look, by the database's
+ * clock. A row says when its bucket is full again; from then on it says nothing, and goes.
+ */
+import { type SQL, sql } from 'drizzle-orm'
+import { withTimeout } from '../../core/async/timeout.ts'
+import type { Clock } from '../../core/clock.ts'
+import type { Rate } from '../../core/config/config.ts'
+import { Fault } from '../../core/fault.ts'
+import type { Reading } from '../open.ts'
+
+/** Beyond so many rows those that are full soonest go first, which can only forgive. */
+export const MAX_ROWS = 100_000
+/** Rows that one process adds before it looks. */
+const MUCH = 10_000
+const TIMEOUT_MS = 5_000
+
+/** What was got, at most what was asked for, and by how many seconds of refilling the bucket is not full. */
+export type Draw = { got: number; lacks: number }
+
+type Row = { got: number; lacks: number; added: boolean }
+
+export class SharedBuckets {
+  readonly #db: Reading
+  readonly #clock: Clock
+  #added = 0
+
+  constructor(db: Reading, clock: Clock) {
+    this.#db = db
+    this.#clock = clock
+  }
+
+  /** Draws up to so many. @throws Fault `unavailable` when the database takes too long, and the driver's errors */
+  async draw(key: string, { count, seconds }: Rate, most = 1, db = this.#db): Promise<Draw> {
+    const each = seconds / count
+    const now = sql`(excluded.full_at - ${most * each}::float8)`
+    // Further ahead than an empty bucket is: a clock that was set back must not refuse until it is there again.
+    const full = sql`case when b.full_at > ${now} + ${seconds + each}::float8 then ${now}
+      else greatest(b.full_at, ${now}) end`
+    const room = sql`${seconds + each / 2}::float8 - (${full} - ${now})`
+    const free = sql`least(${most}::int, floor((${room}) / ${each}::float8)::int)`
+    const query = db.execute<Row>(sql`
+      with n as materialized (select ${this.#now()} as now), drawn as (
+        insert into rate_limits as b (key, full_at, taken)
+          select decode(${key}, 'hex'), now + ${most * each}::float8, ${most}::int from n
+        on conflict (key) do update set
+          full_at = ${full} + ${each}::float8 * ${free}, taken = ${free}
+        where ${free} >= 1
+        returning taken, full_at, xmax = 0 as added)
+      select taken as got, greatest(full_at - now, 0) as lacks, added from drawn, n
+      union all
+      select 0, greatest(b.full_at - n.now, 0), false from rate_limits b, n
+      where b.key = decode(${key}, 'hex') and not exists (select from drawn)`)
+    const late = () => new Fault('unavailable')
+    const [row] = await withTimeout(TIMEOUT_MS, query, late)
+    if (row?.added && ++this.#added >= MUCH) await this.sweep()
+    // Without a row another process has just made it, and taken all.
+    return row ?? { got: 0, lacks: seconds }
+  }
+
+  /** Takes away rows that say nothing any more, and what is over the bound. */
+  async sweep(): Promise<void> {
+    this.#added = 0
+    await this.#db.execute(sql`delete from rate_limits where full_at <= ${this.#now()}`)
+    await this.#db.execute(sql`delete from rate_limits where key in (
+      select key from rate_limits order by full_at desc offset ${MAX_ROWS})`)
+  }
+
+  /** Differs from the database's clock in tests only, where time is moved. */
+  #now(): SQL {
+    const moved = (this.#clock.now() - Date.now()) / 1000
+    return sql`extract(epoch from clock_timestamp())::float8 + ${moved}::float8`
+  }
+}

@@ -1,0 +1,61 @@
+/** A rate that all processes on one PostgreSQL keep together: exactly, with one statement for each request. */
+import type { Clock } from '../../core/clock.ts'
+import type { Config, Rate } from '../../core/config/config.ts'
+import { LruMap } from '../../core/lru.ts'
+import type { Reading } from '../open.ts'
+import { openKeys } from './keys.ts'
+import { type Limiter, overLimit, RateLimiter, type RateState } from './rate.ts'
+import { SharedBuckets } from './shared_buckets.ts'
+
+type Surroundings = { db: Reading; config: Config; clock: Clock }
+
+/** What takes part in a transaction, if it has one. */
+export type SharedLimiter = { take(key: string, db?: Reading): Promise<RateState> | RateState }
+
+/** Of the control plane. The embedded database has one process: there it is kept in memory. */
+export function openRate(
+  { db, config, clock }: Surroundings,
+  name: string,
+  rate: Rate,
+): SharedLimiter {
+  if (config.DB_HOST === undefined) return new RateLimiter(rate, clock)
+  const buckets = new SharedBuckets(db, clock)
+  return new SharedRate({ buckets, clock, rate, keyOf: openKeys(config.SECRET_KEY), name })
+}
+
+type Options = {
+  buckets: SharedBuckets
+  clock: Clock
+  rate: Rate
+  name: string
+  keyOf: (name: string, key: string) => string
+}
+
+const MAX_KEYS = 100_000
+
+class SharedRate implements Limiter {
+  readonly #options: Options
+  /** Until when a key was refused: what hammers on asks no database. */
+  readonly #refused = new LruMap<string, number>({ max: MAX_KEYS })
+
+  constructor(options: Options) {
+    this.#options = options
+  }
+
+  /** @throws Fault `rate_limited`, and `unavailable` without the database: neither open nor shut for long */
+  async take(key: string, db?: Reading): Promise<RateState> {
+    const { buckets, clock, rate, keyOf, name } = this.#options
+    const { count, seconds } = rate
+    const left = (this.#refused.get(key) ?? 0) - clock.now()
+    // A clock that was set back must not refuse for longer than a window.
+    if (left > 0 && left <= seconds * 1000) throw overLimit(rate, left / 1000)
+    const { got, lacks } = await buckets.draw(keyOf(name, key), rate, 1, db)
+    if (got === 0) {
+      const waitSeconds = Math.max(lacks + seconds / count - seconds, 0.001)
+      this.#refused.set(key, clock.now() + waitSeconds * 1000)
+      throw overLimit(rate, waitSeconds)
+    }
+    const remaining = Math.max(0, Math.floor(((seconds - lacks) * count) / seconds + 1e-3))
+    return { limit: count, remaining, resetSeconds: Math.ceil(lacks), windowSeconds: seconds }
+  }
+}

@@ -1,0 +1,52 @@
+/** Why the schema of a database cannot be used or changed: one line for the operator, with a code that stays. */
+import { version } from '../../../package.json'
+
+export abstract class SchemaError extends Error {
+  abstract readonly code: string
+}
+
+/** It was migrated by a later version, to what this one does not know how to use. */
+export class NewerSchema extends SchemaError {
+  readonly code = 'newer_schema'
+
+  constructor(migration: string, known = 'nothing') {
+    super(
+      `the database was migrated by a later version (${migration}); this is ${version} and knows ${known}: start the later version, or restore a backup of before the upgrade into an empty database`,
+    )
+  }
+}
+
+/** A resolver or a command of this version waits for what only the start of a control plane does. */
+export class OlderSchema extends SchemaError {
+  readonly code = 'older_schema'
+
+  constructor(pending: number | null) {
+    const lacks = pending === null ? 'has no tables yet' : `lacks ${pending} migrations`
+    super(
+      `the database ${lacks}, and only a control plane migrates: start a control plane of ${version} first`,
+    )
+  }
+}
+
+/** What was applied is not what this executable has under that name. */
+export class AlteredHistory extends SchemaError {
+  readonly code = 'altered_schema'
+
+  constructor(migration: string) {
+    super(
+      `migration ${migration} differs from the one that was applied: the database was not made by a release of Cloakroom`,
+    )
+  }
+}
+
+/** Other transactions held what a migration needs, as long as it was tried. */
+export class SchemaInUse extends SchemaError {
+  readonly code = 'schema_in_use'
+
+  constructor(cause: unknown) {
+    super(
+      'the schema could not be changed, because other transactions hold its tables: end them (pg_stat_activity shows which), or stop the other processes, and start again',
+      { cause },
+    )
+  }
+}

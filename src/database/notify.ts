@@ -1,0 +1,142 @@
+/**
+ * Notices between processes, and within one. They spare reads and wipe keys early, nothing more: no
+ * decision may depend on one arriving, because a connection that breaks loses what was sent meanwhile.
+ */
+import type postgres from 'postgres'
+import { type PendingTimer, systemTimers, type Timers } from '../core/async/timers.ts'
+import { describeError, type Log } from '../core/log.ts'
+import type { Connection } from './open.ts'
+
+/** Sent by triggers of the migrations; the payload is the id of the workspace that changed. */
+export const POLICY_CHANGES = 'cloakroom_policy'
+
+export type Subscriber = {
+  onNotice(payload: string): void
+  /** Notices may have been missed: what depends on them must be forgotten. */
+  onGap(): void
+}
+
+type Listening = Pick<Connection, 'kind' | 'sql' | 'connectBesides'>
+
+export type Bus = {
+  subscribe(channel: string, subscriber: Subscriber): void
+  /** To be called after the commit of what the database's triggers announce. */
+  publish(channel: string, payload: string): void
+  close(): Promise<void>
+}
+
+type Options = { timers: Timers }
+
+/** Milliseconds: at most two of them pass before a connection that hears nothing is replaced. */
+const PULSE_MS = 5_000
+
+/** Over PostgreSQL's LISTEN, or within this process for the embedded database, which has no other. */
+export function openBus(
+  { kind, sql, connectBesides }: Listening,
+  log: Log,
+  timers = systemTimers,
+): Bus {
+  return kind === 'embedded' ? localBus() : listeningBus({ sql, log, timers, connectBesides })
+}
+
+function localBus(): Bus {
+  const subscribers = new Map<string, Subscriber[]>()
+  return {
+    subscribe: (channel, subscriber) => {
+      subscribers.set(channel, [...(subscribers.get(channel) ?? []), subscriber])
+    },
+    publish: (channel, payload) => {
+      for (const { onNotice } of subscribers.get(channel) ?? []) onNotice(payload)
+    },
+    close: async () => {},
+  }
+}
+
+/**
+ * A connection besides the pool. The driver makes it anew when it breaks, but not always: a server that
+ * ends it at a bad moment, or a network that swallows packets, would leave it deaf for ever. So a
+ * notice without payload goes round regularly, and a listener that does not receive it begins again.
+ */
+function listeningBus(options: Options & Surroundings): Bus {
+  const listeners: Subscription[] = []
+  return {
+    subscribe: (channel, subscriber) => {
+      listeners.push(new Subscription({ ...options, channel, subscriber }))
+    },
+    // Here at once, whatever the triggers say; others hear of it by them.
+    publish: (channel, payload) => {
+      for (const listener of listeners) listener.hear(channel, payload)
+    },
+    close: async () => {
+      await Promise.all(listeners.map((listener) => listener.close()))
+    },
+  }
+}
+
+type Surroundings = Omit<Listening, 'kind'> & { log: Log }
+type SubscriptionOptions = Options & Surroundings & { channel: string; subscriber: Subscriber }
+
+class Subscription {
+  readonly #options: SubscriptionOptions
+  readonly #timer: PendingTimer
+  #client: postgres.Sql
+  #hasHeard = true
+  #isDeaf = false
+  #pulse: Promise<unknown> | undefined
+
+  constructor(options: SubscriptionOptions) {
+    this.#options = options
+    this.#client = this.#listen()
+    this.#timer = options.timers.setRepeating(PULSE_MS, () => this.#check())
+  }
+
+  hear(channel: string, payload: string): void {
+    if (channel === this.#options.channel) this.#options.subscriber.onNotice(payload)
+  }
+
+  async close(): Promise<void> {
+    this.#timer.cancel()
+    await this.#client.end({ timeout: 0 })
+  }
+
+  #listen(): postgres.Sql {
+    const { connectBesides, channel, subscriber } = this.#options
+    const client = connectBesides()
+    const hear = (payload: string) => {
+      this.#hasHeard = true
+      if (payload !== '') subscriber.onNotice(payload)
+    }
+    // A confirmed LISTEN shows that it is alive: what was sent before it, it cannot hear.
+    const begin = () => {
+      this.#hasHeard = true
+      subscriber.onGap()
+    }
+    client.listen(channel, hear, begin).catch((error) => this.#complain(error))
+    return client
+  }
+
+  /** What was sent since the last time must have been heard. */
+  #check(): void {
+    const { sql, channel } = this.#options
+    if (!this.#hasHeard) {
+      this.#complain(new Error('nothing was heard'))
+      this.#client.end({ timeout: 0 }).catch(() => {})
+      this.#client = this.#listen()
+    } else this.#isDeaf = false
+    this.#hasHeard = false
+    // One at a time: a database that holds still must not get more and more of them.
+    this.#pulse ??= sql
+      .notify(channel, '')
+      .catch((error) => this.#complain(error))
+      .finally(() => {
+        this.#pulse = undefined
+      })
+  }
+
+  /** Once for each time that it does not work. */
+  #complain(error: unknown): void {
+    const { channel, log } = this.#options
+    if (!this.#isDeaf) log.warning('notices do not arrive', { channel, ...describeError(error) })
+    this.#isDeaf = true
+  }
+}

@@ -1,0 +1,131 @@
+/**
+ * One driver for both databases: postgres.js speaks to a PostgreSQL server, or through a private
+ * socket to the embedded one, which has a single connection.
+ */
+import { drizzle, type PostgresJsDatabase } from 'drizzle-orm/postgres-js'
+import postgres from 'postgres'
+import { readAuthorities } from '../core/config/authorities.ts'
+import type { Config } from '../core/config/config.ts'
+import { areHere, reachOf } from '../core/config/places.ts'
+import { announcedName } from './announced.ts'
+import { openEmbedded } from './embedded/open.ts'
+import { nameWithKeys } from './keys/live_keys.ts'
+import * as schema from './schema/index.ts'
+import { givingUp } from './silence.ts'
+import { withSpans } from './traced.ts'
+
+export type Database = PostgresJsDatabase<typeof schema>
+export type Transaction = Parameters<Parameters<Database['transaction']>[0]>[0]
+/** Where a statement that only reads may run. */
+export type Reading = Database | Transaction
+
+export type Connection = {
+  db: Database
+  sql: postgres.Sql
+  kind: 'postgresql' | 'embedded'
+  /** Where the data is, for people: no password in it. */
+  location: string
+  /** A connection besides the pool, with a session of its own also where that is behind a pooler; called as one that listens, if not otherwise. */
+  connectBesides(name?: string): postgres.Sql
+  close(): Promise<void>
+}
+
+const COMMON = {
+  onnotice: () => {},
+  /** Seconds. */
+  connect_timeout: 5,
+  /**
+   * The driver would ask for array types on each new connection, in a promise that is not awaited: a
+   * server that goes away at that moment would be an unhandled rejection. No statement uses arrays.
+   */
+  fetch_types: false,
+  /** Seconds before another attempt; `failures` are those of one connection in a row, also of one that did not live for a second. */
+  backoff: (failures: number) => (0.5 + Math.random() / 2) * Math.min(0.05 * 2 ** failures, 1),
+} as const
+
+/** Connections per process to a PostgreSQL server. */
+const POOL_SIZE = 10
+
+export async function openDatabase(
+  config: Config,
+  onFailure: (reason: string) => void,
+  options: { isTraced?: boolean; isServing?: boolean } = {},
+): Promise<Connection> {
+  const connection =
+    config.DB_HOST === undefined
+      ? await openLocal(config, onFailure)
+      : openServer(config, config.DB_HOST, options.isServing)
+  return options.isTraced ? { ...connection, ...wrap(withSpans(connection.sql)) } : connection
+}
+
+/** How the driver reaches PostgreSQL; `host` is DB_HOST. */
+export function serverOptions(config: Config, host: string) {
+  return {
+    ...COMMON,
+    connection: { application_name: nameWithKeys(config.ENCRYPTION_KEY) },
+    ...placeFor(config, host, config.DB_PORT),
+    database: config.DB_NAME ?? '',
+    user: config.DB_USER ?? '',
+    ...(config.DB_PASSWORD === undefined ? {} : { password: config.DB_PASSWORD }),
+    ssl: sslOf(config),
+    // A pooler in transaction mode gives each transaction to any session, which has not prepared its statements.
+    prepare: config.DB_LISTEN_HOST === undefined,
+  } as const
+}
+
+/** Whoever answers elsewhere without having proven who they are must not be told the password. */
+function placeFor({ DB_SSLMODE }: Config, host: string, port: number) {
+  return { ...reachOf(host, port), clear_password: DB_SSLMODE === 'verify-full' || areHere(host) }
+}
+
+/** @throws ConfigError when DB_CA_FILE cannot be read */
+function sslOf({ DB_SSLMODE: mode, DB_CA_FILE }: Config) {
+  if (mode === 'disable') return false
+  const ca = readAuthorities(DB_CA_FILE, 'DB_CA_FILE')
+  if (mode === 'verify-full' && ca !== undefined) return { ca }
+  // The driver would insist on TLS.
+  return mode === 'allow' ? 'prefer' : mode
+}
+
+function openServer(config: Config, host: string, isServing = false): Connection {
+  const options = serverOptions(config, host)
+  const { DB_LISTEN_HOST, DB_LISTEN_PORT } = config
+  const limits = isServing ? givingUp(options) : {}
+  const sql = postgres({ ...options, ...limits, max: POOL_SIZE })
+  const itself =
+    DB_LISTEN_HOST === undefined ? {} : placeFor(config, DB_LISTEN_HOST, DB_LISTEN_PORT)
+  return {
+    ...wrap(sql),
+    kind: 'postgresql',
+    location: `${config.DB_NAME} on ${host}:${config.DB_PORT}`,
+    connectBesides: (name = announcedName(config.ENCRYPTION_KEY)) =>
+      postgres({ ...options, ...itself, max: 1, connection: { application_name: name } }),
+    close: () => sql.end({ timeout: 5 }),
+  }
+}
+
+async function openLocal(config: Config, onFailure: (reason: string) => void): Promise<Connection> {
+  const embedded = await openEmbedded({ dataDir: config.DATA_DIR, onFailure })
+  const sql = postgres({ ...COMMON, ...embedded.settings, max: 1, ssl: false })
+  return {
+    ...wrap(sql),
+    kind: 'embedded',
+    location: embedded.directory,
+    connectBesides: () => {
+      throw new Error('the embedded database has one connection')
+    },
+    close: async () => {
+      await sql.end({ timeout: 5 })
+      await embedded.close()
+    },
+  }
+}
+
+function wrap(sql: postgres.Sql) {
+  return { sql, db: drizzle(sql, { schema, casing: 'snake_case' }) }
+}
+
+/** What speaks within a transaction that was begun without drizzle, which asks for the options of the client. */
+export function databaseIn(tx: postgres.TransactionSql, { options }: postgres.Sql): Database {
+  return wrap(Object.assign(tx, { options }) as unknown as postgres.Sql).db
+}

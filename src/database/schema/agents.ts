@@ -1,0 +1,115 @@
+/** Agents and their tokens. The database holds verifiers and public keys, so it can use no token. */
+import { sql } from 'drizzle-orm'
+import {
+  check,
+  index,
+  integer,
+  jsonb,
+  pgTable,
+  primaryKey,
+  text,
+  uniqueIndex,
+  uuid,
+} from 'drizzle-orm/pg-core'
+import type { Capability } from '../../core/capability.ts'
+import { users } from './accounts.ts'
+import { bytes, createdAt, id, moment } from './columns.ts'
+import { workspaces } from './workspaces.ts'
+
+const workspaceId = () =>
+  uuid()
+    .notNull()
+    .references(() => workspaces.id, { onDelete: 'cascade' })
+
+/** Deleted agents stay for the audit. `projectId` has no foreign key: a scope outlives its project. */
+export const agents = pgTable(
+  'agents',
+  {
+    id: id(),
+    workspaceId: workspaceId(),
+    projectId: uuid(),
+    name: text().notNull(),
+    deletedAt: moment(),
+    createdAt: createdAt(),
+  },
+  (table) => [
+    uniqueIndex('agents_live_name')
+      .on(
+        table.workspaceId,
+        sql`coalesce(${table.projectId}, '00000000-0000-0000-0000-000000000000')`,
+        table.name,
+      )
+      .where(sql`${table.deletedAt} is null`),
+  ],
+)
+
+export const tokens = pgTable(
+  'tokens',
+  {
+    /** The id inside the token; a client may have chosen it. */
+    id: uuid().primaryKey(),
+    workspaceId: workspaceId(),
+    kind: text({ enum: ['agent', 'workload'] }).notNull(),
+    agentId: uuid().references(() => agents.id, { onDelete: 'cascade' }),
+    projectId: uuid(),
+    environment: text(),
+    label: text().notNull(),
+    capabilities: jsonb().$type<readonly Capability[]>().notNull(),
+    /** To what the token is narrowed (protocol 6.3); null where to nothing. */
+    hosts: jsonb().$type<readonly string[]>(),
+    secrets: jsonb().$type<readonly string[]>(),
+    /** The pepper's key id and the MAC of SHA-256(tokenAuth), protocol 4. */
+    verifier: bytes().notNull(),
+    publicKey: bytes().notNull(),
+    expiresInDays: integer(),
+    expiresAt: moment(),
+    revokedAt: moment(),
+    /** By versions before 0021, and left for them; `tokenUses` has what came since. */
+    lastUsedAt: moment(),
+    createdBy: uuid().references(() => users.id, { onDelete: 'set null' }),
+    createdAt: createdAt(),
+  },
+  (table) => [
+    index().on(table.workspaceId),
+    // In the order of a holder's list, so that a page reads its own rows only.
+    index().on(table.agentId, table.createdAt, table.id),
+    index().on(table.projectId, table.kind, table.createdAt, table.id),
+    // Active tokens have a quota; revoked and expired ones pile up beside them.
+    index('tokens_active')
+      .on(table.agentId, sql`coalesce(${table.expiresAt}, 'infinity'::timestamptz)`)
+      .where(sql`${table.revokedAt} is null`),
+    check(
+      'tokens_capabilities',
+      sql`${table.capabilities} in ('["use"]', '["use", "read"]', '["read"]')`,
+    ),
+  ],
+)
+
+/**
+ * Apart from `tokens`, so that the resolver's user can lock no row of these; and without a foreign key, by which it
+ * could hold off that they are deleted. What is left of such a token is swept.
+ */
+export const tokenUses = pgTable('token_uses', {
+  tokenId: uuid().primaryKey(),
+  lastUsedAt: moment().notNull(),
+})
+
+export const tokenEnvelopes = pgTable(
+  'token_envelopes',
+  {
+    tokenId: uuid()
+      .notNull()
+      .references(() => tokens.id, { onDelete: 'cascade' }),
+    workspaceId: workspaceId(),
+    projectId: uuid().notNull(),
+    environment: text().notNull(),
+    epoch: integer().notNull(),
+    /** Sealed: `token_envelopes.envelope`. */
+    envelope: bytes().notNull(),
+    /** What an administrator of a signed workspace signed about it; null in others. */
+    statement: text(),
+    signature: bytes(),
+    createdAt: createdAt(),
+  },
+  (table) => [primaryKey({ columns: [table.tokenId, table.projectId, table.environment] })],
+)

@@ -1,0 +1,148 @@
+/** The audit trail. No foreign keys: records outlive what they speak of. */
+import { sql } from 'drizzle-orm'
+import {
+  bigint,
+  boolean,
+  index,
+  integer,
+  jsonb,
+  pgTable,
+  primaryKey,
+  text,
+  uniqueIndex,
+  uuid,
+} from 'drizzle-orm/pg-core'
+import type { RefusedBy } from '../../core/fault.ts'
+import type { Unfilled } from '../../core/policy/unfilled.ts'
+import { bytes, createdAt, id, moment } from './columns.ts'
+
+export const auditLogs = pgTable(
+  'audit_logs',
+  {
+    id: id(),
+    workspaceId: uuid().notNull(),
+    timestamp: moment().notNull(),
+    recordedAt: createdAt(),
+    source: text({ enum: ['resolver', 'client', 'control_plane'] }).notNull(),
+    identityLevel: text({ enum: ['agent', 'workload', 'user', 'anonymous'] }).notNull(),
+    /** The agent's name, a workload's label, or the person's e-mail address. */
+    agentId: text().notNull(),
+    registrationId: uuid(),
+    tokenId: uuid(),
+    userId: uuid(),
+    projectId: uuid(),
+    environment: text(),
+    method: text(),
+    targetUrl: text(),
+    targetPath: text(),
+    targetDomain: text(),
+    credentialRef: text(),
+    injectionStyle: text(),
+    /** Placeholders that went out as text; null where there were none. */
+    unfilled: jsonb().$type<Unfilled[]>(),
+    decision: text({ enum: ['allowed', 'blocked', 'error'] }),
+    reason: text(),
+    /** Where it was a policy: of which secret, and which rule. */
+    refusedBy: jsonb().$type<RefusedBy>(),
+    /** Null until the outcome is known, or for ever where the process died in between. */
+    statusCode: integer(),
+    durationMs: integer(),
+    redacted: boolean(),
+    /** Control-plane changes: what was done, and to what. */
+    action: text(),
+    resource: jsonb().$type<{ type: string; id: string | null; name: string | null }>(),
+    /** Ingestion: the client's own id and a hash of its record, which make a repeat recognisable. */
+    clientId: text(),
+    contentHash: bytes(),
+  },
+  (table) => [
+    // A list is read backwards from this, whatever it is filtered by (audit_terms).
+    index('audit_logs_by_time').on(table.workspaceId, table.timestamp, table.id),
+    uniqueIndex('audit_logs_client_id')
+      .on(table.workspaceId, table.clientId)
+      .where(sql`client_id is not null`),
+    // Retention deletes in the order of arrival, which is the order on disk.
+    index('audit_logs_by_arrival').using('brin', table.recordedAt),
+  ],
+)
+
+/**
+ * What lists are filtered by, and in which quarters of a second it occurs: an index of `audit_logs` that a
+ * thousand records of one moment cost hardly more than one. Triggers (in the migrations) write it. A term is
+ * a hash of workspace, field and value: what is found is compared with the filter itself.
+ */
+export const auditTerms = pgTable(
+  'audit_terms',
+  {
+    term: bigint({ mode: 'bigint' }).notNull(),
+    bucket: moment().notNull(),
+  },
+  (table) => [index('audit_terms_by_term').on(table.term, table.bucket)],
+)
+
+/**
+ * What tokens were let do, on disk before it is done, one row for each group commit (src/audit/journal.ts).
+ * A row goes in the transaction that writes the last of its records to `audit_logs`.
+ */
+export const auditJournal = pgTable('audit_journal', {
+  id: id(),
+  recordedAt: createdAt(),
+  /** Which of the tokens of the group were live and decided for by the current policy. */
+  live: text().notNull(),
+  intents: text().notNull(),
+})
+
+/**
+ * Records that the database would not take, each as the intent that it was in the journal, with its outcome
+ * where that is known: moved back there it is tried again.
+ */
+export const auditRefused = pgTable('audit_refused', {
+  id: id(),
+  recordedAt: createdAt(),
+  /** SQLSTATE. */
+  code: text().notNull(),
+  intent: text().notNull(),
+})
+
+/** Counts of one bucket; in `audit_deltas` a change of them, which is negative when records go. */
+const counts = () => ({
+  requests: bigint({ mode: 'number' }).notNull(),
+  allowed: bigint({ mode: 'number' }).notNull(),
+  blocked: bigint({ mode: 'number' }).notNull(),
+  errors: bigint({ mode: 'number' }).notNull(),
+  redacted: bigint({ mode: 'number' }).notNull(),
+})
+
+/**
+ * What triggers on `audit_logs` (in the migrations) add in the transaction of each change, without
+ * touching a row that another transaction may hold: audit/upkeep folds them into `audit_rollups`.
+ * The two together always say exactly what `audit_logs` says.
+ */
+export const auditDeltas = pgTable('audit_deltas', {
+  workspaceId: uuid().notNull(),
+  /** The hour of `timestamp`, UTC. */
+  hour: moment().notNull(),
+  agentId: text().notNull(),
+  targetDomain: text(),
+  credentialRef: text(),
+  ...counts(),
+})
+
+/** Counts by hour and by day (UTC), in all and by what the summary groups by. */
+export const auditRollups = pgTable(
+  'audit_rollups',
+  {
+    workspaceId: uuid().notNull(),
+    grain: text({ enum: ['hour', 'day'] }).notNull(),
+    bucket: moment().notNull(),
+    dimension: text({ enum: ['total', 'agent', 'domain', 'credential'] }).notNull(),
+    /** Empty for the total. */
+    value: text().notNull(),
+    ...counts(),
+  },
+  (table) => [
+    primaryKey({
+      columns: [table.workspaceId, table.grain, table.bucket, table.dimension, table.value],
+    }),
+  ],
+)

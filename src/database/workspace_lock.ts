@@ -1,0 +1,65 @@
+/**
+ * Serialises what must not overlap within one workspace: everything that is sealed under its key,
+ * the rekey that replaces the key, and changes of who belongs to it.
+ */
+import { and, eq } from 'drizzle-orm'
+import { Fault } from '../core/fault.ts'
+import type { Grant } from '../core/grant.ts'
+import type { Transaction } from './open.ts'
+import { memberships, workspaces } from './schema/index.ts'
+
+export type LockedWorkspace = {
+  name: string
+  type: 'personal' | 'shared'
+  epoch: number
+  rekeyRequired: boolean
+}
+
+/**
+ * Holds the workspace until the transaction ends and returns it as it is then. The grant was given
+ * before the wait: a caller whose role has changed in the meantime is refused.
+ *
+ * @throws Fault `not_found` when the workspace or the membership is gone, `conflict` on another role
+ */
+export async function lockWorkspace(
+  tx: Transaction,
+  grant: Pick<Grant, 'workspaceId' | 'userId' | 'role'>,
+): Promise<LockedWorkspace> {
+  const workspace = await lockWorkspaceRow(tx, grant.workspaceId)
+  const [membership] = await tx
+    .select({ role: memberships.role })
+    .from(memberships)
+    .where(
+      and(
+        eq(memberships.workspaceId, grant.workspaceId),
+        eq(memberships.userId, grant.userId),
+        eq(memberships.status, 'active'),
+      ),
+    )
+  if (!membership) throw new Fault('not_found')
+  if (membership.role !== grant.role) throw new Fault('conflict')
+  return workspace
+}
+
+/**
+ * The lock alone, for an invited person, who has no grant.
+ *
+ * @throws Fault `not_found`
+ */
+export async function lockWorkspaceRow(
+  tx: Transaction,
+  workspaceId: string,
+): Promise<LockedWorkspace> {
+  const [workspace] = await tx
+    .select({
+      name: workspaces.name,
+      type: workspaces.type,
+      epoch: workspaces.epoch,
+      rekeyRequired: workspaces.rekeyRequired,
+    })
+    .from(workspaces)
+    .where(eq(workspaces.id, workspaceId))
+    .for('no key update')
+  if (!workspace) throw new Fault('not_found')
+  return workspace
+}

@@ -1,0 +1,72 @@
+/**
+ * What a refusal carries besides its code (protocol 2): `docs`, the place in the documentation that explains the code, and
+ * `fix`, what removes the cause. One table serves both listeners, forward mode, the OpenAPI document and MCP.
+ */
+import { type Fault, type FaultCode, type Fix, statusOf } from '../core/fault.ts'
+
+const ACCESS = 'troubleshooting.md#i-cannot-log-in-or-am-asked-to-again'
+const TOKEN = 'troubleshooting.md#my-token-is-not-accepted'
+const REFUSED = 'troubleshooting.md#a-call-is-refused-before-it-is-sent'
+const FAILED = 'troubleshooting.md#a-call-is-sent-and-fails'
+const SERVER = 'troubleshooting.md#the-server-cannot-be-reached-or-its-answer-is-strange'
+const ABSENT = 'troubleshooting.md#it-says-that-there-is-nothing-or-that-i-may-not'
+const STORED = 'troubleshooting.md#something-is-not-stored-or-written'
+const REQUEST = 'troubleshooting.md#the-request-or-command-is-not-understood'
+
+/** Below `docs/`. Each section has a row for the code, with its cause and remedy. */
+export const faultDocs: Readonly<Record<FaultCode, string>> = {
+  malformed_json: REQUEST,
+  invalid_host: SERVER,
+  invalid_target: REFUSED,
+  invalid_header: REFUSED,
+  forbidden_header: REFUSED,
+  invalid_token: TOKEN,
+  invalid_credentials: ACCESS,
+  forbidden: ABSENT,
+  domain_blocked: REFUSED,
+  address_blocked: REFUSED,
+  policy_blocked: REFUSED,
+  scope_required: TOKEN,
+  registration_closed: ACCESS,
+  not_found: ABSENT,
+  method_not_allowed: REQUEST,
+  already_exists: STORED,
+  last_owner: ABSENT,
+  epoch_conflict: STORED,
+  key_not_provisioned: TOKEN,
+  conflict: STORED,
+  quota_exceeded: STORED,
+  unverified_state: TOKEN,
+  payload_too_large: REQUEST,
+  unsupported_media_type: REQUEST,
+  validation_error: REQUEST,
+  link_required: STORED,
+  link_refused: STORED,
+  unknown_secret: REFUSED,
+  ambiguous_secret: REFUSED,
+  unusable_secret: REFUSED,
+  unreadable_secret: REFUSED,
+  placeholder_not_allowed: REFUSED,
+  unresolved_reference: REFUSED,
+  rate_limited: ACCESS,
+  internal_error: SERVER,
+  upstream_unreachable: FAILED,
+  upstream_tls_error: FAILED,
+  upstream_too_large: FAILED,
+  upstream_protocol_error: FAILED,
+  unavailable: SERVER,
+  audit_unavailable: REFUSED,
+  upstream_timeout: FAILED,
+}
+
+export type Advice = { fix?: Fix; docs?: string }
+
+/** A 401 carries neither: its sender is unknown. */
+export function adviceFor(code: FaultCode, fix?: Fix): Advice {
+  if (statusOf(code) === 401) return {}
+  return { ...(fix ? { fix } : {}), docs: faultDocs[code] }
+}
+
+export function adviceOf({ code, fix }: Pick<Fault, 'code' | 'fix'>): Advice {
+  return adviceFor(code, fix)
+}

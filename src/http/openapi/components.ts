@@ -1,0 +1,123 @@
+/** What many operations of the document refer to: the shapes of refusals and of pages, and headers. */
+
+import { type FaultCode, inWords, messageOf, statusOf } from '../../core/fault.ts'
+import { adviceFor } from '../advice.ts'
+import { forwardFailure } from '../forward_refusal.ts'
+import type { Surface } from '../reply.ts'
+import type { JsonSchema } from './json_schema.ts'
+
+const string = { type: 'string' }
+export const EXAMPLE_CURSOR = 'bmV4dC1wYWdlLXN0YXJ0cy1oZXJl'
+
+/** Each listener has one, and forward mode its own. */
+export type FailureShape = Surface | 'forward'
+
+export const failureOf: Record<FailureShape, string> = {
+  'control-plane': 'Failure',
+  resolver: 'ResolverFailure',
+  forward: 'ForwardFailure',
+}
+
+const advice: Record<string, JsonSchema> = {
+  fix: {
+    type: 'object',
+    description: 'what removes the cause: a command to run, or a setting of the server',
+    properties: { command: { type: 'array', items: string }, setting: string },
+  },
+  docs: { ...string, description: 'the place below docs/ that explains the code' },
+}
+
+export const sharedSchemas: Record<string, JsonSchema> = {
+  Failure: {
+    type: 'object',
+    description: 'Every refusal of the control plane.',
+    properties: {
+      status: { const: 'failure' },
+      error_code: { ...string, description: 'stable; what programs decide by' },
+      message: { ...string, description: 'for people; may change' },
+      fields: {
+        type: 'array',
+        description: 'with validation_error: what was refused and why',
+        items: {
+          type: 'object',
+          properties: { path: string, message: string },
+          required: ['path', 'message'],
+        },
+      },
+      ...advice,
+      request_id: { ...string, format: 'uuid', description: 'also in X-Request-Id and in the log' },
+    },
+    required: ['status', 'error_code', 'message', 'request_id'],
+  },
+  ResolverFailure: {
+    type: 'object',
+    description: 'Every refusal of the resolver.',
+    properties: { error_code: string, message: string, ...advice },
+    required: ['error_code', 'message'],
+  },
+  ForwardFailure: {
+    type: 'object',
+    description: 'Every refusal of forward mode: the error once more where SDKs look for it.',
+    properties: {
+      error_code: string,
+      message: string,
+      ...advice,
+      error: {
+        type: 'object',
+        properties: { type: string, code: string, message: string },
+        required: ['type', 'code', 'message'],
+      },
+    },
+    required: ['error_code', 'message', 'error'],
+  },
+  Pagination: {
+    type: 'object',
+    properties: {
+      next_cursor: {
+        type: ['string', 'null'],
+        description: 'the `cursor` of the next page, null on the last',
+        examples: [EXAMPLE_CURSOR],
+      },
+    },
+    required: ['next_cursor'],
+  },
+}
+
+export const responseHeaders: Record<string, Record<string, unknown>> = {
+  'X-Request-Id': { description: 'Names this request in the log.', schema: { ...string } },
+  RateLimit: {
+    description: 'What is left of the limit: `r` requests, full again in `t` seconds.',
+    schema: { ...string, examples: ['"default";r=599;t=1'] },
+  },
+  'RateLimit-Policy': {
+    description: 'The limit: `q` requests in `w` seconds.',
+    schema: { ...string, examples: ['"default";q=600;w=10'] },
+  },
+  'Retry-After': {
+    description: 'Seconds to wait before the next attempt.',
+    schema: { type: 'integer', minimum: 1 },
+  },
+  'WWW-Authenticate': {
+    description:
+      'RFC 6750. Forward mode takes a token in Basic credentials too, and asks for either.',
+    schema: { enum: ['Bearer', 'Bearer, Basic realm="cloakroom"'] },
+  },
+}
+
+/** What a refusal with this code looks like. */
+export function failure(code: FaultCode, shape: FailureShape): Record<string, unknown> {
+  const fields =
+    code === 'validation_error' ? [{ path: 'name', message: 'is required' }] : undefined
+  const message = inWords(messageOf(code), fields)
+  if (shape === 'resolver') return { error_code: code, message, ...adviceFor(code) }
+  if (shape === 'forward')
+    return { ...forwardFailure(code, statusOf(code), message), ...adviceFor(code) }
+  return {
+    status: 'failure',
+    error_code: code,
+    message,
+    ...(fields ? { fields } : {}),
+    ...adviceFor(code),
+    request_id: '018f3c5e-7d2a-7c31-9b0e-000000000009',
+  }
+}

@@ -1,0 +1,182 @@
+/**
+ * Routes: a contract and the function that keeps it. What a function receives follows from the
+ * contract's type, so that none touches a tenant without a grant.
+ */
+
+import type { BodyAccount, BodyMemory } from '../core/body_memory.ts'
+import type { Caller, Grant, Permission, ResourceRef } from '../core/grant.ts'
+import type { Log } from '../core/log.ts'
+import type { Tracer } from '../core/trace/tracer.ts'
+import type { Limiter } from '../database/limits/rate.ts'
+import type { Database, Reading, Transaction } from '../database/open.ts'
+import type { SignedNote } from '../database/signed_notes.ts'
+import type { ConsoleCookies } from './console_cookies.ts'
+import type { Endpoint, GrantOf, InputOf, MustRecord, ResultOf, TokenEndpoint } from './endpoint.ts'
+import type { Audit, StoreChanges, StoreDenial, UnboundAudit } from './recorder.ts'
+import type { Download, EventStream, Reply, Surface } from './reply.ts'
+
+/** What a handler may know about the request besides its parsed parts. */
+export type RequestContext = {
+  request: Request
+  requestId: string
+  /** The caller's network: an IPv4 address or an IPv6 /64. */
+  network: string
+  /** Ours as the caller sees it, also behind a proxy that ends TLS. */
+  origin: string
+  params: Record<string, string>
+  /** Before a body of at most so many bytes is read: gives it the time that a slow line needs. */
+  expectBytes(count: number): void
+  /**
+   * Counts what is held of bodies, until the response begins. `owner` is a workspace, or a person or network
+   * outside of one.
+   */
+  countBodies(owner: string): BodyAccount
+  /** The route's own deadline takes over from the limit on idle connections. */
+  holdOpen(): void
+  /** That limit holds again, counted anew from now. */
+  putOff(): void
+  /** Makes the connection a WebSocket; `false` when the request is no handshake. */
+  upgrade(handlers: SocketHandlers, headers: Record<string, string>): boolean
+}
+
+/** What a raw route does with the WebSocket that it made of a request. */
+export type SocketHandlers = Required<
+  Pick<Bun.WebSocketHandler<unknown>, 'open' | 'message' | 'ping' | 'pong' | 'drain' | 'close'>
+>
+
+/** What a member changes a workspace with: the permission, its transaction, and the record of it. */
+export type Changing<G extends Grant> = { grant: G; tx: Transaction; audit: Audit }
+
+/**
+ * The transaction of a change by someone without a grant. The handler opens it when its slow work, such
+ * as hashing, is done.
+ */
+export type OpenTransaction = <T>(
+  change: (tx: Transaction, audit: UnboundAudit) => Promise<T>,
+) => Promise<T>
+
+type Context<E extends Endpoint> = {
+  params: InputOf<E, 'params'>
+  query: InputOf<E, 'query'>
+  body: InputOf<E, 'body'>
+  caller: E['access'] extends { kind: 'public' | 'cron' } ? undefined : Caller
+  grant: GrantOf<E>
+  /** The transaction in which the grant was given; reading needs none. */
+  tx: E['access'] extends { kind: 'member' }
+    ? E['method'] extends 'GET'
+      ? Reading
+      : Transaction
+    : undefined
+  /** What the endpoint changed is said here, where it must say so. */
+  audit: E['access'] extends { kind: 'member' } ? Recorded<E, Audit> : undefined
+  /** The same for public and session endpoints. */
+  transaction: E['access'] extends { kind: 'member' } ? undefined : Recorded<E, OpenTransaction>
+  network: string
+  userAgent: string
+  /** Of a client that goes on with a stream of events. */
+  lastEventId: string | null
+  /** Null unless the console's own page calls. */
+  cookies: ConsoleCookies | null
+  /** The workspace that the header or the query names, for session endpoints over all of them. */
+  namedWorkspace: string | undefined
+}
+
+type PrepareContext<E extends Endpoint> = {
+  body: InputOf<E, 'body'>
+  grant: GrantOf<E>
+  db: Database
+}
+
+type Recorded<E extends Endpoint, T> = MustRecord<E> extends true ? T : undefined
+
+type Answer<E extends Endpoint> = ResultOf<E> | Reply<ResultOf<E>> | Download | EventStream
+type Handler<E extends Endpoint> = (context: Context<E>) => Promise<Answer<E>> | Answer<E>
+
+export type Route = {
+  endpoint: Endpoint
+  handle: ((context: Context<Endpoint>) => unknown) | null
+  /** Runs before the transaction; what it returns is the handler's `prepared`. */
+  prepare: ((context: { body: unknown; grant: Grant; db: Database }) => Promise<unknown>) | null
+  /** Set for routes that do all of it themselves: the resolver and delivery. */
+  raw: RawHandler | null
+}
+
+/** Returns `null` after `upgrade`. */
+type RawHandler = (context: RequestContext) => Promise<Response | null>
+
+export function route<const E extends Endpoint>(endpoint: E, handler: Handler<E>): Route {
+  return { endpoint, handle: handler as Route['handle'], prepare: null, raw: null }
+}
+
+/**
+ * The same for a change of much: everything that takes its time is done before the transaction, for which
+ * others wait. What was prepared may be out of date by then, and the handler has to see to it.
+ */
+export function preparedRoute<const E extends Endpoint, Prepared>(
+  endpoint: E,
+  prepare: (context: PrepareContext<E>) => Promise<Prepared>,
+  handler: (context: Context<E> & { prepared: Prepared }) => Promise<Answer<E>>,
+): Route {
+  return {
+    endpoint,
+    handle: handler as Route['handle'],
+    prepare: prepare as Route['prepare'],
+    raw: null,
+  }
+}
+
+/** Outside the pipeline: only where no grant is needed and no change could go unrecorded. */
+type RawEndpoint = TokenEndpoint | (Endpoint & { method: 'GET' })
+
+export function rawRoute(endpoint: RawEndpoint, raw: RawHandler): Route {
+  return { endpoint, handle: null, prepare: null, raw }
+}
+
+/** Implemented by src/identity. */
+export type Identity = {
+  /** @throws Fault `invalid_token` */
+  authenticate(headers: Headers): Promise<Caller>
+  /** @throws Fault `not_found`, `forbidden`, `validation_error` (no active workspace) */
+  authorise(
+    db: Database | Transaction,
+    caller: Caller,
+    permission: Permission,
+    resource: ResourceRef,
+  ): Promise<Grant>
+}
+
+/** What figures are made of: the route's pattern, never its path. */
+export type ServedRequest = {
+  method: string
+  route: string | null
+  status: number
+  duration_ms: number
+}
+
+export type Services = {
+  surface: Surface
+  routes: readonly Route[]
+  db: Database
+  identity: Identity
+  storeChanges: StoreChanges
+  storeDenial: StoreDenial
+  checkHost: (header: string | null) => void
+  networkOf: (request: Request, peer: string | null) => string
+  originOf: (request: Request, peer: string | null) => string
+  limits: { register: Limiter; login: Limiter; api: Limiter }
+  /** For the bodies of this process. */
+  bodies: BodyMemory
+  /** CRON_SECRET, if it is set. */
+  cronSecret?: string | undefined
+  /** Called after each transaction in which something of a workspace changed, or may have. */
+  onChange?: ((workspaceId: string) => void) | undefined
+  /** Called with what members signed and a transaction stored, after its commit. */
+  onSigned?: ((note: SignedNote) => void) | undefined
+  /** Called after each response. */
+  onRequest?: ((surface: Surface, request: ServedRequest) => void) | undefined
+  /** Absent where nothing is traced. */
+  tracer?: Tracer | null | undefined
+  log: Log
+  /** Whether this process was told to stop. */
+  isStopping(): boolean
+}

@@ -1,0 +1,80 @@
+/** The lines of a backup, of one moment: what is written meanwhile is in it whole or not at all. */
+import type { Sql, TransactionSql } from 'postgres'
+import { version } from '../../../package.json'
+import { outerKeysIn } from '../../core/crypto/outer_keys.ts'
+import { KEY_CHECK, SEALED, sealedUnder } from '../../database/schema/sealed.ts'
+import type { Table } from './expected.ts'
+import { FORMAT, type Header, type Sums, sealOf } from './format.ts'
+import { makeTextsExact, rowsOf, Tally, tablesOf } from './rows.ts'
+
+type Source = { sql: Sql; encryptionKey: string; now: () => number }
+
+export type Dumped = { header: Header; sums: Sums }
+
+/** Hands the lines on in order; the next are read when these were taken. */
+export async function dump(
+  { sql, encryptionKey, now }: Source,
+  take: (text: string) => Promise<void>,
+): Promise<Dumped> {
+  const [primary] = outerKeysIn(encryptionKey)
+  return await sql.begin('isolation level repeatable read read only', async (tx) => {
+    await makeTextsExact(tx)
+    const tables = await tablesOf(tx)
+    const header = await headerOf(tx, { tables, primary: primary.id, now })
+    const hasher = new Bun.CryptoHasher('sha256')
+    const put = async (text: string) => {
+      hasher.update(text)
+      await take(text)
+    }
+    await put(line(header))
+    const sums: Sums = {}
+    for (const table of tables) {
+      await put(line({ table: table.name }))
+      const tally = new Tally()
+      for await (const rows of rowsOf(tx, table))
+        await put(rows.map((row) => tally.add(row)).join(''))
+      sums[table.name] = tally.sum()
+    }
+    await put(line({ sums }))
+    await take(line(sealOf(hasher.digest('hex'), primary)))
+    return { header, sums }
+  })
+}
+
+type Made = { tables: readonly Table[]; primary: string; now: () => number }
+
+async function headerOf(tx: TransactionSql, { tables, primary, now }: Made): Promise<Header> {
+  const used = await usedKeys(tx, tables)
+  return {
+    format: FORMAT,
+    version,
+    created_at: new Date(now()).toISOString(),
+    migrations: await appliedIn(tx),
+    keys: [primary, ...used.filter((id) => id !== primary)],
+    tables: tables.map(({ name, columns }) => ({ name, columns })),
+  }
+}
+
+/** The schema of the database. */
+export async function appliedIn(tx: TransactionSql): Promise<Header['migrations']> {
+  const rows = await tx<Header['migrations']>`
+    select name, sha256 from cloakroom_migrations order by name`
+  return [...rows]
+}
+
+async function usedKeys(tx: TransactionSql, tables: readonly Table[]): Promise<string[]> {
+  // A schema of before lacks some.
+  const names = new Set(tables.map(({ name }) => name))
+  const parts = [...SEALED, KEY_CHECK]
+    .filter(({ table }) => names.has(table))
+    .map(
+      ({ table, column }) =>
+        `select ${sealedUnder(column)} as id from ${table} where ${column} is not null`,
+    )
+  const rows = await tx.unsafe<{ id: string }[]>(`${parts.join(' union ')} order by id`)
+  return rows.map(({ id }) => id)
+}
+
+function line(content: object): string {
+  return `${JSON.stringify(content)}\n`
+}

@@ -1,0 +1,222 @@
+/** The file around the lines of a backup: compressed, encrypted to recipients, read and written in a stream. */
+
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import {
+  createReadStream,
+  createWriteStream,
+  existsSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
+import { open } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { PassThrough, Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { createGunzip, createGzip } from 'node:zlib'
+import { Decrypter, Encrypter } from 'age-encryption'
+import { syncPath } from '../../database/embedded/template_archive.ts'
+import { BackupProblem } from './problem.ts'
+import { orNoRoom } from './room.ts'
+
+/** Longer than any row, and short enough to be held. */
+const MAX_LINE_BYTES = 64 * 1024 * 1024
+const AGE = 'age-encryption.org/v1\n'
+/** The header of age, whose reader has no bound of its own: one line for each recipient and more. */
+const MAX_AGE_HEADER = 256 * 1024
+
+/** @throws BackupProblem for what is no recipient */
+export function encrypterFor(recipients: readonly string[]): Encrypter | null {
+  const encrypter = new Encrypter()
+  for (const recipient of recipients) {
+    try {
+      encrypter.addRecipient(recipient)
+    } catch (error) {
+      throw new BackupProblem('usage', 'a recipient must be a public key of age: age1…', error)
+    }
+  }
+  return recipients.length === 0 ? null : encrypter
+}
+
+/**
+ * The file has its name when it is whole and on the disk: beside it, meanwhile, is `.part`. Of two that write under one
+ * name the one that began last does.
+ */
+export async function writeWhole<T>(path: string, write: (part: string) => Promise<T>): Promise<T> {
+  const demandNone = () => {
+    if (existsSync(path)) throw existing(path)
+  }
+  demandNone()
+  // Whoever takes the `.part` away finds one that is its own, and we find that ours is gone.
+  const part = `${path}.${randomBytes(4).toString('hex')}.part`
+  try {
+    removePartsOf(path)
+    const result = await write(part)
+    if (!existsSync(part))
+      throw new BackupProblem('failed', `another backup to ${path} was begun meanwhile`)
+    syncPath(part)
+    demandNone()
+    renameSync(part, path)
+    syncPath(dirname(path))
+    return result
+  } catch (error) {
+    rmSync(part, { force: true })
+    throw orNoRoom(error, path)
+  }
+}
+
+function existing(path: string): BackupProblem {
+  return statSync(path).isDirectory()
+    ? new BackupProblem('file_exists', `${path} is a folder`, null, `name a file: ${path}/backup`)
+    : new BackupProblem(
+        'file_exists',
+        `${path} is there already`,
+        null,
+        'name another file, or delete it first',
+      )
+}
+
+/** What one that was killed left, or one that still writes, which is refused then. */
+function removePartsOf(path: string): void {
+  const [folder, name] = [dirname(path), basename(path)]
+  for (const each of readdirSync(folder)) {
+    const isPart =
+      each.startsWith(`${name}.`) && /^\.([0-9a-f]{8}\.)?part$/.test(each.slice(name.length))
+    if (isPart) rmSync(join(folder, each), { force: true })
+  }
+}
+
+/** Writes a new file of what `produce` hands over, which waits where the disk is slow. */
+export async function writeLines<T>(
+  path: string,
+  encrypter: Encrypter | null,
+  produce: (take: (text: string) => Promise<void>) => Promise<T>,
+): Promise<T> {
+  const lines = new PassThrough()
+  const file = createWriteStream(path, { flags: 'wx', mode: 0o600 })
+  const compressed = lines.pipe(createGzip({ level: 1 }))
+  const written = encrypter
+    ? encrypted(encrypter, compressed).then((stream) => pipeline(stream, file))
+    : pipeline(compressed, file)
+  // A disk that is full ends the production too, which otherwise would wait for ever.
+  const failed = written.then(() => new Promise<never>(() => {}))
+  failed.catch(() => {})
+  const take = async (text: string) => {
+    if (!lines.write(text)) await Promise.race([once(lines, 'drain'), failed])
+  }
+  try {
+    const result = await produce(take)
+    lines.end()
+    await written
+    return result
+  } catch (error) {
+    lines.destroy()
+    compressed.destroy()
+    file.destroy()
+    await written.catch(() => {})
+    throw error
+  }
+}
+
+async function encrypted(encrypter: Encrypter, source: Readable): Promise<Readable> {
+  const stream = await encrypter.encrypt(webStream(source))
+  return Readable.from(stream)
+}
+
+/** The same stream to those who know the web's; the two declarations of it differ. */
+function webStream(source: Readable): ReadableStream<Uint8Array> {
+  return Readable.toWeb(source) as unknown as ReadableStream<Uint8Array>
+}
+
+/** The lines of a file that somebody gives us: as many as it has, of bounded length each. */
+export async function* linesOf(
+  path: string,
+  identities: readonly string[],
+): AsyncGenerator<string> {
+  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+  let pieces: Buffer[] = []
+  let length = 0
+  try {
+    for await (const chunk of await openPlain(path, identities)) {
+      let from = 0
+      for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, from)) {
+        pieces.push(chunk.subarray(from, end))
+        yield decoder.decode(Buffer.concat(pieces))
+        pieces = []
+        length = 0
+        from = end + 1
+      }
+      pieces.push(Buffer.from(chunk.subarray(from)))
+      length += chunk.length - from
+      if (length > MAX_LINE_BYTES) throw damaged('a line is too long')
+    }
+  } catch (error) {
+    throw error instanceof BackupProblem ? error : damaged('it cannot be read', error)
+  }
+  if (length > 0) throw damaged('it is cut off')
+}
+
+async function openPlain(path: string, identities: readonly string[]): Promise<Readable> {
+  const start = await startOf(path)
+  const source = createReadStream(path)
+  const isAge = start.subarray(0, AGE.length).toString('latin1') === AGE
+  const compressed = isAge ? await decrypted(source, { start, identities }) : source
+  const plain = createGunzip()
+  // What goes wrong is heard of by who reads the end of it.
+  pipeline(compressed, plain).catch(() => {})
+  return plain
+}
+
+async function startOf(path: string): Promise<Buffer> {
+  const file = await open(path).catch((error: unknown) => {
+    throw new BackupProblem('invalid_file', `${path} cannot be read`, error)
+  })
+  try {
+    const buffer = Buffer.alloc(MAX_AGE_HEADER)
+    const { bytesRead } = await file.read(buffer, 0, buffer.length, 0)
+    return buffer.subarray(0, bytesRead)
+  } catch (error) {
+    throw new BackupProblem('invalid_file', `${path} cannot be read`, error)
+  } finally {
+    await file.close()
+  }
+}
+
+async function decrypted(
+  source: Readable,
+  { start, identities }: { start: Buffer; identities: readonly string[] },
+): Promise<Readable> {
+  if (!start.includes('\n---')) throw damaged('its header has no end')
+  if (identities.length === 0) {
+    throw new BackupProblem(
+      'usage',
+      'the backup is encrypted: name the file with its key of age, --identity key.txt',
+    )
+  }
+  const decrypter = new Decrypter()
+  for (const identity of identities) decrypter.addIdentity(identity)
+  try {
+    return Readable.from(await decrypter.decrypt(webStream(source)))
+  } catch (error) {
+    throw new BackupProblem('invalid_file', 'no given identity of age opens the backup', error)
+  }
+}
+
+/** The keys in a file as `age-keygen` writes it. @throws BackupProblem where there is none */
+export async function identitiesIn(path: string): Promise<string[]> {
+  const text = (await startOf(path)).toString('utf8')
+  const found = text.split('\n').flatMap((line) => line.trim().match(/^AGE-SECRET-KEY-\S+$/) ?? [])
+  try {
+    for (const identity of found) new Decrypter().addIdentity(identity)
+    if (found.length > 0) return found
+  } catch {
+    // It is said below: the cause may hold the key.
+  }
+  throw new BackupProblem('invalid_file', `${path} holds no identity of age`)
+}
+
+export function damaged(why: string, cause?: unknown): BackupProblem {
+  return new BackupProblem('invalid_file', `this is no whole backup: ${why}`, cause)
+}

@@ -1,0 +1,40 @@
+/** Backups as the command line asks for them. */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Config, ConfigError, readConfig } from '../../core/config/config.ts'
+import { CLUSTER, KEYS_FILE } from '../../database/embedded/data_directory.ts'
+import { DataDirectoryError } from '../../database/embedded/open.ts'
+import { SchemaError } from '../../database/migrations/schema_error.ts'
+import { ServerUnreachable } from '../../database/reach.ts'
+import { readOwnKeys } from '../own_keys.ts'
+import { BackupProblem } from './problem.ts'
+
+export { identitiesIn } from './file.ts'
+export { backUp } from './make.ts'
+export { move } from './move.ts'
+export { restore } from './restore.ts'
+export { BackupProblem, ConfigError }
+
+/** The settings of the server, with its keys. @throws ConfigError where these are not there: none are made */
+export function serverConfig(): Config {
+  return readConfig(process.env, (dataDir) => {
+    if (existsSync(join(dataDir, KEYS_FILE))) return readOwnKeys(dataDir, () => {})
+    if (!existsSync(join(dataDir, CLUSTER)))
+      throw new ConfigError([
+        `DATA_DIR: ${dataDir} has neither a database nor keys (name the server's, or set DB_HOST, SECRET_KEY and ENCRYPTION_KEY as for the server)`,
+      ])
+    throw new ConfigError([
+      `ENCRYPTION_KEY: the keys of the server are needed (put its ${KEYS_FILE} into ${dataDir}, or set SECRET_KEY and ENCRYPTION_KEY)`,
+    ])
+  })
+}
+
+/** What a person can act on of an error, or `null` for a defect of ours. */
+export function problemIn(error: unknown): BackupProblem | null {
+  if (error instanceof BackupProblem) return error
+  if (error instanceof DataDirectoryError || error instanceof ServerUnreachable)
+    return new BackupProblem('failed', error.message, error)
+  if (error instanceof SchemaError)
+    return new BackupProblem('failed', `${error.code}: ${error.message}`, error)
+  return null
+}

@@ -1,0 +1,161 @@
+/** `cloakroom move`: all rows to another database, which has none, or no row at all; both keep their keys. */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Sql, TransactionSql } from 'postgres'
+import { type Config, ConfigError } from '../../core/config/config.ts'
+import { withSecretFiles } from '../../core/config/secret_files.ts'
+import { openLog } from '../../core/log.ts'
+import { CLUSTER } from '../../database/embedded/data_directory.ts'
+import { type Connection, openDatabase } from '../../database/open.ts'
+import { awaitServer } from '../../database/reach.ts'
+import { appliedIn } from './dump.ts'
+import type { Table } from './expected.ts'
+import type { Sums } from './format.ts'
+import { emptyTables, load } from './load.ts'
+import { withDatabase } from './make.ts'
+import { BackupProblem } from './problem.ts'
+import type { TakeRows } from './read.ts'
+import { demandRest, NOT_RUNNING, takeAlone } from './rest.ts'
+import { intoDirectory } from './restore.ts'
+import { makeTextsExact, rowsOf, Tally, tablesOf } from './rows.ts'
+
+type Wanted = { to: string; dryRun: boolean }
+
+/** What is there, and was moved unless it was a dry run. */
+export type Moved = { sums: Sums; place: string }
+
+/** @throws BackupProblem, ConfigError, DataDirectoryError; then the target has no row, and the source all */
+export async function move(config: Config, { to, dryRun }: Wanted): Promise<Moved> {
+  const target = targetOf(config, to)
+  return await withDatabase(config, { mayBeOlder: true, inUse: NOT_RUNNING }, ({ sql }) =>
+    moveFrom(sql, { source: config, target, dryRun }),
+  )
+}
+
+async function moveFrom(
+  sql: Sql,
+  { source, target, dryRun }: { source: Config; target: Config; dryRun: boolean },
+): Promise<Moved> {
+  // The embedded database is ours alone by its own lock.
+  const isServer = source.DB_HOST !== undefined
+  return await sql.begin('isolation level repeatable read read only', async (tx) => {
+    await makeTextsExact(tx)
+    if (isServer) await (dryRun ? demandRest(tx) : takeAlone(tx))
+    const tables = await tablesOf(tx)
+    const sums: Sums = {}
+    const supply = async (take: TakeRows) => {
+      for (const table of tables) sums[table.name] = await supplyTable(tx, table, take)
+      if (isServer) await demandRest(tx)
+      return { sums }
+    }
+    if (dryRun) await supply(async () => {})
+    const contents = { tables, migrations: await appliedIn(tx) }
+    const fill = (connection: Connection) => load(connection, { config: target, contents }, supply)
+    const place = await (dryRun ? lookAt(target) : putInto(target, fill))
+    return { sums, place }
+  })
+}
+
+async function supplyTable(tx: TransactionSql, table: Table, take: TakeRows) {
+  const tally = new Tally()
+  for await (const rows of rowsOf(tx, table)) {
+    for (const row of rows) tally.add(row)
+    await take(table.name, rows)
+  }
+  return tally.sum()
+}
+
+async function putInto(target: Config, fill: (connection: Connection) => Promise<void>) {
+  if (target.DB_HOST === undefined) return (await intoDirectory(target, false, fill)).place
+  return await withServer(target, async (connection) => {
+    await fill(connection)
+    return connection.location
+  })
+}
+
+/** What would refuse the rows, found without changing anything. */
+async function lookAt(target: Config): Promise<string> {
+  if (target.DB_HOST === undefined) {
+    if (!existsSync(join(target.DATA_DIR, CLUSTER))) return target.DATA_DIR
+    throw new BackupProblem('file_exists', `${target.DATA_DIR} has a database`)
+  }
+  return await withServer(target, async ({ sql, location }) => {
+    await sql.begin('read only', async (tx) => {
+      await demandRest(tx)
+      await emptyTables(tx)
+      const [can] = await tx`select has_schema_privilege(current_schema(), 'create') as make`
+      if (!can?.make) throw new BackupProblem('failed', 'the role may not make tables there')
+    })
+    return location
+  })
+}
+
+async function withServer<T>(target: Config, work: (there: Connection) => Promise<T>): Promise<T> {
+  try {
+    await awaitServer(target, openLog(target.LOG_LEVEL))
+  } catch (error) {
+    throw refusalOf(error, target)
+  }
+  const connection = await openDatabase(target, () => {})
+  try {
+    return await work(connection)
+  } finally {
+    await connection.close()
+  }
+}
+
+/** What PostgreSQL has against us, in words for who typed the target. */
+function refusalOf(error: unknown, { DB_NAME, DB_USER, DB_PASSWORD }: Config): unknown {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  if (code === '3D000')
+    return new BackupProblem('failed', `there is no database ${DB_NAME} there: make it first`)
+  if (!code.startsWith('28')) return error
+  if (!DB_USER) return new BackupProblem('usage', 'the target names no user: postgres://user@…')
+  if (DB_PASSWORD)
+    return new BackupProblem('failed', `PostgreSQL refuses the user ${DB_USER}, or the password`)
+  return new BackupProblem(
+    'usage',
+    `PostgreSQL wants a password of ${DB_USER}, and none was given: set PGPASSWORD, or PGPASSWORD_FILE to the path of a file that holds it`,
+  )
+}
+
+/** The settings with which a server will use it. */
+function targetOf(config: Config, to: string): Config {
+  if (!/^[a-z]+:\/\//i.test(to)) return { ...config, DB_HOST: undefined, DATA_DIR: to }
+  const url = URL.parse(to)
+  const host = url?.searchParams.get('host') ?? url?.hostname
+  if (!url || !/^postgres(ql)?:$/.test(url.protocol) || !host || url.pathname.length < 2)
+    throw new BackupProblem(
+      'usage',
+      'the target must be postgres://user@host:port/database, or a directory',
+    )
+  const [database, user, password] = [url.pathname.slice(1), url.username, url.password].map(plain)
+  const mode = url.searchParams.get('sslmode') ?? config.DB_SSLMODE
+  return {
+    ...config,
+    DB_HOST: host,
+    DB_PORT: Number(url.port || 5432),
+    DB_NAME: database,
+    DB_USER: user,
+    DB_PASSWORD: password || givenPassword(),
+    DB_SSLMODE: SSL_MODES.find((known) => known === mode) ?? 'verify-full',
+    DB_WAIT_SECONDS: 0,
+  }
+}
+
+function plain(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    throw new BackupProblem('usage', 'a % in the target that stands for itself is written %25')
+  }
+}
+
+/** In the environment or in a file, as the server's own; in the URL everybody on the machine could see it. */
+function givenPassword(): string | undefined {
+  const { env, problems } = withSecretFiles(process.env, ['PGPASSWORD'])
+  if (problems.length > 0) throw new ConfigError(problems)
+  return env.PGPASSWORD
+}
+
+const SSL_MODES = ['disable', 'allow', 'prefer', 'require', 'verify-full'] as const

@@ -1,0 +1,141 @@
+/** Reads the lines of a backup, and believes none before the last: first to verify, then again to restore. */
+import type { z } from 'zod'
+import { migrations } from '../../database/migrations/migrate.ts'
+import type { Dumped } from './dump.ts'
+import { damaged } from './file.ts'
+import {
+  FORMAT,
+  type Header,
+  headerShape,
+  isSealed,
+  keyOf,
+  type Sums,
+  sealShape,
+  sumsShape,
+} from './format.ts'
+import { BackupProblem } from './problem.ts'
+import { Tally } from './rows.ts'
+
+/** Takes rows of one table, some at a time. */
+export type TakeRows = (table: string, rows: string[]) => Promise<void>
+
+export type Verified = Dumped & { digest: string }
+
+const ROWS_AT_ONCE = 500
+const CHARACTERS_AT_ONCE = 1024 * 1024
+
+/** @throws BackupProblem for what is not a whole backup that these keys made and this version can restore */
+export async function readBackup(
+  lines: AsyncGenerator<string>,
+  encryptionKey: string,
+  take: TakeRows = async () => {},
+): Promise<Verified> {
+  const reader = new Reader(lines)
+  const header = headerIn(await reader.next())
+  const key = keyOf(header, encryptionKey)
+  const sums: Sums = {}
+  let line = await reader.next()
+  for (const { name } of header.tables) {
+    if (line !== JSON.stringify({ table: name })) throw damaged('its tables are not in order')
+    const { tally, next } = await readTable(reader, (rows) => take(name, rows))
+    sums[name] = tally.sum()
+    line = next
+  }
+  const told = parse(sumsShape, line)
+  if (JSON.stringify(told) !== JSON.stringify({ sums })) throw damaged('its sums are wrong')
+  const digest = reader.digest()
+  if (!isSealed(parse(sealShape, await reader.next()), digest, key))
+    throw damaged('its seal does not match: it was altered, or made by others')
+  await reader.end()
+  return { header, sums, digest }
+}
+
+class Reader {
+  readonly #lines: AsyncGenerator<string>
+  readonly #hasher = new Bun.CryptoHasher('sha256')
+
+  constructor(lines: AsyncGenerator<string>) {
+    this.#lines = lines
+  }
+
+  async next(): Promise<string> {
+    const { done, value } = await this.#lines.next()
+    if (done) throw damaged('it is cut off')
+    this.#hasher.update(`${value}\n`)
+    return value
+  }
+
+  /** Of all lines so far. */
+  digest(): string {
+    return this.#hasher.copy().digest('hex')
+  }
+
+  async end(): Promise<void> {
+    if (!(await this.#lines.next()).done) throw damaged('something follows its end')
+  }
+}
+
+/** All rows, and the line behind them. */
+async function readTable(reader: Reader, take: (rows: string[]) => Promise<void>) {
+  const tally = new Tally()
+  let rows: string[] = []
+  let size = 0
+  for (;;) {
+    const line = await reader.next()
+    const isRow = line.startsWith('"')
+    if (isRow) {
+      const row = rowIn(line)
+      if (tally.add(row) !== `${line}\n`) throw damaged('a row is not written as we write it')
+      rows.push(row)
+      size += row.length
+    }
+    if (rows.length > 0 && (!isRow || rows.length >= ROWS_AT_ONCE || size >= CHARACTERS_AT_ONCE)) {
+      await take(rows)
+      rows = []
+      size = 0
+    }
+    if (!isRow) return { tally, next: line }
+  }
+}
+
+function rowIn(line: string): string {
+  try {
+    const row: unknown = JSON.parse(line)
+    if (typeof row === 'string') return row
+  } catch {
+    // Said below.
+  }
+  throw damaged('a row cannot be read')
+}
+
+function headerIn(line: string): Header {
+  const format = /^\{"format":"(cloakroom backup \d{1,9})"/.exec(line)?.[1]
+  if (format === undefined) throw damaged('it does not begin like one')
+  if (format !== FORMAT) throw later(format)
+  const header = parse(headerShape, line)
+  const unknown = header.migrations.findIndex(({ name, sha256 }, index) => {
+    const ours = migrations[index]
+    const hash = ours && new Bun.CryptoHasher('sha256').update(ours.text).digest('hex')
+    return ours?.name !== name || hash !== sha256
+  })
+  const name = header.migrations[unknown]?.name
+  if (name !== undefined) throw later(`schema ${name}, version ${header.version}`)
+  return header
+}
+
+function later(what: string): BackupProblem {
+  return new BackupProblem(
+    'invalid_file',
+    `the backup was made by another, probably later, version (${what}): restore it with that one`,
+  )
+}
+
+function parse<T>(shape: z.ZodType<T>, line: string): T {
+  try {
+    const { success, data } = shape.safeParse(JSON.parse(line))
+    if (success) return data
+  } catch {
+    // Said below.
+  }
+  throw damaged('a line is not what it should be')
+}

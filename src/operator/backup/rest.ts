@@ -1,0 +1,39 @@
+/** Rows are moved while nobody uses the database: who is there is seen, and who starts meanwhile is kept out. */
+import type { TransactionSql } from 'postgres'
+import { keepServersOut } from '../../database/moving.ts'
+import { BackupProblem } from './problem.ts'
+
+export const NOT_RUNNING = 'Stop the server first: what it writes meanwhile would be lost.'
+
+/** Milliseconds that a connection which has just ended, such as one of ours, may be seen still. */
+const ENDING_MS = 2_000
+const PAUSE_MS = 50
+
+/** Of a PostgreSQL, until the end of the transaction; before its end `demandRest` looks again. @throws BackupProblem */
+export async function takeAlone(tx: TransactionSql): Promise<void> {
+  if (!(await keepServersOut(tx)))
+    throw new BackupProblem(
+      'failed',
+      'A server starts on the database, or another move or restore is at work: try again',
+    )
+  await demandRest(tx)
+}
+
+/** Servers of versions that do not know the lock are seen by their connections. @throws BackupProblem */
+export async function demandRest(tx: TransactionSql): Promise<void> {
+  const giveUpAt = performance.now() + ENDING_MS
+  while (await isUsed(tx)) {
+    if (performance.now() > giveUpAt)
+      throw new BackupProblem('failed', `A server uses the database. ${NOT_RUNNING}`)
+    await Bun.sleep(PAUSE_MS)
+  }
+}
+
+async function isUsed(tx: TransactionSql): Promise<boolean> {
+  // A transaction sees what it saw first, until it is told to forget.
+  await tx`select pg_stat_clear_snapshot()`
+  const others = await tx`
+    select 1 from pg_stat_activity
+    where datname = current_database() and application_name like 'cloakroom%' and pid <> pg_backend_pid() limit 1`
+  return others.length > 0
+}

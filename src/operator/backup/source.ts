@@ -1,0 +1,76 @@
+/**
+ * What a running server makes a backup of. The embedded database has one session: reading all of it in one transaction
+ * would hold everybody up until the end. So a copy is made of a large one, and read; only a small one is read itself.
+ */
+import { mkdtempSync, rmSync, statfsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import type { Sql } from 'postgres'
+import type { Config } from '../../core/config/config.ts'
+import type { Log } from '../../core/log.ts'
+import { copyCluster } from '../../database/embedded/copy_cluster.ts'
+import { SPOOL_PREFIX } from '../../database/embedded/data_directory.ts'
+import { RESERVE_BYTES } from '../../database/embedded/upkeep.ts'
+import { type Connection, openDatabase } from '../../database/open.ts'
+
+type Server = {
+  connection: Connection
+  config: Config
+  log: Log
+  /** On the disk of a folder. */
+  freeBytes?: typeof freeBytesAt
+}
+
+/** Read within a moment. */
+const SMALL_BYTES = 8 * 1024 * 1024
+
+/** One copy at a time. */
+let last: Promise<unknown> = Promise.resolve()
+
+export async function withSource<T>(server: Server, work: (sql: Sql) => Promise<T>): Promise<T> {
+  const { connection } = server
+  if (connection.kind === 'postgresql') return await work(connection.sql)
+  const mine = last.then(() => fromEmbedded(server, work))
+  last = mine.catch(() => {})
+  return await mine
+}
+
+async function fromEmbedded<T>(
+  { connection: { sql }, config, log, freeBytes = freeBytesAt }: Server,
+  work: (sql: Sql) => Promise<T>,
+): Promise<T> {
+  const { own, all } = await sizesOf(sql)
+  if (own < SMALL_BYTES) return await work(sql)
+  const root = resolve(config.DATA_DIR)
+  const [needed, free] = [all + 2 * RESERVE_BYTES, freeBytes(root)]
+  if (free < needed) {
+    const message = 'no room for a copy of the database: others wait until the backup is made'
+    log.warning(message, { needed, free })
+    return await work(sql)
+  }
+  const folder = mkdtempSync(join(root, SPOOL_PREFIX))
+  try {
+    await copyCluster(sql, root, folder)
+    const onFailure = (reason: string) => log.error('the copy of the database failed', { reason })
+    const copy = await openDatabase({ ...config, DATA_DIR: folder }, onFailure)
+    try {
+      return await work(copy.sql)
+    } finally {
+      await copy.close()
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** Of our tables, and of all that a copy has. */
+async function sizesOf(sql: Sql): Promise<{ own: number; all: number }> {
+  const [sizes] = await sql<{ own: number; all: number }[]>`
+    select sum(pg_total_relation_size(oid))::float8 as own, pg_database_size(current_database())::float8 as "all"
+    from pg_class where relkind = 'r' and relnamespace = current_schema()::regnamespace`
+  return sizes ?? { own: 0, all: 0 }
+}
+
+function freeBytesAt(folder: string): number {
+  const { bavail, bsize } = statfsSync(folder)
+  return bavail * bsize
+}

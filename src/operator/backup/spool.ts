@@ -1,0 +1,70 @@
+/**
+ * A backup by the process that has the embedded database. It is made whole in DATA_DIR first, so that a slow
+ * reader never holds the database up.
+ */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { z } from 'zod'
+import { describeError } from '../../core/log.ts'
+import { SPOOL_PREFIX } from '../../database/embedded/data_directory.ts'
+import { type Handler, notUnderstood, type Surroundings } from '../operator_socket.ts'
+import { dump } from './dump.ts'
+import { encrypterFor, writeLines } from './file.ts'
+import { BackupProblem } from './problem.ts'
+import { demandRoom, orNoRoom } from './room.ts'
+import { withSource } from './source.ts'
+
+/** The status where the disk is full: Insufficient Storage. */
+export const NO_ROOM = 507
+
+const request = z.strictObject({ recipients: z.array(z.string().max(3000)).max(100) })
+
+export function backupHandler({ connection, config, log, now }: Surroundings): Handler {
+  const spool = async (recipients: readonly string[]): Promise<Response> => {
+    const folder = mkdtempSync(join(resolve(config.DATA_DIR), SPOOL_PREFIX))
+    const remove = () => rmSync(folder, { recursive: true, force: true })
+    const file = join(folder, 'backup')
+    try {
+      await demandRoom(connection.sql, folder)
+      const encrypter = encrypterFor(recipients)
+      const encryptionKey = config.ENCRYPTION_KEY
+      const made = await withSource({ connection, config, log }, (sql) =>
+        writeLines(file, encrypter, (take) => dump({ sql, encryptionKey, now }, take)),
+      )
+      // Removed while it is open: it lives as long as it is read.
+      return new Response(readAndForget(file, remove), {
+        headers: { 'x-bytes': `${Bun.file(file).size}`, 'x-summary': JSON.stringify(made.sums) },
+      })
+    } catch (error) {
+      remove()
+      throw orNoRoom(error, file)
+    }
+  }
+  return async (body) => {
+    const parsed = request.safeParse(body)
+    if (!parsed.success) return notUnderstood()
+    return await spool(parsed.data.recipients).catch((error: unknown) => {
+      log.error('backup failed', describeError(error))
+      const problem = error instanceof BackupProblem ? error : null
+      const status = problem?.code === 'disk_full' ? NO_ROOM : 500
+      return new Response(problem?.message ?? 'see the log of the server', { status })
+    })
+  }
+}
+
+function readAndForget(file: string, remove: () => void): ReadableStream<Uint8Array> {
+  const reader = Bun.file(file).stream().getReader()
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const { done, value } = await reader.read()
+      if (value) controller.enqueue(value)
+      if (!done) return
+      remove()
+      controller.close()
+    },
+    async cancel() {
+      remove()
+      await reader.cancel()
+    },
+  })
+}

@@ -1,0 +1,70 @@
+/**
+ * `cloakroom calculate_metrics`: computes the rows of the last days, for a scheduler of one's own. The
+ * embedded database belongs to the server that runs: that one is asked over HTTP
+ * (POST /telemetry/internal/compute-metrics/).
+ */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { enterCleanEnvironment } from '../core/clean_environment.ts'
+import { systemClock } from '../core/clock.ts'
+import { ConfigError, readConfig } from '../core/config/config.ts'
+import { EX_CONFIG, EX_USAGE } from '../core/exit_codes.ts'
+import { openLog } from '../core/log.ts'
+import { complaints } from '../core/printable.ts'
+import { CLUSTER } from '../database/embedded/data_directory.ts'
+import { DataDirectoryError } from '../database/embedded/open.ts'
+import { pendingMigrations } from '../database/migrations/migrate.ts'
+import { OlderSchema, SchemaError } from '../database/migrations/schema_error.ts'
+import { openDatabase } from '../database/open.ts'
+import { awaitServer, ServerUnreachable } from '../database/reach.ts'
+import { computeLastDays } from '../features/metrics/compute.ts'
+import { MAX_DAYS } from '../features/metrics/contract.ts'
+import { showDay } from '../features/metrics/index.ts'
+
+/** Nothing that is counted is opened. */
+const NO_KEYS = { SECRET_KEY: '', ENCRYPTION_KEY: '' }
+
+/** Prints one JSON line per day, newest first; `days` as it stands on the command line. */
+export async function runCalculateMetrics(days: unknown): Promise<number> {
+  const count = Number(days)
+  if (!Number.isInteger(count) || count < 1 || count > MAX_DAYS) {
+    process.stderr.write(`cloakroom: --days must be a number from 1 to ${MAX_DAYS}\n`)
+    return EX_USAGE
+  }
+  enterCleanEnvironment()
+  try {
+    await calculate(count)
+    return 0
+  } catch (error) {
+    process.stderr.write(complaints(problemsOf(error)))
+    return error instanceof ConfigError ? EX_CONFIG : 1
+  }
+}
+
+function problemsOf(error: unknown): readonly string[] {
+  if (error instanceof ConfigError) return error.problems
+  if (error instanceof ServerUnreachable) return [error.message]
+  if (error instanceof SchemaError) return [`${error.code}: ${error.message}`]
+  if (!(error instanceof DataDirectoryError)) throw error
+  return [
+    `${error.message} A running server computes by itself, or when asked: POST /telemetry/internal/compute-metrics/`,
+  ]
+}
+
+async function calculate(count: number): Promise<void> {
+  const config = readConfig(process.env, () => NO_KEYS)
+  if (config.DB_HOST === undefined && !existsSync(join(config.DATA_DIR, CLUSTER)))
+    throw new ConfigError([
+      'DATA_DIR: there is no database (set it, or DB_HOST, as for the server)',
+    ])
+  await awaitServer({ ...config, DB_WAIT_SECONDS: 0 }, openLog(config.LOG_LEVEL))
+  const connection = await openDatabase(config, () => process.exit(1))
+  try {
+    const pending = await pendingMigrations(connection.sql)
+    if (pending !== 0) throw new OlderSchema(pending)
+    const rows = await computeLastDays({ db: connection.db, clock: systemClock }, count)
+    for (const row of rows) process.stdout.write(`${JSON.stringify(showDay(row))}\n`)
+  } finally {
+    await connection.close()
+  }
+}

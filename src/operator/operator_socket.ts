@@ -1,0 +1,79 @@
+/**
+ * How the commands of an operator ask the process that has the embedded database, which nobody else can
+ * open: a socket in DATA_DIR, for the user of the server alone.
+ */
+import { chmodSync, existsSync, rmSync } from 'node:fs'
+import { join, relative, resolve } from 'node:path'
+import type { Config } from '../core/config/config.ts'
+import type { Log } from '../core/log.ts'
+import type { Connection } from '../database/open.ts'
+
+const SOCKET = 'backup.sock'
+/** What addresses of sockets may be long, on every system. */
+const MAX_PATH = 100
+
+export type Surroundings = { connection: Connection; config: Config; log: Log; now: () => number }
+/** `ended` when the command has gone away. */
+export type Handler = (body: unknown, ended: AbortSignal) => Promise<Response>
+
+/** Serves until `stop`; nothing on PostgreSQL, which answers others itself. */
+export function serveOperators(
+  { connection, config, log }: Surroundings,
+  handlers: Readonly<Record<string, Handler>>,
+): { stop(): void } | null {
+  if (connection.kind !== 'embedded') return null
+  const path = socketIn(resolve(config.DATA_DIR))
+  if (path === null) {
+    log.warning(
+      'no backup, rekey-outer or doctor while it runs: the path of DATA_DIR is too long for a socket',
+    )
+    return null
+  }
+  rmSync(path, { force: true })
+  const server = Bun.serve({
+    unix: path,
+    maxRequestBodySize: 1024 * 1024,
+    fetch: async (received, server) => {
+      server.timeout(received, 0)
+      const name = new URL(received.url).pathname.slice(1)
+      const handler = Object.hasOwn(handlers, name) ? handlers[name] : undefined
+      if (!handler) return new Response('not found', { status: 404 })
+      return await handler(await received.json().catch(() => null), received.signal)
+    },
+  })
+  chmodSync(path, 0o600)
+  return {
+    stop: () => {
+      void server.stop(true)
+      rmSync(path, { force: true })
+    },
+  }
+}
+
+export function notUnderstood(): Response {
+  return new Response('not understood', { status: 400 })
+}
+
+/** @returns the answer of the server that has the directory, or `null` where none listens. */
+export async function askServer(
+  dataDir: string,
+  name: string,
+  body: unknown,
+): Promise<Response | null> {
+  const path = socketIn(resolve(dataDir))
+  if (path === null || !existsSync(path)) return null
+  const request = { unix: path, timeout: false, proxy: false } as RequestInit
+  // A socket that nobody listens on was left by a process that was killed.
+  return await fetch(`http://localhost/${name}`, {
+    ...request,
+    method: 'POST',
+    body: JSON.stringify(body),
+  }).catch(() => null)
+}
+
+/** The shorter way to it, or `null` where even that is too long. */
+function socketIn(root: string): string | null {
+  const whole = join(root, SOCKET)
+  const short = relative(process.cwd(), whole)
+  return [whole, short].find((path) => Buffer.byteLength(path) <= MAX_PATH) ?? null
+}

@@ -1,0 +1,76 @@
+/** A rekey by the process that has the embedded database: its progress is the answer, a line of JSON each. */
+import { z } from 'zod'
+import { outerKeysIn } from '../../core/crypto/outer_keys.ts'
+import { describeError } from '../../core/log.ts'
+import { type Handler, notUnderstood, type Surroundings } from '../operator_socket.ts'
+import { RekeyProblem } from './problem.ts'
+import { rekey } from './rekey.ts'
+
+const request = z.strictObject({
+  key: z.string().max(8),
+  batch: z.number().int().min(1).max(10_000),
+  pauseMs: z.number().min(0).max(3_600_000),
+  dryRun: z.boolean(),
+})
+
+export function rekeyHandler({ connection, config, log, now }: Surroundings): Handler {
+  const { sql } = connection
+  const encryptionKey = config.ENCRYPTION_KEY
+  let since: number | null = null
+  return async (body, ended) => {
+    const parsed = request.safeParse(body)
+    if (!parsed.success) return notUnderstood()
+    const { key, ...wanted } = parsed.data
+    const refused = refusal(key, encryptionKey, since)
+    if (refused !== null) return new Response(refused, { status: 409 })
+    since = now()
+    return new Response(
+      linesOf(ended, (tell, signal) =>
+        rekey({ sql, encryptionKey, tell, signal }, wanted)
+          .then(
+            (result) => tell({ event: 'done', ...result }),
+            (error: unknown) => {
+              if (!signal.aborted && !(error instanceof RekeyProblem))
+                log.error('rekey-outer failed', describeError(error))
+              const message = error instanceof RekeyProblem ? error.message : SEE_LOG
+              tell({ event: 'failed', message })
+            },
+          )
+          .finally(() => {
+            since = null
+          }),
+      ),
+    )
+  }
+}
+
+const SEE_LOG = 'it failed; see the log of the server'
+
+function refusal(key: string, encryptionKey: string, since: number | null): string | null {
+  const [{ id }] = outerKeysIn(encryptionKey)
+  if (id !== key)
+    return `nothing was done: the server runs with ${id} as its first key, and not with ${key}; start it anew first`
+  if (since === null) return null
+  return `another rekey-outer is at work: in the server, since ${new Date(since).toISOString()}`
+}
+
+/** What is told, until the work ends; who goes away ends it. */
+function linesOf(
+  ended: AbortSignal,
+  work: (tell: (line: object) => void, signal: AbortSignal) => Promise<void>,
+): ReadableStream<Uint8Array> {
+  const gone = new AbortController()
+  const encoder = new TextEncoder()
+  return new ReadableStream<Uint8Array>({
+    async start(controller) {
+      const tell = (line: object) => {
+        if (!gone.signal.aborted) controller.enqueue(encoder.encode(`${JSON.stringify(line)}\n`))
+      }
+      ended.addEventListener('abort', () => gone.abort())
+      void work(tell, gone.signal).finally(() => {
+        if (!gone.signal.aborted) controller.close()
+      })
+    },
+    cancel: () => gone.abort(),
+  })
+}

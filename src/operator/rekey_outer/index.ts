@@ -1,0 +1,64 @@
+/** `cloakroom rekey-outer` as the command line asks for it. */
+import type { Config } from '../../core/config/config.ts'
+import { outerKeysIn } from '../../core/crypto/outer_keys.ts'
+import { withDatabase } from '../backup/make.ts'
+import { askServer } from '../operator_socket.ts'
+import { alone } from './lock.ts'
+import { RekeyProblem } from './problem.ts'
+import type { Progress } from './progress.ts'
+import { type Result, rekey, type Wanted } from './rekey.ts'
+
+export { countUnder } from './counts.ts'
+export type { Progress, Result }
+export { RekeyProblem }
+
+type Tell = (progress: Progress) => void
+
+/** By the process that has the embedded database, or straight in the database. @throws RekeyProblem */
+export async function rekeyOuter(config: Config, wanted: Wanted, tell: Tell): Promise<Result> {
+  const isEmbedded = config.DB_HOST === undefined
+  const asked = isEmbedded ? await ask(config, wanted, tell) : null
+  if (asked !== null) return asked
+  const { signal } = new AbortController()
+  return await withDatabase(config, { mayBeOlder: false }, (source) => {
+    const isPooled = config.DB_LISTEN_HOST !== undefined
+    const work = () => rekey({ ...source, isPooled, tell, signal }, wanted)
+    // Nobody else has the embedded database, and it has no second connection.
+    return isEmbedded ? work() : alone(source, work)
+  })
+}
+
+async function ask(config: Config, wanted: Wanted, tell: Tell): Promise<Result | null> {
+  const [{ id: key }] = outerKeysIn(config.ENCRYPTION_KEY)
+  const answer = await askServer(config.DATA_DIR, 'rekey-outer', { ...wanted, key })
+  if (answer === null) return null
+  if (!answer.ok || answer.body === null) throw new RekeyProblem(await answer.text())
+  for await (const line of linesOf(answer.body)) {
+    const told = JSON.parse(line) as Told
+    if (told.event === 'failed') throw new RekeyProblem(told.message)
+    if (told.event !== 'done') tell(told)
+    else {
+      const { event: _, ...result } = told
+      return result
+    }
+  }
+  throw new RekeyProblem(ENDED)
+}
+
+type Told = Progress | { event: 'failed'; message: string } | ({ event: 'done' } & Result)
+
+const ENDED = 'the server ended in the middle of it: begin again, and it goes on from there'
+
+async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+  let rest = ''
+  const decoder = new TextDecoder()
+  try {
+    for await (const chunk of body) {
+      const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n')
+      rest = lines.pop() ?? ''
+      yield* lines
+    }
+  } catch (error) {
+    throw new RekeyProblem(ENDED, { cause: error })
+  }
+}

@@ -1,0 +1,152 @@
+/**
+ * `cloakroom rekey-outer`: everything that the server sealed, under the first key of ENCRYPTION_KEY. It goes
+ * through all tables while others use them, and again until nothing is left, so that it may be ended at any
+ * moment and begun again: what is under the first key is not touched.
+ */
+import type { Sql } from 'postgres'
+import { outerKeysIn } from '../../core/crypto/outer_keys.ts'
+import { OuterLayer } from '../../core/crypto/outer_layer.ts'
+import { type LiveKeys, liveKeys } from '../../database/keys/live_keys.ts'
+import { KEY_CHECK, SEALED, type SealedColumn } from '../../database/schema/sealed.ts'
+import { countByKey, countUnder, type KeyCounts } from './counts.ts'
+import { RekeyProblem } from './problem.ts'
+import { Pace, type Progress } from './progress.ts'
+import { readRows, reseal, resealCheck } from './reseal.ts'
+
+export type Wanted = {
+  /** Rows that are read and written at a time. */
+  batch: number
+  /** Milliseconds between two such. */
+  pauseMs: number
+  /** Reads and opens everything, and writes nothing. */
+  dryRun: boolean
+}
+
+export type Result = {
+  /** The id of the key under which all is now. */
+  key: string
+  dry_run: boolean
+  resealed: number
+  /** Rows that open under no key, which were left as they are. */
+  unreadable: number
+  rows: KeyCounts
+  /** Ids of other keys of ENCRYPTION_KEY that nothing is under and no process writes with. */
+  unused_keys: string[]
+  /** Ids of those that are needed still, and why. */
+  needed_keys: Record<string, 'rows' | 'process'>
+}
+
+export type Source = {
+  sql: Sql
+  encryptionKey: string
+  /** Whether a pooler is in between, whose sessions say nothing of who lives. */
+  isPooled?: boolean
+  tell: (progress: Progress) => void
+  signal: AbortSignal
+}
+
+type Work = Source & { outer: OuterLayer; key: string; pace: Pace; wanted: Wanted }
+
+/** How often all tables are gone through where rows under another key keep coming. */
+const MAX_PASSES = 5
+/** Before all are looked at again: what was being written is there then. */
+const LAST_LOOK_MS = 1_000
+/** How many rows that do not open are named. */
+const MAX_NAMED = 100
+
+/** @throws RekeyProblem where a process does not have the new key; the signal's reason when ended */
+export async function rekey(source: Source, wanted: Wanted): Promise<Result> {
+  const { sql, encryptionKey, tell } = source
+  const [{ id: key }] = outerKeysIn(encryptionKey)
+  await demandKeyEverywhere(source, key)
+  const before = await countByKey(sql, encryptionKey)
+  tell({ event: 'started', key, rows: before })
+  const pace = new Pace(
+    countUnder(before, (id) => id !== key),
+    tell,
+  )
+  const outer = OuterLayer.parse(encryptionKey)
+  const unreadable = await passes({ ...source, outer, key, pace, wanted })
+  const rows = await countByKey(sql, encryptionKey)
+  return {
+    key,
+    dry_run: wanted.dryRun,
+    resealed: pace.resealed,
+    unreadable,
+    rows,
+    ...(await needOf(source, rows)),
+  }
+}
+
+/** Rows that such a process could not open any more would be an outage. */
+async function demandKeyEverywhere({ sql, isPooled }: Source, key: string): Promise<void> {
+  const without = (await liveKeys(sql, isPooled)).filter(({ ids }) => !ids.includes(key))
+  if (without.length === 0) return
+  const isOld = without.some(({ ids }) => ids.length === 0)
+  throw new RekeyProblem(
+    `nothing was done: ${without.length} connections to the database are of processes that do not have the key ${key}${isOld ? ', or are of an earlier version, which does not say' : ''} (${without.slice(0, MAX_NAMED).map(whoOf).join('; ')}); start all of them with it in ENCRYPTION_KEY first`,
+  )
+}
+
+/** Any user of the database can have such a connection: so it is said whose it is. */
+function whoOf({ pid, user, place, ids }: LiveKeys): string {
+  return `backend ${pid} of ${user}, from ${place}${ids.length === 0 ? '' : `, with ${ids.join(' ')}`}`
+}
+
+/** Returns how many rows the last pass could not open. */
+async function passes(work: Work): Promise<number> {
+  for (let pass = 1; ; pass += 1) {
+    if (pass > 1) await Bun.sleep(LAST_LOOK_MS)
+    const { met, unreadable } = await goThrough(work, pass === 1)
+    const isDone = pass > 1 && met === unreadable
+    if (work.wanted.dryRun || isDone || pass === MAX_PASSES) return unreadable
+  }
+}
+
+type Seen = { met: number; unreadable: number }
+
+async function goThrough(work: Work, isFirst: boolean): Promise<Seen> {
+  const seen: Seen = { met: 0, unreadable: 0 }
+  for (const sealed of SEALED) {
+    let after: string[] | null = null
+    do after = await goOn(work, sealed, { after, seen, isFirst })
+    while (after !== null)
+  }
+  if (!work.wanted.dryRun) work.pace.add(KEY_CHECK.table, await resealCheck(work), 0)
+  return seen
+}
+
+type Place = { after: readonly string[] | null; seen: Seen; isFirst: boolean }
+
+/** One batch. Returns where the next one begins, or `null` at the end of the table. */
+async function goOn(work: Work, sealed: SealedColumn, { after, seen, isFirst }: Place) {
+  const { sql, key, wanted, pace, tell, signal } = work
+  signal.throwIfAborted()
+  const rows = await readRows(sql, sealed, { key, after, limit: wanted.batch })
+  const { resealed, unreadable } = await reseal(work, sealed, rows, wanted.dryRun)
+  const named = isFirst ? unreadable.slice(0, Math.max(MAX_NAMED - seen.unreadable, 0)) : []
+  for (const row of named) tell({ event: 'unreadable', ...row })
+  seen.met += rows.length
+  seen.unreadable += unreadable.length
+  pace.add(sealed.table, resealed, isFirst ? rows.length : 0)
+  if (wanted.pauseMs > 0 && rows.length > 0) await Bun.sleep(wanted.pauseMs)
+  return rows.length === wanted.batch ? (rows.at(-1)?.primaryKey ?? null) : null
+}
+
+/** What may leave ENCRYPTION_KEY, and what must stay. */
+async function needOf(
+  { sql, encryptionKey, isPooled }: Source,
+  rows: KeyCounts,
+): Promise<Pick<Result, 'unused_keys' | 'needed_keys'>> {
+  const [, ...others] = outerKeysIn(encryptionKey)
+  const live = await liveKeys(sql, isPooled)
+  const needed: Result['needed_keys'] = {}
+  for (const { id } of others) {
+    if (countUnder(rows, (used) => used === id) > 0) needed[id] = 'rows'
+    else if (live.some(({ ids: [first = id] }) => first === id)) needed[id] = 'process'
+  }
+  return {
+    unused_keys: others.map(({ id }) => id).filter((id) => !(id in needed)),
+    needed_keys: needed,
+  }
+}

@@ -1,0 +1,53 @@
+/** Whether the database is reached, is of this version or an earlier one, and opens under the key. Nothing is written. */
+import { existsSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Config } from '../../core/config/config.ts'
+import { openLog } from '../../core/log.ts'
+import { CLUSTER } from '../../database/embedded/data_directory.ts'
+import { DataDirectoryError } from '../../database/embedded/open.ts'
+import { pendingMigrations } from '../../database/migrations/migrate.ts'
+import { type Connection, openDatabase } from '../../database/open.ts'
+import { requireKeys } from '../../database/prepare.ts'
+import { awaitServer } from '../../database/reach.ts'
+import { Failed } from './check.ts'
+
+/** @throws Error with what is wrong */
+export async function checkDatabase(config: Config): Promise<string> {
+  const cluster = join(config.DATA_DIR, CLUSTER)
+  if (config.DB_HOST === undefined && !existsSync(cluster))
+    return 'embedded: there is none yet, the first start makes it'
+  // Another user's start would leave files that the server cannot read.
+  if (config.DB_HOST === undefined && statSync(cluster).uid !== process.getuid?.())
+    throw new Failed('not looked at: it belongs to another user')
+  try {
+    return await withDatabase(config, (connection) => describe(connection, config))
+  } catch (error) {
+    if (!(error instanceof DataDirectoryError) || error.problem !== 'in_use') throw error
+    return 'embedded: a server uses it (cloakroom health asks that one)'
+  }
+}
+
+async function describe({ sql, db, location }: Connection, config: Config): Promise<string> {
+  const pending = await pendingMigrations(sql)
+  if (pending === null) return `${location}: without tables, the first start makes them`
+  if (pending === 0) await requireKeys(db, config, openLog('error'))
+  const state =
+    pending === 0
+      ? 'opens under ENCRYPTION_KEY, and SECRET_KEY made it'
+      : `the next start migrates it (${pending})`
+  return `${location}: ${state}`
+}
+
+/** It is tried once. */
+export async function withDatabase<T>(
+  config: Config,
+  use: (connection: Connection) => Promise<T>,
+): Promise<T> {
+  await awaitServer({ ...config, DB_WAIT_SECONDS: 0 }, openLog('error'))
+  const connection = await openDatabase(config, () => undefined)
+  try {
+    return await use(connection)
+  } finally {
+    await connection.close()
+  }
+}

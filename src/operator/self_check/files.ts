@@ -1,0 +1,44 @@
+/** Whether the files that hold keys and data are this user's alone. */
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import { readAuthorities } from '../../core/config/authorities.ts'
+import type { Config } from '../../core/config/config.ts'
+import { KEYS_FILE } from '../../database/embedded/data_directory.ts'
+import { Failed } from './check.ts'
+
+type Places = Pick<Config, 'DB_HOST' | 'DATA_DIR' | 'SIGNED_STATE_FILE' | 'RESOLVER_CA_FILE'>
+/** Bits that may not be set for group and others. */
+type Kept = { path: string | undefined; forbidden: number; mend: string }
+
+const PRIVATE = 0o077
+const WRITABLE = 0o022
+
+/** What is not there yet is made with the right mode by a start. @throws Failed, ConfigError */
+export function checkFiles(places: Places, platform = process.platform): string {
+  readAuthorities(places.RESOLVER_CA_FILE)
+  if (platform === 'win32') return 'modes are not looked at on Windows'
+  const isEmbedded = places.DB_HOST === undefined
+  const kept: Kept[] = [
+    ...(isEmbedded ? [privately(places.DATA_DIR, '0700')] : []),
+    ...(isEmbedded ? [privately(join(places.DATA_DIR, KEYS_FILE), '0600')] : []),
+    privately(places.SIGNED_STATE_FILE, '0600'),
+    { path: places.RESOLVER_CA_FILE, forbidden: WRITABLE, mend: 'chmod go-w' },
+  ]
+  const problems = kept.map(problemOf).filter((problem) => problem !== null)
+  if (problems.length > 0) throw new Failed(problems.join('\n'))
+  return 'keys and data are readable by their owner only'
+}
+
+function privately(path: string | undefined, mode: string): Kept {
+  return { path, forbidden: PRIVATE, mend: `chmod ${mode}` }
+}
+
+function problemOf({ path, forbidden, mend }: Kept): string | null {
+  const found = path === undefined ? undefined : statSync(path, { throwIfNoEntry: false })
+  if (path === undefined || !found) return null
+  if (found.uid !== process.getuid?.())
+    return `${path} belongs to user ${found.uid}: run this, and the server, as that user`
+  if ((found.mode & forbidden) === 0) return null
+  const verb = forbidden === PRIVATE ? 'read or written' : 'written'
+  return `${path} can be ${verb} by others: ${mend} ${path}`
+}

@@ -1,0 +1,76 @@
+/** Whether the system gives what the settings ask for: open files, room on the disk, a place for temporary files. */
+import { accessSync, constants, existsSync, readFileSync, statfsSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import type { Config } from '../../core/config/config.ts'
+import { RESERVE_BYTES } from '../../database/embedded/upkeep.ts'
+import { Failed } from './check.ts'
+
+type Wanted = Pick<Config, 'DB_HOST' | 'ROLE' | 'RESOLVER_CONCURRENCY'>
+export type Limits = {
+  /** `null` where the system does not say. */
+  openFiles: number | null
+  /** Of DATA_DIR; `null` where it does not say, or there is none yet. */
+  freeBytes: number | null
+  /** Whether files can be made in it. */
+  temporary: { path: string; isWritable: boolean }
+}
+
+/** Of a running call: from its agent, and to its upstream. */
+const FILES_PER_CALL = 2
+/** Listeners, the database, logs and what the runtime holds. */
+const OTHER_FILES = 200
+
+/** @throws Failed */
+export function checkLimits(wanted: Wanted, limits: Limits): string {
+  const calls = wanted.ROLE === 'control-plane' ? 0 : wanted.RESOLVER_CONCURRENCY
+  const files = calls * FILES_PER_CALL + OTHER_FILES
+  const { openFiles, freeBytes, temporary } = limits
+  const problems = [
+    ...(openFiles !== null && openFiles < files
+      ? [
+          `${openFiles} open files are allowed, ${files} may be needed: raise ulimit -n or LimitNOFILE=, or lower RESOLVER_CONCURRENCY`,
+        ]
+      : []),
+    ...(freeBytes !== null && freeBytes < RESERVE_BYTES
+      ? [
+          `${megabytes(freeBytes)} MiB are free for DATA_DIR: below ${megabytes(RESERVE_BYTES)} MiB writes are refused`,
+        ]
+      : []),
+    ...(temporary.isWritable ? [] : [`nothing can be written into ${temporary.path}: set TMPDIR`]),
+  ]
+  if (problems.length > 0) throw new Failed(problems.join('\n'))
+  return `${openFiles ?? 'unknown'} open files${freeBytes === null ? '' : `, ${megabytes(freeBytes)} MiB free`}`
+}
+
+export function limitsOfSystem({ DB_HOST, DATA_DIR }: Config): Limits {
+  return {
+    openFiles: openFilesOfSystem(),
+    freeBytes: DB_HOST === undefined && existsSync(DATA_DIR) ? freeBytesOf(DATA_DIR) : null,
+    temporary: { path: tmpdir(), isWritable: isWritable(tmpdir()) },
+  }
+}
+
+/** Linux says it in a file; elsewhere nothing does without another program. */
+function openFilesOfSystem(): number | null {
+  if (!existsSync('/proc/self/limits')) return null
+  const [, limit] = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? []
+  return limit === undefined ? null : Number(limit)
+}
+
+export function freeBytesOf(directory: string): number {
+  const { bavail, bsize } = statfsSync(directory)
+  return bavail * bsize
+}
+
+function isWritable(directory: string): boolean {
+  try {
+    accessSync(directory, constants.W_OK | constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function megabytes(bytes: number): number {
+  return Math.floor(bytes / 1024 / 1024)
+}

@@ -1,0 +1,95 @@
+/** A look at the database of the settings that writes nothing to it: the embedded one is looked at in a copy. */
+import { Database as Sqlite } from 'bun:sqlite'
+import {
+  constants,
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statfsSync,
+  statSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import type { TransactionSql } from 'postgres'
+import type { Config } from '../../core/config/config.ts'
+import { openLog } from '../../core/log.ts'
+import { CLUSTER, LOCK } from '../../database/embedded/data_directory.ts'
+import { type Database, databaseIn, openDatabase } from '../../database/open.ts'
+import { awaitServer } from '../../database/reach.ts'
+import { Unfit } from './report.ts'
+
+type Look<T> = (tx: TransactionSql, db: Database) => Promise<T>
+
+/** @throws Unfit, and what a start would end with */
+export async function lookAt<T>(config: Config, look: Look<T>): Promise<T | null> {
+  if (config.DB_HOST !== undefined) return await reading(config, look)
+  const root = resolve(config.DATA_DIR)
+  if (!existsSync(join(root, CLUSTER))) return null
+  const copy = copyOf(root)
+  try {
+    return await reading({ ...config, DATA_DIR: copy }, look)
+  } finally {
+    rmSync(copy, { recursive: true, force: true })
+  }
+}
+
+async function reading<T>(config: Config, look: Look<T>): Promise<T> {
+  await awaitServer({ ...config, DB_WAIT_SECONDS: 0 }, openLog('error'))
+  const { sql, close } = await openDatabase(config, () => undefined)
+  try {
+    return await sql
+      .begin('isolation level repeatable read read only', async (tx) => ({
+        found: await look(tx, databaseIn(tx, sql)),
+      }))
+      .then(({ found }) => found)
+  } finally {
+    await close()
+  }
+}
+
+/** Even to open it would write to it. */
+function copyOf(root: string): string {
+  const lock = holdStill(join(root, LOCK))
+  try {
+    const needed = sizeOf(join(root, CLUSTER))
+    if (needed > freeBytesOf(tmpdir()))
+      throw new Unfit(`a copy of ${needed} bytes does not fit into ${tmpdir()}: set TMPDIR`)
+    const copy = mkdtempSync(join(tmpdir(), 'cloakroom-upgrade-'))
+    for (const name of [LOCK, CLUSTER])
+      cpSync(join(root, name), join(copy, name), {
+        recursive: true,
+        mode: constants.COPYFILE_FICLONE,
+      })
+    return copy
+  } finally {
+    lock.close()
+  }
+}
+
+/** No server starts as long as somebody reads its lock, and none runs if it can be read. */
+function holdStill(path: string): Sqlite {
+  const lock = new Sqlite(path, { readonly: true })
+  try {
+    lock.run('PRAGMA busy_timeout = 0')
+    lock.run('BEGIN')
+    lock.query('SELECT count(*) FROM sqlite_master').get()
+    return lock
+  } catch (error) {
+    lock.close()
+    throw new Unfit('a server uses DATA_DIR: stop it first', error)
+  }
+}
+
+function sizeOf(directory: string): number {
+  return readdirSync(directory, { recursive: true, encoding: 'utf8' }).reduce(
+    (sum, name) => sum + statSync(join(directory, name)).size,
+    0,
+  )
+}
+
+export function freeBytesOf(directory: string): number {
+  const { bavail, bsize } = statfsSync(directory)
+  return bavail * bsize
+}

@@ -1,0 +1,122 @@
+/** What `cloakroom upgrade --check` says, and what follows from it. */
+import type { Announced } from '../../database/announced.ts'
+
+/** The upgrade would not work. */
+export class Unfit extends Error {
+  constructor(message: string, cause?: unknown) {
+    super(message, { cause })
+    this.name = 'Unfit'
+  }
+}
+
+export type Pending = {
+  name: string
+  does: string[]
+  /** Who waits while it is made. */
+  blocks: 'nobody' | 'writers' | 'everybody'
+  /** Tables whose rows are all worked through, so that it takes as long as they are large. */
+  works_through: { table: string; bytes: number }[]
+  /** Whether versions of before cannot use the schema any more. */
+  breaks_older: boolean
+}
+
+export type Report = {
+  /** 0: nothing stands against it; 1: read the warnings first; 2: it would not work. */
+  verdict: 0 | 1 | 2
+  /** Names of the newest migrations; `null` for a database without tables. */
+  schema: { database: string | null; program: string }
+  pending: Pending[]
+  space: { needed_bytes: number; free_bytes: number | null }
+  backup: { newest: string | null }
+  /** Which versions serve on this database now. */
+  processes: Announced[]
+  warnings: string[]
+  problems: string[]
+}
+
+export type Facts = Omit<Report, 'verdict' | 'warnings'>
+
+/** Above this a table takes more than a moment to work through. */
+const LARGE_BYTES = 64 * 1024 * 1024
+const DAY_MS = 86_400_000
+
+export function conclude(facts: Facts, now: number): Report {
+  const { pending, problems } = facts
+  const warnings = pending.length === 0 ? [] : warningsOf(facts, now)
+  const verdict = problems.length > 0 ? 2 : warnings.length > 0 ? 1 : 0
+  return { verdict, ...facts, warnings }
+}
+
+function warningsOf({ pending, space, backup, processes }: Facts, now: number): string[] {
+  const large = pending.flatMap(({ name, works_through }) =>
+    works_through
+      .filter(({ bytes }) => bytes > LARGE_BYTES)
+      .map(
+        ({ table, bytes }) =>
+          `${name} works through ${table} (${inMib(bytes)}), and who writes to it waits`,
+      ),
+  )
+  const breaking = pending.filter(({ breaks_older }) => breaks_older).map(({ name }) => name)
+  const isLow = space.free_bytes !== null && space.free_bytes < space.needed_bytes
+  const isOld = backup.newest === null || now - Date.parse(backup.newest) > DAY_MS
+  return [
+    ...(large.length > 0 ? [`choose a quiet hour: ${large.join('; ')}`] : []),
+    ...(breaking.length > 0 && processes.length > 0
+      ? [`stop the other processes first: those of before cannot use ${breaking.join(', ')}`]
+      : []),
+    ...(isLow
+      ? [`${inMib(space.free_bytes ?? 0)} are free, and ${inMib(space.needed_bytes)} may be needed`]
+      : []),
+    ...(isOld ? [`make a backup first: ${ageOf(backup.newest, now)}`] : []),
+  ]
+}
+
+/** Lines for people. What could not be looked at is not said to be none. */
+export function linesOf(report: Report, now: number): string {
+  const { schema, warnings, problems } = report
+  const isUnseen = schema.database === null && problems.length > 0
+  return [
+    ...(isUnseen ? [] : found(report, now)),
+    ...warnings.map((text) => ['WARNING', text]),
+    ...problems.map((text) => ['FAILED', text]),
+  ]
+    .map(([label = '', text]) => `${label.padEnd(10)}  ${text?.replaceAll('\n', '?')}\n`)
+    .join('')
+}
+
+function found({ schema, pending, space, backup, processes }: Report, now: number): string[][] {
+  const free =
+    space.free_bytes === null
+      ? 'what is free there is not seen from here'
+      : `${inMib(space.free_bytes)} are free`
+  return [
+    ['schema', `${schema.database ?? 'none'}; this program has ${schema.program}`],
+    ['migrations', pending.length === 0 ? 'none pending' : `${pending.length} pending`],
+    ...pending.map(({ name, does, blocks }) => [
+      '',
+      `${name}: ${[...new Set(does)].join(', ')} (${WAITS[blocks]})`,
+    ]),
+    ['space', `about ${inMib(space.needed_bytes)} needed, ${free}`],
+    ['backup', ageOf(backup.newest, now)],
+    ['processes', processes.map(inWords).join(', ') || 'none that says its version'],
+  ]
+}
+
+const WAITS = {
+  nobody: 'nobody waits',
+  writers: 'who writes to these tables waits',
+  everybody: 'who uses these tables waits',
+}
+
+function inWords({ version, processes }: Announced): string {
+  return `${processes} of ${version ?? 'a version that does not say which'}`
+}
+
+function ageOf(newest: string | null, now: number): string {
+  if (newest === null) return 'none by the clock is known'
+  return `the newest by the clock is ${Math.floor((now - Date.parse(newest)) / 3_600_000)} hours old`
+}
+
+function inMib(bytes: number): string {
+  return `${Math.ceil(bytes / 1024 / 1024)} MiB`
+}

@@ -1,0 +1,56 @@
+/**
+ * What one call may ask for (protocol 6.2). Names and placeholders are counted before any is looked up,
+ * bytes before any is filled in: a small request cannot make a large one, nor much work.
+ */
+import { Fault } from '../../core/fault.ts'
+import type { Secret } from '../../core/secret.ts'
+
+const KIB = 1024
+export const MAX_NAMES = 16
+export const MAX_PLACEHOLDERS = 64
+/** Texts that look like placeholders and are compared with what policies allow: about ten milliseconds of work. */
+export const MAX_EXAMINED = 16_384
+const MAX_FILLED_BYTES = 128 * KIB
+const MAX_FILLED_HEADER_BYTES = 64 * KIB
+
+type Use = { name: string; style: string }
+
+/** @throws Fault `validation_error` for more than 64 placeholders, or 16 names */
+export function checkCounts(placeholders: readonly Use[]): void {
+  if (placeholders.length > MAX_PLACEHOLDERS) throw tooManyPlaceholders()
+  if (new Set(placeholders.map(({ name }) => name)).size <= MAX_NAMES) return
+  throw refused(`A call may use at most ${MAX_NAMES} different secrets.`)
+}
+
+export function tooManyPlaceholders(): Fault {
+  return refused(`A call may have at most ${MAX_PLACEHOLDERS} placeholders.`)
+}
+
+export function tooManyExamined(): Fault {
+  return refused(
+    `A policy allows placeholders there, and more than ${MAX_EXAMINED} texts look like one. Send less at a time.`,
+  )
+}
+
+/** @throws Fault `validation_error` for more than 128 KiB in all, or 64 KiB in headers */
+export function checkBytes(
+  placeholders: readonly Use[],
+  values: ReadonlyMap<string, Secret>,
+): void {
+  let [all, inHeaders] = [0, 0]
+  for (const { name, style } of placeholders) {
+    const size = values.get(name)?.reveal().length ?? 0
+    all += size
+    if (style === 'header' || style === 'basic') inHeaders += size
+  }
+  if (inHeaders > MAX_FILLED_HEADER_BYTES) {
+    throw refused('The secrets to be put into headers have more than 64 KiB together.')
+  }
+  if (all > MAX_FILLED_BYTES) {
+    throw refused('The secrets to be put in have more than 128 KiB together.')
+  }
+}
+
+function refused(message: string): Fault {
+  return new Fault('validation_error', { message })
+}

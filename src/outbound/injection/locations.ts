@@ -1,0 +1,205 @@
+/**
+ * Placeholders outside of headers: in the query, in path segments, in JSON and form bodies. There they
+ * are ordinary text unless the secret's own policy lists the location, so a body that merely speaks
+ * of SVC_SECRET_X stays as it is.
+ */
+import { fromUtf8 } from '../../core/crypto/encoding.ts'
+import { PLACEHOLDER_PREFIX, SECRET_NAME } from '../../core/names/secret_name.ts'
+import type { Unfilled } from '../../core/policy/unfilled.ts'
+import type { Secret } from '../../core/secret.ts'
+import { Hidden } from '../hidden.ts'
+import { FORM_TYPE } from '../signing/google_assertion.ts'
+import { TICKET_PATTERN } from '../signing/tickets.ts'
+import type { Target } from '../target.ts'
+import { MAX_EXAMINED, MAX_PLACEHOLDERS, tooManyExamined, tooManyPlaceholders } from './budget.ts'
+import { changeNested, type Innermost, isJson, quotedAt, type Syntax } from './nested_text.ts'
+import { percentEncode } from './percent_encode.ts'
+import type { LocationStyle, Placeholder } from './placeholders.ts'
+import { unusable } from './unusable.ts'
+
+/** A text in which placeholders may stand, and how a value is written there. */
+type Place = { style: LocationStyle; text: string }
+
+/** Tickets stand in headers only. */
+const PLACEHOLDER = new RegExp(
+  `${PLACEHOLDER_PREFIX}(${SECRET_NAME})(?![A-Za-z0-9_]|${TICKET_PATTERN})`,
+  'g',
+)
+const MAX_URL_BYTES = 16_384
+const NO_BYTES = new Uint8Array()
+
+export type Locations = {
+  found: Placeholder[]
+  body: Place | null
+  /** What looks like a placeholder and does not count where it is. */
+  texts: Unfilled[]
+}
+
+export const NO_LOCATIONS: Locations = { found: [], body: null, texts: [] }
+
+/** Whether a name is a placeholder in such a place: the policies of the secrets say so. */
+export type IsPlaceable = (name: string, style: LocationStyle) => boolean
+
+/** No policy lists such a place, so a long text need not be read to its end. */
+export const NOTHING_PLACEABLE: IsPlaceable = () => false
+
+/** Whether anything in the target or body looks like a placeholder; hardly ever, and cheap to find out. */
+export function mayHaveLocations({ path, search }: Target, body: Uint8Array | null): boolean {
+  return (
+    path.includes(PLACEHOLDER_PREFIX) || search.includes(PLACEHOLDER_PREFIX) || holdsPrefix(body)
+  )
+}
+
+/**
+ * Looks through target and body; `contentType` is the caller's header. What is not placeable is text.
+ *
+ * @throws Fault `validation_error` for too many placeholders, or too many texts that look like one
+ */
+export function findLocations(
+  target: Target,
+  body: Uint8Array | null,
+  contentType: string | undefined,
+  isPlaceable: IsPlaceable,
+): Locations {
+  const bodyPlace = body && placeOfBody(body, contentType)
+  const texts: Unfilled[] = []
+  const found = [
+    ...findIn({ style: 'path', text: target.path }, isPlaceable, texts),
+    ...findIn({ style: 'query', text: target.search }, isPlaceable, texts),
+  ]
+  if (!bodyPlace) return { found, body: null, texts: [...texts, ...textsOf(body)] }
+  // In valid JSON the prefix can only stand inside a string, where an escaped value is right.
+  const isWhole = isWhatItSays(bodyPlace)
+  const inBody = findIn(bodyPlace, isWhole ? isPlaceable : NOTHING_PLACEABLE, texts)
+  if (inBody.length === 0) return { found, body: null, texts }
+  return { found: [...found, ...inBody], body: bodyPlace, texts }
+}
+
+function findIn({ style, text }: Place, isPlaceable: IsPlaceable, texts: Unfilled[]) {
+  const found: Placeholder[] = []
+  let examined = 0
+  if (!text.includes(PLACEHOLDER_PREFIX)) return found
+  for (const [, name = ''] of text.matchAll(PLACEHOLDER)) {
+    examined += 1
+    if (examined > MAX_EXAMINED) throw tooManyExamined()
+    if (isPlaceable(name, style)) found.push({ name, style, header: '' })
+    else if (texts.length < MAX_PLACEHOLDERS) texts.push({ name, place: style })
+    else if (isPlaceable === NOTHING_PLACEABLE) break
+    if (found.length > MAX_PLACEHOLDERS) throw tooManyPlaceholders()
+  }
+  return found
+}
+
+/** In a body of another type. */
+function textsOf(body: Uint8Array | null): Unfilled[] {
+  if (body === null || !holdsPrefix(body)) return []
+  const found = Buffer.from(body.buffer, body.byteOffset, body.length)
+    .toString('latin1')
+    .matchAll(PLACEHOLDER)
+  return [...found.take(MAX_PLACEHOLDERS)].map(([, name = '']) => ({ name, place: 'body' }))
+}
+
+/** How placeholders stand in a body of such a type, for which it has to be here whole; `null` where they are text. */
+export function styleOfBody(contentType: string | null | undefined): 'json' | 'form' | null {
+  const type = contentType?.split(';')[0]?.trim().toLowerCase() ?? ''
+  if (/^application\/([a-z0-9.+-]+\+)?json$/.test(type)) return 'json'
+  return type === FORM_TYPE ? 'form' : null
+}
+
+/** A body is looked at only as what it says it is. */
+function placeOfBody(bytes: Uint8Array, contentType: string | undefined): Place | null {
+  const style = styleOfBody(contentType)
+  if (style === null || !holdsPrefix(bytes)) return null
+  const text = fromUtf8(bytes)
+  return text === null ? null : { style, text }
+}
+
+function holdsPrefix(bytes: Uint8Array | null): boolean {
+  if (bytes === null) return false
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes(PLACEHOLDER_PREFIX)
+}
+
+function isWhatItSays({ style, text }: Place): boolean {
+  return style !== 'json' || isJson(text)
+}
+
+/** Path, query and body with their values; the body is `null` where nothing had to be put in. */
+export type Filled = Hidden<{ path: string; search: string; body: Uint8Array | null }>
+
+/**
+ * Puts the values of the placeholders that were found in, once; all others stay literal.
+ *
+ * @throws Fault `unusable_secret` when a value cannot stand in its place
+ */
+export function fillLocations(
+  target: Target,
+  { found, body }: Locations,
+  values: ReadonlyMap<string, Secret>,
+): Filled {
+  if (found.length === 0)
+    return new Hidden({ path: target.path, search: target.search, body: null })
+  const fill = (style: LocationStyle, text: string) => {
+    const names = new Set(found.filter((use) => use.style === style).map(({ name }) => name))
+    if (names.size === 0) return text
+    const valueFor = (name: string) => (names.has(name) ? values.get(name)?.reveal() : undefined)
+    if (style === 'path') return fillText({ syntax: 'form', raw: text, read: '' }, valueFor)
+    return changeNested(style === 'json' ? 'json' : 'form', text, {
+      isSought: (part) => part.includes(PLACEHOLDER_PREFIX),
+      change: (innermost) => fillText(innermost, valueFor),
+    })
+  }
+  const path = fill('path', target.path)
+  const search = fill('query', target.search)
+  if (path !== target.path || search !== target.search) checkUrl(path, search)
+  const filledBody = body && fill(body.style, body.text)
+  return new Hidden({
+    path,
+    search,
+    body: filledBody === null ? null : new TextEncoder().encode(filledBody),
+  })
+}
+
+type ValueFor = (name: string) => Uint8Array | undefined
+
+/** @throws Fault `unusable_secret` where the value needs an escape and nobody can tell which */
+function fillText({ syntax, raw, read }: Innermost, valueFor: ValueFor): string {
+  if (read.includes('"')) checkEscapes(read, valueFor)
+  return raw.replace(PLACEHOLDER, (whole, name: string) => {
+    const value = valueFor(name)
+    return value ? write(syntax, name, value) : whole
+  })
+}
+
+function checkEscapes(read: string, valueFor: ValueFor): void {
+  const found = [...read.matchAll(PLACEHOLDER)].filter(([, name = '']) => valueFor(name))
+  const areQuoted = quotedAt(
+    read,
+    found.map(({ index }) => index),
+  )
+  for (const [at, [, name = '']] of found.entries()) {
+    const value = valueFor(name) ?? NO_BYTES
+    if (!areQuoted[at] || write('json', name, value) === fromUtf8(value)) continue
+    throw unusable(
+      `The secret ${name} has quotes, backslashes or line breaks, and its placeholder is in quotes of a text that is not JSON as a whole. Put the placeholder in a string of valid JSON, or in a field that holds nothing else.`,
+    )
+  }
+}
+
+function write(syntax: Syntax, name: string, value: Uint8Array): string {
+  if (syntax !== 'json') return percentEncode(value)
+  const text = fromUtf8(value)
+  if (text !== null) return JSON.stringify(text).slice(1, -1)
+  throw unusable(`The secret ${name} is not text and cannot be sent in JSON.`)
+}
+
+/** A value must not change which path it stands in: `..` in a segment would, or nothing in the first. */
+function checkUrl(path: string, search: string): void {
+  const url = URL.parse(`https://host${path}${search}`)
+  if (
+    url?.pathname !== path ||
+    path.startsWith('//') ||
+    path.length + search.length > MAX_URL_BYTES
+  ) {
+    throw unusable('A secret cannot be sent in this place of the URL.')
+  }
+}

@@ -1,0 +1,209 @@
+/**
+ * Steps 2 to 8 of protocol 6: what a call would send, decided in one go by what is known. Nothing can change
+ * between two of them, and no key be wiped; what is not known yet is read, and they are taken again.
+ */
+import { Unread, whenRead } from '../../core/async/unread.ts'
+import { Fault } from '../../core/fault.ts'
+import { mayHoldRequests, overrideAmong } from '../../core/policy/override.ts'
+import { methodsAskedForIn, overridableKinds } from '../../core/policy/override_body.ts'
+import type { AskedMethods } from '../../core/policy/override_parts.ts'
+import { rangeIn, rangesAt } from '../answer/part.ts'
+import { bytesOf, type Call, type CallBody, contentTypeOf } from '../call.ts'
+import type { AddressLookup } from '../connection/address_lookup.ts'
+import type { Deadline } from '../deadline.ts'
+import { findEscaped } from '../escaped_placeholders.ts'
+import { checkCallerHeaders, type HeaderPair } from '../headers.ts'
+import { OutboundRequest, type Signer } from '../outbound_request.ts'
+import { checkNotComputed } from '../policy/computed.ts'
+import {
+  domainBlocked,
+  formEncodedAmong,
+  namesOf,
+  openSecrets,
+  type Permission,
+  selectSecrets,
+  settingsAmong,
+} from '../policy/permission.ts'
+import { type AskedRequest, checkPolicies } from '../policy/policy.ts'
+import type { CallRecord } from '../record.ts'
+import type { Signature } from '../signing/client_signature.ts'
+import { signatureIn } from '../signing/resign.ts'
+import { chosenHeader, rangesOf, usesOf } from '../signing/sign.ts'
+import { headerOf } from '../signing/signature.ts'
+import { parseTarget, type Target } from '../target.ts'
+import { checkBytes, checkCounts } from './budget.ts'
+import {
+  fillLocations,
+  findLocations,
+  type Locations,
+  mayHaveLocations,
+  NO_LOCATIONS,
+} from './locations.ts'
+import { findPlaceholders, injectPlaceholders, type Placeholder } from './placeholders.ts'
+import { refuseUnfilled, unfilledOf } from './unfilled.ts'
+
+/** What of a process the steps need. */
+type Surroundings = Signer & { addresses: AddressLookup }
+
+export type Job = {
+  call: Call
+  deadline: Deadline
+  record: CallRecord
+  /** Looked up at most once for each call, however often the decision is made anew. */
+  address: string | Promise<string> | null
+}
+
+/** A refusal is a result: it is put on record like a request. */
+export type Decision = OutboundRequest | Fault
+
+/** Without a wait where all is known. */
+export function decide(
+  outbound: Surroundings,
+  job: Job,
+  permission: Permission,
+): Decision | Promise<Decision> {
+  try {
+    return prepare(outbound, job, permission)
+  } catch (error) {
+    if (!(error instanceof Unread)) return refusalIn(error)
+    const again = () => whenRead(() => prepare(outbound, job, permission))
+    return error.read.then(again).catch(refusalIn)
+  }
+}
+
+function refusalIn(error: unknown): Fault {
+  if (error instanceof Fault) return error
+  throw error
+}
+
+/** @throws Unread, and Fault of the step that refuses */
+function prepare(outbound: Surroundings, job: Job, permission: Permission): OutboundRequest {
+  const { call, record } = job
+  // Step 2: the target.
+  const target = parseTarget(call.targetUrl)
+  const asked = askedIn(call, target)
+  record.sees(asked)
+  // Step 3: the allowlist; an empty one blocks all.
+  if (!permission.allows(target)) throw domainBlocked(target)
+  // Step 4: the placeholders, in headers and in what the signature is made with.
+  const signature = signatureIn(call, target)
+  const demanded = demandedBy(call, signature)
+  // Step 5: the scope, and the secrets that the names stand for in it.
+  const scope = permission.scope()
+  record.asks(scope, demanded)
+  checkCounts(demanded)
+  const isTaken = signature?.place === 'body'
+  const locations = locationsIn(isTaken ? { ...call, body: null } : call, target, permission)
+  checkTexts(job, locations, permission)
+  const placeholders = [...demanded, ...locations.found]
+  if (placeholders.length > demanded.length) {
+    record.asks(scope, placeholders)
+    checkCounts(placeholders)
+  }
+  const wanted = namesOf(placeholders)
+  const used = selectSecrets(wanted, permission.secrets(wanted), {
+    holder: permission.holder,
+    environment: scope.environment,
+  })
+  record.finds(used.values())
+  // Opening proves the policy, which the ciphertext binds: only then is the policy believed.
+  const values = openSecrets(used)
+  const guard = permission.guard()
+  // Step 6: the policy of each secret.
+  checkPolicies(used, placeholders, asked)
+  // Step 7: the caller's headers, and the values among them and elsewhere.
+  const ranges = signature?.ranges ?? [...rangesOf(call.signing), ...rangesAt(target.host)]
+  const range = rangeIn(call, ranges)
+  const headers = checkCallerHeaders(call.headers, range, call.method)
+  checkBytes(placeholders, values)
+  const sent = headers.filter(isNotSigned(signature))
+  const injection = injectPlaceholders(sent, values, formEncodedAmong(used))
+  const filled = fillLocations(target, locations, values)
+  const { path, search } = filled.reveal()
+  checkNotComputed(call.method, search)
+  // As it will be sent: where a value stands in it, it is judged with it.
+  if (path !== target.path || search !== target.search) {
+    checkPolicies(used, placeholders, { ...asked, target: { ...target, path, search } })
+  }
+  // Step 8: the one address to connect to.
+  const address = addressOf(outbound, job, target)
+  const settings = settingsAmong(used)
+  const part = range?.part ?? null
+  const isObject = call.method === 'GET' && ranges.length > 0
+  const found = { target, address, injection, filled, values, signature, guard, settings }
+  const parts = { ...found, part, isObject, allowsRanges: ranges.length > 0 }
+  permission.remember(injection.reveal().obtained)
+  return new OutboundRequest(outbound, call, parts)
+}
+
+function askedIn({ method, headers, signing, body }: Call, target: Target): AskedRequest {
+  const names = [...Object.keys(headers), ...chosenHeader(signing)]
+  const isMultipart = mayHoldRequests(contentTypeOf(headers))
+  let read: { methods: AskedMethods } | undefined
+  return {
+    target,
+    method,
+    override: overrideAmong(names),
+    isMultipart,
+    // Only a policy that limits methods asks: a long body takes a while to parse.
+    get bodyMethods() {
+      read ??= { methods: methodsIn(headers, body) }
+      return read.methods
+    },
+  }
+}
+
+/** Methods that the body asks for, or why that cannot be read. */
+function methodsIn(headers: Call['headers'], body: CallBody): AskedMethods {
+  const type = contentTypeOf(headers)
+  if (!body || overridableKinds(type).length === 0) return []
+  if (!/^(identity)?$/i.test(headerOf(headers, 'content-encoding')?.trim() ?? '')) {
+    return { unread: 'it has a Content-Encoding' }
+  }
+  const bytes = bytesOf(body)
+  return bytes === null ? { unread: 'it is too long to be read' } : methodsAskedForIn(type, bytes)
+}
+
+/** What goes out as text is put on record, or refused. @throws Fault `placeholder_not_allowed` */
+function checkTexts({ call, record }: Job, { texts }: Locations, permission: Permission): void {
+  const unfilled = unfilledOf(texts, permission)
+  record.leaves(unfilled.map(({ name, place }) => ({ name, place })))
+  if (call.isStrict) refuseUnfilled(unfilled)
+}
+
+/** Hardly any call has placeholders outside of headers, and what may be placed is not read for the others. */
+function locationsIn(call: Call, target: Target, permission: Permission): Locations {
+  const { body, headers, from, isStrict = false } = call
+  if (from) return NO_LOCATIONS
+  const bytes = bytesOf(body)
+  const type = contentTypeOf(headers)
+  const escaped = findEscaped(target, bytes, { contentType: type, isStrict })
+  const locations = mayHaveLocations(target, bytes)
+    ? findLocations(target, bytes, type, permission.placeable())
+    : NO_LOCATIONS
+  return escaped.length === 0
+    ? locations
+    : { ...locations, texts: [...locations.texts, ...escaped] }
+}
+
+/** @throws Unread, and what the look-up throws */
+function addressOf({ addresses }: Surroundings, job: Job, { host, port }: Target): string {
+  job.address ??= addresses.find(host, port, job.deadline.signal)
+  if (typeof job.address === 'string') return job.address
+  throw new Unread(
+    job.address.then((address) => {
+      job.address = address
+    }),
+  )
+}
+
+/** Placeholders that must be known: those in headers, and what a signature is made with. */
+function demandedBy({ headers, signing }: Call, signature: Signature | null): Placeholder[] {
+  const found = findPlaceholders(Object.entries(headers).filter(isNotSigned(signature)))
+  return [...found, ...(signature?.uses ?? (signing ? usesOf(signing) : []))]
+}
+
+/** What stands in the header of a signature that is made anew is part of that. */
+function isNotSigned(signature: Signature | null): (header: Readonly<HeaderPair>) => boolean {
+  return ([name]) => signature?.place !== 'header' || name.toLowerCase() !== 'authorization'
+}

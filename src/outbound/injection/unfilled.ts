@@ -1,0 +1,46 @@
+/**
+ * Placeholders that go out as text, because the policy of their secret does not list the place (protocol 6.3). An
+ * echo of one looks like success, so the answer, the audit and the clients name each of them.
+ */
+import { commandFix, Fault } from '../../core/fault.ts'
+import { allowedLocations } from '../../core/policy/policy.ts'
+import {
+  MAX_UNFILLED,
+  type Unfilled,
+  unfilledCommand,
+  unfilledText,
+} from '../../core/policy/unfilled.ts'
+import type { Permission } from '../policy/permission.ts'
+
+/**
+ * Keeps the placeholders whose secrets the caller may use, at most 16 and each once. A body that mentions more names
+ * is text: only the first 16 are looked up.
+ *
+ * @throws Unread
+ */
+export function unfilledOf(texts: readonly Unfilled[], permission: Permission): Unfilled[] {
+  const named = new Set(texts.map(({ name }) => name))
+  const names = [...named]
+    .filter((name) => permission.covers?.(name) ?? true)
+    .slice(0, MAX_UNFILLED)
+  if (names.length === 0) return []
+  const known = new Map(permission.secrets(names).map((secret) => [secret.name, secret.policy]))
+  const pairs = texts
+    .filter(({ name }) => known.has(name))
+    .map((text) => ({ ...text, allowed: allowedLocations(known.get(text.name) ?? null) }))
+  const distinct = pairs.filter(
+    ({ name, place }, index) =>
+      pairs.findIndex((one) => one.name === name && one.place === place) === index,
+  )
+  return distinct.slice(0, MAX_UNFILLED)
+}
+
+/** @throws Fault `placeholder_not_allowed` */
+export function refuseUnfilled([first]: readonly Unfilled[]): void {
+  if (!first) return
+  const command = unfilledCommand(first)
+  throw new Fault('placeholder_not_allowed', {
+    message: unfilledText(first),
+    fix: command && commandFix(...command),
+  })
+}

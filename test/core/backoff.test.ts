@@ -1,0 +1,41 @@
+// tier: quick
+import { describe, expect, test } from 'bun:test'
+import { Backoff } from '../../src/database/limits/backoff.ts'
+import { movable, refusalOf } from './clock_support.ts'
+
+describe('waits after wrong passwords', () => {
+  test('begin with the fifth in a row and double up to five minutes', () => {
+    const clock = movable()
+    const backoff = new Backoff(clock)
+    const waits: number[] = []
+    for (let failure = 1; failure <= 16; failure += 1) {
+      backoff.failed('a')
+      const wait = Number(refusalOf(() => backoff.check('a'))?.headers['retry-after'] ?? 0)
+      waits.push(wait)
+      clock.advance(wait * 1000)
+      expect(refusalOf(() => backoff.check('a'))).toBeNull()
+    }
+    expect(waits).toEqual([0, 0, 0, 0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300, 300])
+  })
+
+  test('end with the right password, and are nobody else’s', () => {
+    const backoff = new Backoff(movable())
+    for (let failure = 0; failure < 8; failure += 1) backoff.failed('a')
+    expect(refusalOf(() => backoff.check('a'))).not.toBeNull()
+    expect(refusalOf(() => backoff.check('b'))).toBeNull()
+    backoff.succeeded('a')
+    expect(refusalOf(() => backoff.check('a'))).toBeNull()
+  })
+
+  test('are not longer for a clock that was set back', () => {
+    const clock = movable()
+    const backoff = new Backoff(clock)
+    for (let failure = 0; failure < 7; failure += 1) backoff.failed('a')
+    clock.advance(-86_400_000)
+    expect(refusalOf(() => backoff.check('a'))?.headers['retry-after']).toBe('4')
+    clock.advance(3_999)
+    expect(refusalOf(() => backoff.check('a'))).not.toBeNull()
+    clock.advance(1)
+    expect(refusalOf(() => backoff.check('a'))).toBeNull()
+  })
+})

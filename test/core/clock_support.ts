@@ -1,0 +1,22 @@
+/** A clock that tests move, and what an action refuses with. */
+import { Fault } from '../../src/core/fault.ts'
+
+export function movable() {
+  let time = 1_000_000
+  return {
+    now: () => time,
+    advance: (ms: number) => {
+      time += ms
+    },
+  }
+}
+
+export function refusalOf(action: () => unknown): Fault | null {
+  try {
+    action()
+    return null
+  } catch (error) {
+    if (error instanceof Fault) return error
+    throw error
+  }
+}

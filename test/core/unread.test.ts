@@ -1,0 +1,61 @@
+// tier: quick
+/** A decision is made in one go, when all that it needs has been read. */
+import { expect, test } from 'bun:test'
+import { transactWhenRead, Unread, UnreadBefore, whenRead } from '../../src/core/async/unread.ts'
+
+test('what is not known is read, and the decision is made from its beginning', async () => {
+  const known: string[] = []
+  let attempts = 0
+  const need = (name: string) => {
+    if (!known.includes(name)) throw new Unread(Promise.resolve().then(() => known.push(name)))
+    return name
+  }
+  const decide = () => {
+    attempts += 1
+    return `${need('a')} and ${need('b')}`
+  }
+  expect(await whenRead(decide)).toBe('a and b')
+  expect(attempts).toBe(3)
+  expect(await whenRead(decide)).toBe('a and b')
+  expect(attempts).toBe(4)
+})
+
+test('what cannot be read, and what is decided against, is thrown', async () => {
+  const unreadable = () => {
+    throw new Unread(Promise.reject(new Error('no database')))
+  }
+  expect(whenRead(unreadable)).rejects.toThrow('no database')
+  const refused = () => {
+    throw new Error('refused')
+  }
+  expect(whenRead(refused)).rejects.toThrow('refused')
+})
+
+test('a read after which nothing more is known is not repeated for ever', async () => {
+  const never = () => {
+    throw new Unread(Promise.resolve())
+  }
+  expect(whenRead(never)).rejects.toThrow('not known afterwards')
+})
+
+test('a transaction is begun anew when what it needs was read outside of it', async () => {
+  const steps: string[] = []
+  let isRead = false
+  const read = async () => {
+    steps.push('read')
+    isRead = true
+  }
+  const outcome = await transactWhenRead(async () => {
+    steps.push('begin')
+    if (!isRead) throw new UnreadBefore(read)
+    return 'done'
+  })
+  expect({ outcome, steps }).toEqual({ outcome: 'done', steps: ['begin', 'read', 'begin'] })
+})
+
+test('what cannot be read, and other failures, end it', async () => {
+  const gone = () => Promise.reject(new Error('gone'))
+  const unread = () => Promise.reject(new UnreadBefore(gone))
+  await expect(transactWhenRead(unread)).rejects.toThrow('gone')
+  await expect(transactWhenRead(gone)).rejects.toThrow('gone')
+})

@@ -1,0 +1,55 @@
+// tier: quick
+/** The place of a database changes hands in two renames, and a kill between them loses neither. */
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import {
+  finishReplacement,
+  replaceCluster,
+} from '../../../src/database/embedded/replace_cluster.ts'
+
+const NOW = new Date('2026-11-23T00:40:00Z')
+const KEPT = 'postgres.before-2026-11-23T00-40-00-000Z'
+let root: string
+
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'cr-replace-'))
+})
+afterEach(() => rmSync(root, { recursive: true }))
+
+function cluster(name: string, content: string): string {
+  mkdirSync(join(root, name))
+  writeFileSync(join(root, name, 'PG_VERSION'), content)
+  return join(root, name)
+}
+
+const contentOf = (name: string) => readFileSync(join(root, name, 'PG_VERSION'), 'utf8')
+
+test('the new one is in place and the old one beside it', () => {
+  cluster('postgres', 'old')
+  const staged = cluster('staged', 'new')
+  expect(replaceCluster(root, staged, { cluster: 'postgres', now: NOW })).toBe(join(root, KEPT))
+  expect([contentOf('postgres'), contentOf(KEPT)]).toEqual(['new', 'old'])
+})
+
+test('where there was none, nothing is kept', () => {
+  const staged = cluster('staged', 'new')
+  expect(replaceCluster(root, staged, { cluster: 'postgres', now: NOW })).toBeNull()
+  expect(contentOf('postgres')).toBe('new')
+})
+
+test('killed before the old one moved, the old one stays', () => {
+  cluster('postgres', 'old')
+  cluster('postgres.restored', 'new')
+  finishReplacement(root, 'postgres')
+  expect(contentOf('postgres')).toBe('old')
+  expect(existsSync(join(root, 'postgres.restored'))).toBeFalse()
+})
+
+test('killed after the old one moved, the new one is put in place', () => {
+  cluster(KEPT, 'old')
+  cluster('postgres.restored', 'new')
+  finishReplacement(root, 'postgres')
+  expect([contentOf('postgres'), contentOf(KEPT)]).toEqual(['new', 'old'])
+})

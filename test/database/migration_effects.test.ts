@@ -1,0 +1,173 @@
+// tier: quick, both databases in test:all
+/**
+ * Migrations are applied while processes of before serve (docs/upgrading.md). What takes as long as a table is large, or
+ * may break those processes, is found here, so that it is decided on and not overlooked.
+ */
+import { describe, expect, test } from 'bun:test'
+import { type Effect, effectsOf } from '../../src/database/migrations/effects.ts'
+import { migrations } from '../../src/database/migrations/migrate.ts'
+
+/**
+ * Works through a table that was there: writers of it, or all, wait. Accepted because the table was small then, or
+ * because nothing but a window would do; `cloakroom upgrade --check` says so of what is pending.
+ */
+const ACCEPTED_LONG: Record<string, string[]> = {
+  '0002_audit_indexes': ['makes an index of audit_logs', 'copies rows of audit_logs'],
+  '0005_capabilities': ['changes rows of tokens', 'adds a condition to tokens'],
+  '0006_corrections': ['makes an index of audit_logs'],
+  '0007_audit_journal': ['makes an index of audit_logs', 'makes a unique index of audit_logs'],
+  '0009_deleted_secrets': [
+    'changes rows of deleted_secrets',
+    'checks a key of deleted_secrets',
+    'makes an index of deleted_secrets',
+  ],
+  '0010_audit_terms': ['copies rows of audit_logs'],
+  '0017_session_passkeys': ['checks a key of sessions', 'makes an index of sessions'],
+  // The audit is the only place that has the IDs of what was deleted; only reading it takes long, and no writer waits.
+  '0022_used_ids': ['copies rows of audit_logs', 'copies rows of deleted_projects'],
+  // The hourly quota of created tokens keeps the table small enough; a page of tokens has no other order to follow.
+  '0025_prelogin_key': ['makes an index of tokens'],
+}
+
+/** May break processes of before, and was found not to, or the versions of then had to be stopped anyway. */
+const ACCEPTED_BREAKING: Record<string, string[]> = {
+  // Only who says so to its session gets something else from it.
+  '0019_resealing': ['replaces the function bump_policy_version'],
+  // The triggers act on an ID that was used before only: older versions then answer 409 `already_exists` as well.
+  '0022_used_ids': [
+    'adds a trigger to workspaces',
+    'adds a trigger to users',
+    'adds a trigger to agents',
+    'adds a trigger to tokens',
+    'adds a trigger to projects',
+  ],
+}
+
+/** The first version that promises a rolling restart has all before this. */
+const FIRST_PROMISED = '0019'
+
+test('a migration that works through a table in use is one that was decided on', () => {
+  expect(found(({ isLong }) => isLong)).toEqual(ACCEPTED_LONG)
+})
+
+test('a migration that may break processes of before says so, or was decided on', () => {
+  const promised = found(
+    ({ mayBreakOlder }) => mayBreakOlder,
+    (name) => name >= FIRST_PROMISED,
+  )
+  expect(promised).toEqual(ACCEPTED_BREAKING)
+})
+
+/** What only versions of before use is left for them, and goes with the first migration that breaks them anyway. */
+const LEFT_FOR_OLDER: [since: string, goesBy: RegExp][] = [
+  // Counted in by development versions of 2026-11-23.
+  ['0020_shared_limits', /drop table "?token_rates/i],
+  // Written by versions before 0021; `token_uses` is to be given its values first.
+  ['0021_token_uses', /alter table "?tokens"? drop column "?last_used_at/i],
+]
+
+test('the first migration that breaks older versions takes away what was left for them', () => {
+  const breaking = migrations.filter(({ breaksOlder }) => breaksOlder)
+  for (const [since, goesBy] of LEFT_FOR_OLDER) {
+    const [first] = breaking.filter(({ name }) => name > since)
+    if (first) expect([first.name, first.text]).toEqual([first.name, expect.stringMatching(goesBy)])
+  }
+})
+
+function found(
+  is: (effect: Effect) => boolean,
+  counts: (name: string) => boolean = () => true,
+): Record<string, string[]> {
+  const entries = migrations
+    .filter(({ name, breaksOlder }) => counts(name) && !breaksOlder)
+    .map(({ name, text }) => ({ name, does: effectsOf(text).filter(is) }))
+    .map(({ name, does }) => ({ name, does: [...new Set(does.map((effect) => effect.does))] }))
+  return Object.fromEntries(
+    entries.filter(({ does }) => does.length > 0).map(({ name, does }) => [name, does]),
+  )
+}
+
+describe('what a statement does', () => {
+  const cases: [
+    statement: string,
+    does: string,
+    blocks: string,
+    isLong: boolean,
+    breaks: boolean,
+  ][] = [
+    ['create table a (id uuid)', 'makes a', 'nobody', false, false],
+    ['CREATE UNLOGGED TABLE "a" (id uuid)', 'makes a', 'nobody', false, false],
+    ['ALTER TABLE "a" ADD COLUMN "b" text;', 'adds a column to a', 'everybody', false, false],
+    [
+      "alter table a add column b text[] default '{}' not null",
+      'adds a column to a',
+      'everybody',
+      false,
+      false,
+    ],
+    ['alter table a add column b text not null', 'demands a column of a', 'everybody', true, true],
+    [
+      'alter table a add column b uuid default gen_random_uuid()',
+      'fills a column of a',
+      'everybody',
+      true,
+      true,
+    ],
+    ['alter table a alter column b type bigint', 'rewrites a', 'everybody', true, true],
+    ['alter table a alter column b set data type bigint', 'rewrites a', 'everybody', true, true],
+    ['alter table a alter column b set not null', 'demands a column of a', 'everybody', true, true],
+    ['alter table a drop column b', 'takes a column from a', 'everybody', false, true],
+    ['alter table a rename column b to c', 'renames in a', 'everybody', false, true],
+    ['drop table a', 'drops a', 'everybody', false, true],
+    ['create index i on a using btree (b)', 'makes an index of a', 'writers', true, false],
+    ['create unique index i on a (b)', 'makes a unique index of a', 'writers', true, true],
+    [
+      'alter table a add constraint c check (b > 0)',
+      'adds a condition to a',
+      'everybody',
+      true,
+      true,
+    ],
+    ['update a set b = 1', 'changes rows of a', 'writers', true, true],
+    ['insert into b select * from a', 'copies rows of a', 'writers', true, false],
+    [
+      'create trigger t after insert on a for each row execute function f()',
+      'adds a trigger to a',
+      'writers',
+      false,
+      true,
+    ],
+    ['drop index i', 'drops an index', 'everybody', false, false],
+    ['alter table a set (fillfactor = 50)', 'changes a', 'nobody', false, false],
+    ['vacuum full a', 'vacuum full a', 'everybody', true, true],
+  ]
+  test.each(cases)('%s', (statement, does, blocks, isLong, mayBreakOlder) => {
+    expect(effectsOf(statement)).toMatchObject([{ does, blocks, isLong, mayBreakOlder }])
+  })
+
+  test('what is done to a table that the same migration makes costs nobody anything', () => {
+    const text = 'create table a (id uuid);--> statement-breakpoint\ncreate index i on a (id);'
+    expect(effectsOf(text).map(({ does }) => does)).toEqual(['makes a'])
+  })
+
+  test('a table that it makes, which refers to one that is there, costs writers of that one a moment', () => {
+    const text =
+      'create table a (id uuid);alter table a add constraint k foreign key (id) references b (id)'
+    expect(effectsOf(text).map(({ does, blocks, isLong }) => [does, blocks, isLong])).toEqual([
+      ['makes a', 'nobody', false],
+      ['refers to b', 'writers', false],
+    ])
+    expect(effectsOf(`create table b (id uuid);${text}`).map(({ does }) => does)).toEqual([
+      'makes b',
+      'makes a',
+    ])
+  })
+
+  test('a statement in a comment or in the body of a function is none', () => {
+    const body =
+      'create function f() returns trigger language plpgsql as $$ begin drop table a; end $$'
+    expect(effectsOf(`-- drop table a;\n${body}`).map(({ does }) => does)).toEqual([
+      'makes a function',
+    ])
+  })
+})

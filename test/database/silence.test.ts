@@ -1,0 +1,229 @@
+// tier: all
+/**
+ * When the driver gives up a connection of which nothing is heard (.patches/): counted in ticks of its own timer, so that
+ * a process that stood still takes nobody for silent. Who answers here is no PostgreSQL;
+ * test/security/packet_loss.test.ts has that.
+ */
+import { afterEach, expect, test } from 'bun:test'
+import postgres from 'postgres'
+import { createAuthority } from '../../src/cli/demo/certificates.ts'
+import {
+  AUTHENTICATED,
+  answerTo,
+  type FalsePostgres,
+  falsePostgres,
+  message,
+  READY,
+  type Wire,
+} from '../support/false_postgres.ts'
+import { until } from '../support/until.ts'
+
+/** Seconds: a tick is 20 milliseconds. */
+const SILENCE = 0.52
+
+type Server = FalsePostgres & {
+  /** What each connection said, by number, beginning with 1: its process, too. */
+  said: Map<number, string[]>
+  /** Connections up to this number are told nothing more. */
+  mute: number
+  /** What those were not told, at once, and all that comes. */
+  wake(): void
+}
+
+const opened: (() => unknown)[] = []
+afterEach(async () => {
+  for (const close of opened.splice(0)) await close()
+})
+
+type Options = { greeting?: (pid: number) => Buffer[]; tls?: { cert: string; key: string } }
+
+async function serve({ greeting = greet, tls }: Options = {}): Promise<Server> {
+  const said: Server['said'] = new Map()
+  const kept: (() => void)[] = []
+  const state = {
+    mute: 0,
+    said,
+    wake: () => {
+      state.mute = 0
+      for (const tell of kept.splice(0)) tell()
+    },
+  }
+  const speak = async (wire: Wire) => {
+    const pid = said.size + 1
+    const words: string[] = []
+    said.set(pid, words)
+    wire.write(...greeting(pid))
+    for (;;) {
+      const heard = await wire.next()
+      words.push(heard.type)
+      const answer = answerTo(heard)
+      if (pid > state.mute) wire.write(answer)
+      else kept.push(() => wire.write(answer))
+    }
+  }
+  const database = await falsePostgres(speak, tls ? { tls } : {})
+  opened.push(database.close)
+  return Object.assign(state, database)
+}
+
+const greet = (pid: number) => [AUTHENTICATED, message('K', pid, 1), READY]
+
+/** Options of ours, which the driver's own types have by the patch. */
+function poolOf({ port }: Server, options: postgres.Options<Record<string, never>> = {}) {
+  const place = { host: '127.0.0.1', port, user: 'us', database: 'any', fetch_types: false }
+  const sql = postgres({ ...place, max: 2, silence: SILENCE, onnotice: () => {}, ...options })
+  opened.push(() => sql.end({ timeout: 0 }))
+  return sql
+}
+
+const codeOf = (asked: PromiseLike<unknown>): Promise<unknown> =>
+  Promise.resolve(asked).then(
+    () => 'answered',
+    (error: { code?: string }) => error.code,
+  )
+
+/** Two connections that have answered. */
+async function bothOpen(sql: postgres.Sql, { said }: Server): Promise<void> {
+  await Promise.all([sql`select 1`, sql`select 1`])
+  expect([...said.keys()]).toEqual([1, 2])
+}
+
+/** A Sync that follows a Sync asks nothing but whether somebody is there. */
+const wasPinged = (words: string[] | undefined) => words?.slice(-2).join('') === 'SS'
+
+test('a statement that is not answered fails, and the next one has a new connection', async () => {
+  const server = await serve()
+  const sql = poolOf(server, { max: 1 })
+  await sql`select 1`
+  server.mute = 1
+  expect(await codeOf(sql`select 1`)).toBe('CONNECTION_SILENT')
+  expect(await codeOf(sql`select 1`)).toBe('answered')
+  expect(server.count()).toBe(2)
+})
+
+test('so it is over TLS', async () => {
+  const authority = await createAuthority('Authority of the database')
+  const server = await serve({ tls: await authority.issue(['localhost']) })
+  const sql = poolOf(server, { max: 1, ssl: 'require' })
+  await sql`select 1`
+  server.mute = 1
+  expect(await codeOf(sql`select 1`)).toBe('CONNECTION_SILENT')
+  expect(await codeOf(sql`select 1`)).toBe('answered')
+})
+
+test('one whose process is said to be at work is waited for', async () => {
+  const server = await serve()
+  const asked: number[][] = []
+  const onsilence = (pids: number[]) => {
+    asked.push(pids)
+    if (asked.length === 4) server.wake()
+    return Promise.resolve(new Set([1]))
+  }
+  const sql = poolOf(server, { max: 1, onsilence })
+  await sql`select 1`
+  server.mute = 1
+  expect(await codeOf(sql`select 1`)).toBe('answered')
+  expect(asked).toEqual([[1], [1], [1], [1]])
+})
+
+test('one that is at work spares no other', async () => {
+  const server = await serve()
+  const sql = poolOf(server, { onsilence: () => Promise.resolve(new Set([1])) })
+  await bothOpen(sql, server)
+  server.mute = 2
+  const asked = [codeOf(sql`select 1`), codeOf(sql`select 1`)]
+  const first = await Promise.race(asked)
+  server.wake()
+  expect([first, ...(await Promise.all(asked)).sort()]).toEqual([
+    'CONNECTION_SILENT',
+    'CONNECTION_SILENT',
+    'answered',
+  ])
+})
+
+test('a process that stood still takes nobody for silent', async () => {
+  const server = await serve()
+  const sql = poolOf(server, { max: 1 })
+  await sql`select 1`
+  server.mute = 1
+  const asked = codeOf(sql`select 1`)
+  // The second statement ends with the second Sync.
+  await until(() => server.said.get(1)?.filter((word) => word === 'S').length === 2)
+  server.wake()
+  Bun.sleepSync(2_000 * SILENCE)
+  expect(await asked).toBe('answered')
+})
+
+test('beside a silent connection an idle one shows that it lives, and is used', async () => {
+  const server = await serve()
+  const sql = poolOf(server)
+  await bothOpen(sql, server)
+  server.mute = 1
+  const asked = [codeOf(sql`select 1`), codeOf(sql`select 1`)]
+  await until(() => wasPinged(server.said.get(2)))
+  expect(await codeOf(sql`select 1`)).toBe('answered')
+  expect((await Promise.all(asked)).sort()).toEqual(['CONNECTION_SILENT', 'answered'])
+  expect(server.count()).toBe(2)
+})
+
+test('one that does not is asked nothing more, and what is asked then has a new connection', async () => {
+  const server = await serve()
+  const sql = poolOf(server)
+  await bothOpen(sql, server)
+  server.mute = 2
+  const silent = codeOf(sql`select 1`)
+  const isPinged = () => [...server.said.values()].some(wasPinged)
+  await until(isPinged)
+  expect(await codeOf(sql`select 1`)).toBe('answered')
+  expect(await silent).toBe('CONNECTION_SILENT')
+})
+
+test('what waits for a connection waits no longer than that, while others are at work', async () => {
+  const server = await serve()
+  const sql = poolOf(server, { max: 1, onsilence: () => Promise.resolve(new Set([1])) })
+  await sql`select 1`
+  server.mute = 1
+  // Has its connection for itself: others are not sent behind it.
+  const working = codeOf(sql.begin((tx) => tx`select 1`))
+  expect(await codeOf(sql`select 1`)).toBe('CONNECT_TIMEOUT')
+  server.wake()
+  expect(await working).toBe('answered')
+  expect(await codeOf(sql`select 1`)).toBe('answered')
+})
+
+test('so does what waits for a connection that is being opened, and is not asked afterwards', async () => {
+  const server = await serve({ greeting: (pid) => (pid === 1 ? [] : greet(pid)) })
+  const sql = poolOf(server, { max: 1, connect_timeout: 0 })
+  expect(await codeOf(sql`select 1`)).toBe('CONNECT_TIMEOUT')
+  expect(server.said.get(1)).toEqual([])
+})
+
+test('a primary that falls silent before it says that it is one ends no process', async () => {
+  const server = await serve({
+    greeting: (pid) => {
+      server.mute = pid
+      return greet(pid)
+    },
+  })
+  const sql = poolOf(server, { max: 1, target_session_attrs: 'primary' })
+  expect(await codeOf(sql`select 1`)).toBe('CONNECTION_SILENT')
+})
+
+test('a transaction whose connection is gone says nothing on the next one', async () => {
+  const server = await serve()
+  const sql = poolOf(server, { max: 1 })
+  const goesOn = Promise.withResolvers<void>()
+  const late = Promise.withResolvers<unknown>()
+  const transaction = sql.begin(async (tx) => {
+    server.mute = 1
+    await codeOf(tx`select 1`)
+    await goesOn.promise
+    late.resolve(await codeOf(tx`select 1`))
+  })
+  expect(await codeOf(transaction)).toMatch(/^CONNECTION_/)
+  await sql`select 1`
+  const before = server.said.get(2)?.length
+  goesOn.resolve()
+  expect(await late.promise).toMatch(/^CONNECTION_/)
+  expect(server.said.get(2)?.length).toBe(before)
+})

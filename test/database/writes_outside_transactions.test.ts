@@ -1,0 +1,94 @@
+// tier: quick, both databases in test:all
+/**
+ * A statement that writes outside of a transaction may arrive late, after the connection that it was sent on was
+ * given up, and after a newer one was acknowledged on another. So each has its reason here why that does no
+ * harm; what has none goes into a transaction (docs/architecture.md). Statements are found in the source text.
+ */
+import { expect, test } from 'bun:test'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import * as schema from '../../src/database/schema/index.ts'
+
+/** By file and first words of the statement. */
+const REASONS: Record<string, string> = {
+  'access/tokens.ts update tokens': 'only what is still as it was read',
+  'audit/journal.ts insert into audit_journal':
+    'stores what is live when it arrives; what was refused meanwhile is an intent without outcome',
+  'audit/write_records.ts with gone as (delete from audit_journal where id = any($1::text::uuid[]) returning 1) insert into audit_logs':
+    'by id, and changes only what has no outcome',
+  'audit/write_records.ts with gone as (delete from audit_journal where id = any($1::text::uuid[]) returning 1) insert into audit_refused':
+    'by id, and changes nothing that is there',
+  'audit/last_use.ts insert into token_uses': 'only forwards',
+  'audit/last_use.ts delete from token_uses':
+    'of tokens that are gone, whose ids are never given again',
+  'audit/changes.ts db.insert(auditLogs)': 'a record of its own; one of a read without transaction',
+  'audit/trail.ts vacuum (skip_locked,': 'changes no rows',
+  'features/accounts/sessions.ts db.update(sessions)': 'ends what is not ended: never undone',
+  'features/audit/upkeep.ts vacuum audit_deltas': 'changes no rows',
+  'features/audit/upkeep.ts delete from audit_refused': 'what is old then',
+  'features/metrics/activity.ts db.insert(userActivity)': 'adds a day of a person, or nothing',
+  'features/passkeys/queries.ts db.delete(passkeys)': 'by id, which is never given again',
+  'features/projects/upkeep.ts db.delete(table)': 'what can no longer be restored then',
+  'identity/authenticate.ts db.update(sessions)': 'now, where a minute has passed',
+  'database/keys/key_check.ts db.insert(instance)': 'only where there is none',
+  'database/notify.ts sql.notify': 'no decision depends on a notice',
+  'database/keys/prelogin_key.ts db.update(instance)': 'only where there is none',
+  'database/limits/shared_backoff.ts with counted as (insert into failed_attempts':
+    'counts one failure more: refuses sooner',
+  'database/limits/shared_backoff.ts update failed_attempts': 'is made in a transaction below',
+  'database/limits/shared_backoff.ts delete from failed_attempts':
+    'what is old then, or over the bound',
+  'database/limits/shared_buckets.ts with n as materialized (select ? as now), drawn as (insert into rate_limits':
+    'takes from what is there then: refuses sooner',
+  'database/limits/shared_buckets.ts delete from rate_limits':
+    'what says nothing then, or is over the bound',
+  'database/limits/sharers.ts with said as (insert into live_processes':
+    'a process counts for 15 seconds more: refuses sooner',
+  'database/limits/sharers.ts update live_processes': 'the last that a process says',
+  'database/limits/sharers.ts delete from live_processes': 'what is old then',
+  'operator/rekey_outer/reseal.ts with changes as materialized': 'is made in a transaction below',
+  'operator/backup/schedule.ts update instance set backup_minute': 'only forwards',
+}
+
+const WRITE = /\b(insert into|update (\?|\w+) (\w+ )?set\b|delete from|truncate |vacuum (\(|\w+_))/i
+const tables = Object.keys(schema)
+const root = join(import.meta.dir, '../../src')
+/** What has no PostgreSQL. */
+const ELSEWHERE =
+  /^(dev|cli|client|console|proxy)\/|^platform\/db\/embedded\/|^access\/signed\/seen_states\.ts$/
+
+/** What writes, and is not said to a `tx`. */
+function writesIn(text: string): string[] {
+  const found: string[] = []
+  for (const [, receiver = '', verb = '', table = ''] of text.matchAll(
+    /([\w#]+)\s*\.(insert|update|delete)\(\s*(\w+)\s*\)/g,
+  ))
+    if (receiver !== 'tx' && (tables.includes(table) || table === 'table'))
+      found.push(`${receiver.replace('#', '')}.${verb}(${table})`)
+  const flat = withoutValues(text)
+  for (const { 0: literal, index } of flat.matchAll(/`[^`]*`|(?<!\w)'[^'\n]*'/g)) {
+    if (!WRITE.test(literal)) continue
+    const before = flat.slice(0, index)
+    if (/\b(tx|inside)(\.(execute|unsafe)(<[^()]*>)?\( ?(sql)?)?$/.test(before)) continue
+    found.push(literal.slice(1, -1).replaceAll('( ', '(').trim())
+  }
+  if (/\bsql\s*\.notify\(/.test(text)) found.push('sql.notify')
+  return found
+}
+
+/** `?` for what is put into a text, which may have texts in it. */
+function withoutValues(text: string): string {
+  const simple = text.replaceAll(/\$\{[^{}`]*\}/g, '?').replaceAll(/\s+/g, ' ')
+  return simple.replaceAll(/\$\{[^{}`]*(`[^`]*`[^{}`]*)+\}/g, '?')
+}
+
+test('each statement that writes outside of a transaction may arrive late', () => {
+  const found = readdirSync(root, { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.ts') && !ELSEWHERE.test(path))
+    .flatMap((path) =>
+      writesIn(readFileSync(join(root, path), 'utf8')).map((write) => `${path} ${write}`),
+    )
+  const reasons = Object.keys(REASONS)
+  expect(found.filter((write) => !reasons.some((known) => write.startsWith(known)))).toEqual([])
+  expect(reasons.filter((known) => !found.some((write) => write.startsWith(known)))).toEqual([])
+})

@@ -1,0 +1,68 @@
+// tier: all
+/** An operator rotates ENCRYPTION_KEY by what doctor and rekey-outer say: each step leads on, and none to the one before. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import type { Finding } from '../../../src/operator/doctor/index.ts'
+import { startTestApp } from '../../support/app.ts'
+import { freshDatabase, type TestDatabase } from '../../support/database.ts'
+import { operate } from '../backup/support.ts'
+import { BOTH, environmentOf, idOf, NEW, OLD, OTHER } from './support.ts'
+
+let database: TestDatabase
+beforeAll(async () => {
+  database = await freshDatabase()
+}, 60_000)
+afterAll(() => database.remove())
+
+type Env = Record<string, string>
+
+async function doctor(env: Env): Promise<Finding | undefined> {
+  const { out } = await operate(env, 'doctor', '--json')
+  return (JSON.parse(out) as Finding[]).find(({ check }) => check === 'encryption_key')
+}
+
+/** What both say, while a server runs with these keys. */
+async function during<Told>(ENCRYPTION_KEY: string, ask: (env: Env) => Promise<Told>) {
+  const app = await startTestApp({ ENCRYPTION_KEY }, { database })
+  try {
+    return await ask(environmentOf(app))
+  } finally {
+    await app.stop()
+  }
+}
+
+test('on an empty database, from one key to another', async () => {
+  await during(OLD, async (env) => {
+    expect(await doctor(env)).toMatchObject({ level: 'ok', said: `${idOf(OLD)} seals 1 row` })
+  })
+  // The new key stands second first: nothing is to be done but to put it first.
+  await during(`${OLD},${NEW}`, async (env) => {
+    expect(await doctor(env)).toMatchObject({
+      level: 'warn',
+      todo: 'put one that is new first, everywhere; of one that is old cloakroom rekey-outer says whether it can go',
+    })
+    const { out } = await operate(env, 'rekey-outer', '--dry-run')
+    expect(out).toContain(`nothing is under ${idOf(NEW)}: if it is a new key, put it first`)
+  })
+  await during(BOTH, async (env) => {
+    expect(await doctor(env)).toMatchObject({
+      said: `${idOf(NEW)} seals 0 rows, ${idOf(OLD)} seals 1 row`,
+      todo: 'run cloakroom rekey-outer: it says when the old key can go',
+    })
+    const dry = await operate(env, 'rekey-outer', '--dry-run')
+    expect(dry.out).toBe(`would put 1 under the key ${idOf(NEW)}\n`)
+    const { out, err } = await operate(env, 'rekey-outer')
+    expect(out).toBe(
+      `put 1 under the key ${idOf(NEW)}\nnothing is under ${idOf(OLD)} any more: take it out of ENCRYPTION_KEY everywhere, and keep it as long as backups from before\n`,
+    )
+    expect(err).not.toMatch(/null|NaN/)
+  })
+  await during(NEW, async (env) => {
+    expect(await doctor(env)).toMatchObject({ level: 'ok', said: `${idOf(NEW)} seals 1 row` })
+  })
+  const missing = { ...(await during(NEW, async (env) => env)), ENCRYPTION_KEY: OTHER }
+  expect(await doctor(missing)).toMatchObject({
+    level: 'fail',
+    todo: 'put back the key that is missing: without it no server starts, and rekey-outer is refused',
+  })
+  expect(await operate(missing, 'rekey-outer', '--dry-run')).toMatchObject({ code: 78 })
+}, 60_000)

@@ -1,0 +1,119 @@
+// tier: quick, both databases in test:all
+/** The self-check of the database and of the clock, on both databases: what is found, and each way to fail. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { type Config, readConfig } from '../../../src/core/config/config.ts'
+import { OuterLayer } from '../../../src/core/crypto/outer_layer.ts'
+import { checkEncryptionKey } from '../../../src/database/keys/key_check.ts'
+import type { Connection } from '../../../src/database/open.ts'
+import { checkClock } from '../../../src/operator/self_check/clock.ts'
+import { checkDatabase, withDatabase } from '../../../src/operator/self_check/database.ts'
+import {
+  databaseKind,
+  freshDatabase,
+  preparedDatabase,
+  type TestDatabase,
+} from '../../support/database.ts'
+import { requires } from '../../support/requires.ts'
+
+const KEYS = {
+  SECRET_KEY: 'k'.repeat(36),
+  ENCRYPTION_KEY: Buffer.alloc(32, 1).toString('base64url'),
+}
+
+const databases: TestDatabase[] = []
+let config: Config
+
+beforeAll(async () => {
+  config = configOf(await keep(preparedDatabase()))
+})
+
+afterAll(() => {
+  for (const database of databases) database.remove()
+})
+
+async function keep(made: Promise<TestDatabase>): Promise<TestDatabase> {
+  const database = await made
+  databases.push(database)
+  return database
+}
+
+function configOf({ env }: TestDatabase): Config {
+  return readConfig({ ...KEYS, ...env }, () => KEYS)
+}
+
+const change = (work: (connection: Connection) => Promise<unknown>) => withDatabase(config, work)
+
+test('an empty place is well: the first start fills it', async () => {
+  const empty = configOf(await keep(freshDatabase()))
+  expect(await checkDatabase(empty)).toContain('the first start makes')
+})
+
+test('tables of this version without a row are well, and a look makes no key of it', async () => {
+  expect(await checkDatabase(config)).toContain('opens under ENCRYPTION_KEY')
+  await change(async ({ sql }) => expect(await sql`select * from instance`).toHaveLength(0))
+})
+
+test('another ENCRYPTION_KEY than the data was made under fails', async () => {
+  await change(({ db }) => checkEncryptionKey(db, OuterLayer.parse(config.ENCRYPTION_KEY)))
+  expect(await checkDatabase(config)).toContain('opens under ENCRYPTION_KEY')
+  const other = { ...config, ENCRYPTION_KEY: Buffer.alloc(32, 2).toString('base64url') }
+  await expect(checkDatabase(other)).rejects.toThrow('ENCRYPTION_KEY: does not open the data')
+})
+
+test('another SECRET_KEY than made what is there fails', async () => {
+  await change(
+    ({ sql }) => sql`insert into workspaces (id, type, name, policy_version)
+      values ('0190a000-0000-7000-8000-000000000001', 'shared', 'acme', 1)`,
+  )
+  await change(
+    ({
+      sql,
+    }) => sql`insert into tokens (id, workspace_id, kind, label, capabilities, verifier, public_key)
+      values ('0190a000-0000-7000-8000-000000000002', '0190a000-0000-7000-8000-000000000001', 'workload', 'ci',
+        '["read"]', decode('01020304' || repeat('00', 32), 'hex'), '')`,
+  )
+  await expect(checkDatabase(config)).rejects.toThrow('SECRET_KEY: another key (id 01020304)')
+  await change(({ sql }) => sql`delete from workspaces`)
+})
+
+test('a database of a later version fails, and one of an earlier version says what a start will do', async () => {
+  await change(
+    ({ sql }) => sql`insert into cloakroom_migrations (name, sha256) values ('9999_later', '')`,
+  )
+  await expect(checkDatabase(config)).rejects.toThrow('migrated by a later version (9999_later)')
+  await change(
+    ({ sql }) =>
+      sql`delete from cloakroom_migrations where name in
+        (select name from cloakroom_migrations order by name desc limit 2)`,
+  )
+  expect(await checkDatabase(config)).toContain('the next start migrates it (1)')
+})
+
+{
+  const { test } = requires('postgresql')
+  test('a PostgreSQL that is not there fails at once', async () => {
+    const away = { ...config, DB_HOST: '/nowhere' }
+    await expect(checkDatabase(away)).rejects.toThrow('there is no such socket')
+  })
+
+  test("a clock that is not PostgreSQL's fails", async () => {
+    expect(await checkClock(config, { now: () => Date.now() })).toEndWith("as PostgreSQL's")
+    const fast = checkClock(config, { now: () => Date.now() + 3_600_000 })
+    await expect(fast).rejects.toThrow("differs from PostgreSQL's by 3600 s")
+  })
+}
+
+if (databaseKind === 'embedded') {
+  test('a server that uses the directory is let work', async () => {
+    await change(async () => {
+      expect(await checkDatabase(config)).toContain('a server uses it')
+    })
+  })
+
+  test('a clock that begins in 1970 fails', async () => {
+    expect(await checkClock(config, { now: () => Date.now() })).toStartWith('20')
+    await expect(checkClock(config, { now: () => 86_400_000 })).rejects.toThrow(
+      'it says 1970-01-02T00:00:00.000Z, which has been',
+    )
+  })
+}

@@ -1,0 +1,162 @@
+// tier: quick
+/** The self-checks of the machine: each is well here, and each can fail. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { connect } from 'node:tls'
+import { createAuthority } from '../../../src/cli/demo/certificates.ts'
+import { runChecks } from '../../../src/operator/self_check/check.ts'
+import { checkFiles } from '../../../src/operator/self_check/files.ts'
+import { checkLimits, type Limits } from '../../../src/operator/self_check/limits.ts'
+import { type Certificate, checkTls, HOST } from '../../../src/operator/self_check/tls.ts'
+import { checkVectors, primitives } from '../../../src/operator/self_check/vectors.ts'
+
+const place = mkdtempSync(join(tmpdir(), 'cr-self-'))
+afterAll(() => rmSync(place, { recursive: true, force: true }))
+
+describe('vectors', () => {
+  test('all are computed as they should be', async () => {
+    expect(await checkVectors()).toBe('9 published examples are computed as they should be')
+  })
+
+  const wrong = new Uint8Array(32)
+  test.each([
+    ['SHA-256', { sha256: () => wrong }],
+    ['HMAC (RFC 4231)', { hmac: () => wrong }],
+    ['HKDF (RFC 5869)', { hkdf: () => wrong }],
+    ['AES-256-GCM', { sealGcm: () => wrong }],
+    ['AES-256-GCM, opened', { openGcm: () => null }],
+    ['AES-256-GCM, changed', { openGcm: () => new Uint8Array(16) }],
+    ['X25519 (RFC 7748)', { x25519: () => ({ shared: wrong, publicKey: wrong }) }],
+    ['Ed25519 (RFC 8032)', { sign: async () => wrong }],
+    ['Argon2id (RFC 9106)', { argon2id: async () => wrong }],
+  ])('%s that is computed wrongly fails by its name', async (name, other) => {
+    await expect(checkVectors({ ...primitives, ...other })).rejects.toThrow(
+      `computed wrongly here: ${name}`,
+    )
+  })
+})
+
+describe('tls', () => {
+  let certificate: Certificate
+
+  beforeAll(async () => {
+    const authority = await createAuthority('test')
+    certificate = { authority: authority.certificate, ...(await authority.issue([HOST])) }
+  })
+
+  /** Speaks whatever the server does, to whatever name. */
+  const careless = ({ port }: { port: number }) =>
+    new Promise<void>((resolve, reject) => {
+      const options = { port, host: '127.0.0.1', rejectUnauthorized: false }
+      const socket = connect(options, () => resolve())
+      socket.on('error', reject).on('secureConnect', () => socket.destroy())
+    })
+
+  test('calls speak to TLS 1.3 under the right name only', async () => {
+    expect(await checkTls(certificate)).toContain('nothing older')
+  })
+
+  test('a way out that takes anything fails', async () => {
+    await expect(checkTls(certificate, { requests: careless })).rejects.toThrow(
+      'TLS 1.2 is accepted by requests, another name is accepted by requests',
+    )
+  })
+
+  test('a way out that gets nowhere fails', async () => {
+    const nowhere = () => Promise.reject(new Error('no'))
+    await expect(checkTls(certificate, { connections: nowhere })).rejects.toThrow(
+      'TLS 1.3 is refused by connections',
+    )
+  })
+})
+
+describe('files', () => {
+  const data = join(place, 'data')
+  const authorities = join(place, 'ca.pem')
+  const places = {
+    DB_HOST: undefined,
+    DATA_DIR: data,
+    SIGNED_STATE_FILE: join(data, 'signed_state.sqlite'),
+    RESOLVER_CA_FILE: authorities,
+  }
+
+  beforeAll(() => {
+    mkdirSync(data, { mode: 0o700 })
+    for (const name of ['keys.env', 'signed_state.sqlite'])
+      writeFileSync(join(data, name), '', { mode: 0o600 })
+    writeFileSync(authorities, '-----BEGIN CERTIFICATE-----', { mode: 0o644 })
+  })
+
+  test('private ones are well, and so is what is not there yet', () => {
+    expect(checkFiles(places)).toContain('by their owner only')
+    expect(checkFiles({ ...places, DATA_DIR: join(place, 'later') })).toContain('owner only')
+  })
+
+  test.each([
+    [data, 0o700, 0o750, `${data} can be read or written by others: chmod 0700 ${data}`],
+    [join(data, 'keys.env'), 0o600, 0o604, 'keys.env can be read or written by others: chmod 0600'],
+    [join(data, 'signed_state.sqlite'), 0o600, 0o660, 'signed_state.sqlite can be read or written'],
+    [authorities, 0o644, 0o664, 'ca.pem can be written by others: chmod go-w'],
+  ])('%s is to be as private as it was made', (path, right, wrong, words) => {
+    chmodSync(path, wrong)
+    expect(() => checkFiles(places)).toThrow(words)
+    chmodSync(path, right)
+    expect(checkFiles(places)).toContain('by their owner only')
+  })
+
+  test('what belongs to another user fails, since a server of this one could not use it', () => {
+    const { getuid } = process
+    process.getuid = () => 4242
+    expect(() => checkFiles(places)).toThrow(/belongs to user \d+: run this, and the server, as/)
+    if (getuid) process.getuid = getuid
+  })
+
+  test('a file of authorities that is none fails', () => {
+    const other = { ...places, RESOLVER_CA_FILE: join(place, 'none.pem') }
+    expect(() => checkFiles(other)).toThrow('RESOLVER_CA_FILE: is not a readable PEM file')
+  })
+})
+
+describe('limits', () => {
+  const wanted = { DB_HOST: undefined, ROLE: 'all' as const, RESOLVER_CONCURRENCY: 1000 }
+  const enough: Limits = {
+    openFiles: 4096,
+    freeBytes: 2 ** 30,
+    temporary: { path: '/tmp', isWritable: true },
+  }
+
+  test('enough of all is well, and so is what the system does not say', () => {
+    expect(checkLimits(wanted, enough)).toBe('4096 open files, 1024 MiB free')
+    expect(checkLimits(wanted, { ...enough, openFiles: null, freeBytes: null })).toContain(
+      'unknown',
+    )
+    expect(
+      checkLimits({ ...wanted, ROLE: 'control-plane' }, { ...enough, openFiles: 1024 }),
+    ).toContain('1024')
+  })
+
+  test.each([
+    [{ openFiles: 1024 }, '1024 open files are allowed, 2200 may be needed'],
+    [{ freeBytes: 95 * 2 ** 20 }, '95 MiB are free for DATA_DIR: below 96 MiB writes are refused'],
+    [{ temporary: { path: '/x', isWritable: false } }, 'nothing can be written into /x'],
+  ])('too little fails: %p', (less, words) => {
+    expect(() => checkLimits(wanted, { ...enough, ...less })).toThrow(words)
+  })
+})
+
+test('one check that fails leaves the others to be made', async () => {
+  const fails = () => {
+    throw new Error('broken')
+  }
+  expect(
+    await runChecks([
+      { name: 'one', run: fails },
+      { name: 'two', run: () => 'well' },
+    ]),
+  ).toEqual([
+    { check: 'one', ok: false, said: 'broken' },
+    { check: 'two', ok: true, said: 'well' },
+  ])
+})
