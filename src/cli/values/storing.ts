@@ -56,8 +56,10 @@ async function confirmNewEnvironment(
     if (elsewhere === null) return
     return confirmed(host, options, `${elsewhere}. Make ${environment}?`)
   }
-  const [near] = nearNames(environment, await environmentsOf(scope))
-  if (near === undefined) return
+  const known = await environmentsOf(scope)
+  const [near] = nearNames(environment, known)
+  // Another machine may have made it meanwhile.
+  if (near === undefined || known.includes(environment)) return
   throw new CliError(
     'not_found',
     `${project.name} has no environment ${environment}; nothing was stored`,
