@@ -17,7 +17,14 @@ const WEB = join(ROOT, 'src', 'console', 'web')
 const ARCHIVE = join(ROOT, 'dist', 'console.tar')
 const STAMP = join(ROOT, 'dist', 'console.stamp')
 /** What a change of makes another bundle. */
-const INPUTS = ['src/console/web', 'src/client', 'src/sigchain', 'src/platform', 'src/features']
+const INPUTS = [
+  'src/console/web',
+  'src/client',
+  'src/sigchain',
+  'src/http',
+  'src/core',
+  'src/features',
+]
 const SINGLE_INPUTS = [
   'bun.lock',
   'src/dev/console.ts',

@@ -55,7 +55,7 @@ const tables = Object.keys(schema)
 const root = join(import.meta.dir, '../../src')
 /** What has no PostgreSQL. */
 const ELSEWHERE =
-  /^(dev|cli|client|console|proxy)\/|^platform\/db\/embedded\/|^access\/signed\/seen_states\.ts$/
+  /^(dev|cli|client|console|proxy)\/|^database\/embedded\/|^access\/signed\/seen_states\.ts$/
 
 /** What writes, and is not said to a `tx`. */
 function writesIn(text: string): string[] {

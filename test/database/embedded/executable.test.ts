@@ -30,8 +30,8 @@ test('the executable carries the database: it starts anywhere, is killed, and st
 
 test('the executable runs no code that its folder or BUN_OPTIONS names', async () => {
   const folder = join(place, 'folder')
-  mkdirSync(join(folder, 'platform', 'db', 'embedded'), { recursive: true })
-  const hostile = join(folder, 'platform', 'db', 'embedded', 'worker.js')
+  mkdirSync(join(folder, 'database', 'embedded'), { recursive: true })
+  const hostile = join(folder, 'database', 'embedded', 'worker.js')
   writeFileSync(hostile, 'console.log("hostile")')
   writeFileSync(join(folder, 'bunfig.toml'), `preload = [${JSON.stringify(hostile)}]`)
   writeFileSync(join(folder, '.env'), `BUN_OPTIONS=--preload=${hostile}`)
