@@ -111,7 +111,7 @@ describe('call', () => {
 
   test.each([
     ['exists', 'kept.txt', 'kept.txt exists; nothing was sent'],
-    ['is in no folder', 'missing/answer', 'cannot be written (ENOENT)'],
+    ['is in no folder', 'missing/answer', 'there is no folder missing'],
   ])('is not made when the file of --output %s', async (_, file, problem) => {
     writeFileSync(join(ada.cwd, 'kept.txt'), 'kept')
     const before = calls
