@@ -140,7 +140,7 @@ test('check_status tells whether the token is accepted', async () => {
   })
   const stranger = await connect(`${token.slice(0, -1)}${token.endsWith('0') ? '1' : '0'}`)
   const { token: verdict } = JSON.parse((await use('check_status', {}, stranger)).text)
-  expect(verdict).toContain('this is not the token of an agent or workload')
+  expect(verdict).toContain('this token is not whole, or was altered')
   await stranger.close()
 })
 

@@ -22,6 +22,7 @@ import { StdioTransport } from '../mcp/transport.ts'
 import { callResolver, environmentFor } from '../resolver_call.ts'
 import { tokenFor } from '../session/saved_tokens.ts'
 import { explain, sentences } from '../terminal/explain.ts'
+import { atAddress } from '../wrong_address.ts'
 
 const AUDIT_TIMEOUT_MS = 3000
 
@@ -109,9 +110,8 @@ const READS = { readOnlyHint: true, idempotentHint: true, openWorldHint: false }
 /** Of the environment that was named, or of all that the token is for. */
 async function credentialsOf(context: Context, token: string, signal: AbortSignal) {
   if (parseToken(token) === null) throw new InvalidToken(token)
-  const usable = await openApi(await context.resolver(), () => token, { signal }).call(
-    listCredentials,
-    {},
+  const usable = await atResolver(context, (resolver) =>
+    openApi(resolver, () => token, { signal }).call(listCredentials, {}),
   )
   const { environment } = await environmentFor(context, token, 'resolver')
   return usable
@@ -119,10 +119,14 @@ async function credentialsOf(context: Context, token: string, signal: AbortSigna
     .map(({ name, ...rest }) => ({ placeholder: placeholderOf(name), ...rest }))
 }
 
+async function atResolver<T>(context: Context, work: (resolver: string) => Promise<T>): Promise<T> {
+  const resolver = await context.resolver()
+  return atAddress('resolver', resolver, work(resolver))
+}
+
 async function checkStatus(context: Context, token: string, signal: AbortSignal) {
-  const health = await openApi(await context.resolver(), () => null, { signal }).call(
-    getResolverHealth,
-    {},
+  const health = await atResolver(context, (resolver) =>
+    openApi(resolver, () => null, { signal }).call(getResolverHealth, {}),
   )
   try {
     const { length: credentials } = await credentialsOf(context, token, signal)
