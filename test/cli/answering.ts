@@ -6,10 +6,9 @@ import { PassThrough, Writable } from 'node:stream'
 import { runCommand } from '../../src/cli/index.ts'
 import { search } from '../support/canary.ts'
 import { cheapArgon2id } from '../support/cheap_argon2id.ts'
-import { COLUMNS, type Typed } from './pseudo_terminal.ts'
+import { COLUMNS, isShown, type Typed } from './pseudo_terminal.ts'
 
-type Answer = Omit<Typed, 'when'> & { when: string | RegExp }
-type Options = { cwd: string; env: Record<string, string>; typed?: readonly Answer[] }
+type Options = { cwd: string; env: Record<string, string>; typed?: readonly Typed[] }
 
 /** Types each text once the screen shows what it waits for. */
 export async function answering(
@@ -21,8 +20,7 @@ export async function answering(
   const keyboard = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => keyboard })
   const answerNext = () => {
     const [next] = waiting
-    if (!next || !(next.when instanceof RegExp ? next.when.test(shown) : shown.includes(next.when)))
-      return
+    if (!next || !isShown(next.when, shown)) return
     waiting.shift()
     keyboard.write(next.type)
   }

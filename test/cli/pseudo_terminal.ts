@@ -3,7 +3,12 @@ import { executable } from '../binary/executable.ts'
 import { search } from '../support/canary.ts'
 import { watched } from '../support/watched.ts'
 
-export type Typed = { when: string; type: string }
+/** Typed once the screen shows `when`. */
+export type Typed = { when: string | RegExp; type: string }
+
+export function isShown(when: string | RegExp, screen: string): boolean {
+  return when instanceof RegExp ? when.test(screen) : screen.includes(when)
+}
 
 type Options = {
   cwd: string
@@ -41,7 +46,7 @@ export async function typing(
           const shown = new TextDecoder().decode(data)
           screen += shown
           watch({ shown })
-          while (waiting[0] && screen.includes(waiting[0].when)) {
+          while (waiting[0] && isShown(waiting[0].when, screen)) {
             const answer = waiting.shift()?.type ?? ''
             watch({ typed: answer })
             terminal.write(answer)

@@ -370,7 +370,7 @@ describe('without a command', () => {
   test('a port that is taken is told in a sentence', async () => {
     const taken = String(new URL(server.origin).port)
     expect(await proxyWith(['--port', taken])).toMatchObject({
-      code: 78,
+      code: 1,
       err: `cloakroom: port ${taken} is taken\n→ choose another one with --port, or 0\n`,
     })
   })
