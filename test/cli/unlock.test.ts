@@ -51,7 +51,8 @@ afterAll(async () => {
 
 const here = () => ({ XDG_RUNTIME_DIR: runtime })
 const knowing = () => ({ ...here(), SERVICE_PASSPHRASE: PASSPHRASE })
-const run = (args: readonly string[], env = here()) => ada.run(args, { env })
+const run = (args: readonly string[], env: Record<string, string> = here()) =>
+  ada.run(args, { env })
 const socket = () => join(runtime, 'cloakroom', 'unlocked.sock')
 const sealedFile = () => join(ada.home, '.config', 'cloakroom', 'session.json')
 
