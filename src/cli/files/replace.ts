@@ -93,7 +93,7 @@ export function demandReplaceable(path: string, file: string = path): number | n
     )
   }
   if (present && !present.isFile()) {
-    throw new CliError('invalid_file', `${path} is no file; nothing was written`)
+    throw new CliError('invalid_file', `${path} is not a regular file; nothing was written`)
   }
   return present?.size ?? null
 }
