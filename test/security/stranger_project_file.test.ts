@@ -381,7 +381,7 @@ test('a token in a project file is refused, not read', async () => {
 
 test('a session goes to the server that it was made with only', async () => {
   const { code, err } = await ada.run(['whoami', '--server', stranger.address])
-  expect([code, err]).toEqual([3, expect.stringContaining('the session is for')])
+  expect([code, err]).toEqual([3, expect.stringContaining('is an account at')])
 })
 
 describe('beyond this machine without encryption', () => {
