@@ -91,7 +91,7 @@ describe("Values are in server memory while a live token's calls use them, and m
     })
     expect(await listed.text()).toContain('"name":"KEY"')
     expect(inMemory()).toEqual(['SECRET_KEY'])
-  }, 60_000)
+  }, 180_000)
 
   test('while a call uses a value, who reads the memory finds it, and no key of a member', async () => {
     const call = await openCall(agent)
@@ -100,7 +100,7 @@ describe("Values are in server memory while a live token's calls use them, and m
     expect(found).not.toContain('private key')
     expect(found).not.toContain('workspace key')
     await call.finish()
-  }, 60_000)
+  }, 180_000)
 
   test('between calls, with KEY_CACHE_SECONDS=0, nothing holds on to a value or a key', async () => {
     const before = countReachable(Secret)
@@ -110,7 +110,7 @@ describe("Values are in server memory while a live token's calls use them, and m
     await call.finish()
     expect(countReachable(OutboundRequest)).toBe(0)
     expect(countReachable(Secret)).toBeLessThanOrEqual(before)
-  }, 60_000)
+  }, 180_000)
 
   test('otherwise the key of an environment is kept, for as long as that says', async () => {
     const keeping = await openStage()
@@ -122,5 +122,5 @@ describe("Values are in server memory while a live token's calls use them, and m
     // A timer wipes it within a second.
     await until(() => countReachable(Secret) <= before, { stepMs: 200 })
     await keeping.stop()
-  }, 60_000)
+  }, 180_000)
 })
