@@ -1,5 +1,6 @@
 /** A mistyped placeholder: the near name that the token may use, instead of a command that stores the typo. */
 import { ApiError, openApi } from '../client/http/api.ts'
+import { PLACEHOLDER_PREFIX, SECRET_NAME } from '../core/names/secret_name.ts'
 import { listCredentials } from '../resolver/contract.ts'
 import { nearNames } from './named.ts'
 
@@ -8,13 +9,22 @@ const NAMES_MS = 3_000
 
 type Caller = { resolver: string; token: string; environment: string | undefined }
 
-/** The refusal with a near name in its message and without a fix; unchanged where the token has no near name. */
-export async function withNearSecret(error: unknown, caller: Caller): Promise<unknown> {
+const PLACEHOLDER = new RegExp(`${PLACEHOLDER_PREFIX}(${SECRET_NAME})`, 'g')
+
+/**
+ * The refusal of a request with a near name in its message and without a fix; unchanged where the token has no near name.
+ */
+export async function withNearSecret(
+  error: unknown,
+  request: object,
+  caller: Caller,
+): Promise<unknown> {
   if (!(error instanceof ApiError) || error.code !== 'unknown_secret') return error
   const { status, code: error_code, message, docs } = error
-  const [, typed] = /^No secret (\w+) is available/.exec(message) ?? []
-  if (typed === undefined) return error
-  const near = nearNames(typed, await usableNames(caller))
+  const usable = await usableNames(caller)
+  const typed = [...JSON.stringify(request).matchAll(PLACEHOLDER)].map(([, name = '']) => name)
+  const unknown = typed.find((name) => message.includes(name) && !usable.includes(name))
+  const near = unknown === undefined ? [] : nearNames(unknown, usable)
   if (near.length === 0) return error
   const meant = `${message} Is it ${near.join(', ')}?`
   return new ApiError(status, { error_code, message: meant, docs: docs ?? undefined })

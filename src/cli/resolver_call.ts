@@ -175,7 +175,7 @@ export async function callResolver(
   const answering = openApi(resolver, () => token, options).call(resolveCall, { body })
   const answer = await asToken(atAddress('resolver', resolver, answering)).catch(
     async (error: unknown) => {
-      const known = await withNearSecret(error, {
+      const known = await withNearSecret(error, request, {
         resolver,
         token,
         environment: body.environment ?? undefined,

@@ -66,9 +66,13 @@ export async function demandSecrets(scope: ProjectScope, keys: readonly string[]
 }
 
 /** The error for a secret that is not there; `null` where it is. */
-export async function absence(scope: ProjectScope, key: string): Promise<CliError | null> {
+export async function absence(
+  scope: ProjectScope,
+  ...keys: readonly string[]
+): Promise<CliError | null> {
   const names = await coverageOf(scope)
-  return isIn(scope, key, names) ? null : absent(scope, key, names)
+  const missing = keys.find((key) => !isIn(scope, key, names))
+  return missing === undefined ? null : absent(scope, missing, names)
 }
 
 function isIn({ environment }: ProjectScope, key: string, names: Coverage): boolean {

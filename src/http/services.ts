@@ -19,7 +19,7 @@ export type FeatureServices = {
   clock: Clock
   passwordCost: PasswordCost
   config: Config
-  /** Among whom limits are divided. */
+  /** The processes that share limits. */
   live: LiveProcesses
   /** For the bodies of this process. */
   bodies: BodyMemory

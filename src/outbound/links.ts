@@ -33,7 +33,7 @@ const EXPRESSION = /\{[+#/;?&]?[\w%][\w%,.:*]*\}/g
 const CLIMBS = /[{}]|(?:^|\/)(?:\.|%2e){1,2}(?:\/|$)/i
 const DOT_SEGMENT = /(?:^|\/)(?:\.|%2e){1,2}(?:\/|$)/i
 /** What URL parsers leave out. */
-const DROPPED = /[\t\n\r]/
+const DROPPED = /[\t\n\r]/g
 /** A host that parsers write in another way than it stands here. */
 const FOLDED_HOST = /^[^/?#]*[%\u0080-\uffff]/
 /** What URL parsers read as a link from the origin on. */
@@ -133,9 +133,9 @@ export function leadTextBack(text: string, host: string, base: LinkBase): string
   const [, authority = '', rest = ''] = WHOLE_URL.exec(text) ?? []
   if (!base.isOwnOnly && isHost(authority, host))
     return `${ownBase(host, base)}${normaliseRest(rest)}`
-  // URL parsers drop these, so a link that has them inside is one; joined here, they could part a secret no more.
+  // URL parsers drop these, so a text with them may still be a link. Without them, a secret that they part would be whole.
   const trimmed = text.trim()
-  if (DROPPED.test(trimmed)) return leadDroppedBack(trimmed, host, base)
+  if (trimmed.search(DROPPED) >= 0) return leadDroppedBack(trimmed, host, base)
   const joined = trimmed.replace(/^[^!-~]+/, '')
   if (!REFERENCE.test(joined)) return null
   const isNamed = base.prefixes.some((prefix) => joined.includes(nameOf(prefix)))
@@ -148,8 +148,8 @@ export function leadTextBack(text: string, host: string, base: LinkBase): string
 
 /** A link with characters that URL parsers drop: it keeps them, percent-encoded, or leads to the called host. */
 function leadDroppedBack(text: string, host: string, base: LinkBase): string | null {
-  if (leadTextBack(text.replace(new RegExp(DROPPED, 'g'), ''), host, base) === null) return null
-  const encoded = text.replace(new RegExp(DROPPED, 'g'), encodeURIComponent)
+  if (leadTextBack(text.replace(DROPPED, ''), host, base) === null) return null
+  const encoded = text.replace(DROPPED, encodeURIComponent)
   return leadTextBack(encoded, host, base) ?? `${ownBase(host, base)}/`
 }
 
@@ -210,7 +210,7 @@ export function fromStep(from: string | null): string {
 export function joinLinks(headers: Record<string, string>): Record<string, string> {
   for (const name of LINKS) {
     const link = headers[name]
-    if (link !== undefined) headers[name] = link.replace(/[\t\n\r]/g, '')
+    if (link !== undefined) headers[name] = link.replace(DROPPED, '')
   }
   return headers
 }

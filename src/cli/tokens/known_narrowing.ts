@@ -14,10 +14,9 @@ export async function demandKnown(
   scope: ProjectScope,
   { hosts = [], secrets = [] }: { hosts?: string[]; secrets?: string[] },
 ): Promise<void> {
-  for (const name of secrets) {
-    const { message, hint } = (await absence(scope, name)) ?? { message: null, hint: null }
-    if (message !== null) throw new CliError('not_found', message, continued(hint ?? '', OTHERWISE))
-  }
+  const absent = secrets.length > 0 ? await absence(scope, ...secrets) : null
+  if (absent)
+    throw new CliError('not_found', absent.message, continued(absent.hint ?? '', OTHERWISE))
   if (hosts.length > 0) await demandAllowed(scope, hosts)
 }
 

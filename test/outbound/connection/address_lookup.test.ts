@@ -105,7 +105,7 @@ describe('an address book', () => {
     expect(await codeOf(failing.find('a.example', 443, never))).toBe('upstream_unreachable')
   })
 
-  test('a name that DNS does not have is told apart from a failed lookup', async () => {
+  test('a name that is not in DNS has another error than a failed lookup', async () => {
     const causeOf = async (lookup: () => Promise<never>) =>
       Promise.resolve(book({ lookup }).find('a.example', 443, never)).catch(({ cause }) => cause)
     const failing = (code: string) => () => Promise.reject(Object.assign(new Error(code), { code }))

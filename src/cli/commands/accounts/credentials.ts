@@ -4,7 +4,7 @@ import { endAccount, replacePassword, replaceRecoveryKey } from '../../../client
 import { ApiError } from '../../../client/http/api.ts'
 import { forgetAccount } from '../../accounts/registry.ts'
 import type { deleteAccountOptions, passwordOptions } from '../../catalogue/options.ts'
-import type { Action, OptionValues } from '../../command.ts'
+import type { Action } from '../../command.ts'
 import { forgetNames } from '../../completion/names.ts'
 import type { Context } from '../../context.ts'
 import { CliError } from '../../terminal/cli_error.ts'

@@ -22,6 +22,11 @@ async function readPassword(
 
 /** Times that a person may type the present password: the server limits log-ins too. */
 const ATTEMPTS = 3
+/** By the code of the error. */
+const WRONG: Readonly<Record<string, string>> = {
+  wrong_password: 'The password is wrong.',
+  invalid_credentials: 'The email address or the password is wrong.',
+}
 
 /**
  * Reads the present password and does the work with it. A person who mistypes it is asked again.
@@ -39,10 +44,9 @@ export async function withPassword<T>(
     try {
       return await provingPassword(work(password))
     } catch (error) {
-      const { code, message } = explain(error)
-      const isWrong = code === 'wrong_password' || code === 'invalid_credentials'
-      if (!isWrong || options.passwordStdin || attempt === ATTEMPTS) throw error
-      context.output.warn(`${message.replace(/^t/, 'T').replace(/\.?$/, '.')} Try again.`)
+      const wrong = WRONG[explain(error).code]
+      if (wrong === undefined || options.passwordStdin || attempt === ATTEMPTS) throw error
+      context.output.warn(`${wrong} Try again.`)
     }
   }
 }
