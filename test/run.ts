@@ -6,7 +6,7 @@
  * The quick tier runs on PostgreSQL where its programs are installed, else on the embedded database; files
  * that say so run on both. `--all` runs everything; with `--rest` it leaves out what the quick tier has just
  * run in full. Words select files by path or, if no path matches, tests by name. `--record` writes the times of
- * this run into test/runner/recorded.json. Up to three files with failures run once more, alone.
+ * this run into test/runner/recorded.json. Up to ten files with failures run once more, alone.
  *
  * The last line is `N passed, N failed, N skipped`. The exit code is 0 only if nothing failed; a marked secret
  * that the canary finds (test/support/canary.ts) is a failure like any other.

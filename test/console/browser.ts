@@ -267,6 +267,9 @@ async function shown(page: Page, expected: Locator): Promise<void> {
   })
 }
 
+/** Other tests keep the machine busy; a test that ends before says nothing of the page. */
+const PATIENCE_MS = 90_000
+
 async function openVisitor(
   origin: string,
   path: string,
@@ -277,6 +280,7 @@ async function openVisitor(
     permissions: ['clipboard-write'],
     reducedMotion: 'reduce',
   })
+  context.setDefaultTimeout(PATIENCE_MS)
   const page = await context.newPage()
   const tools = await context.newCDPSession(page)
   const wrong: string[] = []

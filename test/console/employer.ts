@@ -26,7 +26,6 @@ export async function openEmployer(path: string, env?: Record<string, string>) {
   const entry = { key: 'STRIPE_KEY', value: marked('sk_live_'), policy, expectedVersion: 0 }
   await upload(place, [entry], true)
   const ada = await stage.enter(account, `w/${workspace.id}/${path}`)
-  ada.page.setDefaultTimeout(20_000)
   const hands = handsOn(ada.page)
   return { stage, email, ada, page: ada.page, there, projectId, ...hands, call: callAt(stage) }
 }

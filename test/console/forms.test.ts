@@ -148,7 +148,6 @@ let ada: Person
 beforeAll(async () => {
   stage = await openOwnStage((origin) => ({ PASSKEY_ORIGINS: origin }))
   ada = await stage.person('ada')
-  ada.page.setDefaultTimeout(20_000)
   await addPasskey(ada)
 })
 afterAll(() => stage.close())

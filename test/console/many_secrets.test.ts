@@ -15,7 +15,6 @@ let ada: Visitor
 beforeAll(async () => {
   stage = await openStage()
   ada = await stage.person('ada')
-  ada.page.setDefaultTimeout(90_000)
 })
 afterAll(async () => {
   await ada.close()

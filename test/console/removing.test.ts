@@ -30,7 +30,6 @@ beforeAll(async () => {
   await shared(server, ada.email, 'Acme')
   there = await elsewhere(server, ada.email, undefined, 'Acme')
   page = ada.page
-  page.setDefaultTimeout(20_000)
 })
 afterAll(async () => {
   await ada.close()

@@ -83,7 +83,7 @@ test('bun run load loads a real server in every way, and writes figures and a pi
   const main = join(import.meta.dir, 'index.ts')
   const options = [
     '--minutes',
-    '0.05',
+    '0.1',
     '--connections',
     '2',
     '--database',

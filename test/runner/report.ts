@@ -5,8 +5,8 @@ export type FileReport = { passed: number; skipped: number; failed: string[] }
 /** What became of each file: how many of its tests passed or were skipped, and the names of those that failed. */
 export type Report = Map<string, FileReport>
 
-/** With more failures the cause is not a busy machine. */
-const REPEATED = 3
+/** With failures in more files the cause is not a busy machine. */
+const REPEATED = 10
 
 const TESTCASE =
   /<testcase name="([^"]*)" classname="([^"]*)"[^>]* file="([^"]*)"[^>]*?(?:\/>|>([\s\S]*?)<\/testcase>)/g
