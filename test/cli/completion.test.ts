@@ -183,6 +183,9 @@ const starts: Record<
   },
 }
 
+/** Where it is missing, fish reads every manual page of the machine in the background: 20 s of processor time. */
+const FISH_MANUALS = '.local/share/fish/generated_completions'
+
 /** Types a line with TAB into a new shell, and returns what the program was then run with. */
 async function tabbed(
   shell: (typeof shells)[number],
@@ -194,6 +197,7 @@ async function tabbed(
     mkdirSync(dirname(join(ada.home, name)), { recursive: true })
     writeFileSync(join(ada.home, name), text)
   }
+  mkdirSync(join(ada.home, FISH_MANUALS), { recursive: true })
   let screen = ''
   const steps = [
     { when: 'ready> ', type: `${typed}\t` },

@@ -24,10 +24,10 @@ test('each schema before the newest has a fixture: `bun run fixture` makes what 
   expect(wanted.filter((name) => !fixtureNames().includes(name))).toEqual([])
 })
 
-/** Every schema migrates on both databases. The rest is the same code on both, so the embedded one tries a third. */
+/** The embedded database takes a third, from the oldest on: it runs every migration too. */
 const tried = fixtureNames().filter((_, at) => databaseKind === 'postgresql' || at % 3 === 0)
 
-describe.each(fixtureNames())('a database of schema %s', (name) => {
+describe.each(tried)('a database of schema %s', (name) => {
   const fixture = readFixture(name)
   let database: TestDatabase
 
@@ -44,7 +44,6 @@ describe.each(fixtureNames())('a database of schema %s', (name) => {
     })
   })
 
-  if (!tried.includes(name)) return
   if (UNPEPPERED.has(name)) {
     test('is refused before anything is served, because SECRET_KEY made nothing in it', async () => {
       const start = startTestApp(fixture.keys, { database })
