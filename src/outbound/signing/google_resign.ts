@@ -3,6 +3,9 @@
  * (RFC 7523) for which Google's token endpoint hands out a token, and a token of their own that an API
  * takes. What is signed is good for the host that the call goes to only; the token that comes for an assertion
  * stays here, and the client gets a ticket for it.
+ *
+ * A library for JWTs, such as `jose`, would replace the three lines that encode and sign, and make them asynchronous;
+ * it reads no token that has a placeholder in place of its signature.
  */
 import { createPrivateKey, type KeyObject, sign } from 'node:crypto'
 import { fromUtf8 } from '../../core/crypto/encoding.ts'
