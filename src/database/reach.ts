@@ -87,7 +87,7 @@ async function attempt(config: Config, host: string, log: Log): Promise<string |
 }
 
 function passingReason(code: string): string | null {
-  if (/^E[A-Z]+$|^CONN/.test(code) && code !== CLEAR && code !== NO_TLS)
+  if (/^E[A-Z]+$|^CONN|^SASL/.test(code) && code !== CLEAR && code !== NO_TLS)
     return `${WORDS[code] ?? 'the connection failed'} (${code})`
   return PASSING.has(code) ? `it does not accept us yet (${code})` : null
 }
@@ -114,11 +114,14 @@ const WORDS: Record<string, string> = {
   ECONNRESET: 'it closed the connection',
   CONNECTION_CLOSED: 'it closed the connection',
   CONNECTION_UNPROVEN: 'it did not prove that it knows the password',
+  SASL_SIGNATURE_MISMATCH: 'it did not prove that it knows the password',
   CONNECTION_MESSAGE_TOO_LONG: 'it sends more than PostgreSQL does',
 }
 
 function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : ''
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  // People read it, and a server may send anything.
+  return /^\w+$/.test(code) ? code : ''
 }
 
 const WITHOUT_TLS =

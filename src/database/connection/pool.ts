@@ -23,7 +23,12 @@ type Settings = {
   /** Which of these server processes work. */
   working?: (pids: number[]) => Promise<Set<number>>
 }
-type Waiting = { asked: number; since: number; resolve(lane: Lane): void; reject(error: unknown): void }
+type Waiting = {
+  asked: number
+  since: number
+  resolve(lane: Lane): void
+  reject(error: unknown): void
+}
 type Begin = (...args: unknown[]) => Promise<unknown>
 
 /** A request is answered within ten seconds, of which a statement may wait these ticks for its answer. */
