@@ -101,26 +101,6 @@ test('the bill of materials has what package.json asks for and what that needs, 
   expect(needed.filter((ref: string) => !refs.has(ref))).toEqual([])
 })
 
-test('a package that is patched says so, with the patch, and the provenance has its hash', async () => {
-  const patched = Object.entries(project.patchedDependencies)
-  expect(patched).not.toBeEmpty()
-  const { components } = JSON.parse(String(bytesOf('sbom.cdx.json')))
-  const { resolvedDependencies } = JSON.parse(String(bytesOf('provenance.json'))).predicate
-    .buildDefinition
-  for (const [id, file] of patched) {
-    const patch = readFileSync(join(ROOT, file))
-    expect(resolvedDependencies).toContainEqual({
-      uri: `file:${file}`,
-      digest: { sha256: sha256(patch) },
-    })
-    const [component] = components.filter(({ purl }: { purl: string }) => purl === `pkg:npm/${id}`)
-    const diff = { text: { contentType: 'text/x-diff', content: patch.toString() } }
-    expect(component.pedigree.patches).toEqual([{ type: 'unofficial', diff }])
-  }
-  const others = components.filter(({ pedigree }: { pedigree?: unknown }) => pedigree)
-  expect(others).toHaveLength(patched.length)
-})
-
 test('what is installed says its version', async () => {
   const to = join(place, 'bin')
   const installed = await Bun.$`sh ${join(out, 'install.sh')} --from ${out} --to ${to}`.quiet()
