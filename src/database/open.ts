@@ -9,7 +9,8 @@ import type { Config } from '../core/config/config.ts'
 import { areHere, placesOf } from '../core/config/places.ts'
 import { announcedName } from './announced.ts'
 import { connectToPath, type Reach, socketTo } from './connection/dial.ts'
-import { openPool, type ServerOptions } from './connection/pool.ts'
+import type { ServerOptions } from './connection/lane.ts'
+import { openPool } from './connection/pool.ts'
 import { handlerOf, routed } from './connection/routed.ts'
 import { openEmbedded } from './embedded/open.ts'
 import { nameWithKeys } from './keys/live_keys.ts'
@@ -43,6 +44,8 @@ const COMMON = {
   fetch_types: false,
   /** The pool does this, between statements. */
   max_lifetime: null,
+  /** `socket` connects; the driver would read PGHOST and PGSSLMODE. */
+  host: 'localhost',
   ssl: false,
   /** Seconds before another attempt; a connection that lived for less than a second is a failure, too. */
   backoff: (failures: number) => (0.5 + Math.random() / 2) * Math.min(0.05 * 2 ** failures, 1),

@@ -6,14 +6,10 @@
  * no connection. It resets a silent connection, unless PostgreSQL reports that it works for it (./silence.ts).
  */
 import postgres from 'postgres'
-import { handlerOf, type Routed, routed } from './routed.ts'
-import { ConnectionError, type ServerSocket } from './server_socket.ts'
+import { Lane, type ServerOptions } from './lane.ts'
+import { type Routed, routed } from './routed.ts'
+import { ConnectionError } from './server_socket.ts'
 import { workingOf } from './silence.ts'
-
-export type ServerOptions = postgres.Options<Record<string, postgres.PostgresType>> & {
-  socket: () => Promise<ServerSocket>
-  backoff: (failures: number) => number
-}
 
 type Settings = {
   size: number
@@ -42,8 +38,6 @@ const WAITING_TICKS = 24
 const FREE_TICKS = 10
 /** A connection that failed sooner delays the next one. */
 const SHORT_LIFE_MS = 1_000
-/** Each connection is replaced after this time, and up to twice as much. */
-const LIFE_MS = 30 * 60_000
 /** Ends a transaction whose client is gone: PostgreSQL does not notice that a network swallows packets. */
 const IDLE_LIMIT = "set local idle_in_transaction_session_timeout = '30s'"
 
@@ -230,64 +224,6 @@ class Pool {
     const working = await ask(doubtful.map(({ pid }) => pid))
     for (const lane of doubtful) if (working.has(lane.pid)) lane.silentTicks = 0
     this.#isAsking = false
-  }
-}
-
-/** A client of the driver with one connection, which it does not replace. */
-class Lane {
-  readonly client: postgres.Sql
-  readonly socket: ServerSocket
-  readonly pid: number
-  readonly run: (query: Routed) => void
-  /** Ticks in which nothing was received, and those of them with an answer due. */
-  quietTicks = 0
-  silentTicks = 0
-  onLost: (error: Error) => void = () => {}
-  readonly #openedAt = performance.now()
-  readonly #endsAt = this.#openedAt + LIFE_MS * (1 + Math.random())
-
-  private constructor(client: postgres.Sql, socket: ServerSocket, pid: number) {
-    this.client = client
-    this.socket = socket
-    this.pid = pid
-    this.run = handlerOf(client)
-  }
-
-  static async open(options: ServerOptions): Promise<Lane> {
-    const opened: { socket?: ServerSocket } = {}
-    const socket = async () => (opened.socket = await options.socket())
-    // Options that the driver has parsed: drizzle changes how it reads values.
-    const client = postgres({ ...options, max: 1, socket } as ServerOptions)
-    try {
-      const { state } = await client.unsafe('select')
-      if (!opened.socket) throw new ConnectionError('CONNECTION_CLOSED')
-      opened.socket.isKept = true
-      return new Lane(client, opened.socket, state.pid)
-    } catch (error) {
-      opened.socket?.fail(error as Error)
-      throw error
-    }
-  }
-
-  get ageMs(): number {
-    return performance.now() - this.#openedAt
-  }
-
-  get isOld(): boolean {
-    return performance.now() > this.#endsAt
-  }
-
-  /** For a statement that has used up some of its ticks. */
-  expect(usedTicks: number): void {
-    this.socket.hasReceived = false
-    this.silentTicks = usedTicks
-  }
-
-  tick(): void {
-    const { hasReceived, isAnswerDue } = this.socket
-    this.quietTicks = hasReceived ? 0 : this.quietTicks + 1
-    this.silentTicks = hasReceived || !isAnswerDue ? 0 : this.silentTicks + 1
-    this.socket.hasReceived = false
   }
 }
 

@@ -6,7 +6,6 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
-import project from '../../../package.json' with { type: 'json' }
 import { openConsole } from '../../../src/console/serve.ts'
 import { lockOf, packageAt } from '../../../src/dev/release/lock.ts'
 import { installRuntimes } from '../../../src/dev/release/runtimes.ts'
