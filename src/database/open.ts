@@ -52,7 +52,7 @@ const COMMON = {
 } as const
 
 /** Connections per process to a PostgreSQL server. */
-const POOL_SIZE = 10
+export const POOL_SIZE = 10
 
 export async function openDatabase(
   config: Config,
