@@ -8,7 +8,6 @@ FROM oven/bun:1.4.5 AS build
 WORKDIR /build
 # The packages change less often than the program. The console is built with development packages.
 COPY package.json bun.lock ./
-COPY .patches .patches
 RUN bun install --frozen-lockfile --ignore-scripts
 COPY . .
 RUN bun src/dev/build.ts && mkdir -m 0700 data

@@ -5,7 +5,7 @@ import { Fault } from '../core/fault.ts'
 const AWAY = [
   /^08/, // connection exceptions
   /^57P0[123]$/, // shut down, crashed, starting
-  /^CONNECT(ION)?_/,
+  /^(CONNECT(ION)?|SASL)_/,
   /^E(CONN(REFUSED|RESET)|PIPE|TIMEDOUT|HOSTUNREACH)$/,
   /^ENOENT$/,
 ]

@@ -6,12 +6,15 @@ import { drizzle, type PostgresJsDatabase } from 'drizzle-orm/postgres-js'
 import postgres from 'postgres'
 import { readAuthorities } from '../core/config/authorities.ts'
 import type { Config } from '../core/config/config.ts'
-import { areHere, reachOf } from '../core/config/places.ts'
+import { areHere, placesOf } from '../core/config/places.ts'
 import { announcedName } from './announced.ts'
+import { connectToPath, type Reach, socketTo } from './connection/dial.ts'
+import type { ServerOptions } from './connection/lane.ts'
+import { openPool } from './connection/pool.ts'
+import { handlerOf, routed } from './connection/routed.ts'
 import { openEmbedded } from './embedded/open.ts'
 import { nameWithKeys } from './keys/live_keys.ts'
 import * as schema from './schema/index.ts'
-import { givingUp } from './silence.ts'
 import { withSpans } from './traced.ts'
 
 export type Database = PostgresJsDatabase<typeof schema>
@@ -39,12 +42,17 @@ const COMMON = {
    * server that goes away at that moment would be an unhandled rejection. No statement uses arrays.
    */
   fetch_types: false,
-  /** Seconds before another attempt; `failures` are those of one connection in a row, also of one that did not live for a second. */
+  /** The pool does this, between statements. */
+  max_lifetime: null,
+  /** `socket` connects; the driver would read PGHOST and PGSSLMODE. */
+  host: 'localhost',
+  ssl: false,
+  /** Seconds before another attempt; a connection that lived for less than a second is a failure, too. */
   backoff: (failures: number) => (0.5 + Math.random() / 2) * Math.min(0.05 * 2 ** failures, 1),
 } as const
 
 /** Connections per process to a PostgreSQL server. */
-const POOL_SIZE = 10
+export const POOL_SIZE = 10
 
 export async function openDatabase(
   config: Config,
@@ -58,42 +66,50 @@ export async function openDatabase(
   return options.isTraced ? { ...connection, ...wrap(withSpans(connection.sql)) } : connection
 }
 
-/** How the driver reaches PostgreSQL; `host` is DB_HOST. */
+/** How a client of the driver reaches PostgreSQL; `host` is DB_HOST. */
 export function serverOptions(config: Config, host: string) {
   return {
     ...COMMON,
     connection: { application_name: nameWithKeys(config.ENCRYPTION_KEY) },
-    ...placeFor(config, host, config.DB_PORT),
+    socket: socketTo(reachOf(config, host, config.DB_PORT)),
     database: config.DB_NAME ?? '',
     user: config.DB_USER ?? '',
     ...(config.DB_PASSWORD === undefined ? {} : { password: config.DB_PASSWORD }),
-    ssl: sslOf(config),
     // A pooler in transaction mode gives each transaction to any session, which has not prepared its statements.
     prepare: config.DB_LISTEN_HOST === undefined,
   } as const
 }
 
-/** Whoever answers elsewhere without having proven who they are must not be told the password. */
-function placeFor({ DB_SSLMODE }: Config, host: string, port: number) {
-  return { ...reachOf(host, port), clear_password: DB_SSLMODE === 'verify-full' || areHere(host) }
+/** Only a server whose identity is known may ask for the password in clear. */
+export function isKnownServer({ DB_SSLMODE }: Config, host: string): boolean {
+  return DB_SSLMODE === 'verify-full' || areHere(host)
+}
+
+function reachOf(config: Config, host: string, port: number): Reach {
+  return {
+    places: placesOf(host, port) ?? [],
+    tls: tlsOf(config),
+    mayAskInClear: isKnownServer(config, host),
+  }
 }
 
 /** @throws ConfigError when DB_CA_FILE cannot be read */
-function sslOf({ DB_SSLMODE: mode, DB_CA_FILE }: Config) {
+function tlsOf({ DB_SSLMODE: mode, DB_CA_FILE }: Config): Reach['tls'] {
   if (mode === 'disable') return false
   const ca = readAuthorities(DB_CA_FILE, 'DB_CA_FILE')
-  if (mode === 'verify-full' && ca !== undefined) return { ca }
-  // The driver would insist on TLS.
-  return mode === 'allow' ? 'prefer' : mode
+  const isOptional = mode === 'prefer' || mode === 'allow'
+  if (mode !== 'verify-full') return { isOptional, options: { rejectUnauthorized: false } }
+  return { isOptional, options: ca === undefined ? {} : { ca } }
 }
 
 function openServer(config: Config, host: string, isServing = false): Connection {
   const options = serverOptions(config, host)
   const { DB_LISTEN_HOST, DB_LISTEN_PORT } = config
-  const limits = isServing ? givingUp(options) : {}
-  const sql = postgres({ ...options, ...limits, max: POOL_SIZE })
+  const sql = openPool(options, { size: POOL_SIZE, isServing })
   const itself =
-    DB_LISTEN_HOST === undefined ? {} : placeFor(config, DB_LISTEN_HOST, DB_LISTEN_PORT)
+    DB_LISTEN_HOST === undefined
+      ? {}
+      : { socket: socketTo(reachOf(config, DB_LISTEN_HOST, DB_LISTEN_PORT)) }
   return {
     ...wrap(sql),
     kind: 'postgresql',
@@ -106,7 +122,16 @@ function openServer(config: Config, host: string, isServing = false): Connection
 
 async function openLocal(config: Config, onFailure: (reason: string) => void): Promise<Connection> {
   const embedded = await openEmbedded({ dataDir: config.DATA_DIR, onFailure })
-  const sql = postgres({ ...COMMON, ...embedded.settings, max: 1, ssl: false })
+  const { path, ...session } = embedded.settings
+  const client = postgres({
+    ...COMMON,
+    ...session,
+    max: 1,
+    // The driver does not reserve the connection for a transaction that begins at the end of a full pipeline.
+    max_pipeline: Number.MAX_SAFE_INTEGER,
+    socket: () => connectToPath(path),
+  } as ServerOptions)
+  const sql = routed(client, { route: handlerOf(client) })
   return {
     ...wrap(sql),
     kind: 'embedded',

@@ -18,7 +18,7 @@ const KEYS = {
   ENCRYPTION_KEY: Buffer.alloc(32, 1).toString('base64url'),
 }
 const AT_ONCE = 20
-/** Ten seconds in ticks of a timer as the driver counts them: one that stood still took nobody for silent. */
+/** Ten seconds in ticks of a timer as the pool counts them: a process that stood still loses no connection. */
 const TICK_MS = 250
 const ANSWERED_TICKS = 40
 
@@ -28,7 +28,7 @@ let besides: postgres.Sql
 let wire: Wire
 let connection: Connection
 
-/** The driver's timers run in real time. */
+/** The pool's timers run in real time. */
 const passTime = (ms: number) => Bun.sleep(ms)
 
 const twentyAtOnce = () =>
@@ -66,7 +66,8 @@ beforeEach(async () => {
   const place = { DB_HOST: '127.0.0.1', DB_PORT: String(wire.port), DB_SSLMODE: 'disable' }
   const config = readConfig({ ...KEYS, ...database.env, ...place }, () => KEYS)
   connection = await openDatabase(config, () => {}, { isServing: true })
-  await twentyAtOnce()
+  // Each takes a connection for itself.
+  await Promise.all(Array.from({ length: 10 }, () => connection.sql`select pg_sleep(0.3)`))
 })
 afterEach(async () => {
   await connection.close()

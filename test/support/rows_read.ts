@@ -2,7 +2,8 @@
  * Counts the rows and index entries that requests take from PostgreSQL: a number that no busy machine changes. Background
  * work of the application adds to it, so take the lower of two counts.
  */
-import type { Sql } from 'postgres'
+import type { Sql, TransactionSql } from 'postgres'
+import { POOL_SIZE } from '../../src/database/open.ts'
 
 export async function countRowsRead(sql: Sql, act: () => Promise<unknown>): Promise<number> {
   const before = await readCounter(sql)
@@ -19,13 +20,15 @@ async function readCounter(sql: Sql): Promise<number> {
   return Number(row?.rows)
 }
 
-/** Each connection holds its counters back for a second. */
+/** Each connection holds its counters back for a second. Transactions that wait for one another take all of them. */
 async function flushCounters(sql: Sql): Promise<void> {
-  const connections = await Promise.all(
-    Array.from({ length: sql.options.max }, () => sql.reserve()),
-  )
-  for (const connection of connections) {
-    await connection`select pg_stat_force_next_flush()`
-    connection.release()
-  }
+  const { promise: allBegun, resolve } = Promise.withResolvers<void>()
+  let begun = 0
+  const flush = (tx: TransactionSql) =>
+    tx`select pg_stat_force_next_flush()`.then(() => {
+      begun += 1
+      if (begun === POOL_SIZE) resolve()
+      return allBegun
+    })
+  await Promise.all(Array.from({ length: POOL_SIZE }, () => sql.begin(flush)))
 }

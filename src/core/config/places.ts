@@ -32,20 +32,3 @@ function placeOf(text: string, usual: number): Place | null {
   const port = Number(digits)
   return host !== undefined && isHost(host) && port >= 1 && port <= 65_535 ? { host, port } : null
 }
-
-/**
- * For the driver: of several places the next is tried where one cannot be reached or is a standby, which takes no
- * writes (PostgreSQL documentation, "Specifying Multiple Hosts").
- */
-export function reachOf(text: string, usual: number): Place {
-  const places = placesOf(text, usual) ?? []
-  const [only, another] = places
-  if (only && !another) return only
-  const several = {
-    host: places.map(({ host }) => host),
-    port: places.map(({ port }) => port),
-    target_session_attrs: 'primary',
-  }
-  // The driver takes lists (README, "Multi-host connections"); its types do not say so.
-  return several as unknown as Place
-}

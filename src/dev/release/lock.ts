@@ -18,8 +18,6 @@ const entry = z.tuple([z.string(), z.string(), needs, z.string().startsWith('sha
 const schema = z.looseObject({
   lockfileVersion: z.number(),
   configVersion: z.number(),
-  /** The file of the patch by `name@version`. */
-  patchedDependencies: z.record(z.string(), z.string()).default({}),
   packages: z.record(z.string(), entry),
 })
 
@@ -30,16 +28,11 @@ export type Package = {
   version: string
   /** SHA-512 of its archive, as in `integrity` of npm. */
   integrity: string
-  /** What it is altered by when it is installed, as a file of the repository. */
-  patch: string | null
   needs: string[]
 }
 
 const lock = schema.parse(lockFile)
 Object.assign(lock.packages, schema.parse(runtimesFile).packages)
-
-/** The files of all patches. */
-export const PATCHES = Object.values(lock.patchedDependencies)
 
 /** @throws Error for a package that is not in the lock */
 export function packageAt(key: string): Package {
@@ -55,7 +48,6 @@ export function packageAt(key: string): Package {
     name: id.slice(0, split),
     version: id.slice(split + 1),
     integrity,
-    patch: lock.patchedDependencies[id] ?? null,
     needs: needed.flatMap((name) => resolve(name, key) ?? []),
   }
 }

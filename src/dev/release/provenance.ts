@@ -3,20 +3,14 @@
  * what went in. It is not signed: it says how to build the same files again, and proves nothing by itself.
  */
 import { join } from 'node:path'
-import { PATCHES, packageAt } from './lock.ts'
+import { packageAt } from './lock.ts'
 import { digestOf, purlOf } from './sbom.ts'
 import type { Source } from './source.ts'
 import { type Sums, sha256OfFile } from './sums.ts'
 import type { Target } from './targets.ts'
 
 const ROOT = join(import.meta.dir, '..', '..', '..')
-const INPUTS = [
-  'bun.lock',
-  'package.json',
-  'src/dev/release/bun.lock',
-  'dist/console.tar',
-  ...PATCHES,
-]
+const INPUTS = ['bun.lock', 'package.json', 'src/dev/release/bun.lock', 'dist/console.tar']
 
 type Made = { targets: readonly Target[]; source: Source; sums: Sums }
 

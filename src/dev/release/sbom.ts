@@ -45,7 +45,7 @@ export async function billOfMaterials(targets: readonly Target[], source: Source
     components: new Models.ComponentRepository(components.values()),
     metadata: new Models.Metadata({ component: product, timestamp: source.time }),
   })
-  return validated(await withPatches(serialized(bom), packages))
+  return validated(serialized(bom))
 }
 
 async function componentOf(each: Package): Promise<Models.Component> {
@@ -93,19 +93,6 @@ function serialized(bom: Models.Bom): string {
   const normalizers = new Serialize.JSON.Normalize.Factory(Spec.Spec1dot6)
   const serializer = new Serialize.JsonSerializer(normalizers)
   return serializer.serialize(bom, { sortLists: true, space: 2 })
-}
-
-/** What a package is altered by, which the library has no words for. Its hash is that of the archive before. */
-async function withPatches(text: string, packages: readonly Package[]): Promise<string> {
-  const bill: { components: { purl: string; pedigree?: unknown }[] } = JSON.parse(text)
-  for (const { patch, ...each } of packages) {
-    if (patch === null) continue
-    const content = await Bun.file(join(ROOT, patch)).text()
-    const diff = { text: { contentType: 'text/x-diff', content } }
-    for (const component of bill.components.filter(({ purl }) => purl === purlOf(each)))
-      component.pedigree = { patches: [{ type: 'unofficial', diff }] }
-  }
-  return JSON.stringify(bill, null, 2)
 }
 
 async function validated(text: string): Promise<string> {

@@ -14,23 +14,20 @@ export async function alone<T>(
   { sql, connectBesides, encryptionKey }: Database,
   work: () => Promise<T>,
 ): Promise<T> {
-  const besides = connectBesides(nameWithKeys(encryptionKey))
-  // A reserved one is not made anew while it lives.
-  const holding = await besides.reserve().catch((error: { code?: unknown }) => {
-    throw new RekeyProblem(
-      `no connection could be had for its lock (${error.code}): check DB_LISTEN_HOST and DB_LISTEN_PORT`,
-      { cause: error },
-    )
-  })
+  // Its one session holds the lock.
+  const holding = connectBesides(nameWithKeys(encryptionKey))
   try {
     const [row] = await holding<{ mine: boolean }[]>`
-      select pg_try_advisory_lock(${ADVISORY_LOCK}) as mine`
+      select pg_try_advisory_lock(${ADVISORY_LOCK}) as mine`.catch((error: { code?: unknown }) => {
+      throw new RekeyProblem(
+        `no connection could be had for its lock (${error.code}): check DB_LISTEN_HOST and DB_LISTEN_PORT`,
+        { cause: error },
+      )
+    })
     if (!row?.mine) throw new RekeyProblem(await inUse(sql))
     return await work()
   } finally {
-    await holding`select pg_advisory_unlock_all()`.catch(() => {})
-    holding.release()
-    await besides.end({ timeout: 5 })
+    await holding.end({ timeout: 5 })
   }
 }
 

@@ -6,7 +6,6 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
-import project from '../../../package.json' with { type: 'json' }
 import { openConsole } from '../../../src/console/serve.ts'
 import { lockOf, packageAt } from '../../../src/dev/release/lock.ts'
 import { installRuntimes } from '../../../src/dev/release/runtimes.ts'
@@ -99,26 +98,6 @@ test('the bill of materials has what package.json asks for and what that needs, 
   const refs = new Set(components.map((each: Record<string, string>) => each['bom-ref']))
   const needed = dependencies.flatMap(({ dependsOn = [] }: { dependsOn?: string[] }) => dependsOn)
   expect(needed.filter((ref: string) => !refs.has(ref))).toEqual([])
-})
-
-test('a package that is patched says so, with the patch, and the provenance has its hash', async () => {
-  const patched = Object.entries(project.patchedDependencies)
-  expect(patched).not.toBeEmpty()
-  const { components } = JSON.parse(String(bytesOf('sbom.cdx.json')))
-  const { resolvedDependencies } = JSON.parse(String(bytesOf('provenance.json'))).predicate
-    .buildDefinition
-  for (const [id, file] of patched) {
-    const patch = readFileSync(join(ROOT, file))
-    expect(resolvedDependencies).toContainEqual({
-      uri: `file:${file}`,
-      digest: { sha256: sha256(patch) },
-    })
-    const [component] = components.filter(({ purl }: { purl: string }) => purl === `pkg:npm/${id}`)
-    const diff = { text: { contentType: 'text/x-diff', content: patch.toString() } }
-    expect(component.pedigree.patches).toEqual([{ type: 'unofficial', diff }])
-  }
-  const others = components.filter(({ pedigree }: { pedigree?: unknown }) => pedigree)
-  expect(others).toHaveLength(patched.length)
 })
 
 test('what is installed says its version', async () => {

@@ -1,30 +1,17 @@
 /**
- * A network that swallows packets says nothing: what was asked would wait for minutes, and all that comes after it. So a
- * connection of the pool of which nothing is heard is given up, unless PostgreSQL says that it is at work there.
+ * Asks PostgreSQL, over a new connection, which of its processes work. A network that swallows packets looks like a
+ * statement that takes long.
  */
 import postgres from 'postgres'
-import { withTimeout } from '../core/async/timeout.ts'
+import { withTimeout } from '../../core/async/timeout.ts'
 
-/** Seconds, so that what waited for a connection before is answered within ten, too. */
-const SILENT_SECONDS = 6.5
-/** Milliseconds for the question, of the half of them that is left. */
+/** Milliseconds for the question. */
 const ASK_MS = 3_000
-/** Locks of a transaction whose client is gone end so: then nothing tells PostgreSQL that it is. */
-const BEGIN = "begin; set local idle_in_transaction_session_timeout = '30s'"
 
 type Options = postgres.Options<Record<string, postgres.PostgresType>>
 
-/** What a pool that serves requests is opened with besides. */
-export function givingUp(options: Options) {
-  return {
-    silence: SILENT_SECONDS,
-    begin: BEGIN,
-    onsilence: (pids: number[]) => workingOf(options, pids),
-  }
-}
-
 /** Over a connection of its own, since the others may be as silent. */
-async function workingOf(options: Options, pids: number[]): Promise<Set<number>> {
+export async function workingOf(options: Options, pids: number[]): Promise<Set<number>> {
   const sql = postgres({ ...options, max: 1 })
   try {
     const rows = await withTimeout(ASK_MS, workingIn(sql, pids), () => new Error('no answer'))
