@@ -4,7 +4,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { groups, topLevel } from '../../src/cli/catalogue/index.ts'
+import { groups, topLevel } from './every_command.ts'
 import { flagOf } from '../../src/cli/completion/line.ts'
 import { shells, sources } from '../../src/cli/completion/sources.ts'
 import { executable } from '../binary/executable.ts'

@@ -3,7 +3,7 @@
 import { expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { groups, topLevel } from '../../src/cli/catalogue/index.ts'
+import { groups, topLevel } from './every_command.ts'
 import { askUntilValid } from '../../src/cli/terminal/prompts.ts'
 
 const CLI = join(import.meta.dir, '../../src/cli')

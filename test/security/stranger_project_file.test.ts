@@ -8,7 +8,7 @@ import { chmodSync, mkdirSync, readFileSync, renameSync, statSync, symlinkSync }
 import { join } from 'node:path'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
-import { groups, topLevel } from '../../src/cli/catalogue/index.ts'
+import { groups, topLevel } from '../cli/every_command.ts'
 import { executable } from '../binary/executable.ts'
 import { answering } from '../cli/answering.ts'
 import { openAccount, PASSWORD, type Run, type Terminal } from '../cli/person.ts'
