@@ -4,10 +4,9 @@ import { version } from '../../package.json'
 import { CLOCK_HINT, clockSentence, ServerClocks } from '../client/http/clock_difference.ts'
 import { watchingClocks } from '../client/http/server_clock.ts'
 import { printable } from '../core/printable.ts'
-import { checkArguments } from './arguments.ts'
 import { ALIASES, type Group, nameOf, type Spec } from './command.ts'
 import { headingOf } from './commands/index.ts'
-import { type GlobalOptions, openContext } from './context.ts'
+import type { GlobalOptions } from './context.ts'
 import type { Host, Screen } from './host.ts'
 import { nearWords, suggestionLine } from './near_words.ts'
 import { globalOptions } from './options.ts'
@@ -172,6 +171,8 @@ function commandOf(
   return built.action(async () => {
     const options = built.optsWithGlobals<GlobalOptions>()
     outcome.json = options.json === true
+    const { checkArguments } = await import('./arguments.ts')
+    const { openContext } = await import('./context.ts')
     const line = { usage, names, options: [...own, ...globalOptions] }
     checkArguments(line, { args: built.args, options: { ...options } })
     outcome.exitCode = await run(openContext(host, options), built.args, built.opts())

@@ -20,7 +20,9 @@ async function received<const O extends Options>(
       taken.push(values)
     },
   })
-  expect(await runProgram(ownProcess, ['act', ...line.split(' ')], [{ ...declared, about: 'acts' }])).toBe(0)
+  expect(
+    await runProgram(ownProcess, ['act', ...line.split(' ')], [{ ...declared, about: 'acts' }]),
+  ).toBe(0)
   const [values] = taken
   if (!values) throw new Error('the action was not run')
   return values

@@ -5,12 +5,10 @@
  */
 import { writeSync } from 'node:fs'
 import { endsWithin } from '../../core/async/timeout.ts'
-import { readRegistry } from '../accounts/registry.ts'
 import { ALIASES, type Group, nameOf, type Spec } from '../command.ts'
 import { type Host, isOwnProcess } from '../host.ts'
 import { globalOptions } from '../options.ts'
 import { type Flag, flagOf, type Line, readLine } from './line.ts'
-import { sources } from './sources.ts'
 
 /** Milliseconds for asking the server. */
 const TIMEOUT_MS = 800
@@ -70,6 +68,7 @@ async function valuesOf(
   { placeholder, prefix }: Extract<Line['wanted'], { kind: 'value' }>,
   given: Line['given'],
 ): Promise<Answer> {
+  const { sources } = await import('./sources.ts')
   const source = placeholder === null ? undefined : sources[placeholder]
   if (!source) return NOTHING
   if ('shell' in source) return { candidates: [], shell: source.shell }
@@ -88,7 +87,8 @@ async function valuesOf(
   return { candidates, shell: ending === '' ? 'done' : 'more' }
 }
 
-function accountWords({ env }: Host, prefix: string): Answer {
+async function accountWords({ env }: Host, prefix: string): Promise<Answer> {
+  const { readRegistry } = await import('../accounts/registry.ts')
   const { all } = readRegistry(env)
   const candidates = all.map(({ name, server }) => ({ word: `${prefix}${name}`, about: server }))
   return { candidates, shell: 'done' }
