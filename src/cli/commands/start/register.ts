@@ -7,8 +7,7 @@ import type { Context } from '../../context.ts'
 import { entranceOptions } from '../../options.ts'
 import { usualList } from '../../session/chosen.ts'
 import { CliError } from '../../terminal/cli_error.ts'
-import { openKnownChains } from '../../trust/known_chains.ts'
-import { openKnownNames } from '../../trust/known_names.ts'
+import { openKnownChains, openKnownNames } from '../../trust/known.ts'
 
 export default command({
   usage: 'register <email>',

@@ -9,7 +9,7 @@ import { yes } from '../../options.ts'
 import { namesOfWorkspaces } from '../../session/chosen.ts'
 import type { Session } from '../../session/session.ts'
 import { CliError } from '../../terminal/cli_error.ts'
-import { openKnownChains } from '../../trust/known_chains.ts'
+import { openKnownChains } from '../../trust/known.ts'
 
 export default command({
   usage: 'create <name>',
