@@ -1,7 +1,6 @@
 /** `cloakroom completion`: scripts that make shells ask `cloakroom __complete`. */
 
 import { command } from '../../command.ts'
-import { scripts } from '../../completion/scripts.ts'
 import { shells } from '../../completion/sources.ts'
 import { CliError } from '../../terminal/cli_error.ts'
 
@@ -18,3 +17,14 @@ export default command({
     context.output.raw(scripts[shell])
   },
 })
+
+/**
+ * What each shell does to ask for candidates. Names come from other people: each shell quotes what it puts on
+ * the line, so that none of it is run.
+ */
+import bash from '../../completion/cloakroom.bash' with { type: 'text' }
+import fish from '../../completion/cloakroom.fish' with { type: 'text' }
+import zsh from '../../completion/cloakroom.zsh' with { type: 'text' }
+
+/** Names come from other people: each shell quotes what it puts on the line, so that none of it is run. */
+const scripts = { bash, zsh, fish }
