@@ -113,10 +113,11 @@ const ARGUMENTS: Record<string, string[]> = {
 const APART = [
   ...['account list', 'account remove', 'account use'],
   ...['backup', 'move', 'doctor', 'rekey-outer', 'restore', 'upgrade'],
+  ...['demo', 'serve', 'health', 'keygen', 'self-check', 'settings', 'calculate_metrics', 'version'],
   ...['completion', 'config', 'echo', 'trust', 'lock', 'logout', 'mcp', 'unlock'],
 ]
 
-/** Every command of the catalogue with some argument for each that it needs. */
+/** Every command with some argument for each that it needs. */
 function commandLines(): string[][] {
   const named = [
     ...topLevel.map(({ usage }) => usage),
