@@ -113,7 +113,8 @@ const ARGUMENTS: Record<string, string[]> = {
 const APART = [
   ...['account list', 'account remove', 'account use'],
   ...['backup', 'move', 'doctor', 'rekey-outer', 'restore', 'upgrade'],
-  ...['demo', 'serve', 'health', 'keygen', 'self-check', 'settings', 'calculate_metrics', 'version'],
+  ...['demo', 'serve', 'health', 'keygen', 'self-check', 'settings'],
+  ...['calculate_metrics', 'version'],
   ...['completion', 'config', 'echo', 'trust', 'lock', 'logout', 'mcp', 'unlock'],
 ]
 

@@ -145,6 +145,8 @@ export function loadCommands(words: readonly string[]): Promise<(Spec | Group)[]
   )
 }
 
+const notLoaded = () => Promise.reject(new Error('this command was not loaded'))
+
 async function specOf(
   usage: string,
   about: string,
@@ -155,6 +157,6 @@ async function specOf(
   const isNamed = words.includes(name) || words.includes(ALIASES[name] ?? name)
   const isMeant = isNamed && (group === undefined || words.includes(group))
   const load = isMeant ? files[group === undefined ? name : `${group} ${name}`] : undefined
-  if (!load) return { usage, about, examples: [], options: [], run: async () => 0 }
+  if (!load) return { usage, about, examples: [], options: [], run: notLoaded }
   return { ...(await load()).default, about }
 }

@@ -1,5 +1,4 @@
-/** Workspaces: making, naming and ending them, and what one is invited to. */
-
+/** What commands for workspaces and their members share. */
 import { readMembers } from '../../client/members.ts'
 import type { WorkspaceEntry } from '../../client/workspaces.ts'
 import { type Role, roles } from '../../core/grant.ts'

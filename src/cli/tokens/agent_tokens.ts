@@ -1,4 +1,4 @@
-/** Agents and their tokens. Tokens are made here, so that the server never sees one. */
+/** Tokens as the commands for agents and workloads find them and hand them out. They are made here: the server never sees one. */
 import { listAgentTokens, listWorkloadTokens } from '../../features/agents/contract.ts'
 import type { Context } from '../context.ts'
 import { type ProjectScope, projectScope, type WorkspaceScope } from '../scope.ts'
