@@ -28,7 +28,7 @@ test('the walk reaches the server, the commands, the demo and the threads, and n
   for (const path of [
     'server/serve.ts',
     'cli/demo/index.ts',
-    'cli/commands/mcp.ts',
+    'cli/commands/use/mcp.ts',
     'database/embedded/worker.ts',
     'access/signed/chain_worker.ts',
   ])

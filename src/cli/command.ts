@@ -1,10 +1,14 @@
 /**
- * How a command is declared: one list of options gives commander its flags and the action the type of what
- * it receives. Nothing here loads commander, so that a server starts fast.
+ * How a command is declared: one file with its usage, options and examples, which give commander what it parses and the
+ * action the types of what it receives.
+ *
+ * The declarations are data, and the types are ours, not those of `@commander-js/extra-typings`: commander's objects keep
+ * the values of a run, and commands of several hosts run beside each other; completion reads declarations without
+ * commander; and options that commands share in lists lose their types in commander's chain of calls.
  */
-import type { Command } from 'commander'
 import type { NamedKind, Options } from './arguments.ts'
 import type { Context } from './context.ts'
+import type { Host } from './host.ts'
 
 type Camel<Name extends string> = Name extends `${infer Head}-${infer Rest}`
   ? `${Head}${Capitalize<Camel<Rest>>}`
@@ -28,53 +32,89 @@ export type OptionValues<O extends Options> = {
     : Value<Option[0]> | undefined
 }
 
-/** A command that talks to a server: gets its context, its arguments and its own options. */
-export type Action<O extends Options = readonly []> = (
-  context: Context,
-  args: string[],
-  options: OptionValues<O>,
-) => Promise<number | undefined>
+type Argument<Word extends string> = Word extends `<${string}...>`
+  ? [string, ...string[]]
+  : Word extends `[${string}...]`
+    ? string[]
+    : Word extends `<${string}>`
+      ? [string]
+      : [string?]
+type Arguments<Words extends string> = Words extends `${infer First} ${infer Rest}`
+  ? [...Argument<First>, ...Arguments<Rest>]
+  : Argument<Words>
+/** Of `rename <project> <name>` two texts. */
+type ArgumentValues<Usage extends string> = Usage extends `${string} ${infer Words}`
+  ? Arguments<Words>
+  : []
 
-type Declaration = {
+type Declaration<Usage extends string, O extends Options> = {
   /** With its arguments: `set <pairs...>`. */
-  usage: string
-  about: string
+  usage: Usage
   /** What `<name>` in the usage is the name of. */
   names?: NamedKind
   /** Command lines without the program's name. */
   examples: readonly string[]
+  options: O
   /** What follows the arguments is handed on untouched. */
   passThrough?: true
   /** Printed by --help before the examples. */
   details?: () => string
 }
 
-export type Spec = Declaration & {
-  options: Options
-  run(context: Context, command: Command): Promise<number | undefined>
+/** Returns the exit code, or nothing for 0. */
+type Action<Usage extends string, O extends Options> = (
+  context: Context,
+  args: ArgumentValues<Usage>,
+  options: OptionValues<O>,
+) => Promise<number | undefined> | Promise<void>
+
+/** What a command's file exports. */
+export type Declared = Declaration<string, Options> & {
+  run(context: Context, args: string[], options: object): Promise<number>
+  /** Without any arguments and the command line library. */
+  runAlone?: (host: Host) => Promise<number>
 }
 
-/** A command whose action is loaded when it runs and receives what its options declare. */
-export function command<const O extends Options = readonly []>({
+export function command<const Usage extends string, const O extends Options = readonly []>({
   options,
   action,
   ...declaration
-}: Declaration & { options?: O; action: () => Promise<Action<O>> }): Spec {
+}: Omit<Declaration<Usage, O>, 'options'> & { options?: O; action: Action<Usage, O> }): Declared {
   return {
     ...declaration,
     options: options ?? [],
-    run: async (context, given) => {
-      const act = await action()
-      return act(context, given.args, given.opts<OptionValues<O>>())
-    },
+    // Commander has parsed them by this declaration.
+    run: async (context, args, values) =>
+      (await action(context, args as ArgumentValues<Usage>, values as OptionValues<O>)) ?? 0,
   }
 }
 
-export type Group = { name: string; about: string; commands: readonly Spec[] }
+/** A command that starts fast: without any arguments it is given the host and nothing else. */
+export function serverCommand<const O extends Options = readonly []>(
+  declaration: { usage: string; options?: O },
+  run: (host: Host, isJson: boolean, options?: OptionValues<O>) => Promise<number>,
+): Declared {
+  const action: Action<string, O> = ({ host, output }, _, options) =>
+    run(host, output.isJson, options)
+  const examples = [declaration.usage]
+  return { ...command({ ...declaration, examples, action }), runAlone: (host) => run(host, false) }
+}
 
 /** Names that other programs have for the same; of two commands of a group the first has it. */
 export const ALIASES: Readonly<Record<string, string | undefined>> = {
   list: 'ls',
   delete: 'rm',
   remove: 'rm',
+}
+
+/** A command, with its line in the table of contents. */
+export type Spec = Declared & { about: string }
+export type Group = { name: string; about: string; commands: readonly Spec[] }
+
+export function nameOf(entry: Spec | Group): string {
+  return 'commands' in entry ? entry.name : nameIn(entry.usage)
+}
+
+export function nameIn(usage: string): string {
+  return usage.split(' ')[0] ?? ''
 }

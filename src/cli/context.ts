@@ -1,9 +1,12 @@
 /** What every command is given: its settings, its output, and the session when it asks for it. */
 import type { Api } from '../client/http/api.ts'
+import { trustAuthorities } from '../client/http/certificates.ts'
 import { conflictLine, withAliases } from '../core/config/aliases.ts'
+import { fileVariableOf, withSecretFiles } from '../core/config/secret_files.ts'
 import { type Accounts, openAccounts, settingsWith } from './accounts/index.ts'
 import { openAddresses } from './addresses.ts'
 import { namesOf } from './completion/names.ts'
+import { readNamedFile } from './files/read.ts'
 import type { Host } from './host.ts'
 import { demandProjectFile } from './project_file.ts'
 import { openLocalWrites } from './session/local_writes.ts'
@@ -14,12 +17,8 @@ import { type AddressName, readSettings, type SettingName, type Settings } from 
 import { CliError } from './terminal/cli_error.ts'
 import { type Output, openOutput } from './terminal/output.ts'
 import { hasColour } from './terminal/streams.ts'
-import { openGivenToken, tokenVariable } from './tokens/given_token.ts'
-import { trustCaFile } from './trust/ca_file.ts'
 import { openChains } from './trust/chains.ts'
-import { openKnownChains } from './trust/known_chains.ts'
-import { openKnownNames } from './trust/known_names.ts'
-import { openKnownWorkspaceKeys } from './trust/known_workspace_keys.ts'
+import { openKnownChains, openKnownNames, openKnownWorkspaceKeys } from './trust/known.ts'
 
 export type GlobalOptions = {
   server?: string
@@ -181,4 +180,41 @@ function askPassphrase(host: Host, output: Output): AskPassphrase {
     output.note('Each command asks for it; cloakroom unlock asks once for 8 hours.')
     return passphrase
   }
+}
+
+/** @throws CliError for a file that is not there, or has no certificate */
+function trustCaFile(host: Host, path: string | undefined): void {
+  if (path === undefined || trustAuthorities(readNamedFile(host, path).toString())) return
+  throw new CliError(
+    'invalid_file',
+    `${path} is no PEM file of certificates`,
+    'it begins with -----BEGIN CERTIFICATE-----; --ca-file and SERVICE_CA_FILE name it',
+  )
+}
+
+type Env = Record<string, string | undefined>
+
+const VARIABLE = 'SERVICE_TOKEN'
+
+/** Reads the file once, when somebody asks. @throws CliError, with its path and nothing of what is in it */
+function openGivenToken(env: Env, warn: (...lines: string[]) => void) {
+  let read: { token: string | undefined } | undefined
+  return (): string | undefined => {
+    read ??= { token: readToken(env, warn) }
+    return read.token
+  }
+}
+
+function readToken(env: Env, warn: (...lines: string[]) => void): string | undefined {
+  const { env: filled, problems, warnings } = withSecretFiles(env, [VARIABLE])
+  if (problems.length > 0) throw new CliError('usage', problems)
+  warn(...warnings)
+  return filled[VARIABLE]
+}
+
+/** Which variable gives one; a file is not read for it. */
+function tokenVariable(env: Env): string | undefined {
+  const file = fileVariableOf(VARIABLE)
+  if (env[file]) return file
+  return env[VARIABLE] === undefined ? undefined : VARIABLE
 }

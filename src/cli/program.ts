@@ -4,13 +4,12 @@ import { version } from '../../package.json'
 import { CLOCK_HINT, clockSentence, ServerClocks } from '../client/http/clock_difference.ts'
 import { watchingClocks } from '../client/http/server_clock.ts'
 import { printable } from '../core/printable.ts'
-import { checkArguments } from './arguments.ts'
-import { globalOptions } from './catalogue/options.ts'
-import { ALIASES, type Group, type Spec } from './command.ts'
-import { type GlobalOptions, openContext } from './context.ts'
-import { byHelpOrder, helpGroupOf } from './help_groups.ts'
+import { ALIASES, type Group, nameOf, type Spec } from './command.ts'
+import { headingOf } from './commands/index.ts'
+import type { GlobalOptions } from './context.ts'
 import type { Host, Screen } from './host.ts'
 import { nearWords, suggestionLine } from './near_words.ts'
+import { globalOptions } from './options.ts'
 import { CliError } from './terminal/cli_error.ts'
 import { errorText, explain, withClocks } from './terminal/explain.ts'
 
@@ -33,8 +32,7 @@ const NO_COMMAND = { path: 'cloakroom', near: [] }
 export async function runProgram(
   host: Host,
   args: string[],
-  groups: readonly Group[],
-  specs: readonly Spec[],
+  entries: readonly (Spec | Group)[],
 ): Promise<number> {
   const { stderr } = host.streams
   const own = args.slice(0, args.includes('--') ? args.indexOf('--') : args.length)
@@ -48,7 +46,7 @@ export async function runProgram(
     stderr.write(`${printable(clockSentence(difference))}\n→ ${CLOCK_HINT}\n`)
   })
   try {
-    const program = build(host, groups, specs, outcome)
+    const program = build(host, entries, outcome)
     await watchingClocks(clocks, () => program.parseAsync(args, { from: 'user' }))
     return outcome.exitCode
   } catch (error) {
@@ -74,12 +72,7 @@ function reportUsage(
   return error.exitCode
 }
 
-function build(
-  host: Host,
-  groups: readonly Group[],
-  specs: readonly Spec[],
-  outcome: Outcome,
-): Command {
+function build(host: Host, entries: readonly (Spec | Group)[], outcome: Outcome): Command {
   const { stdout, stderr } = host.streams
   const program = new Command('cloakroom')
     .description(
@@ -100,16 +93,12 @@ function build(
   for (const option of globalOptions) program.addOption(globalOption(option))
   // Each command has them, hundreds in all: one object for each option is enough.
   const shared = globalOptions.map((option) => globalOption(option).helpGroup('Global options:'))
-  const built = specs.map((spec) => commandOf(host, spec, outcome, program, shared))
-  for (const { name, about, commands } of groups) {
-    const group = new Command(name).description(about).copyInheritedSettings(program)
-    suggestFor(group, outcome)
-    for (const option of shared) group.addOption(option)
-    for (const spec of commands) addTo(group, commandOf(host, spec, outcome, program, shared))
-    built.push(group)
+  const declare = (spec: Spec) => commandOf(host, spec, outcome, program, shared)
+  for (const entry of entries) {
+    const built = 'commands' in entry ? groupOf(entry, outcome, program, shared) : declare(entry)
+    if ('commands' in entry) for (const spec of entry.commands) addTo(built, declare(spec))
+    program.addCommand(built.helpGroup(headingOf(nameOf(entry))))
   }
-  for (const command of built.toSorted((one, other) => byHelpOrder(one.name(), other.name())))
-    program.addCommand(command.helpGroup(helpGroupOf(command.name())))
   return program
     .configureHelp({ subcommandTerm: termOf, visibleCommands: ({ commands }) => [...commands] })
     .addHelpText('after', '\nRun `cloakroom <command> --help` for options and examples.')
@@ -142,6 +131,18 @@ function widthOf({ isTTY, columns }: Screen): number {
   return isTTY ? (columns ?? DEFAULT_WIDTH) : DEFAULT_WIDTH
 }
 
+function groupOf(
+  { name, about }: Group,
+  outcome: Outcome,
+  program: Command,
+  shared: readonly Option[],
+): Command {
+  const group = new Command(name).description(about).copyInheritedSettings(program)
+  suggestFor(group, outcome)
+  for (const option of shared) group.addOption(option)
+  return group
+}
+
 /** Where two would have one other name, the first has it: `account rm` removes, and does not delete. */
 function addTo(parent: Command, built: Command): void {
   const { [built.name()]: alias } = ALIASES
@@ -170,9 +171,11 @@ function commandOf(
   return built.action(async () => {
     const options = built.optsWithGlobals<GlobalOptions>()
     outcome.json = options.json === true
+    const { checkArguments } = await import('./arguments.ts')
+    const { openContext } = await import('./context.ts')
     const line = { usage, names, options: [...own, ...globalOptions] }
     checkArguments(line, { args: built.args, options: { ...options } })
-    outcome.exitCode = (await run(openContext(host, options), built)) ?? 0
+    outcome.exitCode = await run(openContext(host, options), built.args, built.opts())
   })
 }
 

@@ -15,18 +15,19 @@ import {
 } from '../client/http/api.ts'
 import { fromBase64 } from '../core/crypto/encoding.ts'
 import { parseToken, sealedToken } from '../core/crypto/token.ts'
+import { PLACEHOLDER_PREFIX, SECRET_NAME } from '../core/names/secret_name.ts'
 import { parseDomain } from '../core/net/domain.ts'
 import { isUuid } from '../core/validation/validate.ts'
 import { getToken } from '../features/workloads/contract.ts'
-import { resolveCall } from '../resolver/contract.ts'
+import { listCredentials, resolveCall } from '../resolver/contract.ts'
 import type { Context } from './context.ts'
-import { withNearSecret } from './near_secrets.ts'
+import { nearNames } from './named.ts'
 import { demandProjectFile } from './project_file.ts'
 import { namesOfProjects } from './scope.ts'
 import type { AddressName, Origin } from './settings.ts'
 import { CliError } from './terminal/cli_error.ts'
+import { openKnownNames } from './trust/known.ts'
 import { openKnownDeliveries } from './trust/known_deliveries.ts'
-import { openKnownNames } from './trust/known_names.ts'
 import { atAddress } from './wrong_address.ts'
 
 /** The trace that a request belongs to, if it is of one. */
@@ -208,4 +209,34 @@ function withFix(error: unknown, targetUrl: string): unknown {
   const { status, code: error_code, message } = error
   const fix = { command: ['cloakroom', 'allowlist', 'add', domain.text] }
   return new ApiError(status, { error_code, message, fix, docs: error.docs ?? undefined })
+}
+
+/** Milliseconds to wait for the names, which only improve a hint. */
+const NAMES_MS = 3_000
+
+type Caller = { resolver: string; token: string; environment: string | undefined }
+
+const PLACEHOLDER = new RegExp(`${PLACEHOLDER_PREFIX}(${SECRET_NAME})`, 'g')
+
+/**
+ * The refusal of a request with a near name in its message and without a fix; unchanged where the token has no near name.
+ */
+async function withNearSecret(error: unknown, request: object, caller: Caller): Promise<unknown> {
+  if (!(error instanceof ApiError) || error.code !== 'unknown_secret') return error
+  const { status, code: error_code, message, docs } = error
+  const usable = await usableNames(caller)
+  const typed = [...JSON.stringify(request).matchAll(PLACEHOLDER)].map(([, name = '']) => name)
+  const unknown = typed.find((name) => message.includes(name) && !usable.includes(name))
+  const near = unknown === undefined ? [] : nearNames(unknown, usable)
+  if (near.length === 0) return error
+  const meant = `${message} Is it ${near.join(', ')}?`
+  return new ApiError(status, { error_code, message: meant, docs: docs ?? undefined })
+}
+
+/** Empty where the token may not list them. */
+async function usableNames({ resolver, token, environment }: Caller): Promise<string[]> {
+  const api = openApi(resolver, () => token, { timeoutMs: NAMES_MS })
+  const usable = await api.call(listCredentials, {}).catch(() => [])
+  const here = usable.filter((one) => environment === undefined || one.environment === environment)
+  return here.map(({ name }) => name)
 }

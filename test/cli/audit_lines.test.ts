@@ -1,7 +1,7 @@
 // tier: quick
 /** The columns and outcomes of `audit list` and `audit tail`. */
 import { expect, test } from 'bun:test'
-import { auditColumns, outcomeOf } from '../../src/cli/commands/audit.ts'
+import { auditColumns, outcomeOf } from '../../src/cli/audit.ts'
 import { layOut } from '../../src/cli/terminal/table.ts'
 
 const row = (length: number) => ({

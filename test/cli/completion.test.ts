@@ -4,13 +4,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { groups, topLevel } from '../../src/cli/catalogue/index.ts'
 import { flagOf } from '../../src/cli/completion/line.ts'
 import { shells, sources } from '../../src/cli/completion/sources.ts'
 import { executable } from '../binary/executable.ts'
 import { sharedApp, type TestApp } from '../support/app.ts'
 import { search } from '../support/canary.ts'
 import { watched } from '../support/watched.ts'
+import { groups, topLevel } from './every_command.ts'
 import { openAccount, type Terminal } from './person.ts'
 
 let app: TestApp

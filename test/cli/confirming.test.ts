@@ -3,8 +3,8 @@
 import { expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { groups, topLevel } from '../../src/cli/catalogue/index.ts'
 import { askUntilValid } from '../../src/cli/terminal/prompts.ts'
+import { groups, topLevel } from './every_command.ts'
 
 const CLI = join(import.meta.dir, '../../src/cli')
 const files = readdirSync(CLI, { recursive: true, encoding: 'utf8' }).filter((name) =>

@@ -2,10 +2,10 @@
 /** What `--help` shows, for every command. */
 import { expect, test } from 'bun:test'
 import { tmpdir } from 'node:os'
-import { groups, topLevel } from '../../src/cli/catalogue/index.ts'
-import { globalOptions } from '../../src/cli/catalogue/options.ts'
+import { globalOptions } from '../../src/cli/options.ts'
 import { roleHelp } from '../../src/client/role_table.ts'
 import { answering } from './answering.ts'
+import { groups, topLevel } from './every_command.ts'
 
 const surroundings = { cwd: tmpdir(), env: { HOME: tmpdir() } }
 const helpOf = async (...words: string[]) => {

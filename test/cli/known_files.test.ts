@@ -1,12 +1,16 @@
 // tier: quick
 /** What this machine keeps of workspaces, where several commands work at once. */
 import { afterAll, expect, test } from 'bun:test'
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { openKnownChains } from '../../src/cli/trust/known_chains.ts'
-import { openKnownNames } from '../../src/cli/trust/known_names.ts'
-import { openKnownWorkspaceKeys } from '../../src/cli/trust/known_workspace_keys.ts'
+import {
+  openKnownChains,
+  openKnownNames,
+  openKnownWorkspaceKeys,
+} from '../../src/cli/trust/known.ts'
+import { openKnownDeliveries } from '../../src/cli/trust/known_deliveries.ts'
+import { openTrustedFolders } from '../../src/cli/trust/trusted_folders.ts'
 import { watched } from '../support/watched.ts'
 
 const home = mkdtempSync(join(tmpdir(), 'cr-known-'))
@@ -20,9 +24,7 @@ const trust = resolve(import.meta.dir, '../../src/cli/trust')
 /** A process that remembers `rounds` workspaces of its own in all three files. */
 function remembering(own: string, rounds: number) {
   const text = `
-    const { openKnownChains } = await import('${trust}/known_chains.ts')
-    const { openKnownNames } = await import('${trust}/known_names.ts')
-    const { openKnownWorkspaceKeys } = await import('${trust}/known_workspace_keys.ts')
+    const { openKnownChains, openKnownNames, openKnownWorkspaceKeys } = await import('${trust}/known.ts')
     for (let round = 0; round < ${rounds}; round += 1) {
       const id = '${own}-' + round
       const known = { first: id, seq: 1, head: id, epoch: 1, keyCommitment: id }
@@ -87,4 +89,28 @@ test('files of older versions, with names in them, are read and go on', () => {
   chains.remember('w', { ...chain, seq: 3, head: 'i' })
   expect(chains.of('w')).toMatchObject({ seq: 3, head: 'i' })
   expect(openKnownWorkspaceKeys(env, account, () => {}).of('w')?.commitment).toBe('c')
+})
+
+test('every section of the store reads and continues the file that earlier versions wrote', () => {
+  const write = (name: string, content: unknown) =>
+    writeFileSync(join(home, 'cloakroom', name), JSON.stringify(content))
+  write('known_names.json', { [server]: { 'projects of w': [{ name: 'shop', ids: ['one'] }] } })
+  const manifest = { revision: 4, root: 'r', headSeq: 2 }
+  write('deliveries.json', { token: { seq: 2, head: 'h', manifests: { 'one staging': manifest } } })
+  const folder = realpathSync(home)
+  write('trusted.json', { [folder]: { server: [server], resolver: [] } })
+
+  const names = openKnownNames(env, server)
+  names.learn('projects of w', [{ id: 'two', name: 'shop' }])
+  expect(names.idsOf('projects of w', 'shop')).toEqual(['one'])
+  const place = { projectId: 'one', environment: 'staging' }
+  const deliveries = openKnownDeliveries(env, 'token')
+  expect(deliveries.of(place)).toMatchObject({ seq: 2, ...manifest })
+  deliveries.remember(place, { seq: 3, head: 'i', ...manifest, revision: 5 })
+  expect(openKnownDeliveries(env, 'token').of(place)).toMatchObject({ seq: 3, revision: 5 })
+  const folders = openTrustedFolders(env)
+  folders.add(home, { resolver: 'https://two.example' })
+  expect(folders.includes(home, 'server', server)).toBe(true)
+  expect(folders.includes(home, 'resolver', 'https://two.example')).toBe(true)
+  expect([folders.remove(home), folders.remove(home)]).toEqual([true, false])
 })

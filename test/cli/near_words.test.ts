@@ -1,9 +1,9 @@
 // tier: quick
 /** A mistyped command or option, walked through every command. */
 import { afterAll, expect, test } from 'bun:test'
-import { groups, topLevel } from '../../src/cli/catalogue/index.ts'
-import { globalOptions } from '../../src/cli/catalogue/options.ts'
 import type { Spec } from '../../src/cli/command.ts'
+import { globalOptions } from '../../src/cli/options.ts'
+import { groups, topLevel } from './every_command.ts'
 import { openTerminal } from './person.ts'
 
 const nowhere = 'http://127.0.0.1:1'

@@ -1,9 +1,7 @@
 // tier: quick
-/** Options are declared once: what the type says of them is what commander hands to the action. */
+/** A command is declared once: what the types say of its arguments and options is what its action receives. */
 import { expect, test } from 'bun:test'
 import type { Options } from '../../src/cli/arguments.ts'
-import { callOptions, runOptions } from '../../src/cli/catalogue/options.ts'
-import { pullOptions, setOptions } from '../../src/cli/catalogue/storing.ts'
 import { command, type OptionValues } from '../../src/cli/command.ts'
 import { ownProcess } from '../../src/cli/host.ts'
 import { runProgram } from '../../src/cli/program.ts'
@@ -16,79 +14,72 @@ async function received<const O extends Options>(
   const taken: OptionValues<O>[] = []
   const declared = command({
     usage: 'act [values...]',
-    about: 'acts',
     examples: ['act'],
     options,
-    action: async () => async (_context, _args, values) => {
+    action: async (_context, _args, values) => {
       taken.push(values)
-      return 0
     },
   })
-  expect(await runProgram(ownProcess, ['act', ...line.split(' ')], [], [declared])).toBe(0)
+  expect(
+    await runProgram(ownProcess, ['act', ...line.split(' ')], [{ ...declared, about: 'acts' }]),
+  ).toBe(0)
   const [values] = taken
   if (!values) throw new Error('the action was not run')
   return values
 }
 
-test('texts, flags and lists', async () => {
-  const values: OptionValues<typeof callOptions> = {
+const options = [
+  ['-X, --request <method>', 'a text'],
+  ['-H, --header <line...>', 'a list'],
+  ['--from-file <path>', 'a text whose name has two words'],
+  ['-i, --include', 'a flag'],
+  ['--no-strict', 'on unless it is switched off'],
+  ['--port <number>', 'a text with a default', '8443'],
+] as const
+
+test('an action receives texts, flags and lists', async () => {
+  const values: OptionValues<typeof options> = {
     request: 'POST',
     header: ['A:1', 'B:2'],
-    data: 'x',
-    include: true,
-    trace: undefined,
-    fail: true,
-    output: undefined,
-    force: undefined,
-    strict: true,
-    agent: undefined,
-    token: 't',
-  }
-  expect(
-    await received(callOptions, '-X POST -H A:1 --header B:2 -d x -i --fail --token t'),
-  ).toEqual(values)
-})
-
-test('what is not given is undefined, or the fallback', async () => {
-  const set: OptionValues<typeof setOptions> = await received(setOptions, '--from-file a.env')
-  expect(set).toEqual({
-    mine: undefined,
     fromFile: 'a.env',
-    dialect: undefined,
-    stdin: undefined,
-    policy: undefined,
-    references: undefined,
-    sensitive: undefined,
-    plain: undefined,
-    allowEmpty: undefined,
-    allowEnv: undefined,
-    yes: undefined,
-  })
-  const pull: OptionValues<typeof pullOptions> = await received(pullOptions, 'x')
-  expect(pull).toEqual({
-    token: undefined,
-    raw: undefined,
-    format: undefined,
-    dialect: undefined,
-    force: undefined,
-    yes: undefined,
-    allowEmpty: undefined,
-  })
+    include: true,
+    strict: false,
+    port: '9443',
+  }
+  const line = '-X POST -H A:1 --header B:2 --from-file a.env -i --no-strict --port 9443'
+  expect(await received(options, line)).toEqual(values)
 })
 
-test('what is on unless it is switched off', async () => {
-  const on: OptionValues<typeof runOptions> = await received(runOptions, 'x')
-  expect(on).toEqual({
-    token: undefined,
-    mask: true,
-    mine: true,
-    allowEnv: undefined,
-    watch: undefined,
-    watchInterval: undefined,
-    grace: undefined,
-    fallback: undefined,
-    fallbackMaxAge: undefined,
-    allowEmpty: undefined,
+test('an option that is not given is undefined, on, or its default', async () => {
+  const values: OptionValues<typeof options> = {
+    request: undefined,
+    header: undefined,
+    fromFile: undefined,
+    include: undefined,
+    strict: true,
+    port: '8443',
+  }
+  expect(await received(options, 'x')).toEqual(values)
+})
+
+test('an action receives its arguments by the usage', async () => {
+  const taken: [string, string?, ...string[]][] = []
+  const rename = command({
+    usage: 'rename <project> [name]',
+    examples: ['rename'],
+    action: async (_context, [project, name]) => {
+      taken.push(name === undefined ? [project] : [project, name])
+    },
   })
-  expect((await received(runOptions, '--no-mask')).mask).toBe(false)
+  const remove = command({
+    usage: 'delete <keys...>',
+    examples: ['delete'],
+    action: async (_context, [first, ...others]) => {
+      taken.push([first, ...others])
+    },
+  })
+  const commands = [rename, remove].map((declared) => ({ ...declared, about: 'acts' }))
+  for (const line of ['rename shop', 'rename shop store', 'delete A B C'])
+    expect(await runProgram(ownProcess, line.split(' '), commands)).toBe(0)
+  expect(taken).toEqual([['shop'], ['shop', 'store'], ['A', 'B', 'C']])
 })

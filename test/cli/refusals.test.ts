@@ -3,9 +3,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
 import { forms } from '../../src/cli/arguments.ts'
-import { groups, topLevel } from '../../src/cli/catalogue/index.ts'
-import { globalOptions } from '../../src/cli/catalogue/options.ts'
+import { globalOptions } from '../../src/cli/options.ts'
 import { startTestApp, type TestApp, UNLIMITED } from '../support/app.ts'
+import { groups, topLevel } from './every_command.ts'
 import { openTerminal, type Terminal } from './person.ts'
 import { signedAccount, signedWorkspace } from './signed_person.ts'
 

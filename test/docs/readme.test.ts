@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
-import { topLevel } from '../../src/cli/catalogue/index.ts'
+import { topLevel } from '../cli/every_command.ts'
 import { requires } from '../support/requires.ts'
 import { textOf } from './documents.ts'
 import { takeTour } from './tour.ts'

@@ -8,9 +8,9 @@ import { chmodSync, mkdirSync, readFileSync, renameSync, statSync, symlinkSync }
 import { join } from 'node:path'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
-import { groups, topLevel } from '../../src/cli/catalogue/index.ts'
 import { executable } from '../binary/executable.ts'
 import { answering } from '../cli/answering.ts'
+import { groups, topLevel } from '../cli/every_command.ts'
 import { openAccount, PASSWORD, type Run, type Terminal } from '../cli/person.ts'
 import { sharedApp, type TestApp } from '../support/app.ts'
 import { marked } from '../support/canary.ts'
@@ -113,10 +113,12 @@ const ARGUMENTS: Record<string, string[]> = {
 const APART = [
   ...['account list', 'account remove', 'account use'],
   ...['backup', 'move', 'doctor', 'rekey-outer', 'restore', 'upgrade'],
+  ...['demo', 'serve', 'health', 'keygen', 'self-check', 'settings'],
+  ...['calculate_metrics', 'version'],
   ...['completion', 'config', 'echo', 'trust', 'lock', 'logout', 'mcp', 'unlock'],
 ]
 
-/** Every command of the catalogue with some argument for each that it needs. */
+/** Every command with some argument for each that it needs. */
 function commandLines(): string[][] {
   const named = [
     ...topLevel.map(({ usage }) => usage),

@@ -166,12 +166,12 @@ describe('a value that another person stored', () => {
 
 /** Commands that write past `Output`. What they print has no text of other people, or escapes it. */
 const PAST_OUTPUT = [
-  'cli/commands/mcp.ts',
-  'cli/commands/operator/health.ts',
-  'cli/commands/operator/keygen.ts',
-  'cli/commands/operator/settings.ts',
-  'cli/commands/operator/upgrade.ts',
-  'cli/commands/version.ts',
+  'cli/commands/machine/version.ts',
+  'cli/commands/server/health.ts',
+  'cli/commands/server/keygen.ts',
+  'cli/commands/server/settings.ts',
+  'cli/commands/server/upgrade.ts',
+  'cli/commands/use/mcp.ts',
 ]
 
 test('commands write to standard output by Output, which protects terminals', async () => {

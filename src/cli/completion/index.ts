@@ -5,13 +5,10 @@
  */
 import { writeSync } from 'node:fs'
 import { endsWithin } from '../../core/async/timeout.ts'
-import { readRegistry } from '../accounts/registry.ts'
-import { globalOptions } from '../catalogue/options.ts'
-import { ALIASES, type Group, type Spec } from '../command.ts'
+import { ALIASES, type Group, nameOf, type Spec } from '../command.ts'
 import { type Host, isOwnProcess } from '../host.ts'
-import { type Flag, flagOf, type Line, nameOf, readLine } from './line.ts'
-import { namesFor } from './lookup.ts'
-import { sources } from './sources.ts'
+import { globalOptions } from '../options.ts'
+import { type Flag, flagOf, type Line, readLine } from './line.ts'
 
 /** Milliseconds for asking the server. */
 const TIMEOUT_MS = 800
@@ -26,12 +23,11 @@ const NOTHING: Answer = { candidates: [], shell: 'done' }
 export async function runComplete(
   host: Host,
   words: readonly string[],
-  groups: readonly Group[],
-  specs: readonly Spec[],
+  entries: readonly (Spec | Group)[],
 ): Promise<number> {
   const globals = globalOptions.map(([flags, about]) => flagOf(flags, about))
-  const line = readLine(words, { groups, specs, globals, aliases: ALIASES })
-  const { candidates, shell } = await answerOf(host, line, groups, specs).catch(() => NOTHING)
+  const line = readLine(words, { entries, globals, aliases: ALIASES })
+  const { candidates, shell } = await answerOf(host, line, entries).catch(() => NOTHING)
   const lines = candidates
     // A name with a line break or an escape is nobody's to type.
     .filter(({ word }) => word.startsWith(line.current) && !/\p{C}/u.test(word))
@@ -48,8 +44,7 @@ export async function runComplete(
 async function answerOf(
   host: Host,
   { wanted, given }: Line,
-  groups: readonly Group[],
-  specs: readonly Spec[],
+  entries: readonly (Spec | Group)[],
 ): Promise<Answer> {
   if (wanted.kind === 'program') {
     return { candidates: [], shell: wanted.isFirst ? 'commands' : 'files' }
@@ -57,10 +52,9 @@ async function answerOf(
   if (wanted.kind === 'options')
     return { candidates: wanted.flags.flatMap(optionWords), shell: 'done' }
   if (wanted.kind === 'commands') {
-    const own = wanted.group?.commands ?? specs
-    const further = wanted.group ? [] : groups.map(({ name, about }) => ({ word: name, about }))
-    const named = own.map((spec) => ({ word: nameOf(spec), about: spec.about }))
-    return { candidates: [...named, ...further], shell: 'done' }
+    const all = wanted.group?.commands ?? entries
+    const candidates = all.map((entry) => ({ word: nameOf(entry), about: entry.about }))
+    return { candidates, shell: 'done' }
   }
   return valuesOf(host, wanted, given)
 }
@@ -74,6 +68,7 @@ async function valuesOf(
   { placeholder, prefix }: Extract<Line['wanted'], { kind: 'value' }>,
   given: Line['given'],
 ): Promise<Answer> {
+  const { sources } = await import('./sources.ts')
   const source = placeholder === null ? undefined : sources[placeholder]
   if (!source) return NOTHING
   if ('shell' in source) return { candidates: [], shell: source.shell }
@@ -81,6 +76,7 @@ async function valuesOf(
     return { candidates: source.words.map((word) => ({ word: prefix + word })), shell: 'done' }
   if ('accounts' in source) return accountWords(host, prefix)
   const { names, ending = '' } = source
+  const { namesFor } = await import('./lookup.ts')
   const words: string[] = []
   const found = namesFor(host, names, given, (list) => words.splice(0, words.length, ...list))
   await endsWithin(
@@ -91,7 +87,8 @@ async function valuesOf(
   return { candidates, shell: ending === '' ? 'done' : 'more' }
 }
 
-function accountWords({ env }: Host, prefix: string): Answer {
+async function accountWords({ env }: Host, prefix: string): Promise<Answer> {
+  const { readRegistry } = await import('../accounts/registry.ts')
   const { all } = readRegistry(env)
   const candidates = all.map(({ name, server }) => ({ word: `${prefix}${name}`, about: server }))
   return { candidates, shell: 'done' }

@@ -1,5 +1,5 @@
 /** What is being typed: the command so far, and what may stand in place of the last word. */
-import type { Group, Spec } from '../command.ts'
+import { type Group, nameOf, type Spec } from '../command.ts'
 import type { GlobalOptions } from '../context.ts'
 
 /** Flags with their placeholder, as a declaration has them. */
@@ -23,8 +23,7 @@ export type Line = {
 }
 
 type Catalogue = {
-  groups: readonly Group[]
-  specs: readonly Spec[]
+  entries: readonly (Spec | Group)[]
   globals: readonly Flag[]
   aliases: Readonly<Record<string, string | undefined>>
 }
@@ -95,16 +94,13 @@ function argument(state: State, spec: Spec): void {
   if (spec.passThrough) state.isProgram = true
 }
 
-function choose(state: State, typed: string, { groups, specs, aliases }: Catalogue): void {
-  const isNamed = (spec: Spec) => {
-    const name = nameOf(spec)
-    return name === typed || aliases[name] === typed
-  }
-  if (state.group) state.spec = state.group.commands.find(isNamed) ?? null
-  else {
-    state.spec = specs.find(isNamed) ?? null
-    state.group = groups.find(({ name }) => name === typed) ?? null
-  }
+function choose(state: State, typed: string, { entries, aliases }: Catalogue): void {
+  const found = (state.group?.commands ?? entries).find((entry) => {
+    const name = nameOf(entry)
+    return name === typed || (!('commands' in entry) && aliases[name] === typed)
+  })
+  if (found && 'commands' in found) state.group = found
+  else state.spec = found ?? null
 }
 
 function remember(given: Record<string, string>, { names }: Flag, value: string): void {
@@ -139,8 +135,4 @@ function optionOf(state: State, current: string, catalogue: Catalogue): Line['wa
 function flagsOf({ spec }: State, { globals }: Catalogue): Flag[] {
   const own = spec?.options.map(([flags, about]) => flagOf(flags, about)) ?? []
   return [...own, ...globals]
-}
-
-export function nameOf({ usage }: Spec): string {
-  return usage.split(' ')[0] ?? ''
 }

@@ -1,4 +1,6 @@
 /** The demo's stage: a server with a temporary data directory, an API to call, and people with keys. */
+
+import { timingSafeEqual } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,8 +8,7 @@ import { readConfig } from '../../core/config/config.ts'
 import { openLog } from '../../core/log.ts'
 import { readOwnKeys } from '../../operator/own_keys.ts'
 import { type App, startApp } from '../../server/app.ts'
-import { createAuthority } from './certificates.ts'
-import { API_HOST, type PaymentsApi, startPaymentsApi } from './payments_api.ts'
+import { type Authority, createAuthority } from './certificates.ts'
 
 export type Stage = {
   app: App
@@ -65,4 +66,47 @@ async function build(directory: string): Promise<Stage> {
       rmSync(directory, { recursive: true, force: true })
     },
   }
+}
+
+const API_HOST = 'api.payments.example'
+
+type Received = { method: string; path: string; authorization: string | null }
+
+type PaymentsApi = {
+  port: number
+  /** Every request so far, oldest first. */
+  received: Received[]
+  stop(): Promise<void>
+}
+
+/** `bearer` and `basic` are the only credentials that it accepts. */
+async function startPaymentsApi(
+  authority: Authority,
+  { bearer, basic }: { bearer: string; basic: string },
+): Promise<PaymentsApi> {
+  const received: Received[] = []
+  const accepted = [`Bearer ${bearer}`, `Basic ${Buffer.from(basic).toString('base64')}`]
+  const server = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    tls: await authority.issue([API_HOST]),
+    fetch: (request) => {
+      const { pathname } = new URL(request.url)
+      const authorization = request.headers.get('authorization')
+      received.push({ method: request.method, path: pathname, authorization })
+      if (!accepted.some((credential) => equal(credential, authorization ?? ''))) {
+        return Response.json({ error: 'wrong credentials' }, { status: 401 })
+      }
+      const answer = { ok: true, charge: 'ch_1001' }
+      return Response.json(
+        pathname === '/v1/echo' ? { ...answer, you_sent: authorization } : answer,
+      )
+    },
+  })
+  return { port: server.port ?? 0, received, stop: () => server.stop(true) }
+}
+
+function equal(expected: string, given: string): boolean {
+  const [a, b] = [Buffer.from(expected), Buffer.from(given)]
+  return a.length === b.length && timingSafeEqual(a, b)
 }

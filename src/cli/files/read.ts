@@ -13,7 +13,6 @@ import {
   realpathSync,
 } from 'node:fs'
 import { isAbsolute, relative, resolve } from 'node:path'
-import type { z } from 'zod'
 import { type Host, pathFrom } from '../host.ts'
 import { CliError } from '../terminal/cli_error.ts'
 
@@ -29,23 +28,6 @@ const STREAM = /^(-|\/dev\/(stdin|fd\/\d+)|\/proc\/self\/fd\/\d+)$/
 /** A file of the user's own configuration as text; `null` where there is none. @throws CliError */
 export function readOwnFile(path: string): string | null {
   return read(path, { most: MOST_OF_OWN, flags: 0 })?.toString('utf8') ?? null
-}
-
-/** What a file of the user's own is for, and what helps where it cannot be read. */
-export type OwnWords = { says: string; help: string }
-
-/** The same as JSON of a form; what is missing is `{}`. @throws CliError */
-export function readOwnJson<T extends z.ZodType>(
-  path: string,
-  form: T,
-  { says, help }: OwnWords,
-): z.output<T> {
-  const text = readOwnFile(path) ?? '{}'
-  try {
-    return form.parse(JSON.parse(text))
-  } catch {
-    throw new CliError('invalid_file', `${path} does not say ${says}`, `remove it, and ${help}`)
-  }
 }
 
 /** Also a link, to whatever it leads: it is refused then, and not passed over. */

@@ -2,9 +2,9 @@
 import type { z } from 'zod'
 import { type Policy, policy as policySchema } from '../../core/policy/policy.ts'
 import { faultOfDomain } from '../arguments.ts'
-import type { policyFieldOptions } from '../catalogue/options.ts'
 import type { OptionValues } from '../command.ts'
 import { continued, nearNames } from '../named.ts'
+import type { policyFieldOptions } from '../options.ts'
 import { CliError } from '../terminal/cli_error.ts'
 
 type FieldOptions = OptionValues<typeof policyFieldOptions>

@@ -3,9 +3,9 @@ import type { TokenOrder } from '../../client/agents/tokens.ts'
 import { objectionToActorName } from '../../core/names/actor_name.ts'
 import { SECRET_NAME } from '../../core/names/secret_name.ts'
 import { parseDomain } from '../../core/net/domain.ts'
-import type { agentTokenOptions, tokenOptions } from '../catalogue/options.ts'
 import type { OptionValues } from '../command.ts'
 import type { Context } from '../context.ts'
+import type { narrowingOptions, tokenOptions } from '../options.ts'
 import { CliError } from '../terminal/cli_error.ts'
 
 /** `--label`, `--may`, and `--expires-in-days`, of which `never` is none. */
@@ -51,10 +51,7 @@ export function checkActorName(name: string): void {
 export function narrowedBy({
   host,
   secret,
-}: Pick<OptionValues<typeof agentTokenOptions>, 'host' | 'secret'>): Pick<
-  TokenOrder,
-  'hosts' | 'secrets'
-> {
+}: OptionValues<typeof narrowingOptions>): Pick<TokenOrder, 'hosts' | 'secrets'> {
   const hosts = host?.map((text) => {
     const domain = parseDomain(text)
     if (domain) return domain.text

@@ -1,45 +1,20 @@
 /**
- * What was verified of deliveries from signed workspaces, by token, so that no server goes back behind it: in a file of
- * the user's own configuration. Where that cannot be written, as in some containers, it lasts as long as the process.
+ * What was verified of deliveries from signed workspaces, by token, so that no server goes back behind it. If it cannot be
+ * kept, as in some containers, it lasts as long as the process.
  */
-import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { z } from 'zod'
 import type { DeliveryMemory } from '../../client/delivery/delivery.ts'
-import { changeOwnJson } from '../files/change.ts'
-import { readOwnJson } from '../files/read.ts'
-import { configDirectory } from '../settings.ts'
 import { CliError } from '../terminal/cli_error.ts'
+import { changeKnown, type KnownDelivery as Entry, readKnown } from './known.ts'
 
-const manifest = z.strictObject({
-  revision: z.int(),
-  root: z.string(),
-  headSeq: z.int().optional(),
-})
-const entry = z.strictObject({
-  seq: z.int(),
-  head: z.string(),
-  /** Project and environment → the newest manifest. */
-  manifests: z.record(z.string(), manifest),
-})
-type Entry = z.output<typeof entry>
-/** Token → what it was shown last; the one that was used last is the last. */
-const file = z.record(z.string(), entry)
+type Env = Record<string, string | undefined>
 
 const MOST_TOKENS = 200
-const WORDS = {
-  says: 'what was seen of deliveries',
-  help: 'go on with what the server shows now',
-}
 
 /** Reads the file at each call: another process may have seen more. */
-export function openKnownDeliveries(
-  env: Record<string, string | undefined>,
-  tokenId: string,
-): DeliveryMemory {
-  const path = join(configDirectory(env), 'deliveries.json')
+export function openKnownDeliveries(env: Env, tokenId: string): DeliveryMemory {
   let own: Entry | undefined
-  const known = () => later(own, readOwnJson(path, file, WORDS)[tokenId])
+  const known = () => later(own, readKnown(env, 'deliveries')[tokenId])
   return {
     of: (place) => {
       const before = known()
@@ -48,7 +23,7 @@ export function openKnownDeliveries(
     remember: (place, { seq, head, revision, root, headSeq }) => {
       const manifests = { [nameOf(place)]: { revision, root, headSeq } }
       own = later(own, { seq, head, manifests })
-      keep(path, tokenId, own)
+      keep(env, tokenId, own)
     },
   }
 }
@@ -70,9 +45,9 @@ function later(one: Entry | undefined, other: Entry | undefined): Entry | undefi
   return { seq, head, manifests }
 }
 
-function keep(path: string, tokenId: string, seen: Entry): void {
+function keep(env: Env, tokenId: string, seen: Entry): void {
   try {
-    changeOwnJson(path, file, WORDS, ({ [tokenId]: before, ...others }) => {
+    changeKnown(env, 'deliveries', ({ [tokenId]: before, ...others }) => {
       const now = later(before, seen)
       if (isDeepStrictEqual(now, before)) return undefined
       const all = [...Object.entries(others), [tokenId, now] as const]

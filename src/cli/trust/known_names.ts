@@ -1,46 +1,15 @@
-/** What names stood for, for every server that was used here: in a file of the user's own configuration. */
-import { join } from 'node:path'
-import { z } from 'zod'
+/** Finding what a name stood for when it was seen first, and refusing another. */
 import {
   type ChangedName,
   changedName,
   type KnownNames,
-  knownNames,
   type Named,
   type NameList,
-  nameLists,
   takenName,
 } from '../../client/known_names.ts'
 import { isUuid } from '../../core/validation/validate.ts'
-import { changeOwnJson } from '../files/change.ts'
-import { readOwnJson } from '../files/read.ts'
 import { type Kind, oneNamed } from '../named.ts'
-import { configDirectory } from '../settings.ts'
 import { CliError } from '../terminal/cli_error.ts'
-
-/** By server. */
-const file = z.record(z.string(), nameLists)
-
-const WORDS = {
-  says: 'what names stood for',
-  help: 'look whether names lead where they should: cloakroom workspace list --json',
-}
-
-/** Reads the file at each call: another command may have changed it. */
-export function openKnownNames(
-  env: Record<string, string | undefined>,
-  server: string,
-): KnownNames {
-  const path = join(configDirectory(env), 'known_names.json')
-  return knownNames({
-    read: () => readOwnJson(path, file, WORDS)[server] ?? {},
-    change: (act) =>
-      changeOwnJson(path, file, WORDS, (all) => {
-        const next = act(all[server] ?? {})
-        return next && { ...all, [server]: next }
-      }),
-  })
-}
 
 /** By id, or by a name that stands for what it stood for. @throws CliError */
 export function knownOne<T extends Named>(

@@ -4,17 +4,11 @@
  * path: another folder behind the same link is not trusted.
  */
 import { realpathSync } from 'node:fs'
-import { join } from 'node:path'
-import { z } from 'zod'
-import { readOwnJson } from '../files/read.ts'
-import { replaceFile } from '../files/replace.ts'
-import { type AddressName, configDirectory } from '../settings.ts'
+import type { AddressName } from '../settings.ts'
+import { changeKnown, readKnown } from './known.ts'
 
 type Env = Record<string, string | undefined>
 export type Addresses = { [name in AddressName]?: string | undefined }
-
-const addresses = z.array(z.string())
-const file = z.record(z.string(), z.strictObject({ server: addresses, resolver: addresses }))
 
 export type TrustedFolders = {
   includes(folder: string, name: AddressName, address: string): boolean
@@ -24,41 +18,32 @@ export type TrustedFolders = {
   remove(folder: string): boolean
 }
 
-/** Reads the file at each call, and never keeps it: another terminal may have changed it. */
 export function openTrustedFolders(env: Env): TrustedFolders {
-  const path = join(configDirectory(env), 'trusted.json')
-  const read = () => new Map(Object.entries(readFile(path)))
-  const write = (folders: ReturnType<typeof read>) =>
-    replaceFile(path, `${JSON.stringify(Object.fromEntries(folders), null, 2)}\n`)
   return {
     includes: (folder, name, address) =>
-      read().get(realpathSync(folder))?.[name].includes(address) ?? false,
+      readKnown(env, 'folders')[realpathSync(folder)]?.[name].includes(address) ?? false,
     add: (folder, { server, resolver }) => {
-      const folders = read()
       const place = realpathSync(folder)
-      const before = folders.get(place) ?? { server: [], resolver: [] }
-      folders.set(place, {
-        server: withAddress(before.server, server),
-        resolver: withAddress(before.resolver, resolver),
-      })
-      write(folders)
+      changeKnown(env, 'folders', ({ [place]: before, ...others }) => ({
+        ...others,
+        [place]: {
+          server: withAddress(before?.server, server),
+          resolver: withAddress(before?.resolver, resolver),
+        },
+      }))
     },
     remove: (folder) => {
-      const folders = read()
-      const wasThere = folders.delete(realpathSync(folder))
-      if (wasThere) write(folders)
+      const place = realpathSync(folder)
+      let wasThere = false
+      changeKnown(env, 'folders', ({ [place]: before, ...others }) => {
+        wasThere = before !== undefined
+        return before && others
+      })
       return wasThere
     },
   }
 }
 
-function withAddress(known: readonly string[], address: string | undefined): string[] {
+function withAddress(known: readonly string[] = [], address: string | undefined): string[] {
   return address === undefined ? [...known] : [...new Set([...known, address])]
-}
-
-function readFile(path: string): z.output<typeof file> {
-  return readOwnJson(path, file, {
-    says: 'which folders are trusted',
-    help: 'trust the folders again with: cloakroom trust',
-  })
 }

@@ -1,9 +1,9 @@
 /** What people are told, and may say, of which values are stored as secrets and which as settings. */
 import { type Candidate, type Choice, policyFor } from '../../client/secrets/final_policy.ts'
 import { isSensitive } from '../../core/policy/policy.ts'
-import type { sensitivityOptions } from '../catalogue/options.ts'
 import type { OptionValues } from '../command.ts'
 import type { Context } from '../context.ts'
+import type { sensitivityOptions } from '../options.ts'
 import { CliError } from '../terminal/cli_error.ts'
 import type { Entry } from './sealing.ts'
 

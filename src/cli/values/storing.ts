@@ -4,9 +4,8 @@
  */
 import { ApiError } from '../../client/http/api.ts'
 import { deleteStored, provenValues, storedValues, Unproven } from '../../client/secrets/stored.ts'
+import { listDeletedSecrets } from '../../features/secrets/contract.ts'
 import { USUAL_ENVIRONMENTS } from '../arguments.ts'
-import type { confirmOptions } from '../catalogue/options.ts'
-import type { OptionValues } from '../command.ts'
 import type { Context } from '../context.ts'
 import { nearNames } from '../named.ts'
 import { environmentOf, type ProjectScope } from '../scope.ts'
@@ -25,7 +24,7 @@ export async function store(
   context: Context,
   scope: ProjectScope,
   entries: readonly Entry[],
-  options: OptionValues<typeof confirmOptions>,
+  options: { yes: boolean | undefined },
 ) {
   const { environment, project } = scope
   const isUsual = USUAL.has(environment)
@@ -48,7 +47,7 @@ export async function store(
 async function confirmNewEnvironment(
   { host }: Context,
   scope: ProjectScope,
-  options: OptionValues<typeof confirmOptions>,
+  options: { yes: boolean | undefined },
 ): Promise<void> {
   const { environment, project } = scope
   if (host.streams.stdin.isTTY === true) {
@@ -110,4 +109,14 @@ export function unproven(names: readonly string[]): CliError {
     new Unproven(names).message,
     "policy or value were altered: say which policy it is to have, with cloakroom secrets set NAME --policy '{…}', or --policy null",
   )
+}
+
+/** The command that brings them back. */
+export function undeleteOf(keys: readonly string[], environment: string): string {
+  return `cloakroom secrets undelete ${keys.join(' ')} -e ${environment}`
+}
+
+export function deletedOf({ session, project, environment }: ProjectScope) {
+  const params = { project_id: project.id }
+  return session.api.list(listDeletedSecrets, { params, query: { environment } })
 }

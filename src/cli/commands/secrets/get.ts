@@ -1,9 +1,9 @@
 /** `cloakroom secrets get`: values, opened here; of a single name an earlier one too. */
 import { readNamed, readSecret } from '../../../client/environment.ts'
-import type { getOptions } from '../../catalogue/options.ts'
-import type { Action, OptionValues } from '../../command.ts'
+import { command, type OptionValues } from '../../command.ts'
 import type { Context } from '../../context.ts'
 import { writeValues } from '../../files/formats.ts'
+import { noMine, raw, token } from '../../options.ts'
 import { environmentOf, type ProjectScope, projectScope } from '../../scope.ts'
 import { absence, onSecret } from '../../suggestions.ts'
 import { CliError } from '../../terminal/cli_error.ts'
@@ -13,6 +13,37 @@ import { shownValues, withReferenced } from '../../values/references.ts'
 import { openedSecrets } from '../../values/sealing.ts'
 import { versionOf } from '../../values/versions.ts'
 
+const options = [
+  token,
+  raw,
+  noMine,
+  ['--version <version>', 'an earlier value, by the number that history shows'],
+] as const
+
+export default command({
+  usage: 'get <keys...>',
+  examples: [
+    'secrets get STRIPE_KEY -e production',
+    'secrets get STRIPE_KEY --version 2',
+    'secrets get DB_USER DB_PASSWORD > db.env',
+  ],
+  options,
+  action: async (context, names, options) => {
+    const keys = [...new Set(names)]
+    const token = tokenInstead(context, options)
+    const { version, raw } = options
+    if (version !== undefined && (keys.length > 1 || token !== undefined)) {
+      throw new CliError('usage', '--version is of a single secret, and needs a session')
+    }
+    show(
+      context,
+      token === undefined
+        ? await ofPerson(context, await projectScope(context), keys, options)
+        : await valuesNamed(context, token, keys, { raw }),
+    )
+  },
+})
+
 type Shown = {
   key: string
   value: string
@@ -21,27 +52,11 @@ type Shown = {
   environment?: string
 }
 
-export const get: Action<typeof getOptions> = async (context, names, options) => {
-  const keys = [...new Set(names)]
-  const token = tokenInstead(context, options)
-  const { version, raw } = options
-  if (version !== undefined && (keys.length > 1 || token !== undefined)) {
-    throw new CliError('usage', '--version is of a single secret, and needs a session')
-  }
-  show(
-    context,
-    token === undefined
-      ? await ofPerson(context, await projectScope(context), keys, options)
-      : await valuesNamed(context, token, keys, { raw }),
-  )
-  return undefined
-}
-
 async function ofPerson(
   { output }: Context,
   scope: ProjectScope,
   keys: readonly string[],
-  { version, raw: asked, mine }: OptionValues<typeof getOptions>,
+  { version, raw: asked, mine }: OptionValues<typeof options>,
 ): Promise<Shown[]> {
   const { environment, session } = scope
   // What an earlier value referred to may have changed since.

@@ -1,7 +1,6 @@
 /** `cloakroom secrets pull`: every value of an environment, opened here. */
 import { readSecrets } from '../../../client/environment.ts'
-import type { pullOptions } from '../../catalogue/storing.ts'
-import type { Action, OptionValues } from '../../command.ts'
+import { command, type OptionValues } from '../../command.ts'
 import type { Context } from '../../context.ts'
 import { dialectOf } from '../../files/dialects/index.ts'
 import {
@@ -12,6 +11,7 @@ import {
   writeValues,
 } from '../../files/formats.ts'
 import { writePrivately } from '../../files/written.ts'
+import { allowEmpty, dialect, force, raw, token, yes } from '../../options.ts'
 import { environmentOf, type ProjectScope, projectScope } from '../../scope.ts'
 import { refuseEmpty } from '../../suggestions.ts'
 import { CliError } from '../../terminal/cli_error.ts'
@@ -20,32 +20,48 @@ import { tokenInstead, valuesOfToken } from '../../tokens/token_work.ts'
 import { type Form, shownValues } from '../../values/references.ts'
 import { openedSecrets } from '../../values/sealing.ts'
 
+const options = [
+  token,
+  raw,
+  [
+    '--format <format>',
+    "dotenv, json, yaml or shell; unless given what the file's name ends in, else dotenv",
+  ],
+  dialect,
+  force,
+  yes,
+  allowEmpty,
+] as const
+
+type PullOptions = OptionValues<typeof options>
+
 /** Every value of the environment, to standard output or a file that only its owner may read. */
-export const pull: Action<typeof pullOptions> = async (context, [given], options) => {
-  const path = given === '-' ? undefined : given
-  const values = await valuesFor(context, options)
-  const text = writeValues(formatOf(context, path, options), values, dialectOf(options))
-  if (path === undefined) {
-    context.output.raw(text)
-    return undefined
-  }
-  const yes = options.force === true || options.yes === true
-  const changed = await writePrivately(context.host, path, text, { yes })
-  const { length: count } = Object.keys(values)
-  context.output.done(
-    changed
-      ? `${counted(count, 'secret')} written to ${path} (readable by you only).`
-      : `${path} has ${counted(count, 'secret')} already, with these values.`,
-    { file: path, secrets: count, changed },
-  )
-  return undefined
-}
+export default command({
+  usage: 'pull [path]',
+  examples: ['secrets pull', 'secrets pull .env', 'secrets pull config.json --force'],
+  options,
+  action: async (context, [given], options) => {
+    const path = given === '-' ? undefined : given
+    const values = await valuesFor(context, options)
+    const text = writeValues(formatOf(context, path, options), values, dialectOf(options))
+    if (path === undefined) {
+      context.output.raw(text)
+      return
+    }
+    const yes = options.force === true || options.yes === true
+    const changed = await writePrivately(context.host, path, text, { yes })
+    const { length: count } = Object.keys(values)
+    context.output.done(
+      changed
+        ? `${counted(count, 'secret')} written to ${path} (readable by you only).`
+        : `${path} has ${counted(count, 'secret')} already, with these values.`,
+      { file: path, secrets: count, changed },
+    )
+  },
+})
 
 /** By a token where there is one, else by the session. @throws CliError where it may be the wrong environment */
-async function valuesFor(
-  context: Context,
-  options: OptionValues<typeof pullOptions>,
-): Promise<Values> {
+async function valuesFor(context: Context, options: PullOptions): Promise<Values> {
   const token = tokenInstead(context, options)
   const during = <T>(work: Promise<T>) => context.output.during('fetching and decrypting', work)
   if (token !== undefined) return during(valuesOfToken(context, token, options))
@@ -64,7 +80,7 @@ async function valuesFor(
 function formatOf(
   { output }: Context,
   path: string | undefined,
-  { format: given, dialect }: OptionValues<typeof pullOptions>,
+  { format: given, dialect }: PullOptions,
 ): ExportFormat {
   const ofName = path === undefined ? undefined : formatOfName(path)
   if (dialect !== undefined) return ofDialect(given)

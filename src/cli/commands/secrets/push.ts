@@ -2,70 +2,96 @@
 import { readSecrets } from '../../../client/environment.ts'
 import { changedOf, comparedWith } from '../../../client/secrets/changes.ts'
 import type { Candidate } from '../../../client/secrets/final_policy.ts'
-import type { pushOptions } from '../../catalogue/storing.ts'
-import type { Action } from '../../command.ts'
+import { command } from '../../command.ts'
 import { dialectOf } from '../../files/dialects/index.ts'
 import { readValuesOf, type Values } from '../../files/formats.ts'
+import {
+  dialect,
+  dryRun,
+  references,
+  sensitivityOptions,
+  storedEmpty,
+  storedUnsafe,
+  yes,
+} from '../../options.ts'
 import { withDefaults } from '../../policies/defaults.ts'
 import { environmentOf, type ProjectScope, projectScope } from '../../scope.ts'
 import { confirmed } from '../../terminal/confirmed.ts'
 import { showChanges } from '../../values/changes.ts'
 import { asStored, marked } from '../../values/references.ts'
 import { choiceOf, classified } from '../../values/sensitivity.ts'
-import { deleteSecrets, provenSecrets, reportStored, store } from '../../values/storing.ts'
+import {
+  deleteSecrets,
+  provenSecrets,
+  reportStored,
+  store,
+  undeleteOf,
+} from '../../values/storing.ts'
 import { confirmUnusual } from '../../values/unusual.ts'
-import { undeleteOf } from './remove.ts'
 
 /** Policies of what is there stay, but for what `sensitivity.ts` says. */
-export const push: Action<typeof pushOptions> = async (context, [path = '.env'], options) => {
-  const file = readValuesOf(context.host, path, {
-    note: context.output.warn,
-    dialect: dialectOf(options),
-  })
-  const choice = choiceOf(options)
-  const scope = await projectScope(context)
-  const known = await provenSecrets(scope, Object.keys(file))
-  const values = await asStored(scope, file, known)
-  const candidates = Object.entries(values).map(([key, value]): Candidate => {
-    const before = known.get(key)
-    if (!before) return { key, value, policy: undefined, policyIs: 'new', expectedVersion: 0 }
-    const policyIs = before.value === value ? 'decided' : 'stored'
-    const expectedVersion = before.version
-    return { key, value, policy: before.policy ?? undefined, policyIs, expectedVersion }
-  })
-  const { references, dryRun } = options
-  const yes = options.yes || dryRun
-  const sorted = withDefaults(context, classified(context, candidates, choice))
-  const entries = await marked(context, scope, sorted, { references, yes, known })
-  const compared = comparedWith(known, entries)
-  const gone = options.dryRun || options.prune ? await onlyStored(scope, values) : []
-  if (options.dryRun) {
-    const left = options.prune ? 'deleted' : 'stays: not in the file'
-    showChanges(
-      context,
-      compared,
-      gone.map((key) => ({ key, change: left })),
-      options.prune ? { removed: gone, not_in_file: [] } : { removed: [], not_in_file: gone },
-    )
-    return undefined
-  }
-  const changed = changedOf(compared)
-  await confirmUnusual(context, changed, options)
-  if (gone.length > 0) {
-    const { project, environment } = scope
-    await confirmed(
-      context.host,
-      options,
-      `Delete ${gone.join(', ')} from ${project.name}/${environment}?`,
-    )
-  }
-  const counts = await store(context, scope, changed, options)
-  await deleteSecrets(scope, gone)
-  const done = options.prune ? { ...counts, deleted: gone.length } : counts
-  const undelete = gone.length > 0 ? undeleteOf(gone, scope.environment) : undefined
-  reportStored(context, scope, done, undelete)
-  return undefined
-}
+export default command({
+  usage: 'push [path]',
+  examples: ['secrets push', 'secrets push secrets.yaml --dry-run', 'secrets push --prune'],
+  options: [
+    dryRun,
+    dialect,
+    ['--prune', 'delete what the environment has and the file has not; asks'],
+    references,
+    ...sensitivityOptions,
+    storedEmpty,
+    storedUnsafe,
+    yes,
+  ],
+  action: async (context, [path = '.env'], options) => {
+    const file = readValuesOf(context.host, path, {
+      note: context.output.warn,
+      dialect: dialectOf(options),
+    })
+    const choice = choiceOf(options)
+    const scope = await projectScope(context)
+    const known = await provenSecrets(scope, Object.keys(file))
+    const values = await asStored(scope, file, known)
+    const candidates = Object.entries(values).map(([key, value]): Candidate => {
+      const before = known.get(key)
+      if (!before) return { key, value, policy: undefined, policyIs: 'new', expectedVersion: 0 }
+      const policyIs = before.value === value ? 'decided' : 'stored'
+      const expectedVersion = before.version
+      return { key, value, policy: before.policy ?? undefined, policyIs, expectedVersion }
+    })
+    const { references, dryRun } = options
+    const yes = options.yes || dryRun
+    const sorted = withDefaults(context, classified(context, candidates, choice))
+    const entries = await marked(context, scope, sorted, { references, yes, known })
+    const compared = comparedWith(known, entries)
+    const gone = options.dryRun || options.prune ? await onlyStored(scope, values) : []
+    if (options.dryRun) {
+      const left = options.prune ? 'deleted' : 'stays: not in the file'
+      showChanges(
+        context,
+        compared,
+        gone.map((key) => ({ key, change: left })),
+        options.prune ? { removed: gone, not_in_file: [] } : { removed: [], not_in_file: gone },
+      )
+      return
+    }
+    const changed = changedOf(compared)
+    await confirmUnusual(context, changed, options)
+    if (gone.length > 0) {
+      const { project, environment } = scope
+      await confirmed(
+        context.host,
+        options,
+        `Delete ${gone.join(', ')} from ${project.name}/${environment}?`,
+      )
+    }
+    const counts = await store(context, scope, changed, options)
+    await deleteSecrets(scope, gone)
+    const done = options.prune ? { ...counts, deleted: gone.length } : counts
+    const undelete = gone.length > 0 ? undeleteOf(gone, scope.environment) : undefined
+    reportStored(context, scope, done, undelete)
+  },
+})
 
 /** Names of the environment that the file does not have. */
 async function onlyStored(scope: ProjectScope, values: Values) {

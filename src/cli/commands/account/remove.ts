@@ -1,0 +1,25 @@
+import { accountNamed } from '../../accounts/choice.ts'
+import { endSession, tellWiped } from '../../accounts/exit.ts'
+import { forgetAccount } from '../../accounts/registry.ts'
+import { command } from '../../command.ts'
+import { yes } from '../../options.ts'
+import { confirmed } from '../../terminal/confirmed.ts'
+
+export default command({
+  usage: 'remove <account>',
+  examples: ['account remove work', 'account remove work --yes'],
+  options: [yes],
+  action: async (context, [typed], options) => {
+    const account = accountNamed(await context.accounts.registry(), typed)
+    const { name, email, server } = account
+    await confirmed(
+      context.host,
+      options,
+      `Log out ${email} at ${server}, and forget which folders are theirs?`,
+    )
+    const wiped = await endSession(context, account)
+    forgetAccount(context.env, account)
+    context.output.done(`${name} is no longer on this machine.`, { removed: name })
+    tellWiped(context, wiped)
+  },
+})

@@ -1,0 +1,164 @@
+/** `cloakroom account rotate-keys`: new keys of the account, where the old ones may be known to others. */
+import { writeRecoveryKey } from '../../../client/account/recovery.ts'
+import {
+  isTaken,
+  type NextKeys,
+  newKeys,
+  ownTokens,
+  type Rotated,
+  rotateKeys,
+  UnknownOutcome,
+} from '../../../client/account/rotation.ts'
+import { hiddenWorkspaces } from '../../../client/known_names.ts'
+import type { OpenWorkspace } from '../../../client/vault.ts'
+import { isActive } from '../../../client/workspaces.ts'
+import { showRecoveryKey, withPassword } from '../../accounts/passwords.ts'
+import { command } from '../../command.ts'
+import type { Context } from '../../context.ts'
+import { demandWritable } from '../../files/replace.ts'
+import { keepToken, passwordStdin, yes } from '../../options.ts'
+import { namesOfWorkspaces } from '../../session/chosen.ts'
+import { keepNext, nextOf, takeNext, warnRecoveryKey } from '../../session/next_keys.ts'
+import type { Session } from '../../session/session.ts'
+import { configDirectory } from '../../settings.ts'
+import { CliError } from '../../terminal/cli_error.ts'
+import { confirmed } from '../../terminal/confirmed.ts'
+import { keptAmong } from '../../tokens/ending_tokens.ts'
+
+export default command({
+  usage: 'rotate-keys',
+  examples: [
+    'account rotate-keys',
+    'account rotate-keys --yes --password-stdin < password.txt',
+    'account rotate-keys --keep-token 0190a2b4-7c1e-8d3f-9a5b-3c4d5e6f7a8b',
+  ],
+  options: [
+    keepToken,
+    ['--without <workspace...>', 'a workspace that is gone, by id'],
+    passwordStdin,
+    yes,
+  ],
+  action: async (context, _, options) => {
+    const session = await context.session()
+    demandWritable(configDirectory(context.env))
+    const { email, server } = session
+    const gone = options.without ?? []
+    await demandAll(session, gone)
+    await confirmed(
+      context.host,
+      options,
+      `Replace the keys of ${email} at ${server}? All other sessions end, the earlier recovery key is worth nothing any more, passkeys log in and no longer unlock, and what you granted tokens in signed workspaces ends unless kept.`,
+    )
+    const invitations = (await session.workspaces()).filter((one) => !isActive(one))
+    const tokens = await tokensOf(session)
+    const kept = await keptAmong(context, email, tokens.held, options)
+    const waiting = await nextOf(session.stored)
+    const next = waiting ?? (await newKeys())
+    const rotated = await withPassword(context, options, async (password) => {
+      await keepNext(session, next)
+      const work = rotateKeys(session, password, next, () => openAll(session), kept)
+      return context.output
+        .during('sealing everything to the new keys', work)
+        .catch(async (error: unknown) => {
+          if (error instanceof UnknownOutcome) return outcomeOf(context, session, next, error)
+          await keepNext(session, waiting)
+          throw error
+        })
+    })
+    await takeNext(session, next, context.output.warn).catch((error: unknown) => {
+      if (!(error instanceof CliError)) throw error
+      // They are kept with the session since before the call.
+      context.output.warn(`The new keys are used from the next command on: ${error.message}.`)
+    })
+    for (const id of gone) session.knownNames.forget(id)
+    for (const { name } of invitations) {
+      context.output.warn(
+        `the invitation to ${name} is for the old keys: decline it, and ask to be removed and invited anew`,
+      )
+    }
+    report(context, session, rotated, tokens, writeRecoveryKey(next.recoveryKey))
+  },
+})
+
+type Tokens = Awaited<ReturnType<typeof ownTokens>>
+
+/** What the server shows after a lost answer. @throws CliError where it does not show the new keys */
+async function outcomeOf(
+  { output }: Context,
+  { api, email }: Session,
+  next: NextKeys,
+  { rotated, cause }: UnknownOutcome,
+): Promise<Rotated[]> {
+  if (await isTaken(api, next.keys.publicKey).catch(() => false)) return rotated
+  warnRecoveryKey(next, output.warn)
+  const why = cause instanceof Error ? `: ${cause.message}` : ''
+  throw new CliError(
+    'unknown_outcome',
+    `it is not known whether the server took the new keys of ${email}${why}`,
+    'they are kept with the session, and used as soon as the server shows them: cloakroom whoami',
+  )
+}
+
+function report(
+  context: Context,
+  { email }: Session,
+  rotated: readonly Rotated[],
+  tokens: Tokens,
+  recoveryKey: string,
+): void {
+  const { output } = context
+  const names = rotated.map(({ workspace }) => workspace.name)
+  const granted = rotated.flatMap((each) => each.granted)
+  const left = [...tokens.left, ...rotated.flatMap((each) => each.left)]
+  for (const { label, id, fingerprint, reason } of left)
+    output.warn(`not signed anew: ${label} (${id}), ${fingerprint}: ${reason}`)
+  if (left.length > 0) output.note('what is still needed gets a new token: cloakroom token issue')
+  output.done(`The keys of ${email} are new; all other sessions have ended.`, {
+    ...{ rotated: email, rekey_required: names, granted, left },
+    ...(output.isJson ? { recovery_key: recoveryKey } : {}),
+  })
+  if (granted.length > 0) {
+    const each = granted.map(({ label, id }) => `  ${label} (${id})`)
+    output.say('Signed anew; revoke what you did not issue:', ...each)
+  }
+  const each = names.map((name) => `  cloakroom workspace rekey -w ${name}`)
+  output.say('Who has the old keys may have these workspaces’ keys:', ...each)
+  showRecoveryKey(context, recoveryKey)
+}
+
+/** What ends with the keys, in all workspaces. */
+async function tokensOf(session: Session): Promise<Tokens> {
+  const workspaces = await openAll(session)
+  const each = await Promise.all(workspaces.map((one) => ownTokens(session.api, one)))
+  return { held: each.flatMap(({ held }) => held), left: each.flatMap(({ left }) => left) }
+}
+
+/** A server that hides one would keep the old keys in force there. @throws CliError */
+async function demandAll(session: Session, gone: readonly string[]): Promise<void> {
+  const shown = (await session.workspaces()).filter(isActive)
+  const list = namesOfWorkspaces(session)
+  const hidden = hiddenWorkspaces(session.knownNames, list, shown).find(
+    ({ id }) => !gone.includes(id),
+  )
+  if (hidden === undefined) return
+  const { id, name } = hidden
+  throw new CliError(
+    'hidden_workspace',
+    `you were a member of ${name} (${id}), and the server does not show it: your old keys would stay in force there; nothing was changed`,
+    `if you left it, were removed, or it was deleted: cloakroom account rotate-keys --without ${id}`,
+  )
+}
+
+/** Without invitations: anybody sends them. What else is left out could not be opened any more. @throws CliError */
+async function openAll(session: Session): Promise<OpenWorkspace[]> {
+  const entries = (await session.workspaces()).filter(isActive)
+  return entries.map(({ name, shown, fault }) => {
+    if (fault) throw fault
+    if (shown) return shown
+    throw new CliError(
+      'unreadable_workspace',
+      `the key of ${name} does not open with your private key; nothing was changed`,
+      `leave it first (cloakroom workspace remove ${session.email} -w ${name}), or ask an admin to invite you anew`,
+    )
+  })
+}

@@ -1,0 +1,31 @@
+import { accountNamed } from '../../accounts/choice.ts'
+import { tellExceptions } from '../../accounts/entrance.ts'
+import { bindFolder, useAccount } from '../../accounts/registry.ts'
+import { command } from '../../command.ts'
+import { globalFile, readGlobalFile, updateFile } from '../../settings.ts'
+
+export default command({
+  usage: 'use <account>',
+  examples: ['account use work', 'account use work --here'],
+  options: [['--here', 'for this folder and those below it']],
+  action: async (context, [typed], { here }) => {
+    const account = accountNamed(await context.accounts.registry(), typed)
+    const { name, server, email } = account
+    if (here) {
+      bindFolder(context.env, context.cwd, account)
+      context.output.done(
+        `${context.cwd} works with ${name} (${email} at ${server}) from now on.`,
+        {
+          account: name,
+          folder: context.cwd,
+        },
+      )
+      return
+    }
+    useAccount(context.env, account)
+    const general = readGlobalFile(context.env).server
+    if (general !== undefined && general !== server) updateFile(globalFile(context.env), { server })
+    context.output.done(`Using ${name} (${email} at ${server}).`, { account: name })
+    await tellExceptions(context, account)
+  },
+})

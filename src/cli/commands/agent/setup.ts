@@ -1,0 +1,195 @@
+/** `cloakroom agent setup`: has a program start `cloakroom mcp` for an agent, by its own settings file. */
+import { dirname, join, resolve } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import { type Entry, fileOf, SERVER_NAME } from '../../../client/agents/agent_setup.ts'
+import { fromUtf8 } from '../../../core/crypto/encoding.ts'
+import { TOKEN_PATTERN } from '../../../core/crypto/token.ts'
+import { withEntry } from '../../agent_setup/formats.ts'
+import { json } from '../../agent_setup/json.ts'
+import { toml } from '../../agent_setup/toml.ts'
+import { type Tool, toolNames, tools } from '../../agent_setup/tools.ts'
+import { command, type OptionValues } from '../../command.ts'
+import type { Context } from '../../context.ts'
+import { demandInside, isThere, readNamedFile } from '../../files/read.ts'
+import { demandReplaceable, replaceFile } from '../../files/replace.ts'
+import { notFound } from '../../named.ts'
+import { keptToken, yes } from '../../options.ts'
+import { type WorkspaceScope, workspaceScope } from '../../scope.ts'
+import { savedToken } from '../../session/saved_tokens.ts'
+import { findProjectFile, isAddress, type SettingName, settingNames } from '../../settings.ts'
+import { CliError } from '../../terminal/cli_error.ts'
+import { confirmed } from '../../terminal/confirmed.ts'
+import { type Agent, agentNamed, agentsOf } from '../../tokens/agents.ts'
+
+const options = [
+  keptToken,
+  ['--user', "in your own settings of the program instead of the project's"],
+  ['--print', 'print what is to be in the file, and write nothing'],
+  ['--remove', 'take it out of the file again'],
+  yes,
+] as const
+
+export default command({
+  usage: 'setup <tool>',
+  examples: [
+    'agent setup claude-code --agent deploy-bot',
+    'agent setup codex --agent deploy-bot --user',
+    'agent setup vscode --agent deploy-bot --print',
+    'agent setup cursor --remove',
+  ],
+  options,
+  action: async (context, [name], options) => {
+    const tool = toolNamed(name)
+    if (options.print && options.remove)
+      throw new CliError('usage', '--print and --remove exclude each other')
+    const path = pathOf(context, tool, options)
+    const entry = options.remove ? null : await entryFor(context, tool, options)
+    if (entry && options.print) {
+      context.output.raw(fileOf(tool, entry))
+      context.output.note(`It belongs into ${path}`)
+      return
+    }
+    const { before } = changed(context, tool, path, entry)
+    const isDone = isDeepStrictEqual(before, entry)
+    if (!isDone) {
+      show(context, path, [linesOf(tool, before), linesOf(tool, entry)])
+      await confirmed(context.host, options, `Write this to ${path}?`)
+      // Read anew: the program may have written its file while the question was open.
+      const { text } = changed(context, tool, path, entry)
+      replaceFile(path, text, options.user ? 'secret' : 'committed')
+    }
+    const starts = entry ? 'starts' : 'does not start'
+    context.output.done(`${tool.title} ${starts} cloakroom${isDone ? ' already' : ''}: ${path}`, {
+      tool: name,
+      file: path,
+      changed: !isDone,
+    })
+    if (!isDone) context.output.note(`Start ${tool.title} anew.`)
+  },
+})
+
+const formats = { json, toml }
+
+type Options = OptionValues<typeof options>
+
+function toolNamed(name: string): Tool {
+  const tool = Object.hasOwn(tools, name) ? tools[name] : undefined
+  if (tool) return tool
+  throw notFound(name, toolNames, { what: 'program', list: 'agent setup --help' })
+}
+
+/** @throws CliError where links lead out of the project's folder */
+function pathOf({ host, env, cwd }: Context, tool: Tool, { user }: Options): string {
+  const projectFile = findProjectFile(cwd)
+  const folder = projectFile === null ? cwd : dirname(projectFile)
+  const paths = user ? tool.user(env) : tool.project.map((name) => join(folder, name))
+  const [first = ''] = paths
+  const path = paths.find((candidate) => isThere(candidate)) ?? first
+  if (!user) demandInside(host, dirname(path), folder)
+  return path
+}
+
+/** What starts `cloakroom mcp` with the token that this machine keeps. @throws CliError when it keeps none */
+async function entryFor(context: Context, tool: Tool, options: Options): Promise<Entry> {
+  const { cwd, env } = context
+  const program = Bun.which(SERVER_NAME, { cwd, PATH: env.PATH ?? '' })
+  if (program === null)
+    context.output.warn('cloakroom is not on the PATH: that program will not find it')
+  const own = await agentArguments(context, options)
+  // A program of the desktop may have another PATH than the shell; a file of the project is for others too.
+  const command = options.user && program !== null ? resolve(cwd, program) : SERVER_NAME
+  return tool.entry([command, 'mcp', ...own])
+}
+
+async function agentArguments(
+  context: Context,
+  { agent: named, user }: Options,
+): Promise<string[]> {
+  const scope = await workspaceScope(context)
+  const agents = await agentsOf(scope)
+  const agent =
+    named === undefined ? onlyKept(scope, agents) : await agentNamed(context, scope, named)
+  savedToken(scope.session, agent)
+  const isUnique = agents.filter(({ name }) => name === agent.name).length === 1
+  const own = ['--agent', isUnique ? agent.name : agent.id, ...settingsOf(context, user ?? false)]
+  if (!user) return own
+  const { caFile, cwd, insecureHttp } = context
+  return [
+    ...own,
+    ...['--account', scope.session.choice.account.name],
+    ...(caFile === undefined ? [] : ['--ca-file', resolve(cwd, caFile)]),
+    ...(insecureHttp ? ['--insecure-http'] : []),
+  ]
+}
+
+/** @throws CliError where it is not clear which agent is meant */
+function onlyKept({ session }: WorkspaceScope, agents: readonly Agent[]): Agent {
+  const kept = agents.filter(({ id }) => session.stored.agentTokens[id] !== undefined)
+  const [only, another] = kept
+  if (only && !another) return only
+  const names = kept.map(({ name }) => name).join(', ')
+  throw only
+    ? new CliError('ambiguous_name', `this machine keeps tokens of ${names}`, 'choose with --agent')
+    : new CliError(
+        'token_required',
+        'this machine keeps no token of an agent',
+        'make one with: cloakroom agent create <name> --save',
+      )
+}
+
+/** The project is the token's. */
+const FLAGS: Readonly<Record<Exclude<SettingName, 'project'>, string>> = {
+  server: '--server',
+  resolver: '--resolver',
+  workspace: '--workspace',
+  environment: '--env',
+}
+
+/**
+ * Of a person's own file all that holds here, because the program may start us in any folder; of a file of the
+ * project what was given on the command line, because the rest is for each of its people to say.
+ */
+function settingsOf({ settings }: Context, isForUser: boolean): string[] {
+  return settingNames.flatMap((name) => {
+    const setting = settings[name]
+    if (name === 'project' || setting === undefined) return []
+    const { origin, value } = setting
+    const counts = isForUser ? origin !== 'default' || isAddress(name) : origin === 'flag'
+    return counts ? [FLAGS[name], value] : []
+  })
+}
+
+/** @throws CliError for a file that cannot be changed without touching what else is in it */
+function changed({ host }: Context, tool: Tool, path: string, entry: Entry | null) {
+  const text = demandReplaceable(path) === null ? '' : fromUtf8(readNamedFile(host, path))
+  try {
+    if (text === null) throw new Error('not UTF-8')
+    const format = formats[tool.format]
+    const servers = tool.serversIn?.(format.parse(text)) ?? tool.servers
+    return withEntry(format, text, [...servers, SERVER_NAME], entry)
+  } catch {
+    throw new CliError(
+      'invalid_file',
+      `${path} is not as ${tool.title} writes it; nothing was written`,
+      'correct it, or put in what --print shows',
+    )
+  }
+}
+
+/** Only our own entry: what stands beside it may hold tokens of others. */
+function show({ output }: Context, path: string, [gone, come]: [string[], string[]]): void {
+  output.warn(path)
+  for (const line of gone) output.warn(`${come.includes(line) ? ' ' : '-'} ${line}`)
+  for (const line of come.filter((line) => !gone.includes(line))) output.warn(`+ ${line}`)
+}
+
+/** Without values of variables: somebody may have written a token there. */
+function linesOf(tool: Tool, entry: Entry | null): string[] {
+  if (entry === null) return []
+  const hidden = Object.entries(entry).map(([name, value]) => [
+    name,
+    /^env(ironment)?$/.test(name) ? Object.keys(value ?? {}) : value,
+  ])
+  const text = fileOf(tool, Object.fromEntries(hidden)).replaceAll(TOKEN_PATTERN, '…')
+  return text.trimEnd().split('\n')
+}

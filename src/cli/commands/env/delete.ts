@@ -1,0 +1,51 @@
+import { deleteEnvironment } from '../../../client/agents/ending.ts'
+import { readSecrets } from '../../../client/environment.ts'
+import { command } from '../../command.ts'
+import { yes } from '../../options.ts'
+import { environmentOf, type ProjectScope, projectScope } from '../../scope.ts'
+import { demandEnvironment } from '../../suggestions.ts'
+import { confirmed, counted } from '../../terminal/confirmed.ts'
+import { endingIn } from '../../tokens/revoking.ts'
+import { deletedOf, undeleteOf } from '../../values/storing.ts'
+
+export default command({
+  usage: 'delete <environment>',
+  examples: ['env delete preview', 'env delete preview --yes'],
+  options: [yes],
+  action: async (context, [name], options) => {
+    const scope = { ...(await projectScope(context)), environment: name }
+    const { project } = scope
+    await demandEnvironment(scope)
+    const held = await heldIn(scope)
+    const before = await deletedOf(scope)
+    await confirmed(
+      context.host,
+      options,
+      `Delete ${name} from ${project.name}${lossOf(held)}? For 7 days secrets can be restored; tokens of ${name} alone are revoked.`,
+    )
+    const place = { projectId: project.id, environment: name }
+    const { secrets, tokens } = await deleteEnvironment(endingIn(context, scope), place)
+    // What was deleted on purpose before is not to come back with them.
+    const names = before.length > 0 ? held : ['--all']
+    const back = secrets > 0 ? `; for 7 days: ${undeleteOf(names, name)}` : ''
+    context.output.done(
+      `Deleted ${name} with ${counted(secrets, 'secret')}, and revoked ${counted(tokens, 'token')}${back}`,
+      { deleted: name, secrets, tokens },
+    )
+  },
+})
+
+/** Names that a question shows. */
+const MAX_NAMES = 10
+
+async function heldIn(scope: ProjectScope): Promise<string[]> {
+  const held = await readSecrets(environmentOf(scope))
+  return held.map(({ key }) => key)
+}
+
+function lossOf(held: readonly string[]): string {
+  if (held.length === 0) return ''
+  const names = held.slice(0, MAX_NAMES)
+  const others = held.length > MAX_NAMES ? ', …' : ''
+  return ` with ${counted(held.length, 'secret')} (${names.join(', ')}${others})`
+}

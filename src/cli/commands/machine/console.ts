@@ -1,0 +1,48 @@
+/** `cloakroom console`: the web console from this executable, for a server anywhere. */
+import { ConsoleNotBuilt } from '../../../console/build_on_demand.ts'
+import { type LocalConsole, openLocalConsole } from '../../../console/local.ts'
+import { startAside } from '../../../core/helper_program.ts'
+import { command } from '../../command.ts'
+import { listening, portFrom, untilStopped } from '../../port.ts'
+import { CliError } from '../../terminal/cli_error.ts'
+
+export default command({
+  usage: 'console',
+  examples: ['console', 'console --port 9000 --no-open'],
+  options: [
+    ['--port <number>', 'port on loopback; 0 for a free one', '8890'],
+    ['--no-open', 'do not open it in a browser'],
+  ],
+  action: async (context, _, options) => {
+    const server = await context.server()
+    const port = portFrom(options.port)
+    const { url, hash, close } = await listening(port, () => openBuilt(server, port))
+    context.output.record({ url, server, sha256: hash }, url)
+    if (options.open !== false && context.output.isTerminal) show(url)
+    try {
+      return await untilStopped()
+    } finally {
+      await close()
+    }
+  },
+})
+
+const OPENERS: Partial<Record<NodeJS.Platform, readonly string[]>> = {
+  darwin: ['open'],
+  win32: ['cmd', '/c', 'start', ''],
+}
+
+async function openBuilt(server: string, port: number): Promise<LocalConsole> {
+  try {
+    return await openLocalConsole(server, port)
+  } catch (error) {
+    if (!(error instanceof ConsoleNotBuilt)) throw error
+    throw new CliError('failed', error.message, error.fix)
+  }
+}
+
+/** Where there is no browser the address is there to be copied. */
+function show(url: string): void {
+  const [opener = 'xdg-open', ...args] = OPENERS[process.platform] ?? []
+  startAside([opener, ...args, url])
+}

@@ -1,0 +1,14 @@
+import { command } from '../../command.ts'
+import { lock as endAgent } from '../../unlocked/index.ts'
+
+export default command({
+  usage: 'lock',
+  examples: ['lock'],
+  action: async (context) => {
+    const wasUnlocked = await endAgent(context.env)
+    context.output.done(wasUnlocked ? 'Locked.' : 'It was locked already.', {
+      locked: true,
+      was_unlocked: wasUnlocked,
+    })
+  },
+})

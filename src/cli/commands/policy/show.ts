@@ -1,0 +1,24 @@
+import { inWords } from '../../../client/secrets/policy_in_words.ts'
+import { isSensitive } from '../../../core/policy/policy.ts'
+import { command } from '../../command.ts'
+import { provenSecret } from '../../policies/change.ts'
+import { shownFields } from '../../policies/fields.ts'
+import { projectScope } from '../../scope.ts'
+
+export default command({
+  usage: 'show <key>',
+  examples: ['policy show STRIPE_KEY', 'policy show STRIPE_KEY -e production --json'],
+  action: async (context, [key]) => {
+    const scope = await projectScope(context)
+    const { policy, version } = await provenSecret(scope, key)
+    const { environment } = scope
+    const words = inWords(policy)
+    if (context.output.isJson) {
+      context.output.record({ key, environment, version, policy, in_words: words })
+      return
+    }
+    const kind = isSensitive(policy) ? 'secret' : 'setting'
+    const inShort = words || 'narrows nothing'
+    context.output.record({ key, environment, kind, policy: inShort, ...shownFields(policy) })
+  },
+})

@@ -1,0 +1,43 @@
+import { command } from '../../command.ts'
+import type { Context } from '../../context.ts'
+import { type WorkspaceScope, workspaceScope } from '../../scope.ts'
+import { findProjectFile, readProjectFile, updateFile } from '../../settings.ts'
+import { change, findProject, remembered } from '../../teams/projects.ts'
+
+export default command({
+  usage: 'rename <project> <name>',
+  names: 'project',
+  examples: ['project rename payments billing'],
+  action: async (context, [named, name]) => {
+    const scope = await workspaceScope(context)
+    const project = await findProject(scope, named)
+    await change(scope, project, { name })
+    remembered(scope, { ...project, name })
+    let here: string | null = null
+    scope.session.writes.remember(() => {
+      here = followRename(context, scope, { from: project.name, to: name })
+    })
+    context.output.done(
+      `${project.name} is ${name} now.`,
+      { id: project.id, project: name, renamed_from: project.name },
+      project.id,
+    )
+    context.output.note(
+      `${here === null ? '' : `${here} says so too. `}Other folders that use it need: cloakroom link ${name}`,
+    )
+  },
+})
+
+/** The project file of this folder names the project: with the old name it would lead nowhere. */
+function followRename(
+  { cwd }: Context,
+  { workspace }: WorkspaceScope,
+  { from, to }: { from: string; to: string },
+): string | null {
+  const path = findProjectFile(cwd)
+  if (path === null) return null
+  const file = readProjectFile(path)
+  if (file.project !== from || file.workspace !== workspace.id) return null
+  updateFile(path, { project: to })
+  return path
+}

@@ -1,0 +1,20 @@
+import { replaceRecoveryKey } from '../../../client/credentials.ts'
+import { showRecoveryKey, withPassword } from '../../accounts/passwords.ts'
+import { command } from '../../command.ts'
+import { passwordStdin } from '../../options.ts'
+
+export default command({
+  usage: 'new',
+  examples: ['recovery new'],
+  options: [passwordStdin],
+  action: async (context, _, options) => {
+    const session = await context.session()
+    const recoveryKey = await withPassword(context, options, (password) =>
+      replaceRecoveryKey(session, password),
+    )
+    context.output.done('The earlier recovery key is worth nothing any more.', {
+      recovery_key: recoveryKey,
+    })
+    showRecoveryKey(context, recoveryKey)
+  },
+})

@@ -1,0 +1,52 @@
+import { rollBackTo } from '../../../client/secrets/stored.ts'
+import { isSamePolicy } from '../../../core/crypto/secret_value.ts'
+import type { Policy } from '../../../core/policy/policy.ts'
+import { command } from '../../command.ts'
+import { yes } from '../../options.ts'
+import { environmentOf, projectScope } from '../../scope.ts'
+import { onSecret } from '../../suggestions.ts'
+import { confirmed } from '../../terminal/confirmed.ts'
+import { opened } from '../../values/sealing.ts'
+import { storedSecrets, throwUnproven, unproven } from '../../values/storing.ts'
+import { versionOf } from '../../values/versions.ts'
+
+/**
+ * Makes an earlier value the newest: its ciphertext binds the place and the policy, not the number. So the
+ * policy of then comes back with it, proven by opening it; where it is another than today's, people are asked.
+ */
+export default command({
+  usage: 'rollback <key> <version>',
+  examples: ['secrets rollback STRIPE_KEY 2', 'secrets rollback STRIPE_KEY 2 --yes'],
+  options: [yes],
+  action: async (context, [key, version], options) => {
+    const scope = await projectScope(context)
+    const earlier = await versionOf(scope, key, version)
+    if (opened(scope, earlier) === null) throw unproven([`${key}, version ${version}`])
+    const policy = (earlier.policy ?? null) as Policy | null
+    const present = (await storedSecrets(scope, [key])).get(key)
+    const to = JSON.stringify(policy)
+    if (present && present.value === null) {
+      await confirmed(
+        context.host,
+        options,
+        `Today's policy is altered or lost; it becomes ${to}. Go on?`,
+      )
+    } else if (!isSamePolicy(policy, present?.policy)) {
+      const from = JSON.stringify(present?.policy ?? null)
+      await confirmed(
+        context.host,
+        options,
+        `The policy goes back too, from ${from} to ${to}. Go on?`,
+      )
+    }
+    const by = earlier.created_by_email ?? 'somebody who is gone'
+    context.output.note(`${key}: version ${version}, stored ${earlier.created_at} by ${by}`)
+    const work = rollBackTo(environmentOf(scope), earlier).catch(throwUnproven)
+    const now = await onSecret(scope, key, work)
+    context.output.done(`${key} is back to version ${version}, as version ${now.version}.`, {
+      key,
+      version: now.version,
+      restored_version: earlier.version,
+    })
+  },
+})

@@ -1,0 +1,198 @@
+import type { Candidate } from '../../../client/secrets/final_policy.ts'
+import { type Policy, policy as policySchema } from '../../../core/policy/policy.ts'
+import { printable } from '../../../core/printable.ts'
+import { fieldFaults } from '../../../core/validation/complaints.ts'
+import { command, type OptionValues } from '../../command.ts'
+import type { Context } from '../../context.ts'
+import { dialectOf, refuseDialect } from '../../files/dialects/index.ts'
+import { checkedValues, readValuesOf, type Values } from '../../files/formats.ts'
+import type { Host } from '../../host.ts'
+import { nearNames } from '../../named.ts'
+import {
+  dialect,
+  references,
+  sensitivityOptions,
+  storedEmpty,
+  storedUnsafe,
+  yes,
+} from '../../options.ts'
+import { withDefaults } from '../../policies/defaults.ts'
+import { policyNames } from '../../policies/fields.ts'
+import { projectScope } from '../../scope.ts'
+import { CliError } from '../../terminal/cli_error.ts'
+import { askSecret, readValueFromStdin } from '../../terminal/prompts.ts'
+import { marked } from '../../values/references.ts'
+import { choiceOf, classified } from '../../values/sensitivity.ts'
+import { provenSecrets, reportStored, store } from '../../values/storing.ts'
+import { confirmUnusual } from '../../values/unusual.ts'
+
+const options = [
+  ['--mine', 'for you on this machine only: nothing is uploaded'],
+  [
+    '--from-file <path>',
+    'dotenv, JSON, YAML, or an export of Doppler or Infisical; - for standard input',
+  ],
+  dialect,
+  ['--stdin', 'read the value of a single NAME from standard input'],
+  [
+    '--policy <json>',
+    'narrow where the values may go; without it policies stay, null removes them',
+  ],
+  references,
+  ...sensitivityOptions,
+  storedEmpty,
+  storedUnsafe,
+  yes,
+] as const
+
+export default command({
+  usage: 'set [pairs...]',
+  examples: [
+    'secrets set STRIPE_KEY=sk_live_1 MODE=live',
+    'secrets set STRIPE_KEY',
+    'secrets set PORT=8080 GREETING=hello --plain',
+    "secrets set 'DATABASE_URL=postgres://app:${DB_PASSWORD}@db/app' --references",
+    'secrets set DB_HOST=localhost --mine',
+    'secrets set --from-file .env',
+    'secrets set KEY=x --policy \'{"allowed_methods":["GET"]}\'',
+  ],
+  options,
+  action: async (context, pairs, options) => {
+    const values = await valuesOf(context, pairs, options)
+    if (options.mine) return setOwn(context, values, options)
+    const scope = await projectScope(context)
+    const policy = policyOf(options)
+    const choice = choiceOf(options)
+    const present = policy === undefined ? await provenSecrets(scope, Object.keys(values)) : null
+    // Who has a value hidden while it is typed does not mean a setting.
+    const policyOfNew = isAsked(pairs, options) ? ('decided' as const) : ('new' as const)
+    const candidates = Object.entries(values).map(([key, value]): Candidate => {
+      if (present === null) return { key, value, policy, policyIs: 'decided' }
+      const before = present.get(key)
+      const policyIs = before ? 'stored' : policyOfNew
+      const expectedVersion = before?.version ?? 0
+      return { key, value, policy: before?.policy ?? undefined, policyIs, expectedVersion }
+    })
+    const entries = await marked(
+      context,
+      scope,
+      withDefaults(context, classified(context, candidates, choice)),
+      options,
+    )
+    await confirmUnusual(context, entries, options)
+    reportStored(context, scope, await store(context, scope, entries, options))
+  },
+})
+
+type SetOptions = OptionValues<typeof options>
+
+/** A value of the person's own, which no server is sent. @throws CliError for options that only a stored value can have */
+async function setOwn(context: Context, values: Values, options: SetOptions): Promise<undefined> {
+  const { policy, sensitive, plain } = options
+  if (policy !== undefined || sensitive || plain) {
+    throw new CliError(
+      'usage',
+      'a value of your own has no policy: leave --policy, --sensitive and --plain out',
+    )
+  }
+  const scope = await projectScope(context)
+  const entries = Object.entries(values).map(([key, value]) => ({ key, value, policy: undefined }))
+  const final = await marked(context, scope, entries, {
+    ...options,
+    own: scope.session.own.of(scope),
+  })
+  await confirmUnusual(context, final, options)
+  const own = final.map(
+    ({ key, value, policy }) => [key, { value, references: policy?.references === true }] as const,
+  )
+  scope.session.own.set(scope, new Map(own))
+  const names = Object.keys(values)
+  const { project, environment } = scope
+  const sentence = `${project.name}/${environment}: ${names.join(', ')}, for you on this machine only.`
+  context.output.done(sentence, { mine: names })
+}
+
+/** From `NAME=value` pairs, from a file, or one value that is asked for. */
+async function valuesOf(
+  { host, output }: Context,
+  pairs: string[],
+  options: SetOptions,
+): Promise<Values> {
+  if (options.fromFile !== undefined) {
+    const dialect = dialectOf(options)
+    return readValuesOf(host, options.fromFile, { note: output.warn, dialect })
+  }
+  refuseDialect(options)
+  const [first = ''] = pairs
+  if (isAsked(pairs, options)) {
+    return checkedValues([{ name: first, value: await askValue(host, first, options) }])
+  }
+  if (pairs.length === 0) throw new CliError('usage', 'give NAME=value, NAME, or --from-file')
+  return checkedValues(pairs.map(splitPair))
+}
+
+/** Whether a single name was given, without its value. */
+function isAsked(pairs: readonly string[], { fromFile }: SetOptions): boolean {
+  return fromFile === undefined && pairs.length === 1 && !pairs[0]?.includes('=')
+}
+
+async function askValue(host: Host, name: string, { stdin }: SetOptions): Promise<string> {
+  if (stdin) return readValueFromStdin(host)
+  const hint = 'give NAME=value, or the value on standard input with --stdin'
+  return askSecret(host, `Value of ${name}`, { hint })
+}
+
+function splitPair(pair: string): { name: string; value: string } {
+  const at = pair.indexOf('=')
+  if (at < 1)
+    throw new CliError(
+      'usage',
+      'several secrets are given as NAME=value',
+      'a single NAME asks for its value',
+    )
+  return { name: pair.slice(0, at), value: pair.slice(at + 1) }
+}
+
+/** `null` where `--policy null` removes policies. @throws CliError */
+function policyOf({ policy }: SetOptions): Policy | null | undefined {
+  return policy === undefined ? undefined : policyFromJson(policy)
+}
+
+const EXAMPLE = `example: --policy '{"allowed_methods":["GET"]}'`
+const MAX_SHOWN = 100
+/** Other words for a field. */
+const ALIKE: Readonly<Record<string, string>> = {
+  hosts: 'allowed_domains',
+  verbs: 'allowed_methods',
+  places: 'allowed_locations',
+}
+
+/** `null` where the text is `null`, which removes a policy. @throws CliError */
+function policyFromJson(text: string): Policy | null {
+  const given = parsed(text)
+  const { success, data, error } = policySchema.safeParse(given)
+  if (success) return data
+  const [issue] = error.issues
+  if (issue?.code === 'unrecognized_keys' && issue.path.length === 0)
+    throw unknownField(issue.keys[0] ?? '')
+  const [fault] = fieldFaults(error.issues)
+  const path = fault?.path ? `${fault.path} ` : ''
+  throw new CliError('usage', `the policy is not valid: ${path}${fault?.message ?? ''}`, EXAMPLE)
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new CliError('usage', 'the policy is not JSON', EXAMPLE)
+  }
+}
+
+function unknownField(name: string): CliError {
+  const alike = ALIKE[name.replace(/^allowed_/, '')]
+  const near = alike === undefined ? nearNames(name, policyNames) : [alike]
+  const hint =
+    near.length > 0 ? `is it ${near.join(', ')}?` : `use one of ${policyNames.join(', ')}`
+  const shown = printable(name).slice(0, MAX_SHOWN)
+  return new CliError('usage', `the policy has an unknown field: ${shown}`, hint)
+}

@@ -1,0 +1,25 @@
+import { serverConfig } from '../../../operator/backup/index.ts'
+import { command } from '../../command.ts'
+import { countOf, explained } from '../../operator.ts'
+
+export default command({
+  usage: 'backup <path>',
+  examples: ['backup /backups/cloakroom.backup', 'backup --recipient age1… cloakroom.backup'],
+  options: [
+    ['--recipient <recipient...>', 'encrypt to a public key of age (age1…), or to several'],
+  ],
+  action: ({ host, output }, [file], options) =>
+    explained(host, async () => {
+      const { backUp: make } = await import('../../../operator/backup/index.ts')
+      const recipients = options.recipient ?? []
+      const sums = await output.during('backing up', make(serverConfig(), { file, recipients }))
+      const how = recipients.length > 0 ? 'encrypted' : 'not encrypted'
+      output.done(`backed up ${countOf(sums)} to ${file}, ${how}`, {
+        file,
+        encrypted: recipients.length > 0,
+        tables: sums,
+      })
+      output.note('the keys of the server are not in it: keep them apart')
+      return 0
+    }),
+})

@@ -1,0 +1,35 @@
+import { serverConfig } from '../../../operator/backup/index.ts'
+import { command } from '../../command.ts'
+import { countOf, explained } from '../../operator.ts'
+import { CliError } from '../../terminal/cli_error.ts'
+
+export default command({
+  usage: 'move',
+  examples: [
+    'move --to postgres://cloakroom@db.internal/cloakroom --dry-run',
+    'move --to postgres://cloakroom@db.internal/cloakroom',
+    'move --to /var/lib/cloakroom',
+  ],
+  options: [
+    [
+      '--to <target>',
+      'postgres://user@host:port/database, or a directory for the embedded database',
+    ],
+    ['--dry-run', 'only look: read and count everything, and see whether the target would take it'],
+  ],
+  action: ({ host, output }, _, options) =>
+    explained(host, async () => {
+      const { to, dryRun = false } = options
+      if (to === undefined) throw new CliError('usage', 'where to? add --to')
+      const { move } = await import('../../../operator/backup/index.ts')
+      const { sums, place } = await output.during('moving', move(serverConfig(), { to, dryRun }))
+      const what = `${countOf(sums)} to ${place}`
+      output.done(dryRun ? `would move ${what}` : `moved ${what}, each table compared`, {
+        place,
+        dry_run: dryRun,
+        tables: sums,
+      })
+      if (!dryRun) output.note('the old database is as it was; the new one needs the same keys')
+      return 0
+    }),
+})

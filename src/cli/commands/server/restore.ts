@@ -1,0 +1,37 @@
+import { identitiesIn, serverConfig } from '../../../operator/backup/index.ts'
+import { command } from '../../command.ts'
+import { countOf, explained } from '../../operator.ts'
+
+export default command({
+  usage: 'restore <path>',
+  examples: [
+    'restore /backups/cloakroom.backup',
+    'restore --identity key.txt cloakroom.backup',
+    'restore --force cloakroom.backup',
+  ],
+  options: [
+    ['--identity <path>', 'file with the private key of age, as age-keygen writes it'],
+    ['--force', 'put it in place of the database that is there, which is kept beside'],
+  ],
+  action: ({ host, output }, [file], options) =>
+    explained(host, async () => {
+      const { restore } = await import('../../../operator/backup/index.ts')
+      const identities = options.identity === undefined ? [] : await identitiesIn(options.identity)
+      const given = { file, identities, force: options.force === true }
+      const { header, sums, place, kept } = await output.during(
+        'restoring',
+        restore(serverConfig(), given),
+      )
+      const { created_at, version } = header
+      output.done(`restored ${countOf(sums)} of ${created_at} to ${place}`, {
+        file,
+        place,
+        created_at,
+        version,
+        kept,
+        tables: sums,
+      })
+      if (kept !== null) output.note(`what was there before is kept in ${kept}`)
+      return 0
+    }),
+})

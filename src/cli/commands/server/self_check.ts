@@ -1,0 +1,19 @@
+import { serverCommand } from '../../command.ts'
+
+export default serverCommand(
+  {
+    usage: 'self-check',
+  },
+  async (_, isJson) => {
+    const { runSelfCheck } = await import('../../../operator/self_check/index.ts')
+    return runSelfCheck(certificate, isJson)
+  },
+)
+
+/** Of this moment, for the servers that it tries its calls with. */
+async function certificate() {
+  const { HOST } = await import('../../../operator/self_check/tls.ts')
+  const { createAuthority } = await import('../../demo/certificates.ts')
+  const authority = await createAuthority('Cloakroom self-check')
+  return { authority: authority.certificate, ...(await authority.issue([HOST])) }
+}

@@ -1,0 +1,26 @@
+/** `cloakroom upgrade --check`: what the next start will do to the database, before it does. */
+import { printableJson, printableLines } from '../../../core/printable.ts'
+import { serverConfig } from '../../../operator/backup/index.ts'
+import { checkUpgrade, linesOf } from '../../../operator/upgrade_check/index.ts'
+import { command } from '../../command.ts'
+import { explained } from '../../operator.ts'
+import { CliError } from '../../terminal/cli_error.ts'
+
+/** Returns 0, 1 where something is to be seen to first, 2 where it would not work, or 78 for wrong settings. */
+export default command({
+  usage: 'upgrade',
+  examples: ['upgrade --check', 'upgrade --check --json'],
+  options: [['--check', 'look, and write nothing: a start does the upgrade itself']],
+  action: ({ host, output }, _, options) =>
+    explained(host, async () => {
+      if (options.check !== true)
+        throw new CliError('usage', 'a start does the upgrade: to see what it will do, add --check')
+      const now = Date.now()
+      const report = await checkUpgrade(serverConfig(), now)
+      const text = output.isJson
+        ? `${printableJson(report, 2)}\n`
+        : printableLines(linesOf(report, now))
+      host.streams.stdout.write(text)
+      return report.verdict
+    }),
+})

@@ -1,0 +1,18 @@
+import { command } from '../../command.ts'
+import { chosenWorkspace } from '../../scope.ts'
+import { findProject, writeProjectFile } from '../../teams/projects.ts'
+
+/** The same with a project that exists: a mistyped name makes none. */
+export default command({
+  usage: 'link <project>',
+  examples: ['link payments', 'link payments -w acme --server https://vault.example.com'],
+  action: async (context, [name]) => {
+    const scope = await chosenWorkspace(context)
+    const project = await findProject(scope, name)
+    writeProjectFile(context, scope, project)
+    context.output.done(`Using ${project.name} of ${scope.workspace.name} in this directory.`, {
+      project: project.name,
+      workspace: scope.workspace.name,
+    })
+  },
+})

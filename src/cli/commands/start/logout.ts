@@ -1,0 +1,48 @@
+import { endSession, tellWiped, type Wiped } from '../../accounts/exit.ts'
+import { type Account, FIRST_SLOT, readRegistry } from '../../accounts/registry.ts'
+import { command } from '../../command.ts'
+import { forgetNames } from '../../completion/names.ts'
+import type { Context } from '../../context.ts'
+
+/** Forgets the session here even when the server cannot be told. */
+export default command({
+  usage: 'logout',
+  examples: ['logout', 'logout --account work', 'logout --all'],
+  options: [['--all', 'of every account of this machine']],
+  action: async (context, _, { all }) => {
+    const gone = all ? await everyAccount(context) : await oneAccount(context)
+    const wiped: Wiped[] = []
+    for (const account of gone) wiped.push(await endSession(context, account))
+    if (gone.length === 0) await (await context.accounts.store(FIRST_SLOT)).clear()
+    forgetNames(context.env)
+    const [email = null] = gone.map((account) => account.email)
+    const emails = gone.map((account) => account.email)
+    const tokens = wiped.flatMap(({ tokens }) => tokens)
+    const own = wiped.flatMap(({ own }) => own)
+    context.output.done('Logged out.', {
+      logged_out: all ? emails : email,
+      tokens,
+      own_values: own,
+    })
+    tellWiped(context, { tokens, own })
+    tellRemaining(context)
+  },
+})
+
+function tellRemaining({ env, output }: Context): void {
+  const names = readRegistry(env).all.map(({ name }) => name)
+  if (names.length > 0) output.note(`Still logged in: ${names.join(', ')}.`)
+}
+
+/** An old session that does not open is thrown away as it is. */
+async function everyAccount({ accounts, env }: Context): Promise<readonly Account[]> {
+  const known = await accounts.registry().catch(() => readRegistry(env))
+  return known.all
+}
+
+/** @throws CliError where it is not clear who is meant */
+async function oneAccount(context: Context): Promise<readonly Account[]> {
+  const all = await everyAccount(context)
+  if (all.length === 0 || (all.length === 1 && !(await context.accounts.named()))) return all
+  return [(await context.accounts.chosen(await context.server())).account]
+}

@@ -1,0 +1,23 @@
+import { giveKeys } from '../../../client/agents/provisioning.ts'
+import { command } from '../../command.ts'
+import { demandEnvironment } from '../../suggestions.ts'
+import { held } from '../../tokens/agent_tokens.ts'
+
+/** Gives a token the key of the chosen project and environment. */
+export default command({
+  usage: 'grant <agent> <token>',
+  examples: ['token grant ops-bot 0190… -p payments -e production'],
+  action: async (context, args) => {
+    const scope = await held(context, args)
+    await demandEnvironment(scope)
+    const { workspace, session, project, environment, agent, token } = scope
+    const giving = { api: session.api, workspace: workspace.open }
+    const place = { projectId: project.id, environment }
+    await giveKeys(giving, { agentId: agent.id }, token, [place])
+    context.output.done(`${agent.name} may use ${project.name}/${environment}.`, {
+      agent: agent.name,
+      token_id: token.id,
+      granted: `${project.name}/${environment}`,
+    })
+  },
+})

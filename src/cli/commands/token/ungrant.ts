@@ -1,0 +1,26 @@
+import { unprovisionAgentToken } from '../../../features/agents/contract.ts'
+import { isSignedId } from '../../../sigchain/index.ts'
+import { command } from '../../command.ts'
+import { held } from '../../tokens/agent_tokens.ts'
+
+/** Takes the key of the chosen project and environment away again. */
+export default command({
+  usage: 'ungrant <agent> <token>',
+  examples: ['token ungrant ops-bot laptop -p payments -e production'],
+  action: async (context, args) => {
+    const scope = await held(context, args)
+    const { session, workspace, project, environment, agent, token, params } = scope
+    const query = { project_id: project.id, environment }
+    await session.api.call(unprovisionAgentToken, { params, query })
+    const place = `${project.name}/${environment}`
+    context.output.done(`${agent.name} may no longer use ${place}.`, {
+      agent: agent.name,
+      token_id: token.id,
+      taken_away: place,
+    })
+    if (isSignedId(workspace.id))
+      context.output.note(
+        'Nobody signs that: who writes the database can bring it back until the token is revoked, or the workspace rekeyed.',
+      )
+  },
+})

@@ -1,0 +1,160 @@
+/**
+ * `cloakroom mcp`: tools for an AI agent over the Model Context Protocol (stdio). No tool returns a
+ * value, and none asks for one: an agent learns names, makes calls through the resolver, and reads the audit
+ * records of its own calls.
+ */
+import { Server } from '@modelcontextprotocol/sdk/server/index.js'
+import { z } from 'zod'
+import { version } from '../../../../package.json'
+import { InvalidToken } from '../../../client/delivery/delivery.ts'
+import { openApi } from '../../../client/http/api.ts'
+import { endsWithin } from '../../../core/async/timeout.ts'
+import { parseToken } from '../../../core/crypto/token.ts'
+import { placeholderOf } from '../../../core/names/secret_name.ts'
+import { listAuditLogs } from '../../../features/audit/contract.ts'
+import { getResolverHealth } from '../../../features/health/contract.ts'
+import { listCredentials, outboundMethods } from '../../../resolver/contract.ts'
+import { command } from '../../command.ts'
+import type { Context } from '../../context.ts'
+import { defineTool, RESULT_BYTES, serveTools, type Tool } from '../../mcp/tools.ts'
+import { StdioTransport } from '../../mcp/transport.ts'
+import { keptToken, token } from '../../options.ts'
+import { callResolver, environmentFor } from '../../resolver_call.ts'
+import { tokenFor } from '../../session/saved_tokens.ts'
+import { explain, sentences } from '../../terminal/explain.ts'
+import { atAddress } from '../../wrong_address.ts'
+
+const options = [keptToken, token] as const
+
+export default command({
+  usage: 'mcp',
+  examples: ['mcp', 'mcp --agent deploy-bot', 'mcp --token svc_agt_…'],
+  options,
+  action: async (context, _, options) => {
+    const token = await tokenFor(context, options)
+    const server = new Server({ name: 'cloakroom', version }, { capabilities: { tools: {} } })
+    const audit = (await canReadAudit(context, token)) ? [readAuditTool(context, token)] : []
+    serveTools(server, [...toolsOf(context, token), ...audit])
+    const closed = Promise.withResolvers<void>()
+    server.onclose = closed.resolve
+    const { stdin, stdout } = context.host.streams
+    await server.connect(new StdioTransport(stdin, stdout))
+    await closed.promise
+    return 0
+  },
+})
+
+const AUDIT_TIMEOUT_MS = 3000
+
+function toolsOf(context: Context, token: string): Tool[] {
+  return [
+    defineTool({
+      name: 'list_credentials',
+      title: 'List credentials',
+      description:
+        'List the names of the credentials that you may use, as placeholders such as SVC_SECRET_STRIPE_KEY, with what each is for and where it may be used. Values are never shown. Pass contains to see only names with that text.',
+      input: z.strictObject({
+        contains: z.string().optional().describe('part of a name, such as STRIPE'),
+      }),
+      annotations: READS,
+      run: async ({ contains = '' }, signal) => {
+        const all = await credentialsOf(context, token, signal)
+        const part = contains.toUpperCase()
+        return { credentials: all.filter(({ placeholder }) => placeholder.includes(part)) }
+      },
+    }),
+    defineTool({
+      name: 'call_api',
+      title: 'Call an API',
+      description: `Send an HTTPS request. Write SVC_SECRET_<NAME> in a header where a credential belongs; the resolver puts the value in. Only allowed domains can be reached. JSON goes into body as text, with the header Content-Type: application/json. The answer is JSON with status_code, headers and body (base64 if body_encoding says so). What exceeds ${RESULT_BYTES / 1000} kB is cut, and the member cut says how much: ask the API for fewer fields or a smaller page.`,
+      input: z.strictObject({
+        url: z.string().describe('absolute https URL'),
+        method: z.enum(outboundMethods).default('GET'),
+        headers: z.record(z.string(), z.string()).default({}),
+        body: z.string().optional(),
+        strict_placeholders: z
+          .boolean()
+          .default(true)
+          .describe('refuse a placeholder where it is not replaced, instead of sending it as text'),
+      }),
+      // What it does is up to the API.
+      annotations: { destructiveHint: true, idempotentHint: false, openWorldHint: true },
+      run: ({ url, body, ...rest }, signal) => {
+        const request = {
+          target_url: url,
+          ...rest,
+          ...(body === undefined ? {} : { body }),
+        }
+        return callResolver(context, token, request, { signal })
+      },
+    }),
+    defineTool({
+      name: 'check_status',
+      title: 'Check the resolver',
+      description:
+        'Check whether the resolver works and accepts your token. The answer has resolver, token (accepted, or what is wrong with it) and the number of credentials.',
+      input: z.strictObject({}),
+      annotations: READS,
+      run: (_, signal) => checkStatus(context, token, signal),
+    }),
+  ]
+}
+
+function readAuditTool(context: Context, token: string): Tool {
+  return defineTool({
+    name: 'read_audit',
+    title: 'Read the audit',
+    description:
+      'Show the audit records of your requests: allowed, blocked and failed, newest first.',
+    input: z.strictObject({ limit: z.number().int().min(1).max(100).default(20) }),
+    annotations: READS,
+    run: async ({ limit }) => ({ records: await readAudit(context, token, limit) }),
+  })
+}
+
+const READS = { readOnlyHint: true, idempotentHint: true, openWorldHint: false }
+
+/** Of the environment that was named, or of all that the token is for. */
+async function credentialsOf(context: Context, token: string, signal: AbortSignal) {
+  if (parseToken(token) === null) throw new InvalidToken(token)
+  const usable = await atResolver(context, (resolver) =>
+    openApi(resolver, () => token, { signal }).call(listCredentials, {}),
+  )
+  const { environment } = await environmentFor(context, token, 'resolver')
+  return usable
+    .filter((credential) => environment === undefined || credential.environment === environment)
+    .map(({ name, ...rest }) => ({ placeholder: placeholderOf(name), ...rest }))
+}
+
+async function atResolver<T>(context: Context, work: (resolver: string) => Promise<T>): Promise<T> {
+  const resolver = await context.resolver()
+  return atAddress('resolver', resolver, work(resolver))
+}
+
+async function checkStatus(context: Context, token: string, signal: AbortSignal) {
+  const health = await atResolver(context, (resolver) =>
+    openApi(resolver, () => null, { signal }).call(getResolverHealth, {}),
+  )
+  try {
+    const { length: credentials } = await credentialsOf(context, token, signal)
+    return { resolver: health.status, token: 'accepted', credentials }
+  } catch (error) {
+    return { resolver: health.status, token: sentences(explain(error)).join(' ') }
+  }
+}
+
+/** The audit is for members to read: a tool that could not work is not offered, and no start waits for it. */
+async function canReadAudit(context: Context, token: string): Promise<boolean> {
+  const read = readAudit(context, token, 1).then(
+    () => true,
+    () => false,
+  )
+  return endsWithin(AUDIT_TIMEOUT_MS, read)
+}
+
+async function readAudit(context: Context, token: string, limit: number) {
+  const session = await context.session()
+  const workspace = await session.workspace(context.settings.workspace?.value)
+  const query = { workspace_id: workspace.id, agent_id: parseToken(token)?.id ?? '', limit }
+  return session.api.call(listAuditLogs, { query })
+}

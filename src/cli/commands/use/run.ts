@@ -1,0 +1,157 @@
+/** `cloakroom run`: an environment for one command, decrypted here and given to that command only. */
+import { unsafeReason } from '../../../client/delivery/unsafe_variables.ts'
+import { command, type OptionValues } from '../../command.ts'
+import type { Context } from '../../context.ts'
+import { inherited } from '../../inherited.ts'
+import { allowEmpty, noMine, token } from '../../options.ts'
+import { withFallback } from '../../running/fallback.ts'
+import { runWatched } from '../../running/watch.ts'
+import { startChild } from '../../terminal/child.ts'
+import { CliError } from '../../terminal/cli_error.ts'
+import { durationOf } from '../../terminal/moments.ts'
+import { endProcess } from '../../terminal/streams.ts'
+import { type Delivered, openSource, type Source } from '../../values/delivered.ts'
+
+const options = [
+  token,
+  ['--no-mask', 'do not mask the values in what the command prints'],
+  noMine,
+  [
+    '--allow-env <secret...>',
+    'set this variable although it steers shells, loaders or interpreters',
+  ],
+  ['--watch', 'start the command anew when a value that it was given changes'],
+  ['--watch-interval <time>', 'between two looks for changes (10s unless given)'],
+  ['--grace <time>', 'before a restart, from SIGTERM to SIGKILL (10s unless given)'],
+  ['--fallback <path>', 'a sealed copy of the values, kept here and used while the server is away'],
+  ['--fallback-max-age <time>', 'how old that copy may be: 1h, 7d (24h unless given)'],
+  allowEmpty,
+] as const
+
+type RunOptions = OptionValues<typeof options>
+
+export default command({
+  usage: 'run [command...]',
+  examples: [
+    'run -- npm start',
+    'run --env production -- ./deploy.sh',
+    'run --no-mask -- env',
+    'run --watch -- npm start',
+    'run --fallback /var/lib/app/secrets.sealed -- ./server',
+    'run --allow-env NODE_OPTIONS -- npm test',
+  ],
+  options,
+  passThrough: true,
+  action: async (context, command, options) => {
+    if (command.length === 0)
+      throw new CliError('usage', 'give a command after --', 'example: cloakroom run -- npm start')
+    const times = {
+      intervalMs: durationOf(options.watchInterval ?? '10s', INTERVAL),
+      graceMs: durationOf(options.grace ?? '10s', GRACE),
+    }
+    refuseAlone(options)
+    const source = await sourceOf(context, options)
+    const first = await source.deliver()
+    const check = (delivered: Delivered) => {
+      refuseUnsafe(Object.keys(delivered), options.allowEnv ?? [])
+      refuseZeroBytes(delivered)
+    }
+    check(first)
+    if (Object.keys(first).length === 0) {
+      context.output.warn(
+        'there are no secrets for this command: check the environment and the policies',
+      )
+    }
+    const { warn } = context.output
+    let isNoted = false
+    const noteMasked = () => {
+      if (!isNoted)
+        warn('[REDACTED] in this output stands for a secret. Pass --no-mask to keep values.')
+      isNoted = true
+    }
+    const start = (delivered: Delivered) =>
+      startChild(context.host, command, {
+        env: { ...inherited(context.env), ...textsOf(delivered) },
+        masked: options.mask === false ? {} : textsOf(delivered, true),
+        onMasked: noteMasked,
+        grouped: options.watch === true,
+      })
+    const code = options.watch
+      ? await runWatched({ source, first, check, start, warn, ...times })
+      : await start(first).ended
+    // What may still wait for a server that says nothing is not needed any more.
+    return options.watch || options.fallback !== undefined ? endProcess(context.host, code) : code
+  },
+})
+
+const MAX_AGE = { option: '--fallback-max-age', example: '24h', least: '1m', most: '30d' }
+
+const INTERVAL = { option: '--watch-interval', example: '30s', least: '1s', most: '1d' }
+
+const GRACE = { option: '--grace', example: '30s', least: '0s', most: '1h' }
+
+/** Each with the option without which it has no effect. */
+const DEPENDENT = [
+  ['watchInterval', INTERVAL, 'watch'],
+  ['grace', GRACE, 'watch'],
+  ['fallbackMaxAge', MAX_AGE, 'fallback'],
+] as const
+
+/** @throws CliError */
+function refuseAlone(options: RunOptions): void {
+  for (const [name, { option }, needed] of DEPENDENT) {
+    if (options[name] !== undefined && options[needed] === undefined)
+      throw new CliError('usage', `${option} has no effect without --${needed}`)
+  }
+}
+
+/** @throws CliError */
+async function sourceOf(context: Context, options: RunOptions): Promise<Source> {
+  const { fallback: path, fallbackMaxAge } = options
+  const maxAgeMs = durationOf(fallbackMaxAge ?? '24h', MAX_AGE)
+  const source = await openSource(context, options)
+  if (path === undefined) return source
+  return withFallback(source, {
+    host: context.host,
+    path,
+    maxAgeMs,
+    mine: options.mine !== false,
+    warn: context.output.warn,
+    now: () => new Date(),
+  })
+}
+
+function textsOf(delivered: Delivered, onlySensitive = false): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(delivered).flatMap(([name, { value, isSensitive }]) =>
+      onlySensitive && !isSensitive ? [] : [[name, value]],
+    ),
+  )
+}
+
+/** Who stores such a secret would decide what runs on this machine. @throws CliError */
+function refuseUnsafe(names: readonly string[], allowed: readonly string[]): void {
+  const unsafe = names.flatMap((name) => {
+    const reason = allowed.includes(name) ? null : unsafeReason(name)
+    return reason === null ? [] : [{ name, reason }]
+  })
+  if (unsafe.length === 0) return
+  const lines = unsafe.map(({ name, reason }) => `the secret ${name} ${reason}`)
+  const flags = unsafe.map(({ name }) => `--allow-env ${name}`)
+  throw new CliError(
+    'unsafe_variable',
+    [...lines, 'nothing was run'],
+    `if that is meant, say so before the command: ${flags.join(' ')}`,
+  )
+}
+
+/** The runtime would say so too, with the value in its message. @throws CliError */
+function refuseZeroBytes(delivered: Delivered): void {
+  const found = Object.keys(delivered).filter((name) => delivered[name]?.value.includes('\0'))
+  if (found.length === 0) return
+  throw new CliError(
+    'unsafe_variable',
+    `${found.join(', ')}: a zero byte is in the value, and no variable can hold one; nothing was run`,
+    'a policy whose allowed_locations do not list env keeps it out of environments',
+  )
+}

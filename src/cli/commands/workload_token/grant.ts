@@ -1,0 +1,28 @@
+import { giveKeys } from '../../../client/agents/provisioning.ts'
+import { command } from '../../command.ts'
+import { type ProjectScope, projectScope } from '../../scope.ts'
+import { workloadTokensOf } from '../../tokens/agent_tokens.ts'
+import { grantedToken } from '../../tokens/agents.ts'
+
+export default command({
+  usage: 'grant <token>',
+  examples: ['workload-token grant 0190…'],
+  action: async (context, [typed]) => {
+    const scope = await projectScope(context)
+    const { session, workspace, project } = scope
+    const token = await tokenOf(scope, typed)
+    const environment = token.environment ?? ''
+    const owner = { projectId: project.id }
+    const giving = { api: session.api, workspace: workspace.open }
+    await giveKeys(giving, owner, token, [{ ...owner, environment }])
+    context.output.done(`It may use ${project.name}/${environment}.`, {
+      token_id: token.id,
+      granted: `${project.name}/${environment}`,
+    })
+  },
+})
+
+async function tokenOf(scope: ProjectScope, typed: string) {
+  const owner = { projectId: scope.project.id }
+  return grantedToken(scope, owner, await workloadTokensOf(scope), typed, 'workload-token list')
+}

@@ -1,0 +1,55 @@
+import { issueToWorkload } from '../../../client/agents/issuing.ts'
+import { ApiError } from '../../../client/http/api.ts'
+import { parseToken, sealedToken } from '../../../core/crypto/token.ts'
+import { command } from '../../command.ts'
+import { tokenOptions } from '../../options.ts'
+import type { ProjectScope } from '../../scope.ts'
+import { tokenScope } from '../../suggestions.ts'
+import { CliError } from '../../terminal/cli_error.ts'
+import { orderOf, showToken } from '../../tokens/issued_token.ts'
+
+const options = [
+  ['--sealed', 'the form that authenticates and cannot decrypt'],
+  ...tokenOptions,
+] as const
+
+export default command({
+  usage: 'issue <label>',
+  examples: [
+    'workload-token issue ci -e staging',
+    'workload-token issue backup --sealed --expires-in-days never',
+  ],
+  options,
+  action: async (context, [label], options) => {
+    const scope = await tokenScope(context)
+    const { session, workspace, project, environment } = scope
+    const place = { projectId: project.id, environment }
+    const order = { ...orderOf(options), label }
+    const issuing = issueToWorkload({ api: session.api, workspace: workspace.open }, place, order)
+    const { capabilities, id, text } = await issuing.catch((error) => {
+      throw error instanceof ApiError && error.code === 'already_exists'
+        ? taken(scope, label)
+        : error
+    })
+    showToken(context, options.sealed ? sealedForm(text) : text, {
+      label,
+      id,
+      may: capabilities,
+      grants: [`${project.name}/${environment}`],
+    })
+  },
+})
+
+function taken({ project }: ProjectScope, label: string): CliError {
+  return new CliError(
+    'name_taken',
+    `a token labelled ${label} works in ${project.name}`,
+    `choose another label, or first: cloakroom workload-token revoke ${label}`,
+  )
+}
+
+/** Authenticates, and decrypts nothing: for sealed delivery where values are opened elsewhere. */
+function sealedForm(text: string): string {
+  const token = parseToken(text)
+  return token ? sealedToken(token.id, token.secret) : text
+}

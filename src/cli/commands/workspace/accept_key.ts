@@ -1,0 +1,38 @@
+import { UntrustedChain } from '../../../client/signed/chain.ts'
+import { keyFingerprint, knownKeyOf } from '../../../client/workspace_key.ts'
+import { command } from '../../command.ts'
+import { yes } from '../../options.ts'
+import { CliError } from '../../terminal/cli_error.ts'
+import { confirmed } from '../../terminal/confirmed.ts'
+
+/** Shows what two members compare, and takes the key that the server has where it is not the known one. */
+export default command({
+  usage: 'accept-key <workspace>',
+  examples: ['workspace accept-key acme'],
+  options: [yes],
+  action: async (context, [named], options) => {
+    const session = await context.session()
+    const { name, shown, fault } = await session.entry(named)
+    // In a signed workspace its links say which key it is.
+    if (fault instanceof UntrustedChain) throw fault
+    if (!shown) {
+      throw new CliError('unreadable_workspace', `the key of ${name} does not open with yours`)
+    }
+    const known = session.workspaceKeys.of(shown.id)
+    const now = knownKeyOf(shown)
+    const accepted = { workspace: name, epoch: now.epoch, fingerprint: await keyFingerprint(now) }
+    if (!fault) {
+      context.output.record(accepted, accepted.fingerprint)
+      return
+    }
+    if (known) context.output.warn(`known: epoch ${known.epoch}  ${await keyFingerprint(known)}`)
+    context.output.warn(`shown: epoch ${now.epoch}  ${accepted.fingerprint}`)
+    await confirmed(
+      context.host,
+      options,
+      `Does another member of ${name} see the one that is shown? Accept it?`,
+    )
+    session.workspaceKeys.remember(shown)
+    context.output.done(`The key of ${name} is accepted.`, accepted)
+  },
+})

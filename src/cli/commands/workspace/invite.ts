@@ -1,0 +1,98 @@
+import {
+  activeMembers,
+  invite as inviteTo,
+  type Person,
+  readPerson,
+} from '../../../client/members.ts'
+import { roleHelp } from '../../../client/role_table.ts'
+import type { Role } from '../../../core/grant.ts'
+import { isSignedId } from '../../../sigchain/index.ts'
+import { command, type OptionValues } from '../../command.ts'
+import type { Context } from '../../context.ts'
+import { acceptChanged } from '../../options.ts'
+import { type WorkspaceScope, workspaceScope } from '../../scope.ts'
+import type { Session } from '../../session/session.ts'
+import { placeOf, roleOf } from '../../teams/workspaces.ts'
+import { CliError } from '../../terminal/cli_error.ts'
+import { demandComparison } from '../../trust/compared_keys.ts'
+import { compareFingerprints } from '../../trust/given_fingerprints.ts'
+import { checkKnownKeys, refusing } from '../../trust/known_keys.ts'
+
+const options = [
+  ['--role <role>', 'owner, admin, member or read_only', 'member'],
+  acceptChanged,
+  ['--fingerprint <address=fingerprint...>', 'what whoami shows the person you invite'],
+] as const
+
+/** Seals the workspace key to each person; all their public keys are fetched at once. */
+export default command({
+  usage: 'invite <emails...>',
+  examples: ['workspace invite grace@example.com alan@example.com --role member'],
+  details: roleHelp,
+  options,
+  action: async (context, emails, options) => {
+    const role = roleOf(options.role)
+    const scope = await workspaceScope(context)
+    demandShared(context, scope)
+    const [people, active] = await Promise.all([
+      Promise.all(emails.map((email) => keysOf(scope.session, email))),
+      activeMembers(placeOf(scope)),
+    ])
+    const able = await trusted(context, scope, people, { ...options, role, active })
+    const outcome = able.length === 0 ? [] : await inviteTo(placeOf(scope), able, role, active)
+    const unable = people.filter((person) => !able.includes(person))
+    const refused = unable.map(({ email }) => ({ email, status: 'no_signing_key' }))
+    const results = [...outcome, ...refused]
+    const rows = results.map((row) => ({ ...row, role, workspace: scope.workspace.name }))
+    context.output.table(rows, ['email', 'status', 'role', 'workspace'], results)
+  },
+})
+
+type InviteOptions = OptionValues<typeof options>
+
+/** Prevents sharing a personal workspace by accident: only -w or the variable names it. @throws CliError */
+function demandShared({ settings }: Context, { workspace: { name, type } }: WorkspaceScope): void {
+  const origin = settings.workspace?.origin
+  if (type !== 'personal' || origin === 'flag' || origin === 'environment') return
+  throw new CliError(
+    'usage',
+    `${name} is a personal workspace; nobody was invited`,
+    'create a shared one with: cloakroom workspace create NAME; then add -w NAME',
+  )
+}
+
+/** Those to whom the key may be sealed. @throws CliError for keys that may be somebody else's */
+async function trusted(
+  context: Context,
+  { session, workspace }: WorkspaceScope,
+  people: readonly Person[],
+  {
+    acceptChangedKeys = false,
+    fingerprint,
+    role,
+    active,
+  }: InviteOptions & { role: Role; active: ReadonlySet<string> },
+): Promise<Person[]> {
+  const compared = await compareFingerprints(people, fingerprint)
+  if (!isSignedId(workspace.id)) {
+    await checkKnownKeys(context, session, people, acceptChangedKeys)
+    return [...people]
+  }
+  const { members } = await session.chains.of(workspace)
+  const able = people.filter(
+    ({ user_id, signing_key }) => signing_key !== null || members.has(user_id),
+  )
+  const place = { name: workspace.name, role }
+  await demandComparison(context, able, { members, active, place }, compared)
+  return able
+}
+
+async function keysOf({ api }: Session, email: string): Promise<Person> {
+  const person = await refusing(email, () => readPerson(api, email))
+  if (person) return person
+  throw new CliError(
+    'not_found',
+    `${email} has no account here`,
+    'they register first: cloakroom register',
+  )
+}

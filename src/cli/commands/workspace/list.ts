@@ -1,0 +1,38 @@
+import { ApiError } from '../../../client/http/api.ts'
+import { UntrustedChain } from '../../../client/signed/chain.ts'
+import type { WorkspaceEntry } from '../../../client/workspaces.ts'
+import { isRekeyDue, isSignedId } from '../../../sigchain/index.ts'
+import { command } from '../../command.ts'
+import type { Session } from '../../session/session.ts'
+import { ID } from '../../terminal/table.ts'
+
+export default command({
+  usage: 'list',
+  examples: ['workspace list'],
+  action: async (context) => {
+    const session = await context.session()
+    const workspaces = await session.workspaces()
+    const rows = await Promise.all(
+      workspaces.map(async (workspace) => {
+        const { id, name, type, role, status, epoch } = workspace
+        const rekey_required = await rekeyOf(session, workspace)
+        return { name, type, role, status, epoch, rekey_required, id }
+      }),
+    )
+    context.output.table(rows, ['name', 'type', 'role', 'status', 'rekey_required', ID])
+  },
+})
+
+/** Also by the links: what the server says of it is not signed. */
+async function rekeyOf({ chains }: Session, workspace: WorkspaceEntry): Promise<string> {
+  const { id, status, fault, rekey_required } = workspace
+  if (fault instanceof UntrustedChain) return 'unverified'
+  if (rekey_required) return 'yes'
+  if (!isSignedId(id) || status !== 'active') return ''
+  const chain = await chains.of(workspace).catch((error: unknown) => {
+    if (error instanceof UntrustedChain || error instanceof ApiError) return null
+    throw error
+  })
+  if (chain === null) return 'unverified'
+  return isRekeyDue(chain) ? 'yes' : ''
+}

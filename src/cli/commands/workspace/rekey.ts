@@ -1,0 +1,43 @@
+import { endedByRekey, rekey } from '../../../client/rekey.ts'
+import { command } from '../../command.ts'
+import { acceptChanged, yes } from '../../options.ts'
+import { type WorkspaceScope, workspaceScope } from '../../scope.ts'
+import { confirmed, counted } from '../../terminal/confirmed.ts'
+import { checkKnownKeys } from '../../trust/known_keys.ts'
+
+export default command({
+  usage: 'rekey',
+  examples: ['workspace rekey', 'workspace rekey --yes'],
+  options: [acceptChanged, yes],
+  action: async (context, _, options) => {
+    const scope = await workspaceScope(context)
+    const { session, workspace } = scope
+    await confirmed(context.host, options, async () => {
+      const ends = await endsOf(scope)
+      return `Seal everything of ${workspace.name} under a new key? That ends for good what the old one opens: ${ends}.`
+    })
+    const work = rekey(session.api, workspace.open, (listed) =>
+      checkKnownKeys(context, session, listed, options.acceptChangedKeys ?? false),
+    )
+    const { next, left, ...counts } = await context.output.during('sealing everything anew', work)
+    if (!next.signing) session.workspaceKeys.remember(next)
+    const done = { epoch: next.epoch, ...counts, left }
+    for (const { label, id, creator, fingerprint, reason } of left) {
+      const by = creator === null ? 'without a grant' : `which says it was granted by ${creator}`
+      context.output.warn(`not carried over: ${label} (${id}), ${by}, ${fingerprint}: ${reason}`)
+    }
+    if (left.length > 0)
+      context.output.note('what is still needed gets a new token: cloakroom token issue')
+    context.output.done(
+      `Epoch ${done.epoch}: ${counted(done.members, 'member')}, ${counted(done.tokens, 'token')} and ${counted(done.secrets, 'secret')} now use the new key; earlier versions and what could be undeleted are gone.`,
+      done,
+    )
+  },
+})
+
+async function endsOf({ session: { api }, workspace: { id } }: WorkspaceScope): Promise<string> {
+  const ended = await endedByRekey(api, id)
+  const changed = counted(ended.changed, 'secret')
+  const deleted = counted(ended.deleted, 'deleted secret')
+  return `earlier versions (of ${changed}), and restoring what was deleted (${deleted}, and projects)`
+}

@@ -1,0 +1,51 @@
+import { remove as removeFrom } from '../../../client/members.ts'
+import { signOwnRemoval } from '../../../client/signed/own_removal.ts'
+import { removeMember } from '../../../features/workspaces/contract.ts'
+import { command, type OptionValues } from '../../command.ts'
+import type { Context } from '../../context.ts'
+import { keepToken, yes } from '../../options.ts'
+import { demandProjectFile } from '../../project_file.ts'
+import { workspaceScope } from '../../scope.ts'
+import { demandMember, placeOf } from '../../teams/workspaces.ts'
+import { confirmed } from '../../terminal/confirmed.ts'
+import { keepTokensOf } from '../../tokens/ending_tokens.ts'
+
+const options = [keepToken, yes] as const
+
+type RemoveOptions = OptionValues<typeof options>
+
+export default command({
+  usage: 'remove <member>',
+  examples: ['workspace remove alan@example.com --yes'],
+  options,
+  action: async (context, [email], options) => {
+    if (await left(context, email, options)) return
+    const scope = await workspaceScope(context)
+    await demandMember(scope, email)
+    await confirmed(context.host, options, `Remove ${email} from ${scope.workspace.name}?`)
+    const kept = await keepTokensOf(context, scope, email, options)
+    await removeFrom(placeOf(scope), email, kept)
+    context.output.done(
+      `Removed ${email}. They knew the workspace key: seal everything anew with: cloakroom workspace rekey, which ends earlier versions and undelete`,
+      { removed: email, rekey_required: true },
+    )
+  },
+})
+
+/** Leaving takes no key, so that one which does not open keeps nobody in. False for who removes somebody else. */
+async function left(context: Context, email: string, options: RemoveOptions): Promise<boolean> {
+  const session = await context.session()
+  if (email.toLowerCase() !== session.email.toLowerCase()) return false
+  demandProjectFile(context, 'workspace')
+  const workspace = await session.entry(context.settings.workspace?.value)
+  const { id, name } = workspace
+  await confirmed(context.host, options, `Leave ${name}?`)
+  const params = { workspace_id: id, member: email }
+  const { chains, identity } = session
+  await signOwnRemoval({ chains, workspace, identity }, (link) =>
+    session.api.call(removeMember, { params, body: { link } }),
+  )
+  session.knownNames.forget(id)
+  context.output.done(`You have left ${name}.`, { removed: email, rekey_required: true })
+  return true
+}

@@ -1,0 +1,116 @@
+import { UntrustedChain } from '../../../client/signed/chain.ts'
+import { hashInGroups } from '../../../client/signed/trust.ts'
+import { type CheckedToken, verifyWorkspace } from '../../../client/signed/verified_workspace.ts'
+import type { WorkspaceEntry } from '../../../client/workspaces.ts'
+import { type Chain, firstHash, identityFingerprint, isRekeyDue } from '../../../sigchain/index.ts'
+import { command } from '../../command.ts'
+import type { Context } from '../../context.ts'
+import { chosen, demandSigned, type Place } from '../../teams/workspaces.ts'
+import { counted } from '../../terminal/confirmed.ts'
+
+/** 0 where all that the server shows is what was signed, else 1. */
+export default command({
+  usage: 'verify',
+  examples: ['workspace verify', 'workspace verify -w acme --json'],
+  action: async (context) => {
+    const place = await chosen(context)
+    const { session, workspace } = place
+    demandSigned(workspace)
+    try {
+      const { epoch } = await session.chains.of(workspace)
+      const work = checkedBy(place, epoch)
+      const checked = await context.output.during('reading and verifying everything', work)
+      const faults = [...faultsOf(place), ...checked.differences, ...faultsIn(checked)]
+      await show(context, workspace, checked.chain, { ...checked, faults })
+      return faults.length === 0 ? 0 : 1
+    } catch (error) {
+      if (!(error instanceof UntrustedChain)) throw error
+      context.output.record({ workspace: workspace.name, verdict: 'refused', why: error.message })
+      return 1
+    }
+  },
+})
+
+type Checked = Awaited<ReturnType<typeof verifyWorkspace>>
+
+/** What needs no key is checked of one that does not open, too. */
+function checkedBy({ session, workspace }: Place, epoch: number): Promise<Checked> {
+  const { shown, id, name } = workspace
+  const signing = { chains: session.chains, workspace, identity: session.identity }
+  const unopened = { id, name, epoch, key: new Uint8Array(), signing }
+  return verifyWorkspace(session.api, shown ?? unopened, session.chains)
+}
+
+function faultsOf({ workspace: { fault, shown } }: Place): string[] {
+  if (fault) return [fault.message]
+  return shown ? [] : ['its key does not open with your private key']
+}
+
+type Listed = Pick<Checked, 'environments' | 'tokens'>
+
+function faultsIn({ environments, tokens }: Listed): string[] {
+  const ofTokens = (tokens ?? []).filter(({ verdict }) => verdict === 'refused')
+  return [
+    ...environments.flatMap(({ project, environment, fault }) =>
+      fault ? [`${project}/${environment}: ${fault}`] : [],
+    ),
+    ...ofTokens.map(
+      ({ label, id, granted_by, fingerprint, why }) =>
+        `token ${label} (${id}), which says it was granted by ${granted_by ?? 'nobody'}, ${fingerprint}: ${why}`,
+    ),
+  ]
+}
+
+async function show(
+  { output }: Context,
+  { name }: WorkspaceEntry,
+  chain: Chain,
+  { environments, tokens, faults }: Listed & { faults: readonly string[] },
+): Promise<void> {
+  const people = [...chain.members.values()]
+  const members = await Promise.all(
+    people.map(async (member) => ({
+      email: member.email,
+      role: member.role,
+      fingerprint: await identityFingerprint(member),
+    })),
+  )
+  const about = {
+    workspace: name,
+    verdict: faults.length === 0 ? 'verified' : 'refused',
+    ...(faults.length > 0 && { why: faults }),
+    links: chain.seq,
+    epoch: chain.epoch,
+    rekey_required: isRekeyDue(chain) ? 'yes' : '',
+    fingerprint: hashInGroups(firstHash(chain)),
+    allowlist: [...chain.allowlist].sort(),
+  }
+  if (output.isJson) {
+    output.record({ ...about, members, environments, tokens })
+    return
+  }
+  const checked = summaryOf(members.length, { environments, tokens })
+  output.record(
+    { ...about, allowlist: about.allowlist.join(', ') || '(none)', checked },
+    about.verdict,
+  )
+  if (output.isQuiet) return
+  output.table(members, ['email', 'role', { field: 'fingerprint', whole: true }])
+  output.table(environments, ['project', 'environment', 'revision', 'secrets'])
+  if (tokens) output.table(tokens, ['label', 'id', 'granted_by', 'fingerprint', 'verdict'])
+}
+
+function summaryOf(members: number, { environments, tokens }: Listed): string {
+  const written = environments.filter(({ revision }) => revision > 0).length
+  const count = (wanted: CheckedToken['verdict']) =>
+    counted((tokens ?? []).filter(({ verdict }) => verdict === wanted).length, 'token')
+  return [
+    counted(members, 'member'),
+    `${counted(written, 'environment')} with manifests`,
+    ...(tokens
+      ? [
+          `${count('verified')} verified, ${count('refused')} refused, ${count('not granted')} not granted`,
+        ]
+      : ['no tokens, which admins may list only']),
+  ].join('; ')
+}

@@ -1,0 +1,58 @@
+/** What commands for workspaces and their members share. */
+import { readMembers } from '../../client/members.ts'
+import type { WorkspaceEntry } from '../../client/workspaces.ts'
+import { type Role, roles } from '../../core/grant.ts'
+import { isUuid } from '../../core/validation/validate.ts'
+import { isSignedId } from '../../sigchain/index.ts'
+import type { Context } from '../context.ts'
+import { continued, nearNames, oneNamed } from '../named.ts'
+import { demandProjectFile } from '../project_file.ts'
+import type { WorkspaceScope } from '../scope.ts'
+import type { Session } from '../session/session.ts'
+import { CliError } from '../terminal/cli_error.ts'
+
+export async function invitation(context: Context, named: string) {
+  const session = await context.session()
+  const invited = (await session.workspaces()).filter(({ status }) => status === 'invited')
+  const found = oneNamed(invited, named, { what: 'invitation to', list: 'workspace list' })
+  return { session, found }
+}
+
+export type Place = { session: Session; workspace: WorkspaceEntry }
+
+/** Also of a workspace whose key is not trusted. @throws CliError */
+export async function chosen(context: Context): Promise<Place> {
+  demandProjectFile(context, 'workspace')
+  const session = await context.session()
+  return { session, workspace: await session.entry(context.settings.workspace?.value) }
+}
+
+export function demandSigned({ id, name }: WorkspaceEntry): void {
+  if (isSignedId(id)) return
+  const hint = 'what the server shows of it is believed; workspaces that are made now are signed'
+  throw new CliError('not_signed', `${name} is not signed`, hint)
+}
+
+export function placeOf({ session: { api }, workspace: { open: workspace } }: WorkspaceScope) {
+  return { api, workspace }
+}
+
+export function roleOf(given: string | undefined): Role {
+  const role = roles.find((candidate) => candidate === given)
+  if (role) return role
+  throw new CliError('usage', `the role must be one of ${roles.join(', ')}`)
+}
+
+/** Before anything is asked. An ID is left to the server. @throws CliError for an address that no member has */
+export async function demandMember(scope: WorkspaceScope, typed: string): Promise<void> {
+  if (isUuid(typed)) return
+  const known = (await readMembers(placeOf(scope))).map(({ email }) => email)
+  if (known.includes(typed.toLowerCase())) return
+  const hint = 'list the members with: cloakroom workspace members'
+  const near = nearNames(typed, known)
+  throw new CliError(
+    'not_found',
+    `${typed} is not a member of ${scope.workspace.name}`,
+    near.length > 0 ? continued(`is it ${near.join(', ')}?`, hint) : hint,
+  )
+}

@@ -1,0 +1,46 @@
+/** Taking what a name stands for now, in the place of what it stood for. */
+import type { KnownNames, NameList } from '../../client/known_names.ts'
+import type { Context } from '../context.ts'
+import { oneNamed } from '../named.ts'
+import { confirmed } from '../terminal/confirmed.ts'
+
+type Named = { id: string; name: string }
+
+type Place = {
+  what: string
+  known: KnownNames
+  all: readonly Named[]
+  names: NameList
+  /** What is meant where nothing is named, by the word of the server. */
+  only?: Named | undefined
+  usual?: NameList
+}
+
+export async function accept(
+  { host, output }: Context,
+  { what, known, all, names, only, usual }: Place,
+  typed: string,
+  options: { yes: boolean | undefined },
+): Promise<void> {
+  const { id, name } = oneNamed(all, typed, { what, list: `${what} list` })
+  const before = known.idsOf(names, name)
+  const kept = usual && only?.id === id ? known.idsOf(usual, '') : [id]
+  const isUsual = !kept.includes(id)
+  if (before.includes(id) && !isUsual) {
+    output.done(`${name} stands for ${id}, as before.`, { id, name, accepted: false })
+    return
+  }
+  output.warn(`${name} stood for ${before.join(', ')}, and is ${id} now`)
+  if (isUsual)
+    output.warn(`where no ${what} is named, ${kept.join(', ')} was meant: it is ${id} then`)
+  await confirmed(
+    host,
+    options,
+    `Does the ${what} ${name} stand for the one that is shown? Accept it?`,
+  )
+  // Agents of one name may be in several projects.
+  const others = all.filter((each) => each.name === name && before.includes(each.id))
+  known.accept(names, name, [id, ...others.map((each) => each.id)])
+  if (usual && isUsual) known.accept(usual, '', [id])
+  output.done(`${name} stands for ${id} now.`, { id, name, accepted: true })
+}

@@ -1,0 +1,174 @@
+/**
+ * What this machine has seen, so that no server goes back behind it: one store, each section a file of the user's own
+ * configuration with its form. It outlasts a logout, and holds commitments and names, no keys. A file is read at each
+ * call, because another command may have changed it.
+ */
+import { join } from 'node:path'
+import { z } from 'zod'
+import { type KnownNames, knownNames, nameLists } from '../../client/known_names.ts'
+import type { KnownChains } from '../../client/signed/chain.ts'
+import { knownChains, knownEntry } from '../../client/signed/known_chains.ts'
+import { type KnownWorkspaceKeys, knownWorkspaceKeys } from '../../client/workspace_key.ts'
+import { lockFile } from '../files/lock.ts'
+import { readOwnFile } from '../files/read.ts'
+import { replaceFile } from '../files/replace.ts'
+import { configDirectory } from '../settings.ts'
+import { CliError } from '../terminal/cli_error.ts'
+
+type Env = Record<string, string | undefined>
+
+const workspaceKey = z.strictObject({
+  epoch: z.int(),
+  commitment: z.string(),
+  /** What an older version kept: the section `names` does now. */
+  name: z.string().optional(),
+})
+const manifest = z.strictObject({
+  revision: z.int(),
+  root: z.string(),
+  headSeq: z.int().optional(),
+})
+const delivery = z.strictObject({
+  seq: z.int(),
+  head: z.string(),
+  /** Project and environment → the newest manifest. */
+  manifests: z.record(z.string(), manifest),
+})
+export type KnownDelivery = z.output<typeof delivery>
+const addresses = z.array(z.string())
+
+const sections = {
+  /** Server → list → names. */
+  names: {
+    file: 'known_names.json',
+    form: z.record(z.string(), nameLists),
+    says: 'what names stood for',
+    help: 'look whether names lead where they should: cloakroom workspace list --json',
+  },
+  /** Server → signed workspace → what was seen. */
+  chains: {
+    file: 'chains.json',
+    form: z.record(z.string(), z.record(z.string(), knownEntry)),
+    says: 'what was seen of signed workspaces',
+    help: 'compare workspaces anew with: cloakroom workspace fingerprint',
+  },
+  /** Account → workspace → key. */
+  workspaceKeys: {
+    file: 'workspace_keys.json',
+    form: z.record(z.string(), z.record(z.string(), workspaceKey)),
+    says: 'which keys workspaces had',
+    help: 'compare keys anew with: cloakroom workspace accept-key <workspace>',
+  },
+  /** Token → what it was shown last; the one that was used last is the last. */
+  deliveries: {
+    file: 'deliveries.json',
+    form: z.record(z.string(), delivery),
+    says: 'what was seen of deliveries',
+    help: 'go on with what the server shows now',
+  },
+  /** Folder → the addresses that its project file may name. */
+  folders: {
+    file: 'trusted.json',
+    form: z.record(z.string(), z.strictObject({ server: addresses, resolver: addresses })),
+    says: 'which folders are trusted',
+    help: 'trust the folders again with: cloakroom trust',
+  },
+} as const
+
+type Section = keyof typeof sections
+type Content<S extends Section> = z.output<(typeof sections)[S]['form']>
+
+/** What is missing is empty. @throws CliError for a file of another form */
+export function readKnown<S extends Section>(env: Env, section: S): Content<S> {
+  const { form, says, help } = sections[section]
+  const path = pathOf(env, section)
+  const text = readOwnFile(path) ?? '{}'
+  try {
+    // The section's own form.
+    return form.parse(JSON.parse(text)) as Content<S>
+  } catch {
+    throw new CliError('invalid_file', `${path} does not say ${says}`, `remove it, and ${help}`)
+  }
+}
+
+/** Milliseconds that a change by another command is waited for. */
+const PATIENCE_MS = 30_000
+
+/**
+ * `change` makes the next content of the present one, or `undefined` where nothing is to change. No other command changes
+ * the section meanwhile. @throws CliError
+ */
+export function changeKnown<S extends Section>(
+  env: Env,
+  section: S,
+  change: (before: Content<S>) => Content<S> | undefined,
+): void {
+  if (change(readKnown(env, section)) === undefined) return
+  const path = pathOf(env, section)
+  const lock = lockFile(`${path}.lock`, PATIENCE_MS)
+  try {
+    const next = change(readKnown(env, section))
+    if (next !== undefined) replaceFile(path, `${JSON.stringify(next, null, 2)}\n`)
+  } finally {
+    lock.release()
+  }
+}
+
+function pathOf(env: Env, section: Section): string {
+  return join(configDirectory(env), sections[section].file)
+}
+
+export function openKnownNames(env: Env, server: string): KnownNames {
+  return knownNames({
+    read: () => readKnown(env, 'names')[server] ?? {},
+    change: (act) =>
+      changeKnown(env, 'names', (all) => {
+        const next = act(all[server] ?? {})
+        return next && { ...all, [server]: next }
+      }),
+  })
+}
+
+export function openKnownChains(env: Env, server: string): KnownChains {
+  return knownChains(
+    entriesOf(
+      server,
+      () => readKnown(env, 'chains'),
+      (act) => changeKnown(env, 'chains', act),
+    ),
+  )
+}
+
+export function openKnownWorkspaceKeys(
+  env: Env,
+  { server, email }: { server: string; email: string },
+  warn: (text: string) => void,
+): KnownWorkspaceKeys {
+  const entries = entriesOf(
+    `${server} ${email.toLowerCase()}`,
+    () => readKnown(env, 'workspaceKeys'),
+    (act) => changeKnown(env, 'workspaceKeys', act),
+  )
+  return knownWorkspaceKeys(entries, ({ name, epoch }) =>
+    warn(`the key of ${name} is a new one, of epoch ${epoch}: somebody rekeyed it`),
+  )
+}
+
+/** Owner → workspace → entry. */
+type Owned<Entry> = Record<string, Record<string, Entry>>
+
+/** What a server or an account has of each workspace. */
+function entriesOf<Entry>(
+  owner: string,
+  read: () => Owned<Entry>,
+  change: (act: (all: Owned<Entry>) => Owned<Entry> | undefined) => void,
+) {
+  return {
+    of: (workspaceId: string) => read()[owner]?.[workspaceId],
+    put: (workspaceId: string, act: (before: Entry | undefined) => Entry | undefined) =>
+      change((all) => {
+        const next = act(all[owner]?.[workspaceId])
+        return next && { ...all, [owner]: { ...all[owner], [workspaceId]: next } }
+      }),
+  }
+}

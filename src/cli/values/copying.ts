@@ -1,0 +1,89 @@
+/**
+ * Copying between environments and projects of a workspace: each has a key of its own, so values are opened
+ * here and sealed anew, each with the policy that it opens with.
+ */
+import { readNamed, readSecrets } from '../../client/environment.ts'
+import { changedOf, comparedWith } from '../../client/secrets/changes.ts'
+import type { Policy } from '../../core/policy/policy.ts'
+import { isMarked } from '../../core/policy/references.ts'
+import type { OptionValues } from '../command.ts'
+import type { Context } from '../context.ts'
+import type { copyingOptions } from '../options.ts'
+import { environmentOf, type ProjectScope, projectNamed, projectsOf } from '../scope.ts'
+import { absence, demandEnvironment } from '../suggestions.ts'
+import { CliError } from '../terminal/cli_error.ts'
+import { counted } from '../terminal/confirmed.ts'
+import { namesOf, showChanges } from './changes.ts'
+import { checkReferences } from './reference_faults.ts'
+import { type Entry, opened } from './sealing.ts'
+import { store, storedSecrets, unproven } from './storing.ts'
+
+type Options = OptionValues<typeof copyingOptions> & { to: string }
+
+export async function copyTo(
+  context: Context,
+  from: ProjectScope,
+  keys: readonly string[] | undefined,
+  options: Options,
+): Promise<undefined> {
+  const to = await targetOf(from, options)
+  await demandEnvironment(from)
+  const found = await entriesOf(from, keys)
+  const names = found.map(({ key }) => key)
+  const there = await storedSecrets(to, names)
+  const entries = found.map((entry) => ({
+    ...entry,
+    expectedVersion: there.get(entry.key)?.version ?? 0,
+  }))
+  const compared = comparedWith(there, entries)
+  if (options.dryRun) {
+    showChanges(context, compared)
+    return
+  }
+  const place = `${to.project.name}/${to.environment}`
+  const others = namesOf(compared, 'value', 'policy')
+  if (others.length > 0 && !options.force) {
+    throw new CliError(
+      'name_taken',
+      `${place} has another value or policy of ${others.join(', ')}; nothing was copied`,
+      '--force overwrites them, and --dry-run shows all that would change',
+    )
+  }
+  const changed = changedOf(compared)
+  const withReferences = changed.filter(({ policy }) => isMarked(policy))
+  await checkReferences(context, to, withReferences, { yes: options.yes, coming: entries })
+  const { created, updated } = await store(context, to, changed, options)
+  const same = namesOf(compared, 'same').length
+  const sentence = `${place}: ${counted(created, 'secret')} copied, ${updated} overwritten, ${same} there already.`
+  context.output.done(sentence, { created, updated, same })
+}
+
+/** @throws CliError for the very place that is copied from */
+async function targetOf(from: ProjectScope, { to, toProject }: Options): Promise<ProjectScope> {
+  const project =
+    toProject === undefined ? from.project : projectNamed(from, await projectsOf(from), toProject)
+  if (project.id !== from.project.id || to !== from.environment)
+    return { ...from, project, environment: to }
+  throw new CliError('usage', `${project.name}/${to} cannot be copied to itself`)
+}
+
+/** With the policies that they open with. @throws CliError for what is not there, or does not open */
+async function entriesOf(
+  from: ProjectScope,
+  keys: readonly string[] | undefined,
+): Promise<Entry[]> {
+  const place = environmentOf(from)
+  const secrets = keys
+    ? await readNamed(place, new Set(keys))
+    : await readSecrets(place, { include: 'value' })
+  const missing = keys?.find((key) => !secrets.some((secret) => secret.key === key))
+  const error = missing === undefined ? null : await absence(from, missing)
+  if (error) throw error
+  const values = secrets.map((secret) => ({ secret, value: opened(from, secret) }))
+  const lost = values.filter(({ value }) => value === null)
+  if (lost.length > 0) throw unproven(lost.map(({ secret }) => secret.key))
+  return values.map(({ secret, value }) => {
+    const policy = (secret.policy ?? null) as Policy | null
+    return { key: secret.key, value: value ?? '', policy }
+  })
+}
