@@ -50,6 +50,7 @@ export async function perform(
     lastEventId: request.headers.get('last-event-id'),
     cookies: consoleCookies(request.headers),
     namedWorkspace: activeOf(request),
+    readPage: services.readPage,
   }
   const act: Act = (more) => (handle as Act)({ ...input, ...more })
   const { access } = endpoint

@@ -12,6 +12,7 @@ import type { Database, Reading, Transaction } from '../database/open.ts'
 import type { SignedNote } from '../database/signed_notes.ts'
 import type { ConsoleCookies } from './console_cookies.ts'
 import type { Endpoint, GrantOf, InputOf, MustRecord, ResultOf, TokenEndpoint } from './endpoint.ts'
+import type { Listing, ReadPage } from './page.ts'
 import type { Audit, StoreChanges, StoreDenial, UnboundAudit } from './recorder.ts'
 import type { Download, EventStream, Reply, Surface } from './reply.ts'
 
@@ -125,6 +126,19 @@ export function preparedRoute<const E extends Endpoint, Prepared>(
   }
 }
 
+/** A list that is read by pages: the function tells how. */
+export function listRoute<const E extends Endpoint & { paged: true }, Row>(
+  endpoint: E,
+  describe: (context: Context<E>) => Listing<Row, ResultOf<E>> | Promise<Listing<Row, ResultOf<E>>>,
+): Route {
+  const handle = async (context: Context<E> & { query: { limit: number }; readPage: ReadPage }) => {
+    const listing = await describe(context)
+    const read = () => context.readPage(listing, context.query)
+    return listing.queue ? listing.queue(read) : read()
+  }
+  return { endpoint, handle: handle as Route['handle'], prepare: null, raw: null }
+}
+
 /** Outside the pipeline: only where no grant is needed and no change could go unrecorded. */
 type RawEndpoint = TokenEndpoint | (Endpoint & { method: 'GET' })
 
@@ -174,6 +188,7 @@ export type Services = {
   onSigned?: ((note: SignedNote) => void) | undefined
   /** Called after each response. */
   onRequest?: ((surface: Surface, request: ServedRequest) => void) | undefined
+  readPage: ReadPage
   /** Absent where nothing is traced. */
   tracer?: Tracer | null | undefined
   log: Log

@@ -19,6 +19,7 @@ import { type ActivityLog, stamping } from '../features/metrics/activity.ts'
 import { referenceRoutes } from '../features/reference/index.ts'
 import { securityContactRoutes } from '../features/security_contact/index.ts'
 import { workloadRoutes } from '../features/workloads/index.ts'
+import { openPager } from '../http/page.ts'
 import type { Surface } from '../http/reply.ts'
 import type { Services } from '../http/route.ts'
 import { serve } from '../http/serve.ts'
@@ -109,6 +110,7 @@ function sharedServices(
       login: openRate(services, 'login', config.RATE_LOGIN),
       api: new RateLimiter(config.RATE_API, clock, live.controlPlanes),
     },
+    readPage: openPager(config),
     cronSecret: config.CRON_SECRET,
   }
 }

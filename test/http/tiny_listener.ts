@@ -11,9 +11,10 @@ import { pagination, uuid } from '../../src/core/validation/validate.ts'
 import { RateLimiter } from '../../src/database/limits/rate.ts'
 import type { Database } from '../../src/database/open.ts'
 import { defineEndpoint } from '../../src/http/endpoint.ts'
+import { openPager } from '../../src/http/page.ts'
 import type { Audit, Recorder } from '../../src/http/recorder.ts'
 import { created, Download, type Surface } from '../../src/http/reply.ts'
-import { type Route, rawRoute, route } from '../../src/http/route.ts'
+import { listRoute, type Route, rawRoute, route } from '../../src/http/route.ts'
 import { type Listener, serve } from '../../src/http/serve.ts'
 
 /** Every call that came through to a handler or to authorisation, in order. */
@@ -202,7 +203,11 @@ function tinyRoutes(events: Event[]): Route[] {
         return say(how, audit as Recorder)
       })
     }),
-    route(list, () => []),
+    listRoute(list, () => ({
+      name: 'list',
+      read: async () => [],
+      sortKey: (item: string) => [item],
+    })),
     route(pour, () => new Download('slow.txt', drops)),
     route(fails, ({ params: { how } }) => failure(how)),
     rawRoute(raw, async ({ params, holdOpen, putOff }) => {
@@ -299,6 +304,7 @@ export function openTiny({
       login: new RateLimiter(loginRate, clock),
       api: new RateLimiter(apiRate, clock),
     },
+    readPage: openPager({ SECRET_KEY: 'a secret key of at least 32 characters' }),
     log: openLog('debug', (line) => logs.push(line)),
     isStopping: () => false,
   })

@@ -17,6 +17,7 @@ import { workspaces } from '../../src/database/schema/index.ts'
 import { allEndpoints } from '../../src/dev/all_endpoints.ts'
 import { issueAgentToken, revokeAgentToken } from '../../src/features/agents/contract.ts'
 import { defineEndpoint, type Endpoint, mustRecord } from '../../src/http/endpoint.ts'
+import { openPager } from '../../src/http/page.ts'
 import type { Audit } from '../../src/http/recorder.ts'
 import { route } from '../../src/http/route.ts'
 import { type Listener, serve } from '../../src/http/serve.ts'
@@ -65,6 +66,7 @@ beforeAll(async () => {
     originOf: () => 'http://127.0.0.1',
     limits: { register: limiter(), login: limiter(), api: limiter() },
     log: openLog('error', (line) => app.logs.push(line)),
+    readPage: openPager(app.config),
     bodies: new BodyMemory(),
     isStopping: () => false,
   })

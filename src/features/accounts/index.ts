@@ -7,10 +7,8 @@ import { parseToken } from '../../core/crypto/token.ts'
 import { Fault, invalidField } from '../../core/fault.ts'
 import type { Caller } from '../../core/grant.ts'
 import { forgetSession, keepSession } from '../../http/console_cookies.ts'
-import { openPager } from '../../http/page.ts'
 import { Reply } from '../../http/reply.ts'
-import { type Route, route } from '../../http/route.ts'
-import type { FeatureServices } from '../../http/services.ts'
+import { listRoute, type Route, route } from '../../http/route.ts'
 import { identityFingerprint } from '../../sigchain/index.ts'
 import type { SignedServices } from '../links/index.ts'
 import type { AccountServices } from './account_services.ts'
@@ -34,7 +32,7 @@ export { decode } from './wrapped_keys.ts'
 export function accountsRoutes(shared: SignedServices, services: AccountServices): Route[] {
   return [
     ...entranceRoutes(services),
-    ...sessionRoutes(services, shared),
+    ...sessionRoutes(services),
     ...recoveryRoutes(services),
     ...personRoutes(services),
     route(contract.replaceKeys, async ({ body, ...person }) => {
@@ -85,20 +83,14 @@ async function logOut(
   if (other !== null) await revokeSession(db, caller.userId, other)
 }
 
-function sessionRoutes({ db }: AccountServices, { config }: FeatureServices): Route[] {
-  const pager = openPager(config)
+function sessionRoutes({ db }: AccountServices): Route[] {
   return [
-    route(contract.listSessions, async ({ caller, query }) => {
-      const [before] = pager.start('sessions', query.cursor) ?? []
-      const rows = await selectSessions(db, caller.userId, { before, limit: query.limit })
-      return pager.cut(
-        'sessions',
-        rows,
-        query.limit,
-        (row) => [row.id],
-        (row) => ({ ...row, current: row.id === caller.sessionId }),
-      )
-    }),
+    listRoute(contract.listSessions, ({ caller }) => ({
+      name: 'sessions',
+      read: (page) => selectSessions(db, caller.userId, page),
+      sortKey: ({ id }) => [id],
+      open: (rows) => rows.map((row) => ({ ...row, current: row.id === caller.sessionId })),
+    })),
     route(contract.revokeSession, async ({ caller, params }) => {
       if (!(await revokeSession(db, caller.userId, params.session_id))) throw new Fault('not_found')
       return undefined

@@ -11,6 +11,7 @@ import {
   tokens,
   tokenUses,
 } from '../../database/schema/index.ts'
+import type { Page } from '../../http/page.ts'
 import { isActive, lastUsedAt } from './queries.ts'
 import type { Provision } from './shapes.ts'
 
@@ -73,7 +74,7 @@ export async function selectTokens(
   tx: Reading,
   grant: Manage,
   holder: Holder,
-  { after, limit }: { after: readonly string[] | null; limit: number },
+  { after, limit }: Page,
 ) {
   const counted = await tx
     .select({
@@ -82,7 +83,7 @@ export async function selectTokens(
         where ${tokenEnvelopes.tokenId} = ${tokens.id})`,
     })
     .from(tokens)
-    .where(and(isOf(grant, holder), after ? isAfter(after) : undefined))
+    .where(and(isOf(grant, holder), after.length > 0 ? isAfter(after) : undefined))
     .orderBy(asc(tokens.createdAt), asc(tokens.id))
     .limit(limit + 1)
   const inPage: string[] = []
@@ -95,6 +96,8 @@ export async function selectTokens(
   const rows = inPage.length > 0 ? await selectShown(tx, inPage) : []
   return { rows, hasMore: counted.length > inPage.length }
 }
+
+export type TokenRow = Awaited<ReturnType<typeof selectShown>>[number]
 
 function selectShown(tx: Reading, ids: readonly string[]) {
   const provisions = tx

@@ -5,9 +5,7 @@
 import { toBase64 } from '../../core/crypto/encoding.ts'
 import { Fault } from '../../core/fault.ts'
 import type { Grant } from '../../core/grant.ts'
-import type { Reading } from '../../database/open.ts'
 import type { InputOf } from '../../http/endpoint.ts'
-import type { Pager } from '../../http/page.ts'
 import { aboutToken, type Change } from '../../http/recorder.ts'
 import type { Changing } from '../../http/route.ts'
 import { isSignedId, type SignedText } from '../../sigchain/index.ts'
@@ -17,38 +15,25 @@ import type { grantAgentToken } from './contract.ts'
 import { deleteEnvelope, selectProvisions } from './envelope_queries.ts'
 import { provision } from './provision.ts'
 import type { Provision, TokenEnvelope } from './shapes.ts'
-import { type Holder, revokeTokens, selectToken, selectTokens } from './token_queries.ts'
+import { type Holder, revokeTokens, selectToken, type TokenRow } from './token_queries.ts'
 
 type Manage = Grant<'agent.manage'>
 
 /** A holder under the lock of its workspace, whose epoch is the current one until the end. */
 export type Held = { holder: Holder; epoch: number }
 
-export async function listTokens(
-  tx: Reading,
-  grant: Manage,
-  pager: Pager,
-  holder: Holder,
-  { limit, cursor }: { limit: number; cursor?: string | undefined },
+export function showToken(
+  { publicKey, capabilities, hosts, secrets, grant, signature, ...row }: TokenRow,
+  workspaceId: string,
 ) {
-  const list = `tokens ${holder.agent?.id ?? holder.projectId}`
-  const after = pager.start(list, cursor)
-  const { rows, hasMore } = await selectTokens(tx, grant, holder, { after, limit })
-  return pager.cut(
-    list,
-    // A row beyond the page says that there is a next one.
-    hasMore ? [...rows, ...rows.slice(-1)] : rows,
-    rows.length,
-    (row) => [row.created_at.toISOString(), row.id],
-    ({ publicKey, capabilities, hosts, secrets, grant: statement, signature, ...row }) => ({
-      ...row,
-      hosts: hosts && [...hosts],
-      secrets: secrets && [...secrets],
-      ...(isSignedId(grant.workspaceId) && { grant: signedOf(statement, signature) }),
-      capabilities: [...capabilities],
-      public_key: toBase64(publicKey),
-    }),
-  )
+  return {
+    ...row,
+    hosts: hosts && [...hosts],
+    secrets: secrets && [...secrets],
+    ...(isSignedId(workspaceId) && { grant: signedOf(grant, signature) }),
+    capabilities: [...capabilities],
+    public_key: toBase64(publicKey),
+  }
 }
 
 function signedOf(statement: string | null, signature: Uint8Array | null): SignedText | null {

@@ -6,6 +6,7 @@
 import { desc, lt, sql } from 'drizzle-orm'
 import type { Database, Transaction } from '../../database/open.ts'
 import { dailyMetrics } from '../../database/schema/index.ts'
+import type { Page } from '../../http/page.ts'
 import { endOf } from './days.ts'
 
 export type StoredDay = typeof dailyMetrics.$inferSelect
@@ -13,10 +14,7 @@ export type StoredDay = typeof dailyMetrics.$inferSelect
 const TOP_DOMAINS = 10
 
 /** One row more than the page holds, newest first. */
-export function selectDays(
-  db: Database,
-  { before, limit }: { before: string | undefined; limit: number },
-): Promise<StoredDay[]> {
+export function selectDays(db: Database, { after: [before], limit }: Page): Promise<StoredDay[]> {
   return db
     .select()
     .from(dailyMetrics)

@@ -37,7 +37,7 @@ export async function beginAdding(
   const rpId = partyOf(services, origin)
   const { user } = await requireProof(accounts, person, current_password)
   const most = accounts.quotas.QUOTA_PASSKEYS
-  const page = { before: undefined, limit: most }
+  const page = { after: [], limit: most }
   const present = await selectPasskeys(accounts.db, user.id, page)
   if (present.length >= most) throw quotaFault(quotas.passkeys, most)
   return {

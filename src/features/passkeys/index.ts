@@ -4,8 +4,7 @@
  */
 import { toBase64, toBase64Url } from '../../core/crypto/encoding.ts'
 import { Fault } from '../../core/fault.ts'
-import { openPager } from '../../http/page.ts'
-import { type Route, route } from '../../http/route.ts'
+import { listRoute, type Route, route } from '../../http/route.ts'
 import type { FeatureServices } from '../../http/services.ts'
 import { type AccountServices, inCookies } from '../accounts/index.ts'
 import { add, beginAdding, letUnlock } from './adding.ts'
@@ -24,7 +23,7 @@ import {
 export function passkeyRoutes(shared: FeatureServices, accounts: AccountServices): Route[] {
   const services = openPasskeyServices(shared, accounts)
   return [
-    ...ownRoutes(services, shared),
+    ...ownRoutes(services),
     ...seedRoutes(services),
     route(contract.beginPasskeyLogin, ({ body }) => beginLogin(services, body.origin)),
     route(contract.passkeyLogin, ({ body, ...visitor }) =>
@@ -36,15 +35,15 @@ export function passkeyRoutes(shared: FeatureServices, accounts: AccountServices
   ]
 }
 
-function ownRoutes(services: PasskeyServices, { config }: FeatureServices): Route[] {
+function ownRoutes(services: PasskeyServices): Route[] {
   const { db } = services.accounts
-  const pager = openPager(config)
   return [
-    route(contract.listPasskeys, async ({ caller, query }) => {
-      const [before] = pager.start('passkeys', query.cursor) ?? []
-      const rows = await selectPasskeys(db, caller.userId, { before, limit: query.limit })
-      return pager.cut('passkeys', rows, query.limit, (row) => [row.id], show)
-    }),
+    listRoute(contract.listPasskeys, ({ caller }) => ({
+      name: 'passkeys',
+      read: (page) => selectPasskeys(db, caller.userId, page),
+      sortKey: ({ id }) => [id],
+      open: (rows) => rows.map(show),
+    })),
     route(contract.beginPasskey, ({ body, ...person }) => beginAdding(services, person, body)),
     route(contract.addPasskey, async ({ caller, body }) => show(await add(services, caller, body))),
     route(contract.renamePasskey, async ({ caller, params, body }) => {

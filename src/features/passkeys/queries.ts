@@ -6,6 +6,7 @@ import type { Pepper } from '../../core/crypto/pepper.ts'
 import { sha256 } from '../../core/crypto/primitives.ts'
 import type { Database, Transaction } from '../../database/open.ts'
 import { passkeys } from '../../database/schema/index.ts'
+import type { Page } from '../../http/page.ts'
 
 export type Passkey = typeof passkeys.$inferSelect
 
@@ -46,7 +47,7 @@ const own = (userId: string, id: string) => and(eq(passkeys.userId, userId), eq(
 export function selectPasskeys(
   db: Database,
   userId: string,
-  { before, limit }: { before: string | undefined; limit: number },
+  { after: [before], limit }: Page,
 ): Promise<Passkey[]> {
   const earlier = before === undefined ? undefined : lt(passkeys.id, before)
   return db

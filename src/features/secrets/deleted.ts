@@ -13,7 +13,7 @@ import {
   secretVersions,
 } from '../../database/schema/index.ts'
 import { isSignedId } from '../../sigchain/index.ts'
-import { hashOf, type Page } from './queries.ts'
+import { hashOf, type SecretPage } from './queries.ts'
 
 type Read = ProjectGrant<'secret.read'>
 type Write = ProjectGrant<'secret.write' | 'project.delete'>
@@ -99,7 +99,7 @@ export function selectDeleted(
   tx: Reading,
   grant: Read,
   environment: string,
-  { after, limit, withCiphertext }: Page,
+  { after: [after], limit, withCiphertext }: SecretPage,
 ) {
   const beyond = after === undefined ? undefined : sql`${deletedSecrets.key} > ${after}`
   const which = and(restorable(grant, environment), beyond)

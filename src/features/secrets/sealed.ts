@@ -66,32 +66,29 @@ export function sealVersion(
 }
 
 /**
- * The ciphertexts of a page as they go on the wire, by row; rows that were read without theirs have
- * none.
+ * Adds the ciphertexts of a page as they go on the wire. Rows that were read without theirs are not copied, which
+ * would be a tenth of what a list of names costs.
  *
  * @throws Fault `unreadable_secret` naming the key
  */
-export async function readCiphertexts<Row extends { sealed: Uint8Array | null }>(
+export async function addCiphertexts<Row extends { sealed: Uint8Array | null }>(
   rows: readonly Row[],
   keyOf: (row: Row) => string,
-  openAll: (rows: readonly WithCiphertext<Row>[]) => Promise<(Uint8Array | null)[]>,
-): Promise<Map<Row, string>> {
-  const shown = rows.filter(hasCiphertext)
-  const opened = await openAll(shown)
-  return new Map(
-    shown.map((row, index) => {
-      const ciphertext = opened[index]
-      if (!ciphertext) throw unreadable(keyOf(row))
-      return [row, toBase64(ciphertext)]
-    }),
-  )
+  openAll: (rows: readonly Sealed<Row>[]) => Promise<(Uint8Array | null)[]>,
+): Promise<(Row & { value?: string })[]> {
+  if (!rows.every(isSealed)) return [...rows]
+  const opened = await openAll(rows)
+  return rows.map((row, index) => {
+    const ciphertext = opened[index]
+    if (!ciphertext) throw unreadable(keyOf(row))
+    return { ...row, value: toBase64(ciphertext) }
+  })
 }
 
-type WithCiphertext<Row> = Row & { sealed: Uint8Array }
+type Sealed<Row> = Row & { sealed: Uint8Array }
 
-function hasCiphertext<Row extends { sealed: Uint8Array | null }>(
-  row: Row,
-): row is WithCiphertext<Row> {
+/** Whether a row was read with its ciphertext. */
+export function isSealed<Row extends { sealed: Uint8Array | null }>(row: Row): row is Sealed<Row> {
   return row.sealed !== null
 }
 

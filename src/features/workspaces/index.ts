@@ -9,8 +9,7 @@ import { countHourly } from '../../database/limits/hourly_quota.ts'
 import { requireQuota } from '../../database/limits/quota.ts'
 import type { Reading } from '../../database/open.ts'
 import { lockWorkspace } from '../../database/workspace_lock.ts'
-import { openPager } from '../../http/page.ts'
-import { type Changing, type Route, route } from '../../http/route.ts'
+import { type Changing, listRoute, type Route, route } from '../../http/route.ts'
 import { authorise } from '../../identity/authorise.ts'
 import type { SignedText } from '../../sigchain/index.ts'
 import { acceptLink, chainOf, type SignedServices } from '../links/index.ts'
@@ -44,25 +43,20 @@ export function workspaceRoutes(services: SignedServices): Route[] {
 
 function ownRoutes(services: SignedServices): Route[] {
   const { db, outer, config } = services
-  const pager = openPager(config)
   const show = async (tx: Reading, userId: string, workspaceId: string) => {
     const [workspace] = await listWorkspaces(tx, outer, userId, { workspaceId })
     if (!workspace) throw new Fault('not_found')
     return workspace
   }
   return [
-    route(listWorkspacesEndpoint, async ({ caller, query }) => {
-      const [after] = pager.start('workspaces', query.cursor) ?? []
-      const options = { workspaceId: query.workspace_id, after, limit: query.limit + 1 }
-      const rows = await listWorkspaces(db, outer, caller.userId, options)
-      return pager.cut(
-        'workspaces',
-        rows,
-        query.limit,
-        (row) => [row.membership_id],
-        (row) => row,
-      )
-    }),
+    listRoute(listWorkspacesEndpoint, ({ caller, query }) => ({
+      name: 'workspaces',
+      read: ({ after: [after], limit }) => {
+        const options = { workspaceId: query.workspace_id, after, limit: limit + 1 }
+        return listWorkspaces(db, outer, caller.userId, options)
+      },
+      sortKey: ({ membership_id }) => [membership_id],
+    })),
     route(createWorkspaceEndpoint, ({ caller, transaction, body: { invites = [], ...body } }) =>
       transaction(async (tx, audit) => {
         const workspace = await createWorkspace(tx, outer, {
