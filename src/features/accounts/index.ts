@@ -27,7 +27,6 @@ export { type AccountServices, openAccountServices } from './account_services.ts
 export { overtaken, requireProof } from './credential_change.ts'
 export { openSession } from './login.ts'
 export { getUser, hasUsers as hasOwner, lockUser, type User } from './queries.ts'
-export { decode } from './wrapped_keys.ts'
 
 export function accountsRoutes(shared: SignedServices, services: AccountServices): Route[] {
   return [

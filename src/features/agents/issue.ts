@@ -3,7 +3,7 @@
  * client made; either way it stores a MAC of its verifier and a public key, with which it can use no token.
  */
 
-import { fromBase64, toBase64, uuidv7, uuidv8 } from '../../core/crypto/encoding.ts'
+import { toBase64, uuidv7, uuidv8 } from '../../core/crypto/encoding.ts'
 import { mintToken, tokenAuth, tokenKeyPair, verifierOf } from '../../core/crypto/token.ts'
 import { Fault, invalidField } from '../../core/fault.ts'
 import type { Grant } from '../../core/grant.ts'
@@ -125,7 +125,6 @@ function received(
     const message = `must ${isSigned ? '' : 'not '}be a UUID of version 8: the workspace is ${isSigned ? '' : 'not '}signed`
     throw invalidField('token.id', message)
   }
-  const [hash, publicKey] = [fromBase64(verifier), fromBase64(public_key)]
-  if (!hash || !publicKey) throw new TypeError('a client-made token was not validated')
-  return { id, text: null, verifier: hash, publicKey }
+  const publicKey = Uint8Array.fromBase64(public_key)
+  return { id, text: null, verifier: Uint8Array.fromBase64(verifier), publicKey }
 }

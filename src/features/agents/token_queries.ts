@@ -12,6 +12,7 @@ import {
   tokenUses,
 } from '../../database/schema/index.ts'
 import type { Page } from '../../http/page.ts'
+import { grantedColumns } from '../statements/index.ts'
 import { isActive, lastUsedAt } from './queries.ts'
 import type { Provision } from './shapes.ts'
 
@@ -150,17 +151,7 @@ function isAfter([createdAt, id]: readonly string[]): SQL {
 export async function selectToken(tx: Transaction, grant: Manage, holder: Holder, id: string) {
   const [found] = await tx
     .select({
-      id: tokens.id,
-      kind: tokens.kind,
-      agentId: tokens.agentId,
-      label: tokens.label,
-      publicKey: tokens.publicKey,
-      capabilities: tokens.capabilities,
-      hosts: tokens.hosts,
-      secrets: tokens.secrets,
-      projectId: tokens.projectId,
-      environment: tokens.environment,
-      expiresAt: tokens.expiresAt,
+      ...grantedColumns,
       isActive: sql<boolean>`${isActive}`,
     })
     .from(tokens)

@@ -1,5 +1,3 @@
-/** Envelope statements: which keys an administrator gave a token. */
-import { fromBase64 } from '../../core/crypto/encoding.ts'
 import { type Chain, type SignedText, verifyEnvelope } from '../../sigchain/index.ts'
 import { accepted, requireSigned } from './accepting.ts'
 
@@ -29,8 +27,7 @@ export async function acceptEnvelope(
     statement !== undefined && signature !== undefined ? { statement, signature } : undefined
   const signed = requireSigned(workspaceId, given, `${path}.statement`)
   if (!signed || !chain) return { statement: null, signature: null }
-  const envelope = fromBase64(sent.envelope)
-  if (!envelope) throw new TypeError('an envelope was not validated')
+  const envelope = Uint8Array.fromBase64(sent.envelope)
   const { project_id: projectId, environment, epoch } = sent
   const entry = { tokenId, projectId, environment, epoch, envelope }
   await accepted(userId, path, () => verifyEnvelope(chain, signed, entry))

@@ -3,11 +3,10 @@
  * again, a grant says the same but for who signed it and when, so that no wider one of before exists.
  */
 import { and, eq } from 'drizzle-orm'
-import type { Capability } from '../../core/capability.ts'
 import { toBase64 } from '../../core/crypto/encoding.ts'
 import { Fault } from '../../core/fault.ts'
 import type { Transaction } from '../../database/open.ts'
-import { tokenGrants } from '../../database/schema/index.ts'
+import { tokenGrants, tokens } from '../../database/schema/index.ts'
 import {
   type Chain,
   isSameGrant,
@@ -27,19 +26,21 @@ export type Sender = { workspaceId: string; userId: string; chain: Chain; now: D
 export type SentGrant = { signed: SignedText; path: string }
 
 /** The row of a token that exists. */
-export type GrantedToken = {
-  id: string
-  kind: 'agent' | 'workload'
-  agentId: string | null
-  label: string
-  publicKey: Uint8Array
-  capabilities: readonly Capability[]
-  hosts: readonly string[] | null
-  secrets: readonly string[] | null
-  projectId: string | null
-  environment: string | null
-  expiresAt: Date | null
+export const grantedColumns = {
+  id: tokens.id,
+  kind: tokens.kind,
+  agentId: tokens.agentId,
+  label: tokens.label,
+  publicKey: tokens.publicKey,
+  capabilities: tokens.capabilities,
+  hosts: tokens.hosts,
+  secrets: tokens.secrets,
+  projectId: tokens.projectId,
+  environment: tokens.environment,
+  expiresAt: tokens.expiresAt,
 }
+
+export type GrantedToken = Pick<typeof tokens.$inferSelect, keyof typeof grantedColumns>
 
 /**
  * What a grant says that holds for a token with that key.

@@ -5,6 +5,7 @@ export {
   acceptGrant,
   type GrantedToken,
   grantAgain,
+  grantedColumns,
   requireSameGrant,
   selectGrant,
   storeGrant,
