@@ -91,20 +91,15 @@ async function actWithGrant(
 ): Promise<unknown> {
   const { identity, db, onChange } = services
   const { request } = context
-  let owner = caller.userId
-  if (endpoint.body && !namedInBody(tenant, request)) {
-    const named = resourceOf(tenant, context, undefined)
-    owner = (await identity.authorise(db, caller, permission, named)).workspaceId
-  }
-  const body = await bodyOf(endpoint, context, owner)
-  const resource = resourceOf(tenant, context, body)
-  const prepared = await prepare?.({
-    body,
-    grant: await identity.authorise(db, caller, permission, resource),
-    db,
-  })
+  const authoriseIn = (tx: Reading, body: unknown) =>
+    identity.authorise(tx, caller, permission, resourceOf(tenant, context, body))
+  const isNamedBefore = endpoint.body && !namedInBody(tenant, request)
+  const early = isNamedBefore ? await authoriseIn(db, undefined) : undefined
+  const body = await bodyOf(endpoint, context, early?.workspaceId ?? caller.userId)
+  const prepared =
+    prepare && (await prepare({ body, grant: early ?? (await authoriseIn(db, body)), db }))
   const actIn = async (tx: Reading) => {
-    const grant = await identity.authorise(tx, caller, permission, resource)
+    const grant = await authoriseIn(tx, body)
     const query = endpoint.query && parsePart(endpoint.query, queryOf(request))
     const inside: Act = (more) =>
       naming(grant, () => act({ body, query, tx, grant, prepared, ...more }))

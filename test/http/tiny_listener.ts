@@ -14,7 +14,7 @@ import { defineEndpoint } from '../../src/http/endpoint.ts'
 import { openPager } from '../../src/http/page.ts'
 import type { Audit, Recorder } from '../../src/http/recorder.ts'
 import { created, Download, type Surface } from '../../src/http/reply.ts'
-import { listRoute, type Route, rawRoute, route } from '../../src/http/route.ts'
+import { listRoute, preparedRoute, type Route, rawRoute, route } from '../../src/http/route.ts'
 import { type Listener, serve } from '../../src/http/serve.ts'
 
 /** Every call that came through to a handler or to authorisation, in order. */
@@ -93,6 +93,12 @@ const writeItem = defineEndpoint({
   body: z.strictObject({ text: z.string() }),
   success: 'either',
   result: z.object({ text: z.string() }),
+})
+
+const prepareItem = defineEndpoint({
+  ...writeItem,
+  name: 'tiny.items.prepare',
+  path: '/prepared/{workspace_id}/{item}/',
 })
 
 const inBody = defineEndpoint({
@@ -192,6 +198,15 @@ function tinyRoutes(events: Event[]): Route[] {
       audit.unchanged()
       return body.text === 'new' ? created(body) : body
     }),
+    preparedRoute(
+      prepareItem,
+      async () => void note('prepare'),
+      async ({ body, audit }) => {
+        note('write')
+        audit.unchanged()
+        return body
+      },
+    ),
     route(inBody, async ({ audit }) => say('unchanged', audit)),
     route(active, async ({ audit }) => say('unchanged', audit)),
     route(change, async ({ audit, params: { how } }) => say(how, audit)),
