@@ -4,8 +4,10 @@
  * known, and every handler that touches a tenant receives a transaction and a grant, never less. What
  * changes something says so to the audit, or fails.
  */
+import { timingSafeEqual } from 'node:crypto'
 import { transactWhenRead } from '../core/async/unread.ts'
-import { Fault, invalidField } from '../core/fault.ts'
+import { sha256 } from '../core/crypto/primitives.ts'
+import { Fault } from '../core/fault.ts'
 import { type Caller, type Grant, RoleDenied } from '../core/grant.ts'
 import { describeError, type Log } from '../core/log.ts'
 import { currentSpan, traced } from '../core/trace/span.ts'
@@ -15,11 +17,10 @@ import { rateHeaders } from '../database/limits/rate.ts'
 import type { Reading, Transaction } from '../database/open.ts'
 import { transactNoting } from '../database/signed_notes.ts'
 import { consoleCookies } from './console_cookies.ts'
-import { checkCronSecret } from './cron_secret.ts'
 import { type Access, type Endpoint, mustRecord } from './endpoint.ts'
 import { Recorder, UnrecordedChange } from './recorder.ts'
 import { commonHeaders, present } from './reply.ts'
-import { DEFAULT_BODY_LIMIT, readBody } from './request_body.ts'
+import { DEFAULT_BODY_LIMIT, queryOf, readBody } from './request_body.ts'
 import type { OpenTransaction, RequestContext, Route, Services } from './route.ts'
 import { activeOf, namedInBody, resourceOf } from './tenant.ts'
 
@@ -233,12 +234,10 @@ async function bodyOf(
   return readBody(request, endpoint.body, { limit: endpoint.bodyLimit, optional, account })
 }
 
-/** Repeated parameters are refused: two readers would pick different ones. */
-export function queryOf(request: Request): Record<string, string> {
-  const query: Record<string, string> = Object.create(null)
-  for (const [name, value] of new URL(request.url).searchParams) {
-    if (name in query) throw invalidField(name.slice(0, 64), 'is given twice')
-    query[name] = value
-  }
-  return query
+/** @throws Fault `not_found` where no secret is set, `invalid_token` */
+function checkCronSecret(secret: string | undefined, headers: Headers): void {
+  if (!secret) throw new Fault('not_found')
+  const [, presented = ''] = /^Bearer +(.+)$/i.exec(headers.get('authorization') ?? '') ?? []
+  // Hashes have one length, so that the time does not depend on the secret's.
+  if (!timingSafeEqual(sha256(presented), sha256(secret))) throw new Fault('invalid_token')
 }

@@ -4,7 +4,7 @@
  */
 import type { z } from 'zod'
 import type { BodyAccount } from '../core/body_memory.ts'
-import { Fault } from '../core/fault.ts'
+import { Fault, invalidField } from '../core/fault.ts'
 import { fieldFaults } from '../core/validation/complaints.ts'
 import { parsePart } from '../core/validation/validate.ts'
 import { readCapped } from './capped_body.ts'
@@ -117,4 +117,14 @@ function tooLarge(limit: number): Fault {
   return new Fault('payload_too_large', {
     message: `The request body may have at most ${limit} bytes.`,
   })
+}
+
+/** Repeated parameters are refused: two readers would pick different ones. */
+export function queryOf(request: Request): Record<string, string> {
+  const query: Record<string, string> = Object.create(null)
+  for (const [name, value] of new URL(request.url).searchParams) {
+    if (name in query) throw invalidField(name.slice(0, 64), 'is given twice')
+    query[name] = value
+  }
+  return query
 }

@@ -11,6 +11,8 @@ import type { Database } from '../database/open.ts'
 import { prepared } from '../database/prepared.ts'
 import { sessions, sessionTokens, users } from '../database/schema/index.ts'
 import { consoleCookies } from '../http/console_cookies.ts'
+import type { Identity } from '../http/route.ts'
+import { authorise } from './authorise.ts'
 
 /** What an `Authorization: Bearer` header carries (RFC 6750, section 2.1); empty without one. */
 export function bearerText(headers: Headers): string {
@@ -104,4 +106,8 @@ export async function authenticateSession(
   const { verifier: _, isUseOld, ...caller } = found
   if (isUseOld) await noteUse(db).execute({ id: caller.sessionId })
   return caller
+}
+
+export function openIdentity(sessions: Sessions): Identity {
+  return { authenticate: (headers) => authenticateSession(sessions, headers), authorise }
 }

@@ -27,7 +27,7 @@ export type Call = {
   signing: Signing | null
   /** Where links in the answer lead; `null` leaves them as they are. */
   linkBase: LinkBase | null
-  /** The host whose link led to this call: its credentials do not count (`redirected.ts`). */
+  /** The host whose link led to this call: its credentials do not count (`withoutCredentials`). */
   from?: string | null
   /** Whether a placeholder that does not count where it is refuses the call (`unfilled.ts`). */
   isStrict?: boolean

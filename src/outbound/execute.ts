@@ -8,7 +8,6 @@
  * step 10. The request is dropped there. The guard of the answer keeps fingerprints. Everything that holds
  * values prints as its name.
  */
-
 import type { BodyAccount } from '../core/body_memory.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Fault } from '../core/fault.ts'
@@ -22,13 +21,13 @@ import type { Call } from './call.ts'
 import type { AddressLookup } from './connection/address_lookup.ts'
 import type { Fetcher } from './connection/fetch.ts'
 import type { Owner } from './connection/session_pool.ts'
+import { withoutCredentials } from './encoded_headers.ts'
 import { exchange } from './grpc/exchange.ts'
 import type { Http2Connector } from './http2/connect.ts'
 import { type Decision, decide, type Job } from './injection/prepare.ts'
 import type { OutboundRequest } from './outbound_request.ts'
 import type { Permission } from './policy/permission.ts'
 import type { CallRecord, Conclusion } from './record.ts'
-import { withoutCredentials } from './redirected.ts'
 import { faultAfterSending } from './retries.ts'
 import type { Scheduler } from './scheduler.ts'
 import type { Steps } from './steps.ts'

@@ -4,7 +4,7 @@
  * that failed is repeated with `HISTORY_SEED=… bun run test honest_histories`.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { examine, USUAL } from '../../src/operator/doctor/doctor.ts'
+import { examine, USUAL } from '../../src/operator/doctor/index.ts'
 import { randomFrom } from '../faults/random.ts'
 import { startTestApp, type TestApp, UNLIMITED } from '../support/app.ts'
 import { effort } from '../support/effort.ts'

@@ -2,22 +2,26 @@
  * Accounts and sessions. The server keeps what proves a person and what only that person can open;
  * it never learns the password that unlocks the private key (protocol 1).
  */
+
 import { toBase64 } from '../../core/crypto/encoding.ts'
 import { parseToken } from '../../core/crypto/token.ts'
 import { Fault, invalidField } from '../../core/fault.ts'
 import type { Caller } from '../../core/grant.ts'
 import { forgetSession, keepSession } from '../../http/console_cookies.ts'
+import type { InputOf } from '../../http/endpoint.ts'
 import { Reply } from '../../http/reply.ts'
-import { listRoute, type Route, route } from '../../http/route.ts'
+import { listRoute, type OpenTransaction, type Route, route } from '../../http/route.ts'
 import { identityFingerprint } from '../../sigchain/index.ts'
 import type { SignedServices } from '../links/index.ts'
+import { leaveAll } from '../workspaces/index.ts'
 import type { AccountServices } from './account_services.ts'
+import type { deleteAccount } from './contract.ts'
 import * as contract from './contract.ts'
 import { replacePassword, replaceRecoveryKey } from './credential_change.ts'
-import { endAccount } from './deletion.ts'
+import { provePassword } from './credentials.ts'
 import { logIn, tellDerivation } from './login.ts'
 import { giveNewKeys } from './new_keys.ts'
-import { findUserByEmail, getUser, showKeys, showUser } from './queries.ts'
+import { deleteUser, findUserByEmail, getUser, lockUser, showKeys, showUser } from './queries.ts'
 import { recoverAccount, showRecoveryCopy } from './recovery.ts'
 import { registerPerson } from './registration.ts'
 import { SESSION_SECONDS, type SessionTokens } from './session_tokens.ts'
@@ -140,4 +144,34 @@ function personRoutes(services: AccountServices): Route[] {
       }
     }),
   ]
+}
+
+type Person = { caller: Caller; network: string; transaction: OpenTransaction }
+
+/**
+ * The end of an account, by a person who has a session and still must know the password. What they made for others
+ * stays: secrets, agents and tokens of shared workspaces, and the audit.
+ *
+ * @throws Fault `validation_error` on a wrong password, `last_owner`, `conflict`, `rate_limited`
+ */
+async function endAccount(
+  services: AccountServices,
+  { caller, network, transaction }: Person,
+  { current_password: secret }: InputOf<typeof deleteAccount, 'body'>,
+): Promise<void> {
+  const proven = await provePassword(services, { email: caller.email, network, secret })
+  if (!proven) throw invalidField('current_password', 'is wrong')
+  if (caller.isInstanceOwner) {
+    throw new Fault('conflict', {
+      message: 'This account owns the installation, which would have no owner without it.',
+    })
+  }
+  await transaction(async (tx, audit) => {
+    if (!(await lockUser(tx, caller.userId, proven.proof))) {
+      throw new Fault('conflict', { message: 'The password was changed in the meantime.' })
+    }
+    const isRecorded = await leaveAll({ tx, caller, audit })
+    if (!isRecorded) audit.unchanged()
+    await deleteUser(tx, caller.userId)
+  })
 }

@@ -15,9 +15,10 @@ import {
   readText,
   type SignedText,
   type TokenGrant,
+  verifyEnvelope,
   verifyGrant,
 } from '../../sigchain/index.ts'
-import { accepted, refused } from './accepting.ts'
+import { accepted, refused, requireSigned } from './accepting.ts'
 
 /** Who sends, and what they and everybody else are by then. */
 export type Sender = { workspaceId: string; userId: string; chain: Chain; now: Date }
@@ -148,4 +149,37 @@ export async function storeGrant(
 
 function bindingPath({ path }: SentGrant): string {
   return path.replace(/grant$/, 'binding')
+}
+
+/** An envelope as it is sent, with its statement beside it in a signed workspace. */
+type Sent = {
+  project_id: string
+  environment: string
+  epoch: number
+  envelope: string
+} & Partial<Record<keyof SignedText, string | undefined>>
+
+/** As it is stored; null in plain workspaces. */
+export type StoredStatement = { statement: string | null; signature: Uint8Array | null }
+
+/**
+ * The statement of an envelope, which holds for it; `path` is where the entry stands.
+ *
+ * @throws Fault `link_required`, `link_refused`
+ */
+export async function acceptEnvelope(
+  { workspaceId, userId, tokenId }: { workspaceId: string; userId: string; tokenId: string },
+  chain: Chain | null,
+  { statement, signature, ...sent }: Sent,
+  path: string,
+): Promise<StoredStatement> {
+  const given =
+    statement !== undefined && signature !== undefined ? { statement, signature } : undefined
+  const signed = requireSigned(workspaceId, given, `${path}.statement`)
+  if (!signed || !chain) return { statement: null, signature: null }
+  const envelope = Uint8Array.fromBase64(sent.envelope)
+  const { project_id: projectId, environment, epoch } = sent
+  const entry = { tokenId, projectId, environment, epoch, envelope }
+  await accepted(userId, path, () => verifyEnvelope(chain, signed, entry))
+  return { statement: signed.statement, signature: Uint8Array.fromBase64(signed.signature) }
 }

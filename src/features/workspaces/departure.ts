@@ -78,7 +78,7 @@ async function declineAll(
   workspaceIds: readonly string[],
 ): Promise<void> {
   for (const id of await declineInvitations(tx, caller, workspaceIds))
-    record({ caller, audit }, id, 'member.declined')
+    recordOwn({ caller, audit }, id, 'member.declined')
 }
 
 /** False where nobody else owns it. */
@@ -96,11 +96,12 @@ async function leave({ tx, caller, audit }: Leaving, { id, name }: Place): Promi
   if (isOnlyOwner) return false
   await deleteMember(tx, grant, caller.userId)
   await requireRekey(tx, id)
-  record({ caller, audit }, id, 'member.left')
+  recordOwn({ caller, audit }, id, 'member.left')
   return true
 }
 
-function record(
+/** What a person did with their own membership. */
+export function recordOwn(
   { caller: { userId, email }, audit }: Pick<Leaving, 'caller' | 'audit'>,
   workspaceId: string,
   action: Action,

@@ -14,7 +14,6 @@ import type { Deadline } from '../deadline.ts'
 import { findEscaped } from '../escaped_placeholders.ts'
 import { checkCallerHeaders, type HeaderPair } from '../headers.ts'
 import { OutboundRequest, type Signer } from '../outbound_request.ts'
-import { checkNotComputed } from '../policy/computed.ts'
 import {
   domainBlocked,
   formEncodedAmong,
@@ -24,10 +23,12 @@ import {
   selectSecrets,
   settingsAmong,
 } from '../policy/permission.ts'
-import { type AskedRequest, checkPolicies } from '../policy/policy.ts'
+import { type AskedRequest, checkNotComputed, checkPolicies } from '../policy/policy.ts'
 import type { CallRecord } from '../record.ts'
+import { awsSignature } from '../signing/aws_resign.ts'
+import { azureSignature } from '../signing/azure_resign.ts'
 import type { Signature } from '../signing/client_signature.ts'
-import { signatureIn } from '../signing/resign.ts'
+import { googleSignature } from '../signing/google_resign.ts'
 import { chosenHeader, rangesOf, usesOf } from '../signing/sign.ts'
 import { headerOf } from '../signing/signature.ts'
 import { parseTarget, type Target } from '../target.ts'
@@ -206,4 +207,16 @@ function demandedBy({ headers, signing }: Call, signature: Signature | null): Pl
 /** What stands in the header of a signature that is made anew is part of that. */
 function isNotSigned(signature: Signature | null): (header: Readonly<HeaderPair>) => boolean {
   return ([name]) => signature?.place !== 'header' || name.toLowerCase() !== 'authorization'
+}
+
+/**
+ * A request that a client signed with a stand-in or a placeholder is signed again with the real key (protocol
+ * 6.5). Which request that is, is told by what is where its signature would be.
+ *
+ * @returns `null` also for a host that another host's link led to
+ * @throws Fault `invalid_header`, `invalid_target`, `validation_error` if it cannot be signed again
+ */
+function signatureIn(call: Call, target: Target): Signature | null {
+  if (call.from) return null
+  return awsSignature(call, target) ?? googleSignature(call, target) ?? azureSignature(call, target)
 }
