@@ -8,7 +8,7 @@ import type { FeatureServices } from '../http/services.ts'
 import { openReadCredentials, type ReadCredentials } from './credentials.ts'
 import { KeyCache } from './keys.ts'
 import { type DecideLocked, openDecideLocked } from './locked_decision.ts'
-import { openReader, type Reader } from './reader.ts'
+import { type AccessReader, openReader } from './reader.ts'
 import { ChainCache } from './signed/chains.ts'
 import type { Refusals } from './signed/refusals.ts'
 import { SeenStates } from './signed/seen_states.ts'
@@ -81,7 +81,7 @@ type TokenDescription = {
 /** @throws Fault `invalid_token` when the token is not live at this moment */
 type DescribeToken = (tokenId: string) => Promise<TokenDescription>
 
-function openDescribeToken(read: Reader): DescribeToken {
+function openDescribeToken(read: AccessReader): DescribeToken {
   return async (tokenId) => {
     const [found] = await read<
       (Omit<TokenDescription, 'expires_at' | 'created_at'> & {

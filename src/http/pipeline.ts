@@ -17,7 +17,7 @@ import { rateHeaders } from '../database/limits/rate.ts'
 import type { Reading, Transaction } from '../database/open.ts'
 import { transactNoting } from '../database/signed_notes.ts'
 import { consoleCookies } from './console_cookies.ts'
-import { type Access, type Endpoint, mustRecord } from './endpoint.ts'
+import { type Endpoint, type EndpointAccess, mustRecord } from './endpoint.ts'
 import { Recorder, UnrecordedChange } from './recorder.ts'
 import { commonHeaders, present } from './reply.ts'
 import { DEFAULT_BODY_LIMIT, queryOf, readBody } from './request_body.ts'
@@ -84,7 +84,7 @@ async function actAsMember(...args: Parameters<typeof actWithGrant>): Promise<un
 
 async function actWithGrant(
   caller: Caller,
-  { permission, tenant }: Extract<Access, { kind: 'member' }>,
+  { permission, tenant }: Extract<EndpointAccess, { kind: 'member' }>,
   services: Services,
   { endpoint, prepare }: Route,
   context: RequestContext,
@@ -185,7 +185,7 @@ function onlyLogged(
 /** Rate limits and authentication; adds the rate's headers to the response. */
 async function admit(
   { limits, identity, cronSecret }: Services,
-  access: Access,
+  access: EndpointAccess,
   { request, network }: RequestContext,
   headers: Record<string, string>,
 ): Promise<Caller | undefined> {

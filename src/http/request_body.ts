@@ -9,7 +9,7 @@ import { fieldFaults } from '../core/validation/complaints.ts'
 import { parsePart } from '../core/validation/validate.ts'
 import { readCapped } from './capped_body.ts'
 import { boundsOf, unbounded } from './json/bounds.ts'
-import { type ReadJson, readJson } from './json/read.ts'
+import { type ReadJson, readJsonBytes } from './json/read.ts'
 import { SMALL_BODY } from './json/read_small.ts'
 import { validateLarge } from './validation/validate_large.ts'
 
@@ -59,7 +59,7 @@ export async function readJsonBody(
   checkMediaType(request.headers)
   const bytes = await readBounded(request, limit, account)
   if (optional && bytes.length === 0) return null
-  const read = readJson(bytes, bounds)
+  const read = readJsonBytes(bytes, bounds)
   return { ...(read instanceof Promise ? await read : read), size: bytes.length }
 }
 

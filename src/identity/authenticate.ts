@@ -11,7 +11,7 @@ import type { Database } from '../database/open.ts'
 import { prepared } from '../database/prepared.ts'
 import { sessions, sessionTokens, users } from '../database/schema/index.ts'
 import { consoleCookies } from '../http/console_cookies.ts'
-import type { Identity } from '../http/route.ts'
+import type { IdentityService } from '../http/route.ts'
 import { authorise } from './authorise.ts'
 
 /** What an `Authorization: Bearer` header carries (RFC 6750, section 2.1); empty without one. */
@@ -35,7 +35,7 @@ function accessToken(headers: Headers): ParsedToken {
 }
 
 /** What proves a session: its row, and the key that the row is made under. */
-export type Sessions = { db: Database; pepper: Pepper }
+export type SessionSource = { db: Database; pepper: Pepper }
 
 /** The last use is known to a minute, so that a request hardly ever writes. */
 const isUseOld = sql`${sessions.lastUsedAt} < now() - interval '1 minute'`
@@ -95,7 +95,7 @@ export async function requireSession(db: Database, { sessionId }: Caller): Promi
 
 /** Finds the live session of an access token; the database's clock decides what is live. */
 export async function authenticateSession(
-  { db, pepper }: Sessions,
+  { db, pepper }: SessionSource,
   headers: Headers,
 ): Promise<Caller> {
   const token = accessToken(headers)
@@ -108,6 +108,6 @@ export async function authenticateSession(
   return caller
 }
 
-export function openIdentity(sessions: Sessions): Identity {
+export function openIdentity(sessions: SessionSource): IdentityService {
   return { authenticate: (headers) => authenticateSession(sessions, headers), authorise }
 }

@@ -12,7 +12,7 @@ import { RateLimiter } from '../../src/database/limits/rate.ts'
 import type { Database } from '../../src/database/open.ts'
 import { defineEndpoint } from '../../src/http/endpoint.ts'
 import { openPager } from '../../src/http/page.ts'
-import type { Audit, Recorder } from '../../src/http/recorder.ts'
+import type { BoundAudit, Recorder } from '../../src/http/recorder.ts'
 import { created, Download, type Surface } from '../../src/http/reply.ts'
 import { listRoute, preparedRoute, type Route, rawRoute, route } from '../../src/http/route.ts'
 import { type Listener, serve } from '../../src/http/serve.ts'
@@ -245,7 +245,7 @@ async function* drops(): AsyncGenerator<string, void> {
   }
 }
 
-function say(how: string, audit: Audit): undefined {
+function say(how: string, audit: BoundAudit): undefined {
   const resource = { type: 'thing', id: null, name: how }
   if (how === 'recorded') audit.record({ action: 'project.created', resource })
   if (how === 'both') audit.record({ action: 'project.updated', resource })

@@ -17,7 +17,7 @@ import { allEndpoints } from '../../src/dev/all_endpoints.ts'
 import { issueAgentToken, revokeAgentToken } from '../../src/features/agents/contract.ts'
 import { defineEndpoint, type Endpoint, mustRecord } from '../../src/http/endpoint.ts'
 import { openPager } from '../../src/http/page.ts'
-import type { Audit } from '../../src/http/recorder.ts'
+import type { BoundAudit } from '../../src/http/recorder.ts'
 import { route } from '../../src/http/route.ts'
 import { type Listener, serve } from '../../src/http/serve.ts'
 import { openIdentity } from '../../src/identity/authenticate.ts'
@@ -76,7 +76,7 @@ afterAll(async () => {
   await app.stop()
 })
 
-function record(audit: Audit, id: string): void {
+function record(audit: BoundAudit, id: string): void {
   audit.record({
     action: 'workspace.renamed',
     resource: { type: 'workspace', id, name: 'recorded' },

@@ -17,15 +17,15 @@ import { leaveAll } from '../workspaces/index.ts'
 import type { AccountServices } from './account_services.ts'
 import type { deleteAccount } from './contract.ts'
 import * as contract from './contract.ts'
-import { replacePassword, replaceRecoveryKey } from './credential_change.ts'
+import { storePassword, storeRecoveryKey } from './credential_change.ts'
 import { provePassword } from './credentials.ts'
 import { logIn, tellDerivation } from './login.ts'
 import { giveNewKeys } from './new_keys.ts'
 import { deleteUser, findUserByEmail, getUser, lockUser, showKeys, showUser } from './queries.ts'
-import { recoverAccount, showRecoveryCopy } from './recovery.ts'
+import { showRecoveryCopy, storeRecoveredKeys } from './recovery.ts'
 import { registerPerson } from './registration.ts'
 import { SESSION_SECONDS, type SessionTokens } from './session_tokens.ts'
-import { findSessionOf, revokeSession, rotateTokens, selectSessions } from './sessions.ts'
+import { endOwnSession, findSessionOf, rotateTokens, selectSessions } from './sessions.ts'
 
 export { type AccountServices, openAccountServices } from './account_services.ts'
 export { overtaken, requireProof } from './credential_change.ts'
@@ -82,8 +82,8 @@ async function logOut(
     throw invalidField('refresh_token', 'must be a refresh token')
   }
   const other = token ? await findSessionOf({ db, pepper }, caller.userId, token) : null
-  await revokeSession(db, caller.userId, caller.sessionId)
-  if (other !== null) await revokeSession(db, caller.userId, other)
+  await endOwnSession(db, caller.userId, caller.sessionId)
+  if (other !== null) await endOwnSession(db, caller.userId, other)
 }
 
 function sessionRoutes({ db }: AccountServices): Route[] {
@@ -95,7 +95,7 @@ function sessionRoutes({ db }: AccountServices): Route[] {
       open: (rows) => rows.map((row) => ({ ...row, current: row.id === caller.sessionId })),
     })),
     route(contract.revokeSession, async ({ caller, params }) => {
-      if (!(await revokeSession(db, caller.userId, params.session_id))) throw new Fault('not_found')
+      if (!(await endOwnSession(db, caller.userId, params.session_id))) throw new Fault('not_found')
       return undefined
     }),
   ]
@@ -104,19 +104,19 @@ function sessionRoutes({ db }: AccountServices): Route[] {
 function recoveryRoutes(services: AccountServices): Route[] {
   const changing = [contract.changePassword, contract.patchPassword].map((endpoint) =>
     route(endpoint, async ({ body, ...person }) => {
-      await replacePassword(services, person, body)
+      await storePassword(services, person, body)
       return undefined
     }),
   )
   return [
     ...changing,
     route(contract.replaceRecovery, async ({ body, ...person }) => {
-      await replaceRecoveryKey(services, person, body)
+      await storeRecoveryKey(services, person, body)
       return undefined
     }),
     route(contract.beginRecovery, ({ body, network }) => showRecoveryCopy(services, body, network)),
     route(contract.recover, async ({ body, network }) => {
-      await recoverAccount(services, body, network)
+      await storeRecoveredKeys(services, body, network)
       return undefined
     }),
   ]

@@ -154,7 +154,7 @@ export function selectSessions(db: Database, userId: string, { after: [before], 
 }
 
 /** Ends one session of a person; tells whether they had it. */
-export async function revokeSession(
+export async function endOwnSession(
   db: Database | Transaction,
   userId: string,
   sessionId: string,

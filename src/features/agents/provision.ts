@@ -8,7 +8,7 @@ import type { SignedServices } from '../links/index.ts'
 import { acceptEnvelope, selectGrant } from '../statements/index.ts'
 import { mergeEnvelopes, type NewEnvelope } from './envelope_queries.ts'
 import type { TokenEnvelope } from './shapes.ts'
-import { selectProjects } from './token_queries.ts'
+import { holdProjects } from './token_queries.ts'
 
 type Manage = Grant<'agent.manage'>
 
@@ -37,7 +37,7 @@ type Envelopes = {
  * @throws Fault `not_found` (a project of elsewhere), `validation_error` (outside the token's
  * scope), `epoch_conflict`; in signed workspaces `link_required`, `link_refused`, `conflict` (no grant yet)
  */
-export async function provision(
+export async function storeEnvelopes(
   { tx, grant, audit }: Changing<Manage>,
   { outer, config }: Pick<SignedServices, 'outer' | 'config'>,
   token: ScopedToken,
@@ -45,7 +45,7 @@ export async function provision(
 ): Promise<void> {
   if (list.length === 0) return
   const projectIds = new Set(list.map(({ project_id }) => project_id))
-  const known = await selectProjects(tx, grant, [...projectIds])
+  const known = await holdProjects(tx, grant, [...projectIds])
   if (known.size < projectIds.size) throw new Fault('not_found')
   const outside = list.flatMap((envelope, index) =>
     outsideScope(token, envelope, `${path}${index}`),

@@ -8,7 +8,7 @@ import type { Page } from '../../http/page.ts'
 type Manage = Grant<'agent.manage'>
 
 /** What the database's clock says of a token; the process's clock has no say. */
-export const isActive = sql`(${tokens.revokedAt} is null
+export const isTokenActive = sql`(${tokens.revokedAt} is null
   and (${tokens.expiresAt} is null or ${tokens.expiresAt} > now()))`
 
 /** By this version or one before it; both may run. `tokenUses` must be joined. */

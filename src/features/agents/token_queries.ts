@@ -13,7 +13,7 @@ import {
 } from '../../database/schema/index.ts'
 import type { Page } from '../../http/page.ts'
 import { grantedColumns } from '../statements/index.ts'
-import { isActive, lastUsedAt } from './queries.ts'
+import { isTokenActive, lastUsedAt } from './queries.ts'
 import type { Provision } from './shapes.ts'
 
 type Manage = Grant<'agent.manage'>
@@ -23,7 +23,7 @@ export type Holder =
   | { kind: 'agent'; agent: { id: string; name: string }; projectId: string | null }
   | { kind: 'workload'; agent: null; projectId: string }
 
-export type NewToken = {
+export type NewTokenRow = {
   id: string
   label: string
   environment: string | null
@@ -38,7 +38,12 @@ export type NewToken = {
 }
 
 /** The new row, or `null` when the id is taken, in any workspace. The expiry is of the database's clock. */
-export async function insertToken(tx: Transaction, grant: Manage, holder: Holder, token: NewToken) {
+export async function insertToken(
+  tx: Transaction,
+  grant: Manage,
+  holder: Holder,
+  token: NewTokenRow,
+) {
   const { expiresInDays: days } = token
   const fromNow = days === null ? null : sql`now() + ${days} * interval '24 hours'`
   const [inserted] = await tx
@@ -59,7 +64,7 @@ export async function insertToken(tx: Transaction, grant: Manage, holder: Holder
 
 /** Whether a token of the holder works under a label that looks like that one. The workspace must be locked. */
 export async function isLabelTaken(tx: Transaction, grant: Manage, holder: Holder, label: string) {
-  const working = and(isOf(grant, holder), isActive)
+  const working = and(isOf(grant, holder), isTokenActive)
   const found = await tx.select({ label: tokens.label }).from(tokens).where(working)
   return found.some((taken) => appearance(taken.label) === appearance(label))
 }
@@ -98,7 +103,7 @@ export async function selectTokens(
   return { rows, hasMore: counted.length > inPage.length }
 }
 
-export type TokenRow = Awaited<ReturnType<typeof selectShown>>[number]
+export type TokenListRow = Awaited<ReturnType<typeof selectShown>>[number]
 
 function selectShown(tx: Reading, ids: readonly string[]) {
   const provisions = tx
@@ -124,7 +129,7 @@ function selectShown(tx: Reading, ids: readonly string[]) {
       secrets: tokens.secrets,
       status: sql<'active' | 'revoked' | 'expired'>`case
         when ${tokens.revokedAt} is not null then 'revoked'
-        when ${isActive} then 'active' else 'expired' end`,
+        when ${isTokenActive} then 'active' else 'expired' end`,
       expires_in_days: tokens.expiresInDays,
       expires_at: tokens.expiresAt,
       revoked_at: tokens.revokedAt,
@@ -152,7 +157,7 @@ export async function selectToken(tx: Transaction, grant: Manage, holder: Holder
   const [found] = await tx
     .select({
       ...grantedColumns,
-      isActive: sql<boolean>`${isActive}`,
+      isActive: sql<boolean>`${isTokenActive}`,
     })
     .from(tokens)
     .where(and(isOf(grant, holder), eq(tokens.id, id)))
@@ -188,7 +193,7 @@ export async function revokeTokens(tx: Transaction, grant: Manage, holder: Holde
 }
 
 /** Which of the projects are the workspace's; they are held against deletion until the end. */
-export async function selectProjects(tx: Transaction, grant: Manage, ids: readonly string[]) {
+export async function holdProjects(tx: Transaction, grant: Manage, ids: readonly string[]) {
   const found = await tx
     .select({ id: projects.id })
     .from(projects)

@@ -25,10 +25,10 @@ import { selectAgent } from './queries.ts'
 import { type Holder, selectTokens } from './token_queries.ts'
 import {
   grantToken,
-  type Held,
+  type LockedHolder,
+  presentToken,
   provisionToken,
   revokeToken,
-  showToken,
   unprovisionToken,
 } from './tokens.ts'
 
@@ -68,7 +68,7 @@ function routesOf(
         name: `tokens ${holder.agent?.id ?? holder.projectId}`,
         read: (page) => selectTokens(tx, grant, holder, page),
         sortKey: ({ created_at, id }) => [created_at.toISOString(), id],
-        open: (rows) => rows.map((row) => showToken(row, grant.workspaceId)),
+        open: (rows) => rows.map((row) => presentToken(row, grant.workspaceId)),
       }
     }),
     route(endpoints.revoke, async ({ params, body: { link }, ...changing }) => {
@@ -97,7 +97,7 @@ type Within<Tx = Transaction> = {
 type Named = { registration_id: string } | { project_id: string }
 
 /** An agent is read under the lock: else one that is being deleted could get a token that lives on. */
-async function lockHolder(within: Within, named: Named): Promise<Held> {
+async function lockHolder(within: Within, named: Named): Promise<LockedHolder> {
   const { epoch } = await lockWorkspace(within.tx, within.grant)
   return { epoch, holder: await holderOf(within, named) }
 }

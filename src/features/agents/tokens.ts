@@ -13,17 +13,17 @@ import { acceptLink, type Claim, chainOf, type SignedServices } from '../links/i
 import { grantAgain, requireSigned } from '../statements/index.ts'
 import type { grantAgentToken } from './contract.ts'
 import { deleteEnvelope, selectProvisions } from './envelope_queries.ts'
-import { provision } from './provision.ts'
+import { storeEnvelopes } from './provision.ts'
 import type { Provision, TokenEnvelope } from './shapes.ts'
-import { type Holder, revokeTokens, selectToken, type TokenRow } from './token_queries.ts'
+import { type Holder, revokeTokens, selectToken, type TokenListRow } from './token_queries.ts'
 
 type Manage = Grant<'agent.manage'>
 
 /** A holder under the lock of its workspace, whose epoch is the current one until the end. */
-export type Held = { holder: Holder; epoch: number }
+export type LockedHolder = { holder: Holder; epoch: number }
 
-export function showToken(
-  { publicKey, capabilities, hosts, secrets, grant, signature, ...row }: TokenRow,
+export function presentToken(
+  { publicKey, capabilities, hosts, secrets, grant, signature, ...row }: TokenListRow,
   workspaceId: string,
 ) {
   return {
@@ -51,7 +51,7 @@ function signedOf(statement: string | null, signature: Uint8Array | null): Signe
 export async function revokeToken(
   changing: Changing<Manage>,
   services: SignedServices,
-  { holder }: Held,
+  { holder }: LockedHolder,
   { id, link }: { id: string; link: SignedText | undefined },
 ): Promise<undefined> {
   const { tx, grant, audit } = changing
@@ -74,13 +74,13 @@ export async function revokeToken(
 export async function provisionToken(
   changing: Changing<Manage>,
   services: SignedServices,
-  { holder, epoch }: Held,
+  { holder, epoch }: LockedHolder,
   { id, envelopes }: { id: string; envelopes: readonly TokenEnvelope[] },
 ): Promise<Provision[]> {
   const { tx, grant } = changing
   const token = await selectActive(changing, holder, id)
   const chain = await chainOf(changing, services)
-  await provision(changing, services, token, { list: envelopes, path: '', epoch, chain })
+  await storeEnvelopes(changing, services, token, { list: envelopes, path: '', epoch, chain })
   return selectProvisions(tx, grant, id)
 }
 
@@ -95,7 +95,7 @@ type Granting = InputOf<typeof grantAgentToken, 'body'> & { id: string }
 export async function grantToken(
   changing: Changing<Manage>,
   services: SignedServices,
-  { holder, epoch }: Held,
+  { holder, epoch }: LockedHolder,
   { id, grant: sent, binding, envelopes }: Granting,
 ): Promise<Provision[]> {
   const { tx, grant, audit } = changing
@@ -113,7 +113,12 @@ export async function grantToken(
     projectId: token.projectId ?? undefined,
     environment: token.environment ?? undefined,
   })
-  await provision(changing, services, token, { list: envelopes, path: 'envelopes.', epoch, chain })
+  await storeEnvelopes(changing, services, token, {
+    list: envelopes,
+    path: 'envelopes.',
+    epoch,
+    chain,
+  })
   return selectProvisions(tx, grant, id)
 }
 
@@ -128,7 +133,7 @@ async function selectActive({ tx, grant }: Changing<Manage>, holder: Holder, id:
 /** @throws Fault `not_found` when the token has no such envelope */
 export async function unprovisionToken(
   { tx, grant, audit }: Changing<Manage>,
-  { holder }: Held,
+  { holder }: LockedHolder,
   { id, place }: { id: string; place: { project_id: string; environment: string } },
 ): Promise<undefined> {
   const token = await selectToken(tx, grant, holder, id)

@@ -4,7 +4,7 @@ import { Fault } from '../../core/fault.ts'
 import type { Grant } from '../../core/grant.ts'
 import { requireQuota } from '../../database/limits/quota.ts'
 import { lockWorkspace } from '../../database/workspace_lock.ts'
-import type { Action, Change } from '../../http/recorder.ts'
+import type { AuditAction, Change } from '../../http/recorder.ts'
 import { created } from '../../http/reply.ts'
 import { type Changing, listRoute, type Route, route } from '../../http/route.ts'
 import type { SignedText } from '../../sigchain/index.ts'
@@ -16,7 +16,13 @@ import {
   removeFromAllowlist,
   removeLogFromAllowlist,
 } from './contract.ts'
-import { deleteEntry, insertEntries, insertLog, selectEntries, selectLog } from './queries.ts'
+import {
+  deleteEntry,
+  insertEntries,
+  insertLog,
+  selectAllowlistLog,
+  selectEntries,
+} from './queries.ts'
 
 export function allowlistRoutes(services: SignedServices): Route[] {
   return [
@@ -34,7 +40,7 @@ export function allowlistRoutes(services: SignedServices): Route[] {
     ),
     listRoute(listAllowlistLog, ({ tx, grant }) => ({
       name: 'allowlist.log',
-      read: (page) => selectLog(tx, grant, page),
+      read: (page) => selectAllowlistLog(tx, grant, page),
       sortKey: ({ id }) => [id],
     })),
   ]
@@ -84,6 +90,6 @@ async function remove(
   audit.record(change('allowlist.removed', domain))
 }
 
-function change(action: Action, domain: string): Change {
+function change(action: AuditAction, domain: string): Change {
   return { action, resource: { type: 'domain', id: null, name: domain } }
 }

@@ -80,7 +80,7 @@ export async function insertLog(
 }
 
 /** One row more than the page holds, newest first: ids are UUIDs of version 7. */
-export function selectLog(tx: Reading, grant: Read, { after: [after], limit }: Page) {
+export function selectAllowlistLog(tx: Reading, grant: Read, { after: [after], limit }: Page) {
   return tx
     .select({
       id: allowlistLog.id,

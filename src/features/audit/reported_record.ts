@@ -11,7 +11,7 @@ const EARLIEST = Date.parse('0001-01-02T00:00:00Z')
 const LATEST = Date.parse('9999-12-30T00:00:00Z')
 
 /** An ISO 8601 moment with `Z` or an offset, or a day, which begins at midnight UTC. */
-export const moment = z
+export const reportedMoment = z
   .union([z.iso.datetime({ offset: true }), z.iso.date()])
   .transform((text) => new Date(text))
   .refine(
@@ -32,7 +32,7 @@ const ago = z
 
 /** An end of a range of time: a moment, a day, or how long ago. */
 export const rangeEnd = z
-  .union([moment, ago], 'must be a moment, a day, or how long ago: 2026-03-14, 7d, 12h')
+  .union([reportedMoment, ago], 'must be a moment, a day, or how long ago: 2026-03-14, 7d, 12h')
   .meta({ examples: ['7d'] })
 
 /** RFC 9110, section 9.1; kept in upper case. */
@@ -90,7 +90,7 @@ const reportedRecord = z.object({
   id: line(64)
     .meta({ examples: ['call-0001'] })
     .nullish(),
-  timestamp: moment,
+  timestamp: reportedMoment,
   method,
   target_url: line(MAX_URL)
     .meta({ examples: ['https://api.stripe.com/v1/charges'] })

@@ -7,7 +7,7 @@ import { desc, lt, sql } from 'drizzle-orm'
 import type { Database, Transaction } from '../../database/open.ts'
 import { dailyMetrics } from '../../database/schema/index.ts'
 import type { Page } from '../../http/page.ts'
-import { endOf } from './days.ts'
+import { endOfDay } from './days.ts'
 
 export type StoredDay = typeof dailyMetrics.$inferSelect
 
@@ -36,8 +36,8 @@ export async function measureDay(tx: Transaction, day: string, now: number): Pro
  */
 function statement(day: string, now: number) {
   const start = sql`${day}::timestamp at time zone 'UTC'`
-  const end = sql`${new Date(endOf(day)).toISOString()}::timestamptz`
-  const moment = sql`${new Date(Math.min(endOf(day), now)).toISOString()}::timestamptz`
+  const end = sql`${new Date(endOfDay(day)).toISOString()}::timestamptz`
+  const moment = sql`${new Date(Math.min(endOfDay(day), now)).toISOString()}::timestamptz`
   return sql`
     with recorded as materialized (
       select registration_id, decision, redacted, duration_ms, target_domain, action

@@ -5,7 +5,7 @@ import type { FeatureServices } from '../../http/services.ts'
 import { openGauges, type Sources } from './gauges.ts'
 import { type Instruments, openInstruments } from './instruments.ts'
 
-export type Watch = {
+export type MetricsWatch = {
   instruments: Instruments
   /** Begins to serve GET /metrics. */
   open(sources: Sources): AdminListener
@@ -15,7 +15,7 @@ export type Watch = {
 export function openWatch(
   { config, log, clock }: Pick<FeatureServices, 'config' | 'log' | 'clock'>,
   port: number | undefined,
-): Watch | null {
+): MetricsWatch | null {
   if (port === undefined) return null
   const registry = new Registry()
   return {

@@ -18,7 +18,7 @@ import { type PasskeyServices, partyOf } from './passkey_services.ts'
 import {
   findPasskey,
   insertPasskey,
-  type Passkey,
+  type StoredPasskey,
   sealKey,
   sealSeed,
   selectPasskeys,
@@ -58,7 +58,7 @@ export async function add(
   { accounts, challenges, origins }: PasskeyServices,
   caller: Caller,
   { label, credential, encrypted_seed }: InputOf<typeof addPasskey, 'body'>,
-): Promise<Passkey> {
+): Promise<StoredPasskey> {
   const { db, outer, pepper } = accounts
   const user = await getUser(db, caller.userId)
   const said = readClientData(credential.client_data_json)

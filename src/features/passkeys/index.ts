@@ -9,13 +9,13 @@ import type { FeatureServices } from '../../http/services.ts'
 import { type AccountServices, inCookies } from '../accounts/index.ts'
 import { add, beginAdding, letUnlock } from './adding.ts'
 import * as contract from './contract.ts'
-import { beginLogin, logInByPasskey } from './login.ts'
+import { beginLogin, openPasskeySession } from './login.ts'
 import { openPasskeyServices, type PasskeyServices } from './passkey_services.ts'
 import {
   deletePasskey,
   findPasskey,
   openSeed,
-  type Passkey,
+  type StoredPasskey,
   selectPasskeys,
   updatePasskey,
 } from './queries.ts'
@@ -27,10 +27,10 @@ export function passkeyRoutes(shared: FeatureServices, accounts: AccountServices
     ...seedRoutes(services),
     route(contract.beginPasskeyLogin, ({ body }) => beginLogin(services, body.origin)),
     route(contract.passkeyLogin, ({ body, ...visitor }) =>
-      logInByPasskey(services, body.credential, visitor),
+      openPasskeySession(services, body.credential, visitor),
     ),
     route(contract.consolePasskeyLogin, async ({ body, ...visitor }) =>
-      inCookies(await logInByPasskey(services, body.credential, visitor)),
+      inCookies(await openPasskeySession(services, body.credential, visitor)),
     ),
   ]
 }
@@ -73,12 +73,12 @@ function seedRoutes(services: PasskeyServices): Route[] {
 }
 
 /** @throws Fault `not_found` */
-function required(passkey: Passkey | null): Passkey {
+function required(passkey: StoredPasskey | null): StoredPasskey {
   if (passkey) return passkey
   throw new Fault('not_found')
 }
 
-function show(passkey: Passkey) {
+function show(passkey: StoredPasskey) {
   return {
     id: passkey.id,
     credential_id: toBase64Url(passkey.credentialId),

@@ -28,7 +28,7 @@ export async function keepDeleted(tx: Transaction, grant: Delete): Promise<void>
  * Puts them back, or does nothing when the project is gone for good or another has its name by now. The
  * workspace must be locked.
  */
-export async function restoreDeleted(
+export async function restoreDeletedProject(
   tx: Transaction,
   grant: Delete,
 ): Promise<'restored' | 'gone' | 'name taken'> {

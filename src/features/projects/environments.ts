@@ -28,7 +28,12 @@ import {
   selectKeyPlaces,
   selectKeysIn,
 } from './coverage_queries.ts'
-import { deleteGrants, revokeTokens, selectEnvironments, updateEnvironments } from './queries.ts'
+import {
+  deleteGrants,
+  revokeEnvironmentTokens,
+  selectEnvironments,
+  updateEnvironments,
+} from './queries.ts'
 
 export function environmentRoutes(services: SignedServices): Route[] {
   return [
@@ -98,7 +103,7 @@ async function remove(
   if (secrets > 0 || manifest)
     await acceptManifest({ tx, grant }, services, { environment: name, manifest })
   const granted = await deleteGrants(tx, grant, name)
-  const revoked = await revokeTokens(tx, grant, name)
+  const revoked = await revokeEnvironmentTokens(tx, grant, name)
   if (made.includes(name)) {
     await updateEnvironments(
       tx,

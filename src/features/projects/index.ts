@@ -33,7 +33,7 @@ import {
   updateProject,
   updateProjectShort,
 } from './contract.ts'
-import { keepDeleted, restoreDeleted } from './deleted.ts'
+import { keepDeleted, restoreDeletedProject } from './deleted.ts'
 import { environmentRoutes } from './environments.ts'
 import {
   deleteGrants,
@@ -41,7 +41,7 @@ import {
   deleteProjectRow,
   insertProject,
   type ProjectChanges,
-  revokeTokens,
+  revokeEnvironmentTokens,
   selectProject,
   selectProjects,
   updateProjectRow,
@@ -128,7 +128,7 @@ async function remove({
 }: Changing<ProjectGrant<'project.delete'>>): Promise<undefined> {
   await lockWorkspace(tx, grant)
   await deleteGrants(tx, grant)
-  const revoked = await revokeTokens(tx, grant)
+  const revoked = await revokeEnvironmentTokens(tx, grant)
   const deleted = await deleteProjectAgents(tx, grant)
   await keepDeleted(tx, grant)
   if (!(await deleteProjectRow(tx, grant))) throw new Fault('not_found')
@@ -159,7 +159,7 @@ async function restore(
   config: QuotaConfig,
 ) {
   await lockWorkspace(tx, grant)
-  const outcome = await restoreDeleted(tx, grant)
+  const outcome = await restoreDeletedProject(tx, grant)
   if (outcome === 'gone') throw new Fault('not_found')
   if (outcome === 'name taken') throw nameTaken()
   await requireQuota(tx, config, 'projects', grant.workspaceId)

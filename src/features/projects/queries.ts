@@ -124,7 +124,7 @@ export async function deleteGrants(
 }
 
 /** Revokes the live tokens that were scoped to the project, or to one environment of it. */
-export function revokeTokens(tx: Transaction, grant: Delete, environment?: string) {
+export function revokeEnvironmentTokens(tx: Transaction, grant: Delete, environment?: string) {
   return tx
     .update(tokens)
     .set({ revokedAt: sql`now()` })

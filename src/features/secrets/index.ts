@@ -6,7 +6,7 @@ import { Fault } from '../../core/fault.ts'
 import type { ProjectGrant } from '../../core/grant.ts'
 import { lockWorkspace } from '../../database/workspace_lock.ts'
 import type { InputOf } from '../../http/endpoint.ts'
-import type { Audit } from '../../http/recorder.ts'
+import type { BoundAudit } from '../../http/recorder.ts'
 import { created } from '../../http/reply.ts'
 import { type Changing, listRoute, type Route, route } from '../../http/route.ts'
 import { isSignedId } from '../../sigchain/index.ts'
@@ -23,12 +23,12 @@ import {
   upsertSecrets,
 } from './contract.ts'
 import { keepDeletedSecrets, restoreSecrets, selectDeleted } from './deleted.ts'
-import { deleteRow, selectSecret, selectSecrets } from './queries.ts'
+import { deleteRow, selectSecret, selectSecretPage } from './queries.ts'
 import {
   addCiphertexts,
-  isSealed,
-  openSecret,
-  openSecrets,
+  hasCiphertext,
+  openStoredSecret,
+  openStoredSecrets,
   openVersions,
   unreadable,
 } from './sealed.ts'
@@ -66,12 +66,12 @@ function collectionRoutes(services: SignedServices): Route[] {
         read: async (page) => {
           // Read the manifest first, so that a concurrent write makes the signer's revision stale.
           const manifest = await selectManifest(tx, grant, environment)
-          const read = await selectSecrets(tx, grant, environment, { ...page, withCiphertext })
+          const read = await selectSecretPage(tx, grant, environment, { ...page, withCiphertext })
           return isSignedId(workspaceId) ? { ...read, beside: { manifest } } : read
         },
         sortKey: ({ key }) => [key],
         open: (rows) => openPage(outer, grant, environment, rows),
-        record: (rows) => recordRead(audit, grant, environment, rows.filter(isSealed)),
+        record: (rows) => recordRead(audit, grant, environment, rows.filter(hasCiphertext)),
         queue: (read) => (withCiphertext ? pagesOfValues.run(workspaceId, read) : read()),
       }
     }),
@@ -86,7 +86,7 @@ function itemRoutes(services: SignedServices): Route[] {
       const secret = await selectSecret(tx, grant, environment, key)
       if (!secret) throw new Fault('not_found')
       const row = { projectId, environment, key, sealed: secret.sealed }
-      const ciphertext = await openSecret(outer, workspaceId, row)
+      const ciphertext = await openStoredSecret(outer, workspaceId, row)
       if (!ciphertext) throw unreadable(key)
       recordRead(audit, grant, environment, [secret])
       return { ...secret, value: toBase64(ciphertext) }
@@ -129,7 +129,7 @@ function versionRoutes(services: SignedServices): Route[] {
             },
           ),
         record: (rows) =>
-          recordRead(audit, grant, environment, rows.some(isSealed) ? [secret] : []),
+          recordRead(audit, grant, environment, rows.some(hasCiphertext) ? [secret] : []),
       }
     }),
     route(rollBackSecret, ({ params, query, body, ...changing }) =>
@@ -149,7 +149,7 @@ function deletedRoutes(services: SignedServices): Route[] {
         read: (page) => selectDeleted(tx, grant, environment, { ...page, withCiphertext }),
         sortKey: ({ key }) => [key],
         open: (rows) => openPage(outer, grant, environment, rows),
-        record: (rows) => recordRead(audit, grant, environment, rows.filter(isSealed)),
+        record: (rows) => recordRead(audit, grant, environment, rows.filter(hasCiphertext)),
       }
     }),
     route(restoreSecretsEndpoint, async ({ body, ...changing }) =>
@@ -174,7 +174,7 @@ function openPage<Row extends { key: string; sealed: Uint8Array | null }>(
         key: row.key,
         sealed: row.sealed,
       }))
-      return openSecrets(outer, workspaceId, places)
+      return openStoredSecrets(outer, workspaceId, places)
     },
   )
 }
@@ -211,7 +211,7 @@ function fieldsOf(keys: readonly string[], message: string) {
 
 /** What people were shown: names, one record a request. */
 function recordRead(
-  audit: Audit,
+  audit: BoundAudit,
   { projectId }: ProjectGrant<'secret.read'>,
   environment: string,
   shown: readonly { id: string; key: string }[],

@@ -26,7 +26,7 @@ export type SecretPage = Page & { withCiphertext: boolean }
 type Hash = { value_sha256: SQL.Aliased<string | null> }
 
 /** The hash of a value as on the wire; plain workspaces have none. */
-export function hashOf({ valueHash }: { valueHash: AnyColumn }): Hash {
+export function selectHash({ valueHash }: { valueHash: AnyColumn }): Hash {
   const base64url = sql<
     string | null
   >`translate(rtrim(encode(${valueHash}, 'base64'), '='), '+/', '-_')`
@@ -64,16 +64,16 @@ const selectCiphertexts = preparedList(
 )
 /** The same in signed workspaces. */
 const selectSignedNames = preparedList('signed_names', (db) =>
-  selectPage(db, noCiphertext, hashOf(secrets)),
+  selectPage(db, noCiphertext, selectHash(secrets)),
 )
 const selectSignedCiphertexts = preparedList(
   'signed_values',
-  (db) => selectPage(db, sealedInPage, hashOf(secrets)),
+  (db) => selectPage(db, sealedInPage, selectHash(secrets)),
   'sealed',
 )
 
 /** A page by key; with ciphertexts it may end before `limit` rows. */
-export async function selectSecrets(
+export async function selectSecretPage(
   db: Reading,
   { workspaceId, projectId }: Read,
   environment: string,

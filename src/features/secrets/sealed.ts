@@ -11,7 +11,7 @@ import { Fault } from '../../core/fault.ts'
 type VersionRow = SecretPlace & { version: number }
 
 /** The client's ciphertext of a stored secret, or `null` when what is stored does not belong there. */
-export function openSecret(
+export function openStoredSecret(
   outer: OuterLayer,
   workspaceId: string,
   row: SecretPlace & { sealed: Uint8Array },
@@ -20,7 +20,7 @@ export function openSecret(
 }
 
 /** The same of many, in their order. */
-export function openSecrets(
+export function openStoredSecrets(
   outer: OuterLayer,
   workspaceId: string,
   rows: readonly (SecretPlace & { sealed: Uint8Array })[],
@@ -29,7 +29,7 @@ export function openSecrets(
   return outer.openAll('secrets.value', workspaceId, stored)
 }
 
-export function sealSecret(
+export function sealStoredSecret(
   outer: OuterLayer,
   workspaceId: string,
   row: SecretPlace,
@@ -76,7 +76,7 @@ export async function addCiphertexts<Row extends { sealed: Uint8Array | null }>(
   keyOf: (row: Row) => string,
   openAll: (rows: readonly Sealed<Row>[]) => Promise<(Uint8Array | null)[]>,
 ): Promise<(Row & { value?: string })[]> {
-  if (!rows.every(isSealed)) return [...rows]
+  if (!rows.every(hasCiphertext)) return [...rows]
   const opened = await openAll(rows)
   return rows.map((row, index) => {
     const ciphertext = opened[index]
@@ -88,7 +88,9 @@ export async function addCiphertexts<Row extends { sealed: Uint8Array | null }>(
 type Sealed<Row> = Row & { sealed: Uint8Array }
 
 /** Whether a row was read with its ciphertext. */
-export function isSealed<Row extends { sealed: Uint8Array | null }>(row: Row): row is Sealed<Row> {
+export function hasCiphertext<Row extends { sealed: Uint8Array | null }>(
+  row: Row,
+): row is Sealed<Row> {
   return row.sealed !== null
 }
 

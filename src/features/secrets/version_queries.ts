@@ -3,7 +3,7 @@ import { and, desc, eq, lt, sql } from 'drizzle-orm'
 import type { Reading } from '../../database/open.ts'
 import { secretVersions, users } from '../../database/schema/index.ts'
 import { isSignedId } from '../../sigchain/index.ts'
-import { hashOf, type Read, type SecretPage } from './queries.ts'
+import { type Read, type SecretPage, selectHash } from './queries.ts'
 
 const nothing = sql<null>`null`
 
@@ -18,7 +18,7 @@ export function selectVersions(
     .select({
       version: secretVersions.version,
       sealed: withCiphertext ? secretVersions.sealed : nothing,
-      ...(isSignedId(grant.workspaceId) && hashOf(secretVersions)),
+      ...(isSignedId(grant.workspaceId) && selectHash(secretVersions)),
       policy: secretVersions.policy,
       created_by_email: users.email,
       created_at: secretVersions.createdAt,

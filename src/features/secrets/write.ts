@@ -24,7 +24,7 @@ import {
   selectSecret,
   writeSecrets,
 } from './queries.ts'
-import { openVersion, sealSecret, sealVersion, unreadable } from './sealed.ts'
+import { openVersion, sealStoredSecret, sealVersion, unreadable } from './sealed.ts'
 import { selectVersion } from './version_queries.ts'
 
 type Write = ProjectGrant<'secret.write'>
@@ -194,7 +194,7 @@ async function sealNext(
   const { ciphertext, ...rest } = secret
   const row = { projectId, environment, key: secret.key, version: secret.version }
   const [sealed, sealedVersion] = await Promise.all([
-    sealSecret(outer, workspaceId, row, ciphertext),
+    sealStoredSecret(outer, workspaceId, row, ciphertext),
     sealVersion(outer, workspaceId, row, ciphertext),
   ])
   // In plain workspaces not even a null: each parameter costs the driver something.

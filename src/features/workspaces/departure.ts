@@ -7,7 +7,7 @@ import { Fault } from '../../core/fault.ts'
 import type { Caller } from '../../core/grant.ts'
 import type { Transaction } from '../../database/open.ts'
 import { lockWorkspace } from '../../database/workspace_lock.ts'
-import type { Action, UnboundAudit } from '../../http/recorder.ts'
+import type { AuditAction, UnboundAudit } from '../../http/recorder.ts'
 import { authorise } from '../../identity/authorise.ts'
 import { isSignedId } from '../../sigchain/index.ts'
 import { type Place, selectPlaces } from './memberships.ts'
@@ -104,7 +104,7 @@ async function leave({ tx, caller, audit }: Leaving, { id, name }: Place): Promi
 export function recordOwn(
   { caller: { userId, email }, audit }: Pick<Leaving, 'caller' | 'audit'>,
   workspaceId: string,
-  action: Action,
+  action: AuditAction,
 ): void {
   const resource = { type: 'member', id: userId, name: email }
   audit.by({ workspaceId, userId, email }).record({ action, resource })

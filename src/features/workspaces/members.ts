@@ -8,7 +8,7 @@ import type { Caller, Grant, Role } from '../../core/grant.ts'
 import { email, isUuid } from '../../core/validation/validate.ts'
 import type { Transaction } from '../../database/open.ts'
 import { lockWorkspace } from '../../database/workspace_lock.ts'
-import type { Action, Change } from '../../http/recorder.ts'
+import type { AuditAction, Change } from '../../http/recorder.ts'
 import { created } from '../../http/reply.ts'
 import { type Changing, listRoute, type Route, route } from '../../http/route.ts'
 import type { Chain, SignedText } from '../../sigchain/index.ts'
@@ -153,6 +153,6 @@ async function requireOtherOwner(
   if (!(await hasOtherOwner(tx, grant, target.user_id))) throw new Fault('last_owner')
 }
 
-function change(action: Action, { user_id: id, email: name }: Removable): Change {
+function change(action: AuditAction, { user_id: id, email: name }: Removable): Change {
   return { action, resource: { type: 'member', id, name } }
 }

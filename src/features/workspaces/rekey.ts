@@ -30,8 +30,8 @@ import {
 import {
   advanceEpoch,
   dropDeleted,
+  readHeldSecrets,
   readHolders,
-  readSecrets,
   readVersions,
   replaceEnvelopes,
   replaceGrants,
@@ -133,7 +133,7 @@ async function prepareRekey(
   const { epoch, policyVersion } = await readVersions(db, grant)
   await requireNextEpoch(epoch, body)
   const before = await chainOf({ tx: db, grant }, services)
-  const secrets = await readSecrets(db, grant)
+  const secrets = await readHeldSecrets(db, grant)
   const held = { ...(await readHolders(db, grant, before)), secrets }
   await requireHeld(held, body)
   const hashes: Hashes | null = before ? new Map() : null

@@ -91,7 +91,7 @@ async function readMembers(
   )
 }
 
-export async function readSecrets(
+export async function readHeldSecrets(
   db: Reading,
   { workspaceId }: Rekey,
 ): Promise<Holdings['secrets']> {

@@ -87,9 +87,9 @@ export const inviteResult = z
   })
   .meta({ id: 'InviteOutcome' })
 
-export type Invite = z.output<typeof invite>
+export type WorkspaceInvite = z.output<typeof invite>
 
-function refuseRepeats(entries: readonly Invite[], context: z.RefinementCtx): void {
+function refuseRepeats(entries: readonly WorkspaceInvite[], context: z.RefinementCtx): void {
   const seen = new Set<string>()
   for (const [index, { email }] of entries.entries()) {
     if (seen.has(email))

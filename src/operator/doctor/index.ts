@@ -3,11 +3,11 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Config, ConfigError } from '../../core/config/config.ts'
 import { CLUSTER } from '../../database/embedded/data_directory.ts'
-import { askServer, type Handler, type Surroundings } from '../operator_socket.ts'
+import { askServer, type OperatorHandler, type Surroundings } from '../operator_socket.ts'
 import { Failed } from '../self_check/check.ts'
-import { withDatabase } from '../self_check/database.ts'
+import { withServerDatabase } from '../self_check/database.ts'
 import { databaseChecks } from './database.ts'
-import type { Check, Finding, Limits, Patient } from './finding.ts'
+import type { DoctorCheck, DoctorLimits, Finding, Patient } from './finding.ts'
 import { keyChecks } from './keys.ts'
 import { machineChecks } from './machine.ts'
 import { peopleChecks } from './people.ts'
@@ -24,25 +24,25 @@ export async function diagnose(config: Config): Promise<Finding[]> {
     const answer = await askServer(config.DATA_DIR, 'doctor', {})
     if (answer?.ok) return (await answer.json()) as Finding[]
   }
-  return await withDatabase(config, (connection) =>
-    examine({ connection, config, now: Date.now, limits: USUAL }),
+  return await withServerDatabase(config, (connection) =>
+    examine({ connection, config, now: Date.now, limits: USUAL_LIMITS }),
   )
 }
 
-export function doctorHandler({ connection, config, now }: Surroundings): Handler {
-  return async () => Response.json(await examine({ connection, config, now, limits: USUAL }))
+export function doctorHandler({ connection, config, now }: Surroundings): OperatorHandler {
+  return async () => Response.json(await examine({ connection, config, now, limits: USUAL_LIMITS }))
 }
 
 const GIBIBYTE = 1024 ** 3
 
-export const USUAL: Limits = {
+export const USUAL_LIMITS: DoctorLimits = {
   freeBytes: GIBIBYTE,
   walBytes: GIBIBYTE,
   connectionShare: 0.8,
   daysLeft: 30,
 }
 
-const checks: readonly Check[] = [
+const checks: readonly DoctorCheck[] = [
   ...keyChecks,
   ...peopleChecks,
   ...databaseChecks,
@@ -59,7 +59,7 @@ export async function examine(patient: Patient): Promise<Finding[]> {
   return findings
 }
 
-async function run({ name, docs, run: look }: Check, patient: Patient): Promise<Finding> {
+async function run({ name, docs, run: look }: DoctorCheck, patient: Patient): Promise<Finding> {
   try {
     const found = await look(patient)
     return { check: name, todo: null, ...found, docs }

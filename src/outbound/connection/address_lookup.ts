@@ -33,13 +33,13 @@ export const NOT_PUBLIC_V6 = parseCidrs(
 const NAT64 = parseCidrs('64:ff9b::/96')
 
 /** One address of a name, and the seconds for which it may be kept. */
-export type Found = { address: string; ttl: number }
+export type FoundAddress = { address: string; ttl: number }
 
 /** The cause of `upstream_unreachable` where a name has no address. */
 export class UnknownName extends Error {}
 
 /** All addresses of a name; rejects when there are none. */
-export type Lookup = (host: string) => Promise<readonly Found[]>
+export type Lookup = (host: string) => Promise<readonly FoundAddress[]>
 
 /** c-ares does not block the thread pool: a hung name server delays no other call. */
 export const systemLookup: Lookup = (host) => Bun.dns.lookup(host, { backend: 'c-ares' })
@@ -70,7 +70,7 @@ type Options = {
 }
 
 export function openAddressLookup({ hosts, clock, ...options }: Options): AddressLookup {
-  const fixed = new Map<string, Found[]>()
+  const fixed = new Map<string, FoundAddress[]>()
   for (const entry of hosts) {
     const [name = '', address = ''] = entry.toLowerCase().split('=')
     fixed.set(name, [...(fixed.get(name) ?? []), { address, ttl: MAX_KEPT_SECONDS }])
@@ -95,7 +95,7 @@ export function openAddressLookup({ hosts, clock, ...options }: Options): Addres
 
 /** @throws Fault `address_blocked`, `upstream_unreachable` */
 function judge(
-  found: readonly Found[],
+  found: readonly FoundAddress[],
   port: number,
   { allowed, ownPorts }: Pick<Options, 'allowed' | 'ownPorts'>,
 ): string {
@@ -113,7 +113,7 @@ async function lookUp(
   lookup: Lookup,
   host: string,
   deadline: AbortSignal,
-): Promise<readonly Found[]> {
+): Promise<readonly FoundAddress[]> {
   const late = Promise.withResolvers<never>()
   const expire = () => late.reject(new Fault('upstream_timeout'))
   deadline.addEventListener('abort', expire)

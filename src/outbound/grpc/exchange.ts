@@ -14,7 +14,7 @@ import { completeHeaders, dropForeign } from '../answer/own_headers.ts'
 import type { ReceivedHeaders } from '../answer/part.ts'
 import type { Ending } from '../answer/stream.ts'
 import type { Call, CallBody } from '../call.ts'
-import type { Deadline } from '../deadline.ts'
+import type { CallDeadline } from '../deadline.ts'
 import { isBase64, isBinary } from '../encoded_headers.ts'
 import type { AnswerGuard } from '../guard.ts'
 import { headerBytes, isSendable, MAX_HEADER_BYTES, presentHeaders } from '../headers.ts'
@@ -45,7 +45,7 @@ const STATUS_DETAILS = 'grpc-status-details-bin'
 const { NGHTTP2_CANCEL, NGHTTP2_NO_ERROR, NGHTTP2_REFUSED_STREAM } = constants
 
 /** @throws Fault `upstream_*` while there is no answer */
-export async function exchange(stream: ClientHttp2Stream, options: Options): Promise<Response> {
+export async function exchangeGrpc(stream: ClientHttp2Stream, options: Options): Promise<Response> {
   const { deadline, bodies } = options
   const giveUp = () => stream.close(NGHTTP2_CANCEL)
   deadline.signal.addEventListener('abort', giveUp, { once: true })
@@ -173,7 +173,7 @@ async function* guardedFrames(
 type Sending = {
   body: CallBody
   checkMessage?: Call['checkMessage']
-  deadline: Deadline
+  deadline: CallDeadline
   /** Counts what is held of messages in both directions. */
   bodies: BodyAccount
   /** Resolves when so many bytes may be handled; `null` when that is now. */

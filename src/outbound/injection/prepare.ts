@@ -10,16 +10,16 @@ import type { AskedMethods } from '../../core/policy/override_parts.ts'
 import { rangeIn, rangesAt } from '../answer/part.ts'
 import { bytesOf, type Call, type CallBody, contentTypeOf } from '../call.ts'
 import type { AddressLookup } from '../connection/address_lookup.ts'
-import type { Deadline } from '../deadline.ts'
+import type { CallDeadline } from '../deadline.ts'
 import { findEscaped } from '../escaped_placeholders.ts'
 import { checkCallerHeaders, type HeaderPair } from '../headers.ts'
-import { OutboundRequest, type Signer } from '../outbound_request.ts'
+import { OutboundRequest, type RequestSigner } from '../outbound_request.ts'
 import {
+  type CallPermission,
   domainBlocked,
   formEncodedAmong,
   namesOf,
   openSecrets,
-  type Permission,
   selectSecrets,
   settingsAmong,
 } from '../policy/permission.ts'
@@ -44,11 +44,11 @@ import { findPlaceholders, injectPlaceholders, type Placeholder } from './placeh
 import { refuseUnfilled, unfilledOf } from './unfilled.ts'
 
 /** What of a process the steps need. */
-type Surroundings = Signer & { addresses: AddressLookup }
+type Surroundings = RequestSigner & { addresses: AddressLookup }
 
 export type Job = {
   call: Call
-  deadline: Deadline
+  deadline: CallDeadline
   record: CallRecord
   /** Looked up at most once for each call, however often the decision is made anew. */
   address: string | Promise<string> | null
@@ -61,7 +61,7 @@ export type Decision = OutboundRequest | Fault
 export function decide(
   outbound: Surroundings,
   job: Job,
-  permission: Permission,
+  permission: CallPermission,
 ): Decision | Promise<Decision> {
   try {
     return prepare(outbound, job, permission)
@@ -78,7 +78,7 @@ function refusalIn(error: unknown): Fault {
 }
 
 /** @throws Unread, and Fault of the step that refuses */
-function prepare(outbound: Surroundings, job: Job, permission: Permission): OutboundRequest {
+function prepare(outbound: Surroundings, job: Job, permission: CallPermission): OutboundRequest {
   const { call, record } = job
   // Step 2: the target.
   const target = parseTarget(call.targetUrl)
@@ -166,14 +166,14 @@ function methodsIn(headers: Call['headers'], body: CallBody): AskedMethods {
 }
 
 /** What goes out as text is put on record, or refused. @throws Fault `placeholder_not_allowed` */
-function checkTexts({ call, record }: Job, { texts }: Locations, permission: Permission): void {
+function checkTexts({ call, record }: Job, { texts }: Locations, permission: CallPermission): void {
   const unfilled = unfilledOf(texts, permission)
   record.leaves(unfilled.map(({ name, place }) => ({ name, place })))
   if (call.isStrict) refuseUnfilled(unfilled)
 }
 
 /** Hardly any call has placeholders outside of headers, and what may be placed is not read for the others. */
-function locationsIn(call: Call, target: Target, permission: Permission): Locations {
+function locationsIn(call: Call, target: Target, permission: CallPermission): Locations {
   const { body, headers, from, isStrict = false } = call
   if (from) return NO_LOCATIONS
   const bytes = bytesOf(body)

@@ -1,5 +1,5 @@
 /** `cloakroom self-check`, with a certificate of this moment for the servers that it tries its calls with. */
-import { runSelfCheck as run } from '../../../operator/self_check/index.ts'
+import { checkInstallation as run } from '../../../operator/self_check/index.ts'
 import { HOST } from '../../../operator/self_check/tls.ts'
 import { createAuthority } from '../../demo/certificates.ts'
 

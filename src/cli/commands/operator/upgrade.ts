@@ -1,7 +1,7 @@
 /** `cloakroom upgrade --check`: what the next start will do to the database, before it does. */
 
 import { printableJson, printableLines } from '../../../core/printable.ts'
-import { checkUpgrade, linesOf } from '../../../operator/upgrade_check/index.ts'
+import { checkUpgrade, reportLines } from '../../../operator/upgrade_check/index.ts'
 import type { upgradeOptions } from '../../catalogue/operating.ts'
 import type { Action } from '../../command.ts'
 import { CliError } from '../../terminal/cli_error.ts'
@@ -16,7 +16,7 @@ export const upgrade: Action<typeof upgradeOptions> = ({ host, output }, _, opti
     const report = await checkUpgrade(serverConfig(), now)
     const text = output.isJson
       ? `${printableJson(report, 2)}\n`
-      : printableLines(linesOf(report, now))
+      : printableLines(reportLines(report, now))
     host.streams.stdout.write(text)
     return report.verdict
   })
