@@ -1,7 +1,7 @@
 /** What a token may name: the secrets of the projects and environments that it was given the key of. */
 import { Fault } from '../core/fault.ts'
 import { SECRET_NAME } from '../core/names/secret_name.ts'
-import type { Reader } from './reader.ts'
+import type { AccessReader } from './reader.ts'
 
 /** What is none was written into the database by somebody, and is shown to no agent. */
 const NAME = new RegExp(`^${SECRET_NAME}$`)
@@ -14,13 +14,13 @@ export type Credential = {
 }
 
 /** All of one policy version. */
-export type Credentials = { policyVersion: number; list: Credential[] }
+export type TokenCredentials = { policyVersion: number; list: Credential[] }
 
 /** @throws Fault `invalid_token` when the token is not live at this moment */
-export type ReadCredentials = (tokenId: string) => Promise<Credentials>
+export type ReadCredentials = (tokenId: string) => Promise<TokenCredentials>
 
 /** One statement proves that the token is live and says what it may name. */
-export function openReadCredentials(read: Reader): ReadCredentials {
+export function openReadCredentials(read: AccessReader): ReadCredentials {
   return async (tokenId) => {
     const rows = await read<(Credential & { name: string | null; version: number })[]>`
       select s.key as name, s.project_id as "projectId", s.environment,

@@ -11,7 +11,7 @@
  * than otherwise: 25 calls beside 12 writers take 22 s instead of 6 s then, the longest 3.7 s instead of 0.6 s.
  */
 import type postgres from 'postgres'
-import { type Group, groupOf, writeGroup } from '../audit/journal.ts'
+import { groupOf, type JournalGroup, writeGroup } from '../audit/journal.ts'
 import type { AuditTrail, Entry } from '../audit/trail.ts'
 import { withTimeout } from '../core/async/timeout.ts'
 import type { OuterLayer } from '../core/crypto/outer_layer.ts'
@@ -48,7 +48,7 @@ export function openDecideLocked({ sql, trail, outer, verifier }: Parts): Decide
         .then((snapshot) => decide(snapshot, snapshots))
       const decided = await withTimeout(TIMEOUT_MS, decision, () => new StaleSnapshot())
       return { decided, group: await writeGroup(tx, groupOf([decided.entry])) }
-    })) as { decided: Decided<T>; group: Group }
+    })) as { decided: Decided<T>; group: JournalGroup }
     trail.hold(group)
     return group.intents.length > 0 ? decided : null
   }

@@ -7,7 +7,7 @@ import { withTimeout } from '../core/async/timeout.ts'
 import { Fault } from '../core/fault.ts'
 
 /** `reader<Row[]>\`select …\``, like the driver's own tag. */
-export type Reader = <Rows extends readonly object[]>(
+export type AccessReader = <Rows extends readonly object[]>(
   parts: TemplateStringsArray,
   ...values: string[]
 ) => Promise<Rows>
@@ -19,7 +19,7 @@ const TIMEOUT_MS = 5_000
 export function openReader(
   sql: postgres.Sql | postgres.TransactionSql,
   timeoutMs = TIMEOUT_MS,
-): Reader {
+): AccessReader {
   return <Rows extends readonly object[]>(parts: TemplateStringsArray, ...values: string[]) => {
     const query: PromiseLike<unknown> = sql(parts, ...values)
     return withTimeout(timeoutMs, query, () => new Fault('unavailable')) as Promise<Rows>

@@ -18,7 +18,7 @@ import { Fault } from '../core/fault.ts'
 import { LruMap } from '../core/lru.ts'
 import { isSignedId } from '../sigchain/index.ts'
 import type { CacheStats } from './keys.ts'
-import type { Reader } from './reader.ts'
+import type { AccessReader } from './reader.ts'
 
 export type TokenRow = {
   id: string
@@ -67,14 +67,14 @@ const TTL_MS = 600_000
 const MAX_TOKENS = 10_000
 
 export class TokenCache {
-  readonly #read: Reader
+  readonly #read: AccessReader
   readonly #pepper: Pepper
   readonly #counts = { hits: 0, misses: 0 }
   readonly #rows: LruMap<string, TokenRow>
   /** By the digest of its text what a token was verified against: no token stays in memory. */
   readonly #proven = new LruMap<string, Proof>({ max: MAX_TOKENS })
 
-  constructor(read: Reader, clock: Clock, pepper: Pepper) {
+  constructor(read: AccessReader, clock: Clock, pepper: Pepper) {
     this.#read = read
     this.#pepper = pepper
     this.#rows = new LruMap({ max: MAX_TOKENS, expiry: { ms: TTL_MS, clock } })

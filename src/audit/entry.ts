@@ -38,7 +38,7 @@ export type Entry = {
 export type Intent = { entry: Entry; proof: number }
 
 /** How it ended; of an intent only the decision is known. */
-export type Conclusion = Pick<
+export type EntryConclusion = Pick<
   Entry,
   'decision' | 'reason' | 'refused_by' | 'status_code' | 'duration_ms' | 'redacted'
 >

@@ -9,7 +9,7 @@ import type { Entry, Intent } from './entry.ts'
 import { readIntents } from './stored_intents.ts'
 
 /** One row; `isUnconfirmed` where its commit may have failed. */
-export type Group = { id: string; intents: readonly Intent[]; isUnconfirmed?: boolean }
+export type JournalGroup = { id: string; intents: readonly Intent[]; isUnconfirmed?: boolean }
 
 /** A text and not a template: the driver would put it together anew each time. */
 const INSERT = `insert into audit_journal (id, live, intents)
@@ -55,7 +55,7 @@ const NAMES = [
 ] satisfies (keyof Entry | 'proof')[]
 
 /** Entries of one token under one version share a proof. */
-export function groupOf(entries: readonly Entry[]): Group {
+export function groupOf(entries: readonly Entry[]): JournalGroup {
   const ofToken = new Map<string, Intent[]>()
   let proofs = 0
   const intents = entries.map((entry) => {
@@ -77,8 +77,8 @@ function isProvedAlike(one: Entry, other: Entry): boolean {
 /** Stores a group, and returns it with those of its intents whose token is live and whose policy is current. */
 export async function writeGroup(
   sql: postgres.Sql | postgres.TransactionSql,
-  { id, intents }: Group,
-): Promise<Group> {
+  { id, intents }: JournalGroup,
+): Promise<JournalGroup> {
   const asked: Entry[] = []
   for (const { entry, proof } of intents) asked[proof - 1] = entry
   const parameters = [
@@ -107,7 +107,7 @@ export async function readGroups(
   sql: postgres.Sql,
   seconds: number | null,
   onUnreadable: (row: Row) => void = () => {},
-): Promise<Group[]> {
+): Promise<JournalGroup[]> {
   const rows = await sql.unsafe<Row[]>(SELECT, [seconds])
   return rows.flatMap((row) => {
     try {
@@ -151,6 +151,6 @@ function rowOf({ entry, proof }: Intent): unknown[] {
 }
 
 /** An intent by itself. */
-export function textOf({ entry, proof }: Intent): string {
+export function intentText({ entry, proof }: Intent): string {
   return JSON.stringify({ ...entry, proof })
 }

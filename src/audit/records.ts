@@ -8,7 +8,7 @@ import type postgres from 'postgres'
 import { endsWithin } from '../core/async/timeout.ts'
 import { describeError, type Log } from '../core/log.ts'
 import type { Entry, Outcome } from './entry.ts'
-import { type Group, type Row, readGroups } from './journal.ts'
+import { type JournalGroup, type Row, readGroups } from './journal.ts'
 import { storeRefused, storeUnreadable, type Unwritten, writeRecords } from './write_records.ts'
 
 /** A batch has so many records, and characters, at most: other statements wait for it in an embedded database. */
@@ -55,7 +55,7 @@ export class Records {
   }
 
   /** Takes over what is in the journal, or may be. */
-  hold(group: Group): void {
+  hold(group: JournalGroup): void {
     for (const pending of pendingOf(group, performance.now())) {
       if (pending.conclusion.status_code === null) this.#open.set(pending.entry.id, pending)
       else this.#done.push(pending)
@@ -195,7 +195,7 @@ export class Records {
   }
 }
 
-function pendingOf({ id, intents, isUnconfirmed }: Group, since: number): Pending[] {
+function pendingOf({ id, intents, isUnconfirmed }: JournalGroup, since: number): Pending[] {
   const group = { id, left: intents.length }
   const unconfirmed = isUnconfirmed ? id : null
   return intents.map(({ entry }) => ({ entry, conclusion: entry, unconfirmed, since, group }))

@@ -11,7 +11,7 @@ import { describeError, type Log } from '../core/log.ts'
 import { traced, untraced } from '../core/trace/span.ts'
 import type { Entry, Intent, Outcome } from './entry.ts'
 import { FairQueue } from './fair_queue.ts'
-import { type Group, groupOf, writeGroup } from './journal.ts'
+import { groupOf, type JournalGroup, writeGroup } from './journal.ts'
 import { LastUse } from './last_use.ts'
 import { Records } from './records.ts'
 
@@ -104,7 +104,7 @@ export class AuditTrail {
   }
 
   /** Takes over what was written to the journal in a transaction that has ended. */
-  hold(group: Group): void {
+  hold(group: JournalGroup): void {
     for (const { entry } of group.intents) {
       this.#lastUse.note(entry.token_id, entry.timestamp)
       if (entry.status_code !== null) this.#observer?.onDecision(entry)
@@ -194,7 +194,7 @@ export class AuditTrail {
     await endsWithin(TIMEOUT_MS, stored)
   }
 
-  #confirm(members: readonly Waiting[], { id, intents }: Group): void {
+  #confirm(members: readonly Waiting[], { id, intents }: JournalGroup): void {
     const held: Intent[] = []
     for (const waiting of members) {
       const intent = intents[held.length]

@@ -3,12 +3,12 @@
  * what the same rows cost as JSON. What calls have in common is sent once.
  */
 import type postgres from 'postgres'
-import type { Conclusion, Entry } from './entry.ts'
-import { type Row, textOf } from './journal.ts'
+import type { Entry, EntryConclusion } from './entry.ts'
+import { intentText, type Row } from './journal.ts'
 
 export type Unwritten = {
   entry: Entry
-  conclusion: Conclusion
+  conclusion: EntryConclusion
   /** The group that must be in the journal for it, where that is not known. */
   unconfirmed: string | null
 }
@@ -101,7 +101,7 @@ export async function storeRefused(
   { entry, conclusion }: Unwritten,
   { code, emptied }: { code: string; emptied: readonly string[] },
 ): Promise<void> {
-  const intent = textOf({ entry: { ...entry, ...conclusion }, proof: 1 })
+  const intent = intentText({ entry: { ...entry, ...conclusion }, proof: 1 })
   const isOpen = conclusion.status_code === null
   await sql.unsafe(REFUSE, [`{${emptied.join()}}`, entry.id, code, intent, isOpen])
 }

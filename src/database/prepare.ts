@@ -1,15 +1,18 @@
 /** What must hold of a database before anything listens: its schema is ours, and our keys are its keys. */
+import { isNull } from 'drizzle-orm'
 import type { Config } from '../core/config/config.ts'
+import { utf8 } from '../core/crypto/encoding.ts'
 import { OuterLayer } from '../core/crypto/outer_layer.ts'
-import { Pepper } from '../core/crypto/pepper.ts'
+import { Pepper, secretKeysOf } from '../core/crypto/pepper.ts'
+import { hkdf } from '../core/crypto/primitives.ts'
 import type { Log } from '../core/log.ts'
 import { checkEncryptionKey, requireEncryptionKey } from './keys/key_check.ts'
-import { settlePreloginKey } from './keys/prelogin_key.ts'
 import { checkSecretKey } from './keys/secret_key_check.ts'
 import { migrate, migrations, pendingMigrations } from './migrations/migrate.ts'
 import { OlderSchema } from './migrations/schema_error.ts'
 import { demandNotMoving } from './moving.ts'
 import type { Connection, Database } from './open.ts'
+import { instance } from './schema/index.ts'
 
 type Keys = Pick<Config, 'ENCRYPTION_KEY' | 'SECRET_KEY' | 'SECRET_KEY_LOST'>
 
@@ -63,4 +66,25 @@ export async function checkKeys(
   const outer = OuterLayer.parse(ENCRYPTION_KEY)
   await checkEncryptionKey(db, outer)
   return { outer, pepper, preloginKey: await settlePreloginKey(db, SECRET_KEY) }
+}
+
+/**
+ * Settles the key of the fake salts that prelogin answers for addresses without an account (protocol 5.1). It is
+ * kept in the database, because a key that followed SECRET_KEY would change at a rotation: the salts of unknown
+ * addresses would change with it, the salts of accounts would not, and a stranger could tell them apart.
+ *
+ * It is stored in the clear: it only hides which addresses have accounts, and the table of users shows those to
+ * any reader of the database. It is an HKDF output, from which SECRET_KEY cannot be computed.
+ *
+ * Where the database has none, the key is derived from the first SECRET_KEY as versions before did, so that an upgrade
+ * changes no answer. Of processes that start together the first one decides for all.
+ *
+ * Requires the row of the instance, which `checkEncryptionKey` makes.
+ */
+async function settlePreloginKey(db: Database, secretKey: string): Promise<Uint8Array> {
+  const [first] = secretKeysOf(secretKey)
+  const derived = hkdf(utf8(first), new Uint8Array(), 'cloakroom/v1/prelogin')
+  await db.update(instance).set({ preloginKey: derived }).where(isNull(instance.preloginKey))
+  const [row] = await db.select({ key: instance.preloginKey }).from(instance)
+  return row?.key ?? derived
 }

@@ -29,7 +29,7 @@ export type Tenant =
 /** Tenants whose grant is for one project. */
 export type ProjectTenant = Exclude<Tenant, 'path.workspace_id' | 'query.workspace_id' | 'active'>
 
-export type Access =
+export type EndpointAccess =
   /** With `console` only the console's own page: what it is given is put into cookies. */
   | { kind: 'public'; rate?: 'register' | 'login'; console?: true }
   /** With `instanceOwner` only the owner of the installation. */
@@ -74,7 +74,7 @@ export type Endpoint = {
   path: `/${string}`
   /** The last parameter takes all that is left of the path, slashes too. */
   restOfPath?: true
-  access: Access
+  access: EndpointAccess
   params?: z.ZodObject<Record<string, z.ZodType<string>>>
   query?: z.ZodObject
   body?: z.ZodType

@@ -6,51 +6,80 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { Config } from '../core/config/config.ts'
 import { secretKeysOf } from '../core/crypto/pepper.ts'
 import { invalidField } from '../core/fault.ts'
-import { page as pageReply, type Reply } from './reply.ts'
+import { Reply } from './reply.ts'
 
 const MAC_BYTES = 16
 
-export type Pager = {
-  /**
-   * The sort key at which the page begins, or `null` for the first page.
-   *
-   * @throws Fault `validation_error` on a cursor that is not ours, or of another list
-   */
-  start(list: string, cursor: string | undefined): readonly string[] | null
-  /** Cuts a page of `limit` from rows that were read with `limit + 1`. */
-  cut<Row, Shown>(
-    list: string,
-    rows: readonly Row[],
-    limit: number,
-    keyOf: (row: Row) => readonly string[],
-    show: (row: Row) => Shown,
-  ): Reply<Shown[]>
-}
+/** `after` is the sort key of the last row before the page, and empty for the first page. */
+export type Page = { after: readonly string[]; limit: number }
 
-export function openPager({ SECRET_KEY }: Pick<Config, 'SECRET_KEY'>): Pager {
+/** The rows of a page, with what the endpoint has beside `data`. */
+export type PageRows<Row> = { rows: readonly Row[]; hasMore: boolean; beside?: object }
+
+/** How a list is read. Without `open`, rows are shown as they are. */
+export type Listing<Row, Data> = {
+  /** What the cursors belong to: a cursor of another list is refused. */
+  name: string
+  sortKey(row: Row): readonly string[]
+  /** The most rows of a page, whatever the query's limit. */
+  maxRows?: number
+  /** Called with the rows that are shown. */
+  record?(rows: readonly Row[]): void
+  /** Bounds how many pages are read at the same time. */
+  queue?<T>(read: () => Promise<T>): Promise<T>
+} & (
+  | { read: ReadRows<Row>; open(rows: readonly Row[]): Data | Promise<Data> }
+  | { read: ReadRows<Row & ItemOf<Data>>; open?: undefined }
+)
+
+/** Returns one row more than the page holds if there are more, or tells so itself. */
+type ReadRows<Row> = (page: Page) => Promise<readonly Row[] | PageRows<Row>>
+type ItemOf<Data> = Data extends readonly (infer Item)[] ? Item : never
+
+/** @throws Fault `validation_error` on a cursor of another server or list */
+export type ReadPage = <Row, Data>(
+  listing: Listing<Row, Data>,
+  query: { limit: number; cursor?: string | undefined },
+) => Promise<Reply<Data>>
+
+export function openPager({ SECRET_KEY }: Pick<Config, 'SECRET_KEY'>): ReadPage {
   const secretKeys = secretKeysOf(SECRET_KEY)
   const mac = (text: string, secretKey = secretKeys[0]) =>
     createHmac('sha256', `cloakroom/v1/cursor ${secretKey}`)
       .update(text)
       .digest()
       .subarray(0, MAC_BYTES)
-  return {
-    start: (list, cursor) => {
-      if (cursor === undefined) return null
-      const bytes = Buffer.from(cursor, 'base64url')
-      const text = bytes.subarray(MAC_BYTES).toString()
-      const given = bytes.subarray(0, MAC_BYTES)
-      const isOurs = (secretKey: string) => timingSafeEqual(given, mac(list + text, secretKey))
-      if (bytes.length <= MAC_BYTES || !secretKeys.some(isOurs))
-        throw invalidField('cursor', 'is not a cursor of this list')
-      return JSON.parse(text)
-    },
-    cut: (list, rows, limit, keyOf, show) => {
-      const shown = rows.slice(0, limit)
-      const last = rows.length > limit ? shown.at(-1) : undefined
-      const text = last === undefined ? null : JSON.stringify(keyOf(last))
-      const cursor = text === null ? null : Buffer.concat([mac(list + text), Buffer.from(text)])
-      return pageReply(shown.map(show), cursor?.toString('base64url') ?? null)
-    },
+  const openCursor = (list: string, cursor: string): readonly string[] => {
+    const bytes = Buffer.from(cursor, 'base64url')
+    const text = bytes.subarray(MAC_BYTES).toString()
+    const given = bytes.subarray(0, MAC_BYTES)
+    const isOurs = (secretKey: string) => timingSafeEqual(given, mac(list + text, secretKey))
+    if (bytes.length <= MAC_BYTES || !secretKeys.some(isOurs))
+      throw invalidField('cursor', 'is not a cursor of this list')
+    return JSON.parse(text)
   }
+  const sealCursor = (list: string, sortKey: readonly string[]): string => {
+    const text = JSON.stringify(sortKey)
+    return Buffer.concat([mac(list + text), Buffer.from(text)]).toString('base64url')
+  }
+  return async (listing, query) => {
+    const { name, open, record } = listing
+    const { cursor } = query
+    const limit = Math.min(query.limit, listing.maxRows ?? query.limit)
+    const after = cursor === undefined ? [] : openCursor(name, cursor)
+    const { rows, hasMore, beside } = inPage(await listing.read({ after, limit }), limit)
+    const data = open ? await open(rows) : rows
+    record?.(rows)
+    const last = hasMore ? rows.at(-1) : undefined
+    const nextCursor = last === undefined ? null : sealCursor(name, listing.sortKey(last))
+    return new Reply(data as never, {
+      nextCursor,
+      ...(beside && { beside }),
+    })
+  }
+}
+
+function inPage<Row>(read: readonly Row[] | PageRows<Row>, limit: number): PageRows<Row> {
+  if ('rows' in read) return read
+  return { rows: read.slice(0, limit), hasMore: read.length > limit }
 }

@@ -4,8 +4,10 @@
  * known, and every handler that touches a tenant receives a transaction and a grant, never less. What
  * changes something says so to the audit, or fails.
  */
+import { timingSafeEqual } from 'node:crypto'
 import { transactWhenRead } from '../core/async/unread.ts'
-import { Fault, invalidField } from '../core/fault.ts'
+import { sha256 } from '../core/crypto/primitives.ts'
+import { Fault } from '../core/fault.ts'
 import { type Caller, type Grant, RoleDenied } from '../core/grant.ts'
 import { describeError, type Log } from '../core/log.ts'
 import { currentSpan, traced } from '../core/trace/span.ts'
@@ -15,11 +17,10 @@ import { rateHeaders } from '../database/limits/rate.ts'
 import type { Reading, Transaction } from '../database/open.ts'
 import { transactNoting } from '../database/signed_notes.ts'
 import { consoleCookies } from './console_cookies.ts'
-import { checkCronSecret } from './cron_secret.ts'
-import { type Access, type Endpoint, mustRecord } from './endpoint.ts'
+import { type Endpoint, type EndpointAccess, mustRecord } from './endpoint.ts'
 import { Recorder, UnrecordedChange } from './recorder.ts'
 import { commonHeaders, present } from './reply.ts'
-import { DEFAULT_BODY_LIMIT, readBody } from './request_body.ts'
+import { DEFAULT_BODY_LIMIT, queryOf, readBody } from './request_body.ts'
 import type { OpenTransaction, RequestContext, Route, Services } from './route.ts'
 import { activeOf, namedInBody, resourceOf } from './tenant.ts'
 
@@ -50,6 +51,7 @@ export async function perform(
     lastEventId: request.headers.get('last-event-id'),
     cookies: consoleCookies(request.headers),
     namedWorkspace: activeOf(request),
+    readPage: services.readPage,
   }
   const act: Act = (more) => (handle as Act)({ ...input, ...more })
   const { access } = endpoint
@@ -82,7 +84,7 @@ async function actAsMember(...args: Parameters<typeof actWithGrant>): Promise<un
 
 async function actWithGrant(
   caller: Caller,
-  { permission, tenant }: Extract<Access, { kind: 'member' }>,
+  { permission, tenant }: Extract<EndpointAccess, { kind: 'member' }>,
   services: Services,
   { endpoint, prepare }: Route,
   context: RequestContext,
@@ -90,20 +92,15 @@ async function actWithGrant(
 ): Promise<unknown> {
   const { identity, db, onChange } = services
   const { request } = context
-  let owner = caller.userId
-  if (endpoint.body && !namedInBody(tenant, request)) {
-    const named = resourceOf(tenant, context, undefined)
-    owner = (await identity.authorise(db, caller, permission, named)).workspaceId
-  }
-  const body = await bodyOf(endpoint, context, owner)
-  const resource = resourceOf(tenant, context, body)
-  const prepared = await prepare?.({
-    body,
-    grant: await identity.authorise(db, caller, permission, resource),
-    db,
-  })
+  const authoriseIn = (tx: Reading, body: unknown) =>
+    identity.authorise(tx, caller, permission, resourceOf(tenant, context, body))
+  const isNamedBefore = endpoint.body && !namedInBody(tenant, request)
+  const early = isNamedBefore ? await authoriseIn(db, undefined) : undefined
+  const body = await bodyOf(endpoint, context, early?.workspaceId ?? caller.userId)
+  const prepared =
+    prepare && (await prepare({ body, grant: early ?? (await authoriseIn(db, body)), db }))
   const actIn = async (tx: Reading) => {
-    const grant = await identity.authorise(tx, caller, permission, resource)
+    const grant = await authoriseIn(tx, body)
     const query = endpoint.query && parsePart(endpoint.query, queryOf(request))
     const inside: Act = (more) =>
       naming(grant, () => act({ body, query, tx, grant, prepared, ...more }))
@@ -188,7 +185,7 @@ function onlyLogged(
 /** Rate limits and authentication; adds the rate's headers to the response. */
 async function admit(
   { limits, identity, cronSecret }: Services,
-  access: Access,
+  access: EndpointAccess,
   { request, network }: RequestContext,
   headers: Record<string, string>,
 ): Promise<Caller | undefined> {
@@ -237,12 +234,10 @@ async function bodyOf(
   return readBody(request, endpoint.body, { limit: endpoint.bodyLimit, optional, account })
 }
 
-/** Repeated parameters are refused: two readers would pick different ones. */
-export function queryOf(request: Request): Record<string, string> {
-  const query: Record<string, string> = Object.create(null)
-  for (const [name, value] of new URL(request.url).searchParams) {
-    if (name in query) throw invalidField(name.slice(0, 64), 'is given twice')
-    query[name] = value
-  }
-  return query
+/** @throws Fault `not_found` where no secret is set, `invalid_token` */
+function checkCronSecret(secret: string | undefined, headers: Headers): void {
+  if (!secret) throw new Fault('not_found')
+  const [, presented = ''] = /^Bearer +(.+)$/i.exec(headers.get('authorization') ?? '') ?? []
+  // Hashes have one length, so that the time does not depend on the secret's.
+  if (!timingSafeEqual(sha256(presented), sha256(secret))) throw new Fault('invalid_token')
 }

@@ -20,7 +20,7 @@ const DONE = {
 type Done = typeof DONE
 
 /** What was done: a past participle after the kind of thing, `token.revoked`. */
-export type Action = { [Kind in keyof Done]: `${Kind}.${Done[Kind][number]}` }[keyof Done]
+export type AuditAction = { [Kind in keyof Done]: `${Kind}.${Done[Kind][number]}` }[keyof Done]
 
 export const actions: readonly string[] = Object.entries(DONE).flatMap(([kind, done]) =>
   done.map((participle) => `${kind}.${participle}`),
@@ -28,7 +28,7 @@ export const actions: readonly string[] = Object.entries(DONE).flatMap(([kind, d
 
 /** By name and id, never by value. */
 export type Change = {
-  action: Action
+  action: AuditAction
   resource: { type: string; id: string | null; name: string | null }
   /** Of the agent that it is about. */
   registrationId?: string | undefined
@@ -59,7 +59,7 @@ export type StoreDenial = (
 ) => Promise<void>
 
 /** What a handler sees of its recorder. */
-export type Audit = Pick<Recorder, 'record' | 'unchanged'>
+export type BoundAudit = Pick<Recorder, 'record' | 'unchanged'>
 
 /** Where the handler itself learns which workspace it changes: it names the actor first. */
 export type UnboundAudit = Pick<Recorder, 'by' | 'unchanged'>
@@ -86,7 +86,7 @@ export class Recorder {
   }
 
   /** From now on: a person may change several workspaces at once. */
-  by(actor: Actor): Audit {
+  by(actor: Actor): BoundAudit {
     this.#actor = actor
     return this
   }

@@ -33,15 +33,6 @@ export function created<T>(data: T, message?: string): Reply<T> {
   return new Reply(data, message === undefined ? { status: 201 } : { status: 201, message })
 }
 
-export function page<T>(data: T, nextCursor: string | null): Reply<T> {
-  return new Reply(data, { nextCursor })
-}
-
-/** The same page with what the endpoint has beside `data`. */
-export function withBeside<T>({ data, options }: Reply<T>, beside: object): Reply<T> {
-  return new Reply(data, { ...options, beside })
-}
-
 /**
  * A file that is read while it is made, after the transaction of its handler has ended: `chunks` opens
  * what it needs for as long as each piece takes, and is ended by `return` when the client goes away.

@@ -4,12 +4,12 @@
  */
 import type { z } from 'zod'
 import type { BodyAccount } from '../core/body_memory.ts'
-import { Fault } from '../core/fault.ts'
+import { Fault, invalidField } from '../core/fault.ts'
 import { fieldFaults } from '../core/validation/complaints.ts'
 import { parsePart } from '../core/validation/validate.ts'
 import { readCapped } from './capped_body.ts'
 import { boundsOf, unbounded } from './json/bounds.ts'
-import { type ReadJson, readJson } from './json/read.ts'
+import { type ReadJson, readJsonBytes } from './json/read.ts'
 import { SMALL_BODY } from './json/read_small.ts'
 import { validateLarge } from './validation/validate_large.ts'
 
@@ -59,7 +59,7 @@ export async function readJsonBody(
   checkMediaType(request.headers)
   const bytes = await readBounded(request, limit, account)
   if (optional && bytes.length === 0) return null
-  const read = readJson(bytes, bounds)
+  const read = readJsonBytes(bytes, bounds)
   return { ...(read instanceof Promise ? await read : read), size: bytes.length }
 }
 
@@ -117,4 +117,14 @@ function tooLarge(limit: number): Fault {
   return new Fault('payload_too_large', {
     message: `The request body may have at most ${limit} bytes.`,
   })
+}
+
+/** Repeated parameters are refused: two readers would pick different ones. */
+export function queryOf(request: Request): Record<string, string> {
+  const query: Record<string, string> = Object.create(null)
+  for (const [name, value] of new URL(request.url).searchParams) {
+    if (name in query) throw invalidField(name.slice(0, 64), 'is given twice')
+    query[name] = value
+  }
+  return query
 }

@@ -12,7 +12,8 @@ import type { Database, Reading, Transaction } from '../database/open.ts'
 import type { SignedNote } from '../database/signed_notes.ts'
 import type { ConsoleCookies } from './console_cookies.ts'
 import type { Endpoint, GrantOf, InputOf, MustRecord, ResultOf, TokenEndpoint } from './endpoint.ts'
-import type { Audit, StoreChanges, StoreDenial, UnboundAudit } from './recorder.ts'
+import type { Listing, ReadPage } from './page.ts'
+import type { BoundAudit, StoreChanges, StoreDenial, UnboundAudit } from './recorder.ts'
 import type { Download, EventStream, Reply, Surface } from './reply.ts'
 
 /** What a handler may know about the request besides its parsed parts. */
@@ -45,7 +46,7 @@ export type SocketHandlers = Required<
 >
 
 /** What a member changes a workspace with: the permission, its transaction, and the record of it. */
-export type Changing<G extends Grant> = { grant: G; tx: Transaction; audit: Audit }
+export type Changing<G extends Grant> = { grant: G; tx: Transaction; audit: BoundAudit }
 
 /**
  * The transaction of a change by someone without a grant. The handler opens it when its slow work, such
@@ -68,7 +69,7 @@ type Context<E extends Endpoint> = {
       : Transaction
     : undefined
   /** What the endpoint changed is said here, where it must say so. */
-  audit: E['access'] extends { kind: 'member' } ? Recorded<E, Audit> : undefined
+  audit: E['access'] extends { kind: 'member' } ? Recorded<E, BoundAudit> : undefined
   /** The same for public and session endpoints. */
   transaction: E['access'] extends { kind: 'member' } ? undefined : Recorded<E, OpenTransaction>
   network: string
@@ -125,6 +126,19 @@ export function preparedRoute<const E extends Endpoint, Prepared>(
   }
 }
 
+/** A list that is read by pages: the function tells how. */
+export function listRoute<const E extends Endpoint & { paged: true }, Row>(
+  endpoint: E,
+  describe: (context: Context<E>) => Listing<Row, ResultOf<E>> | Promise<Listing<Row, ResultOf<E>>>,
+): Route {
+  const handle = async (context: Context<E> & { query: { limit: number }; readPage: ReadPage }) => {
+    const listing = await describe(context)
+    const read = () => context.readPage(listing, context.query)
+    return listing.queue ? listing.queue(read) : read()
+  }
+  return { endpoint, handle: handle as Route['handle'], prepare: null, raw: null }
+}
+
 /** Outside the pipeline: only where no grant is needed and no change could go unrecorded. */
 type RawEndpoint = TokenEndpoint | (Endpoint & { method: 'GET' })
 
@@ -133,7 +147,7 @@ export function rawRoute(endpoint: RawEndpoint, raw: RawHandler): Route {
 }
 
 /** Implemented by src/identity. */
-export type Identity = {
+export type IdentityService = {
   /** @throws Fault `invalid_token` */
   authenticate(headers: Headers): Promise<Caller>
   /** @throws Fault `not_found`, `forbidden`, `validation_error` (no active workspace) */
@@ -157,7 +171,7 @@ export type Services = {
   surface: Surface
   routes: readonly Route[]
   db: Database
-  identity: Identity
+  identity: IdentityService
   storeChanges: StoreChanges
   storeDenial: StoreDenial
   checkHost: (header: string | null) => void
@@ -174,6 +188,7 @@ export type Services = {
   onSigned?: ((note: SignedNote) => void) | undefined
   /** Called after each response. */
   onRequest?: ((surface: Surface, request: ServedRequest) => void) | undefined
+  readPage: ReadPage
   /** Absent where nothing is traced. */
   tracer?: Tracer | null | undefined
   log: Log

@@ -11,6 +11,8 @@ import type { Database } from '../database/open.ts'
 import { prepared } from '../database/prepared.ts'
 import { sessions, sessionTokens, users } from '../database/schema/index.ts'
 import { consoleCookies } from '../http/console_cookies.ts'
+import type { IdentityService } from '../http/route.ts'
+import { authorise } from './authorise.ts'
 
 /** What an `Authorization: Bearer` header carries (RFC 6750, section 2.1); empty without one. */
 export function bearerText(headers: Headers): string {
@@ -33,7 +35,7 @@ function accessToken(headers: Headers): ParsedToken {
 }
 
 /** What proves a session: its row, and the key that the row is made under. */
-export type Sessions = { db: Database; pepper: Pepper }
+export type SessionSource = { db: Database; pepper: Pepper }
 
 /** The last use is known to a minute, so that a request hardly ever writes. */
 const isUseOld = sql`${sessions.lastUsedAt} < now() - interval '1 minute'`
@@ -93,7 +95,7 @@ export async function requireSession(db: Database, { sessionId }: Caller): Promi
 
 /** Finds the live session of an access token; the database's clock decides what is live. */
 export async function authenticateSession(
-  { db, pepper }: Sessions,
+  { db, pepper }: SessionSource,
   headers: Headers,
 ): Promise<Caller> {
   const token = accessToken(headers)
@@ -104,4 +106,8 @@ export async function authenticateSession(
   const { verifier: _, isUseOld, ...caller } = found
   if (isUseOld) await noteUse(db).execute({ id: caller.sessionId })
   return caller
+}
+
+export function openIdentity(sessions: SessionSource): IdentityService {
+  return { authenticate: (headers) => authenticateSession(sessions, headers), authorise }
 }

@@ -14,12 +14,12 @@ const MAX_PATH = 100
 
 export type Surroundings = { connection: Connection; config: Config; log: Log; now: () => number }
 /** `ended` when the command has gone away. */
-export type Handler = (body: unknown, ended: AbortSignal) => Promise<Response>
+export type OperatorHandler = (body: unknown, ended: AbortSignal) => Promise<Response>
 
 /** Serves until `stop`; nothing on PostgreSQL, which answers others itself. */
 export function serveOperators(
   { connection, config, log }: Surroundings,
-  handlers: Readonly<Record<string, Handler>>,
+  handlers: Readonly<Record<string, OperatorHandler>>,
 ): { stop(): void } | null {
   if (connection.kind !== 'embedded') return null
   const path = socketIn(resolve(config.DATA_DIR))

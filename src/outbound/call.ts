@@ -3,7 +3,7 @@
  * request through /v1/forward/, and one through the local proxy.
  */
 import type { LinkBase } from './links.ts'
-import type { Signing } from './signing/sign.ts'
+import type { RequestSigning } from './signing/sign.ts'
 import { headerOf } from './signing/signature.ts'
 
 /** Bytes of a body that is held whole: the caller's, and an upstream's decoded one. */
@@ -24,10 +24,10 @@ export type Call = {
   answer: 'whole' | 'streamed' | 'grpc' | 'socket'
   /** Looks at each message of gRPC before it is sent. @throws Fault of one that must not be */
   checkMessage?: (message: Uint8Array) => void
-  signing: Signing | null
+  signing: RequestSigning | null
   /** Where links in the answer lead; `null` leaves them as they are. */
   linkBase: LinkBase | null
-  /** The host whose link led to this call: its credentials do not count (`redirected.ts`). */
+  /** The host whose link led to this call: its credentials do not count (`withoutCredentials`). */
   from?: string | null
   /** Whether a placeholder that does not count where it is refuses the call (`unfilled.ts`). */
   isStrict?: boolean

@@ -7,7 +7,7 @@ import { type PendingTimer, systemTimers } from '../core/async/timers.ts'
 import type { Fault } from '../core/fault.ts'
 import type { CallBody } from './call.ts'
 
-export class Deadline {
+export class CallDeadline {
   readonly #controller = new AbortController()
   readonly #timer: PendingTimer
   #unwanted = false

@@ -5,6 +5,7 @@
  */
 import { fromUtf8 } from '../core/crypto/encoding.ts'
 import { PLACEHOLDER_PREFIX } from '../core/names/secret_name.ts'
+import type { Call } from './call.ts'
 
 const BASIC = /^(basic +)([A-Za-z0-9+/]+={0,2})([ \t]*)$/i
 const BETWEEN_COMMAS = /[^,\s]+/g
@@ -75,4 +76,30 @@ export function isBinary(name: string): boolean {
 export function isBase64(value: string): boolean {
   const texts = value.match(BETWEEN_COMMAS) ?? []
   return !value.includes(PLACEHOLDER_PREFIX) && texts.every((text) => BASE64.test(text))
+}
+
+/** Headers that hold credentials also without a placeholder. */
+const CREDENTIALS = ['authorization', 'cookie']
+
+/**
+ * A call to which another host's redirect or link led (`~from=HOST` in its address). Clients send it with the
+ * headers of the call before, so that host's credentials would follow wherever it leads. As in a browser, none of
+ * them counts: headers that hold one stay out, placeholders elsewhere are text, and nothing is signed.
+ *
+ * The call as it is sent on.
+ */
+export function withoutCredentials(call: Call): Call {
+  const kept = Object.entries(call.headers).filter(
+    ([name, value]) => !CREDENTIALS.includes(name.toLowerCase()) && !holdsPlaceholder(name, value),
+  )
+  return { ...call, headers: Object.fromEntries(kept), signing: null }
+}
+
+function holdsPlaceholder(name: string, value: string): boolean {
+  let isFound = false
+  changeTexts(name.toLowerCase(), value, ({ text }) => {
+    isFound ||= text.includes(PLACEHOLDER_PREFIX)
+    return null
+  })
+  return isFound
 }

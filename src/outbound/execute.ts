@@ -8,7 +8,6 @@
  * step 10. The request is dropped there. The guard of the answer keeps fingerprints. Everything that holds
  * values prints as its name.
  */
-
 import type { BodyAccount } from '../core/body_memory.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Fault } from '../core/fault.ts'
@@ -22,13 +21,13 @@ import type { Call } from './call.ts'
 import type { AddressLookup } from './connection/address_lookup.ts'
 import type { Fetcher } from './connection/fetch.ts'
 import type { Owner } from './connection/session_pool.ts'
-import { exchange } from './grpc/exchange.ts'
+import { withoutCredentials } from './encoded_headers.ts'
+import { exchangeGrpc } from './grpc/exchange.ts'
 import type { Http2Connector } from './http2/connect.ts'
 import { type Decision, decide, type Job } from './injection/prepare.ts'
 import type { OutboundRequest } from './outbound_request.ts'
-import type { Permission } from './policy/permission.ts'
+import type { CallPermission } from './policy/permission.ts'
 import type { CallRecord, Conclusion } from './record.ts'
-import { withoutCredentials } from './redirected.ts'
 import { faultAfterSending } from './retries.ts'
 import type { Scheduler } from './scheduler.ts'
 import type { Steps } from './steps.ts'
@@ -68,17 +67,17 @@ export type Principal = {
   headers: Record<string, string>
   /** The fault that stands for any error. */
   faultOf(error: unknown): Fault
-  connection: Connection
+  connection: CallerConnection
   /** What the call holds of bodies. Released when its answer has ended; when `execute` throws, by the caller. */
   bodies: BodyAccount
 }
 
 /** The caller's: for making it a WebSocket, and for the time that a long answer takes. */
-export type Connection = Pick<RequestContext, 'request' | 'upgrade'> &
+export type CallerConnection = Pick<RequestContext, 'request' | 'upgrade'> &
   Partial<Pick<RequestContext, 'putOff'>>
 
 /** Without a wait where all is known. */
-export type Attempt = (permission: Permission) => Decision | Promise<Decision>
+export type Attempt = (permission: CallPermission) => Decision | Promise<Decision>
 
 type Sending = Omit<Job, 'address'> & { request: OutboundRequest; principal: Principal }
 
@@ -180,7 +179,7 @@ async function exchangeMessages(
   const guard = request.guard(outbound.steps.of(principal.owner, deadline.signal))
   const { workspaceId } = principal.owner
   const stream = await outbound.http2.open(request, principal.owner, deadline, 'grpc')
-  return exchange(stream, {
+  return exchangeGrpc(stream, {
     guard,
     deadline,
     body: request.reveal().body,

@@ -14,7 +14,7 @@ import type {
 } from '../leak_guard/index.ts'
 import { changeBinary, isBinary } from './encoded_headers.ts'
 import { Unprintable } from './hidden.ts'
-import type { Pause } from './steps.ts'
+import type { StepPause } from './steps.ts'
 
 /** Bytes that arrive in chunks. */
 export type StreamGuard = {
@@ -25,23 +25,23 @@ export type StreamGuard = {
 }
 
 /** What is known of a body before it is read. */
-export type BodyKind = { isJson: boolean; frames?: Frames | undefined } | typeof PART
+export type GuardedBodyKind = { isJson: boolean; frames?: Frames | undefined } | typeof PART
 
 /** A part of something, which says nothing of its beginning; what surrounds it must fit. */
 export const PART = { isJson: false, keepsLength: true } as const
 
 /** An object, whose type its reader may choose: only its first bytes tell what it is. */
-export const OBJECT: BodyKind = { isJson: false }
+export const OBJECT: GuardedBodyKind = { isJson: false }
 
 export interface AnswerGuard {
   /** Whether anything was replaced or dropped so far. */
   readonly redacted: boolean
   /** A whole body, or one message of a WebSocket. */
-  redactBody(body: Uint8Array, kind?: BodyKind): Uint8Array | Promise<Uint8Array>
+  redactBody(body: Uint8Array, kind?: GuardedBodyKind): Uint8Array | Promise<Uint8Array>
   /** Headers without values in them, encoded ones too; one whose name holds a value is dropped. */
   redactHeaders(headers: Record<string, string>): Record<string, string>
   /** For the one body that arrives in chunks. */
-  openStream(kind?: BodyKind): StreamGuard
+  openStream(kind?: GuardedBodyKind): StreamGuard
 }
 
 export type Guarded = {
@@ -59,10 +59,10 @@ const STEP = 16_384
 
 export class CredentialGuard extends Unprintable implements AnswerGuard {
   readonly #guard: CallGuard
-  readonly #pause: Pause
+  readonly #pause: StepPause
   #isStreamRedacted: () => boolean = () => false
 
-  constructor({ prepared, used, made, standsFor }: Guarded, pause: Pause) {
+  constructor({ prepared, used, made, standsFor }: Guarded, pause: StepPause) {
     super()
     this.#guard = prepared.forCall({ used, made, ...(standsFor ? { standsFor } : {}) })
     this.#pause = pause
@@ -72,7 +72,7 @@ export class CredentialGuard extends Unprintable implements AnswerGuard {
     return this.#guard.isRedacted || this.#isStreamRedacted()
   }
 
-  redactBody(body: Uint8Array, kind?: BodyKind): Uint8Array | Promise<Uint8Array> {
+  redactBody(body: Uint8Array, kind?: GuardedBodyKind): Uint8Array | Promise<Uint8Array> {
     return this.#guard.bodyInSteps(body, optionsOf(kind), this.#pause)
   }
 
@@ -101,7 +101,7 @@ export class CredentialGuard extends Unprintable implements AnswerGuard {
     return this.#guard.headerValue(inside)
   }
 
-  openStream(kind?: BodyKind): StreamGuard {
+  openStream(kind?: GuardedBodyKind): StreamGuard {
     const stream = this.#guard.stream(optionsOf(kind))
     const pause = this.#pause
     this.#isStreamRedacted = () => stream.isRedacted
@@ -128,7 +128,7 @@ function decodedOf(value: string): string {
 }
 
 /** What does not say that it is JSON may be it all the same: its first byte tells. */
-function optionsOf(kind: BodyKind | undefined): StreamOptions {
+function optionsOf(kind: GuardedBodyKind | undefined): StreamOptions {
   if (kind && 'keepsLength' in kind) return kind
   if (!kind?.frames) return kind?.isJson ? IS_JSON : NOT_KNOWN
   return kind.isJson ? { isJson: true, frames: kind.frames } : { frames: kind.frames }

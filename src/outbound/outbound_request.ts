@@ -11,13 +11,13 @@ import { bytesOf, type Call, type CallBody } from './call.ts'
 import { type AnswerGuard, CredentialGuard, type Guarded } from './guard.ts'
 import type { HeaderPair } from './headers.ts'
 import { Hidden } from './hidden.ts'
-import type { Filled } from './injection/locations.ts'
+import type { FilledRequest } from './injection/locations.ts'
 import type { Injection } from './injection/placeholders.ts'
 import type { Signature, SignedAnew } from './signing/client_signature.ts'
 import { sign } from './signing/sign.ts'
 import { markOf } from './stand_ins/mark.ts'
 import { partNamed } from './stand_ins/parts.ts'
-import type { Pause } from './steps.ts'
+import type { StepPause } from './steps.ts'
 import type { Target } from './target.ts'
 
 /** As it goes on the wire. */
@@ -38,7 +38,7 @@ type Parts = {
   target: Target
   address: string
   injection: Injection
-  filled: Filled
+  filled: FilledRequest
   values: ReadonlyMap<string, Secret>
   /** To be made anew. */
   signature: Signature | null
@@ -52,7 +52,7 @@ type Parts = {
   allowsRanges: boolean
 }
 
-export type Signer = { userAgent: string; clock: Clock }
+export type RequestSigner = { userAgent: string; clock: Clock }
 
 const NO_BYTES = new Uint8Array()
 const UNSIGNED: ReturnType<typeof sign> = { headers: [], signatures: [] }
@@ -69,7 +69,7 @@ export class OutboundRequest extends Hidden<WireRequest> {
   readonly #taken: MadeBytes[] = []
 
   /** @throws Fault `invalid_header`, `unusable_secret` when the request cannot be signed */
-  constructor(signer: Signer, call: Call, parts: Parts) {
+  constructor(signer: RequestSigner, call: Call, parts: Parts) {
     const { wire, signatures, received } = wireOf(signer, call, parts)
     super(wire)
     const { guard: prepared, values, settings } = parts
@@ -95,7 +95,7 @@ export class OutboundRequest extends Hidden<WireRequest> {
   }
 
   /** For its one answer, after that was received: what was taken out of it is guarded in the rest of it. */
-  guard(pause: Pause): AnswerGuard {
+  guard(pause: StepPause): AnswerGuard {
     const made = [...this.#guarded.made, ...this.#taken]
     return new CredentialGuard({ ...this.#guarded, made }, pause)
   }
@@ -106,7 +106,7 @@ function standsForIn({ mark }: Call): Guarded['standsFor'] {
 }
 
 function wireOf(
-  { userAgent, clock }: Signer,
+  { userAgent, clock }: RequestSigner,
   { method, signing, body: given, traceparent = null }: Call,
   { target, address, injection, filled, values, signature }: Parts,
 ): { wire: WireRequest } & Pick<SignedAnew, 'signatures' | 'received'> {

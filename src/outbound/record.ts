@@ -6,7 +6,7 @@ import type { Fault, RefusedBy } from '../core/fault.ts'
 import type { Unfilled } from '../core/policy/unfilled.ts'
 import { MAX_NAMES } from './injection/budget.ts'
 import type { Placeholder } from './injection/placeholders.ts'
-import { namesOf, type Scope } from './policy/permission.ts'
+import { type CallScope, namesOf } from './policy/permission.ts'
 import type { AskedRequest } from './policy/policy.ts'
 import type { Target } from './target.ts'
 
@@ -94,7 +94,7 @@ export class CallRecord {
     this.#asked = asked
   }
 
-  asks({ projectId, environment }: Scope, placeholders: readonly Placeholder[]): void {
+  asks({ projectId, environment }: CallScope, placeholders: readonly Placeholder[]): void {
     this.#projectId = projectId
     this.#environment = environment
     this.#placeholders = placeholders
@@ -108,7 +108,7 @@ export class CallRecord {
   }
 
   /** An environment: its secrets leave by name, and stand in no request. */
-  delivers({ projectId, environment }: Scope, names: readonly string[]): void {
+  delivers({ projectId, environment }: CallScope, names: readonly string[]): void {
     this.#projectId = projectId
     this.#environment = environment
     this.#delivered = names

@@ -7,7 +7,7 @@ import { Fault } from '../core/fault.ts'
 import type { Owner } from './connection/session_pool.ts'
 
 /** Lets others run between two steps; throws when the work is not to go on. */
-export type Pause = () => Promise<void>
+export type StepPause = () => Promise<void>
 
 export class Steps {
   readonly #waiting = new Map<string, (() => void)[]>()
@@ -24,7 +24,7 @@ export class Steps {
   }
 
   /** For one call, whose deadline ends its work. */
-  of({ workspaceId }: Owner, deadline: AbortSignal): Pause {
+  of({ workspaceId }: Owner, deadline: AbortSignal): StepPause {
     return async () => {
       await this.pause(workspaceId)
       if (deadline.aborted) throw new Fault('upstream_timeout')

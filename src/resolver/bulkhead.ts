@@ -6,7 +6,7 @@
 
 import { systemTimers, type Timers } from '../core/async/timers.ts'
 import { Fault } from '../core/fault.ts'
-import { ALONE, partOf, type Sharers } from '../database/limits/sharers.ts'
+import { ALONE, type Sharers, shareOf } from '../database/limits/sharers.ts'
 
 type Bulkhead = { running: number; waiting: Set<() => void> }
 
@@ -33,7 +33,7 @@ export class Bulkheads {
   }
 
   get #width(): number {
-    return partOf(this.#whole, this.#sharers)
+    return shareOf(this.#whole, this.#sharers)
   }
 
   /**

@@ -28,7 +28,7 @@ import { needsWholeBody } from '../outbound/signing/aws_signature.ts'
 import { refusalFormatOf } from '../outbound/signing/refusal_format.ts'
 import { forwardSettings } from './contract.ts'
 import { sendsToken, takeToken } from './forward_token.ts'
-import { deadlineFor, perform, type TokenCall } from './resolve.ts'
+import { deadlineFor, resolveTokenCall, type TokenCall } from './resolve.ts'
 import type { Deadlines, ResolverServices } from './services.ts'
 
 /** Of a local proxy whose programs see the answer under the real host's name. No browser sends it by itself. */
@@ -60,7 +60,7 @@ async function forwardCall(
   const { requestId } = context
   const { token: text, headers } = takeToken(context.request.headers)
   const admitted = await admitToken(services, endpoint, { text, requestId })
-  return await perform(services, context, admitted, (_, account) => {
+  return await resolveTokenCall(services, context, admitted, (_, account) => {
     if (isBodyAnnounced(context.request.headers)) context.expectBytes(BODY_LIMIT)
     return readForward(context, headers, services.deadlines, account)
   })

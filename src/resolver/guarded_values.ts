@@ -11,7 +11,7 @@ import type { MadeBytes, NamedBytes } from '../leak_guard/index.ts'
 import { derivedValues } from '../outbound/derived_values.ts'
 
 /** What it takes to open a value. */
-export type GuardParts = {
+export type GuardedValueParts = {
   snapshots: SnapshotCache
   keys: KeyCache
   snapshot: Snapshot
@@ -26,7 +26,7 @@ const OPENED_AT_ONCE = 32
 
 /** Settings are no secrets; what does not open cannot be used either. */
 export async function openAll(
-  parts: GuardParts,
+  parts: GuardedValueParts,
   place: Granted,
   pause: () => Promise<void>,
 ): Promise<Guarded[]> {
@@ -45,7 +45,10 @@ export async function openAll(
 }
 
 /** `null` where the token was not given the present key. */
-export async function openedKeyOf(parts: GuardParts, place: Granted): Promise<Secret | null> {
+export async function openedKeyOf(
+  parts: GuardedValueParts,
+  place: Granted,
+): Promise<Secret | null> {
   try {
     return await environmentKeyOf(parts, parts.snapshot, parts.token, place)
   } catch (error) {

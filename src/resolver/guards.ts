@@ -20,7 +20,7 @@ import {
 } from '../leak_guard/index.ts'
 import { type ObtainedToken, ObtainedTokens } from '../outbound/obtained_tokens.ts'
 import type { Steps } from '../outbound/steps.ts'
-import { type GuardParts, openAll, openedKeyOf } from './guarded_values.ts'
+import { type GuardedValueParts, openAll, openedKeyOf } from './guarded_values.ts'
 
 /**
  * A guard, the names of the cached keys that opened its values, and the version of the workspace's obtained tokens
@@ -62,7 +62,7 @@ export class GuardCache {
   }
 
   /** The prepared guard, where it and the token's keys are cached. `granted` as its snapshot has it. */
-  get({ snapshot, token }: GuardParts, granted: readonly Granted[]): Guard | undefined {
+  get({ snapshot, token }: GuardedValueParts, granted: readonly Granted[]): Guard | undefined {
     const known = this.#openings.get(granted)
     if (known) return this.#kept(known)
     const opened: Opened[] = []
@@ -75,7 +75,7 @@ export class GuardCache {
   }
 
   /** @throws StaleSnapshot */
-  async of(parts: GuardParts, granted: readonly Granted[]): Promise<Guard> {
+  async of(parts: GuardedValueParts, granted: readonly Granted[]): Promise<Guard> {
     const known = this.get(parts, granted)
     if (known) return known
     const opened: Opened[] = []
@@ -113,7 +113,7 @@ export class GuardCache {
   }
 
   #opening(
-    { snapshot, token }: Pick<GuardParts, 'snapshot' | 'token'>,
+    { snapshot, token }: Pick<GuardedValueParts, 'snapshot' | 'token'>,
     granted: readonly Granted[],
     opened: readonly Opened[],
   ): Opening {
@@ -143,7 +143,11 @@ export class GuardCache {
     return keyNames.every((name) => this.#keys.peek(name) !== null)
   }
 
-  #prepareOnce(parts: GuardParts, opened: readonly Opened[], opening: Opening): Promise<Guard> {
+  #prepareOnce(
+    parts: GuardedValueParts,
+    opened: readonly Opened[],
+    opening: Opening,
+  ): Promise<Guard> {
     const pending = this.#pending.get(parts.snapshots) ?? new Map<string, Promise<Guard>>()
     this.#pending.set(parts.snapshots, pending)
     const { name, keyNames, workspaceId } = opening
@@ -163,7 +167,7 @@ export class GuardCache {
     return guard
   }
 
-  async #prepare(parts: GuardParts, opened: readonly Opened[]): Promise<Guard> {
+  async #prepare(parts: GuardedValueParts, opened: readonly Opened[]): Promise<Guard> {
     const pause = () => this.#steps.pause(parts.snapshot.workspaceId)
     const values: NamedBytes[] = []
     const derived: MadeBytes[] = []

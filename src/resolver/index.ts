@@ -1,12 +1,18 @@
 /** The resolver's parts, put together. */
+import { admitToken } from '../access/admission.ts'
 import type { Access } from '../access/index.ts'
+import { snapshotNow } from '../access/snapshots/snapshot_now.ts'
+import type { LiveToken } from '../access/tokens.ts'
 import type { Timers } from '../core/async/timers.ts'
-import { type Route, rawRoute } from '../http/route.ts'
+import { type Domain, domainMatches, parseDomain } from '../core/net/domain.ts'
+import { rateHeaders } from '../database/limits/rate.ts'
+import { commonHeaders, present } from '../http/reply.ts'
+import { type RequestContext, type Route, rawRoute } from '../http/route.ts'
 import type { FeatureServices } from '../http/services.ts'
+import { bearerText } from '../identity/authenticate.ts'
 import type { Lookup } from '../outbound/connection/address_lookup.ts'
 import { openOutbound } from '../outbound/index.ts'
 import { Scheduler } from '../outbound/scheduler.ts'
-import { allowedDomains } from './allowlist.ts'
 import { Bulkheads } from './bulkhead.ts'
 import { forwardCalls, listCredentials, listDomains, listShapes, resolveCall } from './contract.ts'
 import { openListings, usableCredentials } from './credentials.ts'
@@ -83,4 +89,34 @@ export function openResolver(
       services.outbound.http2.close()
     },
   }
+}
+
+/**
+ * The allowlist for a token: which hosts a proxy has to read at all. A token could find it out call by call; the
+ * list spares the calls, and spares the resolver what else a program wants to reach.
+ *
+ * @throws Fault `invalid_token`, `rate_limited`, `scope_required`, and what `snapshotNow` throws
+ */
+async function allowedDomains(
+  services: ResolverServices,
+  { request, requestId }: RequestContext,
+): Promise<Response> {
+  const text = bearerText(request.headers)
+  const { token, rate } = await admitToken(services, listDomains, { text, requestId })
+  const snapshot = await snapshotNow(services, token)
+  const domains = snapshot.allowlist.map(({ text }) => text).filter((text) => isFor(token, text))
+  const headers = { ...commonHeaders(requestId), ...rateHeaders(rate) }
+  return present(listDomains, { domains }, headers)
+}
+
+/** A narrowed token needs no more than its hosts. */
+function isFor({ hosts }: LiveToken, text: string): boolean {
+  if (hosts === null || hosts.includes(text)) return true
+  const domain = parseDomain(text)
+  return domain !== null && hosts.some((one) => overlap(domain, parseDomain(one)))
+}
+
+function overlap(one: Domain, other: Domain | null): boolean {
+  if (other === null) return false
+  return domainMatches(one, other.host, other.port) || domainMatches(other, one.host, one.port)
 }

@@ -16,10 +16,10 @@ import type { GuardCache } from './guards.ts'
 import { TokenPermission } from './permission.ts'
 
 /** What a call was let through on. */
-export type Basis = CallBasis & { token: LiveToken }
+export type TokenBasis = CallBasis & { token: LiveToken }
 
 type OpenCall = {
-  basis: Basis
+  basis: TokenBasis
   end(fault: Fault): void
   /** The policy version by which it was judged since it opened. */
   judgedBy: number | null
@@ -52,7 +52,7 @@ export class LiveCalls {
   }
 
   /** Holds a call until the returned function is called; `end` gets, once, why it may not go on. */
-  hold(basis: Basis, end: (fault: Fault) => void): () => void {
+  hold(basis: TokenBasis, end: (fault: Fault) => void): () => void {
     const { workspaceId } = basis.token
     const calls = this.#calls.get(workspaceId) ?? new Set()
     this.#calls.set(workspaceId, calls)

@@ -17,7 +17,7 @@ import type { Secret } from '../core/secret.ts'
 import type { Guard } from '../leak_guard/index.ts'
 import { type IsPlaceable, NOTHING_PLACEABLE } from '../outbound/injection/locations.ts'
 import type { ObtainedToken } from '../outbound/obtained_tokens.ts'
-import type { Permission, Scope, UsableSecret } from '../outbound/policy/permission.ts'
+import type { CallPermission, CallScope, UsableSecret } from '../outbound/policy/permission.ts'
 import { openedPart, partNamed, withParts } from '../outbound/stand_ins/parts.ts'
 import type { Target } from '../outbound/target.ts'
 import type { GuardCache } from './guards.ts'
@@ -34,7 +34,7 @@ type Parts = {
 }
 
 /** @throws Fault `scope_required` for what contradicts the token's own */
-export function scopeFor(token: LiveToken, { projectId, environment }: NamedScope): Scope {
+export function scopeFor(token: LiveToken, { projectId, environment }: NamedScope): CallScope {
   return {
     projectId: within('project_id', token.projectId, projectId),
     environment: within('environment', token.environment, environment) ?? 'development',
@@ -46,7 +46,7 @@ function within(field: ScopeField, own: string | null, named: string | null) {
   return own ?? named
 }
 
-export class TokenPermission implements Permission {
+export class TokenPermission implements CallPermission {
   readonly holder = 'this token'
   readonly #parts: Parts
   readonly #named: NamedScope
@@ -67,7 +67,7 @@ export class TokenPermission implements Permission {
     return snapshot.allowlist.some((domain) => domainMatches(domain, host, port))
   }
 
-  scope(): Scope {
+  scope(): CallScope {
     return scopeFor(this.#parts.token, this.#named)
   }
 

@@ -9,22 +9,22 @@ import { Fault } from '../core/fault.ts'
 import { currentSpan, type Span } from '../core/trace/span.ts'
 import { toFault } from '../http/unexpected_error.ts'
 import type { Owner } from '../outbound/connection/session_pool.ts'
-import type { Deadline } from '../outbound/deadline.ts'
-import type { Attempt, Connection, Principal } from '../outbound/execute.ts'
+import type { CallDeadline } from '../outbound/deadline.ts'
+import type { Attempt, CallerConnection, Principal } from '../outbound/execute.ts'
 import type { OutboundRequest } from '../outbound/outbound_request.ts'
 import { basisOf } from '../outbound/policy/judge_again.ts'
 import type { CallRecord, Conclusion } from '../outbound/record.ts'
 import { type NamedScope, TokenPermission } from './permission.ts'
 import type { ResolverServices } from './services.ts'
 
-export type Caller = {
+export type TokenCaller = {
   token: LiveToken
   record: CallRecord
   scope: NamedScope
-  deadline: Deadline
+  deadline: CallDeadline
   /** Whether its answer may take its time. */
   isLong: boolean
-  connection: Connection
+  connection: CallerConnection
   /** Headers of an answer that is wrapped in JSON. */
   headers: Record<string, string>
   bodies: BodyAccount
@@ -32,15 +32,15 @@ export type Caller = {
 
 export class TokenPrincipal implements Principal {
   readonly owner: Owner
-  readonly connection: Connection
+  readonly connection: CallerConnection
   readonly headers: Record<string, string>
   readonly bodies: BodyAccount
   readonly #services: ResolverServices
-  readonly #caller: Caller
+  readonly #caller: TokenCaller
   /** From what is sent to the end of its answer. */
   readonly #call: Span | undefined
 
-  constructor(services: ResolverServices, caller: Caller) {
+  constructor(services: ResolverServices, caller: TokenCaller) {
     this.#services = services
     this.#caller = caller
     this.owner = { workspaceId: caller.token.workspaceId, tokenId: caller.token.id }

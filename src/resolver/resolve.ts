@@ -12,7 +12,7 @@ import { readBody } from '../http/request_body.ts'
 import type { RequestContext } from '../http/route.ts'
 import { bearerText } from '../identity/authenticate.ts'
 import type { Call, CallBody } from '../outbound/call.ts'
-import { Deadline } from '../outbound/deadline.ts'
+import { CallDeadline } from '../outbound/deadline.ts'
 import { execute } from '../outbound/execute.ts'
 import { CallRecord } from '../outbound/record.ts'
 import { type OutboundCall, resolveCall } from './contract.ts'
@@ -39,7 +39,7 @@ export async function resolve(
   const { request, requestId } = context
   const text = bearerText(request.headers)
   const admitted = await admitToken(services, resolveCall, { text, requestId })
-  return await perform(services, context, admitted, async ({ headers }, account) => {
+  return await resolveTokenCall(services, context, admitted, async ({ headers }, account) => {
     context.expectBytes(resolveCall.bodyLimit)
     const options = { limit: resolveCall.bodyLimit, account }
     const body = await readBody(request, resolveCall.body, options)
@@ -48,7 +48,7 @@ export async function resolve(
 }
 
 /** The rest of step 1, and all others, for whichever way the caller describes its call. */
-export async function perform(
+export async function resolveTokenCall(
   services: ResolverServices,
   context: RequestContext,
   { token, rate }: Admitted,
@@ -81,7 +81,7 @@ async function performCounted(
   )
   // From here on the call's own deadline limits it, not the listener's patience with connections.
   context.holdOpen()
-  const deadline = new Deadline(timeoutMs, services.timers)
+  const deadline = new CallDeadline(timeoutMs, services.timers)
   deadline.afterwards(context.putOff)
   deadline.endWith(request.signal)
   try {

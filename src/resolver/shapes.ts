@@ -16,11 +16,11 @@ import { Fault } from '../core/fault.ts'
 import { parsePart } from '../core/validation/validate.ts'
 import { rateHeaders } from '../database/limits/rate.ts'
 import { jsonResponse } from '../http/json/write.ts'
-import { queryOf } from '../http/pipeline.ts'
 import { commonHeaders } from '../http/reply.ts'
+import { queryOf } from '../http/request_body.ts'
 import type { RequestContext } from '../http/route.ts'
 import { bearerText } from '../identity/authenticate.ts'
-import type { Scope } from '../outbound/policy/permission.ts'
+import type { CallScope } from '../outbound/policy/permission.ts'
 import { CallRecord } from '../outbound/record.ts'
 import { shapedBy, UNREADABLE } from '../outbound/stand_ins/shaped.ts'
 import { listShapes } from './contract.ts'
@@ -90,7 +90,7 @@ async function gather(
   return shown
 }
 
-function isIn({ projectId, environment }: Granted, scope: Scope): boolean {
+function isIn({ projectId, environment }: Granted, scope: CallScope): boolean {
   return environment === scope.environment && (scope.projectId ?? projectId) === projectId
 }
 

@@ -21,15 +21,13 @@ import { scheduleUpkeep } from '../features/audit/upkeep.ts'
 import { ActivityLog } from '../features/metrics/activity.ts'
 import { scheduleMetrics } from '../features/metrics/index.ts'
 import { openWatch } from '../features/metrics/watch.ts'
-import { scheduleProjectUpkeep } from '../features/projects/upkeep.ts'
+import { scheduleProjectUpkeep } from '../features/projects/deleted.ts'
 import type { FeatureServices } from '../http/services.ts'
 import { scheduleBackups } from '../operator/backup/schedule.ts'
 import { answerOperators } from '../operator/operators.ts'
 import type { Lookup } from '../outbound/connection/address_lookup.ts'
 import { openResolver, type Resolver } from '../resolver/index.ts'
-import { openDrain } from './drain.ts'
 import { openListeners } from './listeners.ts'
-import { adminPortOf, configuredPorts } from './ports.ts'
 
 export type App = {
   connection: Connection
@@ -200,4 +198,47 @@ function scheduleVacuum({ kind, sql }: Connection, log: Log): Cron | null {
       log.warning('vacuum failed', describeError(error))
     }
   })
+}
+
+type Drain = {
+  isStopping(): boolean
+  /** Returns after DRAIN_SECONDS. */
+  beginStop(): Promise<void>
+}
+
+/** The time between "stop" and the end of accepting: balancers see in the health that they shall turn away. */
+export function openDrain(
+  { DRAIN_SECONDS }: Pick<Config, 'DRAIN_SECONDS'>,
+  timers = systemTimers,
+): Drain {
+  let isStopping = false
+  return {
+    isStopping: () => isStopping,
+    beginStop: async () => {
+      isStopping = true
+      await timers.sleep(DRAIN_SECONDS * 1000)
+    },
+  }
+}
+
+type Ports = Pick<Config, 'PORT' | 'RESOLVER_PORT' | 'ADMIN_PORT' | 'WORKERS'>
+
+/** Workers count for themselves: each has a port of its own for its figures, from ADMIN_PORT on. */
+export function adminPortOf({ ADMIN_PORT }: Pick<Ports, 'ADMIN_PORT'>, worker: number) {
+  return ADMIN_PORT === undefined ? undefined : ADMIN_PORT + worker
+}
+
+/**
+ * The ports of this product on this machine, as configured: those of every worker and of processes with another
+ * ROLE too, so that no process of it can be led to another's listener.
+ *
+ * Without those that the system picks.
+ */
+export function configuredPorts(config: Ports): number[] {
+  const { PORT, RESOLVER_PORT, ADMIN_PORT, WORKERS } = config
+  const admin =
+    ADMIN_PORT === undefined || ADMIN_PORT === 0
+      ? []
+      : Array.from({ length: WORKERS }, (_, worker) => ADMIN_PORT + worker)
+  return [PORT, RESOLVER_PORT, ...admin].filter((port) => port !== 0)
 }

@@ -1,9 +1,7 @@
 /** The two listeners: what each serves, over the same identity, limits and audit. */
-
 import type { Access } from '../access/index.ts'
 import { reporterOf } from '../access/reporters.ts'
-import { storeChanges } from '../audit/changes.ts'
-import { storeDenial } from '../audit/denials.ts'
+import { storeChanges, storeDenial } from '../audit/changes.ts'
 import { consoleRoutes } from '../console/routes.ts'
 import { parseCidrs } from '../core/net/cidr.ts'
 import { hostCheck, refusedHosts } from '../core/net/host.ts'
@@ -14,16 +12,17 @@ import type { SignedNote } from '../database/signed_notes.ts'
 import { ingestionRoutes } from '../features/audit/ingestion.ts'
 import { LiveAudit } from '../features/audit/live.ts'
 import { resolverHealthRoutes } from '../features/health/index.ts'
+import { securityContactRoutes } from '../features/instance/index.ts'
 import { tokenLinkRoutes } from '../features/links/index.ts'
 import { type ActivityLog, stamping } from '../features/metrics/activity.ts'
 import { referenceRoutes } from '../features/reference/index.ts'
-import { securityContactRoutes } from '../features/security_contact/index.ts'
 import { workloadRoutes } from '../features/workloads/index.ts'
+import { openPager } from '../http/page.ts'
 import type { Surface } from '../http/reply.ts'
 import type { Services } from '../http/route.ts'
 import { serve } from '../http/serve.ts'
 import type { FeatureServices } from '../http/services.ts'
-import { openIdentity } from '../identity/index.ts'
+import { openIdentity } from '../identity/authenticate.ts'
 import type { Resolver } from '../resolver/index.ts'
 import { controlPlaneRoutes, documented } from './routes.ts'
 
@@ -109,6 +108,7 @@ function sharedServices(
       login: openRate(services, 'login', config.RATE_LOGIN),
       api: new RateLimiter(config.RATE_API, clock, live.controlPlanes),
     },
+    readPage: openPager(config),
     cronSecret: config.CRON_SECRET,
   }
 }

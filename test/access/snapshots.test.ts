@@ -1,7 +1,7 @@
 // tier: quick, both databases always
 /** What is remembered of a workspace is of one policy version, shared while it is read, and bounded. */
 import { expect, test } from 'bun:test'
-import type { Reader } from '../../src/access/reader.ts'
+import type { AccessReader } from '../../src/access/reader.ts'
 import { openReader } from '../../src/access/reader.ts'
 import { ChainCache } from '../../src/access/signed/chains.ts'
 import { Verifier } from '../../src/access/signed/verifier.ts'
@@ -32,7 +32,7 @@ function scripted(answer: (query: string) => unknown[] | Promise<unknown[]>) {
   const reader = (async (parts: TemplateStringsArray) => {
     queries.push(parts.join('?'))
     return answer(parts.join('?'))
-  }) as unknown as Reader
+  }) as unknown as AccessReader
   return { book: new SnapshotCache(reader, outer, verifier), queries }
 }
 

@@ -1,7 +1,7 @@
 // tier: quick
 /** A token's row is kept for minutes, and what is out of date refuses no token that fits (protocol 4). */
 import { expect, test } from 'bun:test'
-import type { Reader } from '../../src/access/reader.ts'
+import type { AccessReader } from '../../src/access/reader.ts'
 import { TokenCache, type TokenRow } from '../../src/access/tokens.ts'
 import { Pepper } from '../../src/core/crypto/pepper.ts'
 import {
@@ -30,7 +30,7 @@ function cacheOf(token: { id: string; text: string }) {
   const reader = (async () => {
     stage.queries += 1
     return stage.row ? [{ ...stage.row }] : []
-  }) as unknown as Reader
+  }) as unknown as AccessReader
   return { stage, row, cache: new TokenCache(reader, { now: () => stage.now }, pepper) }
 }
 

@@ -5,7 +5,7 @@ import { readConfig } from '../../src/core/config/config.ts'
 import type { Grant } from '../../src/core/grant.ts'
 import { migrate } from '../../src/database/migrations/migrate.ts'
 import { openDatabase } from '../../src/database/open.ts'
-import type { Filters } from '../../src/features/audit/contract.ts'
+import type { RecordFilters } from '../../src/features/audit/contract.ts'
 import { selectLogs } from '../../src/features/audit/queries.ts'
 import { summarise } from '../../src/features/audit/summary.ts'
 import { foldDeltas } from '../../src/features/audit/upkeep.ts'
@@ -35,7 +35,7 @@ export async function benchLists(args: string[]): Promise<void> {
     await connection.sql.unsafe('vacuum analyze')
     // What a transaction would have read of the caller.
     const grant = { workspaceId } as Grant<'audit.read'>
-    const pageOf = async (filters: Filters, limit: number, daysAgo: number) => {
+    const pageOf = async (filters: RecordFilters, limit: number, daysAgo: number) => {
       const timestamp = new Date(Date.now() - daysAgo * DAY_MS).toISOString()
       const after = daysAgo === 0 ? null : { timestamp, id: workspaceId }
       return selectLogs(connection.db, grant, filters, { after, limit, order: 'newest' })
@@ -68,7 +68,7 @@ export async function benchLists(args: string[]): Promise<void> {
 }
 
 /** What seed_audit.ts stores often, rarely and never. */
-function filtersOf(): Record<string, Filters> {
+function filtersOf(): Record<string, RecordFilters> {
   return {
     none: {},
     project: { project_id: idOf('project 1') },

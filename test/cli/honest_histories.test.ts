@@ -4,7 +4,7 @@
  * that failed is repeated with `HISTORY_SEED=… bun run test honest_histories`.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { examine, USUAL } from '../../src/operator/doctor/doctor.ts'
+import { examine, USUAL_LIMITS } from '../../src/operator/doctor/index.ts'
 import { randomFrom } from '../faults/random.ts'
 import { startTestApp, type TestApp, UNLIMITED } from '../support/app.ts'
 import { effort } from '../support/effort.ts'
@@ -81,7 +81,7 @@ async function expectQuiet(world: World): Promise<void> {
   }
   expect(app.logs.filter((line) => line.includes('unverified'))).toEqual([])
   const { connection, config, clock } = app
-  const findings = await examine({ connection, config, now: clock.now, limits: USUAL })
+  const findings = await examine({ connection, config, now: clock.now, limits: USUAL_LIMITS })
   const unsigned = findings.filter(({ check }) => check === 'unsigned_rows')
   expect(unsigned).toMatchObject([{ level: 'ok' }])
 }

@@ -2,7 +2,7 @@
 /** Secrets and tokens of a signed workspace from the command line, above a database that tells the truth, and not. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { OuterLayer } from '../../src/core/crypto/outer_layer.ts'
-import { openSecret, sealSecret } from '../../src/features/secrets/sealed.ts'
+import { openStoredSecret, sealStoredSecret } from '../../src/features/secrets/sealed.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import type { Terminal } from './person.ts'
 import { loggedIn, signedAccount } from './signed_person.ts'
@@ -64,8 +64,8 @@ test('what is undeleted is opened before its hash is signed: another value in it
   })
   const workspaceId = String(admin?.workspace_id)
   const of = { ...placeOf('GUEST_KEY'), sealed: new Uint8Array(guest?.value) }
-  const theirs = (await openSecret(outer, workspaceId, of)) ?? new Uint8Array()
-  const moved = await sealSecret(outer, workspaceId, placeOf('ADMIN_KEY'), theirs)
+  const theirs = (await openStoredSecret(outer, workspaceId, of)) ?? new Uint8Array()
+  const moved = await sealStoredSecret(outer, workspaceId, placeOf('ADMIN_KEY'), theirs)
   const put = (value: Uint8Array, hash: Uint8Array) =>
     sql()`update deleted_secrets set value = ${Buffer.from(value)}, value_hash = ${Buffer.from(hash)}
       where key = 'ADMIN_KEY' and environment = 'undone'`

@@ -28,11 +28,11 @@ const REASONS: Record<string, string> = {
   'features/audit/upkeep.ts delete from audit_refused': 'what is old then',
   'features/metrics/activity.ts db.insert(userActivity)': 'adds a day of a person, or nothing',
   'features/passkeys/queries.ts db.delete(passkeys)': 'by id, which is never given again',
-  'features/projects/upkeep.ts db.delete(table)': 'what can no longer be restored then',
+  'features/projects/deleted.ts db.delete(table)': 'what can no longer be restored then',
   'identity/authenticate.ts db.update(sessions)': 'now, where a minute has passed',
   'database/keys/key_check.ts db.insert(instance)': 'writes only where no row exists',
   'database/notify.ts sql.notify': 'no decision depends on a notice',
-  'database/keys/prelogin_key.ts db.update(instance)': 'writes only where the column is empty',
+  'database/prepare.ts db.update(instance)': 'writes only where the column is empty',
   'database/limits/shared_backoff.ts with counted as (insert into failed_attempts':
     'counts one failure more: refuses sooner',
   'database/limits/shared_backoff.ts update failed_attempts': 'is made in a transaction below',

@@ -8,7 +8,11 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { describeConfig, readConfig } from '../../src/core/config/config.ts'
 import { parseCidrs } from '../../src/core/net/cidr.ts'
-import { GLOBAL_V6, NOT_PUBLIC_V4, NOT_PUBLIC_V6 } from '../../src/outbound/connection/address.ts'
+import {
+  GLOBAL_V6,
+  NOT_PUBLIC_V4,
+  NOT_PUBLIC_V6,
+} from '../../src/outbound/connection/address_lookup.ts'
 import { employAgent, openStage } from '../support/agent.ts'
 import { sharedCluster } from '../support/database.ts'
 import { requires } from '../support/requires.ts'

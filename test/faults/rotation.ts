@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { outerKeysIn } from '../../src/core/crypto/outer_keys.ts'
 import { Pepper } from '../../src/core/crypto/pepper.ts'
 import type { Finding } from '../../src/operator/doctor/index.ts'
-import type { Result } from '../../src/operator/rekey_outer/index.ts'
+import type { RekeyResult } from '../../src/operator/rekey_outer/index.ts'
 import { operate, type Ran, start } from '../operator/backup/support.ts'
 import { whileDown } from './kill.ts'
 import { must } from './ledger.ts'
@@ -87,10 +87,10 @@ async function rekeyUnderKills(world: World, random: Random, old: Keys): Promise
   }
 }
 
-function resultOf({ out }: Ran): Result | null {
+function resultOf({ out }: Ran): RekeyResult | null {
   const last = out.trimEnd().split('\n').at(-1) ?? ''
   if (!last.startsWith('{"event":"done"')) return null
-  return JSON.parse(last) as Result
+  return JSON.parse(last) as RekeyResult
 }
 
 /** The command, a server, or both. */

@@ -1,57 +1,78 @@
 // tier: quick
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { openPager } from '../../src/http/page.ts'
+import { openPager, type PageRows } from '../../src/http/page.ts'
 import { Reply } from '../../src/http/reply.ts'
 
-const pager = openPager({ SECRET_KEY: 'a secret key of at least 32 characters' })
-const cut = (rows: string[], limit: number, list = 'list') =>
-  pager.cut(
-    list,
-    rows,
-    limit,
-    (row) => [row],
-    (row) => row,
-  )
+const readPage = openPager({ SECRET_KEY: 'a secret key of at least 32 characters' })
+
+/** A list of these names, in their order. */
+const listing = (names: string[], name = 'list') => ({
+  name,
+  read: async ({ after: [after], limit }: { after: readonly string[]; limit: number }) =>
+    names.filter((row) => after === undefined || row > after).slice(0, limit + 1),
+  sortKey: (row: string) => [row],
+})
+const read = (names: string[], limit: number, cursor?: string, name?: string) =>
+  readPage<string, string[]>(listing(names, name), { limit, cursor })
 const cursorOf = (reply: Reply<string[]>) => reply.options.nextCursor ?? ''
 
-const fieldsOf = (action: () => unknown) => {
-  try {
-    action()
-    return 'accepted'
-  } catch (error) {
-    return error
-  }
-}
-
-test('the first page begins nowhere', () => {
-  expect(pager.start('list', undefined)).toBeNull()
+test('a page that holds everything has no next one', async () => {
+  expect(await read(['a', 'b'], 2)).toEqual(new Reply(['a', 'b'], { nextCursor: null }))
+  expect(await read([], 2)).toEqual(new Reply([] as string[], { nextCursor: null }))
 })
 
-test('a page that holds everything has no next one', () => {
-  expect(cut(['a', 'b'], 2)).toEqual(new Reply(['a', 'b'], { nextCursor: null }))
-  expect(cut([], 2)).toEqual(new Reply([] as string[], { nextCursor: null }))
-})
-
-test('the next page begins after the last row that was shown', () => {
-  const reply = cut(['a', 'b', 'c'], 2)
+test('the next page begins after the last row that was shown', async () => {
+  const reply = await read(['a', 'b', 'c'], 2)
   expect(reply.data).toEqual(['a', 'b'])
-  expect(pager.start('list', cursorOf(reply))).toEqual(['b'])
+  expect((await read(['a', 'b', 'c'], 2, cursorOf(reply))).data).toEqual(['c'])
 })
 
-test('walking the pages shows every row once, in order', () => {
-  fc.assert(
-    fc.property(
+test('a page has no more rows than its listing allows, whatever the limit', async () => {
+  const reply = await readPage<string, string[]>(
+    { ...listing(['a', 'b', 'c']), maxRows: 2 },
+    { limit: 500 },
+  )
+  expect([reply.data, cursorOf(reply) === '']).toEqual([['a', 'b'], false])
+})
+
+test('only the rows of the page are opened and recorded, not the one after it', async () => {
+  const recorded: string[] = []
+  const reply = await readPage<string, string[]>(
+    {
+      ...listing(['a', 'b', 'c']),
+      open: (rows) => rows.map((row) => row.toUpperCase()),
+      record: (rows) => recorded.push(...rows),
+    },
+    { limit: 2 },
+  )
+  expect([reply.data, recorded]).toEqual([
+    ['A', 'B'],
+    ['a', 'b'],
+  ])
+})
+
+test('a listing that ends a page early passes on what is beside it', async () => {
+  const early: PageRows<string> = { rows: ['a'], hasMore: true, beside: { manifest: 'm' } }
+  const reply = await readPage<string, string[]>(
+    { ...listing([]), read: async () => early },
+    { limit: 2 },
+  )
+  expect([reply.data, reply.options.beside]).toEqual([['a'], { manifest: 'm' }])
+  expect((await read(['a', 'b'], 2, cursorOf(reply))).data).toEqual(['b'])
+})
+
+test('walking the pages shows every row once, in order', async () => {
+  await fc.assert(
+    fc.asyncProperty(
       fc.uniqueArray(fc.string(), { maxLength: 40 }),
       fc.integer({ min: 1, max: 9 }),
-      (unsorted, limit) => {
+      async (unsorted, limit) => {
         const rows = unsorted.sort()
         const seen: string[] = []
         let cursor: string | undefined
         do {
-          const [after] = pager.start('list', cursor) ?? []
-          const rest = after === undefined ? rows : rows.filter((row) => row > after)
-          const reply = cut(rest.slice(0, limit + 1), limit)
+          const reply = await read(rows, limit, cursor)
           seen.push(...reply.data)
           cursor = reply.options.nextCursor ?? undefined
         } while (cursor !== undefined)
@@ -61,34 +82,34 @@ test('walking the pages shows every row once, in order', () => {
   )
 })
 
-describe('a cursor', () => {
-  const cursor = cursorOf(cut(['a', 'b'], 1))
+describe('a cursor', async () => {
+  const cursor = cursorOf(await read(['a', 'b'], 1))
   const refusal = { code: 'validation_error', fields: [{ path: 'cursor' }] }
 
-  test('of another list is refused', () => {
-    expect(fieldsOf(() => pager.start('other', cursor))).toMatchObject(refusal)
+  test('of another list is refused', async () => {
+    expect(await read(['a'], 1, cursor, 'other').catch((error) => error)).toMatchObject(refusal)
   })
 
-  test('of another server is refused', () => {
+  test('of another server is refused', async () => {
     const other = openPager({ SECRET_KEY: 'another secret key, also 32 characters' })
-    expect(fieldsOf(() => other.start('list', cursor))).toMatchObject(refusal)
+    const attempt = other<string, string[]>(listing(['a']), { limit: 1, cursor })
+    expect(await attempt.catch((error) => error)).toMatchObject(refusal)
   })
 
-  test('that was changed in any byte, cut or made up is refused', () => {
+  test('that was changed in any byte, cut or made up is refused', async () => {
     const bytes = Buffer.from(cursor, 'base64url')
-    for (let at = 0; at < bytes.length; at += 1) {
-      const forged = Buffer.from(bytes)
-      forged.writeUInt8(forged.readUInt8(at) ^ 1, at)
-      expect(fieldsOf(() => pager.start('list', forged.toString('base64url')))).toMatchObject(
-        refusal,
-      )
-    }
-    for (const made of ['', 'a', '*', cursor.slice(0, -2), cursor.slice(2), 'W10', 'A'.repeat(512)])
-      expect(fieldsOf(() => pager.start('list', made))).toMatchObject(refusal)
+    const made = ['', 'a', '*', cursor.slice(0, -2), cursor.slice(2), 'W10', 'A'.repeat(512)]
+    const forged = Array.from(bytes, (byte, at) => {
+      const changed = Buffer.from(bytes)
+      changed.writeUInt8(byte ^ 1, at)
+      return changed.toString('base64url')
+    })
+    for (const text of [...made, ...forged])
+      expect(await read(['a'], 1, text).catch((error) => error)).toMatchObject(refusal)
   })
 
-  test('of one list is none of a list whose name continues it', () => {
-    const short = cursorOf(cut(['[', 'b'], 1, 'list'))
-    expect(fieldsOf(() => pager.start('list[', short))).toMatchObject(refusal)
+  test('of one list is none of a list whose name continues it', async () => {
+    const short = cursorOf(await read(['[', 'b'], 1))
+    expect(await read(['a'], 1, short, 'list[').catch((error) => error)).toMatchObject(refusal)
   })
 })

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { Fault, invalidField } from '../../src/core/fault.ts'
 import { adviceFor } from '../../src/http/advice.ts'
 import { defineEndpoint } from '../../src/http/endpoint.ts'
-import { created, page, present, presentFault, Reply } from '../../src/http/reply.ts'
+import { created, present, presentFault, Reply } from '../../src/http/reply.ts'
 
 const endpoint = defineEndpoint({
   name: 'things.get',
@@ -43,7 +43,7 @@ describe('the envelope', () => {
     const { result: _, ...without } = endpoint
     expect(await read(present(without, undefined, {}))).toEqual({ status: 'success' })
     const list = { ...endpoint, result: z.array(z.string()), paged: true as const }
-    expect(await read(present(list, page(['a'], 'next'), {}))).toEqual({
+    expect(await read(present(list, new Reply(['a'], { nextCursor: 'next' }), {}))).toEqual({
       status: 'success',
       data: ['a'],
       pagination: { next_cursor: 'next' },

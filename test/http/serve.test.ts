@@ -126,6 +126,13 @@ describe('order of checks', () => {
     const asked = `authorise workspace.update {"workspaceId":"${WORKSPACE}"}`
     expect(tiny.events).toEqual([asked, asked, 'write'])
   })
+
+  test('what is prepared before the transaction has the grant from before the body', async () => {
+    const path = item.replace('items', 'prepared')
+    await call('PUT', path, { token: CALLER, body: '{"text":"a"}' })
+    const asked = `authorise workspace.update {"workspaceId":"${WORKSPACE}"}`
+    expect(tiny.events).toEqual([asked, 'prepare', asked, 'write'])
+  })
 })
 
 describe('the active workspace', () => {

@@ -11,9 +11,10 @@ import { pagination, uuid } from '../../src/core/validation/validate.ts'
 import { RateLimiter } from '../../src/database/limits/rate.ts'
 import type { Database } from '../../src/database/open.ts'
 import { defineEndpoint } from '../../src/http/endpoint.ts'
-import type { Audit, Recorder } from '../../src/http/recorder.ts'
+import { openPager } from '../../src/http/page.ts'
+import type { BoundAudit, Recorder } from '../../src/http/recorder.ts'
 import { created, Download, type Surface } from '../../src/http/reply.ts'
-import { type Route, rawRoute, route } from '../../src/http/route.ts'
+import { listRoute, preparedRoute, type Route, rawRoute, route } from '../../src/http/route.ts'
 import { type Listener, serve } from '../../src/http/serve.ts'
 
 /** Every call that came through to a handler or to authorisation, in order. */
@@ -92,6 +93,12 @@ const writeItem = defineEndpoint({
   body: z.strictObject({ text: z.string() }),
   success: 'either',
   result: z.object({ text: z.string() }),
+})
+
+const prepareItem = defineEndpoint({
+  ...writeItem,
+  name: 'tiny.items.prepare',
+  path: '/prepared/{workspace_id}/{item}/',
 })
 
 const inBody = defineEndpoint({
@@ -191,6 +198,15 @@ function tinyRoutes(events: Event[]): Route[] {
       audit.unchanged()
       return body.text === 'new' ? created(body) : body
     }),
+    preparedRoute(
+      prepareItem,
+      async () => void note('prepare'),
+      async ({ body, audit }) => {
+        note('write')
+        audit.unchanged()
+        return body
+      },
+    ),
     route(inBody, async ({ audit }) => say('unchanged', audit)),
     route(active, async ({ audit }) => say('unchanged', audit)),
     route(change, async ({ audit, params: { how } }) => say(how, audit)),
@@ -202,7 +218,11 @@ function tinyRoutes(events: Event[]): Route[] {
         return say(how, audit as Recorder)
       })
     }),
-    route(list, () => []),
+    listRoute(list, () => ({
+      name: 'list',
+      read: async () => [],
+      sortKey: (item: string) => [item],
+    })),
     route(pour, () => new Download('slow.txt', drops)),
     route(fails, ({ params: { how } }) => failure(how)),
     rawRoute(raw, async ({ params, holdOpen, putOff }) => {
@@ -225,7 +245,7 @@ async function* drops(): AsyncGenerator<string, void> {
   }
 }
 
-function say(how: string, audit: Audit): undefined {
+function say(how: string, audit: BoundAudit): undefined {
   const resource = { type: 'thing', id: null, name: how }
   if (how === 'recorded') audit.record({ action: 'project.created', resource })
   if (how === 'both') audit.record({ action: 'project.updated', resource })
@@ -299,6 +319,7 @@ export function openTiny({
       login: new RateLimiter(loginRate, clock),
       api: new RateLimiter(apiRate, clock),
     },
+    readPage: openPager({ SECRET_KEY: 'a secret key of at least 32 characters' }),
     log: openLog('debug', (line) => logs.push(line)),
     isStopping: () => false,
   })

@@ -4,8 +4,8 @@ import { expect, spyOn, test } from 'bun:test'
 import type { ClientHttp2Stream } from 'node:http2'
 import { Duplex } from 'node:stream'
 import { BodyMemory } from '../../src/core/body_memory.ts'
-import { Deadline } from '../../src/outbound/deadline.ts'
-import { exchange } from '../../src/outbound/grpc/exchange.ts'
+import { CallDeadline } from '../../src/outbound/deadline.ts'
+import { exchangeGrpc } from '../../src/outbound/grpc/exchange.ts'
 import { encodeGrpcFrame, framesOf } from '../../src/outbound/grpc/frames.ts'
 import type { AnswerGuard } from '../../src/outbound/guard.ts'
 import { until } from '../support/until.ts'
@@ -22,9 +22,9 @@ test('each piece of a message is a sign of life, and not only the message', asyn
     rstCode: 0,
     close: () => {},
   })
-  const deadline = new Deadline(60_000)
+  const deadline = new CallDeadline(60_000)
   const signs = spyOn(deadline, 'putOff')
-  const call = exchange(stream as unknown as ClientHttp2Stream, {
+  const call = exchangeGrpc(stream as unknown as ClientHttp2Stream, {
     guard: NO_GUARD,
     deadline,
     body: null,

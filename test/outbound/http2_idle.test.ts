@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { createServer, type TLSSocket } from 'node:tls'
 import { createAuthority } from '../../src/cli/demo/certificates.ts'
 import { openDial } from '../../src/outbound/connection/dial.ts'
-import { Deadline } from '../../src/outbound/deadline.ts'
+import { CallDeadline } from '../../src/outbound/deadline.ts'
 import { openHttp2Connector } from '../../src/outbound/http2/connect.ts'
 import type { OutboundRequest } from '../../src/outbound/outbound_request.ts'
 import { Scheduler } from '../../src/outbound/scheduler.ts'
@@ -24,7 +24,7 @@ test('a connection that is there when its caller has gone is closed, too', async
   const connector = openHttp2Connector(openDial(authority.certificate), new Scheduler(), 10)
   const wire = { host: HOST, port, address: '127.0.0.1', authority: HOST }
   const request = { ...wire, method: 'POST', pathAndQuery: '/', headers: [], body: null }
-  const deadline = new Deadline(LONG)
+  const deadline = new CallDeadline(LONG)
   const owner = { workspaceId: 'w', tokenId: 't' }
   const opened = connector.open(
     { reveal: () => request } as unknown as OutboundRequest,

@@ -7,7 +7,7 @@ import type { Part } from '../../src/outbound/answer/part.ts'
 import { readFirst } from '../../src/outbound/answer/read_first.ts'
 import { readAnswer } from '../../src/outbound/answer/response.ts'
 import { streamAnswer } from '../../src/outbound/answer/stream.ts'
-import { Deadline } from '../../src/outbound/deadline.ts'
+import { CallDeadline } from '../../src/outbound/deadline.ts'
 import { CredentialGuard } from '../../src/outbound/guard.ts'
 
 const VALUE = 'sk_live_0123456789abcdefghijkLMNOP'
@@ -39,7 +39,7 @@ function answered(status: number, headers: Record<string, string>, pieces: Piece
 }
 
 async function streamed(response: Response, part: Part | null = null) {
-  const deadline = new Deadline(60_000)
+  const deadline = new CallDeadline(60_000)
   return await deadline.during(() =>
     streamAnswer(response, {
       guard: openGuard(),

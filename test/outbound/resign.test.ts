@@ -15,7 +15,7 @@ import {
   keyFor,
   needsWholeBody,
 } from '../../src/outbound/signing/aws_signature.ts'
-import { signingKey } from '../../src/outbound/signing/aws_sigv4.ts'
+import { deriveSigningKey } from '../../src/outbound/signing/aws_sigv4.ts'
 import { parseTarget } from '../../src/outbound/target.ts'
 
 const HOST = 'bucket.s3.example.com'
@@ -260,7 +260,7 @@ describe('a presigned URL', () => {
 
 describe('an upload in signed chunks', () => {
   // "Signature Calculations for the Authorization Header: Transferring Payload in Multiple Chunks", Amazon S3 API.
-  const key = signingKey(
+  const key = deriveSigningKey(
     {
       secretAccessKey: Buffer.from('wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY'),
       region: 'us-east-1',

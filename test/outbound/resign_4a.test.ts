@@ -6,7 +6,7 @@ import { Secret } from '../../src/core/secret.ts'
 import type { CallBody } from '../../src/outbound/call.ts'
 import { isSignedSo, signAgain } from '../../src/outbound/signing/aws_resign.ts'
 import { awsSignatureIn } from '../../src/outbound/signing/aws_signature.ts'
-import { pairOf, privateKeyOf } from '../../src/outbound/signing/aws_sigv4a.ts'
+import { ecdsaKeyOf, pairOf } from '../../src/outbound/signing/aws_sigv4a.ts'
 import { requests } from '../vectors/aws_sigv4a.json'
 
 // aws-c-auth, tests/key_derivation_tests.c and tests/aws-signing-test-suite/v4a.
@@ -24,7 +24,7 @@ test.each([
     '865ed22a7eadc9c5cb9d2cbaca1b3699139fedc5043dc6661864218330c8e518',
   ],
 ])('the pair of keys of %s is that of AWS', (id, secret, x, y) => {
-  const pair = pairOf(privateKeyOf(id, Buffer.from(secret)))
+  const pair = pairOf(ecdsaKeyOf(id, Buffer.from(secret)))
   const hex = (text: string) => Buffer.from(text, 'base64url').toString('hex')
   expect([hex(pair.x), hex(pair.y)]).toEqual([x, y])
 })

@@ -14,12 +14,12 @@ import type { SocketHandlers } from '../../src/http/route.ts'
 import { prepareGuard } from '../../src/leak_guard/index.ts'
 import type { Call } from '../../src/outbound/call.ts'
 import { openFetcher } from '../../src/outbound/connection/fetch.ts'
-import { Deadline } from '../../src/outbound/deadline.ts'
+import { CallDeadline } from '../../src/outbound/deadline.ts'
 import { execute, type Outbound, type Principal } from '../../src/outbound/execute.ts'
 import { fillLocations, findLocations } from '../../src/outbound/injection/locations.ts'
 import { injectPlaceholders } from '../../src/outbound/injection/placeholders.ts'
 import { OutboundRequest } from '../../src/outbound/outbound_request.ts'
-import type { Permission } from '../../src/outbound/policy/permission.ts'
+import type { CallPermission } from '../../src/outbound/policy/permission.ts'
 import { CallRecord } from '../../src/outbound/record.ts'
 import { Scheduler } from '../../src/outbound/scheduler.ts'
 import { Steps } from '../../src/outbound/steps.ts'
@@ -97,7 +97,7 @@ function callOf(more: Partial<Call> = {}): Call {
 
 const OWNER = { workspaceId: 'w', tokenId: 't' }
 
-const permission: Permission = {
+const permission: CallPermission = {
   holder: 'this test',
   allows: () => true,
   scope: () => ({ projectId: null, environment: 'development' }),
@@ -162,7 +162,7 @@ async function run(call: Call, answer: () => Response, wire?: UpstreamSocket['wi
     },
   }
   const record = new CallRecord({ id: 'r', projectId: null, environment: 'development' })
-  const deadline = new Deadline(60_000)
+  const deadline = new CallDeadline(60_000)
   const response = await execute(outbound, principal, { call, deadline, record })
   const live = new LiveCalls({
     tokens: { versions: async () => new Map() },
@@ -274,10 +274,10 @@ describe('no value is shown by', () => {
     const { request } = kept
     if (!(request instanceof OutboundRequest)) throw new Error('there was no request')
     Object.assign(request.reveal(), { address: '127.0.0.1', port: 1 })
-    const unreachable = await fetcher.fetch(request, OWNER, new Deadline(5_000)).catch((e) => e)
+    const unreachable = await fetcher.fetch(request, OWNER, new CallDeadline(5_000)).catch((e) => e)
     expect(unreachable).toMatchObject({ code: 'upstream_unreachable' })
     Object.assign(request.reveal(), { address: '127.0.0.1:x' })
-    const broken = await fetcher.fetch(request, OWNER, new Deadline(5_000)).catch((e) => e)
+    const broken = await fetcher.fetch(request, OWNER, new CallDeadline(5_000)).catch((e) => e)
     expect(broken).toBeInstanceOf(Fault)
     const refused = await run(callOf({ headers: { 'x-key': 'SVC_SECRET_' } }), echo).catch((e) => e)
     expect(refused).toMatchObject({ code: 'invalid_header' })

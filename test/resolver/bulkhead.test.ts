@@ -1,7 +1,7 @@
 // tier: quick
 import { expect, test } from 'bun:test'
 import { Fault } from '../../src/core/fault.ts'
-import { Deadline } from '../../src/outbound/deadline.ts'
+import { CallDeadline } from '../../src/outbound/deadline.ts'
 import { Bulkheads } from '../../src/resolver/bulkhead.ts'
 import { FakeTimers } from '../support/fake_timers.ts'
 
@@ -102,16 +102,16 @@ test('a deadline ends the wait, and the place goes to the next', async () => {
 test('a deadline reports once that its work is over: done, late, unwanted, or over before the question', async () => {
   const ends: string[] = []
   const timers = new FakeTimers()
-  const done = new Deadline(60_000, timers)
+  const done = new CallDeadline(60_000, timers)
   done.afterwards(() => ends.push('done'))
   done.clear()
   done.abort()
-  const unwanted = new Deadline(60_000, timers)
+  const unwanted = new CallDeadline(60_000, timers)
   unwanted.afterwards(() => ends.push('unwanted'))
   unwanted.abort()
   unwanted.clear()
   unwanted.afterwards(() => ends.push('asked afterwards'))
-  new Deadline(60_000, timers).afterwards(() => ends.push('late'))
+  new CallDeadline(60_000, timers).afterwards(() => ends.push('late'))
   await timers.advance(59_999)
   expect(ends).toEqual(['done', 'unwanted', 'asked afterwards'])
   await timers.advance(1)
@@ -120,7 +120,7 @@ test('a deadline reports once that its work is over: done, late, unwanted, or ov
 
 test('every sign of life starts the whole time of a deadline again', async () => {
   const timers = new FakeTimers()
-  const deadline = new Deadline(60_000, timers)
+  const deadline = new CallDeadline(60_000, timers)
   for (let sign = 0; sign < 10; sign += 1) {
     await timers.advance(59_999)
     deadline.putOff()

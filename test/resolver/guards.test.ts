@@ -9,7 +9,7 @@ import { sealSecretValue } from '../../src/core/crypto/secret_value.ts'
 import { Fault } from '../../src/core/fault.ts'
 import { Secret } from '../../src/core/secret.ts'
 import { Steps } from '../../src/outbound/steps.ts'
-import type { GuardParts } from '../../src/resolver/guarded_values.ts'
+import type { GuardedValueParts } from '../../src/resolver/guarded_values.ts'
 import { GuardCache } from '../../src/resolver/guards.ts'
 
 const PROJECT = '018f3a1e-0000-7000-8000-000000000001'
@@ -44,7 +44,8 @@ function partsOf(tokenId: string, key: Uint8Array | null, sealing: Uint8Array, w
   })
   const token = { id: tokenId }
   const provide = (place: typeof STAGING) => {
-    if (key) keys.put(keyNameOf(snapshot, token as GuardParts['token'], place), new Secret(key))
+    if (key)
+      keys.put(keyNameOf(snapshot, token as GuardedValueParts['token'], place), new Secret(key))
   }
   const snapshots = {
     envelope: async () => null,
@@ -55,7 +56,7 @@ function partsOf(tokenId: string, key: Uint8Array | null, sealing: Uint8Array, w
       return [{ ...place, policy: null, ciphertext }]
     },
   }
-  return { parts: { snapshots, keys, snapshot, token } as unknown as GuardParts, provide }
+  return { parts: { snapshots, keys, snapshot, token } as unknown as GuardedValueParts, provide }
 }
 
 const isGuarding = (guard: Awaited<ReturnType<GuardCache['of']>>, text = VALUE) =>
@@ -159,7 +160,7 @@ test('a failure other than a missing key is no empty guard', async () => {
     ...parts,
     snapshots: { envelope: () => Promise.reject(new Fault('internal_error')) },
   }
-  const asked = guards.of(failing as unknown as GuardParts, [DEVELOPMENT])
+  const asked = guards.of(failing as unknown as GuardedValueParts, [DEVELOPMENT])
   expect(asked).rejects.toThrow()
   await asked.catch(() => {})
 })

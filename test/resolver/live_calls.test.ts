@@ -13,7 +13,7 @@ import { Fault } from '../../src/core/fault.ts'
 import { openLog } from '../../src/core/log.ts'
 import { parseDomain } from '../../src/core/net/domain.ts'
 import { parseTarget } from '../../src/outbound/target.ts'
-import { type Basis, LiveCalls } from '../../src/resolver/live_calls.ts'
+import { LiveCalls, type TokenBasis } from '../../src/resolver/live_calls.ts'
 import { FakeTimers, settle } from '../support/fake_timers.ts'
 
 const SWEEP_MS = 5_000
@@ -72,7 +72,7 @@ function world() {
   return { state, services, logs }
 }
 
-function basisOf(id = 'token', workspaceId = 'one'): Basis {
+function basisOf(id = 'token', workspaceId = 'one'): TokenBasis {
   return {
     token: { id, workspaceId, hosts: null, secrets: null } as LiveToken,
     scope: { projectId: null, environment: 'development' },

@@ -6,8 +6,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { z } from 'zod'
-import { storeChanges } from '../../src/audit/changes.ts'
-import { storeDenial } from '../../src/audit/denials.ts'
+import { storeChanges, storeDenial } from '../../src/audit/changes.ts'
 import { BodyMemory } from '../../src/core/body_memory.ts'
 import { openLog } from '../../src/core/log.ts'
 import { hostCheck } from '../../src/core/net/host.ts'
@@ -17,10 +16,11 @@ import { workspaces } from '../../src/database/schema/index.ts'
 import { allEndpoints } from '../../src/dev/all_endpoints.ts'
 import { issueAgentToken, revokeAgentToken } from '../../src/features/agents/contract.ts'
 import { defineEndpoint, type Endpoint, mustRecord } from '../../src/http/endpoint.ts'
-import type { Audit } from '../../src/http/recorder.ts'
+import { openPager } from '../../src/http/page.ts'
+import type { BoundAudit } from '../../src/http/recorder.ts'
 import { route } from '../../src/http/route.ts'
 import { type Listener, serve } from '../../src/http/serve.ts'
-import { openIdentity } from '../../src/identity/index.ts'
+import { openIdentity } from '../../src/identity/authenticate.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { recordedChanges } from '../support/audit.ts'
 import { type Person, registerPerson } from '../support/people.ts'
@@ -65,6 +65,7 @@ beforeAll(async () => {
     originOf: () => 'http://127.0.0.1',
     limits: { register: limiter(), login: limiter(), api: limiter() },
     log: openLog('error', (line) => app.logs.push(line)),
+    readPage: openPager(app.config),
     bodies: new BodyMemory(),
     isStopping: () => false,
   })
@@ -75,7 +76,7 @@ afterAll(async () => {
   await app.stop()
 })
 
-function record(audit: Audit, id: string): void {
+function record(audit: BoundAudit, id: string): void {
   audit.record({
     action: 'workspace.renamed',
     resource: { type: 'workspace', id, name: 'recorded' },

@@ -9,7 +9,7 @@ import { ConfigError } from '../../src/core/config/config.ts'
 import { Pepper } from '../../src/core/crypto/pepper.ts'
 import { getMe, logout, replaceRecovery } from '../../src/features/accounts/contract.ts'
 import { registerAgent, revokeAgentToken } from '../../src/features/agents/contract.ts'
-import { examine, USUAL } from '../../src/operator/doctor/doctor.ts'
+import { examine, USUAL_LIMITS } from '../../src/operator/doctor/index.ts'
 import { textOf } from '../docs/documents.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { freshDatabase, type TestDatabase } from '../support/database.ts'
@@ -171,7 +171,7 @@ describe('a new key before the old one', () => {
     await statusOfToken(moving)
     const left = await start(`${NEW},${OLD}`)
     const { connection, config } = left
-    const findings = await examine({ connection, config, now: Date.now, limits: USUAL })
+    const findings = await examine({ connection, config, now: Date.now, limits: USUAL_LIMITS })
     expect(findings.find(({ check }) => check === 'secret_key')).toMatchObject({
       level: 'warn',
       todo: 'only recovery keys are left of the older keys: they move when their people replace them',

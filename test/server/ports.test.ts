@@ -1,6 +1,6 @@
 // tier: quick
 import { expect, test } from 'bun:test'
-import { adminPortOf, configuredPorts } from '../../src/server/ports.ts'
+import { adminPortOf, configuredPorts } from '../../src/server/app.ts'
 
 const ports = { PORT: 8000, RESOLVER_PORT: 8080, ADMIN_PORT: undefined, WORKERS: 1 }
 

@@ -16,7 +16,7 @@ import { openLog } from '../../src/core/log.ts'
 import { Exporter } from '../../src/core/trace/exporter.ts'
 import type { Ended } from '../../src/core/trace/span.ts'
 import { openBus } from '../../src/database/notify.ts'
-import { Deadline } from '../../src/outbound/deadline.ts'
+import { CallDeadline } from '../../src/outbound/deadline.ts'
 import { CallRecord } from '../../src/outbound/record.ts'
 import { parseTarget } from '../../src/outbound/target.ts'
 import { LiveCalls as LocalCalls } from '../../src/proxy/local/live_calls.ts'
@@ -25,7 +25,7 @@ import { Outbox } from '../../src/proxy/outbox/outbox.ts'
 import { auditRecordOf } from '../../src/proxy/record.ts'
 import { Bulkheads } from '../../src/resolver/bulkhead.ts'
 import { LiveCalls } from '../../src/resolver/live_calls.ts'
-import { openDrain } from '../../src/server/drain.ts'
+import { openDrain } from '../../src/server/app.ts'
 import { Supervisor, type Worker } from '../../src/server/supervisor.ts'
 import { startCollector } from '../support/collector.ts'
 import { sharedCluster } from '../support/database.ts'
@@ -76,7 +76,7 @@ test.concurrent('a timer fires once after its time, starts again on request, and
 })
 
 test.concurrent('a deadline ends its work after its time', async () => {
-  const over = new Promise<void>((resolve) => new Deadline(200).afterwards(resolve))
+  const over = new Promise<void>((resolve) => new CallDeadline(200).afterwards(resolve))
   expect(await timed(over)).toBeGreaterThanOrEqual(199)
 })
 

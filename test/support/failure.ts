@@ -8,7 +8,7 @@ import {
   messageOf,
   statusOf,
 } from '../../src/core/fault.ts'
-import * as limits from '../../src/database/schema/limits.ts'
+import * as limits from '../../src/database/schema/instance.ts'
 import { adviceFor } from '../../src/http/advice.ts'
 import type { Answer, CallOptions, TestApp } from './app.ts'
 

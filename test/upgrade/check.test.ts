@@ -15,8 +15,8 @@ import { join } from 'node:path'
 import { version } from '../../package.json'
 import { EX_CONFIG } from '../../src/core/exit_codes.ts'
 import { migrate, migrations } from '../../src/database/migrations/migrate.ts'
-import type { Report } from '../../src/operator/upgrade_check/report.ts'
-import { conclude, type Facts, linesOf } from '../../src/operator/upgrade_check/report.ts'
+import type { UpgradeReport } from '../../src/operator/upgrade_check/report.ts'
+import { conclude, type Facts, reportLines } from '../../src/operator/upgrade_check/report.ts'
 import { operate } from '../operator/backup/support.ts'
 import { startTestApp } from '../support/app.ts'
 import { databaseKind, freshDatabase, type TestDatabase } from '../support/database.ts'
@@ -38,7 +38,7 @@ async function check(env: Record<string, string> = {}) {
     { ...fixture.keys, ...database.env, ...env },
     ...['upgrade', '--check', '--json'],
   )
-  return { code, err, report: (out === '' ? null : JSON.parse(out)) as Report }
+  return { code, err, report: (out === '' ? null : JSON.parse(out)) as UpgradeReport }
 }
 
 /** Everything that a write would change. */
@@ -174,7 +174,9 @@ describe('what follows from what was found', () => {
       '500 MiB are free, and 1800 MiB may be needed',
       'make a backup first: the newest by the clock is 26 hours old',
     ])
-    expect(linesOf(report, now)).toContain('processes   2 of a version that does not say which\n')
+    expect(reportLines(report, now)).toContain(
+      'processes   2 of a version that does not say which\n',
+    )
   })
 
   test('what was not looked at is not said to be none', () => {
@@ -188,14 +190,17 @@ describe('what follows from what was found', () => {
       processes: [],
       problems,
     }
-    expect(linesOf(conclude(unseen, now), now)).toBe(
+    expect(reportLines(conclude(unseen, now), now)).toBe(
       'FAILED      a server uses DATA_DIR: stop it first\n',
     )
   })
 
   test('names in the database drive no terminal, and add no line', () => {
     const database = '9999_\u001b[31mlater\nFAILED      all is lost'
-    const lines = linesOf(conclude({ ...facts, schema: { database, program: NEWEST } }, now), now)
+    const lines = reportLines(
+      conclude({ ...facts, schema: { database, program: NEWEST } }, now),
+      now,
+    )
     expect(lines.split('\n').filter((line) => line.startsWith('FAILED'))).toEqual([])
   })
 
@@ -236,6 +241,6 @@ describe('what follows from what was found', () => {
       now,
     )
     const page = readFileSync(join(import.meta.dir, '../../docs/upgrading.md'), 'utf8')
-    expect(page).toContain(`\`\`\`\n${linesOf(shown, now)}\`\`\``)
+    expect(page).toContain(`\`\`\`\n${reportLines(shown, now)}\`\`\``)
   })
 })

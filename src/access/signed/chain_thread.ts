@@ -8,7 +8,7 @@ export type Order =
   | { kind: 'extend'; links: readonly SignedText[] }
   | { kind: 'end' }
 
-export type Outcome =
+export type ChainOutcome =
   | { kind: 'verified'; chain: Chain }
   | { kind: 'refused'; refusal: ConstructorParameters<typeof Refusal> }
   | { kind: 'failed'; message: string }
@@ -45,7 +45,7 @@ async function handOver(worker: Worker, chain: Chain, links: readonly SignedText
 
 function outcomeOf(worker: Worker): Promise<Chain> {
   return new Promise((resolve, reject) => {
-    worker.addEventListener('message', ({ data }: MessageEvent<Outcome>) => {
+    worker.addEventListener('message', ({ data }: MessageEvent<ChainOutcome>) => {
       if (data.kind === 'verified') resolve(data.chain)
       else reject(data.kind === 'refused' ? new Refusal(...data.refusal) : new Error(data.message))
     })

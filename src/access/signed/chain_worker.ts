@@ -1,6 +1,6 @@
 /** The thread that verifies a long chain: seconds of work that would keep everybody else waiting. */
 import { type Chain, extend, Refusal } from '../../sigchain/index.ts'
-import type { Order, Outcome } from './chain_thread.ts'
+import type { ChainOutcome, Order } from './chain_thread.ts'
 
 let verified: Promise<Chain> | undefined
 
@@ -16,12 +16,12 @@ self.addEventListener('message', ({ data: order }: MessageEvent<Order>) => {
     )
 })
 
-function failureOf(error: unknown): Outcome {
+function failureOf(error: unknown): ChainOutcome {
   if (!(error instanceof Refusal)) return { kind: 'failed', message: String(error) }
   const { reason, detail, subject } = error
   return { kind: 'refused', refusal: [reason, detail, subject] }
 }
 
-function report(outcome: Outcome): void {
+function report(outcome: ChainOutcome): void {
   postMessage(outcome)
 }

@@ -27,7 +27,7 @@ const MAX_SIZE = 64 * 1_048_576
 const MANY_LINKS = 200
 
 /** The links after a number, in order: at most a page of them, fewer only where the chain ends. */
-export type ReadLinks = (after: number) => Promise<SignedText[]>
+export type ReadStoredLinks = (after: number) => Promise<SignedText[]>
 
 /** Chains, and links of all of them: one takes about 100 bytes. */
 const MAX_CHAINS = 1000
@@ -54,7 +54,7 @@ export class ChainCache {
    *
    * @throws Fault `unverified_state`
    */
-  async of(workspaceId: string, read: ReadLinks): Promise<Chain> {
+  async of(workspaceId: string, read: ReadStoredLinks): Promise<Chain> {
     try {
       return await this.#read(workspaceId, read)
     } catch (error) {
@@ -62,7 +62,7 @@ export class ChainCache {
     }
   }
 
-  async #read(workspaceId: string, read: ReadLinks): Promise<Chain> {
+  async #read(workspaceId: string, read: ReadStoredLinks): Promise<Chain> {
     const seen = this.seen.get(workspaceId)
     const known = this.#chains.get(workspaceId) ?? emptyChain(workspaceId)
     // With the newest link that is known: whether it is still there is what shows that nothing was cut off.
@@ -121,7 +121,7 @@ export function hasRoomFor(
   return seq < MAX_LINKS - reserved.links && size + characters <= MAX_SIZE - reserved.size
 }
 
-async function readAll(read: ReadLinks, after: number): Promise<SignedText[]> {
+async function readAll(read: ReadStoredLinks, after: number): Promise<SignedText[]> {
   const links: SignedText[] = []
   let size = 0
   for (;;) {

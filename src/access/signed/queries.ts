@@ -2,7 +2,7 @@
 
 import { toBase64 } from '../../core/crypto/encoding.ts'
 import type { SignedText } from '../../sigchain/index.ts'
-import type { Reader } from '../reader.ts'
+import type { AccessReader } from '../reader.ts'
 import { LINKS_PAGE } from './chains.ts'
 
 /** A signed text as it is stored; null in both where there is none. */
@@ -12,7 +12,7 @@ export type StoredText = { statement: string | null; signature: Uint8Array | nul
 type TextRow = StoredText & { version: number }
 
 export function readLinks(
-  read: Reader,
+  read: AccessReader,
   workspaceId: string,
   after: number,
 ): Promise<(TextRow & { seq: number })[]> {
@@ -23,7 +23,7 @@ export function readLinks(
 }
 
 export function readTokenGrant(
-  read: Reader,
+  read: AccessReader,
   workspaceId: string,
   tokenId: string,
 ): Promise<(TextRow & { binding: Uint8Array | null })[]> {
@@ -34,7 +34,7 @@ export function readTokenGrant(
 }
 
 export function readManifest(
-  read: Reader,
+  read: AccessReader,
   workspaceId: string,
   projectId: string,
   environment: string,

@@ -100,7 +100,7 @@ export function isFull(snapshot: Snapshot): boolean {
 }
 
 /** Half of the room is for what is not to be read twice. */
-export function hasRoomFor(snapshot: Snapshot, environment: readonly SealedSecret[]): boolean {
+export function fitsInto(snapshot: Snapshot, environment: readonly SealedSecret[]): boolean {
   const bytes = environment.reduce((sum, { ciphertext }) => sum + (ciphertext?.length ?? 0), 0)
   return bytes <= SMALL_BYTES && partsOf(snapshot) + environment.length < MAX_PARTS / 2
 }

@@ -7,7 +7,7 @@ import type { SealedSecret } from '../../core/crypto/secret_value.ts'
 import { Fault } from '../../core/fault.ts'
 import { type Domain, parseDomain } from '../../core/net/domain.ts'
 import { type Chain, isSignedId, Refusal, type SignedText } from '../../sigchain/index.ts'
-import type { Reader } from '../reader.ts'
+import type { AccessReader } from '../reader.ts'
 import { readLinks, readManifest, readTokenGrant, signedTextOf } from '../signed/queries.ts'
 import { ofAnotherKind, requireNamed, type Verifier } from '../signed/verifier.ts'
 import type { LiveToken } from '../tokens.ts'
@@ -26,12 +26,12 @@ import {
 } from './snapshot.ts'
 import {
   readEnvelope,
-  readEnvironment,
   readGrants,
   readPlaceable,
-  readSecrets,
+  readPlaceSecrets,
+  readStoredSecrets,
   readWorkspace,
-  type StoredSecret,
+  type SecretRow,
 } from './snapshot_queries.ts'
 
 export type NumberedLink = SignedText & { seq: number }
@@ -44,11 +44,11 @@ type EnvironmentPart = {
 }
 
 export class SnapshotParts {
-  readonly #read: Reader
+  readonly #read: AccessReader
   readonly #outer: OuterLayer
   readonly #verifier: Verifier
 
-  constructor(read: Reader, outer: OuterLayer, verifier: Verifier) {
+  constructor(read: AccessReader, outer: OuterLayer, verifier: Verifier) {
     this.#read = read
     this.#outer = outer
     this.#verifier = verifier
@@ -98,12 +98,12 @@ export class SnapshotParts {
     environment: string,
     names: readonly string[],
   ): Promise<SealedSecret[]> {
-    const rows = await readSecrets(this.#read, snapshot.workspaceId, environment, names)
+    const rows = await readStoredSecrets(this.#read, snapshot.workspaceId, environment, names)
     this.#checkVersion(snapshot, rows[0]?.version)
     const stored = rows.filter(({ key }) => key !== null)
     if (snapshot.signed === null) return this.#openSecrets(snapshot, stored)
     const { environments } = snapshot.signed
-    const isVerified = (row: StoredSecret) => environments.has(placeNameOf(row))
+    const isVerified = (row: SecretRow) => environments.has(placeNameOf(row))
     const opened = await this.#openSecrets(snapshot, stored.filter(isVerified))
     await this.#verifying(snapshot, environment, async () => {
       for (const [place, { hashes }] of environments)
@@ -137,7 +137,7 @@ export class SnapshotParts {
     // Asked for before the rows are read: a read that was overtaken is no older state.
     const seen = this.#verifier.seenAt(workspaceId, place)
     const [rows, [manifest]] = await Promise.all([
-      readEnvironment(this.#read, workspaceId, projectId, environment),
+      readPlaceSecrets(this.#read, workspaceId, projectId, environment),
       signed ? readManifest(this.#read, workspaceId, projectId, environment) : [],
     ])
     this.#checkVersion(snapshot, rows[0]?.version)
@@ -219,7 +219,7 @@ export class SnapshotParts {
     return this.#verifier.refusals.unlessRefused(workspaceId, name, verify)
   }
 
-  async #openSecrets(snapshot: Snapshot, rows: readonly StoredSecret[]): Promise<SealedSecret[]> {
+  async #openSecrets(snapshot: Snapshot, rows: readonly SecretRow[]): Promise<SealedSecret[]> {
     const stored = rows.map((row) => ({ row: secretRow(row), blob: row.sealed }))
     const opened = await this.#outer.openAll('secrets.value', snapshot.workspaceId, stored)
     return rows.map(({ projectId, environment, key, policy }, index) => ({

@@ -1,18 +1,18 @@
 /** The statements that fill snapshots. Each also reads the policy version that its rows are of. */
 import type { SecretPlace } from '../../core/crypto/secret_value.ts'
 import type { Policy } from '../../core/policy/policy.ts'
-import type { Reader } from '../reader.ts'
+import type { AccessReader } from '../reader.ts'
 import type { StoredText } from '../signed/queries.ts'
 
 /** A row as it is read: `sealed` is the ciphertext in the outer layer. */
-export type StoredSecret = SecretPlace & { policy: Policy | null; sealed: Uint8Array }
+export type SecretRow = SecretPlace & { policy: Policy | null; sealed: Uint8Array }
 
 /** A left join: one row without a secret where there is none. */
 type Joined<T> = (T & { version: number })[]
 
 type WorkspaceRow = { version: number; epoch: number; domains: string[] }
 
-export function readWorkspace(read: Reader, workspaceId: string): Promise<WorkspaceRow[]> {
+export function readWorkspace(read: AccessReader, workspaceId: string): Promise<WorkspaceRow[]> {
   return read<WorkspaceRow[]>`
     select w.policy_version::float8 as version, w.epoch,
       (select coalesce(json_agg(domain), '[]') from allowlist_entries a where a.workspace_id = w.id)
@@ -21,13 +21,13 @@ export function readWorkspace(read: Reader, workspaceId: string): Promise<Worksp
 }
 
 /** Of all projects. */
-export function readSecrets(
-  read: Reader,
+export function readStoredSecrets(
+  read: AccessReader,
   workspaceId: string,
   environment: string,
   names: readonly string[],
-): Promise<Joined<StoredSecret>> {
-  return read<Joined<StoredSecret>>`
+): Promise<Joined<SecretRow>> {
+  return read<Joined<SecretRow>>`
     select w.policy_version::float8 as version, s.project_id as "projectId", s.environment, s.key, s.policy, s.value as sealed
     from workspaces w left join secrets s
       on s.workspace_id = w.id and s.environment = ${environment} and s.key in
@@ -37,11 +37,11 @@ export function readSecrets(
 
 /** Of all projects: the secrets whose policy says where they may stand. */
 export function readPlaceable(
-  read: Reader,
+  read: AccessReader,
   workspaceId: string,
   environment: string,
-): Promise<Joined<Omit<StoredSecret, 'sealed'>>> {
-  return read<Joined<Omit<StoredSecret, 'sealed'>>>`
+): Promise<Joined<Omit<SecretRow, 'sealed'>>> {
+  return read<Joined<Omit<SecretRow, 'sealed'>>>`
     select w.policy_version::float8 as version, s.project_id as "projectId", s.environment, s.key, s.policy
     from workspaces w left join secrets s on s.workspace_id = w.id and s.environment = ${environment}
       and s.policy->'allowed_locations' is not null
@@ -49,13 +49,13 @@ export function readPlaceable(
 }
 
 /** `project` is null for one that is not of this workspace. */
-export function readEnvironment(
-  read: Reader,
+export function readPlaceSecrets(
+  read: AccessReader,
   workspaceId: string,
   projectId: string,
   environment: string,
-): Promise<Joined<StoredSecret & { project: string | null }>> {
-  return read<Joined<StoredSecret & { project: string | null }>>`
+): Promise<Joined<SecretRow & { project: string | null }>> {
+  return read<Joined<SecretRow & { project: string | null }>>`
     select w.policy_version::float8 as version, p.id as project,
       s.project_id as "projectId", s.environment, s.key, s.policy, s.value as sealed
     from workspaces w
@@ -67,7 +67,7 @@ export function readEnvironment(
 type EnvelopeRow = StoredText & { version: number; epoch: number | null; envelope: Uint8Array }
 
 export function readEnvelope(
-  read: Reader,
+  read: AccessReader,
   workspaceId: string,
   tokenId: string,
   projectId: string,
@@ -83,7 +83,7 @@ export function readEnvelope(
 type GrantRow = { version: number; projectId: string | null; environment: string }
 
 export function readGrants(
-  read: Reader,
+  read: AccessReader,
   workspaceId: string,
   tokenId: string,
 ): Promise<GrantRow[]> {

@@ -8,14 +8,14 @@ import type { OuterLayer } from '../../core/crypto/outer_layer.ts'
 import type { SealedSecret } from '../../core/crypto/secret_value.ts'
 import { LruMap } from '../../core/lru.ts'
 import type { CacheStats } from '../keys.ts'
-import type { Reader } from '../reader.ts'
+import type { AccessReader } from '../reader.ts'
 import { Sharing } from '../sharing.ts'
 import type { Verifier } from '../signed/verifier.ts'
 import type { LiveToken } from '../tokens.ts'
 import {
   crowdedOut,
+  fitsInto,
   type Granted,
-  hasRoomFor,
   keepVerified,
   type PlaceableSecret,
   placeNameOf,
@@ -43,7 +43,7 @@ export class SnapshotCache {
   #handed: { snapshot: Snapshot; name: string; secrets: readonly SealedSecret[] | null } | null =
     null
 
-  constructor(read: Reader, outer: OuterLayer, verifier: Verifier) {
+  constructor(read: AccessReader, outer: OuterLayer, verifier: Verifier) {
     this.#parts = new SnapshotParts(read, outer, verifier)
     this.#verifier = verifier
   }
@@ -239,7 +239,7 @@ export class SnapshotCache {
       keepVerified(snapshot, place, verified)
       for (const id of crowdedOut(this.#snapshots, snapshot)) this.forget(id)
     }
-    if (hasRoomFor(snapshot, secrets ?? [])) snapshot.environments.set(name, secrets)
+    if (fitsInto(snapshot, secrets ?? [])) snapshot.environments.set(name, secrets)
     return secrets
   }
 

@@ -13,7 +13,7 @@
 import type { PGlite } from '@electric-sql/pglite'
 import type { Socket } from 'bun'
 import { Inbox } from './inbox.ts'
-import type { Upkeep } from './upkeep.ts'
+import type { DatabaseUpkeep } from './upkeep.ts'
 
 const PROTOCOL_3 = 196_608
 const TLS_REQUEST = 80_877_103
@@ -49,7 +49,7 @@ export function serveBridge(
   database: PGlite,
   path: string,
   health: Health,
-  upkeep: Upkeep,
+  upkeep: DatabaseUpkeep,
 ): () => void {
   const turns = new Scheduler(database, health, upkeep)
   const listener = Bun.listen<Session>({
@@ -84,11 +84,11 @@ class Scheduler {
   readonly #queue: Client[] = []
   readonly #database: PGlite
   readonly #health: Health
-  readonly #upkeep: Upkeep
+  readonly #upkeep: DatabaseUpkeep
   #working = false
   #idle = true
 
-  constructor(database: PGlite, health: Health, upkeep: Upkeep) {
+  constructor(database: PGlite, health: Health, upkeep: DatabaseUpkeep) {
     this.#database = database
     this.#health = health
     this.#upkeep = upkeep

@@ -12,7 +12,7 @@ export const RESERVE_BYTES = 96 * 1024 * 1024
 const RELIEF_BYTES = RESERVE_BYTES + 32 * 1024 * 1024
 const LOOK_EVERY_MS = 250
 
-export type Surroundings = {
+export type UpkeepSurroundings = {
   /** Milliseconds of a clock that never goes back. */
   now(): number
   /** What an ordinary user may still write on the disk of the data directory. */
@@ -23,13 +23,13 @@ export type Surroundings = {
 
 export type Execute = (statement: string) => Promise<unknown>
 
-export class Upkeep {
-  readonly #surroundings: Surroundings
+export class DatabaseUpkeep {
+  readonly #surroundings: UpkeepSurroundings
   #segments = 0
   #lookedAt = Number.NEGATIVE_INFINITY
   #isReadOnly = false
 
-  constructor(surroundings: Surroundings) {
+  constructor(surroundings: UpkeepSurroundings) {
     this.#surroundings = surroundings
   }
 

@@ -9,7 +9,7 @@ import { PGlite } from '@electric-sql/pglite'
 import bundle from '@electric-sql/pglite/pglite.data' with { type: 'file' }
 import { type Health, serveBridge } from './bridge.ts'
 import { DurableFs } from './durable_fs.ts'
-import { Upkeep } from './upkeep.ts'
+import { DatabaseUpkeep } from './upkeep.ts'
 import type { OpenOrder, Order, Report } from './worker_messages.ts'
 
 /**
@@ -72,7 +72,7 @@ async function open({ directory, socketPath, programs }: OpenOrder): Promise<Run
     onStderr: complain,
   })
   fs.takeSegments()
-  const upkeep = new Upkeep({
+  const upkeep = new DatabaseUpkeep({
     now: () => performance.now(),
     freeBytes: () => freeBytes(directory),
     takeSegments: () => fs.takeSegments(),

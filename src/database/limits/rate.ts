@@ -6,7 +6,7 @@ import type { Clock } from '../../core/clock.ts'
 import type { Rate } from '../../core/config/config.ts'
 import { Fault } from '../../core/fault.ts'
 import { LruMap } from '../../core/lru.ts'
-import { ALONE, partOf, type Sharers } from './sharers.ts'
+import { ALONE, type Sharers, shareOf } from './sharers.ts'
 
 const MAX_KEYS = 100_000
 
@@ -52,7 +52,7 @@ export class RateLimiter {
    */
   take(key: string): RateState {
     const { seconds } = this.#whole
-    const count = partOf(this.#whole.count, this.#sharers)
+    const count = shareOf(this.#whole.count, this.#sharers)
     const now = this.#clock.now()
     const bucket = this.#buckets.get(key) ?? { tokens: count, at: now }
     // A clock that was set back must not lock everybody out until it has caught up.

@@ -22,7 +22,7 @@ export type Sharers = { readonly count: number }
 export const ALONE: Sharers = { count: 1 }
 
 /** What this process may give of a limit, never nothing. */
-export function partOf(limit: number, sharers: Sharers): number {
+export function shareOf(limit: number, sharers: Sharers): number {
   return Math.ceil(limit / sharers.count)
 }
 

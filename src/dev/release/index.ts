@@ -20,12 +20,12 @@ import { installRuntimes } from './runtimes.ts'
 import { billOfMaterials } from './sbom.ts'
 import { describeSource, type Source } from './source.ts'
 import { sumsOf, textOf } from './sums.ts'
-import { fileOf, publishedOf, TARGETS, type Target, targetsNamed } from './targets.ts'
+import { fileOf, publishedOf, type ReleaseTarget, TARGETS, targetsNamed } from './targets.ts'
 
 const ROOT = join(import.meta.dir, '..', '..', '..')
 const compress = promisify(gzip)
 
-export type Release = { targets: readonly Target[]; out: string; url: string | null }
+export type Release = { targets: readonly ReleaseTarget[]; out: string; url: string | null }
 /** Executables are made in `work`; what is published, in `folder` below it. */
 type Place = { work: string; folder: string; source: Source }
 
@@ -57,7 +57,7 @@ export async function release({ targets, out, url }: Release): Promise<string[]>
 }
 
 /** One is compressed while the next is built. */
-async function makeExecutables(targets: readonly Target[], place: Place): Promise<string[]> {
+async function makeExecutables(targets: readonly ReleaseTarget[], place: Place): Promise<string[]> {
   const runtimeOf = await installRuntimes(targets, join(place.work, 'runtimes'))
   const published: Promise<string[]>[] = []
   for (const target of targets) {
@@ -68,7 +68,11 @@ async function makeExecutables(targets: readonly Target[], place: Place): Promis
 }
 
 /** An executable of one platform. macOS starts one without a signature on x64, and kills one whose signature is wrong. */
-export async function buildFor(target: Target, outfile: string, runtime: string): Promise<void> {
+export async function buildFor(
+  target: ReleaseTarget,
+  outfile: string,
+  runtime: string,
+): Promise<void> {
   await buildExecutable({
     entry: join(ROOT, 'src', 'main.ts'),
     outfile,
@@ -79,7 +83,7 @@ export async function buildFor(target: Target, outfile: string, runtime: string)
   if (unsigned) await Bun.write(outfile, unsigned)
 }
 
-async function publish(target: Target, { work, folder, source }: Place): Promise<string[]> {
+async function publish(target: ReleaseTarget, { work, folder, source }: Place): Promise<string[]> {
   const name = publishedOf(target)
   const executable = join(work, fileOf(target))
   if (name === fileOf(target)) await copyFile(executable, join(folder, name))
@@ -90,7 +94,7 @@ async function publish(target: Target, { work, folder, source }: Place): Promise
 }
 
 /** The bill of materials, and what the console is made of: a server's own copy is compared with it. */
-async function describe(targets: readonly Target[], place: Place): Promise<string[]> {
+async function describe(targets: readonly ReleaseTarget[], place: Place): Promise<string[]> {
   const { respond } = await openConsole()
   const sums = respond(new Request('http://localhost/console/SHA256SUMS'))
   await Bun.write(join(place.folder, 'console.SHA256SUMS'), await sums.bytes())

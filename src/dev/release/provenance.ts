@@ -7,12 +7,12 @@ import { packageAt } from './lock.ts'
 import { digestOf, purlOf } from './sbom.ts'
 import type { Source } from './source.ts'
 import { type Sums, sha256OfFile } from './sums.ts'
-import type { Target } from './targets.ts'
+import type { ReleaseTarget } from './targets.ts'
 
 const ROOT = join(import.meta.dir, '..', '..', '..')
 const INPUTS = ['bun.lock', 'package.json', 'src/dev/release/bun.lock', 'dist/console.tar']
 
-type Made = { targets: readonly Target[]; source: Source; sums: Sums }
+type Made = { targets: readonly ReleaseTarget[]; source: Source; sums: Sums }
 
 export async function provenanceOf(made: Made, env: NodeJS.ProcessEnv): Promise<string> {
   const { targets, source, sums } = made

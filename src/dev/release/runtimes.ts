@@ -5,16 +5,16 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { lockOf, packageAt } from './lock.ts'
-import type { Target } from './targets.ts'
+import type { ReleaseTarget } from './targets.ts'
 
 const NAME = 'runtimes'
 
 /** Installs them into a folder; returns where the runtime of a target is. @throws Error for one with another hash */
 export async function installRuntimes(
-  targets: readonly Target[],
+  targets: readonly ReleaseTarget[],
   folder: string,
   lock = lockOf(NAME, keysOf(targets)),
-): Promise<(target: Target) => string> {
+): Promise<(target: ReleaseTarget) => string> {
   const dependencies = Object.fromEntries(
     keysOf(targets).map((key) => [key, packageAt(key).version]),
   )
@@ -33,6 +33,6 @@ export async function installRuntimes(
   return ({ runtime, program }) => join(folder, 'node_modules', runtime, 'bin', program)
 }
 
-function keysOf(targets: readonly Target[]): string[] {
+function keysOf(targets: readonly ReleaseTarget[]): string[] {
   return targets.map(({ runtime }) => runtime)
 }

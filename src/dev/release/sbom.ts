@@ -9,7 +9,7 @@ import project from '../../../package.json' with { type: 'json' }
 import { consolePackages } from './console_packages.ts'
 import { closureOf, type Package, packageAt } from './lock.ts'
 import type { Source } from './source.ts'
-import type { Target } from './targets.ts'
+import type { ReleaseTarget } from './targets.ts'
 
 const ROOT = join(import.meta.dir, '..', '..', '..')
 const MODULES = join(ROOT, 'node_modules')
@@ -21,7 +21,10 @@ const builder = new FromNodePackageJson.Builders.ComponentBuilder(
 )
 
 /** As text that the schema of CycloneDX was held against. @throws Error if it does not fit */
-export async function billOfMaterials(targets: readonly Target[], source: Source): Promise<string> {
+export async function billOfMaterials(
+  targets: readonly ReleaseTarget[],
+  source: Source,
+): Promise<string> {
   const direct = [...Object.keys(project.dependencies), ...consolePackages()]
   const packages = closureOf(direct)
   const components = new Map<string, Models.Component>()
@@ -60,7 +63,7 @@ async function componentOf(each: Package): Promise<Models.Component> {
 }
 
 /** Each executable holds one of them. */
-function runtimeOf({ runtime }: Target): Models.Component {
+function runtimeOf({ runtime }: ReleaseTarget): Models.Component {
   const each = packageAt(runtime)
   const [group, name = ''] = each.name.split('/')
   const component = new Models.Component(Enums.ComponentType.Platform, name, {

@@ -1,6 +1,6 @@
 /** What a release makes executables for. */
 
-export type Target = {
+export type ReleaseTarget = {
   /** As install.sh and the names of files say it. */
   name: string
   /** The package of npm that holds Bun's runtime for it, and the name of the file in its bin folder. */
@@ -12,7 +12,7 @@ export type Target = {
   hasStaleSignature?: true
 }
 
-export const TARGETS: readonly Target[] = [
+export const TARGETS: readonly ReleaseTarget[] = [
   { name: 'linux-x64', runtime: '@oven/bun-linux-x64', program: 'bun', debian: 'amd64' },
   { name: 'linux-x64-musl', runtime: '@oven/bun-linux-x64-musl', program: 'bun' },
   { name: 'linux-arm64', runtime: '@oven/bun-linux-aarch64', program: 'bun', debian: 'arm64' },
@@ -28,17 +28,17 @@ export const TARGETS: readonly Target[] = [
 ]
 
 /** The executable's name before it is compressed. */
-export function fileOf({ name, program }: Target): string {
+export function fileOf({ name, program }: ReleaseTarget): string {
   return `cloakroom-${name}${program === 'bun.exe' ? '.exe' : ''}`
 }
 
 /** Nothing on Windows opens a `.gz` by itself. */
-export function publishedOf(target: Target): string {
+export function publishedOf(target: ReleaseTarget): string {
   return target.program === 'bun.exe' ? fileOf(target) : `${fileOf(target)}.gz`
 }
 
 /** @throws Error for a name that is not in the table */
-export function targetsNamed(names: readonly string[]): readonly Target[] {
+export function targetsNamed(names: readonly string[]): readonly ReleaseTarget[] {
   return names.map((name) => {
     const target = TARGETS.find((candidate) => candidate.name === name)
     if (target) return target

@@ -1,13 +1,14 @@
 /** What the operations on accounts share. */
+import { createHmac } from 'node:crypto'
 import type { Config } from '../../core/config/config.ts'
 import type { QuotaConfig } from '../../core/config/quotas.ts'
+import { toBase64 } from '../../core/crypto/encoding.ts'
 import type { OuterLayer } from '../../core/crypto/outer_layer.ts'
 import type { Pepper } from '../../core/crypto/pepper.ts'
 import { openBackoff } from '../../database/limits/shared_backoff.ts'
 import { openRate, type SharedLimiter } from '../../database/limits/shared_rate.ts'
 import type { Database } from '../../database/open.ts'
 import type { FeatureServices } from '../../http/services.ts'
-import { openFakeSalts } from './passwords/fake_salt.ts'
 import { openPasswords, type Passwords } from './passwords/passwords.ts'
 import { PasswordThrottle } from './passwords/throttle.ts'
 
@@ -43,5 +44,19 @@ export function openAccountServices(services: FeatureServices): AccountServices 
     fakeSalt: openFakeSalts(services.preloginKey),
     lookUps: openRate(services, 'look-up', config.RATE_LOGIN),
     rotations: openRate(services, 'rotation', ROTATIONS),
+  }
+}
+
+const SALT_BYTES = 16
+
+/**
+ * Maps a lower-case address to what prelogin answers where it has no account: a salt that looks like any other and stays the same,
+ * because it is a MAC of the address under a key of the installation. Asking twice, asking another process and
+ * asking after a rotation of SECRET_KEY reveal nothing (protocol 5.1).
+ */
+function openFakeSalts(key: Uint8Array | null): (email: string) => string {
+  return (email) => {
+    if (key === null) throw new Error('this process has no prelogin key')
+    return toBase64(createHmac('sha256', key).update(email).digest().subarray(0, SALT_BYTES))
   }
 }

@@ -11,8 +11,11 @@ import {
   signingKey,
   text,
   userId,
+  workspaceId,
 } from '../../http/fields.ts'
-import { workspaceShape } from '../workspaces/contract.ts'
+import { keptGrants } from '../agents/contract.ts'
+import { link, linkFaults } from '../links/contract.ts'
+import { encryptedWorkspaceKey, workspaceShape } from '../workspaces/contract.ts'
 import {
   currentPassword,
   defaultKdf,
@@ -29,7 +32,6 @@ import {
   wrappedKey,
 } from './shapes.ts'
 
-export { replaceKeys } from './keys_contract.ts'
 export * from './session_contract.ts'
 
 export const prelogin = defineEndpoint({
@@ -179,4 +181,37 @@ export const getPublicKey = defineEndpoint({
     key_proof: text(exampleOfForm.keyProof).nullable(),
     fingerprint: text('mq5h 7xwa 3kzt c2fd yb6e uo4r'),
   }),
+})
+
+const BODY_LIMIT = 8 * 1024 * 1024
+/** Fewer than chains are kept verified at once: each is needed in the one transaction. */
+const MAX_WORKSPACES = 500
+
+const workspace = z.strictObject({
+  workspace_id: workspaceId,
+  /** Sealed to the new key. */
+  encrypted_workspace_key: encryptedWorkspaceKey,
+  /** Of the key inside; when given it must be the current one. */
+  epoch: z.number().int().min(1).optional(),
+  link,
+  grants: keptGrants,
+})
+
+export const replaceKeys = defineEndpoint({
+  name: 'users.replace_keys',
+  summary: 'Replace the keys of the account, or give it its first signing key; ends other sessions',
+  method: 'POST',
+  path: '/api/users/me/keys/',
+  access: { kind: 'session' },
+  body: z.strictObject({
+    current_password: currentPassword,
+    signing_key: signingKey.meta({ examples: [exampleOfForm.signingKey] }),
+    public_key: publicKey,
+    key_proof: keyProof,
+    encrypted_private_key: wrappedKey,
+    recovery: recovery.optional(),
+    workspaces: z.array(workspace).max(MAX_WORKSPACES),
+  }),
+  bodyLimit: BODY_LIMIT,
+  faults: ['epoch_conflict', ...linkFaults],
 })

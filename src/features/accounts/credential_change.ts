@@ -8,14 +8,19 @@ import type { Caller } from '../../core/grant.ts'
 import type { InputOf } from '../../http/endpoint.ts'
 import type { AccountServices } from './account_services.ts'
 import type { changePassword, replaceRecovery } from './contract.ts'
-import { type Proven, passwordValues, provePassword, recoveryValues } from './credentials.ts'
+import {
+  type ProvenCredential,
+  passwordValues,
+  provePassword,
+  recoveryValues,
+} from './credentials.ts'
 import { updateCredentials } from './queries.ts'
 import { revokeAllSessions } from './sessions.ts'
 
 type Person = { caller: Caller; network: string }
 
 /** @throws Fault `validation_error` on a wrong password, `conflict`, `rate_limited` */
-export async function replacePassword(
+export async function storePassword(
   services: AccountServices,
   { caller, network }: Person,
   body: InputOf<typeof changePassword, 'body'>,
@@ -30,7 +35,7 @@ export async function replacePassword(
 }
 
 /** @throws Fault `validation_error` on a wrong password, `conflict`, `rate_limited` */
-export async function replaceRecoveryKey(
+export async function storeRecoveryKey(
   services: AccountServices,
   person: Person,
   body: InputOf<typeof replaceRecovery, 'body'>,
@@ -47,7 +52,7 @@ export async function requireProof(
   services: AccountServices,
   { caller, network }: Person,
   secret: string,
-): Promise<Proven> {
+): Promise<ProvenCredential> {
   const proven = await provePassword(services, { email: caller.email, network, secret })
   if (!proven) throw invalidField('current_password', 'is wrong')
   return proven

@@ -7,7 +7,7 @@ import type { AccountServices } from './account_services.ts'
 import { findUserByEmail, type Proof, type User } from './queries.ts'
 import { sealWrappedKey } from './wrapped_keys.ts'
 
-export type Proven = { user: User; proof: Proof }
+export type ProvenCredential = { user: User; proof: Proof }
 
 type Given = { email: string; network: string; secret: string }
 
@@ -15,7 +15,7 @@ type Given = { email: string; network: string; secret: string }
 export function provePassword(
   { db, passwords, throttle }: AccountServices,
   { email, network, secret }: Given,
-): Promise<Proven | null> {
+): Promise<ProvenCredential | null> {
   return throttle.judge({ what: 'password', account: email, network }, async () => {
     const user = await findUserByEmail(db, email)
     const right = await passwords.matches(user?.id ?? null, secret, user?.passwordHash ?? null)
@@ -27,7 +27,7 @@ export function provePassword(
 export function proveRecovery(
   { db, passwords, throttle }: AccountServices,
   { email, network, secret }: Given,
-): Promise<(Proven & { copy: Uint8Array }) | null> {
+): Promise<(ProvenCredential & { copy: Uint8Array }) | null> {
   return throttle.judge({ what: 'recovery', account: email, network }, async () => {
     const user = await findUserByEmail(db, email)
     const { recoveryVerifierHash = null, recoveryPrivateKey: copy = null } = user ?? {}

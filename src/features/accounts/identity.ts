@@ -1,7 +1,6 @@
 /** The public keys that an account is known by (protocol 3.1). */
 import { invalidField } from '../../core/fault.ts'
 import { Refusal, requireKeyProof } from '../../sigchain/index.ts'
-import { decode } from './wrapped_keys.ts'
 
 type Given = {
   email: string
@@ -24,5 +23,5 @@ export async function identityValues({ email, public_key, signing_key, key_proof
     if (!(error instanceof Refusal)) throw error
     throw invalidField('key_proof', 'must be the signature of signing_key over address and keys')
   }
-  return { signingKey: decode(signing), keyProof: decode(proof) }
+  return { signingKey: Uint8Array.fromBase64(signing), keyProof: Uint8Array.fromBase64(proof) }
 }

@@ -2,39 +2,40 @@
  * Accounts and sessions. The server keeps what proves a person and what only that person can open;
  * it never learns the password that unlocks the private key (protocol 1).
  */
+
 import { toBase64 } from '../../core/crypto/encoding.ts'
 import { parseToken } from '../../core/crypto/token.ts'
 import { Fault, invalidField } from '../../core/fault.ts'
 import type { Caller } from '../../core/grant.ts'
 import { forgetSession, keepSession } from '../../http/console_cookies.ts'
-import { openPager } from '../../http/page.ts'
+import type { InputOf } from '../../http/endpoint.ts'
 import { Reply } from '../../http/reply.ts'
-import { type Route, route } from '../../http/route.ts'
-import type { FeatureServices } from '../../http/services.ts'
+import { listRoute, type OpenTransaction, type Route, route } from '../../http/route.ts'
 import { identityFingerprint } from '../../sigchain/index.ts'
 import type { SignedServices } from '../links/index.ts'
+import { leaveAll } from '../workspaces/index.ts'
 import type { AccountServices } from './account_services.ts'
+import type { deleteAccount } from './contract.ts'
 import * as contract from './contract.ts'
-import { replacePassword, replaceRecoveryKey } from './credential_change.ts'
-import { endAccount } from './deletion.ts'
+import { storePassword, storeRecoveryKey } from './credential_change.ts'
+import { provePassword } from './credentials.ts'
 import { logIn, tellDerivation } from './login.ts'
 import { giveNewKeys } from './new_keys.ts'
-import { findUserByEmail, getUser, showKeys, showUser } from './queries.ts'
-import { recoverAccount, showRecoveryCopy } from './recovery.ts'
+import { deleteUser, findUserByEmail, getUser, lockUser, showKeys, showUser } from './queries.ts'
+import { showRecoveryCopy, storeRecoveredKeys } from './recovery.ts'
 import { registerPerson } from './registration.ts'
 import { SESSION_SECONDS, type SessionTokens } from './session_tokens.ts'
-import { findSessionOf, revokeSession, rotateTokens, selectSessions } from './sessions.ts'
+import { endOwnSession, findSessionOf, rotateTokens, selectSessions } from './sessions.ts'
 
 export { type AccountServices, openAccountServices } from './account_services.ts'
 export { overtaken, requireProof } from './credential_change.ts'
 export { openSession } from './login.ts'
 export { getUser, hasUsers as hasOwner, lockUser, type User } from './queries.ts'
-export { decode } from './wrapped_keys.ts'
 
 export function accountsRoutes(shared: SignedServices, services: AccountServices): Route[] {
   return [
     ...entranceRoutes(services),
-    ...sessionRoutes(services, shared),
+    ...sessionRoutes(services),
     ...recoveryRoutes(services),
     ...personRoutes(services),
     route(contract.replaceKeys, async ({ body, ...person }) => {
@@ -81,26 +82,20 @@ async function logOut(
     throw invalidField('refresh_token', 'must be a refresh token')
   }
   const other = token ? await findSessionOf({ db, pepper }, caller.userId, token) : null
-  await revokeSession(db, caller.userId, caller.sessionId)
-  if (other !== null) await revokeSession(db, caller.userId, other)
+  await endOwnSession(db, caller.userId, caller.sessionId)
+  if (other !== null) await endOwnSession(db, caller.userId, other)
 }
 
-function sessionRoutes({ db }: AccountServices, { config }: FeatureServices): Route[] {
-  const pager = openPager(config)
+function sessionRoutes({ db }: AccountServices): Route[] {
   return [
-    route(contract.listSessions, async ({ caller, query }) => {
-      const [before] = pager.start('sessions', query.cursor) ?? []
-      const rows = await selectSessions(db, caller.userId, { before, limit: query.limit })
-      return pager.cut(
-        'sessions',
-        rows,
-        query.limit,
-        (row) => [row.id],
-        (row) => ({ ...row, current: row.id === caller.sessionId }),
-      )
-    }),
+    listRoute(contract.listSessions, ({ caller }) => ({
+      name: 'sessions',
+      read: (page) => selectSessions(db, caller.userId, page),
+      sortKey: ({ id }) => [id],
+      open: (rows) => rows.map((row) => ({ ...row, current: row.id === caller.sessionId })),
+    })),
     route(contract.revokeSession, async ({ caller, params }) => {
-      if (!(await revokeSession(db, caller.userId, params.session_id))) throw new Fault('not_found')
+      if (!(await endOwnSession(db, caller.userId, params.session_id))) throw new Fault('not_found')
       return undefined
     }),
   ]
@@ -109,19 +104,19 @@ function sessionRoutes({ db }: AccountServices, { config }: FeatureServices): Ro
 function recoveryRoutes(services: AccountServices): Route[] {
   const changing = [contract.changePassword, contract.patchPassword].map((endpoint) =>
     route(endpoint, async ({ body, ...person }) => {
-      await replacePassword(services, person, body)
+      await storePassword(services, person, body)
       return undefined
     }),
   )
   return [
     ...changing,
     route(contract.replaceRecovery, async ({ body, ...person }) => {
-      await replaceRecoveryKey(services, person, body)
+      await storeRecoveryKey(services, person, body)
       return undefined
     }),
     route(contract.beginRecovery, ({ body, network }) => showRecoveryCopy(services, body, network)),
     route(contract.recover, async ({ body, network }) => {
-      await recoverAccount(services, body, network)
+      await storeRecoveredKeys(services, body, network)
       return undefined
     }),
   ]
@@ -149,4 +144,34 @@ function personRoutes(services: AccountServices): Route[] {
       }
     }),
   ]
+}
+
+type Person = { caller: Caller; network: string; transaction: OpenTransaction }
+
+/**
+ * The end of an account, by a person who has a session and still must know the password. What they made for others
+ * stays: secrets, agents and tokens of shared workspaces, and the audit.
+ *
+ * @throws Fault `validation_error` on a wrong password, `last_owner`, `conflict`, `rate_limited`
+ */
+async function endAccount(
+  services: AccountServices,
+  { caller, network, transaction }: Person,
+  { current_password: secret }: InputOf<typeof deleteAccount, 'body'>,
+): Promise<void> {
+  const proven = await provePassword(services, { email: caller.email, network, secret })
+  if (!proven) throw invalidField('current_password', 'is wrong')
+  if (caller.isInstanceOwner) {
+    throw new Fault('conflict', {
+      message: 'This account owns the installation, which would have no owner without it.',
+    })
+  }
+  await transaction(async (tx, audit) => {
+    if (!(await lockUser(tx, caller.userId, proven.proof))) {
+      throw new Fault('conflict', { message: 'The password was changed in the meantime.' })
+    }
+    const isRecorded = await leaveAll({ tx, caller, audit })
+    if (!isRecorded) audit.unchanged()
+    await deleteUser(tx, caller.userId)
+  })
 }

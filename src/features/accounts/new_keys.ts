@@ -15,7 +15,7 @@ import { recoveryValues } from './credentials.ts'
 import { identityValues } from './identity.ts'
 import { dropSeedCopies, lockUser, showKeys, type User, updateCredentials } from './queries.ts'
 import { revokeAllSessions } from './sessions.ts'
-import { decode, sealWrappedKey } from './wrapped_keys.ts'
+import { sealWrappedKey } from './wrapped_keys.ts'
 
 type Person = { caller: Caller; network: string; transaction: OpenTransaction }
 type NewKeys = InputOf<typeof replaceKeys, 'body'>
@@ -60,7 +60,7 @@ async function keyValues(services: AccountServices, { id, email }: User, body: N
   const { encrypted_private_key: wrapped, recovery } = body
   return {
     ...(await identityValues({ ...body, email })),
-    publicKey: decode(body.public_key),
+    publicKey: Uint8Array.fromBase64(body.public_key),
     encryptedPrivateKey: await sealWrappedKey(
       services.outer,
       'users.encrypted_private_key',

@@ -25,7 +25,7 @@ export async function showRecoveryCopy(services: AccountServices, body: Given, n
 }
 
 /** @throws Fault `invalid_credentials`, `rate_limited` */
-export async function recoverAccount(
+export async function storeRecoveredKeys(
   services: AccountServices,
   body: InputOf<typeof recover, 'body'>,
   network: string,

@@ -23,7 +23,6 @@ import {
   showUser,
   type User,
 } from './queries.ts'
-import { decode } from './wrapped_keys.ts'
 
 type Registration = InputOf<typeof register, 'body'>
 
@@ -89,7 +88,7 @@ async function userValues(
     email: body.email,
     firstName: body.first_name,
     lastName: body.last_name,
-    publicKey: decode(body.public_key),
+    publicKey: Uint8Array.fromBase64(body.public_key),
     termsAgreedAt: body.terms_agreement ? new Date() : null,
     ...(await passwordValues(services, id, body)),
     ...(body.recovery ? await recoveryValues(services, id, body.recovery) : {}),

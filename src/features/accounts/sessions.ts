@@ -10,6 +10,7 @@ import { type ParsedToken, parseToken, presentedVerifier } from '../../core/cryp
 import { Fault } from '../../core/fault.ts'
 import type { Database, Transaction } from '../../database/open.ts'
 import { sessions, sessionTokens } from '../../database/schema/index.ts'
+import type { Page } from '../../http/page.ts'
 import { issuedFrom, issueTokens, type SessionTokens, type Within } from './session_tokens.ts'
 
 const GRACE = sql`now() - interval '10 seconds'`
@@ -127,11 +128,7 @@ function isProven<Row extends StoredRefresh>(
 }
 
 /** The caller's live sessions, newest first; one row more than the page holds. */
-export function selectSessions(
-  db: Database,
-  userId: string,
-  { before, limit }: { before: string | undefined; limit: number },
-) {
+export function selectSessions(db: Database, userId: string, { after: [before], limit }: Page) {
   const expiresAt = max(sessionTokens.expiresAt)
   return db
     .select({
@@ -157,7 +154,7 @@ export function selectSessions(
 }
 
 /** Ends one session of a person; tells whether they had it. */
-export async function revokeSession(
+export async function endOwnSession(
   db: Database | Transaction,
   userId: string,
   sessionId: string,

@@ -2,7 +2,7 @@
  * The two wrapped copies of a private key, under the outer layer (protocol 3.4): one opens with what
  * the password derives, the other with the recovery key. The server can open neither.
  */
-import { fromBase64, toBase64 } from '../../core/crypto/encoding.ts'
+import { toBase64 } from '../../core/crypto/encoding.ts'
 import type { OuterLayer } from '../../core/crypto/outer_layer.ts'
 import { Fault } from '../../core/fault.ts'
 
@@ -15,7 +15,7 @@ export function sealWrappedKey(
   userId: string,
   wrapped: string,
 ): Promise<Uint8Array> {
-  return outer.seal(column, userId, [{ uuid: userId }], decode(wrapped))
+  return outer.seal(column, userId, [{ uuid: userId }], Uint8Array.fromBase64(wrapped))
 }
 
 /** The wrapped key as its owner sent it. */
@@ -28,11 +28,4 @@ export async function openWrappedKey(
   const wrapped = await outer.open(column, userId, [{ uuid: userId }], sealed)
   if (wrapped) return toBase64(wrapped)
   throw new Fault('internal_error', { cause: new Error(`a ${column} does not open`) })
-}
-
-/** The bytes of base64 that the contract has checked already. */
-export function decode(checked: string): Uint8Array {
-  const bytes = fromBase64(checked)
-  if (bytes) return bytes
-  throw new TypeError('base64 was not checked')
 }

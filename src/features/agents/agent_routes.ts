@@ -6,8 +6,7 @@ import { skeletonOf } from '../../core/names/look_alike.ts'
 import { countHourly } from '../../database/limits/hourly_quota.ts'
 import { requireQuota } from '../../database/limits/quota.ts'
 import { lockWorkspace } from '../../database/workspace_lock.ts'
-import { openPager } from '../../http/page.ts'
-import { type Changing, type Route, route } from '../../http/route.ts'
+import { type Changing, listRoute, type Route, route } from '../../http/route.ts'
 import { type Chain, isSignedId, type SignedText } from '../../sigchain/index.ts'
 import { acceptLink, type Claim, chainOf, type SignedServices } from '../links/index.ts'
 import {
@@ -28,18 +27,19 @@ import { revocations } from './tokens.ts'
 type Manage = Grant<'agent.manage'> | ProjectGrant<'agent.manage'>
 
 export function agentRoutes(services: SignedServices): Route[] {
-  const pager = openPager(services.config)
   return [
     ...[registerAgent, registerProjectAgent].map((endpoint) =>
       route(endpoint, ({ body, ...changing }) => register(changing, services, body)),
     ),
     ...[listAgents, listProjectAgents].map((endpoint) =>
-      route(endpoint, async ({ tx, grant, query: { limit, cursor } }) => {
+      listRoute(endpoint, ({ tx, grant }) => {
         const projectId = projectOf(grant)
-        const name = `agents ${projectId ?? grant.workspaceId}`
-        const [after] = pager.start(name, cursor) ?? []
-        const rows = await selectAgents(tx, grant, { projectId, after, limit })
-        return pager.cut(name, rows, limit, (row) => [row.id], shown)
+        return {
+          name: `agents ${projectId ?? grant.workspaceId}`,
+          read: (page) => selectAgents(tx, grant, { projectId, ...page }),
+          sortKey: ({ id }) => [id],
+          open: (rows) => rows.map(shown),
+        }
       }),
     ),
     route(getAgent, async ({ tx, grant, params }) => {

@@ -13,8 +13,8 @@ import type { Changing } from '../../http/route.ts'
 import type { Chain } from '../../sigchain/index.ts'
 import type { SignedServices } from '../links/index.ts'
 import { grantAgain } from '../statements/index.ts'
-import { provision } from './provision.ts'
-import { isActive } from './queries.ts'
+import { storeEnvelopes } from './provision.ts'
+import { isTokenActive } from './queries.ts'
 import type { KeptGrants } from './shapes.ts'
 
 type Ending = { workspaceId: string; userId: string; kept: KeptGrants }
@@ -93,7 +93,12 @@ export async function keepGrants(
     if (!token) throw new Fault('not_found')
     const path = `grants.${index}`
     if (signed) await grantAgain({ tx, sender }, token, { signed, path: `${path}.grant` })
-    await provision(changing, services, token, { list, path: `${path}.envelopes.`, epoch, chain })
+    await storeEnvelopes(changing, services, token, {
+      list,
+      path: `${path}.envelopes.`,
+      epoch,
+      chain,
+    })
   }
 }
 
@@ -103,7 +108,7 @@ async function selectTokens(tx: Transaction, workspaceId: string, ids: string[] 
     .select({ token: tokens, name: agents.name })
     .from(tokens)
     .leftJoin(agents, eq(agents.id, tokens.agentId))
-    .where(and(eq(tokens.workspaceId, workspaceId), inArray(tokens.id, ids), isActive))
+    .where(and(eq(tokens.workspaceId, workspaceId), inArray(tokens.id, ids), isTokenActive))
   return rows.map(({ token, name }) => ({
     ...token,
     agent: token.agentId === null ? null : { id: token.agentId, name: name ?? '' },

@@ -3,7 +3,7 @@
  * client made; either way it stores a MAC of its verifier and a public key, with which it can use no token.
  */
 
-import { fromBase64, toBase64, uuidv7, uuidv8 } from '../../core/crypto/encoding.ts'
+import { toBase64, uuidv7, uuidv8 } from '../../core/crypto/encoding.ts'
 import { mintToken, tokenAuth, tokenKeyPair, verifierOf } from '../../core/crypto/token.ts'
 import { Fault, invalidField } from '../../core/fault.ts'
 import type { Grant } from '../../core/grant.ts'
@@ -14,9 +14,9 @@ import type { Changing } from '../../http/route.ts'
 import { type Chain, isSignedId } from '../../sigchain/index.ts'
 import { chainOf, type SignedServices } from '../links/index.ts'
 import { acceptGrant, refused, requireSigned, storeGrant } from '../statements/index.ts'
-import { provision } from './provision.ts'
+import { storeEnvelopes } from './provision.ts'
 import type { Order } from './shapes.ts'
-import { grantedTerms, orderedTerms, type Terms } from './terms.ts'
+import { grantedTerms, type OrderedTerms, orderedTerms } from './terms.ts'
 import { type Holder, insertToken, isLabelTaken } from './token_queries.ts'
 
 /** What the database may know of a token, and its text where the server made it. */
@@ -69,7 +69,7 @@ export async function issueToken(
   await storeSentGrant(changing, order)
   const list = order.token?.envelopes ?? []
   const held = { ...token, agent: holder.agent }
-  await provision(changing, services, held, { list, path: 'token.envelopes.', epoch, chain })
+  await storeEnvelopes(changing, services, held, { list, path: 'token.envelopes.', epoch, chain })
   return {
     token: text,
     token_id: token.id,
@@ -86,7 +86,7 @@ async function termsOf(
   changing: Changing<Grant<'agent.manage'>>,
   services: SignedServices,
   { holder, order, chain }: { holder: Holder; order: Order; chain: Chain | null },
-): Promise<Terms> {
+): Promise<OrderedTerms> {
   const { workspaceId, userId } = changing.grant
   const signed = order.token && requireSigned(workspaceId, order.token.grant, 'token.grant')
   if (!order.token || !chain || !signed) return orderedTerms(holder, order)
@@ -125,7 +125,6 @@ function received(
     const message = `must ${isSigned ? '' : 'not '}be a UUID of version 8: the workspace is ${isSigned ? '' : 'not '}signed`
     throw invalidField('token.id', message)
   }
-  const [hash, publicKey] = [fromBase64(verifier), fromBase64(public_key)]
-  if (!hash || !publicKey) throw new TypeError('a client-made token was not validated')
-  return { id, text: null, verifier: hash, publicKey }
+  const publicKey = Uint8Array.fromBase64(public_key)
+  return { id, text: null, verifier: Uint8Array.fromBase64(verifier), publicKey }
 }

@@ -1,8 +1,3 @@
-/**
- * Giving a token the keys of environments: an envelope that the token's own key opens, made by an
- * admin who holds the workspace key. The server checks where it belongs and cannot open it.
- */
-import { fromBase64 } from '../../core/crypto/encoding.ts'
 import { Fault, type FieldFault } from '../../core/fault.ts'
 import type { Grant } from '../../core/grant.ts'
 import { requireQuota } from '../../database/limits/quota.ts'
@@ -13,7 +8,7 @@ import type { SignedServices } from '../links/index.ts'
 import { acceptEnvelope, selectGrant } from '../statements/index.ts'
 import { mergeEnvelopes, type NewEnvelope } from './envelope_queries.ts'
 import type { TokenEnvelope } from './shapes.ts'
-import { selectProjects } from './token_queries.ts'
+import { holdProjects } from './token_queries.ts'
 
 type Manage = Grant<'agent.manage'>
 
@@ -42,7 +37,7 @@ type Envelopes = {
  * @throws Fault `not_found` (a project of elsewhere), `validation_error` (outside the token's
  * scope), `epoch_conflict`; in signed workspaces `link_required`, `link_refused`, `conflict` (no grant yet)
  */
-export async function provision(
+export async function storeEnvelopes(
   { tx, grant, audit }: Changing<Manage>,
   { outer, config }: Pick<SignedServices, 'outer' | 'config'>,
   token: ScopedToken,
@@ -50,7 +45,7 @@ export async function provision(
 ): Promise<void> {
   if (list.length === 0) return
   const projectIds = new Set(list.map(({ project_id }) => project_id))
-  const known = await selectProjects(tx, grant, [...projectIds])
+  const known = await holdProjects(tx, grant, [...projectIds])
   if (known.size < projectIds.size) throw new Fault('not_found')
   const outside = list.flatMap((envelope, index) =>
     outsideScope(token, envelope, `${path}${index}`),
@@ -110,8 +105,7 @@ async function seal(
   path: string,
 ): Promise<NewEnvelope> {
   const { project_id, environment, epoch } = sent
-  const raw = fromBase64(sent.envelope)
-  if (!raw) throw new TypeError('an envelope was not validated')
+  const raw = Uint8Array.fromBase64(sent.envelope)
   const statement = await acceptEnvelope({ workspaceId, userId, tokenId }, chain, sent, path)
   const row = [{ uuid: tokenId }, { uuid: project_id }, { text: environment }]
   const sealed = await outer.seal('token_envelopes.envelope', workspaceId, row, raw)

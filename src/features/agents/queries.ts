@@ -3,11 +3,12 @@ import { and, asc, count, desc, eq, gt, isNull, type SQL, type SQLWrapper, sql }
 import type { Grant } from '../../core/grant.ts'
 import type { Reading, Transaction } from '../../database/open.ts'
 import { agents, tokens, tokenUses } from '../../database/schema/index.ts'
+import type { Page } from '../../http/page.ts'
 
 type Manage = Grant<'agent.manage'>
 
 /** What the database's clock says of a token; the process's clock has no say. */
-export const isActive = sql`(${tokens.revokedAt} is null
+export const isTokenActive = sql`(${tokens.revokedAt} is null
   and (${tokens.expiresAt} is null or ${tokens.expiresAt} > now()))`
 
 /** By this version or one before it; both may run. `tokenUses` must be joined. */
@@ -20,9 +21,8 @@ export const lastUsedAt =
 export function selectAgents(
   tx: Reading,
   grant: Manage,
-  filter: { projectId: string | null; after: string | undefined; limit: number },
+  { projectId, after: [after], limit }: Page & { projectId: string | null },
 ) {
-  const { projectId, after, limit } = filter
   return selectCounted(
     tx,
     and(

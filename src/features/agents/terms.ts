@@ -20,7 +20,7 @@ import type { Holder } from './token_queries.ts'
 const DAY_MS = 86_400_000
 const USES_ONLY = 'a narrowed token can only use: leave read out'
 
-export type Terms = {
+export type OrderedTerms = {
   label: string
   environment: string | null
   capabilities: readonly Capability[]
@@ -32,7 +32,7 @@ export type Terms = {
 }
 
 /** @throws Fault `validation_error` for a narrowed token that reads values */
-export function orderedTerms({ kind }: Holder, order: Order): Terms {
+export function orderedTerms({ kind }: Holder, order: Order): OrderedTerms {
   const { hosts = null, secrets = null } = order
   const capabilities = order.capabilities ?? USUAL[kind]
   if ((hosts || secrets) && capabilities.includes('read'))
@@ -48,7 +48,12 @@ export function orderedTerms({ kind }: Holder, order: Order): Terms {
 }
 
 /** @throws Fault `link_refused` where the grant is for another holder, or says what no order may say */
-export function grantedTerms(holder: Holder, order: Order, grant: TokenGrant, now: Date): Terms {
+export function grantedTerms(
+  holder: Holder,
+  order: Order,
+  grant: TokenGrant,
+  now: Date,
+): OrderedTerms {
   const path = 'token.grant'
   const isOfHolder =
     grant.kind === holder.kind &&
@@ -80,7 +85,7 @@ function acceptedNarrowing(grant: TokenGrant, path: string): Narrowing {
   return narrowing
 }
 
-function differences(order: Order, terms: Terms) {
+function differences(order: Order, terms: OrderedTerms) {
   const { label, environment, capabilities, expiresInDays, hosts, secrets } = terms
   const said = [
     ['label', order.label, label],

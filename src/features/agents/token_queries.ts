@@ -11,7 +11,9 @@ import {
   tokens,
   tokenUses,
 } from '../../database/schema/index.ts'
-import { isActive, lastUsedAt } from './queries.ts'
+import type { Page } from '../../http/page.ts'
+import { grantedColumns } from '../statements/index.ts'
+import { isTokenActive, lastUsedAt } from './queries.ts'
 import type { Provision } from './shapes.ts'
 
 type Manage = Grant<'agent.manage'>
@@ -21,7 +23,7 @@ export type Holder =
   | { kind: 'agent'; agent: { id: string; name: string }; projectId: string | null }
   | { kind: 'workload'; agent: null; projectId: string }
 
-export type NewToken = {
+export type NewTokenRow = {
   id: string
   label: string
   environment: string | null
@@ -36,7 +38,12 @@ export type NewToken = {
 }
 
 /** The new row, or `null` when the id is taken, in any workspace. The expiry is of the database's clock. */
-export async function insertToken(tx: Transaction, grant: Manage, holder: Holder, token: NewToken) {
+export async function insertToken(
+  tx: Transaction,
+  grant: Manage,
+  holder: Holder,
+  token: NewTokenRow,
+) {
   const { expiresInDays: days } = token
   const fromNow = days === null ? null : sql`now() + ${days} * interval '24 hours'`
   const [inserted] = await tx
@@ -57,7 +64,7 @@ export async function insertToken(tx: Transaction, grant: Manage, holder: Holder
 
 /** Whether a token of the holder works under a label that looks like that one. The workspace must be locked. */
 export async function isLabelTaken(tx: Transaction, grant: Manage, holder: Holder, label: string) {
-  const working = and(isOf(grant, holder), isActive)
+  const working = and(isOf(grant, holder), isTokenActive)
   const found = await tx.select({ label: tokens.label }).from(tokens).where(working)
   return found.some((taken) => appearance(taken.label) === appearance(label))
 }
@@ -73,7 +80,7 @@ export async function selectTokens(
   tx: Reading,
   grant: Manage,
   holder: Holder,
-  { after, limit }: { after: readonly string[] | null; limit: number },
+  { after, limit }: Page,
 ) {
   const counted = await tx
     .select({
@@ -82,7 +89,7 @@ export async function selectTokens(
         where ${tokenEnvelopes.tokenId} = ${tokens.id})`,
     })
     .from(tokens)
-    .where(and(isOf(grant, holder), after ? isAfter(after) : undefined))
+    .where(and(isOf(grant, holder), after.length > 0 ? isAfter(after) : undefined))
     .orderBy(asc(tokens.createdAt), asc(tokens.id))
     .limit(limit + 1)
   const inPage: string[] = []
@@ -95,6 +102,8 @@ export async function selectTokens(
   const rows = inPage.length > 0 ? await selectShown(tx, inPage) : []
   return { rows, hasMore: counted.length > inPage.length }
 }
+
+export type TokenListRow = Awaited<ReturnType<typeof selectShown>>[number]
 
 function selectShown(tx: Reading, ids: readonly string[]) {
   const provisions = tx
@@ -120,7 +129,7 @@ function selectShown(tx: Reading, ids: readonly string[]) {
       secrets: tokens.secrets,
       status: sql<'active' | 'revoked' | 'expired'>`case
         when ${tokens.revokedAt} is not null then 'revoked'
-        when ${isActive} then 'active' else 'expired' end`,
+        when ${isTokenActive} then 'active' else 'expired' end`,
       expires_in_days: tokens.expiresInDays,
       expires_at: tokens.expiresAt,
       revoked_at: tokens.revokedAt,
@@ -147,18 +156,8 @@ function isAfter([createdAt, id]: readonly string[]): SQL {
 export async function selectToken(tx: Transaction, grant: Manage, holder: Holder, id: string) {
   const [found] = await tx
     .select({
-      id: tokens.id,
-      kind: tokens.kind,
-      agentId: tokens.agentId,
-      label: tokens.label,
-      publicKey: tokens.publicKey,
-      capabilities: tokens.capabilities,
-      hosts: tokens.hosts,
-      secrets: tokens.secrets,
-      projectId: tokens.projectId,
-      environment: tokens.environment,
-      expiresAt: tokens.expiresAt,
-      isActive: sql<boolean>`${isActive}`,
+      ...grantedColumns,
+      isActive: sql<boolean>`${isTokenActive}`,
     })
     .from(tokens)
     .where(and(isOf(grant, holder), eq(tokens.id, id)))
@@ -194,7 +193,7 @@ export async function revokeTokens(tx: Transaction, grant: Manage, holder: Holde
 }
 
 /** Which of the projects are the workspace's; they are held against deletion until the end. */
-export async function selectProjects(tx: Transaction, grant: Manage, ids: readonly string[]) {
+export async function holdProjects(tx: Transaction, grant: Manage, ids: readonly string[]) {
   const found = await tx
     .select({ id: projects.id })
     .from(projects)

@@ -4,8 +4,7 @@ import { Fault } from '../../core/fault.ts'
 import type { Grant, ProjectGrant } from '../../core/grant.ts'
 import type { Reading, Transaction } from '../../database/open.ts'
 import { lockWorkspace } from '../../database/workspace_lock.ts'
-import { openPager } from '../../http/page.ts'
-import { type Route, route } from '../../http/route.ts'
+import { listRoute, type Route, route } from '../../http/route.ts'
 import type { SignedServices } from '../links/index.ts'
 import {
   grantAgentToken,
@@ -23,11 +22,11 @@ import {
 } from './contract.ts'
 import { issueToken } from './issue.ts'
 import { selectAgent } from './queries.ts'
-import type { Holder } from './token_queries.ts'
+import { type Holder, selectTokens } from './token_queries.ts'
 import {
   grantToken,
-  type Held,
-  listTokens,
+  type LockedHolder,
+  presentToken,
   provisionToken,
   revokeToken,
   unprovisionToken,
@@ -59,14 +58,19 @@ function routesOf(
   endpoints: typeof ofAgents | typeof ofWorkloads,
   services: SignedServices,
 ): Route[] {
-  const pager = openPager(services.config)
   return [
     route(endpoints.issue, async ({ params, body, ...changing }) =>
       issueToken(changing, services, { ...(await lockHolder(changing, params)), order: body }),
     ),
-    route(endpoints.list, async ({ tx, grant, params, query }) =>
-      listTokens(tx, grant, pager, await holderOf({ tx, grant }, params), query),
-    ),
+    listRoute(endpoints.list, async ({ tx, grant, params }) => {
+      const holder = await holderOf({ tx, grant }, params)
+      return {
+        name: `tokens ${holder.agent?.id ?? holder.projectId}`,
+        read: (page) => selectTokens(tx, grant, holder, page),
+        sortKey: ({ created_at, id }) => [created_at.toISOString(), id],
+        open: (rows) => rows.map((row) => presentToken(row, grant.workspaceId)),
+      }
+    }),
     route(endpoints.revoke, async ({ params, body: { link }, ...changing }) => {
       const held = await lockHolder(changing, params)
       return revokeToken(changing, services, held, { id: params.token_id, link })
@@ -93,7 +97,7 @@ type Within<Tx = Transaction> = {
 type Named = { registration_id: string } | { project_id: string }
 
 /** An agent is read under the lock: else one that is being deleted could get a token that lives on. */
-async function lockHolder(within: Within, named: Named): Promise<Held> {
+async function lockHolder(within: Within, named: Named): Promise<LockedHolder> {
   const { epoch } = await lockWorkspace(within.tx, within.grant)
   return { epoch, holder: await holderOf(within, named) }
 }

@@ -5,9 +5,7 @@
 import { toBase64 } from '../../core/crypto/encoding.ts'
 import { Fault } from '../../core/fault.ts'
 import type { Grant } from '../../core/grant.ts'
-import type { Reading } from '../../database/open.ts'
 import type { InputOf } from '../../http/endpoint.ts'
-import type { Pager } from '../../http/page.ts'
 import { aboutToken, type Change } from '../../http/recorder.ts'
 import type { Changing } from '../../http/route.ts'
 import { isSignedId, type SignedText } from '../../sigchain/index.ts'
@@ -15,40 +13,27 @@ import { acceptLink, type Claim, chainOf, type SignedServices } from '../links/i
 import { grantAgain, requireSigned } from '../statements/index.ts'
 import type { grantAgentToken } from './contract.ts'
 import { deleteEnvelope, selectProvisions } from './envelope_queries.ts'
-import { provision } from './provision.ts'
+import { storeEnvelopes } from './provision.ts'
 import type { Provision, TokenEnvelope } from './shapes.ts'
-import { type Holder, revokeTokens, selectToken, selectTokens } from './token_queries.ts'
+import { type Holder, revokeTokens, selectToken, type TokenListRow } from './token_queries.ts'
 
 type Manage = Grant<'agent.manage'>
 
 /** A holder under the lock of its workspace, whose epoch is the current one until the end. */
-export type Held = { holder: Holder; epoch: number }
+export type LockedHolder = { holder: Holder; epoch: number }
 
-export async function listTokens(
-  tx: Reading,
-  grant: Manage,
-  pager: Pager,
-  holder: Holder,
-  { limit, cursor }: { limit: number; cursor?: string | undefined },
+export function presentToken(
+  { publicKey, capabilities, hosts, secrets, grant, signature, ...row }: TokenListRow,
+  workspaceId: string,
 ) {
-  const list = `tokens ${holder.agent?.id ?? holder.projectId}`
-  const after = pager.start(list, cursor)
-  const { rows, hasMore } = await selectTokens(tx, grant, holder, { after, limit })
-  return pager.cut(
-    list,
-    // A row beyond the page says that there is a next one.
-    hasMore ? [...rows, ...rows.slice(-1)] : rows,
-    rows.length,
-    (row) => [row.created_at.toISOString(), row.id],
-    ({ publicKey, capabilities, hosts, secrets, grant: statement, signature, ...row }) => ({
-      ...row,
-      hosts: hosts && [...hosts],
-      secrets: secrets && [...secrets],
-      ...(isSignedId(grant.workspaceId) && { grant: signedOf(statement, signature) }),
-      capabilities: [...capabilities],
-      public_key: toBase64(publicKey),
-    }),
-  )
+  return {
+    ...row,
+    hosts: hosts && [...hosts],
+    secrets: secrets && [...secrets],
+    ...(isSignedId(workspaceId) && { grant: signedOf(grant, signature) }),
+    capabilities: [...capabilities],
+    public_key: toBase64(publicKey),
+  }
 }
 
 function signedOf(statement: string | null, signature: Uint8Array | null): SignedText | null {
@@ -66,7 +51,7 @@ function signedOf(statement: string | null, signature: Uint8Array | null): Signe
 export async function revokeToken(
   changing: Changing<Manage>,
   services: SignedServices,
-  { holder }: Held,
+  { holder }: LockedHolder,
   { id, link }: { id: string; link: SignedText | undefined },
 ): Promise<undefined> {
   const { tx, grant, audit } = changing
@@ -89,13 +74,13 @@ export async function revokeToken(
 export async function provisionToken(
   changing: Changing<Manage>,
   services: SignedServices,
-  { holder, epoch }: Held,
+  { holder, epoch }: LockedHolder,
   { id, envelopes }: { id: string; envelopes: readonly TokenEnvelope[] },
 ): Promise<Provision[]> {
   const { tx, grant } = changing
   const token = await selectActive(changing, holder, id)
   const chain = await chainOf(changing, services)
-  await provision(changing, services, token, { list: envelopes, path: '', epoch, chain })
+  await storeEnvelopes(changing, services, token, { list: envelopes, path: '', epoch, chain })
   return selectProvisions(tx, grant, id)
 }
 
@@ -110,7 +95,7 @@ type Granting = InputOf<typeof grantAgentToken, 'body'> & { id: string }
 export async function grantToken(
   changing: Changing<Manage>,
   services: SignedServices,
-  { holder, epoch }: Held,
+  { holder, epoch }: LockedHolder,
   { id, grant: sent, binding, envelopes }: Granting,
 ): Promise<Provision[]> {
   const { tx, grant, audit } = changing
@@ -128,7 +113,12 @@ export async function grantToken(
     projectId: token.projectId ?? undefined,
     environment: token.environment ?? undefined,
   })
-  await provision(changing, services, token, { list: envelopes, path: 'envelopes.', epoch, chain })
+  await storeEnvelopes(changing, services, token, {
+    list: envelopes,
+    path: 'envelopes.',
+    epoch,
+    chain,
+  })
   return selectProvisions(tx, grant, id)
 }
 
@@ -143,7 +133,7 @@ async function selectActive({ tx, grant }: Changing<Manage>, holder: Holder, id:
 /** @throws Fault `not_found` when the token has no such envelope */
 export async function unprovisionToken(
   { tx, grant, audit }: Changing<Manage>,
-  { holder }: Held,
+  { holder }: LockedHolder,
   { id, place }: { id: string; place: { project_id: string; environment: string } },
 ): Promise<undefined> {
   const token = await selectToken(tx, grant, holder, id)

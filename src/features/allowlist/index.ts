@@ -4,10 +4,9 @@ import { Fault } from '../../core/fault.ts'
 import type { Grant } from '../../core/grant.ts'
 import { requireQuota } from '../../database/limits/quota.ts'
 import { lockWorkspace } from '../../database/workspace_lock.ts'
-import { openPager } from '../../http/page.ts'
-import type { Action, Change } from '../../http/recorder.ts'
+import type { AuditAction, Change } from '../../http/recorder.ts'
 import { created } from '../../http/reply.ts'
-import { type Changing, type Route, route } from '../../http/route.ts'
+import { type Changing, listRoute, type Route, route } from '../../http/route.ts'
 import type { SignedText } from '../../sigchain/index.ts'
 import { acceptLink, type Claim, chainOf, type SignedServices } from '../links/index.ts'
 import {
@@ -17,22 +16,21 @@ import {
   removeFromAllowlist,
   removeLogFromAllowlist,
 } from './contract.ts'
-import { deleteEntry, insertEntries, insertLog, selectEntries, selectLog } from './queries.ts'
+import {
+  deleteEntry,
+  insertEntries,
+  insertLog,
+  selectAllowlistLog,
+  selectEntries,
+} from './queries.ts'
 
 export function allowlistRoutes(services: SignedServices): Route[] {
-  const pager = openPager(services.config)
   return [
-    route(listAllowlist, async ({ tx, grant, query }) => {
-      const [after] = pager.start('allowlist', query.cursor) ?? []
-      const rows = await selectEntries(tx, grant, { after, limit: query.limit })
-      return pager.cut(
-        'allowlist',
-        rows,
-        query.limit,
-        (row) => [row.domain],
-        (row) => row,
-      )
-    }),
+    listRoute(listAllowlist, ({ tx, grant }) => ({
+      name: 'allowlist',
+      read: (page) => selectEntries(tx, grant, page),
+      sortKey: ({ domain }) => [domain],
+    })),
     route(addToAllowlist, ({ body, ...changing }) => add(changing, services, body)),
     route(removeFromAllowlist, ({ params: { domain }, body, ...changing }) =>
       remove(changing, services, { domain, ...body }),
@@ -40,17 +38,11 @@ export function allowlistRoutes(services: SignedServices): Route[] {
     route(removeLogFromAllowlist, ({ body, ...changing }) =>
       remove(changing, services, { domain: 'log', ...body }),
     ),
-    route(listAllowlistLog, async ({ tx, grant, query }) => {
-      const [after] = pager.start('allowlist.log', query.cursor) ?? []
-      const rows = await selectLog(tx, grant, { after, limit: query.limit })
-      return pager.cut(
-        'allowlist.log',
-        rows,
-        query.limit,
-        (row) => [row.id],
-        (row) => row,
-      )
-    }),
+    listRoute(listAllowlistLog, ({ tx, grant }) => ({
+      name: 'allowlist.log',
+      read: (page) => selectAllowlistLog(tx, grant, page),
+      sortKey: ({ id }) => [id],
+    })),
   ]
 }
 
@@ -98,6 +90,6 @@ async function remove(
   audit.record(change('allowlist.removed', domain))
 }
 
-function change(action: Action, domain: string): Change {
+function change(action: AuditAction, domain: string): Change {
   return { action, resource: { type: 'domain', id: null, name: domain } }
 }

@@ -3,10 +3,10 @@ import { and, asc, desc, eq, gt, lt } from 'drizzle-orm'
 import type { Grant } from '../../core/grant.ts'
 import type { Reading, Transaction } from '../../database/open.ts'
 import { allowlistEntries, allowlistLog, users } from '../../database/schema/index.ts'
+import type { Page } from '../../http/page.ts'
 
 type Read = Grant<'allowlist.read' | 'allowlist.write'>
 type Write = Grant<'allowlist.write'>
-type Page = { after: string | undefined; limit: number }
 
 const shownEntry = {
   id: allowlistEntries.id,
@@ -16,7 +16,7 @@ const shownEntry = {
 }
 
 /** One row more than the page holds, by domain. */
-export function selectEntries(tx: Reading, grant: Read, { after, limit }: Page) {
+export function selectEntries(tx: Reading, grant: Read, { after: [after], limit }: Page) {
   return tx
     .select(shownEntry)
     .from(allowlistEntries)
@@ -80,7 +80,7 @@ export async function insertLog(
 }
 
 /** One row more than the page holds, newest first: ids are UUIDs of version 7. */
-export function selectLog(tx: Reading, grant: Read, { after, limit }: Page) {
+export function selectAllowlistLog(tx: Reading, grant: Read, { after: [after], limit }: Page) {
   return tx
     .select({
       id: allowlistLog.id,

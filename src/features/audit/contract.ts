@@ -53,7 +53,7 @@ const filters = {
 }
 
 const filterQuery = z.object(filters)
-export type Filters = z.output<typeof filterQuery>
+export type RecordFilters = z.output<typeof filterQuery>
 
 export const auditRecord = z
   .object({

@@ -8,7 +8,7 @@ import type { Caller } from '../../core/grant.ts'
 import { describeError, type Log } from '../../core/log.ts'
 import type { Database } from '../../database/open.ts'
 import { authorise } from '../../identity/authorise.ts'
-import type { Filters } from './contract.ts'
+import type { RecordFilters } from './contract.ts'
 import { fitting } from './fitting.ts'
 import type { Position } from './matching.ts'
 import { positionOf, selectLogs } from './queries.ts'
@@ -30,7 +30,7 @@ export async function* exportLines(
   { db, log }: { db: Database; log: Log },
   caller: Caller,
   workspaceId: string,
-  filters: Filters,
+  filters: RecordFilters,
 ): AsyncGenerator<string, void> {
   let after: Position | null = null
   let pages = 0
@@ -57,7 +57,7 @@ function readPage(
   db: Database,
   caller: Caller,
   workspaceId: string,
-  filters: Filters,
+  filters: RecordFilters,
   after: Position | null,
 ) {
   return db.transaction(async (tx) => {

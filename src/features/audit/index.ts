@@ -1,9 +1,8 @@
 /** Who used which credential where: reads of the audit trail. */
 import { endsWithin } from '../../core/async/timeout.ts'
 import { Fault } from '../../core/fault.ts'
-import { openPager } from '../../http/page.ts'
-import { Download, Reply } from '../../http/reply.ts'
-import { type Route, route } from '../../http/route.ts'
+import { Download } from '../../http/reply.ts'
+import { listRoute, type Route, route } from '../../http/route.ts'
 import type { FeatureServices } from '../../http/services.ts'
 import { callsOf } from './calls.ts'
 import {
@@ -23,23 +22,16 @@ const FLUSH_MS = 1_000
 
 /** `flush` writes what this process still holds, so that a person sees what they just did. */
 export function auditRoutes(services: FeatureServices, flush: () => Promise<void>): Route[] {
-  const pager = openPager(services.config)
   const routes = [
-    route(listAuditLogs, async ({ tx, grant, query }) => {
-      const { limit, order, cursor } = query
-      const list = `audit ${order}`
-      const [timestamp, id] = pager.start(list, cursor) ?? []
-      const after = timestamp !== undefined && id !== undefined ? { timestamp, id } : null
-      const rows = await selectLogs(tx, grant, query, { after, limit, order })
-      const { data, options } = pager.cut(
-        list,
-        rows,
-        limit,
-        (row) => Object.values(positionOf(row)),
-        (row) => row,
-      )
-      return new Reply(fitting(data, services.log), options)
-    }),
+    listRoute(listAuditLogs, ({ tx, grant, query }) => ({
+      name: `audit ${query.order}`,
+      read: ({ after: [timestamp, id], limit }) => {
+        const after = timestamp !== undefined && id !== undefined ? { timestamp, id } : null
+        return selectLogs(tx, grant, query, { after, limit, order: query.order })
+      },
+      sortKey: (row) => Object.values(positionOf(row)),
+      open: (rows) => fitting(rows, services.log),
+    })),
     route(getAuditLog, async ({ tx, grant, params }) => {
       const found = await selectLog(tx, grant, params.log_id)
       const [record] = found ? fitting([found], services.log) : []

@@ -15,7 +15,7 @@ import { commonHeaders, present } from '../../http/reply.ts'
 import { readBody } from '../../http/request_body.ts'
 import { type RequestContext, type Route, rawRoute } from '../../http/route.ts'
 import type { FeatureServices } from '../../http/services.ts'
-import { keyOf, ownerOf } from './client_id.ts'
+import { ownerOf, storedClientId } from './client_id.ts'
 import { MAX_AHEAD_MS, recordAuditLogs } from './contract.ts'
 import { insertReported, type Row } from './insert_reported.ts'
 import { MAX_JOINED, type ReportedRecord } from './reported_record.ts'
@@ -106,7 +106,7 @@ function rowOf(reporter: Reporter, record: ReportedRecord): Row {
   }
   const id = Bun.randomUUIDv7()
   if (!record.id) return { ...row, id, clientId: null, contentHash: null }
-  return { ...row, id, clientId: keyOf(reporter, record.id), contentHash: hashOf(row) }
+  return { ...row, id, clientId: storedClientId(reporter, record.id), contentHash: hashOf(row) }
 }
 
 /** Without the token's id: a new token of the same agent may repeat a record that the old one sent. */

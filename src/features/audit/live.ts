@@ -11,8 +11,8 @@ import type { FeatureServices } from '../../http/services.ts'
 import { requireSession } from '../../identity/authenticate.ts'
 import { authorise } from '../../identity/authorise.ts'
 import { watchAudit } from './contract.ts'
-import { Feed, recordsSince } from './live_feed.ts'
-import { endOf, textOf, Watcher } from './live_watcher.ts'
+import { AuditFeed, recordsSince } from './live_feed.ts'
+import { endEvent, recordEvents, Watcher } from './live_watcher.ts'
 
 /** Live views of this process: all, of one workspace (protocol 11: a quarter), and of one person. */
 const MAX_OF_ALL = 100
@@ -25,7 +25,7 @@ type Services = Pick<FeatureServices, 'db' | 'log'>
 
 export class LiveAudit {
   readonly #services: Services
-  readonly #feeds = new Map<string, Feed>()
+  readonly #feeds = new Map<string, AuditFeed>()
 
   constructor(services: Services) {
     this.#services = services
@@ -76,7 +76,7 @@ export class LiveAudit {
     // Requests that passed the first check at the same time are counted here, where each begins.
     const refused = this.#refusalOf(workspaceId, watcher)
     if (refused) {
-      yield endOf(refused)
+      yield endEvent(refused)
       return
     }
     const feed = this.#join(workspaceId, watcher)
@@ -85,7 +85,7 @@ export class LiveAudit {
       // The runtime sends the head of an answer with the first bytes of its body.
       yield isWhole ? ': connected\n\n' : 'event: gap\ndata: {}\n\n'
       for await (const records of recordsSince(this.#services, watcher.confirm, moment))
-        yield textOf(records)
+        yield recordEvents(records)
       yield* watcher.texts()
     } finally {
       feed.remove(watcher)
@@ -102,9 +102,9 @@ export class LiveAudit {
     }
   }
 
-  #join(workspaceId: string, watcher: Watcher): Feed {
+  #join(workspaceId: string, watcher: Watcher): AuditFeed {
     const known = this.#feeds.get(workspaceId)
-    const feed = known ?? new Feed(this.#services)
+    const feed = known ?? new AuditFeed(this.#services)
     feed.add(watcher)
     if (!known) {
       this.#feeds.set(workspaceId, feed)

@@ -45,7 +45,7 @@ export async function* recordsSince(
   }
 }
 
-export class Feed {
+export class AuditFeed {
   readonly #db: Database
   readonly #log: Log
   readonly #watchers = new Set<Watcher>()

@@ -37,4 +37,4 @@ export function selectByIds(db: Database, grant: Read, ids: readonly string[]) {
     .orderBy(asc(id))
 }
 
-export type Shown = Awaited<ReturnType<typeof selectByIds>>[number]
+export type ShownRecord = Awaited<ReturnType<typeof selectByIds>>[number]

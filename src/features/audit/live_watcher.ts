@@ -6,7 +6,7 @@ import { endsWithin } from '../../core/async/timeout.ts'
 import { Fault, type FaultCode } from '../../core/fault.ts'
 import type { Grant } from '../../core/grant.ts'
 import { jsonOf } from './export.ts'
-import type { Shown } from './live_queries.ts'
+import type { ShownRecord } from './live_queries.ts'
 
 /** Milliseconds after which a line is sent that means nothing, so that nobody on the way ends what is idle. */
 const HEARTBEAT_MS = 15_000
@@ -14,18 +14,18 @@ const HEARTBEAT_MS = 15_000
 const MAX_WAITING = 1_048_576
 
 /** Confirms that session, membership and role are still there. */
-export type Confirm = () => Promise<Grant<'audit.read'>>
+export type ConfirmAccess = () => Promise<Grant<'audit.read'>>
 
 export class Watcher {
   readonly userId: string
-  readonly confirm: Confirm
+  readonly confirm: ConfirmAccess
   readonly #heartbeatMs: number
   #waiting: string[] = []
   #length = 0
   #end: FaultCode | undefined
   #wake = () => {}
 
-  constructor(userId: string, confirm: Confirm, heartbeatMs = HEARTBEAT_MS) {
+  constructor(userId: string, confirm: ConfirmAccess, heartbeatMs = HEARTBEAT_MS) {
     this.userId = userId
     this.confirm = confirm
     this.#heartbeatMs = heartbeatMs
@@ -42,9 +42,9 @@ export class Watcher {
     }
   }
 
-  show(records: readonly Shown[]): void {
+  show(records: readonly ShownRecord[]): void {
     if (this.#end !== undefined) return
-    const text = textOf(records)
+    const text = recordEvents(records)
     this.#length += text.length
     this.#waiting.push(text)
     if (this.#length > MAX_WAITING) this.end('unavailable')
@@ -68,16 +68,16 @@ export class Watcher {
       this.#length = 0
       if (this.#end === undefined) yield isThere ? text : ': still here\n\n'
     }
-    yield endOf(this.#end)
+    yield endEvent(this.#end)
   }
 }
 
 /** The last event of a stream, with the reason. */
-export function endOf(code: FaultCode): string {
+export function endEvent(code: FaultCode): string {
   return `event: end\ndata: ${JSON.stringify({ error_code: code })}\n\n`
 }
 
 /** Server-sent events as HTML defines them; JSON has no line ends of its own. */
-export function textOf(records: readonly Shown[]): string {
+export function recordEvents(records: readonly ShownRecord[]): string {
   return records.map((record) => `id: ${record.id}\ndata: ${jsonOf(record)}\n\n`).join('')
 }

@@ -3,11 +3,11 @@ import { and, asc, desc, eq, gte, lt, or, type SQL, type SQLWrapper, sql } from 
 import { isUuid } from '../../core/validation/validate.ts'
 import { auditLogs } from '../../database/schema/index.ts'
 import { shownClientId } from './client_id.ts'
-import type { Filters } from './contract.ts'
+import type { RecordFilters } from './contract.ts'
 
 /** The sort key of the last record that was read. */
 export type Position = { timestamp: string; id: string }
-export type Page = { after: Position | null; limit: number; order: 'newest' | 'oldest' }
+export type AuditPage = { after: Position | null; limit: number; order: 'newest' | 'oldest' }
 
 export const shown = {
   id: auditLogs.id,
@@ -43,7 +43,7 @@ export const shown = {
 /** By the sort key of what is read. */
 export function sorted(
   { timestamp, id }: Record<keyof Position, SQLWrapper>,
-  { order }: Page,
+  { order }: AuditPage,
 ): SQL[] {
   const by = order === 'newest' ? desc : asc
   return [by(timestamp), by(id)]
@@ -53,7 +53,7 @@ export function sorted(
 const FIRST = new Date('0001-01-01T00:00:00Z')
 const LAST = new Date('9999-12-31T00:00:00Z')
 
-export function matches(workspaceId: string, filters: Filters): SQL | undefined {
+export function matches(workspaceId: string, filters: RecordFilters): SQL | undefined {
   const { since, until } = filters
   const { timestamp } = auditLogs
   return and(
@@ -73,7 +73,7 @@ function equals({
   status_code,
   action,
   credential,
-}: Filters): SQL | undefined {
+}: RecordFilters): SQL | undefined {
   return and(
     project_id === undefined ? undefined : eq(auditLogs.projectId, project_id),
     environment === undefined ? undefined : eq(auditLogs.environment, environment),

@@ -3,14 +3,19 @@ import { and, eq, type SQL, sql } from 'drizzle-orm'
 import type { Grant } from '../../core/grant.ts'
 import type { Reading } from '../../database/open.ts'
 import { auditLogs } from '../../database/schema/index.ts'
-import type { Filters } from './contract.ts'
-import { matches, type Page, type Position, shown, sorted } from './matching.ts'
+import type { RecordFilters } from './contract.ts'
+import { type AuditPage, matches, type Position, shown, sorted } from './matching.ts'
 import { selectByTerms, termsOf } from './search.ts'
 
 type Read = Grant<'audit.read' | 'audit.export'>
 
 /** One record more than the page holds. */
-export async function selectLogs(tx: Reading, { workspaceId }: Read, filters: Filters, page: Page) {
+export async function selectLogs(
+  tx: Reading,
+  { workspaceId }: Read,
+  filters: RecordFilters,
+  page: AuditPage,
+) {
   const terms = termsOf(workspaceId, filters)
   if (terms.length > 0) return selectByTerms(tx, terms, workspaceId, filters, page)
   return tx
@@ -21,7 +26,7 @@ export async function selectLogs(tx: Reading, { workspaceId }: Read, filters: Fi
     .limit(page.limit + 1)
 }
 
-function isAfter({ after, order }: Page): SQL | undefined {
+function isAfter({ after, order }: AuditPage): SQL | undefined {
   const { timestamp, id } = auditLogs
   if (after === null) return undefined
   const isFurther = order === 'newest' ? sql`<` : sql`>`

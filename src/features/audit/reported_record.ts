@@ -5,14 +5,13 @@ import { MAX_UNFILLED } from '../../core/policy/unfilled.ts'
 import { tokenPattern } from '../../core/token_pattern.ts'
 import { line } from '../../core/validation/validate.ts'
 import { environment, projectId, rarelyNeeded, unfilledPlaceholder } from '../../http/fields.ts'
-import { readTarget } from './reported_target.ts'
 
 /** The years that both JavaScript and PostgreSQL write with four digits. */
 const EARLIEST = Date.parse('0001-01-02T00:00:00Z')
 const LATEST = Date.parse('9999-12-30T00:00:00Z')
 
 /** An ISO 8601 moment with `Z` or an offset, or a day, which begins at midnight UTC. */
-export const moment = z
+export const reportedMoment = z
   .union([z.iso.datetime({ offset: true }), z.iso.date()])
   .transform((text) => new Date(text))
   .refine(
@@ -33,7 +32,7 @@ const ago = z
 
 /** An end of a range of time: a moment, a day, or how long ago. */
 export const rangeEnd = z
-  .union([moment, ago], 'must be a moment, a day, or how long ago: 2026-03-14, 7d, 12h')
+  .union([reportedMoment, ago], 'must be a moment, a day, or how long ago: 2026-03-14, 7d, 12h')
   .meta({ examples: ['7d'] })
 
 /** RFC 9110, section 9.1; kept in upper case. */
@@ -91,7 +90,7 @@ const reportedRecord = z.object({
   id: line(64)
     .meta({ examples: ['call-0001'] })
     .nullish(),
-  timestamp: moment,
+  timestamp: reportedMoment,
   method,
   target_url: line(MAX_URL)
     .meta({ examples: ['https://api.stripe.com/v1/charges'] })
@@ -137,3 +136,52 @@ export const placedRecord = reportedRecord.transform((record, context) => {
 })
 
 export type ReportedRecord = z.output<typeof placedRecord>
+
+type StoredTarget = {
+  target_url: string | null
+  target_path: string | null
+  target_domain: string
+}
+
+type Reported = {
+  target_url?: string | null | undefined
+  target_domain?: string | null | undefined
+  target_path?: string | null | undefined
+}
+
+const SCHEMES = ['http:', 'https:', 'ws:', 'wss:']
+const MAX_LENGTH = 8192
+/** What a URL parser drops or turns in silence, and what would end a host name early. */
+const NOT_IN_A_HOST = /[\s/?#@\\]/
+
+/**
+ * Where a reported request went, as the audit keeps it: never with what may hold a credential, which is the user
+ * information, the query and the fragment of its URL.
+ *
+ * From the URL if there is one, else from the domain; `null` for what names no host.
+ */
+function readTarget({
+  target_url: url,
+  target_domain: domain,
+  target_path: path,
+}: Reported): StoredTarget | null {
+  if (url) return fromUrl(url)
+  if (!domain || NOT_IN_A_HOST.test(domain)) return null
+  const host = fromUrl(`https://${domain}`)
+  return host && { ...host, target_url: null, target_path: path ? withoutQuery(path) : null }
+}
+
+function fromUrl(text: string): StoredTarget | null {
+  const parsed = /[\s\\]/.test(text) ? null : URL.parse(text)
+  if (!parsed || !SCHEMES.includes(parsed.protocol) || parsed.hostname === '') return null
+  const { protocol, host, pathname } = parsed
+  const target_url = `${protocol}//${host}${pathname}`
+  // Escapes make a text longer than it was.
+  if (target_url.length > MAX_LENGTH) return null
+  const target_domain = parsed.hostname.replace(/\.$/, '')
+  return { target_url, target_path: pathname, target_domain }
+}
+
+function withoutQuery(path: string): string {
+  return path.replace(/[?#].*$/s, '')
+}

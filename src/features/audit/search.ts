@@ -6,8 +6,8 @@ import { and, eq, type SQL, sql } from 'drizzle-orm'
 import { isInBucket, reaches, termOf } from '../../audit/terms.ts'
 import type { Reading } from '../../database/open.ts'
 import { auditLogs } from '../../database/schema/index.ts'
-import type { Filters } from './contract.ts'
-import { matches, type Page, shown, sorted } from './matching.ts'
+import type { RecordFilters } from './contract.ts'
+import { type AuditPage, matches, shown, sorted } from './matching.ts'
 
 /** Buckets in the first statement: a frequent value fills a page from a few. */
 const FEW = 16
@@ -17,7 +17,7 @@ const MANY = 128
 const ENOUGH = 2_000
 
 /** What the filters but those of time look for. */
-export function termsOf(workspaceId: string, filters: Filters): SQL[] {
+export function termsOf(workspaceId: string, filters: RecordFilters): SQL[] {
   const { project_id, environment, agent_id, domain, method, status_code, action, credential } =
     filters
   const asked = [
@@ -40,8 +40,8 @@ export function selectByTerms(
   reading: Reading,
   terms: readonly SQL[],
   workspaceId: string,
-  filters: Filters,
-  page: Page,
+  filters: RecordFilters,
+  page: AuditPage,
 ) {
   return reading.transaction(async (tx) => {
     // The planner expects thousands of records in each bucket: it would compile what takes a millisecond.
@@ -61,7 +61,7 @@ export function selectByTerms(
 }
 
 /** Not as a comparison of rows, from which an index would begin: that would be in another bucket. */
-function isAfter({ after, order }: Page): SQL | undefined {
+function isAfter({ after, order }: AuditPage): SQL | undefined {
   const { timestamp, id } = auditLogs
   if (after === null) return undefined
   const moment = sql`${after.timestamp}::timestamptz`
@@ -84,8 +84,8 @@ async function rarestFirst(tx: Reading, terms: readonly SQL[]): Promise<readonly
 }
 
 function bounds(
-  { since, until }: Filters,
-  { after, order }: Page,
+  { since, until }: RecordFilters,
+  { after, order }: AuditPage,
   last: string | undefined,
 ): SQL | undefined {
   const isNewest = order === 'newest'
@@ -104,7 +104,7 @@ async function selectBuckets(
   tx: Reading,
   [rarest, ...others]: readonly SQL[],
   within: SQL | undefined,
-  { order }: Page,
+  { order }: AuditPage,
   count: number,
 ): Promise<string[]> {
   const occur = others.map(
@@ -120,7 +120,12 @@ async function selectBuckets(
   return rows.map(({ text }) => text)
 }
 
-function selectIn(tx: Reading, buckets: readonly string[], which: SQL | undefined, page: Page) {
+function selectIn(
+  tx: Reading,
+  buckets: readonly string[],
+  which: SQL | undefined,
+  page: AuditPage,
+) {
   const ofEach = tx
     .select({ id: auditLogs.id, timestamp: auditLogs.timestamp })
     .from(auditLogs)

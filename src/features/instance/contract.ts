@@ -62,3 +62,12 @@ export const reportInstance = defineEndpoint({
       .meta({ id: 'InstanceSettings' }),
   }),
 })
+
+export const getSecurityContact = defineEndpoint({
+  name: 'security.contact',
+  summary: 'Read whom to report a hole to',
+  method: 'GET',
+  path: '/.well-known/security.txt',
+  access: { kind: 'public' },
+  mediaType: 'text/plain',
+})

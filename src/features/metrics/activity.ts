@@ -7,8 +7,8 @@ import type { Clock } from '../../core/clock.ts'
 import { describeError, type Log } from '../../core/log.ts'
 import type { Database } from '../../database/open.ts'
 import { userActivity } from '../../database/schema/index.ts'
-import type { Identity } from '../../http/route.ts'
-import { dayOf, endOf } from './days.ts'
+import type { IdentityService } from '../../http/route.ts'
+import { dayOf, endOfDay } from './days.ts'
 
 const FLUSH_MS = 5_000
 /** People remembered at most; beyond that they are noted twice, which changes nothing. */
@@ -58,7 +58,7 @@ export class ActivityLog {
 
   #begin(now: number): void {
     this.#day = dayOf(now)
-    this.#endsAt = endOf(this.#day)
+    this.#endsAt = endOfDay(this.#day)
     this.#seen.clear()
   }
 
@@ -77,7 +77,7 @@ export class ActivityLog {
 }
 
 /** Everybody who proves who they are is active today. */
-export function stamping(identity: Identity, activity: ActivityLog): Identity {
+export function stamping(identity: IdentityService, activity: ActivityLog): IdentityService {
   return {
     ...identity,
     authenticate: async (headers) => {

@@ -7,7 +7,7 @@ import { eq, gte, sql } from 'drizzle-orm'
 import type { Clock } from '../../core/clock.ts'
 import type { Database, Transaction } from '../../database/open.ts'
 import { dailyMetrics, instance } from '../../database/schema/index.ts'
-import { dayOf, daysUntil, endOf } from './days.ts'
+import { dayOf, daysUntil, endOfDay } from './days.ts'
 import { measureDay, type StoredDay } from './queries.ts'
 
 const ADVISORY_LOCK = 6_021_023_007
@@ -76,7 +76,7 @@ async function find(tx: Transaction, day: string): Promise<StoredDay | null> {
 
 /** Whether the day had ended when the row was computed. */
 function isFinal<Row extends Pick<StoredDay, 'date' | 'computedAt'>>(row: Row | null): row is Row {
-  return row !== null && row.computedAt.getTime() >= endOf(row.date)
+  return row !== null && row.computedAt.getTime() >= endOfDay(row.date)
 }
 
 /** Counts of rows that may be deleted, or be noted late. */

@@ -6,7 +6,7 @@ export function dayOf(time: number): string {
 }
 
 /** The first moment after a day, in milliseconds since 1970. */
-export function endOf(day: string): number {
+export function endOfDay(day: string): number {
   return Date.parse(day) + DAY_MS
 }
 

@@ -1,8 +1,7 @@
 /** Figures by day: read by the owner of the installation, computed by the clock or on demand. */
 import { Cron } from 'croner'
 import { describeError } from '../../core/log.ts'
-import { openPager } from '../../http/page.ts'
-import { type Route, route } from '../../http/route.ts'
+import { listRoute, type Route, route } from '../../http/route.ts'
 import type { FeatureServices } from '../../http/services.ts'
 import { computeLastDays, computeMissedDays } from './compute.ts'
 import { computeMetrics, type DailyRow, listMetrics } from './contract.ts'
@@ -15,22 +14,19 @@ const DEFAULT_DAYS = 2
 const SCHEDULE = '5 * * * *'
 
 /** `flush` writes what this process still holds of today. */
-export function metricsRoutes(
-  { db, clock, config }: FeatureServices,
-  flush: () => Promise<void>,
-): Route[] {
-  const pager = openPager(config)
+export function metricsRoutes({ db, clock }: FeatureServices, flush: () => Promise<void>): Route[] {
   return [
     route(computeMetrics, async ({ body }) => {
       await flush()
       const rows = await computeLastDays({ db, clock }, body.days ?? DEFAULT_DAYS)
       return { days: rows.map(showDay) }
     }),
-    route(listMetrics, async ({ query }) => {
-      const [before] = pager.start('metrics', query.cursor) ?? []
-      const rows = await selectDays(db, { before, limit: query.limit })
-      return pager.cut('metrics', rows, query.limit, (row) => [row.date], showDay)
-    }),
+    listRoute(listMetrics, () => ({
+      name: 'metrics',
+      read: (page) => selectDays(db, page),
+      sortKey: ({ date }) => [date],
+      open: (rows) => rows.map(showDay),
+    })),
   ]
 }
 

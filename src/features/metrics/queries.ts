@@ -6,17 +6,15 @@
 import { desc, lt, sql } from 'drizzle-orm'
 import type { Database, Transaction } from '../../database/open.ts'
 import { dailyMetrics } from '../../database/schema/index.ts'
-import { endOf } from './days.ts'
+import type { Page } from '../../http/page.ts'
+import { endOfDay } from './days.ts'
 
 export type StoredDay = typeof dailyMetrics.$inferSelect
 
 const TOP_DOMAINS = 10
 
 /** One row more than the page holds, newest first. */
-export function selectDays(
-  db: Database,
-  { before, limit }: { before: string | undefined; limit: number },
-): Promise<StoredDay[]> {
+export function selectDays(db: Database, { after: [before], limit }: Page): Promise<StoredDay[]> {
   return db
     .select()
     .from(dailyMetrics)
@@ -38,8 +36,8 @@ export async function measureDay(tx: Transaction, day: string, now: number): Pro
  */
 function statement(day: string, now: number) {
   const start = sql`${day}::timestamp at time zone 'UTC'`
-  const end = sql`${new Date(endOf(day)).toISOString()}::timestamptz`
-  const moment = sql`${new Date(Math.min(endOf(day), now)).toISOString()}::timestamptz`
+  const end = sql`${new Date(endOfDay(day)).toISOString()}::timestamptz`
+  const moment = sql`${new Date(Math.min(endOfDay(day), now)).toISOString()}::timestamptz`
   return sql`
     with recorded as materialized (
       select registration_id, decision, redacted, duration_ms, target_domain, action

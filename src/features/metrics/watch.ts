@@ -2,11 +2,10 @@
 import { Registry } from 'prom-client'
 import { hostCheck, refusedHosts } from '../../core/net/host.ts'
 import type { FeatureServices } from '../../http/services.ts'
-import { type AdminListener, openAdminListener } from './admin_listener.ts'
 import { openGauges, type Sources } from './gauges.ts'
 import { type Instruments, openInstruments } from './instruments.ts'
 
-export type Watch = {
+export type MetricsWatch = {
   instruments: Instruments
   /** Begins to serve GET /metrics. */
   open(sources: Sources): AdminListener
@@ -16,7 +15,7 @@ export type Watch = {
 export function openWatch(
   { config, log, clock }: Pick<FeatureServices, 'config' | 'log' | 'clock'>,
   port: number | undefined,
-): Watch | null {
+): MetricsWatch | null {
   if (port === undefined) return null
   const registry = new Registry()
   return {
@@ -28,4 +27,56 @@ export function openWatch(
       return openAdminListener(registry, place)
     },
   }
+}
+
+type AdminListener = { origin: string; close(): Promise<void> }
+
+type Place = {
+  hostname: string
+  port: number
+  /** @throws for a Host that is not ours, which a web page of another origin may have made up */
+  checkHost: (header: string | null) => void
+}
+
+/**
+ * The listener for the operator's own tools, apart from everything that others reach. It knows one path; it serves
+ * counts only, but they are for the operator: keep its port inside.
+ */
+function openAdminListener(
+  registry: Registry,
+  { hostname, port, checkHost }: Place,
+): AdminListener {
+  const server = Bun.serve({
+    hostname,
+    port,
+    reusePort: false,
+    fetch: (request) => respond(registry, request, checkHost),
+  })
+  return { origin: server.url.origin, close: () => server.stop(true) }
+}
+
+async function respond(
+  registry: Registry,
+  request: Request,
+  checkHost: Place['checkHost'],
+): Promise<Response> {
+  const headers = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }
+  try {
+    checkHost(request.headers.get('host'))
+  } catch {
+    return new Response('This host name is not served: see ALLOWED_HOSTS.\n', {
+      status: 400,
+      headers,
+    })
+  }
+  if (new URL(request.url).pathname !== '/metrics')
+    return new Response('Not found\n', { status: 404, headers })
+  if (request.method !== 'GET' && request.method !== 'HEAD')
+    return new Response('Method not allowed\n', {
+      status: 405,
+      headers: { ...headers, allow: 'GET, HEAD' },
+    })
+  return new Response(await registry.metrics(), {
+    headers: { ...headers, 'content-type': registry.contentType },
+  })
 }

@@ -10,7 +10,7 @@ import { Fault, invalidField } from '../../core/fault.ts'
 import type { Caller } from '../../core/grant.ts'
 import { quotaFault, requireQuota } from '../../database/limits/quota.ts'
 import type { InputOf } from '../../http/endpoint.ts'
-import { decode, getUser, lockUser, overtaken, requireProof, type User } from '../accounts/index.ts'
+import { getUser, lockUser, overtaken, requireProof, type User } from '../accounts/index.ts'
 import { readClientData, verifyNew } from './ceremony.ts'
 import { type Bound, spend } from './challenges.ts'
 import type { addPasskey, beginPasskey, setPasskeySeed } from './contract.ts'
@@ -18,7 +18,7 @@ import { type PasskeyServices, partyOf } from './passkey_services.ts'
 import {
   findPasskey,
   insertPasskey,
-  type Passkey,
+  type StoredPasskey,
   sealKey,
   sealSeed,
   selectPasskeys,
@@ -37,7 +37,7 @@ export async function beginAdding(
   const rpId = partyOf(services, origin)
   const { user } = await requireProof(accounts, person, current_password)
   const most = accounts.quotas.QUOTA_PASSKEYS
-  const page = { before: undefined, limit: most }
+  const page = { after: [], limit: most }
   const present = await selectPasskeys(accounts.db, user.id, page)
   if (present.length >= most) throw quotaFault(quotas.passkeys, most)
   return {
@@ -58,7 +58,7 @@ export async function add(
   { accounts, challenges, origins }: PasskeyServices,
   caller: Caller,
   { label, credential, encrypted_seed }: InputOf<typeof addPasskey, 'body'>,
-): Promise<Passkey> {
+): Promise<StoredPasskey> {
   const { db, outer, pepper } = accounts
   const user = await getUser(db, caller.userId)
   const said = readClientData(credential.client_data_json)
@@ -72,7 +72,9 @@ export async function add(
   const values = {
     ...{ ...stored, label, transports: credential.transports },
     verifier: sealKey(pepper, stored),
-    encryptedSeed: encrypted_seed ? await sealSeed(outer, stored, decode(encrypted_seed)) : null,
+    encryptedSeed: encrypted_seed
+      ? await sealSeed(outer, stored, Uint8Array.fromBase64(encrypted_seed))
+      : null,
   }
   return db.transaction(async (tx) => {
     const isProven = await lockUser(tx, user.id, { passwordHash: user.passwordHash })
@@ -95,7 +97,11 @@ export async function letUnlock(
   const passkey = await findPasskey(accounts.db, person.caller.userId, passkeyId)
   if (!passkey) throw new Fault('not_found')
   const { user, proof } = await requireProof(accounts, person, current_password)
-  const encryptedSeed = await sealSeed(accounts.outer, passkey, decode(encrypted_seed))
+  const encryptedSeed = await sealSeed(
+    accounts.outer,
+    passkey,
+    Uint8Array.fromBase64(encrypted_seed),
+  )
   await accounts.db.transaction(async (tx) => {
     if (!(await lockUser(tx, user.id, proof))) throw overtaken()
     if (!(await updatePasskey(tx, passkey, { encryptedSeed }))) throw new Fault('not_found')

@@ -13,7 +13,7 @@ type NewCredential = InputOf<typeof addPasskey, 'body'>['credential']
 type Assertion = InputOf<typeof passkeyLogin, 'body'>['credential']
 
 /** Where the browser says that it happened, and for which challenge; it is believed once the key has signed it. */
-export type Said = z.output<typeof said>
+export type CeremonyData = z.output<typeof said>
 const said = z.object({
   origin: z.string(),
   challenge: z.string(),
@@ -21,14 +21,14 @@ const said = z.object({
 })
 
 /** What must hold of it: the origin is one that was configured. */
-export type Expected = { said: Said; rpId: string }
+export type Expected = { said: CeremonyData; rpId: string }
 
 export type StoredKey = { publicKey: Uint8Array; counter: number }
 
 const NO_RESULTS = { clientExtensionResults: {}, type: 'public-key' } as const
 
 /** Null for what no browser would say, and in a frame of another page. */
-export function readClientData(text: string): Said | null {
+export function readClientData(text: string): CeremonyData | null {
   try {
     return said.parse(JSON.parse(fromUtf8(fromBase64Url(text) ?? new Uint8Array()) ?? ''))
   } catch {

@@ -4,19 +4,18 @@
  */
 import { toBase64, toBase64Url } from '../../core/crypto/encoding.ts'
 import { Fault } from '../../core/fault.ts'
-import { openPager } from '../../http/page.ts'
-import { type Route, route } from '../../http/route.ts'
+import { listRoute, type Route, route } from '../../http/route.ts'
 import type { FeatureServices } from '../../http/services.ts'
 import { type AccountServices, inCookies } from '../accounts/index.ts'
 import { add, beginAdding, letUnlock } from './adding.ts'
 import * as contract from './contract.ts'
-import { beginLogin, logInByPasskey } from './login.ts'
+import { beginLogin, openPasskeySession } from './login.ts'
 import { openPasskeyServices, type PasskeyServices } from './passkey_services.ts'
 import {
   deletePasskey,
   findPasskey,
   openSeed,
-  type Passkey,
+  type StoredPasskey,
   selectPasskeys,
   updatePasskey,
 } from './queries.ts'
@@ -24,27 +23,27 @@ import {
 export function passkeyRoutes(shared: FeatureServices, accounts: AccountServices): Route[] {
   const services = openPasskeyServices(shared, accounts)
   return [
-    ...ownRoutes(services, shared),
+    ...ownRoutes(services),
     ...seedRoutes(services),
     route(contract.beginPasskeyLogin, ({ body }) => beginLogin(services, body.origin)),
     route(contract.passkeyLogin, ({ body, ...visitor }) =>
-      logInByPasskey(services, body.credential, visitor),
+      openPasskeySession(services, body.credential, visitor),
     ),
     route(contract.consolePasskeyLogin, async ({ body, ...visitor }) =>
-      inCookies(await logInByPasskey(services, body.credential, visitor)),
+      inCookies(await openPasskeySession(services, body.credential, visitor)),
     ),
   ]
 }
 
-function ownRoutes(services: PasskeyServices, { config }: FeatureServices): Route[] {
+function ownRoutes(services: PasskeyServices): Route[] {
   const { db } = services.accounts
-  const pager = openPager(config)
   return [
-    route(contract.listPasskeys, async ({ caller, query }) => {
-      const [before] = pager.start('passkeys', query.cursor) ?? []
-      const rows = await selectPasskeys(db, caller.userId, { before, limit: query.limit })
-      return pager.cut('passkeys', rows, query.limit, (row) => [row.id], show)
-    }),
+    listRoute(contract.listPasskeys, ({ caller }) => ({
+      name: 'passkeys',
+      read: (page) => selectPasskeys(db, caller.userId, page),
+      sortKey: ({ id }) => [id],
+      open: (rows) => rows.map(show),
+    })),
     route(contract.beginPasskey, ({ body, ...person }) => beginAdding(services, person, body)),
     route(contract.addPasskey, async ({ caller, body }) => show(await add(services, caller, body))),
     route(contract.renamePasskey, async ({ caller, params, body }) => {
@@ -74,12 +73,12 @@ function seedRoutes(services: PasskeyServices): Route[] {
 }
 
 /** @throws Fault `not_found` */
-function required(passkey: Passkey | null): Passkey {
+function required(passkey: StoredPasskey | null): StoredPasskey {
   if (passkey) return passkey
   throw new Fault('not_found')
 }
 
-function show(passkey: Passkey) {
+function show(passkey: StoredPasskey) {
   return {
     id: passkey.id,
     credential_id: toBase64Url(passkey.credentialId),

@@ -22,7 +22,7 @@ export function beginLogin(services: PasskeyServices, origin: string) {
 }
 
 /** @throws Fault `invalid_credentials`, `rate_limited` */
-export async function logInByPasskey(
+export async function openPasskeySession(
   services: PasskeyServices,
   credential: Assertion,
   { network, userAgent }: { network: string; userAgent: string },

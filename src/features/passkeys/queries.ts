@@ -6,10 +6,11 @@ import type { Pepper } from '../../core/crypto/pepper.ts'
 import { sha256 } from '../../core/crypto/primitives.ts'
 import type { Database, Transaction } from '../../database/open.ts'
 import { passkeys } from '../../database/schema/index.ts'
+import type { Page } from '../../http/page.ts'
 
-export type Passkey = typeof passkeys.$inferSelect
+export type StoredPasskey = typeof passkeys.$inferSelect
 
-type Place = Pick<Passkey, 'id' | 'userId'>
+type Place = Pick<StoredPasskey, 'id' | 'userId'>
 
 export function sealSeed(outer: OuterLayer, { id, userId }: Place, seed: Uint8Array) {
   return outer.seal('passkeys.encrypted_seed', userId, [{ uuid: userId }, { uuid: id }], seed)
@@ -18,13 +19,13 @@ export function sealSeed(outer: OuterLayer, { id, userId }: Place, seed: Uint8Ar
 /** Null for none, and for what was not sealed for this row. */
 export async function openSeed(
   outer: OuterLayer,
-  { id, userId, encryptedSeed: blob }: Place & Pick<Passkey, 'encryptedSeed'>,
+  { id, userId, encryptedSeed: blob }: Place & Pick<StoredPasskey, 'encryptedSeed'>,
 ): Promise<Uint8Array | null> {
   const row = [{ uuid: userId }, { uuid: id }]
   return blob && outer.open('passkeys.encrypted_seed', userId, row, blob)
 }
 
-type Key = Place & Pick<Passkey, 'rpId' | 'credentialId' | 'publicKey'>
+type Key = Place & Pick<StoredPasskey, 'rpId' | 'credentialId' | 'publicKey'>
 
 /** Whose key it is, and for which host: what is stored of it under the pepper. */
 export function sealKey(pepper: Pepper, key: Key): Uint8Array {
@@ -32,7 +33,7 @@ export function sealKey(pepper: Pepper, key: Key): Uint8Array {
 }
 
 /** `wrong` for a row that was made up, altered or moved. */
-export function matchKey(pepper: Pepper, key: Key & Pick<Passkey, 'verifier'>) {
+export function matchKey(pepper: Pepper, key: Key & Pick<StoredPasskey, 'verifier'>) {
   return pepper.matchVerifier(...keyOf(key), key.verifier)
 }
 
@@ -46,8 +47,8 @@ const own = (userId: string, id: string) => and(eq(passkeys.userId, userId), eq(
 export function selectPasskeys(
   db: Database,
   userId: string,
-  { before, limit }: { before: string | undefined; limit: number },
-): Promise<Passkey[]> {
+  { after: [before], limit }: Page,
+): Promise<StoredPasskey[]> {
   const earlier = before === undefined ? undefined : lt(passkeys.id, before)
   return db
     .select()
@@ -75,8 +76,8 @@ export async function insertPasskey(tx: Transaction, values: typeof passkeys.$in
 
 export async function updatePasskey(
   tx: Transaction,
-  { userId, id }: Pick<Passkey, 'userId' | 'id'>,
-  values: Partial<Pick<Passkey, 'label' | 'encryptedSeed'>>,
+  { userId, id }: Pick<StoredPasskey, 'userId' | 'id'>,
+  values: Partial<Pick<StoredPasskey, 'label' | 'encryptedSeed'>>,
 ) {
   const [row] = await tx.update(passkeys).set(values).where(own(userId, id)).returning()
   return row ?? null
@@ -85,8 +86,8 @@ export async function updatePasskey(
 /** Tells whether nobody has used it since it was read: of two that show the same counter one is a copy. */
 export async function countUse(
   tx: Transaction,
-  { userId, id, counter: before }: Passkey,
-  used: Partial<Pick<Passkey, 'counter' | 'verifier'>>,
+  { userId, id, counter: before }: StoredPasskey,
+  used: Partial<Pick<StoredPasskey, 'counter' | 'verifier'>>,
 ): Promise<boolean> {
   const rows = await tx
     .update(passkeys)

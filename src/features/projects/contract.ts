@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { isUuid, line, pagination, timestamp, uuid } from '../../core/validation/validate.ts'
+import { email, isUuid, line, pagination, timestamp, uuid } from '../../core/validation/validate.ts'
 import { defineEndpoint } from '../../http/endpoint.ts'
 import { id, projectId, role, text, workspaceId } from '../../http/fields.ts'
 import { linkFaults } from '../links/contract.ts'
-import { projectInviteBody, projectInviteResult } from './shapes.ts'
+import { inviteBody, inviteStatuses } from '../workspaces/contract.ts'
 
 /** The environments of a project, and which secrets are in which. */
 export {
@@ -41,6 +41,33 @@ export const projectShape = z
     updated_at: timestamp,
   })
   .meta({ id: 'Project' })
+
+const MAX_MEMBERS = 100
+
+/** People of the workspace, or invitations to it: access to a project follows the workspace's roles. */
+const projectInviteBody = z
+  .union([
+    z.strictObject({
+      members: z
+        .array(email)
+        .min(1)
+        .max(MAX_MEMBERS)
+        .refine((emails) => new Set(emails).size === emails.length, 'names an address twice'),
+    }),
+    inviteBody,
+  ])
+  .meta({ id: 'ProjectInvites' })
+
+const projectInviteResult = z.array(
+  z
+    .object({
+      email: text('ada@example.com'),
+      status: z.enum([...inviteStatuses, 'not_a_member']),
+      /** What the person is, or will be on accepting. */
+      role: role.nullable(),
+    })
+    .meta({ id: 'ProjectInviteOutcome' }),
+)
 
 export const listProjects = defineEndpoint({
   name: 'projects.list',

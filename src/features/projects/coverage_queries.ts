@@ -6,10 +6,10 @@ import { type SQL, sql } from 'drizzle-orm'
 import { quotas } from '../../core/config/quotas.ts'
 import type { ProjectGrant } from '../../core/grant.ts'
 import type { Reading } from '../../database/open.ts'
+import type { Page } from '../../http/page.ts'
 import type { KeyIn, KeyPlaces } from './coverage.ts'
 
 type Read = ProjectGrant<'project.read' | 'project.write' | 'secret.read'>
-type Page = { after: string | undefined; limit: number }
 
 /** Of the project, one row each: those that exist always, were made, or hold secrets. */
 function environmentsIn({ projectId }: Read): SQL {
@@ -67,7 +67,7 @@ export function selectKeysIn(
 }
 
 /** Whatever is among the first of several environments is among the first of its own. */
-function firstKeys({ projectId }: Read, environment: SQL, { after, limit }: Page): SQL {
+function firstKeys({ projectId }: Read, environment: SQL, { after: [after], limit }: Page): SQL {
   const beyond = after === undefined ? sql`` : sql`and key > ${after}`
   return sql`(select key from secrets
     where project_id = ${projectId} and environment = ${environment} ${beyond}

@@ -2,10 +2,13 @@
  * Deleted projects, as rows of a table of their own: nothing else looks there. Their secrets are kept with
  * them (`secrets/deleted.ts`).
  */
+import { Cron } from 'croner'
 import { and, eq, sql } from 'drizzle-orm'
 import type { ProjectGrant } from '../../core/grant.ts'
-import type { Transaction } from '../../database/open.ts'
-import { deletedProjects, projects } from '../../database/schema/index.ts'
+import { describeError, type Log } from '../../core/log.ts'
+import type { Database, Transaction } from '../../database/open.ts'
+import { isOverdue } from '../../database/restorable.ts'
+import { deletedProjects, deletedSecrets, projects } from '../../database/schema/index.ts'
 import { keepDeletedSecrets, restoreDeletedWith } from '../secrets/index.ts'
 
 type Delete = ProjectGrant<'project.delete'>
@@ -25,7 +28,7 @@ export async function keepDeleted(tx: Transaction, grant: Delete): Promise<void>
  * Puts them back, or does nothing when the project is gone for good or another has its name by now. The
  * workspace must be locked.
  */
-export async function restoreDeleted(
+export async function restoreDeletedProject(
   tx: Transaction,
   grant: Delete,
 ): Promise<'restored' | 'gone' | 'name taken'> {
@@ -39,4 +42,26 @@ export async function restoreDeleted(
   await restoreDeletedWith(tx, grant)
   await tx.delete(deletedProjects).where(here)
   return 'restored'
+}
+
+/** Housekeeping of deleted projects and secrets: what can no longer be restored is deleted permanently. */
+export function scheduleProjectUpkeep({ db, log }: { db: Database; log: Log }): { stop(): void } {
+  return new Cron('41 23 * * * *', { protect: true, unref: true }, async () => {
+    try {
+      await dropOverdue(db)
+    } catch (error) {
+      log.warning('upkeep of deleted projects failed', describeError(error))
+    }
+  })
+}
+
+/** Secrets go with their project, versions with their secret. Returns how many of both went by themselves. */
+export async function dropOverdue(db: Database): Promise<number> {
+  let dropped = 0
+  for (const { table, id, deletedAt } of [
+    { table: deletedProjects, ...deletedProjects },
+    { table: deletedSecrets, ...deletedSecrets },
+  ])
+    dropped += (await db.delete(table).where(isOverdue(deletedAt)).returning({ id })).length
+  return dropped
 }

@@ -8,10 +8,8 @@ import { Fault } from '../../core/fault.ts'
 import type { ProjectGrant } from '../../core/grant.ts'
 import { requireQuota } from '../../database/limits/quota.ts'
 import { lockWorkspace } from '../../database/workspace_lock.ts'
-import { openPager } from '../../http/page.ts'
 import { aboutToken, type Change } from '../../http/recorder.ts'
-import { Reply } from '../../http/reply.ts'
-import { type Changing, type Route, route } from '../../http/route.ts'
+import { type Changing, listRoute, type Route, route } from '../../http/route.ts'
 import type { SignedText } from '../../sigchain/index.ts'
 import type { SignedServices } from '../links/index.ts'
 import { deleteEnvironmentSecrets } from '../secrets/index.ts'
@@ -30,10 +28,14 @@ import {
   selectKeyPlaces,
   selectKeysIn,
 } from './coverage_queries.ts'
-import { deleteGrants, revokeTokens, selectEnvironments, updateEnvironments } from './queries.ts'
+import {
+  deleteGrants,
+  revokeEnvironmentTokens,
+  selectEnvironments,
+  updateEnvironments,
+} from './queries.ts'
 
 export function environmentRoutes(services: SignedServices): Route[] {
-  const pager = openPager(services.config)
   return [
     route(listEnvironments, async ({ tx, grant }) => {
       const counts = await countSecrets(tx, grant)
@@ -48,33 +50,25 @@ export function environmentRoutes(services: SignedServices): Route[] {
     route(deleteEnvironment, ({ params, body, ...changing }) =>
       remove(changing, services, { name: params.environment, ...body }),
     ),
-    route(showCoverage, async ({ tx, grant, query: { limit, cursor } }) => {
-      const list = `coverage ${grant.projectId}`
-      const [after] = pager.start(list, cursor) ?? []
+    listRoute(showCoverage, async ({ tx, grant }) => {
       const environments = inOrder(await selectEnvironmentNames(tx, grant))
-      const rows = await selectKeyPlaces(tx, grant, { after, limit })
-      const { data, options } = pager.cut(
-        list,
-        rows,
-        limit,
-        ({ key }) => [key],
-        (row) => coverageOf(row, environments),
-      )
-      return new Reply({ project_id: grant.projectId, environments, keys: data }, options)
+      return {
+        name: `coverage ${grant.projectId}`,
+        read: (page) => selectKeyPlaces(tx, grant, page),
+        sortKey: ({ key }) => [key],
+        open: (rows) => ({
+          project_id: grant.projectId,
+          environments,
+          keys: rows.map((row) => coverageOf(row, environments)),
+        }),
+      }
     }),
-    route(showDiff, async ({ tx, grant, query: { from, to, limit, cursor } }) => {
-      const list = `diff ${grant.projectId} ${from} ${to}`
-      const [after] = pager.start(list, cursor) ?? []
-      const rows = await selectKeysIn(tx, grant, { from, to, after, limit })
-      const { data, options } = pager.cut(
-        list,
-        rows,
-        limit,
-        ({ key }) => [key],
-        (row) => row,
-      )
-      return new Reply(diffOf(data, from, to), options)
-    }),
+    listRoute(showDiff, ({ tx, grant, query: { from, to } }) => ({
+      name: `diff ${grant.projectId} ${from} ${to}`,
+      read: (page) => selectKeysIn(tx, grant, { from, to, ...page }),
+      sortKey: ({ key }) => [key],
+      open: (rows) => diffOf(rows, from, to),
+    })),
   ]
 }
 
@@ -109,7 +103,7 @@ async function remove(
   if (secrets > 0 || manifest)
     await acceptManifest({ tx, grant }, services, { environment: name, manifest })
   const granted = await deleteGrants(tx, grant, name)
-  const revoked = await revokeTokens(tx, grant, name)
+  const revoked = await revokeEnvironmentTokens(tx, grant, name)
   if (made.includes(name)) {
     await updateEnvironments(
       tx,

@@ -8,10 +8,9 @@ import { countHourly } from '../../database/limits/hourly_quota.ts'
 import { requireQuota } from '../../database/limits/quota.ts'
 import type { Reading } from '../../database/open.ts'
 import { lockWorkspace } from '../../database/workspace_lock.ts'
-import { openPager } from '../../http/page.ts'
 import { aboutToken, type Change } from '../../http/recorder.ts'
 import { created, type Reply } from '../../http/reply.ts'
-import { type Changing, type Route, route } from '../../http/route.ts'
+import { type Changing, listRoute, type Route, route } from '../../http/route.ts'
 import type { FeatureServices } from '../../http/services.ts'
 import { authorise } from '../../identity/authorise.ts'
 import type { SignedServices } from '../links/index.ts'
@@ -34,7 +33,7 @@ import {
   updateProject,
   updateProjectShort,
 } from './contract.ts'
-import { keepDeleted, restoreDeleted } from './deleted.ts'
+import { keepDeleted, restoreDeletedProject } from './deleted.ts'
 import { environmentRoutes } from './environments.ts'
 import {
   deleteGrants,
@@ -42,7 +41,7 @@ import {
   deleteProjectRow,
   insertProject,
   type ProjectChanges,
-  revokeTokens,
+  revokeEnvironmentTokens,
   selectProject,
   selectProjects,
   updateProjectRow,
@@ -54,24 +53,16 @@ export function projectRoutes(services: SignedServices): Route[] {
 
 function ownRoutes(services: FeatureServices): Route[] {
   const { db, config } = services
-  const pager = openPager(config)
   return [
-    route(listProjects, async ({ caller, query, namedWorkspace }) => {
+    listRoute(listProjects, async ({ caller, query, namedWorkspace }) => {
       const isOfAll = query.workspace_id === 'all'
       const active = { workspaceId: namedWorkspace }
       const grant = isOfAll ? null : await authorise(db, caller, 'project.read', active)
-      const list = `projects ${grant?.workspaceId ?? 'all'}`
-      const [name, id] = pager.start(list, query.cursor) ?? []
-      const after = name === undefined || id === undefined ? undefined : ([name, id] as const)
-      const page = { workspaceId: grant?.workspaceId, after, limit: query.limit }
-      const rows = await selectProjects(db, caller, page)
-      return pager.cut(
-        list,
-        rows,
-        query.limit,
-        (row) => [row.name, row.id],
-        (row) => row,
-      )
+      return {
+        name: `projects ${grant?.workspaceId ?? 'all'}`,
+        read: (page) => selectProjects(db, caller, { workspaceId: grant?.workspaceId, ...page }),
+        sortKey: ({ name, id }) => [name, id],
+      }
     }),
     route(createProject, async ({ tx, grant, audit, body: { name, description = '' } }) => {
       await lockWorkspace(tx, grant)
@@ -137,7 +128,7 @@ async function remove({
 }: Changing<ProjectGrant<'project.delete'>>): Promise<undefined> {
   await lockWorkspace(tx, grant)
   await deleteGrants(tx, grant)
-  const revoked = await revokeTokens(tx, grant)
+  const revoked = await revokeEnvironmentTokens(tx, grant)
   const deleted = await deleteProjectAgents(tx, grant)
   await keepDeleted(tx, grant)
   if (!(await deleteProjectRow(tx, grant))) throw new Fault('not_found')
@@ -168,7 +159,7 @@ async function restore(
   config: QuotaConfig,
 ) {
   await lockWorkspace(tx, grant)
-  const outcome = await restoreDeleted(tx, grant)
+  const outcome = await restoreDeletedProject(tx, grant)
   if (outcome === 'gone') throw new Fault('not_found')
   if (outcome === 'name taken') throw nameTaken()
   await requireQuota(tx, config, 'projects', grant.workspaceId)

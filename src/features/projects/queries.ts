@@ -11,29 +11,25 @@ import {
   tokens,
   workspaces,
 } from '../../database/schema/index.ts'
+import type { Page } from '../../http/page.ts'
 
 type Read = ProjectGrant<'project.read' | 'project.write' | 'project.delete'>
 type Write = ProjectGrant<'project.write'>
-
-type Page = {
-  workspaceId: string | undefined
-  /** Name and id of the last project shown. */
-  after: readonly [name: string, id: string] | undefined
-  limit: number
-}
 
 /** One row more than the page holds, by name. */
 export function selectProjects(
   db: Database,
   { userId }: Caller,
-  { workspaceId, after, limit }: Page,
+  { workspaceId, after, limit }: Page & { workspaceId: string | undefined },
 ) {
   return shownProjects(
     db,
     userId,
     and(
       workspaceId === undefined ? undefined : eq(projects.workspaceId, workspaceId),
-      after && sql`(${projects.name}, ${projects.id}) > (${after[0]}, ${after[1]}::uuid)`,
+      after.length === 0
+        ? undefined
+        : sql`(${projects.name}, ${projects.id}) > (${after[0]}, ${after[1]}::uuid)`,
     ),
   ).limit(limit + 1)
 }
@@ -128,7 +124,7 @@ export async function deleteGrants(
 }
 
 /** Revokes the live tokens that were scoped to the project, or to one environment of it. */
-export function revokeTokens(tx: Transaction, grant: Delete, environment?: string) {
+export function revokeEnvironmentTokens(tx: Transaction, grant: Delete, environment?: string) {
   return tx
     .update(tokens)
     .set({ revokedAt: sql`now()` })

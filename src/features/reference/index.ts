@@ -10,7 +10,7 @@ import type { Surface } from '../../http/reply.ts'
 import { commonHeaders } from '../../http/reply.ts'
 import { type RequestContext, type Route, rawRoute } from '../../http/route.ts'
 import { getDocument, getOwnDocument, getPage, getScript, getStyle } from './contract.ts'
-import { type Reference, renderReference } from './page.ts'
+import { type ReferencePage, renderReference } from './page.ts'
 
 /** The routes for one listener. `surfaces` is called once, at the first request. */
 export function referenceRoutes(
@@ -18,7 +18,7 @@ export function referenceRoutes(
   config: Config,
   surfaces: () => readonly Documented[],
 ): Route[] {
-  let rendered: Promise<Reference> | undefined
+  let rendered: Promise<ReferencePage> | undefined
   const reference = () => {
     rendered ??= render(listener, config, surfaces())
     return rendered
@@ -44,7 +44,7 @@ async function render(
   listener: Surface,
   config: Config,
   surfaces: readonly Documented[],
-): Promise<Reference> {
+): Promise<ReferencePage> {
   const { server, resolver } = addressesOf(config)
   const addresses: Addresses = { 'control-plane': server, resolver }
   const own = surfaces.filter(({ surface }) => surface === listener)

@@ -13,7 +13,7 @@ type Documentation = NonNullable<NonNullable<Parameters<typeof swagger>[0]>['doc
 const PAGE = '/api/docs'
 const DOCUMENT = `${PAGE}/own.json`
 
-export type Reference = {
+export type ReferencePage = {
   page: string
   document: string
   ownDocument: string
@@ -26,7 +26,10 @@ type Documents = Record<'document' | 'ownDocument', OpenApiDocument>
 const options = { url: DOCUMENT, validatorUrl: 'none', deepLinking: true }
 
 /** Renders both once. */
-export async function renderReference({ document, ownDocument }: Documents): Promise<Reference> {
+export async function renderReference({
+  document,
+  ownDocument,
+}: Documents): Promise<ReferencePage> {
   const plugin = swagger({
     provider: 'swagger-ui',
     path: PAGE,

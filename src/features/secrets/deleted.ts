@@ -13,7 +13,7 @@ import {
   secretVersions,
 } from '../../database/schema/index.ts'
 import { isSignedId } from '../../sigchain/index.ts'
-import { hashOf, type Page } from './queries.ts'
+import { type SecretPage, selectHash } from './queries.ts'
 
 type Read = ProjectGrant<'secret.read'>
 type Write = ProjectGrant<'secret.write' | 'project.delete'>
@@ -99,7 +99,7 @@ export function selectDeleted(
   tx: Reading,
   grant: Read,
   environment: string,
-  { after, limit, withCiphertext }: Page,
+  { after: [after], limit, withCiphertext }: SecretPage,
 ) {
   const beyond = after === undefined ? undefined : sql`${deletedSecrets.key} > ${after}`
   const which = and(restorable(grant, environment), beyond)
@@ -114,7 +114,7 @@ function newestOfEach(
 ) {
   const { id, key, version, policy, deletedAt } = deletedSecrets
   const sealed = withCiphertext ? deletedSecrets.sealed : sql<null>`null`
-  const hash = isSignedId(workspaceId) ? hashOf(deletedSecrets) : {}
+  const hash = isSignedId(workspaceId) ? selectHash(deletedSecrets) : {}
   return tx
     .selectDistinctOn([key], { id, key, version, sealed, policy, ...hash, deleted_at: deletedAt })
     .from(deletedSecrets)

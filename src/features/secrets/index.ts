@@ -1,14 +1,14 @@
 /** Secrets: stored as clients sealed them, under the outer layer, and never opened further here. */
 import { Semaphores } from '../../core/async/semaphore.ts'
 import { toBase64 } from '../../core/crypto/encoding.ts'
+import type { OuterLayer } from '../../core/crypto/outer_layer.ts'
 import { Fault } from '../../core/fault.ts'
 import type { ProjectGrant } from '../../core/grant.ts'
 import { lockWorkspace } from '../../database/workspace_lock.ts'
 import type { InputOf } from '../../http/endpoint.ts'
-import { openPager } from '../../http/page.ts'
-import type { Audit } from '../../http/recorder.ts'
-import { created, withBeside } from '../../http/reply.ts'
-import { type Changing, type Route, route } from '../../http/route.ts'
+import type { BoundAudit } from '../../http/recorder.ts'
+import { created } from '../../http/reply.ts'
+import { type Changing, listRoute, type Route, route } from '../../http/route.ts'
 import { isSignedId } from '../../sigchain/index.ts'
 import type { SignedServices } from '../links/index.ts'
 import { acceptManifest, selectManifest } from '../statements/index.ts'
@@ -23,8 +23,15 @@ import {
   upsertSecrets,
 } from './contract.ts'
 import { keepDeletedSecrets, restoreSecrets, selectDeleted } from './deleted.ts'
-import { deleteRow, selectSecret, selectSecrets } from './queries.ts'
-import { openSecret, openSecrets, openVersions, readCiphertexts, unreadable } from './sealed.ts'
+import { deleteRow, selectSecret, selectSecretPage } from './queries.ts'
+import {
+  addCiphertexts,
+  hasCiphertext,
+  openStoredSecret,
+  openStoredSecrets,
+  openVersions,
+  unreadable,
+} from './sealed.ts'
 import { selectVersions } from './version_queries.ts'
 import { MAX_FIELDS, requireRoom, rollBack, upsert } from './write.ts'
 
@@ -43,8 +50,7 @@ export function secretRoutes(services: SignedServices): Route[] {
 }
 
 function collectionRoutes(services: SignedServices): Route[] {
-  const { outer, config } = services
-  const pager = openPager(config)
+  const { outer } = services
   const pagesOfValues = new Semaphores({ width: 2, queue: 256 })
   return [
     route(upsertSecrets, async ({ body, ...changing }) => {
@@ -52,38 +58,22 @@ function collectionRoutes(services: SignedServices): Route[] {
       const counts = await upsert(changing, services, { environment, entries, mayCreate, manifest })
       return counts.created > 0 ? created(counts) : counts
     }),
-    route(listSecrets, async ({ tx, grant, audit, query }) => {
-      const { projectId, workspaceId } = grant
-      const { environment, include, limit, cursor } = query
-      const list = `secrets ${projectId} ${environment}`
-      const [after] = pager.start(list, cursor) ?? []
+    listRoute(listSecrets, ({ tx, grant, audit, query: { environment, include } }) => {
+      const { workspaceId } = grant
       const withCiphertext = include === 'value'
-      const readPage = async () => {
-        const page = { after, limit, withCiphertext }
-        // First: who signs on what was read while somebody wrote is then told so by the revision.
-        const manifest = await selectManifest(tx, grant, environment)
-        const { rows, inPage } = await selectSecrets(tx, grant, environment, page)
-        // The row beyond the page only tells that there is a next one: it stays unopened.
-        const ciphertexts = await readCiphertexts(
-          rows.slice(0, inPage),
-          ({ key }) => key,
-          (shown) => {
-            const places = shown.map(({ key, sealed }) => ({ projectId, environment, key, sealed }))
-            return openSecrets(outer, workspaceId, places)
-          },
-        )
-        recordRead(audit, grant, environment, [...ciphertexts.keys()])
-        const cut = pager.cut(
-          list,
-          rows,
-          inPage,
-          (row) => [row.key],
-          // A copy of each is a tenth of what a list of names costs, and the contract lets no more leave.
-          withCiphertext ? (row) => ({ ...row, value: ciphertexts.get(row) }) : (row) => row,
-        )
-        return isSignedId(workspaceId) ? withBeside(cut, { manifest }) : cut
+      return {
+        name: `secrets ${grant.projectId} ${environment}`,
+        read: async (page) => {
+          // Read the manifest first, so that a concurrent write makes the signer's revision stale.
+          const manifest = await selectManifest(tx, grant, environment)
+          const read = await selectSecretPage(tx, grant, environment, { ...page, withCiphertext })
+          return isSignedId(workspaceId) ? { ...read, beside: { manifest } } : read
+        },
+        sortKey: ({ key }) => [key],
+        open: (rows) => openPage(outer, grant, environment, rows),
+        record: (rows) => recordRead(audit, grant, environment, rows.filter(hasCiphertext)),
+        queue: (read) => (withCiphertext ? pagesOfValues.run(workspaceId, read) : read()),
       }
-      return withCiphertext ? pagesOfValues.run(workspaceId, readPage) : readPage()
     }),
   ]
 }
@@ -96,7 +86,7 @@ function itemRoutes(services: SignedServices): Route[] {
       const secret = await selectSecret(tx, grant, environment, key)
       if (!secret) throw new Fault('not_found')
       const row = { projectId, environment, key, sealed: secret.sealed }
-      const ciphertext = await openSecret(outer, workspaceId, row)
+      const ciphertext = await openStoredSecret(outer, workspaceId, row)
       if (!ciphertext) throw unreadable(key)
       recordRead(audit, grant, environment, [secret])
       return { ...secret, value: toBase64(ciphertext) }
@@ -117,35 +107,30 @@ function itemRoutes(services: SignedServices): Route[] {
 }
 
 function versionRoutes(services: SignedServices): Route[] {
-  const { outer, config } = services
-  const pager = openPager(config)
+  const { outer } = services
   return [
-    route(listVersions, async ({ tx, grant, audit, params: { key }, query }) => {
-      const { projectId, workspaceId } = grant
-      const { environment, include, limit, cursor } = query
+    listRoute(listVersions, async ({ tx, grant, audit, params: { key }, query }) => {
+      const { environment, include } = query
       const secret = await selectSecret(tx, grant, environment, key)
       if (!secret) throw new Fault('not_found')
-      const list = `secrets.versions ${secret.id}`
-      const [after] = pager.start(list, cursor) ?? []
       const withCiphertext = include === 'value'
-      const rows = await selectVersions(tx, grant, secret.id, { after, limit, withCiphertext })
-      const ciphertexts = await readCiphertexts(
-        rows.slice(0, limit),
-        () => key,
-        (shown) => {
-          const place = { projectId, environment, key }
-          const versions = shown.map(({ version, sealed }) => ({ ...place, version, sealed }))
-          return openVersions(outer, workspaceId, versions)
-        },
-      )
-      recordRead(audit, grant, environment, ciphertexts.size > 0 ? [secret] : [])
-      return pager.cut(
-        list,
-        rows,
-        limit,
-        (row) => [String(row.version)],
-        (row) => ({ ...row, value: ciphertexts.get(row) }),
-      )
+      return {
+        name: `secrets.versions ${secret.id}`,
+        read: (page) => selectVersions(tx, grant, secret.id, { ...page, withCiphertext }),
+        sortKey: ({ version }) => [String(version)],
+        open: (rows) =>
+          addCiphertexts(
+            rows,
+            () => key,
+            (sealed) => {
+              const place = { projectId: grant.projectId, environment, key }
+              const versions = sealed.map((row) => ({ ...row, ...place }))
+              return openVersions(outer, grant.workspaceId, versions)
+            },
+          ),
+        record: (rows) =>
+          recordRead(audit, grant, environment, rows.some(hasCiphertext) ? [secret] : []),
+      }
     }),
     route(rollBackSecret, ({ params, query, body, ...changing }) =>
       rollBack(changing, services, { ...params, ...query, ...body }),
@@ -154,38 +139,44 @@ function versionRoutes(services: SignedServices): Route[] {
 }
 
 function deletedRoutes(services: SignedServices): Route[] {
-  const { outer, config } = services
-  const pager = openPager(config)
+  const { outer } = services
   return [
-    route(listDeletedSecrets, async ({ tx, grant, audit, query }) => {
-      const { projectId, workspaceId } = grant
-      const { environment, include, cursor } = query
-      const list = `secrets.deleted ${projectId} ${environment}`
-      const [after] = pager.start(list, cursor) ?? []
+    listRoute(listDeletedSecrets, ({ tx, grant, audit, query: { environment, include } }) => {
       const withCiphertext = include === 'value'
-      const limit = withCiphertext ? Math.min(query.limit, DELETED_AT_ONCE) : query.limit
-      const rows = await selectDeleted(tx, grant, environment, { after, limit, withCiphertext })
-      const ciphertexts = await readCiphertexts(
-        rows.slice(0, limit),
-        ({ key }) => key,
-        (shown) => {
-          const places = shown.map(({ key, sealed }) => ({ projectId, environment, key, sealed }))
-          return openSecrets(outer, workspaceId, places)
-        },
-      )
-      recordRead(audit, grant, environment, [...ciphertexts.keys()])
-      return pager.cut(
-        list,
-        rows,
-        limit,
-        (row) => [row.key],
-        (row) => ({ ...row, value: ciphertexts.get(row) }),
-      )
+      return {
+        name: `secrets.deleted ${grant.projectId} ${environment}`,
+        ...(withCiphertext && { maxRows: DELETED_AT_ONCE }),
+        read: (page) => selectDeleted(tx, grant, environment, { ...page, withCiphertext }),
+        sortKey: ({ key }) => [key],
+        open: (rows) => openPage(outer, grant, environment, rows),
+        record: (rows) => recordRead(audit, grant, environment, rows.filter(hasCiphertext)),
+      }
     }),
     route(restoreSecretsEndpoint, async ({ body, ...changing }) =>
       restore(changing, services, body),
     ),
   ]
+}
+
+function openPage<Row extends { key: string; sealed: Uint8Array | null }>(
+  outer: OuterLayer,
+  { projectId, workspaceId }: ProjectGrant<'secret.read'>,
+  environment: string,
+  rows: readonly Row[],
+) {
+  return addCiphertexts(
+    rows,
+    ({ key }) => key,
+    (sealed) => {
+      const places = sealed.map((row) => ({
+        projectId,
+        environment,
+        key: row.key,
+        sealed: row.sealed,
+      }))
+      return openStoredSecrets(outer, workspaceId, places)
+    },
+  )
 }
 
 async function restore(
@@ -220,7 +211,7 @@ function fieldsOf(keys: readonly string[], message: string) {
 
 /** What people were shown: names, one record a request. */
 function recordRead(
-  audit: Audit,
+  audit: BoundAudit,
   { projectId }: ProjectGrant<'secret.read'>,
   environment: string,
   shown: readonly { id: string; key: string }[],

@@ -14,18 +14,19 @@ import type { ProjectGrant } from '../../core/grant.ts'
 import { preparedList } from '../../database/list.ts'
 import type { Reading, Transaction } from '../../database/open.ts'
 import { projects, secrets, secretVersions } from '../../database/schema/index.ts'
+import type { Page } from '../../http/page.ts'
 import { isSignedId } from '../../sigchain/index.ts'
 
 const VERSIONS_KEPT = 10
 
 export type Read = ProjectGrant<'secret.read' | 'secret.write'>
 type Write = ProjectGrant<'secret.write'>
-export type Page = { after: string | undefined; limit: number; withCiphertext: boolean }
+export type SecretPage = Page & { withCiphertext: boolean }
 
 type Hash = { value_sha256: SQL.Aliased<string | null> }
 
 /** The hash of a value as on the wire; plain workspaces have none. */
-export function hashOf({ valueHash }: { valueHash: AnyColumn }): Hash {
+export function selectHash({ valueHash }: { valueHash: AnyColumn }): Hash {
   const base64url = sql<
     string | null
   >`translate(rtrim(encode(${valueHash}, 'base64'), '='), '+/', '-_')`
@@ -63,20 +64,20 @@ const selectCiphertexts = preparedList(
 )
 /** The same in signed workspaces. */
 const selectSignedNames = preparedList('signed_names', (db) =>
-  selectPage(db, noCiphertext, hashOf(secrets)),
+  selectPage(db, noCiphertext, selectHash(secrets)),
 )
 const selectSignedCiphertexts = preparedList(
   'signed_values',
-  (db) => selectPage(db, sealedInPage, hashOf(secrets)),
+  (db) => selectPage(db, sealedInPage, selectHash(secrets)),
   'sealed',
 )
 
-/** One row more than the page holds, by key; with ciphertexts a page may end before `limit` rows. */
-export async function selectSecrets(
+/** A page by key; with ciphertexts it may end before `limit` rows. */
+export async function selectSecretPage(
   db: Reading,
   { workspaceId, projectId }: Read,
   environment: string,
-  { after, limit, withCiphertext }: Page,
+  { after: [after], limit, withCiphertext }: SecretPage,
 ) {
   const [names, ciphertexts] = isSignedId(workspaceId)
     ? [selectSignedNames, selectSignedCiphertexts]
@@ -86,7 +87,7 @@ export async function selectSecrets(
   const rows = await select(db, { workspaceId, projectId, ...page })
   const beyond = withCiphertext ? rows.findIndex(({ sealed }) => sealed === null) : -1
   const inPage = beyond < 0 ? Math.min(limit, rows.length) : Math.min(limit, beyond)
-  return { rows: rows.slice(0, inPage + 1), inPage }
+  return { rows: rows.slice(0, inPage), hasMore: rows.length > inPage }
 }
 
 function selectPage(db: Reading, sealed: SQL.Aliased<Uint8Array | null>, hash: Partial<Hash> = {}) {

@@ -11,7 +11,7 @@ import { Fault } from '../../core/fault.ts'
 type VersionRow = SecretPlace & { version: number }
 
 /** The client's ciphertext of a stored secret, or `null` when what is stored does not belong there. */
-export function openSecret(
+export function openStoredSecret(
   outer: OuterLayer,
   workspaceId: string,
   row: SecretPlace & { sealed: Uint8Array },
@@ -20,7 +20,7 @@ export function openSecret(
 }
 
 /** The same of many, in their order. */
-export function openSecrets(
+export function openStoredSecrets(
   outer: OuterLayer,
   workspaceId: string,
   rows: readonly (SecretPlace & { sealed: Uint8Array })[],
@@ -29,7 +29,7 @@ export function openSecrets(
   return outer.openAll('secrets.value', workspaceId, stored)
 }
 
-export function sealSecret(
+export function sealStoredSecret(
   outer: OuterLayer,
   workspaceId: string,
   row: SecretPlace,
@@ -66,32 +66,31 @@ export function sealVersion(
 }
 
 /**
- * The ciphertexts of a page as they go on the wire, by row; rows that were read without theirs have
- * none.
+ * Adds the ciphertexts of a page as they go on the wire. Rows that were read without theirs are not copied, which
+ * would be a tenth of what a list of names costs.
  *
  * @throws Fault `unreadable_secret` naming the key
  */
-export async function readCiphertexts<Row extends { sealed: Uint8Array | null }>(
+export async function addCiphertexts<Row extends { sealed: Uint8Array | null }>(
   rows: readonly Row[],
   keyOf: (row: Row) => string,
-  openAll: (rows: readonly WithCiphertext<Row>[]) => Promise<(Uint8Array | null)[]>,
-): Promise<Map<Row, string>> {
-  const shown = rows.filter(hasCiphertext)
-  const opened = await openAll(shown)
-  return new Map(
-    shown.map((row, index) => {
-      const ciphertext = opened[index]
-      if (!ciphertext) throw unreadable(keyOf(row))
-      return [row, toBase64(ciphertext)]
-    }),
-  )
+  openAll: (rows: readonly Sealed<Row>[]) => Promise<(Uint8Array | null)[]>,
+): Promise<(Row & { value?: string })[]> {
+  if (!rows.every(hasCiphertext)) return [...rows]
+  const opened = await openAll(rows)
+  return rows.map((row, index) => {
+    const ciphertext = opened[index]
+    if (!ciphertext) throw unreadable(keyOf(row))
+    return { ...row, value: toBase64(ciphertext) }
+  })
 }
 
-type WithCiphertext<Row> = Row & { sealed: Uint8Array }
+type Sealed<Row> = Row & { sealed: Uint8Array }
 
-function hasCiphertext<Row extends { sealed: Uint8Array | null }>(
+/** Whether a row was read with its ciphertext. */
+export function hasCiphertext<Row extends { sealed: Uint8Array | null }>(
   row: Row,
-): row is WithCiphertext<Row> {
+): row is Sealed<Row> {
   return row.sealed !== null
 }
 

@@ -3,7 +3,7 @@ import { and, desc, eq, lt, sql } from 'drizzle-orm'
 import type { Reading } from '../../database/open.ts'
 import { secretVersions, users } from '../../database/schema/index.ts'
 import { isSignedId } from '../../sigchain/index.ts'
-import { hashOf, type Page, type Read } from './queries.ts'
+import { type Read, type SecretPage, selectHash } from './queries.ts'
 
 const nothing = sql<null>`null`
 
@@ -12,13 +12,13 @@ export function selectVersions(
   tx: Reading,
   grant: Read,
   secretId: string,
-  { after, limit, withCiphertext }: Page,
+  { after: [after], limit, withCiphertext }: SecretPage,
 ) {
   return tx
     .select({
       version: secretVersions.version,
       sealed: withCiphertext ? secretVersions.sealed : nothing,
-      ...(isSignedId(grant.workspaceId) && hashOf(secretVersions)),
+      ...(isSignedId(grant.workspaceId) && selectHash(secretVersions)),
       policy: secretVersions.policy,
       created_by_email: users.email,
       created_at: secretVersions.createdAt,

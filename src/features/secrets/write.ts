@@ -4,7 +4,7 @@
  */
 
 import type { QuotaConfig } from '../../core/config/quotas.ts'
-import { fromBase64, toBase64 } from '../../core/crypto/encoding.ts'
+import { toBase64 } from '../../core/crypto/encoding.ts'
 import type { OuterLayer } from '../../core/crypto/outer_layer.ts'
 import { sha256 } from '../../core/crypto/primitives.ts'
 import { isSamePolicy, readValueEpoch } from '../../core/crypto/secret_value.ts'
@@ -24,7 +24,7 @@ import {
   selectSecret,
   writeSecrets,
 } from './queries.ts'
-import { openVersion, sealSecret, sealVersion, unreadable } from './sealed.ts'
+import { openVersion, sealStoredSecret, sealVersion, unreadable } from './sealed.ts'
 import { selectVersion } from './version_queries.ts'
 
 type Write = ProjectGrant<'secret.write'>
@@ -68,7 +68,10 @@ export async function upsert(
   if (isNew && !mayCreate) throw emptyEnvironment()
   requireVersions(entries, current)
   requirePolicies(entries, current)
-  const decoded = entries.map((entry) => ({ ...entry, ciphertext: decode(entry.value) }))
+  const decoded = entries.map((entry) => ({
+    ...entry,
+    ciphertext: Uint8Array.fromBase64(entry.value),
+  }))
   const stale = decoded.filter(({ ciphertext }) => !isUnder(epoch, ciphertext))
   if (stale.length > 0) throw epochConflict(stale.map(({ path }) => path))
   const next = await Promise.all(
@@ -191,18 +194,12 @@ async function sealNext(
   const { ciphertext, ...rest } = secret
   const row = { projectId, environment, key: secret.key, version: secret.version }
   const [sealed, sealedVersion] = await Promise.all([
-    sealSecret(outer, workspaceId, row, ciphertext),
+    sealStoredSecret(outer, workspaceId, row, ciphertext),
     sealVersion(outer, workspaceId, row, ciphertext),
   ])
   // In plain workspaces not even a null: each parameter costs the driver something.
   const hash = isSignedId(workspaceId) && { valueHash: sha256(ciphertext) }
   return { ...rest, sealed, sealedVersion, ...hash }
-}
-
-function decode(value: string): Uint8Array {
-  const bytes = fromBase64(value)
-  if (!bytes) throw new TypeError('a value was not validated')
-  return bytes
 }
 
 /** A ciphertext in another client's form has no epoch that could be wrong (protocol 3.3). */

@@ -3,11 +3,10 @@
  * again, a grant says the same but for who signed it and when, so that no wider one of before exists.
  */
 import { and, eq } from 'drizzle-orm'
-import type { Capability } from '../../core/capability.ts'
 import { toBase64 } from '../../core/crypto/encoding.ts'
 import { Fault } from '../../core/fault.ts'
 import type { Transaction } from '../../database/open.ts'
-import { tokenGrants } from '../../database/schema/index.ts'
+import { tokenGrants, tokens } from '../../database/schema/index.ts'
 import {
   type Chain,
   isSameGrant,
@@ -16,9 +15,10 @@ import {
   readText,
   type SignedText,
   type TokenGrant,
+  verifyEnvelope,
   verifyGrant,
 } from '../../sigchain/index.ts'
-import { accepted, refused } from './accepting.ts'
+import { accepted, refused, requireSigned } from './accepting.ts'
 
 /** Who sends, and what they and everybody else are by then. */
 export type Sender = { workspaceId: string; userId: string; chain: Chain; now: Date }
@@ -27,19 +27,21 @@ export type Sender = { workspaceId: string; userId: string; chain: Chain; now: D
 export type SentGrant = { signed: SignedText; path: string }
 
 /** The row of a token that exists. */
-export type GrantedToken = {
-  id: string
-  kind: 'agent' | 'workload'
-  agentId: string | null
-  label: string
-  publicKey: Uint8Array
-  capabilities: readonly Capability[]
-  hosts: readonly string[] | null
-  secrets: readonly string[] | null
-  projectId: string | null
-  environment: string | null
-  expiresAt: Date | null
+export const grantedColumns = {
+  id: tokens.id,
+  kind: tokens.kind,
+  agentId: tokens.agentId,
+  label: tokens.label,
+  publicKey: tokens.publicKey,
+  capabilities: tokens.capabilities,
+  hosts: tokens.hosts,
+  secrets: tokens.secrets,
+  projectId: tokens.projectId,
+  environment: tokens.environment,
+  expiresAt: tokens.expiresAt,
 }
+
+export type GrantedToken = Pick<typeof tokens.$inferSelect, keyof typeof grantedColumns>
 
 /**
  * What a grant says that holds for a token with that key.
@@ -147,4 +149,37 @@ export async function storeGrant(
 
 function bindingPath({ path }: SentGrant): string {
   return path.replace(/grant$/, 'binding')
+}
+
+/** An envelope as it is sent, with its statement beside it in a signed workspace. */
+type Sent = {
+  project_id: string
+  environment: string
+  epoch: number
+  envelope: string
+} & Partial<Record<keyof SignedText, string | undefined>>
+
+/** As it is stored; null in plain workspaces. */
+export type StoredStatement = { statement: string | null; signature: Uint8Array | null }
+
+/**
+ * The statement of an envelope, which holds for it; `path` is where the entry stands.
+ *
+ * @throws Fault `link_required`, `link_refused`
+ */
+export async function acceptEnvelope(
+  { workspaceId, userId, tokenId }: { workspaceId: string; userId: string; tokenId: string },
+  chain: Chain | null,
+  { statement, signature, ...sent }: Sent,
+  path: string,
+): Promise<StoredStatement> {
+  const given =
+    statement !== undefined && signature !== undefined ? { statement, signature } : undefined
+  const signed = requireSigned(workspaceId, given, `${path}.statement`)
+  if (!signed || !chain) return { statement: null, signature: null }
+  const envelope = Uint8Array.fromBase64(sent.envelope)
+  const { project_id: projectId, environment, epoch } = sent
+  const entry = { tokenId, projectId, environment, epoch, envelope }
+  await accepted(userId, path, () => verifyEnvelope(chain, signed, entry))
+  return { statement: signed.statement, signature: Uint8Array.fromBase64(signed.signature) }
 }

@@ -1,11 +1,13 @@
 /** What members of signed workspaces sign besides links: demanded, checked and stored with what it speaks of. */
 export { refused, requireSigned } from './accepting.ts'
-export { acceptEnvelope, type StoredStatement } from './envelopes.ts'
 export {
+  acceptEnvelope,
   acceptGrant,
   type GrantedToken,
   grantAgain,
+  grantedColumns,
   requireSameGrant,
+  type StoredStatement,
   selectGrant,
   storeGrant,
 } from './grants.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { pagination, timestamp } from '../../core/validation/validate.ts'
-import { defineEndpoint } from '../../http/endpoint.ts'
+import { defineEndpoint, type InputOf } from '../../http/endpoint.ts'
 import { id, role, shownKeys, text, userId, workspaceId } from '../../http/fields.ts'
 import { keptGrants } from '../agents/contract.ts'
 import { link, linkFaults, linkOnly } from '../links/contract.ts'
@@ -9,11 +9,11 @@ import {
   inviteBody,
   inviteResult,
   invites,
+  rekeyBody,
   workspaceName,
   workspaceShape,
 } from './shapes.ts'
 
-export { type RekeyBody, rekeyWorkspace } from './rekey_contract.ts'
 /** For the contracts of those who invite to a workspace, make one or show it. */
 export {
   encryptedWorkspaceKey,
@@ -23,6 +23,8 @@ export {
   workspaceShape,
 } from './shapes.ts'
 
+/** A rekey carries the whole workspace. */
+const REKEY_LIMIT = 32 * 1024 * 1024
 /** With the grants of an administrator's tokens, signed anew. */
 const GRANTS_LIMIT = 4_194_304
 
@@ -203,3 +205,18 @@ export const removeMember = defineEndpoint({
   bodyOptional: true,
   faults: ['last_owner', 'epoch_conflict', ...linkFaults],
 })
+
+export const rekeyWorkspace = defineEndpoint({
+  name: 'workspaces.rekey',
+  summary: 'Replace the workspace key: every envelope and every secret, sealed anew, in one step',
+  method: 'POST',
+  path: `${path}rekey/`,
+  access: { kind: 'member', permission: 'workspace.update', tenant: 'path.workspace_id' },
+  params,
+  body: rekeyBody,
+  bodyLimit: REKEY_LIMIT,
+  result: workspaceShape,
+  faults: ['epoch_conflict', ...linkFaults],
+})
+
+export type RekeyBody = InputOf<typeof rekeyWorkspace, 'body'>

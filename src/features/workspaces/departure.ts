@@ -7,7 +7,7 @@ import { Fault } from '../../core/fault.ts'
 import type { Caller } from '../../core/grant.ts'
 import type { Transaction } from '../../database/open.ts'
 import { lockWorkspace } from '../../database/workspace_lock.ts'
-import type { Action, UnboundAudit } from '../../http/recorder.ts'
+import type { AuditAction, UnboundAudit } from '../../http/recorder.ts'
 import { authorise } from '../../identity/authorise.ts'
 import { isSignedId } from '../../sigchain/index.ts'
 import { type Place, selectPlaces } from './memberships.ts'
@@ -78,7 +78,7 @@ async function declineAll(
   workspaceIds: readonly string[],
 ): Promise<void> {
   for (const id of await declineInvitations(tx, caller, workspaceIds))
-    record({ caller, audit }, id, 'member.declined')
+    recordOwn({ caller, audit }, id, 'member.declined')
 }
 
 /** False where nobody else owns it. */
@@ -96,14 +96,15 @@ async function leave({ tx, caller, audit }: Leaving, { id, name }: Place): Promi
   if (isOnlyOwner) return false
   await deleteMember(tx, grant, caller.userId)
   await requireRekey(tx, id)
-  record({ caller, audit }, id, 'member.left')
+  recordOwn({ caller, audit }, id, 'member.left')
   return true
 }
 
-function record(
+/** What a person did with their own membership. */
+export function recordOwn(
   { caller: { userId, email }, audit }: Pick<Leaving, 'caller' | 'audit'>,
   workspaceId: string,
-  action: Action,
+  action: AuditAction,
 ): void {
   const resource = { type: 'member', id: userId, name: email }
   audit.by({ workspaceId, userId, email }).record({ action, resource })

@@ -2,31 +2,32 @@
  * Workspaces: the tenants. Who holds the key of one is decided by its people, who seal it for each
  * other; the server keeps the envelopes and the roles.
  */
-
 import { Fault } from '../../core/fault.ts'
 import type { Grant } from '../../core/grant.ts'
 import { countHourly } from '../../database/limits/hourly_quota.ts'
 import { requireQuota } from '../../database/limits/quota.ts'
 import type { Reading } from '../../database/open.ts'
-import { lockWorkspace } from '../../database/workspace_lock.ts'
-import { openPager } from '../../http/page.ts'
-import { type Changing, type Route, route } from '../../http/route.ts'
+import { lockWorkspace, lockWorkspaceRow } from '../../database/workspace_lock.ts'
+import { type Changing, listRoute, type Route, route } from '../../http/route.ts'
 import { authorise } from '../../identity/authorise.ts'
 import type { SignedText } from '../../sigchain/index.ts'
 import { acceptLink, chainOf, type SignedServices } from '../links/index.ts'
 import {
+  acceptInvitation,
   createWorkspaceEndpoint,
+  declineInvitation,
   deleteWorkspace,
   getWorkspace,
   listWorkspacesEndpoint,
   renameWorkspace,
 } from './contract.ts'
-import { invitationRoutes } from './invitations.ts'
+import { recordOwn } from './departure.ts'
 import { invitationChanges, inviteMembers } from './invite.ts'
 import { memberRoutes } from './members.ts'
 import { createWorkspace, listWorkspaces } from './memberships.ts'
-import { deleteWorkspaceRow, updateName } from './queries.ts'
+import { acceptOwn, declineOwn, deleteWorkspaceRow, requireRekey, updateName } from './queries.ts'
 import { rekeyRoutes } from './rekey.ts'
+import { removalOf } from './signed_members.ts'
 
 export { leaveAll } from './departure.ts'
 export { activeRoles, type InviteOutcome, invitationChanges, inviteMembers } from './invite.ts'
@@ -44,25 +45,20 @@ export function workspaceRoutes(services: SignedServices): Route[] {
 
 function ownRoutes(services: SignedServices): Route[] {
   const { db, outer, config } = services
-  const pager = openPager(config)
   const show = async (tx: Reading, userId: string, workspaceId: string) => {
     const [workspace] = await listWorkspaces(tx, outer, userId, { workspaceId })
     if (!workspace) throw new Fault('not_found')
     return workspace
   }
   return [
-    route(listWorkspacesEndpoint, async ({ caller, query }) => {
-      const [after] = pager.start('workspaces', query.cursor) ?? []
-      const options = { workspaceId: query.workspace_id, after, limit: query.limit + 1 }
-      const rows = await listWorkspaces(db, outer, caller.userId, options)
-      return pager.cut(
-        'workspaces',
-        rows,
-        query.limit,
-        (row) => [row.membership_id],
-        (row) => row,
-      )
-    }),
+    listRoute(listWorkspacesEndpoint, ({ caller, query }) => ({
+      name: 'workspaces',
+      read: ({ after: [after], limit }) => {
+        const options = { workspaceId: query.workspace_id, after, limit: limit + 1 }
+        return listWorkspaces(db, outer, caller.userId, options)
+      },
+      sortKey: ({ membership_id }) => [membership_id],
+    })),
     route(createWorkspaceEndpoint, ({ caller, transaction, body: { invites = [], ...body } }) =>
       transaction(async (tx, audit) => {
         const workspace = await createWorkspace(tx, outer, {
@@ -110,4 +106,37 @@ async function remove(
   await deleteWorkspaceRow(tx, grant)
   const resource = { type: 'workspace', id: grant.workspaceId, name }
   audit.record({ action: 'workspace.deleted', resource })
+}
+
+/** Accepting or declining an invitation. Before, a person sees the envelope and the name, and nothing else. */
+function invitationRoutes(services: SignedServices): Route[] {
+  return [
+    route(acceptInvitation, ({ caller, transaction, params: { workspace_id: workspaceId } }) =>
+      transaction(async (tx, audit) => {
+        await lockWorkspaceRow(tx, workspaceId)
+        if (!(await acceptOwn(tx, caller, workspaceId))) throw new Fault('not_found')
+        await requireQuota(tx, services.config, 'workspaces', caller.userId)
+        recordOwn({ caller, audit }, workspaceId, 'member.accepted')
+        const [workspace] = await listWorkspaces(tx, services.outer, caller.userId, { workspaceId })
+        if (!workspace) throw new Fault('not_found')
+        return workspace
+      }),
+    ),
+    route(declineInvitation, ({ caller, transaction, params, body: { link } }) =>
+      transaction(async (tx, audit) => {
+        const { workspace_id: workspaceId } = params
+        await lockWorkspaceRow(tx, workspaceId)
+        if (!(await declineOwn(tx, caller, workspaceId))) throw new Fault('not_found')
+        // Declining is always possible: a stranger may have signed what cannot be read or followed.
+        if (link) {
+          const changing = { tx, grant: { workspaceId, userId: caller.userId } }
+          const chain = await chainOf(changing, services)
+          await acceptLink(changing, chain, link, removalOf(chain, caller.userId))
+        }
+        await requireRekey(tx, workspaceId)
+        recordOwn({ caller, audit }, workspaceId, 'member.declined')
+        return undefined
+      }),
+    ),
+  ]
 }

@@ -18,10 +18,10 @@ import type { PublicIdentity, SignedText } from '../../sigchain/index.ts'
 import { acceptLink, type Claim, chainOf, type SignedServices } from '../links/index.ts'
 import { requireMayChange } from './member_rights.ts'
 import { sealEnvelope } from './memberships.ts'
-import type { Invite, inviteStatuses } from './shapes.ts'
+import type { inviteStatuses, WorkspaceInvite } from './shapes.ts'
 
 type Invitation = {
-  invites: readonly Invite[]
+  invites: readonly WorkspaceInvite[]
   epoch?: number | undefined
   link?: SignedText | undefined
 }
@@ -148,7 +148,7 @@ async function findPeople(
   )
 }
 
-function requireMayInvite(grant: Grant, { role }: Invite, person: Person | null): void {
+function requireMayInvite(grant: Grant, { role }: WorkspaceInvite, person: Person | null): void {
   const pending = person?.status === 'invited' ? person.role : null
   requireMayChange(grant, { kind: 'invite', role, pending })
 }
@@ -157,7 +157,7 @@ async function upsertInvitations(
   tx: Transaction,
   outer: OuterLayer,
   { workspaceId }: Grant<'member.manage'>,
-  invited: readonly { entry: Invite; person: Person }[],
+  invited: readonly { entry: WorkspaceInvite; person: Person }[],
 ): Promise<void> {
   if (invited.length === 0) return
   const rows = invited.map(async ({ entry, person: { userId } }) => ({
@@ -187,7 +187,7 @@ async function upsertInvitations(
 }
 
 function outcomeOf(
-  { email, role }: Invite,
+  { email, role }: WorkspaceInvite,
   person: Person | null,
   isSigned: boolean,
 ): InviteOutcome {

@@ -8,10 +8,9 @@ import type { Caller, Grant, Role } from '../../core/grant.ts'
 import { email, isUuid } from '../../core/validation/validate.ts'
 import type { Transaction } from '../../database/open.ts'
 import { lockWorkspace } from '../../database/workspace_lock.ts'
-import { openPager } from '../../http/page.ts'
-import type { Action, Change } from '../../http/recorder.ts'
+import type { AuditAction, Change } from '../../http/recorder.ts'
 import { created } from '../../http/reply.ts'
-import { type Changing, type Route, route } from '../../http/route.ts'
+import { type Changing, listRoute, type Route, route } from '../../http/route.ts'
 import type { Chain, SignedText } from '../../sigchain/index.ts'
 import type { KeptGrants } from '../agents/index.ts'
 import { acceptLink, chainOf, type SignedServices } from '../links/index.ts'
@@ -31,13 +30,13 @@ import {
 import { endSigned, removalOf, roleChangeOf } from './signed_members.ts'
 
 export function memberRoutes(services: SignedServices): Route[] {
-  const pager = openPager(services.config)
   return [
-    route(listMembers, async ({ tx, grant, query }) => {
-      const [after] = pager.start('members', query.cursor) ?? []
-      const rows = await selectMembers(tx, grant, { after, limit: query.limit })
-      return pager.cut('members', rows, query.limit, (row) => [row.email], showMember)
-    }),
+    listRoute(listMembers, ({ tx, grant }) => ({
+      name: 'members',
+      read: (page) => selectMembers(tx, grant, page),
+      sortKey: ({ email }) => [email],
+      open: (rows) => rows.map(showMember),
+    })),
     route(inviteMembersEndpoint, async ({ tx, grant, audit, body }) => {
       const outcomes = await inviteMembers({ tx, grant }, services, body)
       const changes = invitationChanges(outcomes)
@@ -154,6 +153,6 @@ async function requireOtherOwner(
   if (!(await hasOtherOwner(tx, grant, target.user_id))) throw new Fault('last_owner')
 }
 
-function change(action: Action, { user_id: id, email: name }: Removable): Change {
+function change(action: AuditAction, { user_id: id, email: name }: Removable): Change {
   return { action, resource: { type: 'member', id, name } }
 }

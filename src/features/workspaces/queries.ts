@@ -4,6 +4,7 @@ import { toBase64 } from '../../core/crypto/encoding.ts'
 import type { Caller, Grant, Role } from '../../core/grant.ts'
 import type { Reading, Transaction } from '../../database/open.ts'
 import { memberships, users, workspaces } from '../../database/schema/index.ts'
+import type { Page } from '../../http/page.ts'
 
 export async function updateName(
   tx: Transaction,
@@ -69,14 +70,13 @@ export function showMember({ first, last, key, signing, ...row }: MemberRow) {
   }
 }
 
-type Page = { after: string | undefined; limit: number }
 type Read = Grant<'workspace.read' | 'member.manage'>
 
 /** One row more than the page holds, by address. */
 export function selectMembers(
   tx: Reading,
   grant: Read,
-  { after, limit }: Page,
+  { after: [after], limit }: Page,
 ): Promise<MemberRow[]> {
   return tx
     .select(shownMember)

@@ -1,11 +1,65 @@
-/** What a rekey must fulfil before anything is written: pure checks of the request against the state. */
+/** What a rekey is about, and what it must fulfil before anything is written: pure checks of the request. */
 import { inSlices, TimeSlice } from '../../core/async/time_slice.ts'
 import { fromBase64 } from '../../core/crypto/encoding.ts'
 import { isSamePolicy, MAX_EPOCH, readValueEpoch } from '../../core/crypto/secret_value.ts'
 import { Fault, type FaultCode, type FieldFault, invalidField } from '../../core/fault.ts'
+import type { Role } from '../../core/grant.ts'
 import { MAX_COMPLAINTS } from '../../core/validation/complaints.ts'
+import type { GrantedToken } from '../statements/index.ts'
 import type { RekeyBody } from './contract.ts'
-import { type Holdings, placeOf } from './rekey_holdings.ts'
+
+/** Rows, and characters of base64, that are sealed in one go: what is made of them takes milliseconds. */
+const PORTION_ROWS = 200
+const PORTION_LENGTH = 262_144
+
+export type HeldSecret = {
+  id: string
+  project_id: string
+  environment: string
+  key: string
+  policy: unknown
+  version: number
+}
+
+export type HeldToken = GrantedToken & {
+  live: boolean
+  /** Whether it holds any envelope. */
+  provisioned: boolean
+}
+
+/** All that is sealed under the workspace key, and for whom. */
+export type Holdings = {
+  /** By user id; invited ones too, since their envelopes must stay good. */
+  members: Map<string, { role: Role; status: 'active' | 'invited' }>
+  tokens: Map<string, HeldToken>
+  projectIds: Set<string>
+  /** By `placeOf`. */
+  secrets: Map<string, HeldSecret>
+}
+
+/** The identity of a secret within a workspace. */
+export function placeOf({
+  project_id,
+  environment,
+  key,
+}: Pick<HeldSecret, 'project_id' | 'environment' | 'key'>): string {
+  return `${project_id} ${environment} ${key}`
+}
+
+/** Of at least one entry each. */
+export function* portions<T>(list: readonly T[], lengthOf: (entry: T) => number): Generator<T[]> {
+  let portion: T[] = []
+  let length = 0
+  for (const entry of list) {
+    portion.push(entry)
+    length += lengthOf(entry)
+    if (portion.length < PORTION_ROWS && length < PORTION_LENGTH) continue
+    yield portion
+    portion = []
+    length = 0
+  }
+  if (portion.length > 0) yield portion
+}
 
 /** @throws Fault `validation_error` when anything is named twice */
 export async function requireOnce({ members, tokens, secrets }: RekeyBody): Promise<void> {

@@ -1,30 +1,126 @@
 /**
- * What a rekey replaces, written under the workspace's lock. Rows are written in portions: a
- * workspace may hold more than one statement can carry.
+ * What a workspace holds that is sealed under its key, and its replacement under the workspace's lock. Rows are
+ * written in portions: a workspace may hold more than one statement can carry.
  */
-import { and, eq, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, inArray, sql } from 'drizzle-orm'
 import type { OuterLayer, OuterPart } from '../../core/crypto/outer_layer.ts'
+import { Fault } from '../../core/fault.ts'
 import type { Grant } from '../../core/grant.ts'
-import type { Transaction } from '../../database/open.ts'
+import type { Reading, Transaction } from '../../database/open.ts'
 import {
   deletedProjects,
   deletedSecrets,
-  manifests,
   memberships,
+  projects,
   secrets,
   secretVersions,
   tokenEnvelopes,
+  tokens,
+  users,
   workspaces,
 } from '../../database/schema/index.ts'
-import { noteSigned } from '../../database/signed_notes.ts'
-import { storeGrant } from '../statements/index.ts'
+import type { Chain } from '../../sigchain/index.ts'
+import { grantedColumns } from '../statements/index.ts'
 import type { RekeyBody } from './contract.ts'
 import { sealEnvelope } from './memberships.ts'
-import type { Holdings } from './rekey_holdings.ts'
-import { decodeValid, portions, type SealedSecrets } from './rekey_prepare.ts'
-import type { SignedRekey } from './rekey_signed.ts'
+import { type HeldSecret, type Holdings, placeOf, portions } from './rekey_checks.ts'
 
 type Rekey = Grant<'workspace.update'>
+
+/** Rows that are read at once. */
+const PAGE = 1000
+
+/** The policy version changes with every secret of the workspace. */
+export async function readVersions(
+  db: Reading,
+  { workspaceId }: Rekey,
+): Promise<{ epoch: number; policyVersion: number }> {
+  const [found] = await db
+    .select({ epoch: workspaces.epoch, policyVersion: workspaces.policyVersion })
+    .from(workspaces)
+    .where(eq(workspaces.id, workspaceId))
+  if (!found) throw new Fault('not_found')
+  return found
+}
+
+/** Members, tokens and projects: all but the secrets. */
+export async function readHolders(
+  db: Reading,
+  { workspaceId }: Rekey,
+  chain: Chain | null,
+): Promise<Omit<Holdings, 'secrets'>> {
+  const tokenRows = await db
+    .select({
+      ...grantedColumns,
+      live: sql<boolean>`${tokens.revokedAt} is null`,
+      provisioned: sql<boolean>`exists (
+        select 1 from ${tokenEnvelopes} where ${tokenEnvelopes.tokenId} = ${tokens.id})`,
+    })
+    .from(tokens)
+    .where(eq(tokens.workspaceId, workspaceId))
+  const projectRows = await db
+    .select({ id: projects.id })
+    .from(projects)
+    .where(eq(projects.workspaceId, workspaceId))
+  return {
+    members: await readMembers(db, workspaceId, chain),
+    tokens: new Map(tokenRows.map((token) => [token.id, token])),
+    projectIds: new Set(projectRows.map(({ id }) => id)),
+  }
+}
+
+/** In a signed workspace those of its chain: no row gets the new key, and none keeps it from anybody. */
+async function readMembers(
+  db: Reading,
+  workspaceId: string,
+  chain: Chain | null,
+): Promise<Holdings['members']> {
+  const rows = await db
+    .select({ userId: memberships.userId, role: memberships.role, status: memberships.status })
+    .from(memberships)
+    .where(eq(memberships.workspaceId, workspaceId))
+  const stored = new Map(rows.map(({ userId, ...member }) => [userId, member]))
+  if (chain === null) return stored
+  const signed = [...chain.members.keys()]
+  const people = await db.select({ id: users.id }).from(users).where(inArray(users.id, signed))
+  return new Map(
+    people.map(({ id }) => {
+      const role = chain.members.get(id)?.role ?? 'read_only'
+      return [id, stored.get(id) ?? { role, status: 'invited' }]
+    }),
+  )
+}
+
+export async function readHeldSecrets(
+  db: Reading,
+  { workspaceId }: Rekey,
+): Promise<Holdings['secrets']> {
+  const found = new Map<string, HeldSecret>()
+  let after: string | undefined
+  do {
+    const rows = await db
+      .select({
+        id: secrets.id,
+        project_id: secrets.projectId,
+        environment: secrets.environment,
+        key: secrets.key,
+        policy: secrets.policy,
+        version: secrets.version,
+      })
+      .from(secrets)
+      .where(
+        and(
+          eq(secrets.workspaceId, workspaceId),
+          after === undefined ? undefined : gt(secrets.id, after),
+        ),
+      )
+      .orderBy(asc(secrets.id))
+      .limit(PAGE)
+    for (const secret of rows) found.set(placeOf(secret), secret)
+    after = rows.length < PAGE ? undefined : rows.at(-1)?.id
+  } while (after !== undefined)
+  return found
+}
 
 export async function replaceEnvelopes(
   tx: Transaction,
@@ -61,7 +157,7 @@ export async function replaceEnvelopes(
 export async function replaceSecrets(
   tx: Transaction,
   { workspaceId, userId }: Rekey,
-  sealed: readonly SealedSecrets[],
+  sealed: readonly string[],
 ): Promise<void> {
   // One parameter for all rows: a parameter for each value would cost the driver more than the rest.
   for (const rows of sealed) {
@@ -109,36 +205,15 @@ export async function replaceGrants(
     const rows = portion.map(async ({ token_id: tokenId, project_id: projectId, ...entry }) => {
       const { environment } = entry
       const row: OuterPart[] = [{ uuid: tokenId }, { uuid: projectId }, { text: environment }]
-      const raw = decodeValid(entry.envelope)
+      const raw = Uint8Array.fromBase64(entry.envelope)
       const envelope = await outer.seal('token_envelopes.envelope', workspaceId, row, raw)
       const { statement = null, signature } = signed ? entry : {}
       return {
         ...{ tokenId, workspaceId, projectId, environment, epoch, envelope, statement },
-        signature: signature === undefined ? null : decodeValid(signature),
+        signature: signature === undefined ? null : Uint8Array.fromBase64(signature),
       }
     })
     await tx.insert(tokenEnvelopes).values(await Promise.all(rows))
-  }
-}
-
-/** What the members signed besides: grants of tokens that live, and all manifests; those of what was deleted go. */
-export async function replaceSigned(
-  tx: Transaction,
-  { workspaceId }: Rekey,
-  held: Holdings,
-  { grants, manifests: sent, notes }: SignedRekey,
-): Promise<void> {
-  for (const { tokenId, ...grant } of grants)
-    if (held.tokens.get(tokenId)?.live) await storeGrant(tx, { workspaceId, tokenId }, grant)
-  for (const note of notes) noteSigned(tx, note)
-  await tx.delete(manifests).where(eq(manifests.workspaceId, workspaceId))
-  for (const portion of portions(sent, ({ statement }) => statement.length)) {
-    const rows = portion.map(({ signature, ...manifest }) => ({
-      ...manifest,
-      workspaceId,
-      signature: decodeValid(signature),
-    }))
-    await tx.insert(manifests).values(rows)
   }
 }
 

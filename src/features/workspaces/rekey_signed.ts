@@ -9,9 +9,9 @@ import type { Bytes } from '../../core/crypto/encoding.ts'
 import { sha256 } from '../../core/crypto/primitives.ts'
 import { Fault } from '../../core/fault.ts'
 import type { Grant } from '../../core/grant.ts'
-import type { Reading } from '../../database/open.ts'
+import type { Reading, Transaction } from '../../database/open.ts'
 import { manifests, tokenGrants } from '../../database/schema/index.ts'
-import type { SignedNote } from '../../database/signed_notes.ts'
+import { noteSigned, type SignedNote } from '../../database/signed_notes.ts'
 import { type Chain, extend, Refusal, type SignedText } from '../../sigchain/index.ts'
 import type { SignedServices } from '../links/index.ts'
 import {
@@ -20,9 +20,10 @@ import {
   noteOf,
   refused,
   requireSameGrant,
+  storeGrant,
 } from '../statements/index.ts'
 import type { RekeyBody } from './contract.ts'
-import type { HeldSecret, Holdings } from './rekey_holdings.ts'
+import { type HeldSecret, type Holdings, portions } from './rekey_checks.ts'
 
 type Rekey = Grant<'workspace.update'>
 type Place = { projectId: string; environment: string }
@@ -168,4 +169,25 @@ async function readRevisions(db: Reading, workspaceId: string, { projectIds }: H
       .filter(({ projectId }) => projectIds.has(projectId))
       .map(({ revision, ...place }) => [environmentOf(place), revision]),
   )
+}
+
+/** What the members signed besides: grants of tokens that live, and all manifests; those of what was deleted go. */
+export async function replaceSigned(
+  tx: Transaction,
+  { workspaceId }: Rekey,
+  held: Holdings,
+  { grants, manifests: sent, notes }: SignedRekey,
+): Promise<void> {
+  for (const { tokenId, ...grant } of grants)
+    if (held.tokens.get(tokenId)?.live) await storeGrant(tx, { workspaceId, tokenId }, grant)
+  for (const note of notes) noteSigned(tx, note)
+  await tx.delete(manifests).where(eq(manifests.workspaceId, workspaceId))
+  for (const portion of portions(sent, ({ statement }) => statement.length)) {
+    const rows = portion.map(({ signature, ...manifest }) => ({
+      ...manifest,
+      workspaceId,
+      signature: Uint8Array.fromBase64(signature),
+    }))
+    await tx.insert(manifests).values(rows)
+  }
 }

@@ -1,7 +1,22 @@
 /** What the contracts of workspaces, and of those who invite to them or show them, have in common. */
 import { z } from 'zod'
+import { fromBase64 } from '../../core/crypto/encoding.ts'
+import { isTokenEnvelope } from '../../core/crypto/envelope.ts'
+import { sentPolicy } from '../../core/policy/policy.ts'
 import { base64, email, properName, timestamp } from '../../core/validation/validate.ts'
-import { exampleOfForm, id, role, text } from '../../http/fields.ts'
+import {
+  environment,
+  exampleOfForm,
+  id,
+  projectId,
+  rarelyNeeded,
+  role,
+  signedText,
+  statementBeside,
+  text,
+  tokenId,
+  userId,
+} from '../../http/fields.ts'
 import { link } from '../links/contract.ts'
 
 /** Bytes; envelopes of other clients may be larger than ours (protocol 3.2). */
@@ -72,9 +87,9 @@ export const inviteResult = z
   })
   .meta({ id: 'InviteOutcome' })
 
-export type Invite = z.output<typeof invite>
+export type WorkspaceInvite = z.output<typeof invite>
 
-function refuseRepeats(entries: readonly Invite[], context: z.RefinementCtx): void {
+function refuseRepeats(entries: readonly WorkspaceInvite[], context: z.RefinementCtx): void {
   const seen = new Set<string>()
   for (const [index, { email }] of entries.entries()) {
     if (seen.has(email))
@@ -82,3 +97,64 @@ function refuseRepeats(entries: readonly Invite[], context: z.RefinementCtx): vo
     seen.add(email)
   }
 }
+
+/** Decoded; as for the secrets' own endpoints. */
+const MAX_VALUE_BYTES = 98_304
+const TOKEN_ENVELOPE_BYTES = 81
+/** More than a body can hold of them, or near it. */
+const MAX_MEMBERS = 10_000
+const MAX_TOKENS = 100_000
+const MAX_ENVELOPES = 10_000
+const MAX_SECRETS = 200_000
+const MAX_MANIFESTS = 20_000
+
+/** Any: one that is not the next is a conflict with the state, however far off it is. */
+const integer = z.number().refine(Number.isInteger, 'must be an integer').meta({ type: 'integer' })
+
+const member = z.strictObject({ user_id: userId, encrypted_workspace_key: encryptedWorkspaceKey })
+
+const tokenEnvelope = z.strictObject({
+  project_id: projectId,
+  environment,
+  /** When given, the new epoch. */
+  epoch: integer.optional(),
+  /** The server opens these itself, so they have one form (protocol 3.2). */
+  envelope: base64(TOKEN_ENVELOPE_BYTES)
+    .refine(
+      (text) => isTokenEnvelope(fromBase64(text) ?? new Uint8Array()),
+      'must be a token envelope',
+    )
+    .meta({ examples: [exampleOfForm.envelope] }),
+  ...statementBeside,
+})
+
+const token = z.strictObject({
+  token_id: tokenId,
+  envelopes: z.array(tokenEnvelope).max(MAX_ENVELOPES),
+  /** The one that it has, signed anew. */
+  grant: signedText.meta(rarelyNeeded).optional(),
+})
+
+const secret = z.strictObject({
+  project_id: projectId,
+  environment,
+  key: z
+    .string()
+    .max(128)
+    .meta({ examples: ['STRIPE_API_KEY'] }),
+  value: base64(MAX_VALUE_BYTES, 1).meta({ examples: [exampleOfForm.sealedValue] }),
+  /** Equal to the stored one; absent for none. */
+  policy: sentPolicy.optional(),
+})
+
+/** What a rekey carries: the whole workspace. */
+export const rekeyBody = z.strictObject({
+  /** The new one: the current one and 1. */
+  epoch: integer,
+  members: z.array(member).max(MAX_MEMBERS),
+  tokens: z.array(token).max(MAX_TOKENS),
+  secrets: z.array(secret).max(MAX_SECRETS),
+  link,
+  /** In signed workspaces, one for each environment that has one. */
+  manifests: z.array(signedText).max(MAX_MANIFESTS).meta(rarelyNeeded).optional(),
+})

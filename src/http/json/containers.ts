@@ -7,7 +7,7 @@ import { Fault, type FieldFault } from '../../core/fault.ts'
 import { atMostEntries, MAX_COMPLAINTS, pathOf } from '../../core/validation/complaints.ts'
 import type { Bounds, ListBounds, ObjectBounds } from './bounds.ts'
 
-export const MAX_DEPTH = 32
+export const MAX_JSON_DEPTH = 32
 export const POISONED_KEYS = new Set(['__proto__', 'constructor'])
 /** Names of an object that is not kept. */
 const MAX_NAMES = 1000
@@ -65,8 +65,8 @@ export class Containers {
 
   /** A list or an object begins. */
   open(isObject: boolean): void {
-    if (this.#depth >= MAX_DEPTH) {
-      throw malformed(`The request body is nested deeper than ${MAX_DEPTH}.`)
+    if (this.#depth >= MAX_JSON_DEPTH) {
+      throw malformed(`The request body is nested deeper than ${MAX_JSON_DEPTH}.`)
     }
     this.#begin()
     const container = this.#stack[this.#depth] ?? new Container()

@@ -28,7 +28,7 @@ export type ReadJson = {
  *
  * @throws Fault `malformed_json`
  */
-export function readJson(
+export function readJsonBytes(
   bytes: Uint8Array,
   bounds: Bounds = unbounded,
 ): ReadJson | Promise<ReadJson> {

@@ -6,7 +6,7 @@
  */
 import { fromUtf8 } from '../../core/crypto/encoding.ts'
 import type { Bounds, ListBounds, ObjectBounds } from './bounds.ts'
-import { MAX_DEPTH, POISONED_KEYS } from './containers.ts'
+import { MAX_JSON_DEPTH, POISONED_KEYS } from './containers.ts'
 import { MAX_NUMBER } from './tokens.ts'
 
 /** Bytes of a body that is read and validated in one go: the worst takes about a millisecond. */
@@ -35,7 +35,7 @@ function parsed(text: string): unknown {
 /** How many names the objects of a value have; NaN for what is not within the bounds. */
 function namesIn(value: unknown, bounds: Bounds, depth: number): number {
   if (typeof value !== 'object' || value === null) return isFit(value, bounds) ? 0 : NaN
-  if (depth > MAX_DEPTH) return NaN
+  if (depth > MAX_JSON_DEPTH) return NaN
   const { list, object } = bounds
   if (Array.isArray(value)) return list ? namesInList(value, list, depth) : NaN
   return object ? namesInObject(value, object, depth) : NaN

@@ -12,7 +12,7 @@ export const EXAMPLE_CURSOR = 'bmV4dC1wYWdlLXN0YXJ0cy1oZXJl'
 /** Each listener has one, and forward mode its own. */
 export type FailureShape = Surface | 'forward'
 
-export const failureOf: Record<FailureShape, string> = {
+export const failureModels: Record<FailureShape, string> = {
   'control-plane': 'Failure',
   resolver: 'ResolverFailure',
   forward: 'ForwardFailure',

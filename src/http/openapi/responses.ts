@@ -3,7 +3,7 @@
 import { type FaultCode, messageOf, statusOf } from '../../core/fault.ts'
 import { type Endpoint, faultsOf } from '../endpoint.ts'
 import type { Surface } from '../reply.ts'
-import { EXAMPLE_CURSOR, type FailureShape, failure, failureOf } from './components.ts'
+import { EXAMPLE_CURSOR, type FailureShape, failure, failureModels } from './components.ts'
 import { exampleOf } from './example.ts'
 import { jsonSchemaOf } from './json_schema.ts'
 import type { Models } from './models.ts'
@@ -133,7 +133,7 @@ function failures(
 
 /** The codes are the names of the examples, which have the first shape. */
 function failureContent(codes: readonly FaultCode[], shapes: readonly FailureShape[]) {
-  const schemas = shapes.map((one) => reference('schemas', failureOf[one]))
+  const schemas = shapes.map((one) => reference('schemas', failureModels[one]))
   const [schema = {}, ...others] = schemas
   const [shape = 'control-plane'] = shapes
   return {

@@ -3,13 +3,13 @@ import type { Sql, TransactionSql } from 'postgres'
 import { version } from '../../../package.json'
 import { outerKeysIn } from '../../core/crypto/outer_keys.ts'
 import { KEY_CHECK, SEALED, sealedUnder } from '../../database/schema/sealed.ts'
-import type { Table } from './expected.ts'
-import { FORMAT, type Header, type Sums, sealOf } from './format.ts'
-import { makeTextsExact, rowsOf, Tally, tablesOf } from './rows.ts'
+import type { BackupTable } from './expected.ts'
+import { type BackupSums, FORMAT, type Header, sealOf } from './format.ts'
+import { makeTextsExact, readTableRows, Tally, tablesOf } from './rows.ts'
 
 type Source = { sql: Sql; encryptionKey: string; now: () => number }
 
-export type Dumped = { header: Header; sums: Sums }
+export type Dumped = { header: Header; sums: BackupSums }
 
 /** Hands the lines on in order; the next are read when these were taken. */
 export async function dump(
@@ -27,11 +27,11 @@ export async function dump(
       await take(text)
     }
     await put(line(header))
-    const sums: Sums = {}
+    const sums: BackupSums = {}
     for (const table of tables) {
       await put(line({ table: table.name }))
       const tally = new Tally()
-      for await (const rows of rowsOf(tx, table))
+      for await (const rows of readTableRows(tx, table))
         await put(rows.map((row) => tally.add(row)).join(''))
       sums[table.name] = tally.sum()
     }
@@ -41,7 +41,7 @@ export async function dump(
   })
 }
 
-type Made = { tables: readonly Table[]; primary: string; now: () => number }
+type Made = { tables: readonly BackupTable[]; primary: string; now: () => number }
 
 async function headerOf(tx: TransactionSql, { tables, primary, now }: Made): Promise<Header> {
   const used = await usedKeys(tx, tables)
@@ -49,20 +49,20 @@ async function headerOf(tx: TransactionSql, { tables, primary, now }: Made): Pro
     format: FORMAT,
     version,
     created_at: new Date(now()).toISOString(),
-    migrations: await appliedIn(tx),
+    migrations: await migrationsIn(tx),
     keys: [primary, ...used.filter((id) => id !== primary)],
     tables: tables.map(({ name, columns }) => ({ name, columns })),
   }
 }
 
 /** The schema of the database. */
-export async function appliedIn(tx: TransactionSql): Promise<Header['migrations']> {
+export async function migrationsIn(tx: TransactionSql): Promise<Header['migrations']> {
   const rows = await tx<Header['migrations']>`
     select name, sha256 from cloakroom_migrations order by name`
   return [...rows]
 }
 
-async function usedKeys(tx: TransactionSql, tables: readonly Table[]): Promise<string[]> {
+async function usedKeys(tx: TransactionSql, tables: readonly BackupTable[]): Promise<string[]> {
   // A schema of before lacks some.
   const names = new Set(tables.map(({ name }) => name))
   const parts = [...SEALED, KEY_CHECK]

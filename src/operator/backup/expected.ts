@@ -47,7 +47,7 @@ const COLUMNS = new Map(
 export const tablesNamed = (names: readonly string[]): Expected =>
   new Map(names.map((name) => [name, null]))
 
-export type Table = {
+export type BackupTable = {
   name: string
   /** Names and types in their order: rows fit only where these are the same. */
   columns: string
@@ -55,7 +55,7 @@ export type Table = {
   order: string
 }
 
-export type FoundTable = Table & { schema: string; persistence: string; hides: boolean }
+export type FoundTable = BackupTable & { schema: string; persistence: string; hides: boolean }
 
 /** @throws BackupProblem for a table that is missing, or not as it was made */
 export function requireAsMade(expected: Expected, found: readonly FoundTable[]): void {
@@ -89,7 +89,10 @@ function problemsOf(table: FoundTable | undefined, { columns, schema }: Wanted):
 }
 
 /** @throws BackupProblem where something else would be made of what is put in */
-export async function demandNoRules(tx: TransactionSql, tables: readonly Table[]): Promise<void> {
+export async function demandNoRules(
+  tx: TransactionSql,
+  tables: readonly BackupTable[],
+): Promise<void> {
   const names = JSON.stringify(tables.map(({ name }) => name))
   const [rule] = await tx<{ rulename: string; table: string }[]>`
     select rulename, ev_class::regclass::text as table from pg_rewrite where ev_class in (

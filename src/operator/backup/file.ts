@@ -150,12 +150,12 @@ export async function* linesOf(
       }
       pieces.push(Buffer.from(chunk.subarray(from)))
       length += chunk.length - from
-      if (length > MAX_LINE_BYTES) throw damaged('a line is too long')
+      if (length > MAX_LINE_BYTES) throw damagedBackup('a line is too long')
     }
   } catch (error) {
-    throw error instanceof BackupProblem ? error : damaged('it cannot be read', error)
+    throw error instanceof BackupProblem ? error : damagedBackup('it cannot be read', error)
   }
-  if (length > 0) throw damaged('it is cut off')
+  if (length > 0) throw damagedBackup('it is cut off')
 }
 
 async function openPlain(path: string, identities: readonly string[]): Promise<Readable> {
@@ -188,7 +188,7 @@ async function decrypted(
   source: Readable,
   { start, identities }: { start: Buffer; identities: readonly string[] },
 ): Promise<Readable> {
-  if (!start.includes('\n---')) throw damaged('its header has no end')
+  if (!start.includes('\n---')) throw damagedBackup('its header has no end')
   if (identities.length === 0) {
     throw new BackupProblem(
       'usage',
@@ -217,6 +217,6 @@ export async function identitiesIn(path: string): Promise<string[]> {
   throw new BackupProblem('invalid_file', `${path} holds no identity of age`)
 }
 
-export function damaged(why: string, cause?: unknown): BackupProblem {
+export function damagedBackup(why: string, cause?: unknown): BackupProblem {
   return new BackupProblem('invalid_file', `this is no whole backup: ${why}`, cause)
 }

@@ -41,10 +41,10 @@ export const sumsShape = z.strictObject({
 export const sealShape = z.strictObject({ sha256: hash, mac: hash })
 
 export type Header = z.output<typeof headerShape>
-export type Sums = z.output<typeof sumsShape>['sums']
+export type BackupSums = z.output<typeof sumsShape>['sums']
 
 /** @throws BackupProblem unless all keys that the backup needs are given */
-export function keyOf({ keys }: Pick<Header, 'keys'>, encryptionKey: string): OuterKeyEntry {
+export function backupKeyOf({ keys }: Pick<Header, 'keys'>, encryptionKey: string): OuterKeyEntry {
   const given = outerKeysIn(encryptionKey)
   const missing = keys.filter((id) => !given.some((key) => key.id === id))
   const first = given.find(({ id }) => id === keys[0])
@@ -60,7 +60,7 @@ export function sealOf(digest: string, { bytes }: OuterKeyEntry): z.output<typeo
   return { sha256: digest, mac: createHmac('sha256', key).update(digest).digest('hex') }
 }
 
-export function isSealed(
+export function isAuthentic(
   seal: z.output<typeof sealShape>,
   digest: string,
   key: OuterKeyEntry,

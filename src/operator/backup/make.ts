@@ -17,21 +17,21 @@ import { awaitServer } from '../../database/reach.ts'
 import { askServer } from '../operator_socket.ts'
 import { dump } from './dump.ts'
 import { encrypterFor, writeLines, writeWhole } from './file.ts'
-import type { Sums } from './format.ts'
+import type { BackupSums } from './format.ts'
 import { BackupProblem } from './problem.ts'
-import { demandRoom } from './room.ts'
+import { requireBackupRoom } from './room.ts'
 import { NO_ROOM } from './spool.ts'
 
 type Wanted = { file: string; recipients: readonly string[] }
 
 /** @throws BackupProblem, ConfigError, DataDirectoryError; then there is no file */
-export async function backUp(config: Config, { file, recipients }: Wanted): Promise<Sums> {
+export async function backUp(config: Config, { file, recipients }: Wanted): Promise<BackupSums> {
   const encrypter = encrypterFor(recipients)
   return await writeWhole(file, async (part) => {
     const asked = config.DB_HOST ? null : await receive(config.DATA_DIR, { part, recipients })
     if (asked) return asked
     return await withDatabase(config, { mayBeOlder: true }, async (source) => {
-      await demandRoom(source.sql, dirname(resolve(file)))
+      await requireBackupRoom(source.sql, dirname(resolve(file)))
       const { sums } = await writeLines(part, encrypter, (take) => dump(source, take))
       return sums
     })
@@ -41,7 +41,7 @@ export async function backUp(config: Config, { file, recipients }: Wanted): Prom
 async function receive(
   dataDir: string,
   { part, recipients }: { part: string; recipients: readonly string[] },
-): Promise<Sums | null> {
+): Promise<BackupSums | null> {
   const answer = await askServer(dataDir, 'backup', { recipients })
   if (answer === null) return null
   if (!answer.ok || answer.body === null)
@@ -52,7 +52,7 @@ async function receive(
   await pipeline(Readable.from(answer.body), createWriteStream(part, { flags: 'wx', mode: 0o600 }))
   if (Bun.file(part).size !== Number(answer.headers.get('x-bytes')))
     throw new BackupProblem('failed', 'the server ended in the middle of the backup')
-  return JSON.parse(answer.headers.get('x-summary') ?? '{}') as Sums
+  return JSON.parse(answer.headers.get('x-summary') ?? '{}') as BackupSums
 }
 
 type Use = {

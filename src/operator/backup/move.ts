@@ -8,21 +8,21 @@ import { openLog } from '../../core/log.ts'
 import { CLUSTER } from '../../database/embedded/data_directory.ts'
 import { type Connection, openDatabase } from '../../database/open.ts'
 import { awaitServer } from '../../database/reach.ts'
-import { appliedIn } from './dump.ts'
-import type { Table } from './expected.ts'
-import type { Sums } from './format.ts'
+import { migrationsIn } from './dump.ts'
+import type { BackupTable } from './expected.ts'
+import type { BackupSums } from './format.ts'
 import { emptyTables, load } from './load.ts'
 import { withDatabase } from './make.ts'
 import { BackupProblem } from './problem.ts'
 import type { TakeRows } from './read.ts'
 import { demandRest, NOT_RUNNING, takeAlone } from './rest.ts'
 import { intoDirectory } from './restore.ts'
-import { makeTextsExact, rowsOf, Tally, tablesOf } from './rows.ts'
+import { makeTextsExact, readTableRows, Tally, tablesOf } from './rows.ts'
 
 type Wanted = { to: string; dryRun: boolean }
 
 /** What is there, and was moved unless it was a dry run. */
-export type Moved = { sums: Sums; place: string }
+export type Moved = { sums: BackupSums; place: string }
 
 /** @throws BackupProblem, ConfigError, DataDirectoryError; then the target has no row, and the source all */
 export async function move(config: Config, { to, dryRun }: Wanted): Promise<Moved> {
@@ -42,23 +42,23 @@ async function moveFrom(
     await makeTextsExact(tx)
     if (isServer) await (dryRun ? demandRest(tx) : takeAlone(tx))
     const tables = await tablesOf(tx)
-    const sums: Sums = {}
+    const sums: BackupSums = {}
     const supply = async (take: TakeRows) => {
       for (const table of tables) sums[table.name] = await supplyTable(tx, table, take)
       if (isServer) await demandRest(tx)
       return { sums }
     }
     if (dryRun) await supply(async () => {})
-    const contents = { tables, migrations: await appliedIn(tx) }
+    const contents = { tables, migrations: await migrationsIn(tx) }
     const fill = (connection: Connection) => load(connection, { config: target, contents }, supply)
     const place = await (dryRun ? lookAt(target) : putInto(target, fill))
     return { sums, place }
   })
 }
 
-async function supplyTable(tx: TransactionSql, table: Table, take: TakeRows) {
+async function supplyTable(tx: TransactionSql, table: BackupTable, take: TakeRows) {
   const tally = new Tally()
-  for await (const rows of rowsOf(tx, table)) {
+  for await (const rows of readTableRows(tx, table)) {
     for (const row of rows) tally.add(row)
     await take(table.name, rows)
   }

@@ -2,14 +2,14 @@
 import type { z } from 'zod'
 import { migrations } from '../../database/migrations/migrate.ts'
 import type { Dumped } from './dump.ts'
-import { damaged } from './file.ts'
+import { damagedBackup } from './file.ts'
 import {
+  type BackupSums,
+  backupKeyOf,
   FORMAT,
   type Header,
   headerShape,
-  isSealed,
-  keyOf,
-  type Sums,
+  isAuthentic,
   sealShape,
   sumsShape,
 } from './format.ts'
@@ -19,7 +19,7 @@ import { Tally } from './rows.ts'
 /** Takes rows of one table, some at a time. */
 export type TakeRows = (table: string, rows: string[]) => Promise<void>
 
-export type Verified = Dumped & { digest: string }
+export type VerifiedBackup = Dumped & { digest: string }
 
 const ROWS_AT_ONCE = 500
 const CHARACTERS_AT_ONCE = 1024 * 1024
@@ -29,23 +29,23 @@ export async function readBackup(
   lines: AsyncGenerator<string>,
   encryptionKey: string,
   take: TakeRows = async () => {},
-): Promise<Verified> {
+): Promise<VerifiedBackup> {
   const reader = new Reader(lines)
   const header = headerIn(await reader.next())
-  const key = keyOf(header, encryptionKey)
-  const sums: Sums = {}
+  const key = backupKeyOf(header, encryptionKey)
+  const sums: BackupSums = {}
   let line = await reader.next()
   for (const { name } of header.tables) {
-    if (line !== JSON.stringify({ table: name })) throw damaged('its tables are not in order')
+    if (line !== JSON.stringify({ table: name })) throw damagedBackup('its tables are not in order')
     const { tally, next } = await readTable(reader, (rows) => take(name, rows))
     sums[name] = tally.sum()
     line = next
   }
   const told = parse(sumsShape, line)
-  if (JSON.stringify(told) !== JSON.stringify({ sums })) throw damaged('its sums are wrong')
+  if (JSON.stringify(told) !== JSON.stringify({ sums })) throw damagedBackup('its sums are wrong')
   const digest = reader.digest()
-  if (!isSealed(parse(sealShape, await reader.next()), digest, key))
-    throw damaged('its seal does not match: it was altered, or made by others')
+  if (!isAuthentic(parse(sealShape, await reader.next()), digest, key))
+    throw damagedBackup('its seal does not match: it was altered, or made by others')
   await reader.end()
   return { header, sums, digest }
 }
@@ -60,7 +60,7 @@ class Reader {
 
   async next(): Promise<string> {
     const { done, value } = await this.#lines.next()
-    if (done) throw damaged('it is cut off')
+    if (done) throw damagedBackup('it is cut off')
     this.#hasher.update(`${value}\n`)
     return value
   }
@@ -71,7 +71,7 @@ class Reader {
   }
 
   async end(): Promise<void> {
-    if (!(await this.#lines.next()).done) throw damaged('something follows its end')
+    if (!(await this.#lines.next()).done) throw damagedBackup('something follows its end')
   }
 }
 
@@ -85,7 +85,7 @@ async function readTable(reader: Reader, take: (rows: string[]) => Promise<void>
     const isRow = line.startsWith('"')
     if (isRow) {
       const row = rowIn(line)
-      if (tally.add(row) !== `${line}\n`) throw damaged('a row is not written as we write it')
+      if (tally.add(row) !== `${line}\n`) throw damagedBackup('a row is not written as we write it')
       rows.push(row)
       size += row.length
     }
@@ -105,12 +105,12 @@ function rowIn(line: string): string {
   } catch {
     // Said below.
   }
-  throw damaged('a row cannot be read')
+  throw damagedBackup('a row cannot be read')
 }
 
 function headerIn(line: string): Header {
   const format = /^\{"format":"(cloakroom backup \d{1,9})"/.exec(line)?.[1]
-  if (format === undefined) throw damaged('it does not begin like one')
+  if (format === undefined) throw damagedBackup('it does not begin like one')
   if (format !== FORMAT) throw later(format)
   const header = parse(headerShape, line)
   const unknown = header.migrations.findIndex(({ name, sha256 }, index) => {
@@ -137,5 +137,5 @@ function parse<T>(shape: z.ZodType<T>, line: string): T {
   } catch {
     // Said below.
   }
-  throw damaged('a line is not what it should be')
+  throw damagedBackup('a line is not what it should be')
 }

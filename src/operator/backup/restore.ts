@@ -11,11 +11,11 @@ import { awaitServer } from '../../database/reach.ts'
 import { linesOf } from './file.ts'
 import { load } from './load.ts'
 import { BackupProblem } from './problem.ts'
-import { readBackup, type Verified } from './read.ts'
+import { readBackup, type VerifiedBackup } from './read.ts'
 
 type Given = { file: string; identities: readonly string[]; force: boolean }
 
-export type Restored = Pick<Verified, 'header' | 'sums'> & {
+export type Restored = Pick<VerifiedBackup, 'header' | 'sums'> & {
   place: string
   /** Where the old database is kept. */
   kept: string | null

@@ -7,7 +7,7 @@ import { BackupProblem } from './problem.ts'
 const LEAST_SHARE = 0.25
 
 /** @throws BackupProblem where even the least would not fit */
-export async function demandRoom(sql: Sql, folder: string): Promise<void> {
+export async function requireBackupRoom(sql: Sql, folder: string): Promise<void> {
   const [row] = await sql<{ bytes: number }[]>`
     select sum(pg_table_size(oid))::float8 as bytes from pg_class
     where relkind = 'r' and relnamespace = current_schema()::regnamespace`

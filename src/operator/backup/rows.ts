@@ -5,10 +5,10 @@
  */
 import type { TransactionSql } from 'postgres'
 import {
+  type BackupTable,
   expectedTables,
   type FoundTable,
   requireAsMade,
-  type Table,
   tablesNamed,
 } from './expected.ts'
 import { BackupProblem } from './problem.ts'
@@ -34,7 +34,10 @@ export async function makeTextsExact(tx: TransactionSql): Promise<void> {
  * @param own made by the migrations that were applied
  * @throws BackupProblem where one is missing or not as it was made: what is read of it would not be all, or fit nowhere
  */
-export async function tablesOf(tx: TransactionSql, own?: readonly string[]): Promise<Table[]> {
+export async function tablesOf(
+  tx: TransactionSql,
+  own?: readonly string[],
+): Promise<BackupTable[]> {
   const expected = own === undefined ? await expectedTables(tx) : tablesNamed(own)
   const names = JSON.stringify([...expected.keys()])
   const found = await tx<FoundTable[]>`
@@ -61,10 +64,10 @@ export async function tablesOf(tx: TransactionSql, own?: readonly string[]): Pro
 }
 
 function inOrder(
-  tables: readonly Table[],
+  tables: readonly BackupTable[],
   references: readonly { from: string; to: string }[],
-): Table[] {
-  const ordered: Table[] = []
+): BackupTable[] {
+  const ordered: BackupTable[] = []
   const isDone = (name: string) => ordered.some((table) => table.name === name)
   while (ordered.length < tables.length) {
     const next = tables.find(
@@ -78,7 +81,10 @@ function inOrder(
 }
 
 /** All rows of a table, some at a time. @throws BackupProblem where one is longer than any that Cloakroom makes */
-export async function* rowsOf(tx: TransactionSql, table: Table): AsyncGenerator<string[]> {
+export async function* readTableRows(
+  tx: TransactionSql,
+  table: BackupTable,
+): AsyncGenerator<string[]> {
   const query = `select length::int, case when length <= ${MAX_ROW_BYTES} then row end as row from ${quoted(table.name)} t
     cross join lateral (select t::text as row offset 0) made cross join lateral (select octet_length(row) as length offset 0) measured
     order by ${table.order}`
@@ -96,7 +102,7 @@ function refuse(table: string, length: number): never {
 }
 
 /** Rows in the text that `rowsOf` gives. */
-export async function insertRows(tx: TransactionSql, { name }: Table, rows: string[]) {
+export async function insertRows(tx: TransactionSql, { name }: BackupTable, rows: string[]) {
   await tx.unsafe(
     `insert into ${quoted(name)} select (made.r).* from json_array_elements_text($1::text::json) as line
       cross join lateral (select line::${quoted(name)} as r offset 0) made`,
@@ -110,7 +116,7 @@ const ENABLED: Record<string, string> = { O: 'enable', R: 'enable replica', A: '
 /** Runs the work while no trigger counts or announces what is put in: that was done when it was made. */
 export async function withoutTriggers(
   tx: TransactionSql,
-  tables: readonly Table[],
+  tables: readonly BackupTable[],
   work: () => Promise<void>,
 ): Promise<void> {
   const back: string[] = []
@@ -131,7 +137,7 @@ export async function withoutTriggers(
 /** The first table that has a row. */
 export async function findRows(
   tx: TransactionSql,
-  tables: readonly Table[],
+  tables: readonly BackupTable[],
 ): Promise<string | null> {
   for (const { name } of tables) {
     const [row] = await tx.unsafe(`select 1 from ${quoted(name)} limit 1`)
@@ -147,7 +153,7 @@ export function areSame(some: readonly Shape[], others: readonly Shape[]): boole
   return shape(some) === shape(others)
 }
 
-type Shape = Pick<Table, 'name' | 'columns'>
+type Shape = Pick<BackupTable, 'name' | 'columns'>
 
 function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`
@@ -174,8 +180,8 @@ export class Tally {
 /** What a table held: two with the same hold the same. */
 export type Sum = { rows: number; sha256: string }
 
-export async function sumOf(tx: TransactionSql, table: Table): Promise<Sum> {
+export async function sumOf(tx: TransactionSql, table: BackupTable): Promise<Sum> {
   const tally = new Tally()
-  for await (const rows of rowsOf(tx, table)) for (const row of rows) tally.add(row)
+  for await (const rows of readTableRows(tx, table)) for (const row of rows) tally.add(row)
   return tally.sum()
 }

@@ -8,7 +8,7 @@ import { describeError, type Log } from '../../core/log.ts'
 import type { Connection } from '../../database/open.ts'
 import { dump } from './dump.ts'
 import { encrypterFor, writeLines, writeWhole } from './file.ts'
-import { demandRoom } from './room.ts'
+import { requireBackupRoom } from './room.ts'
 import { withSource } from './source.ts'
 
 type Surroundings = {
@@ -78,7 +78,7 @@ export async function backUpByClock(
     if (!(await claim(sql, Math.floor(now / MINUTE_MS)))) return false
     const file = join(folder, nameOf(now))
     prepareFolder(folder, now)
-    await demandRoom(sql, folder)
+    await requireBackupRoom(sql, folder)
     const { ENCRYPTION_KEY: encryptionKey, BACKUP_RECIPIENTS } = config
     const encrypter = encrypterFor(BACKUP_RECIPIENTS)
     await withSource({ connection, config, log }, (source) =>

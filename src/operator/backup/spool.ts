@@ -7,11 +7,11 @@ import { join, resolve } from 'node:path'
 import { z } from 'zod'
 import { describeError } from '../../core/log.ts'
 import { SPOOL_PREFIX } from '../../database/embedded/data_directory.ts'
-import { type Handler, notUnderstood, type Surroundings } from '../operator_socket.ts'
+import { notUnderstood, type OperatorHandler, type Surroundings } from '../operator_socket.ts'
 import { dump } from './dump.ts'
 import { encrypterFor, writeLines } from './file.ts'
 import { BackupProblem } from './problem.ts'
-import { demandRoom, orNoRoom } from './room.ts'
+import { orNoRoom, requireBackupRoom } from './room.ts'
 import { withSource } from './source.ts'
 
 /** The status where the disk is full: Insufficient Storage. */
@@ -19,13 +19,13 @@ export const NO_ROOM = 507
 
 const request = z.strictObject({ recipients: z.array(z.string().max(3000)).max(100) })
 
-export function backupHandler({ connection, config, log, now }: Surroundings): Handler {
+export function backupHandler({ connection, config, log, now }: Surroundings): OperatorHandler {
   const spool = async (recipients: readonly string[]): Promise<Response> => {
     const folder = mkdtempSync(join(resolve(config.DATA_DIR), SPOOL_PREFIX))
     const remove = () => rmSync(folder, { recursive: true, force: true })
     const file = join(folder, 'backup')
     try {
-      await demandRoom(connection.sql, folder)
+      await requireBackupRoom(connection.sql, folder)
       const encrypter = encrypterFor(recipients)
       const encryptionKey = config.ENCRYPTION_KEY
       const made = await withSource({ connection, config, log }, (sql) =>

@@ -8,9 +8,9 @@ import { tablesOf } from '../backup/rows.ts'
 import { compareClocks } from '../self_check/clock.ts'
 import { freeBytesOf } from '../self_check/limits.ts'
 import {
-  type Check,
   count,
   DAY_MS,
+  type DoctorCheck,
   type Found,
   numbers,
   type Patient,
@@ -21,7 +21,7 @@ import {
 const docs = 'docs/operations.md#databases'
 const DAYS = 7
 
-export const databaseChecks: readonly Check[] = [
+export const databaseChecks: readonly DoctorCheck[] = [
   { name: 'schema', docs: 'docs/upgrading.md', run: checkSchema },
   { name: 'size', docs, run: checkSize },
   { name: 'wal', docs, run: checkWal },

@@ -19,7 +19,7 @@ export type Found =
   | { level: 'ok'; said: string }
   | { level: 'warn' | 'fail'; said: string; todo: string }
 
-export type Limits = {
+export type DoctorLimits = {
   /** Bytes of the disk below which it is said. */
   freeBytes: number
   walBytes: number
@@ -33,10 +33,10 @@ export type Patient = {
   connection: Connection
   config: Config
   now: () => number
-  limits: Limits
+  limits: DoctorLimits
 }
 
-export type Check = {
+export type DoctorCheck = {
   name: string
   docs: string
   run(patient: Patient): Promise<Found> | Found

@@ -3,9 +3,9 @@ import { outerKeysIn } from '../../core/crypto/outer_keys.ts'
 import { Pepper } from '../../core/crypto/pepper.ts'
 import { countMadeBy } from '../../database/keys/secret_key_check.ts'
 import { CHECK_COUNT, countByKey, countUnder, UNKNOWN } from '../rekey_outer/counts.ts'
-import { type Check, count, type Found, type Patient, well } from './finding.ts'
+import { count, type DoctorCheck, type Found, type Patient, well } from './finding.ts'
 
-export const keyChecks: readonly Check[] = [
+export const keyChecks: readonly DoctorCheck[] = [
   { name: 'encryption_key', docs: 'docs/operations.md#rotate-encryption_key', run: checkOuter },
   { name: 'secret_key', docs: 'docs/operations.md#rotate-secret_key', run: checkSecret },
 ]

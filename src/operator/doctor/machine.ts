@@ -5,9 +5,9 @@ import type { Config } from '../../core/config/config.ts'
 import { checkFiles } from '../self_check/files.ts'
 import { checkLimits, freeBytesOf, limitsOfSystem } from '../self_check/limits.ts'
 import {
-  type Check,
   count,
   DAY_MS,
+  type DoctorCheck,
   type Found,
   numbers,
   type Patient,
@@ -18,7 +18,7 @@ import {
 /** A backup by the clock that is older is one that was missed. */
 const BACKUP_DAYS = 8
 
-export const machineChecks: readonly Check[] = [
+export const machineChecks: readonly DoctorCheck[] = [
   { name: 'version', docs: 'docs/upgrading.md', run: () => well(`Cloakroom ${version}`) },
   {
     name: 'files',

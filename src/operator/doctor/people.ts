@@ -1,12 +1,20 @@
 /** What people have left undone: tokens, workspaces, signatures, keys. Counts only: names are others' text. */
-import { type Check, count, DAY_MS, type Found, numbers, type Patient, well } from './finding.ts'
+import {
+  count,
+  DAY_MS,
+  type DoctorCheck,
+  type Found,
+  numbers,
+  type Patient,
+  well,
+} from './finding.ts'
 
 const SOON_DAYS = 7
 const UNUSED_DAYS = 30
 /** The version of its id says that a workspace is signed. */
 const IS_SIGNED = (id: string) => `substring(${id}::text from 15 for 1) = '8'`
 
-export const peopleChecks: readonly Check[] = [
+export const peopleChecks: readonly DoctorCheck[] = [
   { name: 'tokens_without_end', docs: 'docs/cli.md#tokens', run: checkEndless },
   { name: 'tokens_ending', docs: 'docs/cli.md#tokens', run: checkEnding },
   { name: 'tokens_ended', docs: 'docs/cli.md#tokens', run: checkEnded },

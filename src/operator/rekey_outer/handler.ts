@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { outerKeysIn } from '../../core/crypto/outer_keys.ts'
 import { describeError } from '../../core/log.ts'
-import { type Handler, notUnderstood, type Surroundings } from '../operator_socket.ts'
+import { notUnderstood, type OperatorHandler, type Surroundings } from '../operator_socket.ts'
 import { RekeyProblem } from './problem.ts'
 import { rekey } from './rekey.ts'
 
@@ -13,7 +13,7 @@ const request = z.strictObject({
   dryRun: z.boolean(),
 })
 
-export function rekeyHandler({ connection, config, log, now }: Surroundings): Handler {
+export function rekeyHandler({ connection, config, log, now }: Surroundings): OperatorHandler {
   const { sql } = connection
   const encryptionKey = config.ENCRYPTION_KEY
   let since: number | null = null

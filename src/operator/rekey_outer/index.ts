@@ -6,16 +6,20 @@ import { askServer } from '../operator_socket.ts'
 import { alone } from './lock.ts'
 import { RekeyProblem } from './problem.ts'
 import type { Progress } from './progress.ts'
-import { type Result, rekey, type Wanted } from './rekey.ts'
+import { type RekeyResult, rekey, type WantedRekey } from './rekey.ts'
 
 export { countUnder } from './counts.ts'
-export type { Progress, Result }
+export type { Progress, RekeyResult }
 export { RekeyProblem }
 
 type Tell = (progress: Progress) => void
 
 /** By the process that has the embedded database, or straight in the database. @throws RekeyProblem */
-export async function rekeyOuter(config: Config, wanted: Wanted, tell: Tell): Promise<Result> {
+export async function rekeyOuter(
+  config: Config,
+  wanted: WantedRekey,
+  tell: Tell,
+): Promise<RekeyResult> {
   const isEmbedded = config.DB_HOST === undefined
   const asked = isEmbedded ? await ask(config, wanted, tell) : null
   if (asked !== null) return asked
@@ -28,7 +32,7 @@ export async function rekeyOuter(config: Config, wanted: Wanted, tell: Tell): Pr
   })
 }
 
-async function ask(config: Config, wanted: Wanted, tell: Tell): Promise<Result | null> {
+async function ask(config: Config, wanted: WantedRekey, tell: Tell): Promise<RekeyResult | null> {
   const [{ id: key }] = outerKeysIn(config.ENCRYPTION_KEY)
   const answer = await askServer(config.DATA_DIR, 'rekey-outer', { ...wanted, key })
   if (answer === null) return null
@@ -45,7 +49,7 @@ async function ask(config: Config, wanted: Wanted, tell: Tell): Promise<Result |
   throw new RekeyProblem(ENDED)
 }
 
-type Told = Progress | { event: 'failed'; message: string } | ({ event: 'done' } & Result)
+type Told = Progress | { event: 'failed'; message: string } | ({ event: 'done' } & RekeyResult)
 
 const ENDED = 'the server ended in the middle of it: begin again, and it goes on from there'
 

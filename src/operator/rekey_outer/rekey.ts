@@ -13,7 +13,7 @@ import { RekeyProblem } from './problem.ts'
 import { Pace, type Progress } from './progress.ts'
 import { readRows, reseal, resealCheck } from './reseal.ts'
 
-export type Wanted = {
+export type WantedRekey = {
   /** Rows that are read and written at a time. */
   batch: number
   /** Milliseconds between two such. */
@@ -22,7 +22,7 @@ export type Wanted = {
   dryRun: boolean
 }
 
-export type Result = {
+export type RekeyResult = {
   /** The id of the key under which all is now. */
   key: string
   dry_run: boolean
@@ -45,7 +45,7 @@ export type Source = {
   signal: AbortSignal
 }
 
-type Work = Source & { outer: OuterLayer; key: string; pace: Pace; wanted: Wanted }
+type Work = Source & { outer: OuterLayer; key: string; pace: Pace; wanted: WantedRekey }
 
 /** How often all tables are gone through where rows under another key keep coming. */
 const MAX_PASSES = 5
@@ -55,7 +55,7 @@ const LAST_LOOK_MS = 1_000
 const MAX_NAMED = 100
 
 /** @throws RekeyProblem where a process does not have the new key; the signal's reason when ended */
-export async function rekey(source: Source, wanted: Wanted): Promise<Result> {
+export async function rekey(source: Source, wanted: WantedRekey): Promise<RekeyResult> {
   const { sql, encryptionKey, tell } = source
   const [{ id: key }] = outerKeysIn(encryptionKey)
   await demandKeyEverywhere(source, key)
@@ -137,10 +137,10 @@ async function goOn(work: Work, sealed: SealedColumn, { after, seen, isFirst }: 
 async function needOf(
   { sql, encryptionKey, isPooled }: Source,
   rows: KeyCounts,
-): Promise<Pick<Result, 'unused_keys' | 'needed_keys'>> {
+): Promise<Pick<RekeyResult, 'unused_keys' | 'needed_keys'>> {
   const [, ...others] = outerKeysIn(encryptionKey)
   const live = await liveKeys(sql, isPooled)
-  const needed: Result['needed_keys'] = {}
+  const needed: RekeyResult['needed_keys'] = {}
   for (const { id } of others) {
     if (countUnder(rows, (used) => used === id) > 0) needed[id] = 'rows'
     else if (live.some(({ ids: [first = id] }) => first === id)) needed[id] = 'process'

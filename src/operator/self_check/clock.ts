@@ -3,7 +3,7 @@ import type { Sql } from 'postgres'
 import type { Clock } from '../../core/clock.ts'
 import type { Config } from '../../core/config/config.ts'
 import { Failed } from './check.ts'
-import { withDatabase } from './database.ts'
+import { withServerDatabase } from './database.ts'
 
 /** This program is not older; a machine without a battery for its clock begins in 1970. */
 const EARLIEST = Date.UTC(2026, 10, 1)
@@ -13,7 +13,7 @@ const TOLERANCE_MS = 5_000
 /** @throws Failed */
 export async function checkClock(config: Config, clock: Clock): Promise<string> {
   if (config.DB_HOST === undefined) return await compareClocks(null, clock.now)
-  return await withDatabase(config, ({ sql }) => compareClocks(sql, clock.now))
+  return await withServerDatabase(config, ({ sql }) => compareClocks(sql, clock.now))
 }
 
 /** `null` for the embedded database, which has no clock of its own. @throws Failed */

@@ -20,7 +20,7 @@ export async function checkDatabase(config: Config): Promise<string> {
   if (config.DB_HOST === undefined && statSync(cluster).uid !== process.getuid?.())
     throw new Failed('not looked at: it belongs to another user')
   try {
-    return await withDatabase(config, (connection) => describe(connection, config))
+    return await withServerDatabase(config, (connection) => describe(connection, config))
   } catch (error) {
     if (!(error instanceof DataDirectoryError) || error.problem !== 'in_use') throw error
     return 'embedded: a server uses it (cloakroom health asks that one)'
@@ -39,7 +39,7 @@ async function describe({ sql, db, location }: Connection, config: Config): Prom
 }
 
 /** It is tried once. */
-export async function withDatabase<T>(
+export async function withServerDatabase<T>(
   config: Config,
   use: (connection: Connection) => Promise<T>,
 ): Promise<T> {

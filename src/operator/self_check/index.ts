@@ -22,7 +22,7 @@ import { checkVectors } from './vectors.ts'
 const NO_KEYS = { SECRET_KEY: '', ENCRYPTION_KEY: '' }
 
 /** Returns 0, 1 if a check failed, or 78 if the settings are wrong. */
-export async function runSelfCheck(
+export async function checkInstallation(
   certificate: () => Promise<Certificate>,
   json = false,
 ): Promise<number> {

@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { createServer, type SecureVersion } from 'node:tls'
 import { openDial } from '../../outbound/connection/dial.ts'
 import { openFetcher } from '../../outbound/connection/fetch.ts'
-import { Deadline } from '../../outbound/deadline.ts'
+import { CallDeadline } from '../../outbound/deadline.ts'
 import { Failed } from './check.ts'
 
 /** PEM, for HOST. */
@@ -77,7 +77,7 @@ function requestsBy(authority: string): Way {
     const fetcher = openFetcher(authority)
     const place = { address: ADDRESS, host, port, authority: `${host}:${port}` }
     const wire = { ...place, pathAndQuery: '/', method: 'GET', headers: [], body: null }
-    const deadline = new Deadline(TIMEOUT_MS)
+    const deadline = new CallDeadline(TIMEOUT_MS)
     try {
       const owner = { workspaceId: '', tokenId: '' }
       await (await fetcher.fetch({ reveal: () => wire }, owner, deadline)).body?.cancel()

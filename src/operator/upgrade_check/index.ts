@@ -23,12 +23,13 @@ import { SchemaError } from '../../database/migrations/schema_error.ts'
 import type { Database } from '../../database/open.ts'
 import { requireKeys } from '../../database/prepare.ts'
 import { ServerUnreachable } from '../../database/reach.ts'
-import { freeBytesOf, lookAt } from './look.ts'
-import { conclude, type Facts, type Pending, type Report, Unfit } from './report.ts'
+import { freeBytesOf } from '../self_check/limits.ts'
+import { lookAt } from './look.ts'
+import { conclude, type Facts, type Pending, Unfit, type UpgradeReport } from './report.ts'
 
-export { linesOf, type Report } from './report.ts'
+export { reportLines, type UpgradeReport } from './report.ts'
 
-export async function checkUpgrade(config: Config, now: number): Promise<Report> {
+export async function checkUpgrade(config: Config, now: number): Promise<UpgradeReport> {
   const facts = nothingKnown()
   try {
     await lookAt(config, (tx, db) => gather(facts, { config, tx, db }))

@@ -1,15 +1,6 @@
 /** A look at the database of the settings that writes nothing to it: the embedded one is looked at in a copy. */
 import { Database as Sqlite } from 'bun:sqlite'
-import {
-  constants,
-  cpSync,
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  rmSync,
-  statfsSync,
-  statSync,
-} from 'node:fs'
+import { constants, cpSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { TransactionSql } from 'postgres'
@@ -18,6 +9,7 @@ import { openLog } from '../../core/log.ts'
 import { CLUSTER, LOCK } from '../../database/embedded/data_directory.ts'
 import { type Database, databaseIn, openDatabase } from '../../database/open.ts'
 import { awaitServer } from '../../database/reach.ts'
+import { freeBytesOf } from '../self_check/limits.ts'
 import { Unfit } from './report.ts'
 
 type Look<T> = (tx: TransactionSql, db: Database) => Promise<T>
@@ -87,9 +79,4 @@ function sizeOf(directory: string): number {
     (sum, name) => sum + statSync(join(directory, name)).size,
     0,
   )
-}
-
-export function freeBytesOf(directory: string): number {
-  const { bavail, bsize } = statfsSync(directory)
-  return bavail * bsize
 }

@@ -20,7 +20,7 @@ export type Pending = {
   breaks_older: boolean
 }
 
-export type Report = {
+export type UpgradeReport = {
   /** 0: nothing stands against it; 1: read the warnings first; 2: it would not work. */
   verdict: 0 | 1 | 2
   /** Names of the newest migrations; `null` for a database without tables. */
@@ -34,13 +34,13 @@ export type Report = {
   problems: string[]
 }
 
-export type Facts = Omit<Report, 'verdict' | 'warnings'>
+export type Facts = Omit<UpgradeReport, 'verdict' | 'warnings'>
 
 /** Above this a table takes more than a moment to work through. */
 const LARGE_BYTES = 64 * 1024 * 1024
 const DAY_MS = 86_400_000
 
-export function conclude(facts: Facts, now: number): Report {
+export function conclude(facts: Facts, now: number): UpgradeReport {
   const { pending, problems } = facts
   const warnings = pending.length === 0 ? [] : warningsOf(facts, now)
   const verdict = problems.length > 0 ? 2 : warnings.length > 0 ? 1 : 0
@@ -72,7 +72,7 @@ function warningsOf({ pending, space, backup, processes }: Facts, now: number): 
 }
 
 /** Lines for people. What could not be looked at is not said to be none. */
-export function linesOf(report: Report, now: number): string {
+export function reportLines(report: UpgradeReport, now: number): string {
   const { schema, warnings, problems } = report
   const isUnseen = schema.database === null && problems.length > 0
   return [
@@ -84,7 +84,10 @@ export function linesOf(report: Report, now: number): string {
     .join('')
 }
 
-function found({ schema, pending, space, backup, processes }: Report, now: number): string[][] {
+function found(
+  { schema, pending, space, backup, processes }: UpgradeReport,
+  now: number,
+): string[][] {
   const free =
     space.free_bytes === null
       ? 'what is free there is not seen from here'

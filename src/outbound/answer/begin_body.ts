@@ -2,8 +2,8 @@
 
 import type { BodyAccount } from '../../core/body_memory.ts'
 import type { Bytes } from '../../core/crypto/encoding.ts'
-import type { Deadline } from '../deadline.ts'
-import { type AnswerGuard, type BodyKind, OBJECT, PART, type StreamGuard } from '../guard.ts'
+import type { CallDeadline } from '../deadline.ts'
+import { type AnswerGuard, type GuardedBodyKind, OBJECT, PART, type StreamGuard } from '../guard.ts'
 import { breakingFault } from './breaking.ts'
 import { decodedBody } from './decoded_body.ts'
 import { bounded, type Cut, cutBytes, cutPieces, describesBytes } from './part.ts'
@@ -12,7 +12,7 @@ import { kindOf } from './response.ts'
 
 type Options = {
   guard: AnswerGuard
-  deadline: Deadline
+  deadline: CallDeadline
   /** Which part of it the caller gets. */
   cut: Cut | null
   /** Whether the client takes it for an object, of which it wants the length before. */
@@ -62,7 +62,7 @@ async function beginPart(
   body: AsyncIterable<Uint8Array>,
   cut: Cut,
   guard: AnswerGuard,
-  deadline: Deadline,
+  deadline: CallDeadline,
   bodies: BodyAccount,
 ): Promise<Begun> {
   const read = await readFirst(bounded(body, cut), cut.length, deadline, bodies)
@@ -74,7 +74,7 @@ async function beginPart(
   return await beginPieces(cutPieces(pieces, cut))
 }
 
-async function wholeOf(bytes: Uint8Array, guard: AnswerGuard, kind: BodyKind) {
+async function wholeOf(bytes: Uint8Array, guard: AnswerGuard, kind: GuardedBodyKind) {
   if (bytes.length === 0) return { pieces: null, whole: null }
   return { pieces: null, whole: (await guard.redactBody(bytes, kind)) as Bytes }
 }
@@ -94,7 +94,7 @@ function declaredLength({ headers }: Response): number {
 async function* redactedPieces(
   chunks: Chunks,
   guard: StreamGuard,
-  deadline: Deadline,
+  deadline: CallDeadline,
   first: Uint8Array | null = null,
 ): AsyncGenerator<Uint8Array, void> {
   try {

@@ -1,10 +1,10 @@
 /** Why an answer ended before its end, also after its head has gone out. */
 import { Fault } from '../../core/fault.ts'
 import { causeOf, upstreamFault } from '../connection/fetch.ts'
-import type { Deadline } from '../deadline.ts'
+import type { CallDeadline } from '../deadline.ts'
 
 /** What it means that an answer broke off. */
-export function breakingFault(error: unknown, deadline: Deadline): Fault {
+export function breakingFault(error: unknown, deadline: CallDeadline): Fault {
   if (deadline.refusal) return deadline.refusal
   const isLate =
     deadline.signal.aborted || (error instanceof DOMException && error.name === 'TimeoutError')

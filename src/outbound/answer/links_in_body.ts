@@ -3,8 +3,8 @@
  * changed as it comes: of an unfinished string that may be a URL, at most `MAX_LINK` characters are held back.
  */
 import { TimeSlice } from '../../core/async/time_slice.ts'
-import type { BodyKind } from '../guard.ts'
-import { type LinkBase, leadTextBack, nameOf } from '../links.ts'
+import type { GuardedBodyKind } from '../guard.ts'
+import { type LinkBase, lastSegment, leadTextBack } from '../links.ts'
 
 /** Characters of a string that is still looked at as a URL: of 8 KiB, each one escaped. */
 const MAX_LINK = 65_536
@@ -22,7 +22,7 @@ const PLAIN = /^[ -[\]-~]*$/
 const REFERENCE = /^" *(?:https?:|\/)/i
 
 /** Whether a body of that kind has JSON strings. */
-export function hasStrings(kind: BodyKind): boolean {
+export function hasStrings(kind: GuardedBodyKind): boolean {
   const frames = 'frames' in kind ? kind.frames : undefined
   return kind.isJson || frames === 'events' || frames === 'lines'
 }
@@ -40,7 +40,7 @@ export class LinkRewriter {
   constructor(host: string, base: LinkBase) {
     this.#host = host
     this.#base = base
-    const names = base.prefixes.map(nameOf)
+    const names = base.prefixes.map(lastSegment)
     this.#hints = [`//${host.replace(/:.*/, '')}`, '%', ...new Set(names)]
   }
 

@@ -5,7 +5,7 @@
  */
 import { type BodyAccount, BodyMeter } from '../../core/body_memory.ts'
 import { BODY_LIMIT } from '../call.ts'
-import type { Deadline } from '../deadline.ts'
+import type { CallDeadline } from '../deadline.ts'
 
 /** Milliseconds for one body, however its bytes trickle. */
 const MAX_WAIT = 10_000
@@ -16,7 +16,7 @@ export type Chunks = AsyncIterator<Uint8Array, void>
 export async function readFirst(
   chunks: Chunks,
   length: number,
-  deadline: Pick<Deadline, 'putOff'>,
+  deadline: Pick<CallDeadline, 'putOff'>,
   account: BodyAccount,
   maxWait: number = MAX_WAIT,
 ): Promise<Uint8Array | Chunks> {

@@ -11,7 +11,7 @@ import { readCapped } from '../../http/capped_body.ts'
 import type { Frames } from '../../leak_guard/index.ts'
 import { BODY_LIMIT } from '../call.ts'
 import { causeOf, upstreamFault } from '../connection/fetch.ts'
-import { type AnswerGuard, type BodyKind, PART } from '../guard.ts'
+import { type AnswerGuard, type GuardedBodyKind, PART } from '../guard.ts'
 import { droppedHeaders, presentHeaders } from '../headers.ts'
 import type { OutboundRequest } from '../outbound_request.ts'
 import { isEncoded, isZlib } from './decoded_body.ts'
@@ -86,7 +86,7 @@ export async function readAnswer(
 }
 
 /** Of a body with such a content-type. */
-export function kindOf(contentType: string | null | undefined): BodyKind {
+export function kindOf(contentType: string | null | undefined): GuardedBodyKind {
   if (contentType === 'application/json') return JSON_KIND
   const type = contentType?.split(';')[0]?.trim().toLowerCase() ?? ''
   const isJson = /^application\/([a-z0-9.+-]+\+)?json\b/.test(type)
@@ -100,7 +100,7 @@ const FRAMES: readonly (readonly [RegExp, Frames])[] = [
   [/^application\/([a-z0-9.+-]+\+)?json(-seq)?$/, 'json'],
 ]
 
-const JSON_KIND: BodyKind = { isJson: true, frames: 'json' }
+const JSON_KIND: GuardedBodyKind = { isJson: true, frames: 'json' }
 
 /** @throws Fault `upstream_protocol_error` for what `fetch` lets through and must not be passed on */
 export function checkFraming(status: number, received: ReceivedHeaders): void {

@@ -7,7 +7,7 @@
 import type { BodyAccount } from '../../core/body_memory.ts'
 import type { Bytes } from '../../core/crypto/encoding.ts'
 import { Fault } from '../../core/fault.ts'
-import type { Deadline } from '../deadline.ts'
+import type { CallDeadline } from '../deadline.ts'
 import type { AnswerGuard } from '../guard.ts'
 import { presentHeaders } from '../headers.ts'
 import { joinLinks, type LinkBase, linksAmong, rewriteLinks } from '../links.ts'
@@ -24,7 +24,7 @@ export type Ending = { redacted: boolean; fault: Fault | null }
 
 type Options = {
   guard: AnswerGuard
-  deadline: Deadline
+  deadline: CallDeadline
   requestId: string
   notes?: Record<string, string>
   /** `source` as the caller wrote it, without the values that went out in it. */
@@ -122,7 +122,7 @@ async function withLinks(begun: Begun, rewriter: LinkRewriter): Promise<Begun> {
 function restOf(
   first: Uint8Array,
   pieces: AsyncGenerator<Uint8Array, void>,
-  deadline: Deadline,
+  deadline: CallDeadline,
   end: (fault: Fault | null) => void,
 ): ReadableStream<Uint8Array> {
   let ended = false

@@ -7,7 +7,7 @@ import { constants } from 'node:crypto'
 import { checkServerIdentity, type PeerCertificate, rootCertificates } from 'node:tls'
 import { Fault } from '../../core/fault.ts'
 import { bytesOf, type CallBody } from '../call.ts'
-import type { Deadline } from '../deadline.ts'
+import type { CallDeadline } from '../deadline.ts'
 import type { HeaderPair } from '../headers.ts'
 import type { OutboundRequest, WireRequest } from '../outbound_request.ts'
 import { type Owner, SessionPool } from './session_pool.ts'
@@ -19,7 +19,7 @@ export type Fetcher<Request = OutboundRequest> = {
    *
    * @throws Fault `upstream_*`
    */
-  fetch(request: Request, owner: Owner, deadline: Deadline): Promise<Response>
+  fetch(request: Request, owner: Owner, deadline: CallDeadline): Promise<Response>
   close(): void
 }
 

@@ -6,21 +6,30 @@
  * Limits: 4 MiB for a message of either side, and the deadline as the longest silence of both. A credential that the upstream spreads over several messages is not recognised.
  */
 import { type ClientHttp2Stream, constants, type IncomingHttpHeaders } from 'node:http2'
-import { streamOf } from '../../core/async/streams.ts'
-import { BodyMeter } from '../../core/body_memory.ts'
+import { chunksOf, streamOf } from '../../core/async/streams.ts'
+import { type BodyAccount, BodyMeter } from '../../core/body_memory.ts'
 import { Fault } from '../../core/fault.ts'
 import { breakingFault } from '../answer/breaking.ts'
 import { completeHeaders, dropForeign } from '../answer/own_headers.ts'
 import type { ReceivedHeaders } from '../answer/part.ts'
 import type { Ending } from '../answer/stream.ts'
+import type { Call, CallBody } from '../call.ts'
+import type { CallDeadline } from '../deadline.ts'
 import { isBase64, isBinary } from '../encoded_headers.ts'
 import type { AnswerGuard } from '../guard.ts'
 import { headerBytes, isSendable, MAX_HEADER_BYTES, presentHeaders } from '../headers.ts'
-import { type Head, headOf, readAtOnce } from '../http2/stream.ts'
+import { type Head, headOf, readAtOnce, readerOf, write } from '../http2/stream.ts'
 import { linksAmong } from '../links.ts'
-import { framesOf, type GrpcFrame, isGrpc, trailersFrame, UPSTREAMS } from './frames.ts'
+import {
+  CALLERS,
+  encodeGrpcFrame,
+  framesOf,
+  type GrpcFrame,
+  isGrpc,
+  trailersFrame,
+  UPSTREAMS,
+} from './frames.ts'
 import { guardedMessage } from './messages.ts'
-import { type Sending, sendMessages } from './send.ts'
 import { grpcRefusal, grpcStatusOfHttp, percentEncoded } from './status.ts'
 
 type Options = Sending & {
@@ -36,7 +45,7 @@ const STATUS_DETAILS = 'grpc-status-details-bin'
 const { NGHTTP2_CANCEL, NGHTTP2_NO_ERROR, NGHTTP2_REFUSED_STREAM } = constants
 
 /** @throws Fault `upstream_*` while there is no answer */
-export async function exchange(stream: ClientHttp2Stream, options: Options): Promise<Response> {
+export async function exchangeGrpc(stream: ClientHttp2Stream, options: Options): Promise<Response> {
   const { deadline, bodies } = options
   const giveUp = () => stream.close(NGHTTP2_CANCEL)
   deadline.signal.addEventListener('abort', giveUp, { once: true })
@@ -158,5 +167,38 @@ async function* guardedFrames(
     yield trailersFrame(grpcRefusal(fault))
   } finally {
     stream.close(head.trailers ? NGHTTP2_NO_ERROR : NGHTTP2_CANCEL)
+  }
+}
+
+type Sending = {
+  body: CallBody
+  checkMessage?: Call['checkMessage']
+  deadline: CallDeadline
+  /** Counts what is held of messages in both directions. */
+  bodies: BodyAccount
+  /** Resolves when so many bytes may be handled; `null` when that is now. */
+  turn(bytes: number): Promise<void> | null
+}
+
+/**
+ * Sends the messages of a caller, each whole before it is sent, and no longer than those of an upstream may be.
+ *
+ * As they come, and as the upstream takes them. A body that breaks off ends the call, and one that is refused.
+ */
+async function sendMessages(
+  stream: ClientHttp2Stream,
+  { body, checkMessage, deadline, turn, bodies }: Sending,
+): Promise<void> {
+  try {
+    const chunks = chunksOf(readerOf(body, stream))
+    for await (const { flags, payload } of framesOf(chunks, CALLERS, new BodyMeter(bodies))) {
+      checkMessage?.(payload)
+      await turn(payload.length)
+      if (!(await write(stream, encodeGrpcFrame(flags, payload)))) return
+    }
+    stream.end()
+  } catch (error) {
+    if (error instanceof Fault && stream.writable) deadline.refuse(error)
+    stream.close(constants.NGHTTP2_CANCEL)
   }
 }

@@ -18,7 +18,7 @@ export const FLAGS = {
 } as const
 
 /** Of one message: what clients of gRPC take unless they are told otherwise. */
-export const MAX_MESSAGE_BYTES = 4 * 1024 * 1024
+export const MAX_GRPC_MESSAGE_BYTES = 4 * 1024 * 1024
 const PREFIX_BYTES = 5
 /** What is held of a frame that is not whole starts with so much room, and doubles it. */
 const FIRST_ROOM = 16_384
@@ -108,7 +108,7 @@ function withRoom(held: Buffer<ArrayBuffer>, size: number, more: number): Buffer
 function frameAt(bytes: Buffer, from: number, end: number, { tooLarge }: Side): GrpcFrame | null {
   if (end - from < PREFIX_BYTES) return null
   const length = bytes.readUInt32BE(from + 1)
-  if (length > MAX_MESSAGE_BYTES)
+  if (length > MAX_GRPC_MESSAGE_BYTES)
     throw new Fault(tooLarge, { message: 'A message of gRPC may have at most 4 MiB.' })
   const start = from + PREFIX_BYTES
   if (end - start < length) return null

@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import zlib from 'node:zlib'
 import { Fault } from '../../core/fault.ts'
 import type { AnswerGuard } from '../guard.ts'
-import { encodeGrpcFrame, FLAGS, type GrpcFrame, MAX_MESSAGE_BYTES } from './frames.ts'
+import { encodeGrpcFrame, FLAGS, type GrpcFrame, MAX_GRPC_MESSAGE_BYTES } from './frames.ts'
 
 type Decoder = (bytes: Uint8Array, options: { maxOutputLength: number }) => Promise<Uint8Array>
 
@@ -61,7 +61,7 @@ async function decoded(coding = '', payload: Uint8Array): Promise<Uint8Array> {
   const decoder = Object.hasOwn(decoders, coding) ? decoders[coding] : undefined
   if (!decoder) throw broken()
   try {
-    return await decoder(payload, { maxOutputLength: MAX_MESSAGE_BYTES })
+    return await decoder(payload, { maxOutputLength: MAX_GRPC_MESSAGE_BYTES })
   } catch (cause) {
     const isLarge =
       cause instanceof Error && 'code' in cause && cause.code === 'ERR_BUFFER_TOO_LARGE'

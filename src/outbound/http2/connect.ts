@@ -15,7 +15,7 @@ import { Fault } from '../../core/fault.ts'
 import type { Dial } from '../connection/dial.ts'
 import { framingOf, upstreamFault } from '../connection/fetch.ts'
 import { type Owner, SessionPool } from '../connection/session_pool.ts'
-import type { Deadline } from '../deadline.ts'
+import type { CallDeadline } from '../deadline.ts'
 import { MAX_HEADER_BYTES } from '../headers.ts'
 import type { OutboundRequest, WireRequest } from '../outbound_request.ts'
 import type { Scheduler } from '../scheduler.ts'
@@ -31,7 +31,7 @@ export type Http2Connector = {
   open(
     request: OutboundRequest,
     owner: Owner,
-    deadline: Deadline,
+    deadline: CallDeadline,
     kind: Kind,
   ): Promise<ClientHttp2Stream>
   close(): void

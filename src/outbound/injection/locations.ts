@@ -124,7 +124,7 @@ function isWhatItSays({ style, text }: Place): boolean {
 }
 
 /** Path, query and body with their values; the body is `null` where nothing had to be put in. */
-export type Filled = Hidden<{ path: string; search: string; body: Uint8Array | null }>
+export type FilledRequest = Hidden<{ path: string; search: string; body: Uint8Array | null }>
 
 /**
  * Puts the values of the placeholders that were found in, once; all others stay literal.
@@ -135,7 +135,7 @@ export function fillLocations(
   target: Target,
   { found, body }: Locations,
   values: ReadonlyMap<string, Secret>,
-): Filled {
+): FilledRequest {
   if (found.length === 0)
     return new Hidden({ path: target.path, search: target.search, body: null })
   const fill = (style: LocationStyle, text: string) => {

@@ -10,24 +10,25 @@ import type { AskedMethods } from '../../core/policy/override_parts.ts'
 import { rangeIn, rangesAt } from '../answer/part.ts'
 import { bytesOf, type Call, type CallBody, contentTypeOf } from '../call.ts'
 import type { AddressLookup } from '../connection/address_lookup.ts'
-import type { Deadline } from '../deadline.ts'
+import type { CallDeadline } from '../deadline.ts'
 import { findEscaped } from '../escaped_placeholders.ts'
 import { checkCallerHeaders, type HeaderPair } from '../headers.ts'
-import { OutboundRequest, type Signer } from '../outbound_request.ts'
-import { checkNotComputed } from '../policy/computed.ts'
+import { OutboundRequest, type RequestSigner } from '../outbound_request.ts'
 import {
+  type CallPermission,
   domainBlocked,
   formEncodedAmong,
   namesOf,
   openSecrets,
-  type Permission,
   selectSecrets,
   settingsAmong,
 } from '../policy/permission.ts'
-import { type AskedRequest, checkPolicies } from '../policy/policy.ts'
+import { type AskedRequest, checkNotComputed, checkPolicies } from '../policy/policy.ts'
 import type { CallRecord } from '../record.ts'
+import { awsSignature } from '../signing/aws_resign.ts'
+import { azureSignature } from '../signing/azure_resign.ts'
 import type { Signature } from '../signing/client_signature.ts'
-import { signatureIn } from '../signing/resign.ts'
+import { googleSignature } from '../signing/google_resign.ts'
 import { chosenHeader, rangesOf, usesOf } from '../signing/sign.ts'
 import { headerOf } from '../signing/signature.ts'
 import { parseTarget, type Target } from '../target.ts'
@@ -43,11 +44,11 @@ import { findPlaceholders, injectPlaceholders, type Placeholder } from './placeh
 import { refuseUnfilled, unfilledOf } from './unfilled.ts'
 
 /** What of a process the steps need. */
-type Surroundings = Signer & { addresses: AddressLookup }
+type Surroundings = RequestSigner & { addresses: AddressLookup }
 
 export type Job = {
   call: Call
-  deadline: Deadline
+  deadline: CallDeadline
   record: CallRecord
   /** Looked up at most once for each call, however often the decision is made anew. */
   address: string | Promise<string> | null
@@ -60,7 +61,7 @@ export type Decision = OutboundRequest | Fault
 export function decide(
   outbound: Surroundings,
   job: Job,
-  permission: Permission,
+  permission: CallPermission,
 ): Decision | Promise<Decision> {
   try {
     return prepare(outbound, job, permission)
@@ -77,7 +78,7 @@ function refusalIn(error: unknown): Fault {
 }
 
 /** @throws Unread, and Fault of the step that refuses */
-function prepare(outbound: Surroundings, job: Job, permission: Permission): OutboundRequest {
+function prepare(outbound: Surroundings, job: Job, permission: CallPermission): OutboundRequest {
   const { call, record } = job
   // Step 2: the target.
   const target = parseTarget(call.targetUrl)
@@ -165,14 +166,14 @@ function methodsIn(headers: Call['headers'], body: CallBody): AskedMethods {
 }
 
 /** What goes out as text is put on record, or refused. @throws Fault `placeholder_not_allowed` */
-function checkTexts({ call, record }: Job, { texts }: Locations, permission: Permission): void {
+function checkTexts({ call, record }: Job, { texts }: Locations, permission: CallPermission): void {
   const unfilled = unfilledOf(texts, permission)
   record.leaves(unfilled.map(({ name, place }) => ({ name, place })))
   if (call.isStrict) refuseUnfilled(unfilled)
 }
 
 /** Hardly any call has placeholders outside of headers, and what may be placed is not read for the others. */
-function locationsIn(call: Call, target: Target, permission: Permission): Locations {
+function locationsIn(call: Call, target: Target, permission: CallPermission): Locations {
   const { body, headers, from, isStrict = false } = call
   if (from) return NO_LOCATIONS
   const bytes = bytesOf(body)
@@ -206,4 +207,16 @@ function demandedBy({ headers, signing }: Call, signature: Signature | null): Pl
 /** What stands in the header of a signature that is made anew is part of that. */
 function isNotSigned(signature: Signature | null): (header: Readonly<HeaderPair>) => boolean {
   return ([name]) => signature?.place !== 'header' || name.toLowerCase() !== 'authorization'
+}
+
+/**
+ * A request that a client signed with a stand-in or a placeholder is signed again with the real key (protocol
+ * 6.5). Which request that is, is told by what is where its signature would be.
+ *
+ * @returns `null` also for a host that another host's link led to
+ * @throws Fault `invalid_header`, `invalid_target`, `validation_error` if it cannot be signed again
+ */
+function signatureIn(call: Call, target: Target): Signature | null {
+  if (call.from) return null
+  return awsSignature(call, target) ?? googleSignature(call, target) ?? azureSignature(call, target)
 }

@@ -10,7 +10,7 @@ import {
   unfilledCommand,
   unfilledText,
 } from '../../core/policy/unfilled.ts'
-import type { Permission } from '../policy/permission.ts'
+import type { CallPermission } from '../policy/permission.ts'
 
 /**
  * Keeps the placeholders whose secrets the caller may use, at most 16 and each once. A body that mentions more names
@@ -18,7 +18,7 @@ import type { Permission } from '../policy/permission.ts'
  *
  * @throws Unread
  */
-export function unfilledOf(texts: readonly Unfilled[], permission: Permission): Unfilled[] {
+export function unfilledOf(texts: readonly Unfilled[], permission: CallPermission): Unfilled[] {
   const named = new Set(texts.map(({ name }) => name))
   const names = [...named]
     .filter((name) => permission.covers?.(name) ?? true)

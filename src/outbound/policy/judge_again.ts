@@ -3,10 +3,10 @@ import { whenRead } from '../../core/async/unread.ts'
 import type { Placeholder } from '../injection/placeholders.ts'
 import type { CallRecord } from '../record.ts'
 import {
+  type CallPermission,
+  type CallScope,
   domainBlocked,
   namesOf,
-  type Permission,
-  type Scope,
   selectSecrets,
   type UsableSecret,
 } from './permission.ts'
@@ -14,7 +14,7 @@ import { type AskedRequest, checkPolicies } from './policy.ts'
 
 /** What a call was let through on. */
 export type Basis = {
-  scope: Scope
+  scope: CallScope
   placeholders: readonly Placeholder[]
   asked: AskedRequest
 }
@@ -26,7 +26,7 @@ export function basisOf(record: CallRecord): Basis | null {
   return { scope: { projectId, environment }, placeholders, asked }
 }
 
-type Judging<S> = Pick<Permission, 'holder' | 'allows'> & {
+type Judging<S> = Pick<CallPermission, 'holder' | 'allows'> & {
   secrets(names: readonly string[]): readonly S[]
 }
 

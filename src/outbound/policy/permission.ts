@@ -15,16 +15,16 @@ import { partNamed } from '../stand_ins/parts.ts'
 import type { Target } from '../target.ts'
 
 /** Where names are looked up; without a project in all of them. */
-export type Scope = { projectId: string | null; environment: string }
+export type CallScope = { projectId: string | null; environment: string }
 
 /** What is not known yet is thrown as `Unread`; all of it is the same until the decision is made. */
-export interface Permission {
+export interface CallPermission {
   /** Whose permission it is, for messages. */
   readonly holder: string
   /** Step 3: whether calls may go there at all. */
   allows(target: Target): boolean
   /** Step 5. @throws Fault `scope_required` for a call that names another scope than its own */
-  scope(): Scope
+  scope(): CallScope
   /** Step 4: what the policies of the secrets in that scope let stand outside of headers. */
   placeable(): IsPlaceable
   /** Whether a name is one that the caller may use at all; without it all are. */

@@ -3,7 +3,7 @@
  * is made anew while it streams. Nothing else of the body changes, nor its length.
  */
 import { Fault } from '../../core/fault.ts'
-import { type SigningKey, sha256 } from './aws_sigv4.ts'
+import { type AwsSigningKey, sha256Hex } from './aws_sigv4.ts'
 
 /** Bytes of one chunk, which is held until its signature is known. Clients send at most a few MiB. */
 const MAX_CHUNK = 8 * 1024 * 1024
@@ -11,7 +11,7 @@ const MAX_LINE = 16 * 1024
 const HEAD = /^([0-9a-f]{1,8})(;chunk-signature=)[0-9a-f]{64}$/i
 const NAME = /^([^:]*):/
 const TRAILER = /^(x-amz-trailer-signature:)[0-9a-f]{64}$/i
-const NOTHING = sha256('')
+const NOTHING = sha256Hex('')
 
 /** Where the chain of signatures begins: with that of the request's head. */
 export type Seed = {
@@ -22,7 +22,7 @@ export type Seed = {
 }
 
 export function chunksSignedAnew(
-  key: SigningKey,
+  key: AwsSigningKey,
   seed: Seed,
 ): TransformStream<Uint8Array, Uint8Array> {
   const chunks = new Chunks(key, seed)
@@ -35,7 +35,7 @@ export function chunksSignedAnew(
 }
 
 class Chunks {
-  readonly #key: SigningKey
+  readonly #key: AwsSigningKey
   readonly #stamp: string
   readonly #declared: readonly string[]
   #previous: string
@@ -47,7 +47,7 @@ class Chunks {
   /** Whether nothing may follow any more. */
   #isComplete = false
 
-  constructor(key: SigningKey, { stamp, signature, declared }: Seed) {
+  constructor(key: AwsSigningKey, { stamp, signature, declared }: Seed) {
     this.#key = key
     this.#stamp = stamp
     this.#previous = signature
@@ -95,7 +95,7 @@ class Chunks {
     const data = bytes.subarray(from, from + size)
     if (size > 0 && bytes.toString('latin1', from + size, length) !== '\r\n') throw malformed()
     if (size === 0) this.#trailer = []
-    const signature = this.#sign('PAYLOAD', [NOTHING, sha256(data)])
+    const signature = this.#sign('PAYLOAD', [NOTHING, sha256Hex(data)])
     const head = Buffer.from(`${digits}${name}${signature}\r\n`)
     return { length, bytes: Buffer.concat([head, bytes.subarray(from, length)]) }
   }
@@ -105,7 +105,7 @@ class Chunks {
     const [, name] = TRAILER.exec(line) ?? []
     if (name !== undefined && this.#declared.length > 0) {
       const lines = (this.#trailer ?? []).map((each) => `${each}\n`).join('')
-      return `${name}${this.#sign('TRAILER', [sha256(lines)])}`
+      return `${name}${this.#sign('TRAILER', [sha256Hex(lines)])}`
     }
     if (line === '') this.#isComplete = true
     else if (this.#declared.includes(NAME.exec(line)?.[1]?.toLowerCase() ?? ''))

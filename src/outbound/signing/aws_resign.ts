@@ -18,14 +18,14 @@ import {
   usesOfAws,
 } from './aws_signature.ts'
 import {
+  type AwsSigningKey,
   authorizationOf,
   canonicalHeaders,
   canonicalRequest,
+  deriveSigningKey,
   formsOf,
   isStorage,
-  type SigningKey,
-  sha256,
-  signingKey,
+  sha256Hex,
   textToSign,
 } from './aws_sigv4.ts'
 import { signingKey4a } from './aws_sigv4a.ts'
@@ -109,9 +109,9 @@ function described(
 function keyOf(
   { id, key, day, region, service }: AwsSignature,
   values: ReadonlyMap<string, Secret>,
-): SigningKey {
+): AwsSigningKey {
   const secretAccessKey = bytesIn(values, key)
-  if (region !== null) return signingKey({ secretAccessKey, region, service }, day)
+  if (region !== null) return deriveSigningKey({ secretAccessKey, region, service }, day)
   return signingKey4a(textIn(values, id), secretAccessKey, `${day}/${service}/aws4_request`)
 }
 
@@ -119,7 +119,7 @@ function keyOf(
 function payloadOf({ payload }: AwsSignature, body: CallBody): string {
   if (payload !== null && !HASH.test(payload)) return payload
   if (payload !== null && body !== null && bytesOf(body) === null) return payload
-  return sha256(bytesOf(body) ?? '')
+  return sha256Hex(bytesOf(body) ?? '')
 }
 
 function trailersIn(headers: readonly HeaderPair[]): string[] {
@@ -127,7 +127,7 @@ function trailersIn(headers: readonly HeaderPair[]): string[] {
   return names.toLowerCase().match(/[^\s,]+/g) ?? []
 }
 
-function inChunks(body: CallBody, key: SigningKey, seed: Seed): CallBody {
+function inChunks(body: CallBody, key: AwsSigningKey, seed: Seed): CallBody {
   if (body === null) return null
   if (!('bytes' in body)) {
     const { stream, length } = body

@@ -8,7 +8,7 @@
 import { createHash, createHmac } from 'node:crypto'
 import { Fault } from '../../core/fault.ts'
 import type { HeaderPair } from '../headers.ts'
-import type { Made, Signable } from './signable.ts'
+import type { MadeSignature, Signable } from './signable.ts'
 
 export type AwsCredentials = {
   accessKeyId: string
@@ -25,21 +25,25 @@ export type AwsCredentials = {
  *
  * @throws Fault `invalid_target` for malformed escapes in what has to be escaped anew
  */
-export function signAws(credentials: AwsCredentials, request: Signable, now: number): Made {
+export function signAws(
+  credentials: AwsCredentials,
+  request: Signable,
+  now: number,
+): MadeSignature {
   const { service, sessionToken } = credentials
   const [day, time] = new Date(now)
     .toISOString()
     .replace(/[-:]|\.\d{3}/g, '')
     .split('T')
   const stamp = `${day}T${time}`
-  const payload = sha256(request.body)
+  const payload = sha256Hex(request.body)
   const added: HeaderPair[] = [
     ['x-amz-date', stamp],
     ...(service === 's3' ? [['x-amz-content-sha256', payload] satisfies HeaderPair] : []),
     ...(sessionToken ? [['x-amz-security-token', sessionToken] satisfies HeaderPair] : []),
   ]
   const headers = signedHeaders(request, added)
-  const key = signingKey(credentials, day ?? '')
+  const key = deriveSigningKey(credentials, day ?? '')
   const canonical = canonicalRequest(service, request, headers, payload)
   const signature = key.sign(textToSign(key, stamp, canonical))
   const authorization = authorizationOf(credentials.accessKeyId, key, headers, signature)
@@ -50,7 +54,7 @@ export function signAws(credentials: AwsCredentials, request: Signable, now: num
 }
 
 /** What signs for a day, a region and a service, and the text that names these. Signatures are in hexadecimal. */
-export type SigningKey = {
+export type AwsSigningKey = {
   algorithm: string
   scope: string
   sign(text: string): string
@@ -59,10 +63,10 @@ export type SigningKey = {
 
 export const ALGORITHM = 'AWS4-HMAC-SHA256'
 
-export function signingKey(
+export function deriveSigningKey(
   { secretAccessKey, region, service }: Omit<AwsCredentials, 'accessKeyId' | 'sessionToken'>,
   day: string,
-): SigningKey {
+): AwsSigningKey {
   const steps = [day, region, service, 'aws4_request']
   const secret = Buffer.concat([Buffer.from('AWS4'), secretAccessKey])
   const key = steps.reduce<Buffer>(hmac, secret)
@@ -95,16 +99,16 @@ export function canonicalRequest(
 
 /** What is signed of a canonical request. */
 export function textToSign(
-  { algorithm, scope }: SigningKey,
+  { algorithm, scope }: AwsSigningKey,
   stamp: string,
   canonical: string,
 ): string {
-  return [algorithm, stamp, scope, sha256(canonical)].join('\n')
+  return [algorithm, stamp, scope, sha256Hex(canonical)].join('\n')
 }
 
 export function authorizationOf(
   id: string,
-  { algorithm, scope }: SigningKey,
+  { algorithm, scope }: AwsSigningKey,
   headers: readonly HeaderPair[],
   signature: string,
 ): string {
@@ -202,6 +206,6 @@ function hmac(key: Uint8Array, text: string): Buffer {
   return createHmac('sha256', key).update(text).digest()
 }
 
-export function sha256(data: string | Uint8Array): string {
+export function sha256Hex(data: string | Uint8Array): string {
   return createHash('sha256').update(data).digest('hex')
 }

@@ -11,7 +11,7 @@ import {
   verify,
 } from 'node:crypto'
 import { Fault } from '../../core/fault.ts'
-import type { SigningKey } from './aws_sigv4.ts'
+import type { AwsSigningKey } from './aws_sigv4.ts'
 
 export const ALGORITHM_4A = 'AWS4-ECDSA-P256-SHA256'
 /** The order of the group less 2: what is derived must lie below, so that 1 more is a private key. */
@@ -19,8 +19,8 @@ const MOST = Buffer.from('ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9ca
 const MAX_COUNTER = 254
 
 /** @throws Fault `unusable_secret` in the case that no key can be derived, which does not occur */
-export function signingKey4a(id: string, secret: Uint8Array, scope: string): SigningKey {
-  const jwk = pairOf(privateKeyOf(id, secret))
+export function signingKey4a(id: string, secret: Uint8Array, scope: string): AwsSigningKey {
+  const jwk = pairOf(ecdsaKeyOf(id, secret))
   const key = createPrivateKey({ key: jwk, format: 'jwk' })
   return {
     algorithm: ALGORITHM_4A,
@@ -31,7 +31,7 @@ export function signingKey4a(id: string, secret: Uint8Array, scope: string): Sig
   }
 }
 
-export function privateKeyOf(id: string, secret: Uint8Array): Buffer {
+export function ecdsaKeyOf(id: string, secret: Uint8Array): Buffer {
   const input = Buffer.concat([Buffer.from('AWS4A'), secret])
   for (let counter = 1; counter <= MAX_COUNTER; counter++) {
     const derived = createHmac('sha256', input)

@@ -12,7 +12,7 @@ import { tokenPattern } from '../../core/token_pattern.ts'
 import type { NamedBytes } from '../../leak_guard/index.ts'
 import { checkSignatureHeaders, type HeaderPair } from '../headers.ts'
 import { type AwsCredentials, isStorage, signAws } from './aws_sigv4.ts'
-import type { Made, Signable } from './signable.ts'
+import type { MadeSignature, Signable } from './signable.ts'
 import { bytesIn, textIn } from './signature.ts'
 
 /** `SVC_SECRET_NAME`, read as the name. */
@@ -54,17 +54,17 @@ const sigv4 = z
   .meta({ id: 'AwsSigning' })
 
 export const signing = z.discriminatedUnion('type', [hmac, sigv4])
-export type Signing = z.output<typeof signing>
+export type RequestSigning = z.output<typeof signing>
 type Hmac = z.output<typeof hmac>
 type SigV4 = z.output<typeof sigv4>
 
 /** The header that a signature may put anything into, besides those that AWS prescribes. */
-export function chosenHeader(spec: Signing | null): string[] {
+export function chosenHeader(spec: RequestSigning | null): string[] {
   return spec?.type === 'hmac-sha256' ? [spec.header] : []
 }
 
 /** The headers by which an API that reads this signature gives the very part of an object that is asked for. */
-export function rangesOf(spec: Signing | null): readonly string[] {
+export function rangesOf(spec: RequestSigning | null): readonly string[] {
   return spec?.type === 'aws-sigv4' && isStorage(spec.service) ? ['range'] : []
 }
 
@@ -80,7 +80,7 @@ export type SigningUse = {
 }
 
 /** The secrets that a signature takes, each with the header in which its work shows. */
-export function usesOf(spec: Signing): SigningUse[] {
+export function usesOf(spec: RequestSigning): SigningUse[] {
   if (spec.type === 'hmac-sha256') {
     const { secret: name, template } = spec
     return [{ name, style: 'hmac_sha256', header: spec.header.toLowerCase(), template }]
@@ -96,7 +96,7 @@ export function sessionTokenUse(name: string, place: 'header' | 'query'): Signin
   return { name, style: place, header: place === 'header' ? 'x-amz-security-token' : '' }
 }
 
-export type Signed = {
+export type SignedRequest = {
   headers: HeaderPair[]
   /** For the guard of the answer: the signature as it goes out, and the bytes that it stands for. */
   signatures: NamedBytes[]
@@ -110,11 +110,11 @@ export type Signed = {
  * `unusable_secret` when a credential is not what its place needs
  */
 export function sign(
-  spec: Signing,
+  spec: RequestSigning,
   request: Signable,
   values: ReadonlyMap<string, Secret>,
   now: number,
-): Signed {
+): SignedRequest {
   const { headers: added, signature } =
     spec.type === 'hmac-sha256'
       ? signHmac(spec, request, values, now)
@@ -144,7 +144,7 @@ function signHmac(
   request: Signable,
   values: ReadonlyMap<string, Secret>,
   now: number,
-): Made {
+): MadeSignature {
   const secret = bytesIn(values, spec.secret)
   const key = spec.key_encoding === 'utf8' ? secret : decodeKey(secret, spec)
   const timestamp = String(Math.floor(now / 1000))

@@ -2,7 +2,7 @@
 import type { HeaderPair } from '../headers.ts'
 
 /** What a signature adds to a request, and itself in each of its forms. */
-export type Made = { headers: HeaderPair[]; signature: readonly Uint8Array[] }
+export type MadeSignature = { headers: HeaderPair[]; signature: readonly Uint8Array[] }
 
 /** What is signed: the request as it goes out, except the headers that the signature adds. */
 export type Signable = {

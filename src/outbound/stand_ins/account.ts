@@ -4,14 +4,14 @@
  */
 import { privateKeyOf } from './private_key.ts'
 import { merged } from './runs.ts'
-import type { Part, Shape, Unshaped } from './shape.ts'
+import type { StandInPart, StandInShape, Unshaped } from './shape.ts'
 
-type Field = (value: string) => Part[] | null
+type Field = (value: string) => StandInPart[] | null
 
 const STRING_OR_SPACE = /"(?:[^"\\]|\\.)*"|\s+/g
 const CERTIFICATES = 'https://www.googleapis.com/robot/v1/metadata/x509/'
 
-const id: Part = { random: 'lower', length: 22 }
+const id: StandInPart = { random: 'lower', length: 22 }
 
 const fields: ReadonlyMap<string, Field> = new Map<string, Field>([
   ['type', oneOf('service_account')],
@@ -30,10 +30,10 @@ const fields: ReadonlyMap<string, Field> = new Map<string, Field>([
   ['universe_domain', oneOf('googleapis.com')],
 ])
 
-export function accountIn(text: string): Shape | Unshaped {
+export function accountIn(text: string): StandInShape | Unshaped {
   const members = membersOf(text)
   if (members?.type === undefined || members.private_key === undefined) return 'json'
-  const written = Object.entries(members).map(([name, value]): Part[] | null => {
+  const written = Object.entries(members).map(([name, value]): StandInPart[] | null => {
     const parts = typeof value === 'string' ? fields.get(name)?.(value) : null
     return parts ? [{ text: `"${name}":"` }, ...parts, { text: '"' }] : null
   })
@@ -60,7 +60,7 @@ function oneOf(...known: readonly string[]): Field {
   return (value) => (known.includes(value) ? [{ text: value }] : null)
 }
 
-function keyOf(pem: string): Part[] | null {
+function keyOf(pem: string): StandInPart[] | null {
   const key = privateKeyOf(pem, true)
   return key && [{ ...key, part: 'PRIVATE_KEY' }]
 }

@@ -3,8 +3,8 @@
  * to be no secret: a value that strays from it anywhere, as one with two `@` does, is not taken apart.
  */
 import { connectionFieldsOf } from './parts.ts'
-import { joined, merged, runOf, safeRunOf } from './runs.ts'
-import type { Part, Shape, Unshaped } from './shape.ts'
+import { joinParts, merged, runOf, safeRunOf } from './runs.ts'
+import type { StandInPart, StandInShape, Unshaped } from './shape.ts'
 
 /** With user information in unambiguous characters, a host name, and at most a port and a short segment. */
 const URL_WITH_LOGIN =
@@ -25,7 +25,7 @@ const TOLD_FIELDS = words(`
 const TOLD_VALUE = /^(?:(?:sb|https):\/\/)?[A-Za-z0-9._:,-]{0,128}\/?$/
 
 /** Of a URL with user information all but that. */
-export function urlIn(text: string): Shape | Unshaped | null {
+export function urlIn(text: string): StandInShape | Unshaped | null {
   if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return null
   const [, scheme = '', user = '', colon = '', password = '', place = ''] =
     URL_WITH_LOGIN.exec(text) ?? []
@@ -40,17 +40,17 @@ export function urlIn(text: string): Shape | Unshaped | null {
 }
 
 /** Of a connection string the names of its fields, and where it leads. */
-export function connectionIn(text: string): Shape | null {
+export function connectionIn(text: string): StandInShape | null {
   if (QUOTING.test(text) || text.split(';', MAX_FIELDS + 1).length > MAX_FIELDS) return null
   const fields = connectionFieldsOf(text)
   const first = fields?.find(({ isSecret }) => isSecret)
   if (!fields || !first || !areKnown(fields.map(({ name }) => name))) return null
-  const shapes = fields.map((field): Part[] => {
+  const shapes = fields.map((field): StandInPart[] => {
     const { name, value } = field
     if (value === '' || isTold(name, value)) return [{ text: name + value }]
     return [{ text: name }, { ...runOf(value), ...(field === first ? { part: 'KEY' } : {}) }]
   })
-  return merged(joined(shapes, ';'))
+  return merged(joinParts(shapes, ';'))
 }
 
 function areKnown(fields: readonly string[]): boolean {

@@ -6,21 +6,21 @@ import type { PartName } from './parts.ts'
 import {
   type Alphabet,
   alphabets,
-  type Part,
   type PrivateKeyPart,
   type RandomPart,
-  type Shape,
+  type StandInPart,
+  type StandInShape,
 } from './shape.ts'
 
 const CHECKSUM_LENGTH = 6
 
-export type Drawn = {
+export type DrawnStandIn = {
   text: string
   /** What a client takes out of it. */
   parts: readonly { name: PartName; text: string }[]
 }
 
-export async function drawStandIn(shape: Shape): Promise<Drawn> {
+export async function drawStandIn(shape: StandInShape): Promise<DrawnStandIn> {
   const pieces = await Promise.all(shape.map(textOf))
   const parts = shape.flatMap((piece, at) => {
     const name = 'part' in piece ? piece.part : undefined
@@ -30,7 +30,7 @@ export async function drawStandIn(shape: Shape): Promise<Drawn> {
   return { text: written.join(''), parts }
 }
 
-async function textOf(piece: Part): Promise<string> {
+async function textOf(piece: StandInPart): Promise<string> {
   if ('text' in piece) return piece.text
   if ('jwt' in piece) return jsonWebToken(piece)
   if ('private_key' in piece) return privateKey(piece)
@@ -38,7 +38,7 @@ async function textOf(piece: Part): Promise<string> {
   return drawn(piece.random, piece.length) + '='.repeat(piece.padding ?? 0)
 }
 
-function isEscaped(piece: Part | undefined): boolean {
+function isEscaped(piece: StandInPart | undefined): boolean {
   return piece !== undefined && 'escaped' in piece && piece.escaped
 }
 
@@ -71,7 +71,7 @@ function checkedOf({ random, length }: RandomPart): string {
  * The random id stands first: so no stretch of 16 characters is that of the usual headers, which the leak
  * guard would take for a piece of the value.
  */
-function jsonWebToken({ jwt, expires, signature }: Extract<Part, { jwt: string }>): string {
+function jsonWebToken({ jwt, expires, signature }: Extract<StandInPart, { jwt: string }>): string {
   const header = { kid: drawn('hex', 16), typ: 'JWT', alg: jwt }
   const claims = { jti: drawn('hex', 32), ...(expires === null ? {} : { exp: expires }) }
   const parts = [header, claims].map((part) =>

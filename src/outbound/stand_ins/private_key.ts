@@ -1,13 +1,13 @@
 /** The type of a private key in PEM, which is all that its shape tells. */
 import { createPrivateKey, type KeyObject } from 'node:crypto'
-import type { PrivateKeyPart, Shape, Unshaped } from './shape.ts'
+import type { PrivateKeyPart, StandInShape, Unshaped } from './shape.ts'
 
 const MAX_RSA_BITS = 4096
 const PEM = /^-----BEGIN ((?:RSA |EC )?PRIVATE KEY)-----[A-Za-z0-9+/=\s]+-----END \1-----$/
 const FORMATS = { 'RSA PRIVATE KEY': 'pkcs1', 'EC PRIVATE KEY': 'sec1' } as const
 
 /** PEM as it is, or in one line as variables often have it. */
-export function keyIn(text: string): Shape | Unshaped {
+export function keyIn(text: string): StandInShape | Unshaped {
   const isEscaped = text.includes('\\n')
   const part = privateKeyOf(isEscaped ? text.replaceAll('\\n', '\n') : text, isEscaped)
   return part ? [part] : 'key'

@@ -1,5 +1,11 @@
 /** Runs of random characters: of what they stand for they tell the class of the characters and how many. */
-import { type Alphabet, alphabets, type Part, type RandomPart, type Shape } from './shape.ts'
+import {
+  type Alphabet,
+  alphabets,
+  type RandomPart,
+  type StandInPart,
+  type StandInShape,
+} from './shape.ts'
 
 /** Secret parts with fewer characters, or easier to guess, are drawn longer: their length is not told. */
 const MIN_LENGTH = 16
@@ -51,13 +57,13 @@ export function exactRunOf(text: string): RandomPart {
   return { random, length }
 }
 
-export function joined(parts: readonly Part[][], separator: string): Part[] {
+export function joinParts(parts: readonly StandInPart[][], separator: string): StandInPart[] {
   return parts.flatMap((part, at) => (at === 0 ? part : [{ text: separator }, ...part]))
 }
 
 /** Without empty texts, and no two beside each other. */
-export function merged(parts: readonly Part[]): Shape {
-  const shape: Part[] = []
+export function merged(parts: readonly StandInPart[]): StandInShape {
+  const shape: StandInPart[] = []
   for (const part of parts) {
     const last = shape.at(-1)
     if ('text' in part && last && 'text' in last) last.text += part.text

@@ -60,8 +60,8 @@ export const shape = z
   .array(z.union([fixed, random, jsonWebToken, privateKey]))
   .meta({ examples: [[{ text: 'sk_live_' }, { random: 'base62', length: 24 }]] })
 
-export type Shape = z.output<typeof shape>
-export type Part = Shape[number]
+export type StandInShape = z.output<typeof shape>
+export type StandInPart = StandInShape[number]
 export type RandomPart = z.output<typeof random>
 export type PrivateKeyPart = z.output<typeof privateKey>
 

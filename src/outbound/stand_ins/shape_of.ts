@@ -7,8 +7,8 @@ import { accountIn } from './account.ts'
 import { connectionIn, urlIn } from './compounds.ts'
 import { knownPrefixOf } from './prefixes.ts'
 import { keyIn } from './private_key.ts'
-import { exactRunOf, joined, runOf } from './runs.ts'
-import type { Part, Shape, Unshaped } from './shape.ts'
+import { exactRunOf, joinParts, runOf } from './runs.ts'
+import type { StandInPart, StandInShape, Unshaped } from './shape.ts'
 
 const MAX_BYTES = 32_768
 
@@ -18,7 +18,7 @@ const JWT = /^eyJ[\w-]*\.eyJ[\w-]*\.([\w-]+)$/
 const ALGORITHM = /^([HREP]S(256|384|512)|ES256K|EdDSA|Ed25519)$/
 
 /** The shape of a value, or why it has none. Time is linear in its size. */
-export function shapeOf(bytes: Uint8Array): Shape | Unshaped {
+export function shapeOf(bytes: Uint8Array): StandInShape | Unshaped {
   if (bytes.length > MAX_BYTES) return 'long'
   const text = fromUtf8(bytes)?.trim() ?? null
   if (text === null || text.includes('\0')) return 'binary'
@@ -30,7 +30,7 @@ export function shapeOf(bytes: Uint8Array): Shape | Unshaped {
   return tokenIn(text) ?? urlIn(text) ?? connectionIn(text) ?? [runOf(text)]
 }
 
-function uuidLike(text: string): Shape {
+function uuidLike(text: string): StandInShape {
   const random = text === text.toUpperCase() ? 'upper_hex' : 'hex'
   return [
     { random, length: 8 },
@@ -46,11 +46,11 @@ function uuidLike(text: string): Shape {
 }
 
 /** JSON Web Tokens, and what begins as a vendor's keys do. */
-function tokenIn(text: string): Shape | null {
+function tokenIn(text: string): StandInShape | null {
   return jsonWebTokenIn(text) ?? prefixedIn(text)
 }
 
-function jsonWebTokenIn(text: string): Shape | null {
+function jsonWebTokenIn(text: string): StandInShape | null {
   const [, signature = ''] = JWT.exec(text) ?? []
   const [head = '', claims = ''] = text.split('.')
   const jwt = memberOf(head, 'alg')
@@ -68,16 +68,16 @@ function memberOf(base64url: string, name: string): unknown {
   }
 }
 
-function prefixedIn(text: string): Shape | null {
+function prefixedIn(text: string): StandInShape | null {
   const known = knownPrefixOf(text)
   if (!known) return null
   const rest = text.slice(known.prefix.length)
-  const prefix: Part = { text: known.prefix }
+  const prefix: StandInPart = { text: known.prefix }
   if (known.hasChecksum) {
     return [prefix, { random: 'base62', length: rest.length, checksum: 'crc32' }]
   }
   const { separator } = known
   if (separator === undefined) return [prefix, runOf(rest)]
-  const runs = rest.split(separator).map((run): Part[] => [exactRunOf(run)])
-  return [prefix, ...joined(runs, separator)]
+  const runs = rest.split(separator).map((run): StandInPart[] => [exactRunOf(run)])
+  return [prefix, ...joinParts(runs, separator)]
 }

@@ -1,12 +1,12 @@
 /** What is told of a credential to who may use it, so that a stand-in can be made: protocol 6.8. */
 import { fromUtf8 } from '../../core/crypto/encoding.ts'
 import type { Policy } from '../../core/policy/policy.ts'
-import type { Shape, Unshaped } from './shape.ts'
+import type { StandInShape, Unshaped } from './shape.ts'
 import { shapeOf } from './shape_of.ts'
 
 /** One of the three is there. */
 export type Shaped = {
-  shape: Shape | null
+  shape: StandInShape | null
   /** The value of a setting, for who may read. */
   setting: string | null
   reason: Unshaped | null

@@ -1,5 +1,5 @@
 /** Shut while a reader does not take what is sent to it; all that is to be sent waits. */
-export class Gate {
+export class ReaderGate {
   #shut: PromiseWithResolvers<void> | null = null
 
   shut(): void {

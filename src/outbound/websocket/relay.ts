@@ -15,7 +15,7 @@ import { commonHeaders } from '../../http/reply.ts'
 import type { RequestContext } from '../../http/route.ts'
 import { MAX_MESSAGE_BYTES } from '../../http/websocket.ts'
 import type { Ending } from '../answer/stream.ts'
-import type { Deadline } from '../deadline.ts'
+import type { CallDeadline } from '../deadline.ts'
 import type { AnswerGuard } from '../guard.ts'
 import { splitProtocols, type UpstreamSocket } from './connect.ts'
 import {
@@ -27,12 +27,12 @@ import {
   type ReadFrame,
   type SocketMessage,
 } from './frames.ts'
-import { Gate } from './gate.ts'
+import { ReaderGate } from './gate.ts'
 import { FrameSender } from './sender.ts'
 
 type Options = {
   guard: AnswerGuard
-  deadline: Deadline
+  deadline: CallDeadline
   /** Resolves when a frame of so many bytes may be handled; `null` when that is now. */
   turn(bytes: number): Promise<void> | null
   requestId: string
@@ -77,7 +77,7 @@ class Relay {
   readonly #reader = new FrameReader(MAX_MESSAGE_BYTES)
   readonly #sender: FrameSender
   /** Shut while the caller does not take what it is sent. */
-  readonly #callerRoom = new Gate()
+  readonly #callerRoom = new ReaderGate()
   readonly #held: BodyMeter
   #isReading = false
   #caller: ServerWebSocket<unknown> | null = null

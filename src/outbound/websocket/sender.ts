@@ -4,7 +4,7 @@
  */
 import type { TLSSocket } from 'node:tls'
 import { encodeFrame, type FrameType } from './frames.ts'
-import { Gate } from './gate.ts'
+import { ReaderGate } from './gate.ts'
 
 type Options = {
   /** Resolves when a frame of so many bytes may be handled; `null` when that is now. */
@@ -21,7 +21,7 @@ type Frame = { type: FrameType | null; payload: Uint8Array }
 export class FrameSender {
   readonly #wire: TLSSocket
   readonly #options: Options
-  readonly #room = new Gate()
+  readonly #room = new ReaderGate()
   #waiting: Frame[] = []
   #isSending = false
   #isHeld = false

@@ -9,7 +9,7 @@ import type { BodyAccount, BodyMemory } from '../../core/body_memory.ts'
 import { Fault } from '../../core/fault.ts'
 import { STRICT_HEADER } from '../../core/policy/unfilled.ts'
 import type { Call } from '../../outbound/call.ts'
-import { Deadline } from '../../outbound/deadline.ts'
+import { CallDeadline } from '../../outbound/deadline.ts'
 import { execute, type Outbound, type Principal } from '../../outbound/execute.ts'
 import { isGrpcCall } from '../../outbound/grpc/frames.ts'
 import { headersPassedOn, isHandshake } from '../../outbound/headers.ts'
@@ -47,7 +47,7 @@ export type LocalServices = {
 /** One member, whose session stands where a token would. */
 const MEMBER = { workspaceId: 'local', tokenId: 'local' }
 
-type Work = { record: CallRecord; origin: Origin; deadline: Deadline; bodies: BodyAccount }
+type Work = { record: CallRecord; origin: Origin; deadline: CallDeadline; bodies: BodyAccount }
 
 export function localBackend(services: LocalServices): Backend {
   // As they were last read: where nothing may be sent any more, calls are refused, and do not pass untouched.
@@ -78,7 +78,7 @@ export function localBackend(services: LocalServices): Backend {
 
 async function executeLocally(services: LocalServices, inbound: Inbound): Promise<Response | null> {
   const { request, requestId, authority } = inbound
-  const deadline = new Deadline(services.timeoutMs, services.timers)
+  const deadline = new CallDeadline(services.timeoutMs, services.timers)
   deadline.endWith(request.signal)
   const host = authority.replace(/:\d+$/, '')
   const bodies = services.bodies.open(PROXY_OWNER)

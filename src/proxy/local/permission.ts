@@ -1,7 +1,7 @@
 /** What the member may use, by one snapshot of the vault. */
 
 import { Unread } from '../../core/async/unread.ts'
-import type { Permission, UsableSecret } from '../../outbound/policy/permission.ts'
+import type { CallPermission, UsableSecret } from '../../outbound/policy/permission.ts'
 import { openedPart, partNamed, withParts } from '../../outbound/stand_ins/parts.ts'
 import type { VaultSnapshot } from './vault_snapshot.ts'
 
@@ -11,7 +11,7 @@ export type Place = { projectId: string; environment: string }
 export function permissionOf(
   { projectId, environment }: Place,
   vault: Promise<VaultSnapshot>,
-): Permission {
+): CallPermission {
   const snapshot = once(() => vault)
   const guard = once(() => snapshot().guard())
   const find = (names: readonly string[]) =>

@@ -10,7 +10,7 @@ import type { Database } from 'bun:sqlite'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { AuditRecord } from '../record.ts'
-import { OUTBOX_FILE, openDatabase, usedBytes } from './database.ts'
+import { OUTBOX_FILE, openOutboxDatabase, usedBytes } from './database.ts'
 
 /** In whose name records were made; other people's are not ours to send. */
 export type Owner = {
@@ -203,7 +203,7 @@ export class Outbox {
   /** Opened when it is first needed; after a failure, anew. @throws Error */
   #open(): Database {
     if (this.#isClosed) throw new Error('the outbox is closed')
-    this.#database ??= openDatabase(this.#directory)
+    this.#database ??= openOutboxDatabase(this.#directory)
     return this.#database
   }
 }

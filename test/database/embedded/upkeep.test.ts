@@ -1,17 +1,17 @@
 // tier: quick
 import { beforeEach, expect, test } from 'bun:test'
-import { Upkeep } from '../../../src/database/embedded/upkeep.ts'
+import { DatabaseUpkeep } from '../../../src/database/embedded/upkeep.ts'
 
 const MIB = 1024 * 1024
 
 let world = { now: 0, freeBytes: 1000 * MIB, segments: 0 }
 let statements: string[] = []
-let upkeep: Upkeep
+let upkeep: DatabaseUpkeep
 
 beforeEach(() => {
   world = { now: 0, freeBytes: 1000 * MIB, segments: 0 }
   statements = []
-  upkeep = new Upkeep({
+  upkeep = new DatabaseUpkeep({
     now: () => world.now,
     freeBytes: () => world.freeBytes,
     takeSegments: () => {

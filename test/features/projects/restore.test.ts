@@ -16,7 +16,7 @@ import {
   deleteProject,
   listProjects,
 } from '../../../src/features/projects/contract.ts'
-import { dropOverdue } from '../../../src/features/projects/upkeep.ts'
+import { dropOverdue } from '../../../src/features/projects/deleted.ts'
 import { listSecrets, listVersions, upsertSecrets } from '../../../src/features/secrets/contract.ts'
 import { rekeyWorkspace } from '../../../src/features/workspaces/contract.ts'
 import { startTestApp, type TestApp } from '../../support/app.ts'

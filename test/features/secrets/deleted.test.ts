@@ -4,7 +4,7 @@ import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { openSecret } from '../../../src/client/vault.ts'
 import { deletedSecrets, deletedSecretVersions } from '../../../src/database/schema/index.ts'
 import { deleteProject, restoreProject } from '../../../src/features/projects/contract.ts'
-import { dropOverdue } from '../../../src/features/projects/upkeep.ts'
+import { dropOverdue } from '../../../src/features/projects/deleted.ts'
 import {
   deleteSecret,
   listDeletedSecrets,

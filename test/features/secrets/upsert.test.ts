@@ -5,7 +5,7 @@ import { fromBase64, toBase64 } from '../../../src/core/crypto/encoding.ts'
 import { OuterLayer } from '../../../src/core/crypto/outer_layer.ts'
 import type { Transaction } from '../../../src/database/open.ts'
 import { workspaces } from '../../../src/database/schema/index.ts'
-import { openSecret } from '../../../src/features/secrets/sealed.ts'
+import { openStoredSecret } from '../../../src/features/secrets/sealed.ts'
 import { sharedApp, type TestApp } from '../../support/app.ts'
 import { recordedChanges } from '../../support/audit.ts'
 import { databaseKind } from '../../support/database.ts'
@@ -104,10 +104,10 @@ describe('storing', () => {
     if (!row) throw new Error('the row is missing')
     expect(Buffer.from(row.sealed).includes(fromBase64(value) ?? '')).toBe(false)
     const outer = OuterLayer.parse(String(app.config.ENCRYPTION_KEY))
-    const opened = await openSecret(outer, team.workspaceId, row)
+    const opened = await openStoredSecret(outer, team.workspaceId, row)
     expect(opened && toBase64(opened)).toBe(value)
-    expect(await openSecret(outer, team.workspaceId, { ...row, key: 'OTHER' })).toBeNull()
-    expect(await openSecret(outer, foreign.workspaceId, row)).toBeNull()
+    expect(await openStoredSecret(outer, team.workspaceId, { ...row, key: 'OTHER' })).toBeNull()
+    expect(await openStoredSecret(outer, foreign.workspaceId, row)).toBeNull()
   })
 
   test('keeps policies to the letter, with the order of their fields', async () => {

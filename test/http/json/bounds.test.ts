@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { map } from '../../../src/core/validation/validate.ts'
 import { allEndpoints } from '../../../src/dev/all_endpoints.ts'
 import { type Bounds, boundsOf, unbounded } from '../../../src/http/json/bounds.ts'
-import { readJson } from '../../../src/http/json/read.ts'
+import { readJsonBytes } from '../../../src/http/json/read.ts'
 
 const INFINITE = Number.POSITIVE_INFINITY
 
@@ -54,7 +54,7 @@ describe('what is read within bounds', () => {
     list: z.array(z.strictObject({ id: z.string().max(3) })).max(2),
     map: map({ max: 2 }, z.string(), z.number()).optional(),
   })
-  const read = (text: string) => readJson(new TextEncoder().encode(text), boundsOf(schema))
+  const read = (text: string) => readJsonBytes(new TextEncoder().encode(text), boundsOf(schema))
 
   test('is what fits, and nothing is missing from it', async () => {
     const value = { list: [{ id: 'a' }, { id: 'b' }], map: { a: 1 } }
@@ -82,7 +82,7 @@ describe('what is read within bounds', () => {
   test('stops to keep anything after a hundred of them', async () => {
     const open = boundsOf(z.object({ list: z.array(z.string()).max(10_000) }))
     const text = JSON.stringify({ list: Array.from({ length: 5000 }, () => 1) })
-    const { value, cut } = await readJson(new TextEncoder().encode(text), open)
+    const { value, cut } = await readJsonBytes(new TextEncoder().encode(text), open)
     expect(cut).toHaveLength(100)
     expect(value).toEqual({ list: Array.from({ length: 100 }, () => 1) })
   })

@@ -7,7 +7,7 @@ import { type Connection, openDatabase } from '../../../src/database/open.ts'
 import {
   insertRows,
   makeTextsExact,
-  rowsOf,
+  readTableRows,
   sumOf,
   tablesOf,
 } from '../../../src/operator/backup/rows.ts'
@@ -108,7 +108,7 @@ test('random rows of every type are the same after the way into a text and back'
             tables.find((table) => table.name === name),
           )
           if (!one || !two) throw new Error('they are not listed')
-          for await (const some of rowsOf(tx, one)) await insertRows(tx, two, some)
+          for await (const some of readTableRows(tx, one)) await insertRows(tx, two, some)
           expect(await sumOf(tx, two)).toEqual(await sumOf(tx, one))
           const different = await tx.unsafe(
             `select 1 from one full join two on one.*::text = two.*::text where one.* is null and two.* is null`,

@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Config } from '../../../src/core/config/config.ts'
 import { issueWorkloadToken } from '../../../src/features/agents/contract.ts'
-import { examine, USUAL } from '../../../src/operator/doctor/doctor.ts'
-import type { Finding, Level, Limits } from '../../../src/operator/doctor/finding.ts'
+import type { DoctorLimits, Finding, Level } from '../../../src/operator/doctor/finding.ts'
+import { examine, USUAL_LIMITS } from '../../../src/operator/doctor/index.ts'
 import { textOf } from '../../docs/documents.ts'
 import { startTestApp, type TestApp } from '../../support/app.ts'
 import { databaseKind } from '../../support/database.ts'
@@ -20,7 +20,7 @@ import { environmentOf } from '../rekey_outer/support.ts'
 const keyOf = (fill: number) => Buffer.alloc(32, fill).toString('base64url')
 const backups = mkdtempSync(join(tmpdir(), 'cr-doctor-'))
 /** A machine of tests may be short of anything. */
-const ROOMY: Limits = { ...USUAL, freeBytes: 0, daysLeft: 0, connectionShare: 1 }
+const ROOMY: DoctorLimits = { ...USUAL_LIMITS, freeBytes: 0, daysLeft: 0, connectionShare: 1 }
 type Wrong = Exclude<Level, 'ok'>
 /** Of a hostile name. */
 const CONTROL = '\u001b]0;owned\u0007\u202e'
@@ -30,7 +30,7 @@ let tokenId: string
 let workspaceId: string
 
 const sql = () => app.connection.sql
-const look = (config: Partial<Config> = {}, limits: Partial<Limits> = {}) =>
+const look = (config: Partial<Config> = {}, limits: Partial<DoctorLimits> = {}) =>
   examine({
     connection: app.connection,
     config: { ...app.config, ...config },
@@ -189,29 +189,33 @@ test.each(provoked)('%s is said (%s)', async (check, level, done, undone) => {
   expect(wrongIn(await look())).toEqual({})
 })
 
-const settings: [check: string, level: Wrong, config: Partial<Config>, limits: Partial<Limits>][] =
+const settings: [
+  check: string,
+  level: Wrong,
+  config: Partial<Config>,
+  limits: Partial<DoctorLimits>,
+][] = [
+  ['encryption_key', 'warn', { ENCRYPTION_KEY: `${keyOf(9)},${keyOf(7)}` }, {}],
   [
-    ['encryption_key', 'warn', { ENCRYPTION_KEY: `${keyOf(9)},${keyOf(7)}` }, {}],
-    [
-      'secret_key',
-      'warn',
-      { SECRET_KEY: 'a-newer-secret-key-a-newer-secret-key,test-secret-key-test-secret-key-test' },
-      {},
-    ],
-    ['secret_key', 'fail', { SECRET_KEY: 'a-newer-secret-key-a-newer-secret-key' }, {}],
-    [
-      'secret_key',
-      'warn',
-      { SECRET_KEY: 'test-secret-key-test-secret-key-test,an-old-secret-key-an-old-secret-key' },
-      {},
-    ],
-    ['backups', 'warn', { BACKUP_DIR: undefined }, {}],
-    ['proxies', 'warn', { SERVICE_SERVER_URL: 'https://vault.example.com' }, {}],
-    ['wal', 'warn', {}, { walBytes: 1 }],
-    databaseKind === 'embedded'
-      ? ['limits', 'fail', { RESOLVER_CONCURRENCY: 10_000_000 }, {}]
-      : ['connections', 'warn', {}, { connectionShare: 0 }],
-  ]
+    'secret_key',
+    'warn',
+    { SECRET_KEY: 'a-newer-secret-key-a-newer-secret-key,test-secret-key-test-secret-key-test' },
+    {},
+  ],
+  ['secret_key', 'fail', { SECRET_KEY: 'a-newer-secret-key-a-newer-secret-key' }, {}],
+  [
+    'secret_key',
+    'warn',
+    { SECRET_KEY: 'test-secret-key-test-secret-key-test,an-old-secret-key-an-old-secret-key' },
+    {},
+  ],
+  ['backups', 'warn', { BACKUP_DIR: undefined }, {}],
+  ['proxies', 'warn', { SERVICE_SERVER_URL: 'https://vault.example.com' }, {}],
+  ['wal', 'warn', {}, { walBytes: 1 }],
+  databaseKind === 'embedded'
+    ? ['limits', 'fail', { RESOLVER_CONCURRENCY: 10_000_000 }, {}]
+    : ['connections', 'warn', {}, { connectionShare: 0 }],
+]
 
 test.each(settings)('%s is said of settings (%s)', async (check, level, config, limits) => {
   expect(wrongIn(await look(config, limits))).toEqual({ [check]: level })

@@ -4,7 +4,7 @@ import { outerKeysIn } from '../../../src/core/crypto/outer_keys.ts'
 import { deleteProject } from '../../../src/features/projects/contract.ts'
 import { deleteSecret } from '../../../src/features/secrets/contract.ts'
 import { countByKey, countUnder } from '../../../src/operator/rekey_outer/counts.ts'
-import { type Result, rekey } from '../../../src/operator/rekey_outer/rekey.ts'
+import { type RekeyResult, rekey } from '../../../src/operator/rekey_outer/rekey.ts'
 import { addTo, sealedSeed } from '../../features/passkeys/support.ts'
 import { type Agent, employAgent, openStage, type Stage } from '../../support/agent.ts'
 import type { TestApp } from '../../support/app.ts'
@@ -49,7 +49,7 @@ export function environmentOf({ config }: TestApp): Record<string, string> {
 }
 
 /** As a rotation in the other direction does: everything is under OLD then. */
-export async function putUnderOld({ app }: Filled): Promise<Result> {
+export async function putUnderOld({ app }: Filled): Promise<RekeyResult> {
   const source = {
     encryptionKey: `${OLD},${NEW}`,
     tell: () => {},

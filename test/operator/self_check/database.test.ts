@@ -6,7 +6,7 @@ import { OuterLayer } from '../../../src/core/crypto/outer_layer.ts'
 import { checkEncryptionKey } from '../../../src/database/keys/key_check.ts'
 import type { Connection } from '../../../src/database/open.ts'
 import { checkClock } from '../../../src/operator/self_check/clock.ts'
-import { checkDatabase, withDatabase } from '../../../src/operator/self_check/database.ts'
+import { checkDatabase, withServerDatabase } from '../../../src/operator/self_check/database.ts'
 import {
   databaseKind,
   freshDatabase,
@@ -41,7 +41,8 @@ function configOf({ env }: TestDatabase): Config {
   return readConfig({ ...KEYS, ...env }, () => KEYS)
 }
 
-const change = (work: (connection: Connection) => Promise<unknown>) => withDatabase(config, work)
+const change = (work: (connection: Connection) => Promise<unknown>) =>
+  withServerDatabase(config, work)
 
 test('an empty place is well: the first start fills it', async () => {
   const empty = configOf(await keep(freshDatabase()))

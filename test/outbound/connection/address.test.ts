@@ -1,7 +1,7 @@
 // tier: quick
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { classify, parseCidrs } from '../../../src/outbound/connection/address.ts'
+import { classify, parseCidrs } from '../../../src/outbound/connection/address_lookup.ts'
 
 const NONE = parseCidrs('')
 

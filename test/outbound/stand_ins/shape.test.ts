@@ -7,13 +7,13 @@ import fc from 'fast-check'
 import { prepareGuard } from '../../../src/leak_guard/index.ts'
 import { drawStandIn } from '../../../src/outbound/stand_ins/make.ts'
 import { partOf } from '../../../src/outbound/stand_ins/parts.ts'
-import { alphabets, type Shape, shape } from '../../../src/outbound/stand_ins/shape.ts'
+import { alphabets, type StandInShape, shape } from '../../../src/outbound/stand_ins/shape.ts'
 import { shapeOf } from '../../../src/outbound/stand_ins/shape_of.ts'
 import { effort } from '../../support/effort.ts'
 
 const bytesOf = (text: string) => new Uint8Array(Buffer.from(text))
 
-function shaped(value: string): Shape {
+function shaped(value: string): StandInShape {
   const found = shapeOf(bytesOf(value))
   if (typeof found === 'string') throw new Error(`no shape: ${found}`)
   // As it comes over the wire.

@@ -5,7 +5,7 @@ import { serverConfig } from '../../../operator/backup/index.ts'
 import {
   countUnder,
   type Progress,
-  type Result,
+  type RekeyResult,
   rekeyOuter,
 } from '../../../operator/rekey_outer/index.ts'
 import { command } from '../../command.ts'
@@ -68,7 +68,7 @@ const WHY = {
   process: 'a process that runs writes with it: start it with the new key first in ENCRYPTION_KEY',
 }
 
-function conclude(output: Output, result: Result): void {
+function conclude(output: Output, result: RekeyResult): void {
   const { key, dry_run, resealed, unreadable, unused_keys: unused, needed_keys } = result
   if (output.isJson) {
     output.raw(`${printableJson({ event: 'done', ...result })}\n`)

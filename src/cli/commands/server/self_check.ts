@@ -5,8 +5,8 @@ export default serverCommand(
     usage: 'self-check',
   },
   async (_, isJson) => {
-    const { runSelfCheck } = await import('../../../operator/self_check/index.ts')
-    return runSelfCheck(certificate, isJson)
+    const { checkInstallation } = await import('../../../operator/self_check/index.ts')
+    return checkInstallation(certificate, isJson)
   },
 )
 

@@ -1,7 +1,7 @@
 /** `cloakroom upgrade --check`: what the next start will do to the database, before it does. */
 import { printableJson, printableLines } from '../../../core/printable.ts'
 import { serverConfig } from '../../../operator/backup/index.ts'
-import { checkUpgrade, linesOf } from '../../../operator/upgrade_check/index.ts'
+import { checkUpgrade, reportLines } from '../../../operator/upgrade_check/index.ts'
 import { command } from '../../command.ts'
 import { explained } from '../../operator.ts'
 import { CliError } from '../../terminal/cli_error.ts'
@@ -19,7 +19,7 @@ export default command({
       const report = await checkUpgrade(serverConfig(), now)
       const text = output.isJson
         ? `${printableJson(report, 2)}\n`
-        : printableLines(linesOf(report, now))
+        : printableLines(reportLines(report, now))
       host.streams.stdout.write(text)
       return report.verdict
     }),

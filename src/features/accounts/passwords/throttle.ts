@@ -7,7 +7,7 @@
 import type { Waits } from '../../../database/limits/backoff.ts'
 
 /** What is guessed, for whom, and from where. */
-export type Attempt = {
+export type PasswordAttempt = {
   what: 'password' | 'recovery' | 'passkey'
   /** The submitted address; of a passkey the submitted id. */
   account: string
@@ -28,7 +28,10 @@ export class PasswordThrottle {
    *
    * @throws Fault `rate_limited` with Retry-After in seconds, before anything is checked
    */
-  judge<T>({ what, account, network }: Attempt, check: () => Promise<T | null>): Promise<T | null> {
+  judge<T>(
+    { what, account, network }: PasswordAttempt,
+    check: () => Promise<T | null>,
+  ): Promise<T | null> {
     const key = `${what} ${account} ${network}`
     const verdict = (this.#lines.get(key) ?? Promise.resolve()).then(() => this.#count(key, check))
     const done: Promise<void> = verdict.then(
