@@ -8,10 +8,8 @@ import { type Chain, manifestRoot, Refusal, type Rows, type SignedText } from '.
 import { type Api, ApiError, type CallInput, type CallResult } from './http/api.ts'
 import { type Chains, UntrustedChain } from './signed/chain.ts'
 import { rowsOf, type Stored, verifyStored } from './signed/manifests.ts'
-import { requireRole } from './signed/rights.ts'
-import type { Signing } from './signed/sign_change.ts'
 import { type Place, signManifest } from './signed/statements.ts'
-import { type OpenWorkspace, signerOf, signingOf } from './vault.ts'
+import type { OpenWorkspace } from './workspace.ts'
 
 export type EnvironmentPlace = Place & { api: Api; workspace: OpenWorkspace }
 
@@ -37,14 +35,14 @@ export async function readEnvironment(
   place: EnvironmentPlace,
   reading: Reading,
 ): Promise<{ secrets: Secrets; stored: Stored | null }> {
-  const signing = signingOf(place.workspace)
-  if (signing !== null) return readSigned(place, signing, reading)
+  const { chains } = place.workspace
+  if (chains) return readSigned(place, chains, reading)
   return { secrets: await place.api.list(listSecrets, orderOf(place, reading)), stored: null }
 }
 
 /** What was verified, or written, is the oldest that is taken from then on. */
 export function rememberStored(place: EnvironmentPlace, stored: Stored): void {
-  const chains = signingOf(place.workspace)?.chains
+  const { chains } = place.workspace
   if (!chains) return
   chains.rememberManifest(knownAs(place), stored)
   const ofSession = newest.get(chains) ?? new Map<string, Stored>()
@@ -68,7 +66,7 @@ function orderOf({ projectId, environment }: Place, reading: Reading) {
 
 function readSigned(
   place: EnvironmentPlace,
-  { chains }: Signing,
+  chains: Chains,
   reading: Reading = {},
 ): Promise<{ secrets: Secrets; stored: Stored }> {
   const { api, workspace } = place
@@ -119,14 +117,14 @@ export async function readNamed(
       return (await readSecrets(place, { include: 'value' })).filter(({ key }) => names.has(key))
     }
     const found = await Promise.all(listed.map(({ key }) => readOne(place, key)))
-    if (signingOf(place.workspace) !== null) await requireListed(found, listed)
+    if (place.workspace.chains) await requireListed(found, listed)
     return found
   })
 }
 
 /** @throws UntrustedChain, ApiError `not_found` */
 export async function readSecret(place: EnvironmentPlace, key: string): Promise<Secrets[number]> {
-  if (signingOf(place.workspace) === null) return readOne(place, key)
+  if (!place.workspace.chains) return readOne(place, key)
   const [found] = await readNamed(place, new Set([key]))
   if (found) return found
   throw new ApiError(404, { error_code: 'not_found' })
@@ -159,10 +157,10 @@ export const emptying: Edit = () => new Map()
 /** What is stored is read before the first write of a session, and again where somebody else wrote. */
 export function openWriter(place: EnvironmentPlace) {
   return async <T>(edit: Edit, send: Send<T>): Promise<T> => {
-    const signing = signingOf(place.workspace)
-    if (signing === null) return send(undefined)
-    const last = newest.get(signing.chains)?.get(nameOf(place))
-    let before: Stored = last ?? (await readSigned(place, signing)).stored
+    const { chains } = place.workspace
+    if (!chains) return send(undefined)
+    const last = newest.get(chains)?.get(nameOf(place))
+    let before: Stored = last ?? (await readSigned(place, chains)).stored
     for (let tries = 1; ; tries += 1) {
       const { next, manifest } = await signNext(place, before, edit)
       const sent = await unlessConflict(send(manifest))
@@ -170,7 +168,7 @@ export function openWriter(place: EnvironmentPlace) {
         rememberStored(place, next)
         return sent.result
       }
-      const now = (await readSigned(place, signing)).stored
+      const now = (await readSigned(place, chains)).stored
       // Otherwise it is a conflict with something else than another manifest.
       const isLater = now.revision > before.revision
       if (!isLater || tries === MOST_TRIES) throw sent.conflict
@@ -180,9 +178,8 @@ export function openWriter(place: EnvironmentPlace) {
 }
 
 async function signNext(place: EnvironmentPlace, before: Stored, edit: Edit) {
-  const signer = await signerOf(place.workspace)
+  const signer = await place.workspace.signer('secret.write')
   if (signer === null) throw new TypeError('the workspace is not signed')
-  requireRole(signer.chain, place.workspace, signer.userId, 'secret.write')
   const next = await following(before, edit, signer.chain)
   return { next, manifest: await signManifest(signer, place, next) }
 }

@@ -4,17 +4,20 @@ import { type Identity, isSignedId } from '../sigchain/index.ts'
 import type { AccountKeys } from './account/account_keys.ts'
 import type { Api, CallResult } from './http/api.ts'
 import { faultOf, type Trust } from './signed/trust.ts'
-import { type OpenWorkspace, openWorkspace } from './vault.ts'
+import { openWorkspace } from './vault.ts'
+import { type OpenWorkspace, openedBy, type Workspace } from './workspace.ts'
 import type { UntrustedKey } from './workspace_key.ts'
 
-export type WorkspaceEntry = CallResult<typeof listWorkspacesEndpoint>[number] & {
-  /** With a key that is trusted. */
-  open: OpenWorkspace | null
-  /** With the key that the server has for this person. */
-  shown: OpenWorkspace | null
-  /** Why that key is not trusted. */
-  fault: UntrustedKey | null
-}
+type Listed = CallResult<typeof listWorkspacesEndpoint>[number]
+export type WorkspaceEntry = Listed &
+  Workspace & {
+    /** With a key that is trusted. */
+    open: OpenWorkspace | null
+    /** With the key that the server has for this person. */
+    shown: OpenWorkspace | null
+    /** Why that key is not trusted. */
+    fault: UntrustedKey | null
+  }
 
 /** Who reads them. `identity` is asked for where something is signed. */
 export type Reader = Pick<AccountKeys, 'privateKey' | 'publicKey'> & {
@@ -43,12 +46,12 @@ async function readOnce(reader: Reader): Promise<WorkspaceEntry[]> {
   const isBesideSigned = listed.some((entry) => isActive(entry) && isSignedId(entry.id))
   return Promise.all(
     listed.map(async (entry) => {
+      const signature = { chains: trust.chains, identity }
       const opened = await openWorkspace(entry, privateKey, publicKey)
-      const signing = { chains: trust.chains, workspace: entry, identity }
-      const shown = opened && isSignedId(entry.id) ? { ...opened, signing } : opened
+      const shown = opened && openedBy(signature, opened)
       const isUsed = shown && isActive(entry)
       const fault = isUsed ? await faultOf(shown, trust, isBesideSigned) : null
-      return { ...entry, shown, fault, open: fault ? null : shown }
+      return { ...openedBy(signature, entry), shown, fault, open: fault ? null : shown }
     }),
   )
 }

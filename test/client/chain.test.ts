@@ -9,6 +9,7 @@ import {
   UntrustedChain,
 } from '../../src/client/signed/chain.ts'
 import { ownId, type Said, signChange } from '../../src/client/signed/sign_change.ts'
+import { plainWorkspace } from '../../src/client/workspace.ts'
 import { keyCommitment } from '../../src/core/crypto/key_commitment.ts'
 import {
   type Change,
@@ -256,8 +257,7 @@ describe('signing', () => {
     const workspace = { id: ADA, name: 'plain' }
     const send = async (...given: unknown[]) => given
     const judge = () => Promise.reject(new Error('asked'))
-    const signing = { chains: opened(), workspace, identity: async () => identity }
-    expect(await signChange(signing, judge, send)).toEqual([undefined, null])
+    expect(await plainWorkspace(workspace).change(judge, send)).toEqual([undefined, null])
     expect(asked).toEqual([])
   })
 

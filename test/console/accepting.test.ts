@@ -1,7 +1,7 @@
 // tier: quick
 /** Accepts an invitation on a server that shows one history for the comparison and another one afterwards. */
 import { beforeAll, expect, test } from 'bun:test'
-import { invite, readPerson } from '../../src/client/members.ts'
+import { invitePeople, readPerson } from '../../src/client/actions/members.ts'
 import { type KnownEntry, knownChains } from '../../src/client/signed/known_chains.ts'
 import { chainsOf } from '../../src/client/signed/trust.ts'
 import { accept, decline, invitation } from '../../src/console/web/keys/commands/workspaces.ts'
@@ -75,7 +75,7 @@ test('the console pins the history that was compared, whatever the server shows 
   const ada = await person('ada')
   const found = await readPerson(bob.api, ada.email)
   if (!found) throw new Error('there is no such account')
-  await invite({ api: bob.api, workspace: bob.workspace }, [found], 'member', new Set())
+  await invitePeople({ api: bob.api, workspace: bob.workspace }, [found], 'member', new Set())
   const { id: workspaceId, key } = bob.workspace
   const genuine = await bob.chains.continued(bob.workspace)
 
@@ -120,7 +120,7 @@ test('an invitation without a link accepts exactly the history that was shown', 
   const dan = await person('dan')
   const found = await readPerson(cyd.api, dan.email)
   if (!found) throw new Error('there is no such account')
-  await invite({ api: cyd.api, workspace: cyd.workspace }, [found], 'member', new Set())
+  await invitePeople({ api: cyd.api, workspace: cyd.workspace }, [found], 'member', new Set())
   const { id: workspaceId } = cyd.workspace
   const { held } = heldBy(dan, found.user_id, (links) => links)
   const other = accept(held, { workspaceId, expected: null, seen: 'A'.repeat(43) })
@@ -136,7 +136,7 @@ test('declining an invitation pins nothing, and also works for an invalid histor
   if (!found) throw new Error('there is no such account')
   const { id: workspaceId } = eve.workspace
   const invited = () =>
-    invite({ api: eve.api, workspace: eve.workspace }, [found], 'member', new Set())
+    invitePeople({ api: eve.api, workspace: eve.workspace }, [found], 'member', new Set())
   for (const read of [(links: SignedText[]) => links, (links: SignedText[]) => links.slice(1)]) {
     await invited()
     const { held, chains } = heldBy(fay, found.user_id, read)

@@ -1,6 +1,6 @@
 /** Ada, who owns a signed workspace with a project and a secret, on another machine and in the browser. */
 import type { Page } from 'playwright-core'
-import { upload } from '../../src/client/sealing.ts'
+import { upload } from '../../src/client/actions/set_secrets.ts'
 import { createProject } from '../../src/features/projects/contract.ts'
 import { freshEmail } from '../support/app.ts'
 import { marked } from '../support/canary.ts'

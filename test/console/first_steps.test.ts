@@ -2,7 +2,7 @@
 /** A newcomer's first steps in the console, in a real browser. */
 
 import { expect } from 'bun:test'
-import { upload } from '../../src/client/sealing.ts'
+import { upload } from '../../src/client/actions/set_secrets.ts'
 import { logIn as logInByClient } from '../../src/client/vault.ts'
 import { createProject } from '../../src/features/projects/contract.ts'
 import { freshEmail } from '../support/app.ts'

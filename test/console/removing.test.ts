@@ -1,10 +1,13 @@
 // tier: all
 /** Deletes projects and environments in a real browser, with the tokens that end with them. */
 import { expect } from 'bun:test'
-import { deleteEnvironment, deleteProject, type Ending } from '../../src/client/agents/ending.ts'
-import { issueToWorkload, registerWithToken } from '../../src/client/agents/issuing.ts'
-import { upload } from '../../src/client/sealing.ts'
-import { signChange } from '../../src/client/signed/sign_change.ts'
+import {
+  deleteEnvironment,
+  deleteProject,
+  type Ending,
+} from '../../src/client/actions/end_tokens.ts'
+import { issueToWorkload, registerWithToken } from '../../src/client/actions/issue_token.ts'
+import { upload } from '../../src/client/actions/set_secrets.ts'
 import { verifyWorkspace } from '../../src/client/signed/verified_workspace.ts'
 import {
   createEnvironment,
@@ -73,7 +76,6 @@ async function endedByLinks() {
 const by = (): Ending => ({
   api: there.api,
   workspace: there.workspace,
-  sign: (judge, send) => signChange({ ...there, identity: there.reader.identity }, judge, send),
   unsigned: () => {},
 })
 const dialog = () => page.locator('.dialog')

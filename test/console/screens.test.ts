@@ -2,8 +2,8 @@
 /** Checks every screen. The first test fails for a screen that is not in the table. */
 import { expect } from 'bun:test'
 import type { Page } from 'playwright-core'
-import { registerWithToken } from '../../src/client/agents/issuing.ts'
-import { upload } from '../../src/client/sealing.ts'
+import { registerWithToken } from '../../src/client/actions/issue_token.ts'
+import { upload } from '../../src/client/actions/set_secrets.ts'
 import { createProject } from '../../src/features/projects/contract.ts'
 import { marked } from '../support/canary.ts'
 import { requires } from '../support/requires.ts'

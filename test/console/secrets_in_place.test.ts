@@ -2,7 +2,7 @@
 /** Secrets typed into the cells of the matrix, and the same screen for a member who may only read. */
 import { expect } from 'bun:test'
 import type { Page } from 'playwright-core'
-import { upload } from '../../src/client/sealing.ts'
+import { upload } from '../../src/client/actions/set_secrets.ts'
 import { createProject } from '../../src/features/projects/contract.ts'
 import { marked } from '../support/canary.ts'
 import { requires } from '../support/requires.ts'

@@ -1,15 +1,15 @@
 /** A person with the product's own client in a signed workspace, whose memory outlives the server: it notices what went back. */
 
+import { allowHosts } from '../../src/client/actions/allowlist.ts'
+import { opened, upload } from '../../src/client/actions/set_secrets.ts'
 import { makeToken, type TokenOrder } from '../../src/client/agents/tokens.ts'
 import { type EnvironmentPlace, readEnvironment } from '../../src/client/environment.ts'
 import { type Api, openApi } from '../../src/client/http/api.ts'
-import { opened, upload } from '../../src/client/sealing.ts'
 import { type KnownEntry, knownChains } from '../../src/client/signed/known_chains.ts'
-import { signChange } from '../../src/client/signed/sign_change.ts'
 import { chainsOf } from '../../src/client/signed/trust.ts'
-import { logIn, type OpenWorkspace, type Session, signUp } from '../../src/client/vault.ts'
+import { logIn, type Session, signUp } from '../../src/client/vault.ts'
+import { type OpenWorkspace, signedWorkspace } from '../../src/client/workspace.ts'
 import { registerAgent } from '../../src/features/agents/contract.ts'
-import { addToAllowlist } from '../../src/features/allowlist/contract.ts'
 import { createProject } from '../../src/features/projects/contract.ts'
 import { identityOf } from '../../src/sigchain/index.ts'
 
@@ -44,7 +44,7 @@ export async function enrol(origin: string): Promise<Person> {
   const signed = ({ workspaces: [workspace] }: Session): OpenWorkspace => {
     if (!workspace) throw new Error('no workspace opened')
     const identity = () => identityOf(person.session.seed ?? new Uint8Array())
-    return { ...workspace, signing: { chains, workspace, identity } }
+    return signedWorkspace(workspace, { chains, identity })
   }
   const person: Person = {
     origin,
@@ -86,18 +86,8 @@ export async function readValues(place: EnvironmentPlace): Promise<Map<string, s
   return new Map(secrets.map((secret) => [secret.key, opened(place, secret)]))
 }
 
-export async function allow({ api, workspace }: Person, domain: string): Promise<void> {
-  const { signing } = workspace
-  if (!signing) throw new Error('the workspace is signed')
-  await signChange(
-    signing,
-    () => ({ type: 'allowlist.changed', body: { add: [domain], remove: [] } }),
-    (link) =>
-      api.call(addToAllowlist, {
-        params: { workspace_id: workspace.id },
-        body: { domains: [domain], link },
-      }),
-  )
+export async function allow(person: Person, domain: string): Promise<void> {
+  await allowHosts(person, [domain])
 }
 
 export type Employee = { agentId: string; tokenId: string; token: string }

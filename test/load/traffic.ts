@@ -4,8 +4,8 @@
  */
 import type autocannon from 'autocannon'
 import { authKey, deriveMasterKey } from '../../src/client/account/keys.ts'
+import { upload } from '../../src/client/actions/set_secrets.ts'
 import { openApi } from '../../src/client/http/api.ts'
-import { upload } from '../../src/client/sealing.ts'
 import { fromBase64 } from '../../src/core/crypto/encoding.ts'
 import { login, prelogin, refresh } from '../../src/features/accounts/contract.ts'
 import { listAuditLogs } from '../../src/features/audit/contract.ts'

@@ -1,18 +1,18 @@
 /** Agents and their tokens. Tokens are made here, so that the server never sees one. */
-import { endTokens } from '../../client/agents/ending.ts'
-import { issueToAgent, registerWithToken } from '../../client/agents/issuing.ts'
-import { giveKeys } from '../../client/agents/provisioning.ts'
-import {
-  deleteAgent,
-  listAgentTokens,
-  revokeAgentToken,
-  unprovisionAgentToken,
-} from '../../features/agents/contract.ts'
-import { isSignedId } from '../../sigchain/index.ts'
+import { deleteAgent, listTokensOf, revokeToken } from '../../client/actions/end_tokens.ts'
+import { giveKeys } from '../../client/actions/grant.ts'
+import { issueToAgent, registerWithToken } from '../../client/actions/issue_token.ts'
+import { unprovisionAgentToken } from '../../features/agents/contract.ts'
 import type { agentOptions, agentTokenOptions, confirmOptions } from '../catalogue/options.ts'
 import type { Action } from '../command.ts'
 import type { Context } from '../context.ts'
-import { projectNames, projectScope, type WorkspaceScope, workspaceScope } from '../scope.ts'
+import {
+  placeOf,
+  projectNames,
+  projectScope,
+  type WorkspaceScope,
+  workspaceScope,
+} from '../scope.ts'
 import { forgetToken, keepToken } from '../session/saved_tokens.ts'
 import type { Session } from '../session/session.ts'
 import { demandEnvironment, tokenScope } from '../suggestions.ts'
@@ -62,9 +62,8 @@ async function register(
   { grants, ...terms }: NewTerms,
   options: { save: boolean | undefined },
 ): Promise<void> {
-  const { session, workspace } = scope
-  const issuing = { api: session.api, workspace: workspace.open }
-  const registering = registerWithToken(issuing, { name, projectId }, terms)
+  const { session } = scope
+  const registering = registerWithToken(placeOf(scope), { name, projectId }, terms)
   const { agent, capabilities, text } = await namingTaken(scope, name, registering)
   rememberAgent(scope, { ...agent, name, project_id: projectId })
   const about = { agent: agent.name, id: agent.id, may: capabilities, grants }
@@ -120,17 +119,14 @@ export const remove: Action<typeof confirmOptions> = async (context, [name = '']
   const scope = await workspaceScope(context)
   const agent = await agentNamed(context, scope, name)
   await confirmed(context.host, options, `Delete the agent ${agent.name} and revoke its tokens?`)
-  const params = { workspace_id: scope.workspace.id, registration_id: agent.id }
-  const { session, workspace } = scope
-  const live = isSignedId(workspace.id) ? await liveTokens(scope, agent) : []
-  await endTokens(endingIn(context, scope), live, (link) =>
-    session.api.call(deleteAgent, { params, body: { link } }),
-  )
+  const { session } = scope
+  const revoked = await deleteAgent(endingIn(context, scope), agent.id)
   session.knownNames.forget(agent.id)
-  await forgetToken(context, scope.session, agent.id)
-  const ended = isSignedId(workspace.id)
-    ? `, and revoked ${counted(live.length, 'token')}.`
-    : '; its tokens are refused from now on.'
+  await forgetToken(context, session, agent.id)
+  const ended =
+    revoked === null
+      ? '; its tokens are refused from now on.'
+      : `, and revoked ${counted(revoked, 'token')}.`
   context.output.done(`Deleted ${agent.name}${ended}`, {
     deleted: agent.name,
     id: agent.id,
@@ -138,20 +134,14 @@ export const remove: Action<typeof confirmOptions> = async (context, [name = '']
   return undefined
 }
 
-/** Of which the server ends all, also those that are over by now. */
-async function liveTokens(scope: WorkspaceScope, agent: { id: string }): Promise<string[]> {
-  const tokens = await tokensOf(scope, agent)
-  return tokens.flatMap(({ id, status }) => (status === 'revoked' ? [] : id))
-}
-
 export const issue: Action<typeof agentTokenOptions> = async (context, [name = ''], options) => {
   const order = { ...orderOf(options), ...narrowedBy(options) }
   const scope = await tokenScope(context)
-  const { session, workspace, project, environment } = scope
+  const { session, project, environment } = scope
   const agent = await agentNamed(context, scope, name)
   demandUsable(scope, agent, project)
   if (!options.allowUnknown) await demandKnown(scope, order)
-  const issued = await issueToAgent({ api: session.api, workspace: workspace.open }, agent, {
+  const issued = await issueToAgent(placeOf(scope), agent, {
     environment,
     order,
     places: [{ projectId: project.id, environment }],
@@ -187,10 +177,7 @@ export const revoke: Action<typeof confirmOptions> = async (
   const [all, list] = [await tokensOf(scope, agent), `token list ${agent.name}`]
   const token = await revocableToken(scope, { agentId: agent.id }, all, typed, list)
   await confirmedOnTerminal(context.host, options, `Revoke ${typed}? You can't undo this.`)
-  const params = { workspace_id: scope.workspace.id, registration_id: agent.id, token_id: token.id }
-  await endTokens(endingIn(context, scope), [token.id], (link) =>
-    scope.session.api.call(revokeAgentToken, { params, body: { link } }),
-  )
+  await revokeToken(endingIn(context, scope), { agentId: agent.id }, token.id)
   context.output.done(revokedText(token), { revoked: token.id })
   return undefined
 }
@@ -199,10 +186,9 @@ export const revoke: Action<typeof confirmOptions> = async (
 export const grant: Action = async (context, args) => {
   const scope = await held(context, args)
   await demandEnvironment(scope)
-  const { workspace, session, project, environment, agent, token } = scope
-  const giving = { api: session.api, workspace: workspace.open }
+  const { project, environment, agent, token } = scope
   const place = { projectId: project.id, environment }
-  await giveKeys(giving, { agentId: agent.id }, token, [place])
+  await giveKeys(placeOf(scope), { agentId: agent.id }, token, [place])
   context.output.done(`${agent.name} may use ${project.name}/${environment}.`, {
     agent: agent.name,
     token_id: token.id,
@@ -223,7 +209,7 @@ export const ungrant: Action = async (context, args) => {
     token_id: token.id,
     taken_away: place,
   })
-  if (isSignedId(workspace.id))
+  if (workspace.chains)
     context.output.note(
       'Nobody signs that: who writes the database can bring it back until the token is revoked, or the workspace rekeyed.',
     )
@@ -244,7 +230,6 @@ async function tokenOfAgent(scope: WorkspaceScope, { id, name }: Agent, typed: s
   return grantedToken(scope, { agentId: id }, all, typed, `token list ${name}`)
 }
 
-function tokensOf({ session, workspace }: WorkspaceScope, agent: { id: string }) {
-  const params = { workspace_id: workspace.id, registration_id: agent.id }
-  return session.api.list(listAgentTokens, { params })
+function tokensOf(scope: WorkspaceScope, { id: agentId }: { id: string }) {
+  return listTokensOf(placeOf(scope), { agentId })
 }

@@ -1,5 +1,5 @@
 /** Where a stored secret may go, without its value being typed again: it is opened and sealed anew here. */
-import { readSecret } from '../../client/environment.ts'
+import { type ProvenValue, provenValue } from '../../client/actions/stored_secrets.ts'
 import { inWords } from '../../client/secrets/policy_in_words.ts'
 import { isSamePolicy } from '../../core/crypto/secret_value.ts'
 import { isSensitive, type Policy } from '../../core/policy/policy.ts'
@@ -11,9 +11,9 @@ import { environmentOf, type ProjectScope, projectScope } from '../scope.ts'
 import { onSecret } from '../suggestions.ts'
 import { CliError } from '../terminal/cli_error.ts'
 import { marked } from '../values/references.ts'
-import { opened, upload } from '../values/sealing.ts'
+import { upload } from '../values/sealing.ts'
 import { choiceOf, classified } from '../values/sensitivity.ts'
-import { unproven } from '../values/storing.ts'
+import { throwUnproven } from '../values/storing.ts'
 
 export const show: Action = async (context, [key = '']) => {
   const scope = await projectScope(context)
@@ -49,21 +49,16 @@ export const clear: Action = async (context, [key = '', ...words]) => {
   return change(context, key, async ({ policy }) => withoutFields(policy, words))
 }
 
-type Proven = { value: string; policy: Policy | null; version: number }
-
 /** A policy that the ciphertext does not open with is not its author's. @throws CliError */
-async function provenSecret(scope: ProjectScope, key: string): Promise<Proven> {
-  const stored = await onSecret(scope, key, readSecret(environmentOf(scope), key))
-  const value = opened(scope, stored)
-  if (value === null) throw unproven([key])
-  return { value, policy: (stored.policy ?? null) as Policy | null, version: stored.version }
+function provenSecret(scope: ProjectScope, key: string): Promise<ProvenValue> {
+  return onSecret(scope, key, provenValue(environmentOf(scope), key).catch(throwUnproven))
 }
 
 /** Stores the same value under another policy, as a new version. */
 async function change(
   context: Context,
   key: string,
-  policyFor: (stored: Proven, scope: ProjectScope) => Promise<Policy | null>,
+  policyFor: (stored: ProvenValue, scope: ProjectScope) => Promise<Policy | null>,
 ): Promise<undefined> {
   const scope = await projectScope(context)
   const stored = await provenSecret(scope, key)

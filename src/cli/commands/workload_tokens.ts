@@ -1,14 +1,13 @@
 /** Tokens of containers and CI jobs: one project, one environment each. */
 
-import { endTokens } from '../../client/agents/ending.ts'
-import { issueToWorkload } from '../../client/agents/issuing.ts'
-import { giveKeys } from '../../client/agents/provisioning.ts'
+import { listTokensOf, revokeToken } from '../../client/actions/end_tokens.ts'
+import { giveKeys } from '../../client/actions/grant.ts'
+import { issueToWorkload } from '../../client/actions/issue_token.ts'
 import { ApiError } from '../../client/http/api.ts'
 import { parseToken, sealedToken } from '../../core/crypto/token.ts'
-import { listWorkloadTokens, revokeWorkloadToken } from '../../features/agents/contract.ts'
 import type { confirmOptions, workloadTokenOptions } from '../catalogue/options.ts'
 import type { Action } from '../command.ts'
-import { type ProjectScope, projectScope } from '../scope.ts'
+import { type ProjectScope, placeOf, projectScope } from '../scope.ts'
 import { tokenScope } from '../suggestions.ts'
 import { CliError } from '../terminal/cli_error.ts'
 import { confirmedOnTerminal } from '../terminal/confirmed.ts'
@@ -22,10 +21,10 @@ export const issue: Action<typeof workloadTokenOptions> = async (
   options,
 ) => {
   const scope = await tokenScope(context)
-  const { session, workspace, project, environment } = scope
+  const { project, environment } = scope
   const place = { projectId: project.id, environment }
   const order = { ...orderOf(options), label }
-  const issuing = issueToWorkload({ api: session.api, workspace: workspace.open }, place, order)
+  const issuing = issueToWorkload(placeOf(scope), place, order)
   const { capabilities, id, text } = await issuing.catch((error) => {
     throw error instanceof ApiError && error.code === 'already_exists' ? taken(scope, label) : error
   })
@@ -65,22 +64,18 @@ export const revoke: Action<typeof confirmOptions> = async (context, [typed = ''
   const all = await tokensOf(scope)
   const token = await revocableToken(scope, owner, all, typed, 'workload-token list')
   await confirmedOnTerminal(context.host, options, `Revoke ${typed}? You can't undo this.`)
-  const params = { project_id: scope.project.id, token_id: token.id }
-  await endTokens(endingIn(context, scope), [token.id], (link) =>
-    scope.session.api.call(revokeWorkloadToken, { params, body: { link } }),
-  )
+  await revokeToken(endingIn(context, scope), owner, token.id)
   context.output.done(revokedText(token), { revoked: token.id })
   return undefined
 }
 
 export const grant: Action = async (context, [typed = '']) => {
   const scope = await projectScope(context)
-  const { session, workspace, project } = scope
+  const { project } = scope
   const token = await tokenOf(scope, typed)
   const environment = token.environment ?? ''
   const owner = { projectId: project.id }
-  const giving = { api: session.api, workspace: workspace.open }
-  await giveKeys(giving, owner, token, [{ ...owner, environment }])
+  await giveKeys(placeOf(scope), owner, token, [{ ...owner, environment }])
   context.output.done(`It may use ${project.name}/${environment}.`, {
     token_id: token.id,
     granted: `${project.name}/${environment}`,
@@ -93,6 +88,6 @@ async function tokenOf(scope: ProjectScope, typed: string) {
   return grantedToken(scope, owner, await tokensOf(scope), typed, 'workload-token list')
 }
 
-function tokensOf({ session, project }: ProjectScope) {
-  return session.api.list(listWorkloadTokens, { params: { project_id: project.id } })
+function tokensOf(scope: ProjectScope) {
+  return listTokensOf(placeOf(scope), { projectId: scope.project.id })
 }

@@ -1,7 +1,7 @@
 /** Whose credentials a proxy uses and under whose name: an agent's token, or the person logged in. */
 import { join } from 'node:path'
 import { ApiError } from '../../client/http/api.ts'
-import type { OpenWorkspace } from '../../client/vault.ts'
+import type { OpenWorkspace } from '../../client/workspace.ts'
 import { parseToken } from '../../core/crypto/token.ts'
 import { issueRunToken, type RunToken } from '../../proxy/agent_token.ts'
 import type { Backend, Notice } from '../../proxy/backend.ts'

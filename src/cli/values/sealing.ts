@@ -1,10 +1,10 @@
 /** Sealing values for the server and opening what it stored, for a command. */
-import * as client from '../../client/sealing.ts'
+import * as client from '../../client/actions/set_secrets.ts'
 import type { Entry as Opened } from '../../core/policy/references.ts'
 import { environmentOf, type ProjectScope } from '../scope.ts'
 import { CliError } from '../terminal/cli_error.ts'
 
-export type { Entry } from '../../client/sealing.ts'
+export type { Entry } from '../../client/actions/set_secrets.ts'
 
 /** Nothing is sent before it is certain that all of it can be stored. @throws CliError */
 export async function upload(

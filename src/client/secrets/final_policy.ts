@@ -5,8 +5,8 @@
  */
 import { isSensitive, type Policy } from '../../core/policy/policy.ts'
 import { isMarked } from '../../core/policy/references.ts'
+import type { Entry } from '../actions/set_secrets.ts'
 import { isObviousSetting } from '../delivery/obvious_setting.ts'
-import type { Entry } from '../sealing.ts'
 
 export type Choice = 'sensitive' | 'plain' | 'by value'
 

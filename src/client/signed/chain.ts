@@ -18,7 +18,17 @@ import {
   type SignedText,
 } from '../../sigchain/index.ts'
 import { UntrustedKey, type WorkspaceKey } from '../workspace_key.ts'
-import type { ChainNotices, Named } from './chain_notices.ts'
+
+export type Named = { id: string; name: string }
+
+/** What a person should be told about a chain. */
+export type ChainNotices = {
+  /** Its first link is believed: nothing was known of the workspace. */
+  met(workspace: Named, first: string): void
+  rekeyed(workspace: Named, epoch: number): void
+  /** It goes on after what was known, to the link of that number; `links` follow `before`. */
+  went?(workspace: Named, links: readonly Link[], before: Chain, known: number): void
+}
 
 /** What a client keeps of a chain. */
 export type KnownChain = {

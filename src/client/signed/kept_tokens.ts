@@ -5,7 +5,8 @@
 import { listProjects } from '../../features/projects/contract.ts'
 import type { Chain, TokenGrant } from '../../sigchain/index.ts'
 import type { Api } from '../http/api.ts'
-import { grantedBy, type OpenWorkspace, signerOf } from '../vault.ts'
+import { grantEnvironment } from '../vault.ts'
+import type { OpenWorkspace } from '../workspace.ts'
 import {
   type LeftToken,
   leftOf,
@@ -56,7 +57,7 @@ async function judge(chain: Chain, token: Token) {
 
 /** What a token has, signed anew on the chain of now. */
 export async function keptBy(workspace: OpenWorkspace, kept: readonly SignedToken[]) {
-  const signer = await signerOf(workspace)
+  const signer = await workspace.signer()
   return signer === null ? [] : signedAgain(signer, workspace, kept)
 }
 
@@ -71,7 +72,7 @@ export function signedAgain(
     live.map(async ({ token: { id }, grant, places }) => {
       const { v: _, workspace_id: __, head: ___, signer: ____, ...terms } = grant
       const holder = { id, publicKey: grant.public_key }
-      const envelopes = places.map((place) => grantedBy(signer, workspace, holder, place))
+      const envelopes = places.map((place) => grantEnvironment(signer, workspace, holder, place))
       return {
         token_id: id,
         grant: await signGrant(signer, terms),

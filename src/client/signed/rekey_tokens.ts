@@ -16,7 +16,8 @@ import {
 } from '../../sigchain/index.ts'
 import { type Standing, standingOf } from '../agents/standing.ts'
 import type { Api, CallResult } from '../http/api.ts'
-import { grantedBy, type OpenWorkspace } from '../vault.ts'
+import { grantEnvironment } from '../vault.ts'
+import type { WorkspaceKey } from '../workspace_key.ts'
 import type { Signer } from './statements.ts'
 
 export type Token = CallResult<typeof listAgentTokens>[number]
@@ -38,7 +39,7 @@ export type Regranting = { before: Chain; signer: Signer }
 /** Every live token with what it was granted, sealed under the new key. */
 export async function tokensFor(
   api: Api,
-  next: OpenWorkspace,
+  next: WorkspaceKey,
   projects: readonly { id: string }[],
   regranting: Regranting | null,
 ) {
@@ -135,12 +136,12 @@ async function isGranted(
 async function sealFor(
   { id, label, public_key }: Token,
   { project_id: projectId, environment }: Provision,
-  next: OpenWorkspace,
+  next: WorkspaceKey,
   regranting: Regranting | null,
 ) {
   const token = { id, publicKey: public_key }
   return naming(`the token ${label} (${id})`, () =>
-    grantedBy(regranting?.signer ?? null, next, token, { projectId, environment }),
+    grantEnvironment(regranting?.signer ?? null, next, token, { projectId, environment }),
   )
 }
 

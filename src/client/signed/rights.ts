@@ -3,7 +3,7 @@ import type { Permission } from '../../core/grant.ts'
 import { matrix, roleSentences } from '../../core/roles.ts'
 import { type Chain, type Change, mayChangeMember } from '../../sigchain/index.ts'
 import { ApiError } from '../http/api.ts'
-import type { Named } from './chain_notices.ts'
+import type { Named } from './chain.ts'
 
 type Role = 'owner' | 'admin' | 'member' | 'read_only'
 type Holder = { email: string; role: string }

@@ -6,13 +6,11 @@ import {
   type Chain,
   type Change,
   type Identity,
-  isSignedId,
   type SignedText,
   signLink,
 } from '../../sigchain/index.ts'
 import { ApiError } from '../http/api.ts'
-import { type Chains, UntrustedChain } from './chain.ts'
-import type { Named } from './chain_notices.ts'
+import { type Chains, type Named, UntrustedChain } from './chain.ts'
 import { requireRight } from './rights.ts'
 
 /** By its chain this person was a member once. */
@@ -49,7 +47,6 @@ const MOST_TRIES = 10
  */
 export async function signChange<T>(signing: Signing, judge: Judge, send: Send<T>): Promise<T> {
   const { chains, workspace } = signing
-  if (!isSignedId(workspace.id)) return send(undefined, null)
   let chain = await chains.of(workspace)
   for (let tries = 1; tries < MOST_TRIES; tries += 1) {
     try {

@@ -9,7 +9,7 @@ import type { Chain, Member } from '../../sigchain/index.ts'
 import { reasonOfEnd } from '../agents/standing.ts'
 import { readEnvironment } from '../environment.ts'
 import { type Api, ApiError } from '../http/api.ts'
-import type { OpenWorkspace } from '../vault.ts'
+import type { OpenWorkspace } from '../workspace.ts'
 import { type Chains, UntrustedChain } from './chain.ts'
 import { leftAs, listTokens, type Token, verifiedOf } from './rekey_tokens.ts'
 

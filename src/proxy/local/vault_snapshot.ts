@@ -7,7 +7,7 @@
 import { readSecrets } from '../../client/environment.ts'
 import { type Api, ApiError } from '../../client/http/api.ts'
 import { FormerMember } from '../../client/signed/sign_change.ts'
-import type { OpenWorkspace } from '../../client/vault.ts'
+import type { OpenWorkspace } from '../../client/workspace.ts'
 import { UntrustedKey } from '../../client/workspace_key.ts'
 import { withTimeout } from '../../core/async/timeout.ts'
 import { fromBase64 } from '../../core/crypto/encoding.ts'

@@ -3,7 +3,7 @@
 import { beforeAll, expect, test } from 'bun:test'
 import { newAccount } from '../../../src/client/account/account_keys.ts'
 import { recoverAccount } from '../../../src/client/account/recovery.ts'
-import { replacePassword, replaceRecoveryKey } from '../../../src/client/credentials.ts'
+import { replacePassword, replaceRecoveryKey } from '../../../src/client/actions/credentials.ts'
 import { logIn, signUp } from '../../../src/client/vault.ts'
 import { getMe, getPublicKey } from '../../../src/features/accounts/contract.ts'
 import { listMembers } from '../../../src/features/workspaces/contract.ts'

@@ -1,6 +1,10 @@
 /** What the password of an account is asked for: `password change`, `recovery new` and `account delete`. */
 
-import { endAccount, replacePassword, replaceRecoveryKey } from '../../../client/credentials.ts'
+import {
+  endAccount,
+  replacePassword,
+  replaceRecoveryKey,
+} from '../../../client/actions/credentials.ts'
 import { ApiError } from '../../../client/http/api.ts'
 import { forgetAccount } from '../../accounts/registry.ts'
 import type { deleteAccountOptions, passwordOptions } from '../../catalogue/options.ts'

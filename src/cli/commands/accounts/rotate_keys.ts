@@ -8,9 +8,9 @@ import {
   type Rotated,
   rotateKeys,
   UnknownOutcome,
-} from '../../../client/account/rotation.ts'
+} from '../../../client/actions/rotate_keys.ts'
 import { hiddenWorkspaces } from '../../../client/known_names.ts'
-import type { OpenWorkspace } from '../../../client/vault.ts'
+import type { OpenWorkspace } from '../../../client/workspace.ts'
 import { isActive } from '../../../client/workspaces.ts'
 import type { rotateKeysOptions } from '../../catalogue/options.ts'
 import type { Action } from '../../command.ts'
@@ -39,7 +39,7 @@ export const rotate: Action<typeof rotateKeysOptions> = async (context, _, optio
     `Replace the keys of ${email} at ${server}? All other sessions end, the earlier recovery key is worth nothing any more, passkeys log in and no longer unlock, and what you granted tokens in signed workspaces ends unless kept.`,
   )
   const invitations = (await session.workspaces()).filter((one) => !isActive(one))
-  const tokens = await tokensOf(session)
+  const tokens = await ownTokens(session.api, await openAll(session))
   const kept = await keptAmong(context, email, tokens.held, options)
   const waiting = await nextOf(session.stored)
   const next = waiting ?? (await newKeys())
@@ -111,13 +111,6 @@ function report(
   const each = names.map((name) => `  cloakroom workspace rekey -w ${name}`)
   output.say('Who has the old keys may have these workspaces’ keys:', ...each)
   showRecoveryKey(context, recoveryKey)
-}
-
-/** What ends with the keys, in all workspaces. */
-async function tokensOf(session: Session): Promise<Tokens> {
-  const workspaces = await openAll(session)
-  const each = await Promise.all(workspaces.map((one) => ownTokens(session.api, one)))
-  return { held: each.flatMap(({ held }) => held), left: each.flatMap(({ left }) => left) }
 }
 
 /** A server that hides one would keep the old keys in force there. @throws CliError */

@@ -1,7 +1,7 @@
 /** What environments differ in, and what a secret was before. */
 import { timingSafeEqual } from 'node:crypto'
+import { rollBackTo } from '../../../client/actions/stored_secrets.ts'
 import { readSecrets } from '../../../client/environment.ts'
-import { rollBackTo } from '../../../client/secrets/stored.ts'
 import { isSamePolicy } from '../../../core/crypto/secret_value.ts'
 import { EX_FAILED } from '../../../core/exit_codes.ts'
 import type { Policy } from '../../../core/policy/policy.ts'

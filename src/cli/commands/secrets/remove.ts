@@ -1,7 +1,7 @@
 /** Deleting secrets, and bringing them back. */
 
+import { provenDeleted, restoreDeleted } from '../../../client/actions/stored_secrets.ts'
 import { ApiError } from '../../../client/http/api.ts'
-import { provenDeleted, restoreDeleted } from '../../../client/secrets/stored.ts'
 import { listDeletedSecrets } from '../../../features/secrets/contract.ts'
 import type { removeOptions, undeleteOptions } from '../../catalogue/options.ts'
 import type { Action } from '../../command.ts'

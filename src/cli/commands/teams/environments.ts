@@ -1,5 +1,5 @@
 /** Environments of a project. */
-import { deleteEnvironment } from '../../../client/agents/ending.ts'
+import { deleteEnvironment } from '../../../client/actions/end_tokens.ts'
 import { readSecrets } from '../../../client/environment.ts'
 import { createEnvironment, listEnvironments } from '../../../features/projects/contract.ts'
 import type { confirmOptions } from '../../catalogue/options.ts'

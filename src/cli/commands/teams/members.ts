@@ -1,24 +1,22 @@
 /** The people in a workspace. */
 import {
   activeMembers,
-  changeRole,
-  invite as inviteTo,
+  giveRole,
+  invitePeople,
   type Person,
   readMembers,
   readPerson,
-  remove as removeFrom,
-} from '../../../client/members.ts'
-import { signOwnRemoval } from '../../../client/signed/own_removal.ts'
+  removePerson,
+} from '../../../client/actions/members.ts'
+import { leaveWorkspace } from '../../../client/actions/workspaces.ts'
 import { type Role, roles } from '../../../core/grant.ts'
 import { isUuid } from '../../../core/validation/validate.ts'
-import { removeMember } from '../../../features/workspaces/contract.ts'
-import { isSignedId } from '../../../sigchain/index.ts'
 import type { inviteOptions, removeMemberOptions, roleOptions } from '../../catalogue/options.ts'
 import type { Action, OptionValues } from '../../command.ts'
 import type { Context } from '../../context.ts'
 import { continued, nearNames } from '../../named.ts'
 import { demandProjectFile } from '../../project_file.ts'
-import { type WorkspaceScope, workspaceScope } from '../../scope.ts'
+import { placeOf, type WorkspaceScope, workspaceScope } from '../../scope.ts'
 import type { Session } from '../../session/session.ts'
 import { CliError } from '../../terminal/cli_error.ts'
 import { confirmed } from '../../terminal/confirmed.ts'
@@ -33,10 +31,6 @@ export const list: Action = async (context) => {
   return undefined
 }
 
-function placeOf({ session: { api }, workspace: { open: workspace } }: WorkspaceScope) {
-  return { api, workspace }
-}
-
 type InviteOptions = OptionValues<typeof inviteOptions>
 
 /** Seals the workspace key to each person; all their public keys are fetched at once. */
@@ -49,7 +43,7 @@ export const invite: Action<typeof inviteOptions> = async (context, emails, opti
     activeMembers(placeOf(scope)),
   ])
   const able = await trusted(context, scope, people, { ...options, role, active })
-  const outcome = able.length === 0 ? [] : await inviteTo(placeOf(scope), able, role, active)
+  const outcome = able.length === 0 ? [] : await invitePeople(placeOf(scope), able, role, active)
   const unable = people.filter((person) => !able.includes(person))
   const refused = unable.map(({ email }) => ({ email, status: 'no_signing_key' }))
   const results = [...outcome, ...refused]
@@ -82,11 +76,12 @@ async function trusted(
   }: InviteOptions & { role: Role; active: ReadonlySet<string> },
 ): Promise<Person[]> {
   const compared = await compareFingerprints(people, fingerprint)
-  if (!isSignedId(workspace.id)) {
+  const chain = await workspace.chain()
+  if (!chain) {
     await checkKnownKeys(context, session, people, acceptChangedKeys)
     return [...people]
   }
-  const { members } = await session.chains.of(workspace)
+  const { members } = chain
   const able = people.filter(
     ({ user_id, signing_key }) => signing_key !== null || members.has(user_id),
   )
@@ -125,7 +120,7 @@ export const remove: Action<typeof removeMemberOptions> = async (
   await demandMember(scope, email)
   await confirmed(context.host, options, `Remove ${email} from ${scope.workspace.name}?`)
   const kept = await keepTokensOf(context, scope, email, options)
-  await removeFrom(placeOf(scope), email, kept)
+  await removePerson(placeOf(scope), email, kept)
   context.output.done(
     `Removed ${email}. They knew the workspace key: seal everything anew with: cloakroom workspace rekey, which ends earlier versions and undelete`,
     { removed: email, rekey_required: true },
@@ -159,11 +154,7 @@ async function left(
   const workspace = await session.entry(context.settings.workspace?.value)
   const { id, name } = workspace
   await confirmed(context.host, options, `Leave ${name}?`)
-  const params = { workspace_id: id, member: email }
-  const { chains, identity } = session
-  await signOwnRemoval({ chains, workspace, identity }, (link) =>
-    session.api.call(removeMember, { params, body: { link } }),
-  )
+  await leaveWorkspace(session.api, workspace, email)
   session.knownNames.forget(id)
   context.output.done(`You have left ${name}.`, { removed: email, rekey_required: true })
   return true
@@ -174,7 +165,7 @@ export const role: Action<typeof roleOptions> = async (context, [email = '', giv
   const next = roleOf(given)
   await demandMember(scope, email)
   const kept = isAdmin(next) ? [] : await keepTokensOf(context, scope, email, options)
-  const changed = await changeRole(placeOf(scope), email, next, kept)
+  const changed = await giveRole(placeOf(scope), email, next, kept)
   context.output.done(`${changed.email} is now ${changed.role}.`, {
     email: changed.email,
     role: changed.role,

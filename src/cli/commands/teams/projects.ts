@@ -1,6 +1,6 @@
 /** Projects, and the project file that remembers one. */
 import { join } from 'node:path'
-import { deleteProject } from '../../../client/agents/ending.ts'
+import { deleteProject } from '../../../client/actions/end_tokens.ts'
 import { listProjectAgents, listWorkloadTokens } from '../../../features/agents/contract.ts'
 import { listAuditLogs } from '../../../features/audit/contract.ts'
 import {

@@ -4,13 +4,7 @@ import { inWords } from '../../../client/signed/link_in_words.ts'
 import { hashInGroups } from '../../../client/signed/trust.ts'
 import { type CheckedToken, verifyWorkspace } from '../../../client/signed/verified_workspace.ts'
 import type { WorkspaceEntry } from '../../../client/workspaces.ts'
-import {
-  type Chain,
-  firstHash,
-  identityFingerprint,
-  isRekeyDue,
-  isSignedId,
-} from '../../../sigchain/index.ts'
+import { type Chain, firstHash, identityFingerprint, isRekeyDue } from '../../../sigchain/index.ts'
 import type { Action } from '../../command.ts'
 import type { Context } from '../../context.ts'
 import { demandProjectFile } from '../../project_file.ts'
@@ -27,8 +21,8 @@ async function chosen(context: Context): Promise<Place> {
   return { session, workspace: await session.entry(context.settings.workspace?.value) }
 }
 
-function demandSigned({ id, name }: WorkspaceEntry): void {
-  if (isSignedId(id)) return
+function demandSigned({ chains, name }: WorkspaceEntry): void {
+  if (chains) return
   const hint = 'what the server shows of it is believed; workspaces that are made now are signed'
   throw new CliError('not_signed', `${name} is not signed`, hint)
 }
@@ -56,10 +50,8 @@ type Checked = Awaited<ReturnType<typeof verifyWorkspace>>
 
 /** What needs no key is checked of one that does not open, too. */
 function checkedBy({ session, workspace }: Place, epoch: number): Promise<Checked> {
-  const { shown, id, name } = workspace
-  const signing = { chains: session.chains, workspace, identity: session.identity }
-  const unopened = { id, name, epoch, key: new Uint8Array(), signing }
-  return verifyWorkspace(session.api, shown ?? unopened, session.chains)
+  const unopened = { ...workspace, epoch, key: new Uint8Array() }
+  return verifyWorkspace(session.api, workspace.shown ?? unopened, session.chains)
 }
 
 function faultsOf({ workspace: { fault, shown } }: Place): string[] {

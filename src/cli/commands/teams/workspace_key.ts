@@ -1,11 +1,11 @@
 /** The key of a workspace: a new one for everything, and accepting one that others see. */
 
-import { endedByRekey, rekey } from '../../../client/rekey.ts'
+import { endedByRekey, rekeyWorkspace } from '../../../client/actions/rekey.ts'
 import { UntrustedChain } from '../../../client/signed/chain.ts'
 import { keyFingerprint, knownKeyOf } from '../../../client/workspace_key.ts'
 import type { confirmOptions, rekeyOptions } from '../../catalogue/options.ts'
 import type { Action } from '../../command.ts'
-import { type WorkspaceScope, workspaceScope } from '../../scope.ts'
+import { placeOf, type WorkspaceScope, workspaceScope } from '../../scope.ts'
 import { CliError } from '../../terminal/cli_error.ts'
 import { confirmed, counted } from '../../terminal/confirmed.ts'
 import { checkKnownKeys } from '../../trust/known_keys.ts'
@@ -17,11 +17,11 @@ export const rekeyAll: Action<typeof rekeyOptions> = async (context, _, options)
     const ends = await endsOf(scope)
     return `Seal everything of ${workspace.name} under a new key? That ends for good what the old one opens: ${ends}.`
   })
-  const work = rekey(session.api, workspace.open, (listed) =>
+  const work = rekeyWorkspace(placeOf(scope), (listed) =>
     checkKnownKeys(context, session, listed, options.acceptChangedKeys ?? false),
   )
   const { next, left, ...counts } = await context.output.during('sealing everything anew', work)
-  if (!next.signing) session.workspaceKeys.remember(next)
+  if (!next.chains) session.workspaceKeys.remember(next)
   const done = { epoch: next.epoch, ...counts, left }
   for (const { label, id, creator, fingerprint, reason } of left) {
     const by = creator === null ? 'without a grant' : `which says it was granted by ${creator}`

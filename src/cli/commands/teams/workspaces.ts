@@ -1,23 +1,21 @@
 /** Workspaces: making, naming and ending them, and what one is invited to. */
+import {
+  createWorkspace,
+  declineInvitation,
+  deleteWorkspace,
+  lossesOfWorkspace,
+} from '../../../client/actions/workspaces.ts'
 import { ApiError } from '../../../client/http/api.ts'
 import { UntrustedChain } from '../../../client/signed/chain.ts'
-import { newSignedWorkspace } from '../../../client/signed/new_workspace.ts'
-import { signDecline } from '../../../client/signed/own_removal.ts'
 import { ownId } from '../../../client/signed/sign_change.ts'
 import type { WorkspaceEntry } from '../../../client/workspaces.ts'
 import { getMe } from '../../../features/accounts/contract.ts'
-import { listAgents } from '../../../features/agents/contract.ts'
-import { listProjects } from '../../../features/projects/contract.ts'
 import {
   acceptInvitation,
-  createWorkspaceEndpoint,
-  declineInvitation,
-  deleteWorkspace,
-  listMembers,
   listWorkspacesEndpoint,
   renameWorkspace,
 } from '../../../features/workspaces/contract.ts'
-import { isRekeyDue, isSignedId } from '../../../sigchain/index.ts'
+import { isRekeyDue } from '../../../sigchain/index.ts'
 import type { confirmOptions } from '../../catalogue/options.ts'
 import type { Action } from '../../command.ts'
 import type { Context } from '../../context.ts'
@@ -36,7 +34,7 @@ export const list: Action = async (context) => {
   const rows = await Promise.all(
     workspaces.map(async (workspace) => {
       const { id, name, type, role, status, epoch } = workspace
-      const rekey_required = await rekeyOf(session, workspace)
+      const rekey_required = await rekeyOf(workspace)
       return { name, type, role, status, epoch, rekey_required, id }
     }),
   )
@@ -45,11 +43,11 @@ export const list: Action = async (context) => {
 }
 
 /** Also by the links: what the server says of it is not signed. */
-async function rekeyOf({ chains }: Session, workspace: WorkspaceEntry): Promise<string> {
-  const { id, status, fault, rekey_required } = workspace
+async function rekeyOf(workspace: WorkspaceEntry): Promise<string> {
+  const { status, fault, rekey_required, chains } = workspace
   if (fault instanceof UntrustedChain) return 'unverified'
   if (rekey_required) return 'yes'
-  if (!isSignedId(id) || status !== 'active') return ''
+  if (!chains || status !== 'active') return ''
   const chain = await chains.of(workspace).catch((error: unknown) => {
     if (error instanceof UntrustedChain || error instanceof ApiError) return null
     throw error
@@ -61,13 +59,11 @@ async function rekeyOf({ chains }: Session, workspace: WorkspaceEntry): Promise<
 export const create: Action<typeof confirmOptions> = async (context, [name = ''], { yes }) => {
   const session = await context.session()
   if (!yes) await demandNewName(session, name)
-  const { order, known } = await newSignedWorkspace(session.publicKey, await founderOf(session))
-  const body = { name, ...order }
-  await session.api.call(createWorkspaceEndpoint, { body })
+  const { id, known } = await createWorkspace(session, await founderOf(session), name)
   const chains = openKnownChains(context.env, session.server)
-  session.writes.remember(() => chains.remember(order.id, known))
-  session.knownNames.accept(namesOfWorkspaces(session), name, [order.id])
-  context.output.record({ id: order.id, name }, order.id)
+  session.writes.remember(() => chains.remember(id, known))
+  session.knownNames.accept(namesOfWorkspaces(session), name, [id])
+  context.output.record({ id, name }, id)
   return undefined
 }
 
@@ -108,24 +104,15 @@ export const rename: Action = async (context, [named = '', name = '']) => {
 /** For good: nobody can restore a workspace. */
 export const removeAll: Action<typeof confirmOptions> = async (context, [named = ''], options) => {
   const session = await context.session()
-  const { id, name } = await session.entry(named)
-  const params = { workspace_id: id }
+  const workspace = await session.entry(named)
+  const { id, name } = workspace
   await confirmed(context.host, options, async () => {
-    const [projects, agents, people] = await Promise.all([
-      session.api.list(listProjects, { query: params }),
-      session.api.list(listAgents, { params }),
-      session.api.list(listMembers, { params }),
-    ])
-    const lost = countedAll({ project: projects.length, agent: agents.length })
-    const names =
-      projects.length > 0 ? ` (${projects.map((project) => project.name).join(', ')})` : ''
-    return `Delete ${name} for ${counted(people.length, 'member')}, with ${lost || 'all that it holds'}${names}? Nobody can bring it back.`
+    const { projects, agents, people } = await lossesOfWorkspace(session.api, id)
+    const lost = countedAll({ project: projects.length, agent: agents })
+    const names = projects.length > 0 ? ` (${projects.join(', ')})` : ''
+    return `Delete ${name} for ${counted(people, 'member')}, with ${lost || 'all that it holds'}${names}? Nobody can bring it back.`
   })
-  await session.sign(
-    { id, name },
-    () => ({ type: 'workspace.deleted', body: {} }),
-    (link) => session.api.call(deleteWorkspace, { params, body: { link } }),
-  )
+  await deleteWorkspace(session.api, workspace)
   session.knownNames.forget(id)
   context.output.done(`Deleted ${name}, with all that it held.`, { deleted: name, id })
   return undefined
@@ -133,7 +120,7 @@ export const removeAll: Action<typeof confirmOptions> = async (context, [named =
 
 export const accept: Action = async (context, [named = '']) => {
   const { session, found } = await invitation(context, named)
-  if (isSignedId(found.id)) await demandSignedInvitation(session, found)
+  await demandSignedInvitation(session, found)
   if (found.shown === null) {
     throw new CliError(
       'unreadable_workspace',
@@ -149,7 +136,8 @@ export const accept: Action = async (context, [named = '']) => {
 
 /** Somebody who may invite has signed it, and the key is the one that the members have. @throws UntrustedChain */
 async function demandSignedInvitation(session: Session, { shown, ...found }: WorkspaceEntry) {
-  const chain = await session.chains.of(found)
+  const chain = await found.chain()
+  if (!chain) return
   const email = session.email.toLowerCase()
   // An invitation to keys that this person has replaced since is no forgery: it does not open.
   const isNamed = [...chain.members.values()].some((member) => member.email === email)
@@ -161,10 +149,7 @@ async function demandSignedInvitation(session: Session, { shown, ...found }: Wor
 export const decline: Action = async (context, [named = '']) => {
   const { session, found } = await invitation(context, named)
   const { name, id } = found
-  const { chains, identity } = session
-  await signDecline({ chains, workspace: found, identity }, (link) =>
-    session.api.call(declineInvitation, { params: { workspace_id: id }, body: { link } }),
-  )
+  await declineInvitation(session.api, found)
   context.output.done(`Declined ${name}.`, { declined: name, id })
   return undefined
 }

@@ -1,8 +1,7 @@
 /** Workspaces and environments that commands work in, by their ids. */
 import type { EnvironmentPlace } from '../../../client/environment.ts'
-import type { OpenWorkspace } from '../../../client/vault.ts'
+import type { OpenWorkspace, WorkspacePlace } from '../../../client/workspace.ts'
 import { readWorkspaces, type WorkspaceEntry } from '../../../client/workspaces.ts'
-import { isSignedId } from '../../../sigchain/index.ts'
 import { Refused } from './failure.ts'
 import type { Held } from './held.ts'
 
@@ -41,15 +40,20 @@ export async function workspaceOf(
   if (found?.status !== 'active') throw new Refused('not_found')
   if (found.fault) throw found.fault
   if (!found.open) throw new Refused('unreadable_workspace')
-  if (isSignedId(found.id)) await held.reader().trust.chains.continued(found)
+  await found.newestChain()
   return { ...found, open: found.open }
+}
+
+/** For the acts of `client/actions`. @throws as `workspaceOf` */
+export async function placeIn(held: Held, workspaceId: string): Promise<WorkspacePlace> {
+  return { api: held.api, workspace: (await workspaceOf(held, workspaceId)).open }
 }
 
 export async function environmentOf(
   held: Held,
   { workspaceId, projectId, environment }: Place,
 ): Promise<EnvironmentPlace> {
-  const { open: workspace } = await workspaceOf(held, workspaceId)
+  const place = await placeIn(held, workspaceId)
   held.names.demand(projectId)
-  return { api: held.api, workspace, projectId, environment }
+  return { ...place, projectId, environment }
 }

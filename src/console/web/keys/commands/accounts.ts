@@ -1,17 +1,16 @@
 /** Coming in, unlocking and locking. */
 import { unwrapKeys } from '../../../../client/account/account_keys.ts'
-import { authKey, deriveMasterKey, userKey } from '../../../../client/account/keys.ts'
+import { authKey, userKey } from '../../../../client/account/keys.ts'
 import { inSentences, weaknessOf } from '../../../../client/account/password_strength.ts'
 import { recoverAccount } from '../../../../client/account/recovery.ts'
+import { masterKeyOf } from '../../../../client/actions/credentials.ts'
 import { openApi } from '../../../../client/http/api.ts'
 import { signUp } from '../../../../client/vault.ts'
-import { fromBase64 } from '../../../../core/crypto/encoding.ts'
 import {
   consoleLogin,
   getMe,
   listSessions,
   logout,
-  prelogin,
   revokeSession,
 } from '../../../../features/accounts/contract.ts'
 import { getInstance } from '../../../../features/instance/contract.ts'
@@ -107,7 +106,7 @@ export async function logIn(
   progress: Report,
 ) {
   progress({ step: 'keys' })
-  const masterKey = await masterKeyOf(email, password)
+  const masterKey = await masterKeyOf({ server: location.origin, email }, password)
   progress({ step: 'login' })
   const body = { email, password: authKey(masterKey) }
   const answer = await openApi(location.origin).call(consoleLogin, { body })
@@ -133,11 +132,6 @@ export async function unlock(
   await logIn(held, { email: now.email, password, ...staying }, progress)
   const before = sessions.find(({ current }) => current)
   if (before) await held.api.call(revokeSession, { params: { session_id: before.id } })
-}
-
-async function masterKeyOf(email: string, password: string): Promise<Uint8Array> {
-  const { key_salt, kdf } = await openApi(location.origin).call(prelogin, { body: { email } })
-  return deriveMasterKey(password, fromBase64(key_salt) ?? new Uint8Array(), kdf)
 }
 
 export async function lock(held: Held, _: null) {

@@ -2,35 +2,29 @@
  * Agents, their tokens, and those of workloads. A token is made here and stays here until somebody asks to see it, and
  * as long as the keys are held: the server has never seen it.
  */
-import { endTokens } from '../../../../client/agents/ending.ts'
+import { deleteAgent, listTokensOf, revokeToken } from '../../../../client/actions/end_tokens.ts'
 import {
   issueToAgent,
   issueToWorkload,
   registerWithToken,
-} from '../../../../client/agents/issuing.ts'
+} from '../../../../client/actions/issue_token.ts'
 import { EndedToken } from '../../../../client/agents/standing.ts'
 import { grantTo, type TokenOrder } from '../../../../client/agents/tokens.ts'
 import { verifiedOf } from '../../../../client/signed/rekey_tokens.ts'
-import { type OpenWorkspace, signingOf } from '../../../../client/vault.ts'
-import {
-  deleteAgent,
-  listAgents,
-  revokeAgentToken,
-  revokeWorkloadToken,
-} from '../../../../features/agents/contract.ts'
+import type { WorkspacePlace } from '../../../../client/workspace.ts'
+import { listAgents } from '../../../../features/agents/contract.ts'
 import { getInstance } from '../../../../features/instance/contract.ts'
-import { type Chain, isSignedId, Refusal } from '../../../../sigchain/index.ts'
-import { ending } from '../ending.ts'
+import { type Chain, Refusal } from '../../../../sigchain/index.ts'
 import { Refused } from '../failure.ts'
 import type { Held } from '../held.ts'
-import { workspaceOf } from '../places.ts'
+import { placeIn } from '../places.ts'
 import {
+  ending,
   environmentsOf,
   type Owner,
   placesOf,
   projectNames,
   type Token,
-  tokensOf,
 } from '../tokens.ts'
 
 type Of = { workspaceId: string }
@@ -59,13 +53,14 @@ export function environments(held: Held, { projectId }: { projectId: string }) {
 
 /** In a signed workspace by what was signed, which need not be what its row says. */
 export async function tokens(held: Held, owner: Owner) {
-  const { open } = await workspaceOf(held, owner.workspaceId)
+  const place = await placeIn(held, owner.workspaceId)
+  const { workspace } = place
   const [listed, names] = await Promise.all([
-    tokensOf(held, owner),
+    listTokensOf(place, owner),
     projectNames(held, owner.workspaceId),
   ])
   // Read on after the rows: of a token that was revoked meanwhile both say so.
-  const chain = (await signingOf(open)?.chains.continued(open)) ?? null
+  const chain = await workspace.newestChain()
   return Promise.all(
     listed.map(async (token) => {
       const { provisioned, projectId, ...terms } = await termsOf(chain, owner, token)
@@ -79,7 +74,7 @@ export async function tokens(held: Held, owner: Owner) {
         keys: provisioned.map(({ project_id, environment, epoch }) => ({
           project: names.get(project_id) ?? null,
           environment,
-          isOfNow: epoch === open.epoch,
+          isOfNow: epoch === workspace.epoch,
         })),
       }
     }),
@@ -141,8 +136,7 @@ type Order = Of & {
 /** Returns which one was made; the token itself is there for `newToken`. @throws ApiError, UntrustedChain */
 export async function issue(held: Held, order: Order) {
   const { workspaceId, holder, capabilities, days, label } = order
-  const { open: workspace } = await workspaceOf(held, workspaceId)
-  const issuing = { api: held.api, workspace }
+  const issuing = await placeIn(held, workspaceId)
   const terms = {
     capabilities,
     expires_in_days: days,
@@ -154,19 +148,14 @@ export async function issue(held: Held, order: Order) {
   return { id }
 }
 
-async function issueTo(
-  held: Held,
-  issuing: { api: Held['api']; workspace: OpenWorkspace },
-  holder: Holder,
-  order: TokenOrder,
-) {
+async function issueTo(held: Held, issuing: WorkspacePlace, holder: Holder, order: TokenOrder) {
   const { environment, projectId } = holder
   if (holder.kind === 'workload') {
     const { label } = holder
     const place = { projectId: holder.projectId, environment: holder.environment }
     return issueToWorkload(issuing, place, { ...order, label })
   }
-  const places = await placesOf(held, issuing.workspace, { projectId, environment })
+  const places = await placesOf(held, issuing.workspace.id, { projectId, environment })
   const terms = { environment, order, places }
   if (holder.kind === 'agent') return registerWithToken(issuing, holder, terms)
   return issueToAgent(issuing, { id: holder.agentId, project_id: projectId }, terms)
@@ -202,34 +191,10 @@ export async function forgetToken(held: Held, { id }: { id: string }) {
   made.get(held.reader())?.delete(id)
 }
 
-/** What the server refuses from then on, and in a signed workspace everybody. */
 export function revoke(held: Held, { tokenId, ...owner }: Owner & { tokenId: string }) {
-  const { workspaceId } = owner
-  return ending(held, workspaceId, (by) =>
-    endTokens(by, [tokenId], (link) =>
-      'projectId' in owner
-        ? held.api.call(revokeWorkloadToken, {
-            params: { project_id: owner.projectId, token_id: tokenId },
-            body: { link },
-          })
-        : held.api.call(revokeAgentToken, {
-            params: {
-              workspace_id: workspaceId,
-              registration_id: owner.agentId,
-              token_id: tokenId,
-            },
-            body: { link },
-          }),
-    ),
-  )
+  return ending(held, owner.workspaceId, (by) => revokeToken(by, owner, tokenId))
 }
 
-/** An agent with all its tokens. */
-export async function remove(held: Held, { workspaceId, agentId }: Of & { agentId: string }) {
-  const listed = isSignedId(workspaceId) ? await tokensOf(held, { workspaceId, agentId }) : []
-  const ids = listed.flatMap(({ id, status }) => (status === 'revoked' ? [] : id))
-  const params = { workspace_id: workspaceId, registration_id: agentId }
-  return ending(held, workspaceId, (by) =>
-    endTokens(by, ids, (link) => held.api.call(deleteAgent, { params, body: { link } })),
-  )
+export function remove(held: Held, { workspaceId, agentId }: Of & { agentId: string }) {
+  return ending(held, workspaceId, (by) => deleteAgent(by, agentId))
 }

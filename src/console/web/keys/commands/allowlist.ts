@@ -1,69 +1,39 @@
 /** Where agents may send: what was signed, where the workspace is, and what its rows say where it is not. */
+import { allowHosts, disallowHost, readAllowlist } from '../../../../client/actions/allowlist.ts'
 import type { CallResult } from '../../../../client/http/api.ts'
-import { allowlistChange, signedAllowlist } from '../../../../client/signed/allowlist.ts'
-import { signChange } from '../../../../client/signed/sign_change.ts'
-import { signingOf } from '../../../../client/vault.ts'
 import {
   canonicalName,
   type Domain,
   domainMatches,
   parseDomain,
 } from '../../../../core/net/domain.ts'
-import {
-  addToAllowlist,
-  listAllowlist,
-  removeFromAllowlist,
-} from '../../../../features/allowlist/contract.ts'
 import { listAuditLogs, summariseAudit } from '../../../../features/audit/contract.ts'
 import { Refused } from '../failure.ts'
 import type { Held } from '../held.ts'
-import { workspaceOf } from '../places.ts'
+import { placeIn } from '../places.ts'
 
 type Of = { workspaceId: string }
 
 /** `seq` is the number of the link that allows it; null where nobody signs. */
 export async function list(held: Held, { workspaceId }: Of) {
-  const { open } = await workspaceOf(held, workspaceId)
-  const signing = signingOf(open)
-  const read = () => held.api.list(listAllowlist, { params: { workspace_id: workspaceId } })
-  if (signing) {
-    const { entries, ...misstated } = await signedAllowlist(signing.chains, open, read)
-    return { isSigned: true, entries: entries as Entry[], ...misstated }
-  }
-  const rows = await read()
-  const entries = rows.map(({ domain, added_by_email: by, added_at: at }): Entry => {
-    return { domain, by, at, seq: null }
+  const place = await placeIn(held, workspaceId)
+  const { entries, ...misstated } = await readAllowlist(place)
+  const listed = entries.map((entry): Entry => {
+    const { domain, added_by_email: by, added_at: at } = entry
+    return { domain, by, at, seq: 'seq' in entry ? entry.seq : null }
   })
-  return { isSigned: false, entries, unsigned: [], leftOut: [] }
+  return { isSigned: place.workspace.chains !== null, entries: listed, ...misstated }
 }
 
 export type Entry = { domain: string; by: string | null; at: string; seq: number | null }
 
 export async function add(held: Held, { workspaceId, domain }: Of & { domain: string }) {
-  const params = { workspace_id: workspaceId }
-  const added = await change(held, workspaceId, { add: [domain] }, (link) =>
-    held.api.call(addToAllowlist, { params, body: { domains: [domain], link } }),
-  )
+  const added = await allowHosts(await placeIn(held, workspaceId), [domain])
   return { isNew: added.length > 0 }
 }
 
 export async function remove(held: Held, { workspaceId, domain }: Of & { domain: string }) {
-  const params = { workspace_id: workspaceId, domain }
-  await change(held, workspaceId, { remove: [domain] }, (link) =>
-    held.api.call(removeFromAllowlist, { params, body: { link } }),
-  )
-}
-
-async function change<T>(
-  held: Held,
-  workspaceId: string,
-  what: Parameters<typeof allowlistChange>[1],
-  send: Parameters<typeof signChange<T>>[2],
-): Promise<T> {
-  const { open } = await workspaceOf(held, workspaceId)
-  const signing = signingOf(open)
-  if (signing === null) return send(undefined, null)
-  return signChange(signing, (chain) => allowlistChange(chain, what), send)
+  await disallowHost(await placeIn(held, workspaceId), domain)
 }
 
 /** Records that are read of each host, and hosts below a wildcard that are looked at. */

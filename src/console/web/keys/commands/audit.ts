@@ -19,11 +19,10 @@ export async function seen(
   { workspaceId, environment }: { workspaceId: string; environment: string | null },
 ) {
   const entry = await workspaceOf(held, workspaceId)
-  const { chains } = held.reader().trust
-  if (!entry.open.signing) throw new Refused('not_signed')
+  if (!entry.chains) throw new Refused('not_signed')
   const [chain, links, projects] = await Promise.all([
-    chains.of(entry),
-    chains.history(entry),
+    entry.chains.of(entry),
+    entry.chains.history(entry),
     held.api.list(listProjects, { query: { workspace_id: workspaceId } }),
   ])
   const listed = await listTokens(held.api, workspaceId, projects)

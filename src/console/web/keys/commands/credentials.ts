@@ -5,7 +5,7 @@ import {
   type Holder,
   replacePassword,
   replaceRecoveryKey,
-} from '../../../../client/credentials.ts'
+} from '../../../../client/actions/credentials.ts'
 import { ApiError } from '../../../../client/http/api.ts'
 import { listSessions, revokeSession } from '../../../../features/accounts/contract.ts'
 import { Refused } from '../failure.ts'

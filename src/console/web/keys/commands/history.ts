@@ -3,7 +3,7 @@ import { UntrustedChain } from '../../../../client/signed/chain.ts'
 import { inWords } from '../../../../client/signed/link_in_words.ts'
 import { hashInGroups } from '../../../../client/signed/trust.ts'
 import { verifyWorkspace } from '../../../../client/signed/verified_workspace.ts'
-import { firstHash, isSignedId } from '../../../../sigchain/index.ts'
+import { firstHash } from '../../../../sigchain/index.ts'
 import { Refused } from '../failure.ts'
 import type { Held } from '../held.ts'
 import { workspaceOf, workspacesOf } from '../places.ts'
@@ -13,10 +13,10 @@ type In = { workspaceId: string }
 
 /** Also of a workspace that is not trusted: `fault` says why. Null for one that is not signed. */
 export async function read(held: Held, { workspaceId }: In) {
-  if (!isSignedId(workspaceId)) return null
   const found = (await workspacesOf(held)).find(({ id }) => id === workspaceId)
   if (!found) throw new Refused('not_found')
-  const { chains } = held.reader().trust
+  const { chains } = found
+  if (!chains) return null
   try {
     const chain = await chains.continued(found)
     const hashes = [...chain.positions.keys()]
@@ -34,9 +34,8 @@ export async function read(held: Held, { workspaceId }: In) {
 export async function verify(held: Held, at: In, progress: (progress: Progress) => void) {
   const entry = await workspaceOf(held, at.workspaceId)
   progress({ step: 'verifying' })
-  const chains = entry.open.signing?.chains
+  const { chains } = entry
   if (!chains) throw new Refused('not_signed')
-  await chains.continued(entry)
   const { chain, differences, ...checked } = await verifyWorkspace(held.api, entry.open, chains)
   const { seq: links, epoch, members } = chain
   return { ...checked, faults: differences, links, epoch, members: members.size }

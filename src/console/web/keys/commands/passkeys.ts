@@ -4,7 +4,7 @@
  */
 import { type AccountKeys, identityBehind } from '../../../../client/account/account_keys.ts'
 import { PRF_INPUT, unwrapByPasskey, wrapForPasskey } from '../../../../client/account/passkeys.ts'
-import { proofOf } from '../../../../client/credentials.ts'
+import { proofOf } from '../../../../client/actions/credentials.ts'
 import { ApiError, openApi } from '../../../../client/http/api.ts'
 import {
   type Bytes,

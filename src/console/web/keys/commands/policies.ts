@@ -1,6 +1,6 @@
 /** Policies of secrets: set with the value that is there, and what a secret was used for, to try one out on. */
-import { upload } from '../../../../client/sealing.ts'
-import { provenValues } from '../../../../client/secrets/stored.ts'
+import { upload } from '../../../../client/actions/set_secrets.ts'
+import { provenValues } from '../../../../client/actions/stored_secrets.ts'
 import type { Policy } from '../../../../core/policy/policy.ts'
 import { summariseCalls } from '../../../../features/audit/contract.ts'
 import type { Held } from '../held.ts'

@@ -4,18 +4,17 @@ import {
   deleteProject,
   type Ending,
   isNotFound,
-} from '../../../../client/agents/ending.ts'
+} from '../../../../client/actions/end_tokens.ts'
 import {
   createEnvironment,
   createProject,
   listEnvironments,
 } from '../../../../features/projects/contract.ts'
 import { callFailure } from '../call_failure.ts'
-import { ending } from '../ending.ts'
 import { Refused } from '../failure.ts'
 import type { Held } from '../held.ts'
 import { type Place, workspaceOf } from '../places.ts'
-import { environmentsOf, projectNames } from '../tokens.ts'
+import { ending, environmentsOf, projectNames } from '../tokens.ts'
 import { list, tokens } from './agents.ts'
 
 /** @throws ApiError `already_exists`, UntrustedChain */

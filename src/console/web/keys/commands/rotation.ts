@@ -8,8 +8,8 @@ import {
   type Rotated,
   rotateKeys,
   UnknownOutcome,
-} from '../../../../client/account/rotation.ts'
-import type { OpenWorkspace } from '../../../../client/vault.ts'
+} from '../../../../client/actions/rotate_keys.ts'
+import type { OpenWorkspace } from '../../../../client/workspace.ts'
 import { isActive } from '../../../../client/workspaces.ts'
 import { Refused } from '../failure.ts'
 import type { Held } from '../held.ts'
@@ -18,7 +18,7 @@ import type { Progress } from '../reports.ts'
 
 /** What ends with the keys, in all workspaces, but for what is kept. @throws UntrustedChain */
 export async function tokens(held: Held, _: null) {
-  const { held: found, left } = await tokensOf(held)
+  const { held: found, left } = await ownTokens(held.api, await openAll(held))
   return {
     found: found.map(({ token, grant, places }) => ({
       id: token.id,
@@ -42,7 +42,7 @@ export async function rotate(
 ) {
   const { userId, email } = held.reader()
   progress({ step: 'reading' })
-  const { held: found, left } = await tokensOf(held)
+  const { held: found, left } = await ownTokens(held.api, await openAll(held))
   const kept = found.filter(({ token }) => keep.includes(token.id))
   const next = await newKeys()
   const holder = { api: held.api, server: location.origin, email }
@@ -76,12 +76,6 @@ async function outcomeOf(
   if (!(error instanceof UnknownOutcome)) throw error
   const isCertain = await isTaken(api, keys.publicKey).catch(() => false)
   return { rotated: error.rotated, isCertain }
-}
-
-async function tokensOf(held: Held) {
-  const workspaces = await openAll(held)
-  const each = await Promise.all(workspaces.map((one) => ownTokens(held.api, one)))
-  return { held: each.flatMap((one) => one.held), left: each.flatMap(({ left }) => left) }
 }
 
 /** Without invitations: anybody sends them. What else is left out could not be opened any more. */

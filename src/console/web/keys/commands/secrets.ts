@@ -1,9 +1,10 @@
 /** Secrets: shown without their values, of which one leaves the worker when somebody asks to see it. */
+
+import { opened, upload } from '../../../../client/actions/set_secrets.ts'
+import { deleteStored, provenValues } from '../../../../client/actions/stored_secrets.ts'
 import { type EnvironmentPlace, readSecret, readSecrets } from '../../../../client/environment.ts'
-import { opened, upload } from '../../../../client/sealing.ts'
 import { fittingMark, policyFor } from '../../../../client/secrets/final_policy.ts'
 import { inWords } from '../../../../client/secrets/policy_in_words.ts'
-import { deleteStored, provenValues } from '../../../../client/secrets/stored.ts'
 import { UntrustedChain } from '../../../../client/signed/chain.ts'
 import { isSensitive, type Policy } from '../../../../core/policy/policy.ts'
 import { listEnvironments } from '../../../../features/projects/contract.ts'

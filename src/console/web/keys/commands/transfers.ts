@@ -2,13 +2,17 @@
  * Many secrets at once: from a `.env` file, or from another environment. What would change is shown by name before
  * anything is stored, and what changed since it was shown is not replaced.
  */
-import { readNamed } from '../../../../client/environment.ts'
-import { type Entry, opened, upload } from '../../../../client/sealing.ts'
-import { type Change, comparedWith } from '../../../../client/secrets/changes.ts'
+import { type Entry, upload } from '../../../../client/actions/set_secrets.ts'
+import {
+  comparedWith,
+  type ProvenValue,
+  provenEntries,
+  provenValues,
+  type ValueChange,
+} from '../../../../client/actions/stored_secrets.ts'
 import { type Dotenv, parseDotenv } from '../../../../client/secrets/dotenv.ts'
 import { fittingMark, policyFor } from '../../../../client/secrets/final_policy.ts'
-import { provenValues, Unproven } from '../../../../client/secrets/stored.ts'
-import { isSensitive, type Policy } from '../../../../core/policy/policy.ts'
+import { isSensitive } from '../../../../core/policy/policy.ts'
 import type { Held } from '../held.ts'
 import { environmentOf, type Place } from '../places.ts'
 
@@ -21,7 +25,7 @@ export type Preview = {
   problems: Dotenv['problems']
   /** Names that the file has more than once, of which the last counts. */
   repeated: string[]
-  rows: { key: string; change: Change; version: number; isSetting: boolean }[]
+  rows: { key: string; change: ValueChange; version: number; isSetting: boolean }[]
 }
 
 /** @throws Unproven for what is there already and does not open */
@@ -63,7 +67,10 @@ async function transferOf(held: Held, to: Place, source: Source) {
     'text' in source
       ? parseDotenv(source.text.replace(/^\ufeff/, ''))
       : { values: new Map<string, string>(), problems: [], replaced: [] }
-  const found = 'text' in source ? null : await entriesFrom(held, source.from, source.keys)
+  const found =
+    'text' in source
+      ? null
+      : await provenEntries(await environmentOf(held, source.from), source.keys)
   const names = found?.map(({ key }) => key) ?? [...values.keys()]
   const known = await provenValues(place, names)
   const entries = found ?? [...values].map(([key, value]) => typed(key, value, known.get(key)))
@@ -77,25 +84,10 @@ async function transferOf(held: Held, to: Place, source: Source) {
   }
 }
 
-type Known = { policy: Policy | null; value: string }
-
 /** A value of a file under the policy that is there, or the one that a new value gets. */
-function typed(key: string, value: string, before: Known | undefined): Entry {
+function typed(key: string, value: string, before: ProvenValue | undefined): Entry {
   const isKept = before?.value === value
   const policyIs = before ? (isKept ? 'decided' : 'stored') : 'new'
   const entry = { key, value, policy: before?.policy ?? undefined }
   return fittingMark({ ...entry, policy: policyFor({ ...entry, policyIs }, 'by value') })
-}
-
-/** With the policies that they open with. @throws Unproven */
-async function entriesFrom(held: Held, from: Place, keys: readonly string[]): Promise<Entry[]> {
-  const place = await environmentOf(held, from)
-  const secrets = await readNamed(place, new Set(keys))
-  const values = secrets.map((secret) => ({ secret, value: opened(place, secret) }))
-  const lost = values.filter(({ value }) => value === null)
-  if (lost.length > 0) throw new Unproven(lost.map(({ secret }) => secret.key))
-  return values.map(({ secret, value }) => {
-    const policy = (secret.policy ?? null) as Policy | null
-    return { key: secret.key, value: value ?? '', policy }
-  })
 }

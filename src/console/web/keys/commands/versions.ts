@@ -1,13 +1,13 @@
 /** What a secret was before, and what was deleted: listed, looked at, brought back. */
-import { opened } from '../../../../client/sealing.ts'
-import { inWords } from '../../../../client/secrets/policy_in_words.ts'
+import { opened } from '../../../../client/actions/set_secrets.ts'
 import {
   provenDeleted,
   restoreDeleted,
   rollBackTo,
   storedValues,
   versionsOf,
-} from '../../../../client/secrets/stored.ts'
+} from '../../../../client/actions/stored_secrets.ts'
+import { inWords } from '../../../../client/secrets/policy_in_words.ts'
 import { isSamePolicy } from '../../../../core/crypto/secret_value.ts'
 import { listDeletedSecrets } from '../../../../features/secrets/contract.ts'
 import { Refused } from '../failure.ts'

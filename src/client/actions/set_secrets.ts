@@ -1,12 +1,12 @@
 /** Values sealed for the server, and opened as it stored them: on a client only, the server has ciphertext. */
 
-import { readUtf8 } from '../core/crypto/encoding.ts'
-import { OVERHEAD_BYTES } from '../core/crypto/secret_value.ts'
-import type { Policy } from '../core/policy/policy.ts'
-import { MAX_SEALED_BYTES, upsertSecrets } from '../features/secrets/contract.ts'
-import { type EnvironmentPlace, openWriter, storing } from './environment.ts'
-import { ApiError } from './http/api.ts'
-import { openSecret, sealSecret } from './vault.ts'
+import { readUtf8 } from '../../core/crypto/encoding.ts'
+import { OVERHEAD_BYTES } from '../../core/crypto/secret_value.ts'
+import type { Policy } from '../../core/policy/policy.ts'
+import { MAX_SEALED_BYTES, upsertSecrets } from '../../features/secrets/contract.ts'
+import { type EnvironmentPlace, openWriter, storing } from '../environment.ts'
+import { ApiError } from '../http/api.ts'
+import { openSecret, sealSecret } from '../vault.ts'
 
 /** Secrets in one request of the server. */
 const BATCH = 500

@@ -1,0 +1,92 @@
+/** Making and ending workspaces, leaving one, and declining an invitation to one. None of it takes a workspace's key. */
+import { listAgents } from '../../features/agents/contract.ts'
+import { listProjects } from '../../features/projects/contract.ts'
+import {
+  createWorkspaceEndpoint,
+  declineInvitation as declineInvitationEndpoint,
+  deleteWorkspace as deleteWorkspaceEndpoint,
+  listMembers,
+  removeMember,
+} from '../../features/workspaces/contract.ts'
+import type { SignedText } from '../../sigchain/index.ts'
+import { type Api, ApiError } from '../http/api.ts'
+import { UntrustedChain } from '../signed/chain.ts'
+import { type Founder, newSignedWorkspace } from '../signed/new_workspace.ts'
+import { FormerMember, type Judge } from '../signed/sign_change.ts'
+import { signedWorkspace, type Workspace } from '../workspace.ts'
+
+/** A signed one. Returns its ID, and what to keep of its chain. */
+export async function createWorkspace(
+  { api, publicKey }: { api: Api; publicKey: Uint8Array },
+  founder: Founder,
+  name: string,
+) {
+  const { order, known } = await newSignedWorkspace(publicKey, founder)
+  await api.call(createWorkspaceEndpoint, { body: { name, ...order } })
+  return { id: order.id, known }
+}
+
+/** What goes with a workspace that is deleted. */
+export async function lossesOfWorkspace(api: Api, workspace_id: string) {
+  const params = { workspace_id }
+  const [projects, agents, people] = await Promise.all([
+    api.list(listProjects, { query: params }),
+    api.list(listAgents, { params }),
+    api.list(listMembers, { params }),
+  ])
+  const names = projects.map(({ name }) => name)
+  return { projects: names, agents: agents.length, people: people.length }
+}
+
+/** Nobody can restore it. @throws ApiError, UntrustedChain */
+export function deleteWorkspace(api: Api, workspace: Workspace) {
+  const params = { workspace_id: workspace.id }
+  return workspace.change(
+    () => ({ type: 'workspace.deleted', body: {} }),
+    (link) => api.call(deleteWorkspaceEndpoint, { params, body: { link } }),
+  )
+}
+
+/** @throws ApiError, UntrustedChain */
+export async function leaveWorkspace(api: Api, workspace: Workspace, ownAddress: string) {
+  const params = { workspace_id: workspace.id, member: ownAddress }
+  return workspace.change(ownRemovalFrom(workspace), (link) =>
+    api.call(removeMember, { params, body: { link } }),
+  )
+}
+
+/** What a stranger signed is not remembered, and need not be followed in order to decline it. @throws ApiError */
+export async function declineInvitation(api: Api, workspace: Workspace): Promise<void> {
+  const params = { workspace_id: workspace.id }
+  const send = async (link?: SignedText) => {
+    await api.call(declineInvitationEndpoint, { params, body: { link } })
+  }
+  if (workspace.chains === null || !(await canSign(workspace.identity))) return send()
+  const { chains, identity } = workspace
+  const stranger = signedWorkspace(workspace, { chains: chains.unremembering(), identity })
+  return stranger.change(ownRemovalFrom(stranger), send).catch((error: unknown) => {
+    if (!isUnsigned(error)) throw error
+    return send()
+  })
+}
+
+function ownRemovalFrom(workspace: Workspace): Judge {
+  return async () => {
+    const signer = await workspace.signer()
+    return signer && { type: 'members.removed', body: { user_ids: [signer.userId] } }
+  }
+}
+
+function canSign(identity: () => Promise<unknown>): Promise<boolean> {
+  return identity().then(
+    () => true,
+    () => false,
+  )
+}
+
+function isUnsigned(error: unknown): boolean {
+  if (error instanceof ApiError) return UNSIGNED.includes(error.code)
+  return error instanceof UntrustedChain || error instanceof FormerMember
+}
+
+const UNSIGNED = ['link_refused', 'unverified_state', 'link_required']
