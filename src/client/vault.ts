@@ -24,7 +24,6 @@ import { masterKeyOf } from './actions/credentials.ts'
 import { type Api, openApi } from './http/api.ts'
 import { newWorkspace } from './signed/new_workspace.ts'
 import { type Place, type Signer, signEnvelope } from './signed/statements.ts'
-import type { OpenWorkspace } from './workspace.ts'
 import type { WorkspaceKey } from './workspace_key.ts'
 
 export type Session = AccountKeys & {

@@ -4,7 +4,7 @@ import { beforeAll, expect, test } from 'bun:test'
 import { invitePeople, readPerson } from '../../src/client/actions/members.ts'
 import { type KnownEntry, knownChains } from '../../src/client/signed/known_chains.ts'
 import { chainsOf } from '../../src/client/signed/trust.ts'
-import { accept, decline, invitation } from '../../src/console/web/keys/commands/workspaces.ts'
+import { workspacesCommands } from '../../src/console/web/keys/commands/workspaces.ts'
 import type { Held } from '../../src/console/web/keys/held.ts'
 import { Names } from '../../src/console/web/keys/names.ts'
 import { keyCommitment } from '../../src/core/crypto/key_commitment.ts'
@@ -21,6 +21,8 @@ import {
 import { freshEmail, sharedApp, type TestApp } from '../support/app.ts'
 import { signUp } from './accounts.ts'
 import { elsewhere, memory } from './elsewhere.ts'
+
+const { accept, decline, invitation } = workspacesCommands
 
 const AT = '2026-11-22T00:00:00.000Z'
 let app: TestApp

@@ -1,8 +1,8 @@
 /** The messages between page and worker. Types only: the page loads nothing of the commands. */
-import type { areas } from './commands/index.ts'
+import type { commandAreas } from './commands/index.ts'
 import type { AccountState, Failure, Notice, Progress } from './reports.ts'
 
-type Areas = { [A in keyof typeof areas]: Awaited<ReturnType<(typeof areas)[A]>> }
+type Areas = { [A in keyof typeof commandAreas]: Awaited<ReturnType<(typeof commandAreas)[A]>> }
 /** A command as the page calls it, such as `secrets.set`. */
 export type CommandName = {
   [A in keyof Areas]: `${A}.${Extract<keyof Areas[A], string>}`

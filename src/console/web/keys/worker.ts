@@ -4,7 +4,7 @@
  * was just made by `agents.newToken`.
  */
 
-import { state } from './commands/accounts.ts'
+import { accountsCommands } from './commands/accounts.ts'
 import { commandNamed } from './commands/index.ts'
 import { ensureCurves } from './curves.ts'
 import { failureOf } from './failure.ts'
@@ -22,7 +22,7 @@ async function open() {
     (notice) => post({ notice }),
   )
   // Who works here is known before anything else is asked.
-  await state(held, null).catch((error) =>
+  await accountsCommands.state(held, null).catch((error) =>
     post({ account: { kind: 'away', failure: failureOf(error) } }),
   )
   return held

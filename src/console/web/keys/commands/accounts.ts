@@ -20,11 +20,26 @@ import type { Progress } from '../reports.ts'
 import { openFor, type Staying, stayFor, stillUnlocked } from '../staying.ts'
 import { demandStrong } from '../strong.ts'
 
+export const accountsCommands = {
+  state,
+  check,
+  instance,
+  weakness,
+  register,
+  recover,
+  logIn,
+  unlock,
+  lock,
+  logOut,
+  stay,
+  stir,
+}
+
 type Credentials = { email: string; password: string }
 type Report = (progress: Progress) => void
 
 /** Who works here, asked of the server; keys that were to stay are there again. */
-export async function state(held: Held, _: null) {
+async function state(held: Held, _: null) {
   if (held.state().kind === 'open') return held.state()
   try {
     const { id: userId, email } = await held.api.call(getMe, {})
@@ -42,7 +57,7 @@ export async function state(held: Held, _: null) {
 }
 
 /** Whether the session is there still, and the time is not over: where it is not, all screens hear of it. */
-export async function check(held: Held, _: null) {
+async function check(held: Held, _: null) {
   held.expire()
   const { id } = await held.api.call(getMe, {})
   const now = held.state()
@@ -51,12 +66,12 @@ export async function check(held: Held, _: null) {
 }
 
 /** What of this installation people meet before they have an account. */
-export async function instance(_: Held, __: null) {
+async function instance(_: Held, __: null) {
   return openApi(location.origin).call(getInstance, {})
 }
 
 /** Why a password is not good enough; null for one that is. */
-export async function weakness(_: Held, { email, password }: Credentials) {
+async function weakness(_: Held, { email, password }: Credentials) {
   const found = await weaknessOf(password, [email])
   return found && inSentences(found)
 }
@@ -66,7 +81,7 @@ export async function weakness(_: Held, { email, password }: Credentials) {
  *
  * @throws ApiError `registration_closed`, `already_exists`, Refused `weak_password`
  */
-export async function register(
+async function register(
   held: Held,
   { email, password, ownerCode }: Credentials & { ownerCode?: string },
   progress: Report,
@@ -91,7 +106,7 @@ export async function register(
  *
  * @throws ApiError `invalid_credentials`, MalformedRecoveryKey, UnreadableCopy, Refused `weak_password`
  */
-export async function recover(
+async function recover(
   _: Held,
   { email, password, recoveryKey }: Credentials & { recoveryKey: string },
 ) {
@@ -100,7 +115,7 @@ export async function recover(
 }
 
 /** @throws ApiError `invalid_credentials`, Refused `unreadable_keys`, `other_account` */
-export async function logIn(
+async function logIn(
   held: Held,
   { email, password, ...staying }: Credentials & Staying,
   progress: Report,
@@ -121,7 +136,7 @@ export async function logIn(
 }
 
 /** A log-in with the address that is known, which takes the place of the session. */
-export async function unlock(
+async function unlock(
   held: Held,
   { password, ...staying }: { password: string } & Staying,
   progress: Report,
@@ -134,12 +149,12 @@ export async function unlock(
   if (before) await held.api.call(revokeSession, { params: { session_id: before.id } })
 }
 
-export async function lock(held: Held, _: null) {
+async function lock(held: Held, _: null) {
   await locked(held)
 }
 
 /** Keys are forgotten, whatever the server says to the end of the session. */
-export async function logOut(held: Held, _: null) {
+async function logOut(held: Held, _: null) {
   await locked(held)
   try {
     await held.api.call(logout, { body: {} })
@@ -156,11 +171,11 @@ async function locked(held: Held): Promise<void> {
 }
 
 /** How long the keys that are open stay so. */
-export async function stay(held: Held, staying: Staying) {
+async function stay(held: Held, staying: Staying) {
   await stayFor(held, staying)
 }
 
 /** A person did something: the time until it locks begins anew. */
-export async function stir(held: Held, _: null) {
+async function stir(held: Held, _: null) {
   held.stir()
 }

@@ -27,13 +27,25 @@ import {
   type Token,
 } from '../tokens.ts'
 
+export const agentsCommands = {
+  list,
+  environments,
+  tokens,
+  issue,
+  addresses,
+  newToken,
+  forgetToken,
+  revoke,
+  remove,
+}
+
 type Of = { workspaceId: string }
 
 /** Tokens that were made and not put away yet, by the keys that were held then. */
 const made = new WeakMap<object, Map<string, string>>()
 
 /** Every agent, with the name of its project; null for one of the whole workspace. */
-export async function list(held: Held, { workspaceId }: Of) {
+async function list(held: Held, { workspaceId }: Of) {
   const [agents, names] = await Promise.all([
     held.api.list(listAgents, { params: { workspace_id: workspaceId } }),
     projectNames(held, workspaceId),
@@ -47,12 +59,12 @@ export async function list(held: Held, { workspaceId }: Of) {
   }))
 }
 
-export function environments(held: Held, { projectId }: { projectId: string }) {
+function environments(held: Held, { projectId }: { projectId: string }) {
   return environmentsOf(held, projectId)
 }
 
 /** In a signed workspace by what was signed, which need not be what its row says. */
-export async function tokens(held: Held, owner: Owner) {
+async function tokens(held: Held, owner: Owner) {
   const place = await placeIn(held, owner.workspaceId)
   const { workspace } = place
   const [listed, names] = await Promise.all([
@@ -134,7 +146,7 @@ type Order = Of & {
 }
 
 /** Returns which one was made; the token itself is there for `newToken`. @throws ApiError, UntrustedChain */
-export async function issue(held: Held, order: Order) {
+async function issue(held: Held, order: Order) {
   const { workspaceId, holder, capabilities, days, label } = order
   const issuing = await placeIn(held, workspaceId)
   const terms = {
@@ -165,7 +177,7 @@ async function issueTo(held: Held, issuing: WorkspacePlace, holder: Holder, orde
 const ADDRESS = /^https?:\/\/[\w.:\-[\]]+(\/[\w.~%/-]*)?$/
 
 /** Where programs find the two listeners, as the operator has set it. */
-export async function addresses({ api }: Held, _: null) {
+async function addresses({ api }: Held, _: null) {
   const {
     addresses: { server, resolver },
   } = await api.call(getInstance, {})
@@ -180,21 +192,21 @@ export async function addresses({ api }: Held, _: null) {
 }
 
 /** The text of a token that was just made, for somebody to take along. @throws Refused `not_found` */
-export async function newToken(held: Held, { id }: { id: string }) {
+async function newToken(held: Held, { id }: { id: string }) {
   const text = made.get(held.reader())?.get(id)
   if (text === undefined) throw new Refused('not_found')
   return text
 }
 
 /** The person has it, or does not want it: nobody sees it any more. */
-export async function forgetToken(held: Held, { id }: { id: string }) {
+async function forgetToken(held: Held, { id }: { id: string }) {
   made.get(held.reader())?.delete(id)
 }
 
-export function revoke(held: Held, { tokenId, ...owner }: Owner & { tokenId: string }) {
+function revoke(held: Held, { tokenId, ...owner }: Owner & { tokenId: string }) {
   return ending(held, owner.workspaceId, (by) => revokeToken(by, owner, tokenId))
 }
 
-export function remove(held: Held, { workspaceId, agentId }: Of & { agentId: string }) {
+function remove(held: Held, { workspaceId, agentId }: Of & { agentId: string }) {
   return ending(held, workspaceId, (by) => deleteAgent(by, agentId))
 }

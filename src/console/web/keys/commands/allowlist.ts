@@ -12,10 +12,12 @@ import { Refused } from '../failure.ts'
 import type { Held } from '../held.ts'
 import { placeIn } from '../places.ts'
 
+export const allowlistCommands = { list, add, remove, calls }
+
 type Of = { workspaceId: string }
 
 /** `seq` is the number of the link that allows it; null where nobody signs. */
-export async function list(held: Held, { workspaceId }: Of) {
+async function list(held: Held, { workspaceId }: Of) {
   const place = await placeIn(held, workspaceId)
   const { entries, ...misstated } = await readAllowlist(place)
   const listed = entries.map((entry): Entry => {
@@ -27,12 +29,12 @@ export async function list(held: Held, { workspaceId }: Of) {
 
 export type Entry = { domain: string; by: string | null; at: string; seq: number | null }
 
-export async function add(held: Held, { workspaceId, domain }: Of & { domain: string }) {
+async function add(held: Held, { workspaceId, domain }: Of & { domain: string }) {
   const added = await allowHosts(await placeIn(held, workspaceId), [domain])
   return { isNew: added.length > 0 }
 }
 
-export async function remove(held: Held, { workspaceId, domain }: Of & { domain: string }) {
+async function remove(held: Held, { workspaceId, domain }: Of & { domain: string }) {
   await disallowHost(await placeIn(held, workspaceId), domain)
 }
 
@@ -44,7 +46,7 @@ const MOST_HOSTS = 20
  * The calls of the last seven days that the entry allowed: those would be refused without it. The audit is searched by
  * host name, and each record's URL has the port.
  */
-export async function calls(
+async function calls(
   { api }: Pick<Held, 'api'>,
   { workspaceId, domain }: Of & { domain: string },
 ) {

@@ -13,8 +13,10 @@ import { Refused } from '../failure.ts'
 import type { Held } from '../held.ts'
 import { workspaceOf } from '../places.ts'
 
+export const auditCommands = { seen }
+
 /** @throws UntrustedChain, Refused `not_signed` */
-export async function seen(
+async function seen(
   held: Held,
   { workspaceId, environment }: { workspaceId: string; environment: string | null },
 ) {

@@ -12,18 +12,26 @@ import { Refused } from '../failure.ts'
 import type { Held } from '../held.ts'
 import { demandStrong } from '../strong.ts'
 
+export const credentialsCommands = {
+  sessions,
+  endSessions,
+  changePassword,
+  newRecoveryKey,
+  deleteAccount,
+}
+
 /** Newest first. */
-export async function sessions({ api }: Held, _: null) {
+async function sessions({ api }: Held, _: null) {
   return api.list(listSessions, {})
 }
 
 /** What is gone by now is as it was to be. */
-export async function endSessions({ api }: Held, { ids }: { ids: readonly string[] }) {
+async function endSessions({ api }: Held, { ids }: { ids: readonly string[] }) {
   for (const id of ids) await api.call(revokeSession, { params: { session_id: id } })
 }
 
 /** Ends all other sessions. @throws ApiError `validation_error` for a wrong password, Refused `weak_password` */
-export async function changePassword(
+async function changePassword(
   held: Held,
   { current, password }: { current: string; password: string },
 ) {
@@ -33,12 +41,12 @@ export async function changePassword(
 }
 
 /** Returns the next key, which is shown once. @throws ApiError `validation_error` for a wrong password */
-export async function newRecoveryKey(held: Held, { current }: { current: string }) {
+async function newRecoveryKey(held: Held, { current }: { current: string }) {
   return { recoveryKey: await replaceRecoveryKey(holderOf(held), current) }
 }
 
 /** @throws ApiError `last_owner`, `validation_error` for a wrong password, Refused `account_stays` */
-export async function deleteAccount(held: Held, { current }: { current: string }) {
+async function deleteAccount(held: Held, { current }: { current: string }) {
   await endAccount(holderOf(held), current).catch((error: unknown) => {
     // The sentence says what keeps it, such as an installation that would have no owner.
     const isKept = error instanceof ApiError && error.code === 'conflict'

@@ -8,10 +8,12 @@ import type { Held } from '../held.ts'
 import { placeIn } from '../places.ts'
 import { type Owner, placesOf, projectNames, type Token, tokenOf } from '../tokens.ts'
 
+export const grantsCommands = { lacking, give }
+
 type Lacking = { projectId: string; project: string; environment: string; hadEarlier: boolean }
 
 /** Environments of a token's scope whose key it has not: a rekey left it behind, or they were made after it. */
-export async function lacking(
+async function lacking(
   held: Held,
   { tokenId, ...owner }: Owner & { tokenId: string },
 ): Promise<Lacking[]> {
@@ -40,7 +42,7 @@ async function scopeOf({ api, workspace }: WorkspacePlace, owner: Owner, token: 
 }
 
 /** The keys of those that were shown. @throws UntrustedChain where the grant does not hold */
-export async function give(
+async function give(
   held: Held,
   { tokenId, places, ...owner }: Owner & { tokenId: string; places: Place[] },
 ) {

@@ -9,10 +9,12 @@ import type { Held } from '../held.ts'
 import { workspaceOf, workspacesOf } from '../places.ts'
 import type { Progress } from '../reports.ts'
 
+export const historyCommands = { read, verify }
+
 type In = { workspaceId: string }
 
 /** Also of a workspace that is not trusted: `fault` says why. Null for one that is not signed. */
-export async function read(held: Held, { workspaceId }: In) {
+async function read(held: Held, { workspaceId }: In) {
   const found = (await workspacesOf(held)).find(({ id }) => id === workspaceId)
   if (!found) throw new Refused('not_found')
   const { chains } = found
@@ -31,7 +33,7 @@ export async function read(held: Held, { workspaceId }: In) {
 }
 
 /** Everything that a member can check. @throws UntrustedChain */
-export async function verify(held: Held, at: In, progress: (progress: Progress) => void) {
+async function verify(held: Held, at: In, progress: (progress: Progress) => void) {
   const entry = await workspaceOf(held, at.workspaceId)
   progress({ step: 'verifying' })
   const { chains } = entry

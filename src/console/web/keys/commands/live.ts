@@ -16,7 +16,9 @@ import { Refused } from '../failure.ts'
 import type { Held } from '../held.ts'
 import { environmentOf, placeIn } from '../places.ts'
 import { projectNames, tokenOf } from '../tokens.ts'
-import * as allowlist from './allowlist.ts'
+import { allowlistCommands } from './allowlist.ts'
+
+export const liveCommands = { propose, allow }
 
 type Of = { workspaceId: string }
 
@@ -32,7 +34,7 @@ type Proposed = {
 const NOTHING = { isDone: false, version: null, link: null, before: null, to: null }
 
 /** The change, with what it is made to as it is now; nothing is done. */
-export async function propose(
+async function propose(
   held: Held,
   { workspaceId, call }: Of & { call: RefusedCall },
 ): Promise<Proposed> {
@@ -51,11 +53,13 @@ export async function propose(
 }
 
 /** Exactly what was shown. @throws ApiError `conflict` where the secret is another by now */
-export async function allow(
+async function allow(
   held: Held,
   { workspaceId, change, version }: Of & { change: Allowing; version: number | null },
 ) {
-  if (change.kind === 'allowlist') await allowlist.add(held, { workspaceId, domain: change.domain })
+  if (change.kind === 'allowlist') {
+    await allowlistCommands.add(held, { workspaceId, domain: change.domain })
+  }
   if (change.kind === 'grant') await grant(held, workspaceId, change)
   if (change.kind === 'policy') await widen(held, workspaceId, change, version)
 }

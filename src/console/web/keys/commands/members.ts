@@ -18,10 +18,21 @@ import type { Held } from '../held.ts'
 import { forgetWorkspaces, placeIn, workspaceOf } from '../places.ts'
 import type { Progress } from '../reports.ts'
 
+export const membersCommands = {
+  list,
+  person,
+  invite,
+  ending,
+  changeRole,
+  remove,
+  rekeyEnds,
+  rekey,
+}
+
 type In = { workspaceId: string }
 
 /** @throws UntrustedChain */
-export async function list(held: Held, at: In) {
+async function list(held: Held, at: In) {
   const entry = await workspaceOf(held, at.workspaceId)
   const chain = await entry.chain()
   const own = held.reader().userId
@@ -48,7 +59,7 @@ function refusedAsNull(error: unknown): null {
 }
 
 /** Somebody to invite, with the fingerprint to compare. @throws Refused `no_account`, `unproven_key` */
-export async function person(held: Held, { email, ...at }: In & { email: string }) {
+async function person(held: Held, { email, ...at }: In & { email: string }) {
   const place = await placeIn(held, at.workspaceId)
   const chain = await place.workspace.chain()
   const found = await provenPerson(held, email)
@@ -75,7 +86,7 @@ async function provenPerson(held: Held, email: string): Promise<Person> {
 type Invitation = In & { email: string; role: Role; fingerprint: string }
 
 /** Only to the keys whose fingerprint was compared. @throws Refused `other_fingerprint`, `no_account` */
-export async function invite(held: Held, { email, role, fingerprint, ...at }: Invitation) {
+async function invite(held: Held, { email, role, fingerprint, ...at }: Invitation) {
   const place = await placeIn(held, at.workspaceId)
   const [found, active] = await Promise.all([provenPerson(held, email), activeMembers(place)])
   if ((await identityFingerprint(found)) !== fingerprint) throw new Refused('other_fingerprint')
@@ -84,7 +95,7 @@ export async function invite(held: Held, { email, role, fingerprint, ...at }: In
 }
 
 /** Tokens that end when somebody loses the right to sign, and what of theirs does not verify anyway. */
-export async function ending(held: Held, { userId, ...at }: In & { userId: string }) {
+async function ending(held: Held, { userId, ...at }: In & { userId: string }) {
   const { held: found, left } = await signedBy(held, at, userId)
   const tokens = found.map(({ token, grant, places }) => ({
     id: token.id,
@@ -113,14 +124,14 @@ async function keptOf(held: Held, { keep, userId, ...at }: Change) {
 }
 
 /** @throws ApiError `last_owner`, `conflict` */
-export async function changeRole(held: Held, { role, ...change }: Change & { role: Role }) {
+async function changeRole(held: Held, { role, ...change }: Change & { role: Role }) {
   const place = await placeIn(held, change.workspaceId)
   const { role: now } = await giveRole(place, change.userId, role, await keptOf(held, change))
   return { role: now }
 }
 
 /** Lets somebody leave, too, and withdraws an invitation. @throws ApiError `last_owner`, `conflict` */
-export async function remove(held: Held, change: Change) {
+async function remove(held: Held, change: Change) {
   const place = await placeIn(held, change.workspaceId)
   await removePerson(place, change.userId, await keptOf(held, change))
   if (change.userId === held.reader().userId) held.names.forget(change.workspaceId)
@@ -128,12 +139,12 @@ export async function remove(held: Held, change: Change) {
 }
 
 /** What a rekey ends for good. */
-export async function rekeyEnds(held: Held, { workspaceId }: In) {
+async function rekeyEnds(held: Held, { workspaceId }: In) {
   return endedByRekey(held.api, workspaceId)
 }
 
 /** @throws Refused `not_signed`, ApiError `epoch_conflict` */
-export async function rekey(held: Held, at: In, progress: (progress: Progress) => void) {
+async function rekey(held: Held, at: In, progress: (progress: Progress) => void) {
   const place = await placeIn(held, at.workspaceId)
   // The keys of members are the server's word there: the command line knows those of before.
   if (place.workspace.chains === null) throw new Refused('not_signed')

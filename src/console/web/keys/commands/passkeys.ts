@@ -31,18 +31,31 @@ import { Refused } from '../failure.ts'
 import type { Held } from '../held.ts'
 import { openFor, type Staying } from '../staying.ts'
 
+export const passkeysCommands = {
+  list,
+  begin,
+  add,
+  rename,
+  remove,
+  prf,
+  letUnlock,
+  beginLogIn,
+  logIn,
+  unlock,
+}
+
 /** 32 bytes of an authenticator's PRF for `PRF_INPUT`; null from one without. */
 type Prf = { output: Bytes | null }
 type One = { id: string; credentialId: string }
 type NewCredential = InputOf<typeof addPasskey, 'body'>['credential']
 type Assertion = InputOf<typeof consolePasskeyLogin, 'body'>['credential']
 
-export async function list({ api }: Held, _: null) {
+async function list({ api }: Held, _: null) {
   return api.list(listPasskeys, {})
 }
 
 /** What the authenticator is asked for a new passkey. @throws ApiError `validation_error` for a wrong password */
-export async function begin(held: Held, { password }: { password: string }) {
+async function begin(held: Held, { password }: { password: string }) {
   const { email } = held.reader()
   const current_password = await proofOf({ server: location.origin, email }, password)
   const body = { current_password, origin: location.origin }
@@ -50,7 +63,7 @@ export async function begin(held: Held, { password }: { password: string }) {
 }
 
 /** Returns the passkey, which unlocks where there was an output. */
-export async function add(
+async function add(
   held: Held,
   { label, credential, output }: Prf & { label: string; credential: NewCredential },
 ) {
@@ -59,21 +72,21 @@ export async function add(
   return held.api.call(addPasskey, { body })
 }
 
-export async function rename({ api }: Held, { id, label }: { id: string; label: string }) {
+async function rename({ api }: Held, { id, label }: { id: string; label: string }) {
   return api.call(renamePasskey, { params: { passkey_id: id }, body: { label } })
 }
 
-export async function remove({ api }: Held, { id }: { id: string }) {
+async function remove({ api }: Held, { id }: { id: string }) {
   await api.call(removePasskey, { params: { passkey_id: id } })
 }
 
 /** What an authenticator is asked where the server need not check the answer: for its PRF. */
-export async function prf(_: Held, __: null) {
+async function prf(_: Held, __: null) {
   return { input: PRF_INPUT }
 }
 
 /** Lets a passkey unlock that only logs in. @throws ApiError `validation_error` for a wrong password */
-export async function letUnlock(
+async function letUnlock(
   held: Held,
   { id, credentialId, output, password }: Prf & One & { password: string },
 ) {
@@ -88,7 +101,7 @@ export async function letUnlock(
 }
 
 /** What the authenticator is asked for a log-in; nobody is named. */
-export async function beginLogIn(_: Held, __: null) {
+async function beginLogIn(_: Held, __: null) {
   const body = { origin: location.origin }
   const begun = await openApi(location.origin).call(beginPasskeyLogin, { body })
   return { ...begun, prf: PRF_INPUT }
@@ -99,7 +112,7 @@ export async function beginLogIn(_: Held, __: null) {
  *
  * @throws Refused `passkey_refused`, `other_account`
  */
-export async function logIn(
+async function logIn(
   held: Held,
   { credential, output, ...staying }: Prf & Staying & { credential: Assertion },
 ) {
@@ -121,7 +134,7 @@ export async function logIn(
 }
 
 /** @throws Refused `passkey_cannot_unlock`, `other_account` */
-export async function unlock(
+async function unlock(
   held: Held,
   { id, credentialId, output, ...staying }: Prf & One & Staying,
 ) {

@@ -6,6 +6,8 @@ import { summariseCalls } from '../../../../features/audit/contract.ts'
 import type { Held } from '../held.ts'
 import { environmentOf, type Place } from '../places.ts'
 
+export const policiesCommands = { set, calls }
+
 /** The fields that narrow. */
 export type Narrowing = Omit<Policy, 'sensitive' | 'basic_encoding' | 'references' | 'description'>
 
@@ -17,7 +19,7 @@ type Order = Place & {
 }
 
 /** What else a policy says of its value stays. @throws Unproven, ApiError `conflict` */
-export async function set(held: Held, { narrowing, description, versions, ...at }: Order) {
+async function set(held: Held, { narrowing, description, versions, ...at }: Order) {
   const place = await environmentOf(held, at)
   const known = await provenValues(place, Object.keys(versions))
   const entries = [...known].map(([key, { value, policy }]) => {
@@ -37,7 +39,7 @@ export async function set(held: Held, { narrowing, description, versions, ...at 
 }
 
 /** Of the last 7 days, counted by where they went. */
-export async function calls(held: Held, { workspaceId, projectId, environment, key }: OfSecret) {
+async function calls(held: Held, { workspaceId, projectId, environment, key }: OfSecret) {
   const query = { workspace_id: workspaceId, project_id: projectId, environment, credential: key }
   return held.api.call(summariseCalls, { query })
 }

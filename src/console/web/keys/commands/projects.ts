@@ -15,10 +15,12 @@ import { Refused } from '../failure.ts'
 import type { Held } from '../held.ts'
 import { type Place, workspaceOf } from '../places.ts'
 import { ending, environmentsOf, projectNames } from '../tokens.ts'
-import { list, tokens } from './agents.ts'
+import { agentsCommands } from './agents.ts'
+
+export const projectsCommands = { create, addEnvironment, losses, remove, removeEnvironment }
 
 /** @throws ApiError `already_exists`, UntrustedChain */
-export async function create(
+async function create(
   held: Held,
   { workspaceId, name }: { workspaceId: string; name: string },
 ) {
@@ -28,7 +30,7 @@ export async function create(
 }
 
 /** @throws ApiError `already_exists` */
-export async function addEnvironment(
+async function addEnvironment(
   held: Held,
   { projectId, name }: { projectId: string; name: string },
 ) {
@@ -38,16 +40,16 @@ export async function addEnvironment(
 type Project = Omit<Place, 'environment'>
 
 /** What goes with a project, by environment: secrets, and tokens by the name of their agent; those of workloads have none. */
-export async function losses(held: Held, { workspaceId, projectId }: Project) {
+async function losses(held: Held, { workspaceId, projectId }: Project) {
   const [{ environments }, agents] = await Promise.all([
     held.api.call(listEnvironments, { params: { project_id: projectId } }),
-    list(held, { workspaceId }),
+    agentsCommands.list(held, { workspaceId }),
   ])
   const owners = agents.filter((agent) => agent.projectId === projectId)
   const listed = await Promise.all([
-    tokens(held, { workspaceId, projectId }).then((all) => ended(null, all)),
+    agentsCommands.tokens(held, { workspaceId, projectId }).then((all) => ended(null, all)),
     ...owners.map(async ({ id, name }) =>
-      ended(name, await tokens(held, { workspaceId, agentId: id })),
+      ended(name, await agentsCommands.tokens(held, { workspaceId, agentId: id })),
     ),
   ])
   return {
@@ -61,14 +63,14 @@ export async function losses(held: Held, { workspaceId, projectId }: Project) {
   }
 }
 
-function ended(agent: string | null, listed: Awaited<ReturnType<typeof tokens>>) {
+function ended(agent: string | null, listed: Awaited<ReturnType<typeof agentsCommands.tokens>>) {
   return listed
     .filter(({ status }) => status === 'active')
     .map(({ label, environment }) => ({ agent, label, environment }))
 }
 
 /** @throws Refused `unfinished`, ApiError, UntrustedChain */
-export function remove(held: Held, { workspaceId, projectId }: Project) {
+function remove(held: Held, { workspaceId, projectId }: Project) {
   return removing(
     held,
     { workspaceId, projectId },
@@ -80,7 +82,7 @@ export function remove(held: Held, { workspaceId, projectId }: Project) {
 }
 
 /** @throws Refused `unfinished`, ApiError, UntrustedChain */
-export function removeEnvironment(held: Held, { environment, ...project }: Place) {
+function removeEnvironment(held: Held, { environment, ...project }: Place) {
   const { projectId } = project
   return removing(held, project, {
     act: (by) => deleteEnvironment(by, { projectId, environment }),

@@ -16,8 +16,10 @@ import type { Held } from '../held.ts'
 import { forgetWorkspaces, workspacesOf } from '../places.ts'
 import type { Progress } from '../reports.ts'
 
+export const rotationCommands = { tokens, rotate }
+
 /** What ends with the keys, in all workspaces, but for what is kept. @throws UntrustedChain */
-export async function tokens(held: Held, _: null) {
+async function tokens(held: Held, _: null) {
   const { held: found, left } = await ownTokens(held.api, await openAll(held))
   return {
     found: found.map(({ token, grant, places }) => ({
@@ -35,7 +37,7 @@ export async function tokens(held: Held, _: null) {
  *
  * @throws ApiError `validation_error` for a wrong password, UntrustedChain, Refused `unreadable_workspace`
  */
-export async function rotate(
+async function rotate(
   held: Held,
   { current, keep }: { current: string; keep: readonly string[] },
   progress: (progress: Progress) => void,

@@ -13,10 +13,12 @@ import type { Held } from '../held.ts'
 import { environmentOf, type Place } from '../places.ts'
 import type { Progress } from '../reports.ts'
 
+export const secretsCommands = { list, matrix, reveal, set, save, remove }
+
 type Project = Omit<Place, 'environment'>
 
 /** In a signed workspace all of it is verified first. @throws UntrustedChain */
-export async function list(held: Held, place: Place) {
+async function list(held: Held, place: Place) {
   const secrets = await readSecrets(await environmentOf(held, place))
   return secrets.map(({ key, version, policy, updated_at }) => ({
     key,
@@ -45,7 +47,7 @@ const USUAL = ['development', 'staging', 'production']
  * All secrets of a project by environment; which values are the same is found here, and values stay here. An environment
  * that is not what members signed is named with why, and nothing of it is shown.
  */
-export async function matrix(held: Held, project: Project) {
+async function matrix(held: Held, project: Project) {
   const params = { project_id: project.projectId }
   const found = await held.api.call(listEnvironments, { params })
   const names = Object.keys(found.environments)
@@ -108,7 +110,7 @@ function numberOf(values: string[], value: string | null): number | null {
 }
 
 /** One value, for somebody to look at. @throws Refused `unreadable_value` */
-export async function reveal(held: Held, { key, ...at }: Place & { key: string }) {
+async function reveal(held: Held, { key, ...at }: Place & { key: string }) {
   const place = await environmentOf(held, at)
   const value = opened(place, await readSecret(place, key))
   if (value === null) throw new Refused('unreadable_value')
@@ -118,7 +120,7 @@ export async function reveal(held: Held, { key, ...at }: Place & { key: string }
 type Change = { key: string; value: string; policy?: Policy | null; expectedVersion?: number }
 
 /** @throws Unstorable, ApiError `conflict` where another version is there by now */
-export async function set(held: Held, { secrets, ...at }: Place & { secrets: Change[] }) {
+async function set(held: Held, { secrets, ...at }: Place & { secrets: Change[] }) {
   const place = await environmentOf(held, at)
   const entries = secrets.map(({ key, value, policy, expectedVersion }) => ({
     key,
@@ -136,7 +138,7 @@ type Typed = { key: string; value: string; expectedVersion: number; isSetting: b
  *
  * @throws Unstorable, Unproven, ApiError `conflict` where another version is there by now
  */
-export async function save(held: Held, { key, value, isSetting, ...at }: Place & Typed) {
+async function save(held: Held, { key, value, isSetting, ...at }: Place & Typed) {
   const { expectedVersion, ...where } = at
   const place = await environmentOf(held, where)
   const before = (await provenValues(place, [key])).get(key)
@@ -149,7 +151,7 @@ export async function save(held: Held, { key, value, isSetting, ...at }: Place &
 type Named = Place & { keys: readonly string[] }
 
 /** Each with its earlier versions; for 7 days they can be restored. Those before one that fails are deleted. */
-export async function remove(
+async function remove(
   held: Held,
   { keys, ...at }: Named,
   progress: (progress: Progress) => void,

@@ -16,6 +16,8 @@ import { isSensitive } from '../../../../core/policy/policy.ts'
 import type { Held } from '../held.ts'
 import { environmentOf, type Place } from '../places.ts'
 
+export const transfersCommands = { preview, store }
+
 /** The text of a `.env` file, or names of another environment of the workspace. */
 export type Source = { text: string } | { from: Place; keys: readonly string[] }
 type Transfer = { to: Place; source: Source }
@@ -29,7 +31,7 @@ export type Preview = {
 }
 
 /** @throws Unproven for what is there already and does not open */
-export async function preview(held: Held, { to, source }: Transfer): Promise<Preview> {
+async function preview(held: Held, { to, source }: Transfer): Promise<Preview> {
   const { problems, repeated, compared, versions } = await transferOf(held, to, source)
   return {
     problems,
@@ -48,7 +50,7 @@ export async function preview(held: Held, { to, source }: Transfer): Promise<Pre
  *
  * @throws Unstorable, Unproven, ApiError `conflict`
  */
-export async function store(
+async function store(
   held: Held,
   { to, source, versions }: Transfer & { versions: Record<string, number> },
 ) {

@@ -14,10 +14,12 @@ import { Refused } from '../failure.ts'
 import type { Held } from '../held.ts'
 import { environmentOf, type Place } from '../places.ts'
 
+export const versionsCommands = { list, reveal, rollBack, deleted, restore }
+
 type OfSecret = Place & { key: string }
 
 /** Newest first; `value` says what a version has in common with the newest, and whether it opens at all. */
-export async function list(held: Held, { key, ...at }: OfSecret) {
+async function list(held: Held, { key, ...at }: OfSecret) {
   const place = await environmentOf(held, at)
   const [versions, stored] = await Promise.all([versionsOf(place, key), storedValues(place, [key])])
   const now = stored.get(key)
@@ -37,7 +39,7 @@ export async function list(held: Held, { key, ...at }: OfSecret) {
 }
 
 /** @throws Refused `not_found`, `unreadable_value` */
-export async function reveal(held: Held, { key, version, ...at }: OfSecret & { version: number }) {
+async function reveal(held: Held, { key, version, ...at }: OfSecret & { version: number }) {
   const place = await environmentOf(held, at)
   const value = opened(place, await versionOf(place, key, version))
   if (value === null) throw new Refused('unreadable_value')
@@ -45,7 +47,7 @@ export async function reveal(held: Held, { key, version, ...at }: OfSecret & { v
 }
 
 /** With the policy of then. @throws Refused `not_found`, Unproven */
-export async function rollBack(
+async function rollBack(
   held: Held,
   { key, version, ...at }: OfSecret & { version: number },
 ) {
@@ -59,7 +61,7 @@ async function versionOf(place: Parameters<typeof versionsOf>[0], key: string, v
   return { key, ...found }
 }
 
-export async function deleted(held: Held, at: Place) {
+async function deleted(held: Held, at: Place) {
   const { api, projectId, environment } = await environmentOf(held, at)
   const params = { project_id: projectId }
   const found = await api.list(listDeletedSecrets, { params, query: { environment } })
@@ -67,7 +69,7 @@ export async function deleted(held: Held, at: Place) {
 }
 
 /** @throws Unproven, ApiError `already_exists` */
-export async function restore(held: Held, { keys, ...at }: Place & { keys: readonly string[] }) {
+async function restore(held: Held, { keys, ...at }: Place & { keys: readonly string[] }) {
   const place = await environmentOf(held, at)
   await restoreDeleted(place, await provenDeleted(place, keys))
 }

@@ -17,10 +17,23 @@ import { Refused } from '../failure.ts'
 import type { Held } from '../held.ts'
 import { forgetWorkspaces, workspaceOf, workspacesOf } from '../places.ts'
 
+export const workspacesCommands = {
+  list,
+  projects,
+  create,
+  rename,
+  losses,
+  remove,
+  invitation,
+  accept,
+  decline,
+  invitationLink,
+}
+
 type In = { workspaceId: string }
 
 /** `fault` says why one is not used: its key, or its chain, is not what was signed or seen before. */
-export async function list(held: Held, _: null) {
+async function list(held: Held, _: null) {
   const entries = await workspacesOf(held)
   return Promise.all(
     entries.map(async (entry) => {
@@ -48,12 +61,12 @@ async function chainFaultOf({ status, chain }: WorkspaceEntry) {
   )
 }
 
-export async function projects(held: Held, { workspaceId }: In) {
+async function projects(held: Held, { workspaceId }: In) {
   return held.api.list(listProjects, { query: { workspace_id: workspaceId } })
 }
 
 /** A signed one; returns its id. */
-export async function create(held: Held, { name }: { name: string }) {
+async function create(held: Held, { name }: { name: string }) {
   const { publicKey, userId, email, identity } = held.reader()
   const founder = { userId, email, identity: await identity() }
   const { id, known } = await createWorkspace({ api: held.api, publicKey }, founder, name)
@@ -63,7 +76,7 @@ export async function create(held: Held, { name }: { name: string }) {
   return { id }
 }
 
-export async function rename(held: Held, { workspaceId, name }: In & { name: string }) {
+async function rename(held: Held, { workspaceId, name }: In & { name: string }) {
   await workspaceOf(held, workspaceId)
   await held.api.call(renameWorkspace, { params: { workspace_id: workspaceId }, body: { name } })
   held.names.renamed({ id: workspaceId, name })
@@ -71,12 +84,12 @@ export async function rename(held: Held, { workspaceId, name }: In & { name: str
 }
 
 /** What goes with one that is deleted. */
-export function losses({ api }: Held, { workspaceId }: In) {
+function losses({ api }: Held, { workspaceId }: In) {
   return lossesOfWorkspace(api, workspaceId)
 }
 
 /** For good. @throws ApiError */
-export async function remove(held: Held, { workspaceId }: In) {
+async function remove(held: Held, { workspaceId }: In) {
   await deleteWorkspace(held.api, await entryOf(held, workspaceId))
   forgetWorkspaces(held)
 }
@@ -91,7 +104,7 @@ async function entryOf(held: Held, workspaceId: string) {
 type Expected = { first: string; inviter: string }
 
 /** An invitation as its links tell it, looked at without being believed yet. @throws UntrustedChain */
-export async function invitation(
+async function invitation(
   held: Held,
   { workspaceId, expected }: In & { expected: Expected | null },
 ) {
@@ -133,7 +146,7 @@ function requireExpected(chain: Chain, { first, inviter }: Expected): void {
  *
  * @throws UntrustedChain, Refused `other_workspace`, `unreadable_workspace`
  */
-export async function accept(
+async function accept(
   held: Held,
   { workspaceId, expected, seen }: In & { expected: Expected | null; seen: string | null },
 ) {
@@ -154,13 +167,13 @@ export async function accept(
   forgetWorkspaces(held)
 }
 
-export async function decline(held: Held, { workspaceId }: In) {
+async function decline(held: Held, { workspaceId }: In) {
   await declineInvitation(held.api, await entryOf(held, workspaceId))
   forgetWorkspaces(held)
 }
 
 /** What a link for invited people carries, none of it secret. @throws UntrustedChain */
-export async function invitationLink(held: Held, { workspaceId }: In) {
+async function invitationLink(held: Held, { workspaceId }: In) {
   const found = await entryOf(held, workspaceId)
   if (!found.chains) throw new Refused('not_signed')
   if (found.fault instanceof UntrustedChain) throw found.fault
