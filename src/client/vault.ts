@@ -23,10 +23,10 @@ import { recoveryOf, writeRecoveryKey } from './account/recovery.ts'
 import { masterKeyOf } from './actions/credentials.ts'
 import { type Api, openApi } from './http/api.ts'
 import { newWorkspace } from './signed/new_workspace.ts'
-import { type Place, type Signer, signEnvelope } from './signed/statements.ts'
+import { type MemberSigner, type Place, signEnvelope } from './signed/statements.ts'
 import type { WorkspaceKey } from './workspace_key.ts'
 
-export type Session = AccountKeys & {
+export type OpenSession = AccountKeys & {
   api: Api
   email: string
   access: string
@@ -74,12 +74,12 @@ export async function signUp(
  * @throws ApiError when the server refuses, Error when it asks for weak key derivation or its copy of
  * the private key does not open
  */
-export async function logIn(
+export async function logInByPassword(
   origin: string,
   email: string,
   password: string,
   argon2id?: Argon2id,
-): Promise<Session> {
+): Promise<OpenSession> {
   const anonymous = openApi(origin)
   const masterKey = await masterKeyOf({ server: origin, email, argon2id }, password)
   const answer = await anonymous.call(login, { body: { email, password: authKey(masterKey) } })
@@ -146,7 +146,7 @@ type Recipient = { id: string; publicKey: string }
 
 /** The key of one environment for a token, as PUT …/envelopes/ takes it. Nobody signs in a plain workspace. */
 export async function grantEnvironment(
-  signer: Signer | null,
+  signer: MemberSigner | null,
   { id: workspaceId, epoch, key }: WorkspaceKey,
   token: Recipient,
   { projectId, environment }: Place,

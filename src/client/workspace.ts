@@ -5,10 +5,11 @@
 import type { Permission } from '../core/grant.ts'
 import { type Chain, type Identity, isSignedId, Refusal } from '../sigchain/index.ts'
 import type { Api } from './http/api.ts'
-import { type Chains, type Named, UntrustedChain } from './signed/chain.ts'
+import type { Named } from './known_names.ts'
+import { type Chains, UntrustedChain } from './signed/chain.ts'
 import { requireRole } from './signed/rights.ts'
-import { type Judge, ownId, type Send, type Signing, signChange } from './signed/sign_change.ts'
-import type { Signer } from './signed/statements.ts'
+import { type ChainSigner, type Judge, ownId, type Send, signChange } from './signed/sign_change.ts'
+import type { MemberSigner } from './signed/statements.ts'
 import type { WorkspaceKey } from './workspace_key.ts'
 
 type Methods = {
@@ -17,7 +18,7 @@ type Methods = {
   /** The chain with the links that came since. @throws UntrustedChain */
   newestChain(): Promise<Chain | null>
   /** Who signs, if their role permits it. @throws ApiError `forbidden`, UntrustedChain, FormerMember */
-  signer(permission?: Permission): Promise<Signer | null>
+  signer(permission?: Permission): Promise<MemberSigner | null>
   /** What `check` finds by the chain, with one more look if somebody signed meanwhile. @throws UntrustedChain */
   verify<T>(check: (chain: Chain) => Promise<T>): Promise<T | null>
   /** Makes a change, with the link that `judge` wants. @throws ApiError, UntrustedChain */
@@ -27,16 +28,16 @@ type Methods = {
 export type PlainWorkspace = Named & Methods & { chains: null }
 export type SignedWorkspace = Named &
   Methods & { chains: Chains; identity: () => Promise<Identity> }
-export type Workspace = PlainWorkspace | SignedWorkspace
+export type AnyWorkspace = PlainWorkspace | SignedWorkspace
 /** A workspace with its key. */
-export type OpenWorkspace = Workspace & WorkspaceKey
+export type OpenWorkspace = AnyWorkspace & WorkspaceKey
 
 export type WorkspacePlace = { api: Api; workspace: OpenWorkspace }
 
 /** How the person who opens a workspace signs in it. */
-export type Signature = { chains: Chains; identity: () => Promise<Identity> }
+export type OwnSignature = { chains: Chains; identity: () => Promise<Identity> }
 
-export function openedBy<W extends Named>(signature: Signature, workspace: W): W & Workspace {
+export function openedBy<W extends Named>(signature: OwnSignature, workspace: W): W & AnyWorkspace {
   return isSignedId(workspace.id)
     ? signedWorkspace(workspace, signature)
     : plainWorkspace(workspace)
@@ -57,7 +58,7 @@ export function plainWorkspace<W extends Named>(workspace: W): W & PlainWorkspac
 
 export function signedWorkspace<W extends Named>(
   workspace: W,
-  { chains, identity }: Signature,
+  { chains, identity }: OwnSignature,
 ): W & SignedWorkspace {
   const signing = { chains, identity, workspace }
   return {
@@ -80,7 +81,7 @@ export function signedWorkspace<W extends Named>(
 
 /** A list and a chain are read one after the other, and somebody may sign in between: what does not verify is read again. */
 async function verifyWithChain<T>(
-  { chains, workspace }: Signing,
+  { chains, workspace }: ChainSigner,
   check: (chain: Chain) => Promise<T>,
 ): Promise<T> {
   try {

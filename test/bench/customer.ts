@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { resolve } from 'node:path'
 import { allowHosts } from '../../src/client/actions/allowlist.ts'
-import { upload } from '../../src/client/actions/set_secrets.ts'
+import { uploadSecrets } from '../../src/client/actions/set_secrets.ts'
 import { makeToken } from '../../src/client/agents/tokens.ts'
 import type { EnvironmentPlace } from '../../src/client/environment.ts'
 import { type KnownEntry, knownChains } from '../../src/client/signed/known_chains.ts'
@@ -19,7 +19,7 @@ export const ENVIRONMENT = 'development'
 export const PASSWORD = 'a passphrase for benches only'
 
 export type Customer = {
-  session: ownVault.Session
+  session: ownVault.OpenSession
   workspace: OpenWorkspace
   projectId: string
 }
@@ -35,7 +35,7 @@ export async function registerCustomer(server: Server, kind: Kind): Promise<Cust
       : await import(resolve(kind.directory, 'src/client/vault.ts'))
   const email = `customer-${randomBytes(6).toString('hex')}@example.com`
   await client.signUp(server.controlPlane, email, PASSWORD, kind === 'signed')
-  const session = await client.logIn(server.controlPlane, email, PASSWORD)
+  const session = await client.logInByPassword(server.controlPlane, email, PASSWORD)
   const [opened] = session.workspaces
   if (!opened) throw new Error('no workspace opened')
   const workspace = kind === 'signed' ? signing(session, opened) : plainWorkspace(opened)
@@ -45,7 +45,7 @@ export async function registerCustomer(server: Server, kind: Kind): Promise<Cust
 }
 
 /** What a session of the command line adds to a signed workspace; it is remembered in memory. */
-function signing({ api, seed }: ownVault.Session, workspace: WorkspaceKey) {
+function signing({ api, seed }: ownVault.OpenSession, workspace: WorkspaceKey) {
   if (seed === null) throw new Error('the account cannot sign')
   const entries = new Map<string, KnownEntry>()
   const known = knownChains({
@@ -67,7 +67,7 @@ export async function storeSecrets(
 ): Promise<void> {
   const place: EnvironmentPlace = { api, workspace, projectId, environment }
   const entries = Object.entries(values).map(([key, value]) => ({ key, value, policy: null }))
-  await upload(place, entries, true)
+  await uploadSecrets(place, entries, true)
 }
 
 /** Stores the secrets, allows the domain, and returns the tokens of so many agents that may use both. */

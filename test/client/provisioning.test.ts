@@ -1,7 +1,7 @@
 // tier: quick
 /** Keys of environments for a token that is there. */
 import { expect, test } from 'bun:test'
-import { lackingKeys, provision } from '../../src/client/actions/grant.ts'
+import { lackingKeys, sendKeys } from '../../src/client/actions/grant.ts'
 import type { Api } from '../../src/client/http/api.ts'
 import { plainWorkspace } from '../../src/client/workspace.ts'
 import { toBase64 } from '../../src/core/crypto/encoding.ts'
@@ -27,10 +27,10 @@ test('more environments than one call takes are given in several, each once and 
     },
   } as unknown as Api
   const places = placesOf(501)
-  await provision({ api, workspace }, { agentId: Bun.randomUUIDv7() }, holder, places)
+  await sendKeys({ api, workspace }, { agentId: Bun.randomUUIDv7() }, holder, places)
   expect(calls.map(({ length }) => length)).toEqual([500, 1])
   expect(calls.flat()).toEqual(places.map(({ environment }) => environment))
-  await provision({ api, workspace }, { projectId }, holder, [])
+  await sendKeys({ api, workspace }, { projectId }, holder, [])
   expect(calls).toHaveLength(2)
 })
 

@@ -2,7 +2,7 @@
 /** A rekey by the client: all of it or nothing, and a refusal that says what stands in its way. */
 import { beforeAll, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
-import { rekeyWorkspace } from '../../src/client/actions/rekey.ts'
+import { renewWorkspaceKey } from '../../src/client/actions/rekey.ts'
 import { plainWorkspace } from '../../src/client/workspace.ts'
 import { users } from '../../src/database/schema/index.ts'
 import { getWorkspace } from '../../src/features/workspaces/contract.ts'
@@ -29,7 +29,9 @@ test('names the person to whose key nothing can be sealed, and changes nothing',
     epoch: 1,
     key: team.workspaceKey,
   })
-  await expect(rekeyWorkspace({ api: team.owner.api, workspace }, async () => {})).rejects.toThrow(
+  await expect(
+    renewWorkspaceKey({ api: team.owner.api, workspace }, async () => {}),
+  ).rejects.toThrow(
     `nothing can be sealed to the public key of ${member.email}; nothing was changed`,
   )
   const params = { workspace_id: team.workspaceId }

@@ -8,7 +8,7 @@ import {
   type KnownChains,
   type KnownManifest,
 } from '../../src/client/signed/chain.ts'
-import type { Said } from '../../src/client/signed/sign_change.ts'
+import type { LinkText } from '../../src/client/signed/sign_change.ts'
 import { sealSecret } from '../../src/client/vault.ts'
 import { type OpenWorkspace, signedWorkspace } from '../../src/client/workspace.ts'
 import { keyCommitment } from '../../src/core/crypto/key_commitment.ts'
@@ -44,7 +44,7 @@ export const bea = await somebody(2)
 export async function openLinks(founder: Somebody = ada) {
   let chain = emptyChain(WORKSPACE)
   const links: SignedText[] = []
-  const add = async (said: Said, { identity, person }: Somebody = founder) => {
+  const add = async (said: LinkText, { identity, person }: Somebody = founder) => {
     const change = { ...said, at: AT, signer: person.user_id } as Parameters<typeof signLink>[1]
     const link = await signLink(chain, change, identity.signingKey)
     chain = await extend(chain, [link])

@@ -2,7 +2,7 @@
 /** What a client signs of tokens, secrets and a new key is what the server takes, and what others verify. */
 import { beforeAll, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
-import { rekeyWorkspace } from '../../src/client/actions/rekey.ts'
+import { renewWorkspaceKey } from '../../src/client/actions/rekey.ts'
 import { holderOf, makeToken } from '../../src/client/agents/tokens.ts'
 import { fetchEnvironment } from '../../src/client/delivery/delivery.ts'
 import {
@@ -198,7 +198,7 @@ test('a rekey carries over what verifies, and names what does not', async () => 
   const other = await issue(project.owner, workspace, 'other')
   const { publicKey } = tokenKeyPair(other.id, parseToken(other.text)?.secret ?? new Uint8Array())
   await app.connection.sql`update tokens set public_key = ${publicKey} where id = ${forged.id}`
-  const { next, left, members } = await rekeyWorkspace({ api, workspace }, () => {
+  const { next, left, members } = await renewWorkspaceKey({ api, workspace }, () => {
     throw new Error('nobody is asked: the chain says whose keys they are')
   })
   expect(members).toBe(2)
@@ -244,7 +244,7 @@ test('a rekey gives a granted token no environment that only the database says i
     { ...row, environment: 'theirs', statement: theirs.statement, signature },
     { ...row, environment: 'staging' },
   ])
-  const { left } = await rekeyWorkspace({ api: owner.api, workspace }, () => {
+  const { left } = await renewWorkspaceKey({ api: owner.api, workspace }, () => {
     throw new Error('nobody is asked')
   })
   expect(left).toMatchObject([{ id: made.id, creator: owner.email }])
@@ -266,7 +266,7 @@ test('a rekey carries more emptied environments than the server names at once', 
     return { ...place, revision: 1, statement, signature: Uint8Array.fromBase64(signature) }
   })
   await app.connection.db.insert(manifestRows).values(await Promise.all(manifests))
-  const { next } = await rekeyWorkspace(
+  const { next } = await renewWorkspaceKey(
     { api: signed.owner.api, workspace: openedBy(signed.owner) },
     () => {
       throw new Error('nobody is asked')

@@ -5,16 +5,16 @@ import { invitePeople, readPerson } from '../../src/client/actions/members.ts'
 import { type KnownEntry, knownChains } from '../../src/client/signed/known_chains.ts'
 import { chainsOf } from '../../src/client/signed/trust.ts'
 import { workspacesCommands } from '../../src/console/web/keys/commands/workspaces.ts'
-import type { Held } from '../../src/console/web/keys/held.ts'
-import { Names } from '../../src/console/web/keys/names.ts'
+import type { HeldKeys } from '../../src/console/web/keys/held.ts'
+import { SeenNames } from '../../src/console/web/keys/names.ts'
 import { keyCommitment } from '../../src/core/crypto/key_commitment.ts'
 import { listLinks } from '../../src/features/links/contract.ts'
 import {
-  type Change,
   emptyChain,
   extend,
   firstHash,
   identityOf,
+  type LinkChange,
   type SignedText,
   signLink,
 } from '../../src/sigchain/index.ts'
@@ -63,13 +63,13 @@ function heldBy(
     chains: chainsOf(lying, knownChains(chains), { met() {}, rekeyed() {} }),
   }
   const own = { ...reader, api: lying, trust, userId, email }
-  const names = new Names(
-    { names: memory() } as unknown as Held['memory'],
+  const names = new SeenNames(
+    { names: memory() } as unknown as HeldKeys['memory'],
     () => userId,
     () => {},
   )
   const held = { api: lying, memory: { chains }, names, reader: () => own }
-  return { held: held as unknown as Held, chains, trust }
+  return { held: held as unknown as HeldKeys, chains, trust }
 }
 
 test('the console pins the history that was compared, whatever the server shows afterwards', async () => {
@@ -89,7 +89,7 @@ test('the console pins the history that was compared, whatever the server shows 
   const guest = genuine.members.get(found.user_id)
   if (!guest) throw new Error('nobody was invited')
   const key_commitment = keyCommitment(workspaceId, 1, key)
-  const changes: Change[] = [
+  const changes: LinkChange[] = [
     { type: 'workspace.created', body: { founder, epoch: 1, key_commitment }, at: AT, signer },
     { type: 'members.put', body: { members: [guest] }, at: AT, signer },
   ]

@@ -3,7 +3,7 @@
 import { expect } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { registerWithToken } from '../../src/client/actions/issue_token.ts'
-import { logIn as logInByClient } from '../../src/client/vault.ts'
+import { logInByPassword as logInByClient } from '../../src/client/vault.ts'
 import { createProject } from '../../src/features/projects/contract.ts'
 import { getToken } from '../../src/features/workloads/contract.ts'
 import { marked } from '../support/canary.ts'

@@ -1,8 +1,8 @@
 /** The kinds of work: secrets in bulk, allowlist, tokens, calls, sessions, keys of workspaces and of accounts. */
 
 import { allowHosts, disallowHost } from '../../src/client/actions/allowlist.ts'
-import { revokeToken } from '../../src/client/actions/end_tokens.ts'
-import { rekeyWorkspace } from '../../src/client/actions/rekey.ts'
+import { endToken } from '../../src/client/actions/end_tokens.ts'
+import { renewWorkspaceKey } from '../../src/client/actions/rekey.ts'
 import { newKeys, rotateKeys } from '../../src/client/actions/rotate_keys.ts'
 import { ApiError, openApi } from '../../src/client/http/api.ts'
 import { refresh } from '../../src/features/accounts/contract.ts'
@@ -215,7 +215,7 @@ export function revokeWork(subject: Subject, person: Person): Work {
   const revoke = async (agent: Employee) => {
     ending = agent
     const by = { api: person.api, workspace: person.workspace, unsigned: () => {} }
-    await revokeToken(by, { agentId: agent.agentId }, agent.tokenId)
+    await endToken(by, { agentId: agent.agentId }, agent.tokenId)
     ledger.note('tokens', 'revoked', agent.token)
     ledger.note('tokens', 'ended', agent.tokenId)
     live.delete(agent.tokenId)
@@ -318,7 +318,7 @@ export async function rekeyWork({ ledger }: Subject, person: Person): Promise<Wo
     origin: person.origin,
     step: async () => {
       tried = person.workspace.epoch + 1
-      const { next } = await rekeyWorkspace(person, async () => {})
+      const { next } = await renewWorkspaceKey(person, async () => {})
       ledger.note('rekey', 'epoch', next.epoch)
       person.workspace = { ...person.workspace, epoch: next.epoch, key: next.key }
     },

@@ -5,7 +5,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
-import { rekeyWorkspace } from '../../src/client/actions/rekey.ts'
+import { renewWorkspaceKey } from '../../src/client/actions/rekey.ts'
 import { Chains } from '../../src/client/signed/chain.ts'
 import { type OpenWorkspace, signedWorkspace } from '../../src/client/workspace.ts'
 import { fromBase64 } from '../../src/core/crypto/encoding.ts'
@@ -175,7 +175,7 @@ describe('In a signed workspace the database cannot lie: neither who writes to i
     const { userId } = project.owner
     const before = [await sealedTo(stranger.userId), await sealedTo(userId)]
     const asked = () => Promise.reject(new Error('the chain says whose keys they are'))
-    const { members, tokens } = await rekeyWorkspace(
+    const { members, tokens } = await renewWorkspaceKey(
       { api: project.owner.api, workspace: openedByOwner() },
       asked,
     )

@@ -1,5 +1,5 @@
 /** Agents and their tokens. Tokens are made here, so that the server never sees one. */
-import { deleteAgent, listTokensOf, revokeToken } from '../../client/actions/end_tokens.ts'
+import { endToken, listTokensOf, removeAgent } from '../../client/actions/end_tokens.ts'
 import { giveKeys } from '../../client/actions/grant.ts'
 import { issueToAgent, registerWithToken } from '../../client/actions/issue_token.ts'
 import { unprovisionAgentToken } from '../../features/agents/contract.ts'
@@ -120,7 +120,7 @@ export const remove: Action<typeof confirmOptions> = async (context, [name = '']
   const agent = await agentNamed(context, scope, name)
   await confirmed(context.host, options, `Delete the agent ${agent.name} and revoke its tokens?`)
   const { session } = scope
-  const revoked = await deleteAgent(endingIn(context, scope), agent.id)
+  const revoked = await removeAgent(endingIn(context, scope), agent.id)
   session.knownNames.forget(agent.id)
   await forgetToken(context, session, agent.id)
   const ended =
@@ -177,7 +177,7 @@ export const revoke: Action<typeof confirmOptions> = async (
   const [all, list] = [await tokensOf(scope, agent), `token list ${agent.name}`]
   const token = await revocableToken(scope, { agentId: agent.id }, all, typed, list)
   await confirmedOnTerminal(context.host, options, `Revoke ${typed}? You can't undo this.`)
-  await revokeToken(endingIn(context, scope), { agentId: agent.id }, token.id)
+  await endToken(endingIn(context, scope), { agentId: agent.id }, token.id)
   context.output.done(revokedText(token), { revoked: token.id })
   return undefined
 }

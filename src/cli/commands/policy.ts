@@ -1,6 +1,6 @@
 /** Where a stored secret may go, without its value being typed again: it is opened and sealed anew here. */
 import { type ProvenValue, provenValue } from '../../client/actions/stored_secrets.ts'
-import { inWords } from '../../client/secrets/policy_in_words.ts'
+import { policyInWords } from '../../client/secrets/policy_in_words.ts'
 import { isSamePolicy } from '../../core/crypto/secret_value.ts'
 import { isSensitive, type Policy } from '../../core/policy/policy.ts'
 import type { policySetOptions } from '../catalogue/options.ts'
@@ -19,7 +19,7 @@ export const show: Action = async (context, [key = '']) => {
   const scope = await projectScope(context)
   const { policy, version } = await provenSecret(scope, key)
   const { environment } = scope
-  const words = inWords(policy)
+  const words = policyInWords(policy)
   if (context.output.isJson) {
     context.output.record({ key, environment, version, policy, in_words: words })
     return undefined
@@ -64,7 +64,7 @@ async function change(
   const stored = await provenSecret(scope, key)
   const policy = await policyFor(stored, scope)
   const here = `${scope.project.name}/${scope.environment}: ${key}`
-  const words = inWords(policy) || 'its policy narrows nothing'
+  const words = policyInWords(policy) || 'its policy narrows nothing'
   if (isSamePolicy(policy, stored.policy)) {
     const data = { key, version: stored.version, policy, changed: false }
     context.output.done(`${here} has this policy already: ${words}.`, data)

@@ -1,6 +1,6 @@
 /** Tokens of containers and CI jobs: one project, one environment each. */
 
-import { listTokensOf, revokeToken } from '../../client/actions/end_tokens.ts'
+import { endToken, listTokensOf } from '../../client/actions/end_tokens.ts'
 import { giveKeys } from '../../client/actions/grant.ts'
 import { issueToWorkload } from '../../client/actions/issue_token.ts'
 import { ApiError } from '../../client/http/api.ts'
@@ -64,7 +64,7 @@ export const revoke: Action<typeof confirmOptions> = async (context, [typed = ''
   const all = await tokensOf(scope)
   const token = await revocableToken(scope, owner, all, typed, 'workload-token list')
   await confirmedOnTerminal(context.host, options, `Revoke ${typed}? You can't undo this.`)
-  await revokeToken(endingIn(context, scope), owner, token.id)
+  await endToken(endingIn(context, scope), owner, token.id)
   context.output.done(revokedText(token), { revoked: token.id })
   return undefined
 }

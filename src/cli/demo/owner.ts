@@ -1,11 +1,11 @@
 /** The demo's person, whose workspace is signed: what they make and allow goes with signatures of theirs. */
 
 import { allowHosts } from '../../client/actions/allowlist.ts'
-import { revokeToken } from '../../client/actions/end_tokens.ts'
+import { endToken } from '../../client/actions/end_tokens.ts'
 import { makeToken } from '../../client/agents/tokens.ts'
 import { openWriter, storing } from '../../client/environment.ts'
 import { Chains, type KnownChains } from '../../client/signed/chain.ts'
-import { logIn, type Session, sealSecret, signUp } from '../../client/vault.ts'
+import { logInByPassword, type OpenSession, sealSecret, signUp } from '../../client/vault.ts'
 import { type OpenWorkspace, signedWorkspace } from '../../client/workspace.ts'
 import { uuidv7 } from '../../core/crypto/encoding.ts'
 import { registerAgent } from '../../features/agents/contract.ts'
@@ -18,7 +18,7 @@ import type { Narrator } from './narrator.ts'
 import { credentials, type Stage } from './stage.ts'
 
 export type Owner = {
-  session: Session
+  session: OpenSession
   workspace: OpenWorkspace
   projectId: string
 }
@@ -37,7 +37,7 @@ export async function prepare(stage: Stage, narrator: Narrator): Promise<Owner> 
   narrator.step('A person registers; keys are made on the client')
   const [email, password] = ['ada@example.com', 'a long passphrase that stays here']
   await signUp(stage.controlPlane, email, password)
-  const session = await logIn(stage.controlPlane, email, password)
+  const session = await logInByPassword(stage.controlPlane, email, password)
   const workspace = opened(session)
   narrator.show('server', stage.controlPlane)
   narrator.show('account', email)
@@ -72,7 +72,7 @@ export async function prepare(stage: Stage, narrator: Narrator): Promise<Owner> 
   return { session, workspace, projectId }
 }
 
-function opened({ api, seed, workspaces: [workspace] }: Session): Owner['workspace'] {
+function opened({ api, seed, workspaces: [workspace] }: OpenSession): Owner['workspace'] {
   if (!workspace || !seed) throw new Error('no workspace opened')
   const readLinks = (workspace_id: string, after: number) =>
     api.call(listLinks, { params: { workspace_id }, query: { after } })
@@ -104,5 +104,5 @@ export async function revoke(
   { registrationId, tokenId }: Agent,
 ): Promise<void> {
   const ending = { api: session.api, workspace, unsigned: () => {} }
-  await revokeToken(ending, { agentId: registrationId }, tokenId)
+  await endToken(ending, { agentId: registrationId }, tokenId)
 }

@@ -7,7 +7,7 @@ import type { KnownNames } from '../../client/known_names.ts'
 import { type Chains, UntrustedChain } from '../../client/signed/chain.ts'
 import type { OpenWorkspace } from '../../client/workspace.ts'
 import type { KnownWorkspaceKeys } from '../../client/workspace_key.ts'
-import { isActive, readWorkspaces, type WorkspaceEntry } from '../../client/workspaces.ts'
+import { isJoined, readWorkspaces, type WorkspaceEntry } from '../../client/workspaces.ts'
 import { type Bytes, fromBase64 } from '../../core/crypto/encoding.ts'
 import { type Identity, identityOf } from '../../sigchain/index.ts'
 import type { Choice } from '../accounts/choice.ts'
@@ -94,7 +94,7 @@ function openSession(
   const identity = () => signingIdentity(seed)
   const workspaces = async () => {
     const entries = await readWorkspaces({ api, trust, identity, privateKey, publicKey })
-    knownNames.learn(namesOfWorkspaces(stored), entries.filter(isActive))
+    knownNames.learn(namesOfWorkspaces(stored), entries.filter(isJoined))
     return entries
   }
   const about = { email: stored.email, knownNames, chains, identity }

@@ -1,9 +1,9 @@
 /** How commands revoke tokens: by links, and with a warning where the server takes none. */
-import type { Ending } from '../../client/actions/end_tokens.ts'
+import type { TokenEnding } from '../../client/actions/end_tokens.ts'
 import type { Context } from '../context.ts'
 import { placeOf, type WorkspaceScope } from '../scope.ts'
 
-export function endingIn({ output }: Pick<Context, 'output'>, scope: WorkspaceScope): Ending {
+export function endingIn({ output }: Pick<Context, 'output'>, scope: WorkspaceScope): TokenEnding {
   return {
     ...placeOf(scope),
     unsigned: () =>

@@ -35,7 +35,7 @@ export async function proofOf(claim: Claim, password: string): Promise<string> {
 }
 
 /** Ends all other sessions. @throws ApiError `validation_error` for a wrong password */
-export async function replacePassword(
+export async function changeOwnPassword(
   holder: Holder,
   current: string,
   replacement: string,
@@ -50,7 +50,7 @@ export async function replacePassword(
 }
 
 /** Returns the new recovery key as text; the old one is worth nothing from then on. */
-export async function replaceRecoveryKey(holder: Holder, password: string): Promise<string> {
+export async function renewRecoveryKey(holder: Holder, password: string): Promise<string> {
   const current_password = await proofOf(holder, password)
   const key = generateRecoveryKey()
   const recovery = await recoveryOf(key, holder)
@@ -59,7 +59,7 @@ export async function replaceRecoveryKey(holder: Holder, password: string): Prom
 }
 
 /** @throws ApiError `last_owner` with the workspaces that would have no owner */
-export async function endAccount(holder: Holder, password: string): Promise<void> {
+export async function removeAccount(holder: Holder, password: string): Promise<void> {
   const current_password = await proofOf(holder, password)
   await holder.api.call(deleteAccount, { body: { current_password } })
 }

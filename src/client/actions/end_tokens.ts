@@ -18,7 +18,7 @@ import { ApiError } from '../http/api.ts'
 import type { Place } from '../signed/statements.ts'
 import type { WorkspacePlace } from '../workspace.ts'
 
-export type Ending = WorkspacePlace & {
+export type TokenEnding = WorkspacePlace & {
   /** The server took no link: only its database says that a token ended. */
   unsigned(): void
 }
@@ -28,7 +28,7 @@ export type Ending = WorkspacePlace & {
  * always allowed (protocol 12.1).
  */
 async function endTokens(
-  { workspace, unsigned }: Ending,
+  { workspace, unsigned }: TokenEnding,
   ids: readonly string[],
   send: (link?: SignedText) => Promise<unknown>,
 ): Promise<void> {
@@ -50,7 +50,7 @@ export function listTokensOf({ api, workspace }: WorkspacePlace, owner: TokenOwn
 }
 
 /** The server refuses the token from then on, and in a signed workspace everybody does. */
-export function revokeToken(ending: Ending, owner: TokenOwner, token_id: string): Promise<void> {
+export function endToken(ending: TokenEnding, owner: TokenOwner, token_id: string): Promise<void> {
   const { api, workspace } = ending
   return endTokens(ending, [token_id], (link) =>
     'projectId' in owner
@@ -66,7 +66,7 @@ export function revokeToken(ending: Ending, owner: TokenOwner, token_id: string)
 }
 
 /** With all its tokens. Returns how many of them a link ended; null in a plain workspace. */
-export async function deleteAgent(ending: Ending, agentId: string): Promise<number | null> {
+export async function removeAgent(ending: TokenEnding, agentId: string): Promise<number | null> {
   const { api, workspace } = ending
   const listed = workspace.chains ? await listTokensOf(ending, { agentId }) : []
   // The server ends all, also those that are over by now.
@@ -77,13 +77,13 @@ export async function deleteAgent(ending: Ending, agentId: string): Promise<numb
 }
 
 /** With its secrets, agents and tokens. @throws ApiError `not_found` where it is gone already */
-export async function deleteProject(ending: Ending, projectId: string): Promise<void> {
+export async function removeProject(ending: TokenEnding, projectId: string): Promise<void> {
   await endTokensOf(ending, { projectId })
   await ending.api.call(deleteProjectShort, { params: { project: projectId } })
 }
 
 /** With its secrets, and the tokens of it alone. @throws ApiError `not_found` where it is gone already */
-export async function deleteEnvironment(ending: Ending, { projectId, environment }: Place) {
+export async function removeEnvironment(ending: TokenEnding, { projectId, environment }: Place) {
   const params = { project_id: projectId, environment }
   const write = openWriter({ ...ending, projectId, environment })
   const deleted = await write(emptying, (manifest) =>
@@ -103,7 +103,7 @@ export function isNotFound(error: unknown): boolean {
 
 /** Those that the server lists and that end with it: of a project all, else those of the environment alone. */
 async function endTokensOf(
-  ending: Ending,
+  ending: TokenEnding,
   { projectId, environment }: { projectId: string; environment?: string },
 ): Promise<void> {
   const { api, workspace } = ending
@@ -112,7 +112,7 @@ async function endTokensOf(
     // Also those that the database calls revoked: it may take that back.
     for (const token of await listTokensOf(ending, owner)) {
       const isEnding = environment === undefined || token.environment === environment
-      if (isEnding) await revokeToken(ending, owner, token.id)
+      if (isEnding) await endToken(ending, owner, token.id)
     }
   }
   await endAllOf({ projectId })

@@ -36,11 +36,11 @@ export async function giveKeys(
     const message = `${outside.environment} is outside the scope of the token ${token.label}`
     throw new ApiError(422, { error_code: 'validation_error', message })
   }
-  await provision(giving, owner, holder, places)
+  await sendKeys(giving, owner, holder, places)
 }
 
 /** In calls of as many as one takes. */
-export async function provision(
+export async function sendKeys(
   { api, workspace }: WorkspacePlace,
   owner: TokenOwner,
   holder: { id: string; publicKey: string },

@@ -11,7 +11,7 @@ import {
 import { makeToken, type TokenOrder } from '../agents/tokens.ts'
 import type { Place } from '../signed/statements.ts'
 import type { WorkspacePlace } from '../workspace.ts'
-import { provision } from './grant.ts'
+import { sendKeys } from './grant.ts'
 
 /** Null stands for every environment; `places` are those whose keys the token gets. */
 type Terms = { environment: string | null; order: TokenOrder; places: readonly Place[] }
@@ -43,7 +43,7 @@ export async function registerWithToken(
       ? await api.call(registerAgent, { params, body })
       : await api.call(registerProjectAgent, { params: { ...params, project_id: projectId }, body })
   const agentId = own.id ?? agent.id
-  await provision({ api, workspace }, { agentId }, holderMade(made), furtherOf(places))
+  await sendKeys({ api, workspace }, { agentId }, holderMade(made), furtherOf(places))
   return { agent: { ...agent, ...own }, capabilities, id: made.id, text: made.text }
 }
 
@@ -58,7 +58,7 @@ export async function issueToAgent(
   const made = await makeToken(workspace, scope, order, places.slice(0, MOST_TOKEN_ENVELOPES))
   const params = { workspace_id: workspace.id, registration_id: agentId }
   const { capabilities } = await api.call(issueAgentToken, { params, body: made.body })
-  await provision({ api, workspace }, { agentId }, holderMade(made), furtherOf(places))
+  await sendKeys({ api, workspace }, { agentId }, holderMade(made), furtherOf(places))
   return { capabilities, id: made.id, text: made.text }
 }
 

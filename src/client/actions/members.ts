@@ -29,13 +29,13 @@ export async function readMembers({ api, workspace }: WorkspacePlace) {
   return [...chain.members.values()].map((member) => ({ ...byId.get(member.user_id), ...member }))
 }
 
-export type Person = Omit<Member, 'role' | 'signing_key'> & {
+export type Invitee = Omit<Member, 'role' | 'signing_key'> & {
   signing_key: string | null
   bytes: Uint8Array
 }
 
 /** By their address; null for who has no account here. @throws Refusal for keys that are not theirs */
-export async function readPerson(api: Api, typed: string): Promise<Person | null> {
+export async function readPerson(api: Api, typed: string): Promise<Invitee | null> {
   const keys = await api
     .call(getPublicKey, { params: { email: typed } })
     .catch((error: unknown) => {
@@ -53,7 +53,7 @@ export async function readPerson(api: Api, typed: string): Promise<Person | null
 }
 
 /** A member keeps address and keys: others come from a server that lies. */
-export function isSamePerson(person: Omit<Person, 'bytes'>, member: Member): boolean {
+export function isSamePerson(person: Omit<Invitee, 'bytes'>, member: Member): boolean {
   const { email, signing_key, public_key } = member
   return (
     person.email === email && person.signing_key === signing_key && person.public_key === public_key
@@ -74,7 +74,7 @@ export async function activeMembers({ api, workspace }: WorkspacePlace): Promise
 /** Seals the workspace key to people whose keys were compared. */
 export async function invitePeople(
   place: WorkspacePlace,
-  people: readonly Person[],
+  people: readonly Invitee[],
   role: Role,
   active: ReadonlySet<string>,
 ) {
@@ -95,7 +95,7 @@ export async function invitePeople(
   )
 }
 
-function linkFor(people: readonly Person[], role: Role) {
+function linkFor(people: readonly Invitee[], role: Role) {
   if (people.length === 0) return null
   const members = people.map(({ user_id, email, signing_key, public_key }) => ({
     ...{ user_id, email, public_key, role },

@@ -12,10 +12,10 @@ import { listEnvironments, listProjects } from '../../features/projects/contract
 import { listDeletedSecrets, listSecrets } from '../../features/secrets/contract.ts'
 import { listMembers, rekeyWorkspace as rekeyEndpoint } from '../../features/workspaces/contract.ts'
 import { type Chain, extend, type ShownKeys, type SignedText } from '../../sigchain/index.ts'
-import { following, readEnvironment, rememberStored, storing } from '../environment.ts'
+import { following, readWholeEnvironment, rememberStored, storing } from '../environment.ts'
 import { type Api, ApiError } from '../http/api.ts'
 import { type LeftToken, naming, type Regranting, tokensFor } from '../signed/rekey_tokens.ts'
-import type { Said } from '../signed/sign_change.ts'
+import type { LinkText } from '../signed/sign_change.ts'
 import { type Place, signManifest } from '../signed/statements.ts'
 import { openSecret, sealSecret } from '../vault.ts'
 import type { OpenWorkspace, WorkspacePlace } from '../workspace.ts'
@@ -38,7 +38,7 @@ export type Rekeyed = {
  *
  * @throws ApiError `epoch_conflict` when another member did it first, Error when a secret does not open
  */
-export async function rekeyWorkspace(
+export async function renewWorkspaceKey(
   { api, workspace }: WorkspacePlace,
   approve: (members: readonly Member[]) => Promise<void>,
   sealed: (done: number) => void = () => {},
@@ -128,7 +128,7 @@ function emptiedPlaces(error: unknown): [path: string, Place][] {
 }
 
 /** @throws ApiError where another member did it first */
-function advanced({ epoch }: Chain, next: OpenWorkspace): Said {
+function advanced({ epoch }: Chain, next: OpenWorkspace): LinkText {
   if (epoch + 1 !== next.epoch) throw new ApiError(409, { error_code: 'epoch_conflict' })
   const key_commitment = keyCommitment(next.id, next.epoch, next.key)
   return { type: 'epoch.advanced', body: { epoch: next.epoch, key_commitment } }
@@ -178,7 +178,7 @@ async function environmentsOf(
 /** All secrets of an environment under the new key, with their manifest where the workspace is signed. */
 async function sealAnew({ api, workspace, next }: Change, place: Place, signed: Signed | null) {
   const at = { ...place, api, workspace }
-  const { secrets: held, stored } = await readEnvironment(at, { include: 'value' })
+  const { secrets: held, stored } = await readWholeEnvironment(at, { include: 'value' })
   const secrets = held.map((secret) => resealed(workspace, next, place, secret))
   if (signed === null || stored === null || stored.revision === 0) {
     return { secrets, manifest: null, remember: () => {} }

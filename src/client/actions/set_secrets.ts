@@ -42,7 +42,7 @@ export function tooLarge(key: string, value: string): string | null {
 }
 
 /** Nothing is sent before it is certain that all of it can be stored. @throws Unstorable, ApiError, UntrustedChain */
-export async function upload(
+export async function uploadSecrets(
   place: EnvironmentPlace,
   entries: readonly Entry[],
   mayCreate: boolean,
@@ -105,12 +105,12 @@ function* batchesOf<T extends { value: string }>(secrets: readonly T[]): Generat
   if (batch.length > 0) yield batch
 }
 
-export type StoredSecret = { key: string; value?: string | undefined; policy?: unknown }
+export type SealedRow = { key: string; value?: string | undefined; policy?: unknown }
 
 /** The value, or `null` where it does not open at its place with its policy. */
-export function opened(
+export function openedValue(
   { workspace, projectId, environment }: Omit<EnvironmentPlace, 'api'>,
-  stored: StoredSecret,
+  stored: SealedRow,
 ): string | null {
   const at = { projectId, environment, key: stored.key }
   const policy = (stored.policy ?? null) as Policy | null

@@ -18,7 +18,7 @@ import {
   readSecrets,
   storing,
 } from '../environment.ts'
-import { type Entry, opened, type StoredSecret } from './set_secrets.ts'
+import { type Entry, openedValue, type SealedRow } from './set_secrets.ts'
 
 export type StoredValue = {
   policy: Policy | null
@@ -40,7 +40,7 @@ export class Unproven extends Error {
   }
 }
 
-function policyOf({ policy }: StoredSecret): Policy | null {
+function policyOf({ policy }: SealedRow): Policy | null {
   return (policy ?? null) as Policy | null
 }
 
@@ -53,7 +53,7 @@ export async function storedValues(
   return new Map(
     secrets.map((secret) => [
       secret.key,
-      { policy: policyOf(secret), value: opened(place, secret), version: secret.version },
+      { policy: policyOf(secret), value: openedValue(place, secret), version: secret.version },
     ]),
   )
 }
@@ -63,7 +63,7 @@ export type ProvenValue = StoredValue & { value: string }
 /** @throws ApiError `not_found`, Unproven */
 export async function provenValue(place: EnvironmentPlace, key: string): Promise<ProvenValue> {
   const stored = await readSecret(place, key)
-  const value = opened(place, stored)
+  const value = openedValue(place, stored)
   if (value === null) throw new Unproven([key])
   return { value, policy: policyOf(stored), version: stored.version }
 }
@@ -99,7 +99,7 @@ function provenOf(
   const lost: string[] = []
   const proven = new Map<string, ProvenValue>()
   for (const secret of secrets) {
-    const value = opened(place, secret)
+    const value = openedValue(place, secret)
     if (value === null) lost.push(secret.key)
     else proven.set(secret.key, { policy: policyOf(secret), value, version: secret.version })
   }
@@ -154,7 +154,7 @@ type Version = Awaited<ReturnType<typeof versionsOf>>[number] & { key: string }
 export async function rollBackTo(place: EnvironmentPlace, earlier: Version) {
   const { api, projectId, environment } = place
   const { key, version } = earlier
-  if (opened(place, earlier) === null) throw new Unproven([`${key}, version ${version}`])
+  if (openedValue(place, earlier) === null) throw new Unproven([`${key}, version ${version}`])
   const params = { project_id: projectId, key }
   return openWriter(place)(storing([earlier]), (manifest) => {
     const body = { version, policy: policyOf(earlier), manifest }
@@ -180,14 +180,14 @@ export async function provenDeleted(place: EnvironmentPlace, chosen: readonly st
   const found = listed.filter(({ key }) => chosen.includes(key))
   const lost = chosen.filter((name) => {
     const secret = found.find(({ key }) => key === name)
-    return !secret?.value || opened(place, { ...secret, value: secret.value }) === null
+    return !secret?.value || openedValue(place, { ...secret, value: secret.value }) === null
   })
   if (lost.length > 0) throw new Unproven(lost)
   return found
 }
 
 /** Those that were proven. */
-export async function restoreDeleted(
+export async function restoreProven(
   place: EnvironmentPlace,
   proven: Awaited<ReturnType<typeof provenDeleted>>,
 ): Promise<void> {

@@ -13,10 +13,10 @@ import { type Api, ApiError } from '../http/api.ts'
 import { UntrustedChain } from '../signed/chain.ts'
 import { type Founder, newSignedWorkspace } from '../signed/new_workspace.ts'
 import { FormerMember, type Judge } from '../signed/sign_change.ts'
-import { signedWorkspace, type Workspace } from '../workspace.ts'
+import { type AnyWorkspace, signedWorkspace } from '../workspace.ts'
 
 /** A signed one. Returns its ID, and what to keep of its chain. */
-export async function createWorkspace(
+export async function createSignedWorkspace(
   { api, publicKey }: { api: Api; publicKey: Uint8Array },
   founder: Founder,
   name: string,
@@ -39,7 +39,7 @@ export async function lossesOfWorkspace(api: Api, workspace_id: string) {
 }
 
 /** Nobody can restore it. @throws ApiError, UntrustedChain */
-export function deleteWorkspace(api: Api, workspace: Workspace) {
+export function endWorkspace(api: Api, workspace: AnyWorkspace) {
   const params = { workspace_id: workspace.id }
   return workspace.change(
     () => ({ type: 'workspace.deleted', body: {} }),
@@ -48,7 +48,7 @@ export function deleteWorkspace(api: Api, workspace: Workspace) {
 }
 
 /** @throws ApiError, UntrustedChain */
-export async function leaveWorkspace(api: Api, workspace: Workspace, ownAddress: string) {
+export async function leaveWorkspace(api: Api, workspace: AnyWorkspace, ownAddress: string) {
   const params = { workspace_id: workspace.id, member: ownAddress }
   return workspace.change(ownRemovalFrom(workspace), (link) =>
     api.call(removeMember, { params, body: { link } }),
@@ -56,7 +56,7 @@ export async function leaveWorkspace(api: Api, workspace: Workspace, ownAddress:
 }
 
 /** What a stranger signed is not remembered, and need not be followed in order to decline it. @throws ApiError */
-export async function declineInvitation(api: Api, workspace: Workspace): Promise<void> {
+export async function refuseInvitation(api: Api, workspace: AnyWorkspace): Promise<void> {
   const params = { workspace_id: workspace.id }
   const send = async (link?: SignedText) => {
     await api.call(declineInvitationEndpoint, { params, body: { link } })
@@ -70,7 +70,7 @@ export async function declineInvitation(api: Api, workspace: Workspace): Promise
   })
 }
 
-function ownRemovalFrom(workspace: Workspace): Judge {
+function ownRemovalFrom(workspace: AnyWorkspace): Judge {
   return async () => {
     const signer = await workspace.signer()
     return signer && { type: 'members.removed', body: { user_ids: [signer.userId] } }

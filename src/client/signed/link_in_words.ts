@@ -7,7 +7,7 @@ export type Told = { seq: number; at: string; by: string; what: string }
 type People = { emails: Map<string, string>; members: Set<string> }
 
 /** In the order of the chain, from its first link on or from those that follow `before`. */
-export function inWords(links: readonly Link[], before?: Chain): Told[] {
+export function linksInWords(links: readonly Link[], before?: Chain): Told[] {
   const people: People = { emails: new Map(), members: new Set() }
   for (const member of before?.members.values() ?? []) learn(people, member)
   return links.map((link) => {

@@ -28,7 +28,7 @@ export type Trust = {
 }
 
 /** What speaks against the key of a workspace: one that is refused does not keep another from being used. */
-export async function faultOf(
+export async function keyFaultOf(
   shown: WorkspaceKey,
   { chains, workspaceKeys, metPlain }: Trust,
   isBesideSigned: boolean,

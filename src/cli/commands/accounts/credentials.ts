@@ -1,9 +1,9 @@
 /** What the password of an account is asked for: `password change`, `recovery new` and `account delete`. */
 
 import {
-  endAccount,
-  replacePassword,
-  replaceRecoveryKey,
+  changeOwnPassword,
+  removeAccount,
+  renewRecoveryKey,
 } from '../../../client/actions/credentials.ts'
 import { ApiError } from '../../../client/http/api.ts'
 import { forgetAccount } from '../../accounts/registry.ts'
@@ -21,12 +21,12 @@ export const changePassword: Action<typeof passwordOptions> = async (context, _,
   const session = await context.session()
   if (options.passwordStdin) {
     const { current, replacement } = await readBoth(context, session.email)
-    await provingPassword(replacePassword(session, current, replacement))
+    await provingPassword(changeOwnPassword(session, current, replacement))
   } else {
     let replacement: string | undefined
     const replace = async (current: string) => {
       replacement ??= await readNewPassword(context, options, session.email, 'New password')
-      return replacePassword(session, current, replacement)
+      return changeOwnPassword(session, current, replacement)
     }
     await withPassword(context, options, replace, 'Present password')
   }
@@ -46,7 +46,7 @@ async function readBoth({ host }: Context, email: string) {
 export const newRecoveryKey: Action<typeof passwordOptions> = async (context, _, options) => {
   const session = await context.session()
   const recoveryKey = await withPassword(context, options, (password) =>
-    replaceRecoveryKey(session, password),
+    renewRecoveryKey(session, password),
   )
   context.output.done('The earlier recovery key is worth nothing any more.', {
     recovery_key: recoveryKey,
@@ -68,7 +68,7 @@ export const deleteOwnAccount: Action<typeof deleteAccountOptions> = async (
     options,
     `Delete the account ${email} at ${server}, with its personal workspace and all secrets in it? Nobody can bring them back.`,
   )
-  await withPassword(context, options, (password) => endAccount(session, password)).catch(
+  await withPassword(context, options, (password) => removeAccount(session, password)).catch(
     (error: unknown) => {
       throw stillMember(error)
     },

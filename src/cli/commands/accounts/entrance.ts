@@ -1,6 +1,6 @@
-import { RecoveryInDoubt, recoverAccount } from '../../../client/account/recovery.ts'
+import { RecoveryInDoubt, recoverByKey } from '../../../client/account/recovery.ts'
 import { ApiError, openApi } from '../../../client/http/api.ts'
-import { logIn, signUp } from '../../../client/vault.ts'
+import { logInByPassword, signUp } from '../../../client/vault.ts'
 import { toBase64 } from '../../../core/crypto/encoding.ts'
 import { getStatus } from '../../../features/health/contract.ts'
 import { nameFor } from '../../accounts/choice.ts'
@@ -98,7 +98,7 @@ export const recover: Action<typeof entranceOptions> = async (context, [email = 
     context.env.SERVICE_RECOVERY_KEY ?? (await askSecret(context.host, 'Recovery key', { hint }))
   const password = await readNewPassword(context, options, email)
   const place = await placeFor(context, email, options)
-  const next = await recoverAccount(server, email, given, password, context.host.argon2id).catch(
+  const next = await recoverByKey(server, email, given, password, context.host.argon2id).catch(
     (error: unknown) => {
       if (error instanceof RecoveryInDoubt) keepRecoveryKey(context, email, error.recoveryKey)
       throw error
@@ -170,7 +170,7 @@ async function enter(
   password: string,
 ): Promise<Entered> {
   const { server } = account
-  const session = await logIn(server, account.email, password, context.host.argon2id)
+  const session = await logInByPassword(server, account.email, password, context.host.argon2id)
   learnKeys(openKnownNames(context.env, server), session.email, toBase64(session.publicKey))
   const before = await store.read().catch(() => null)
   const isSame = before?.email === session.email && before.server === server

@@ -11,7 +11,7 @@ import {
 } from '../../../client/actions/rotate_keys.ts'
 import { hiddenWorkspaces } from '../../../client/known_names.ts'
 import type { OpenWorkspace } from '../../../client/workspace.ts'
-import { isActive } from '../../../client/workspaces.ts'
+import { isJoined } from '../../../client/workspaces.ts'
 import type { rotateKeysOptions } from '../../catalogue/options.ts'
 import type { Action } from '../../command.ts'
 import type { Context } from '../../context.ts'
@@ -38,7 +38,7 @@ export const rotate: Action<typeof rotateKeysOptions> = async (context, _, optio
     options,
     `Replace the keys of ${email} at ${server}? All other sessions end, the earlier recovery key is worth nothing any more, passkeys log in and no longer unlock, and what you granted tokens in signed workspaces ends unless kept.`,
   )
-  const invitations = (await session.workspaces()).filter((one) => !isActive(one))
+  const invitations = (await session.workspaces()).filter((one) => !isJoined(one))
   const tokens = await ownTokens(session.api, await openAll(session))
   const kept = await keptAmong(context, email, tokens.held, options)
   const waiting = await nextOf(session.stored)
@@ -115,7 +115,7 @@ function report(
 
 /** A server that hides one would keep the old keys in force there. @throws CliError */
 async function demandAll(session: Session, gone: readonly string[]): Promise<void> {
-  const shown = (await session.workspaces()).filter(isActive)
+  const shown = (await session.workspaces()).filter(isJoined)
   const list = namesOfWorkspaces(session)
   const hidden = hiddenWorkspaces(session.knownNames, list, shown).find(
     ({ id }) => !gone.includes(id),
@@ -131,7 +131,7 @@ async function demandAll(session: Session, gone: readonly string[]): Promise<voi
 
 /** Without invitations: anybody sends them. What else is left out could not be opened any more. @throws CliError */
 async function openAll(session: Session): Promise<OpenWorkspace[]> {
-  const entries = (await session.workspaces()).filter(isActive)
+  const entries = (await session.workspaces()).filter(isJoined)
   return entries.map(({ name, shown, fault }) => {
     if (fault) throw fault
     if (shown) return shown

@@ -1,6 +1,6 @@
 /** Deleting secrets, and bringing them back. */
 
-import { provenDeleted, restoreDeleted } from '../../../client/actions/stored_secrets.ts'
+import { provenDeleted, restoreProven } from '../../../client/actions/stored_secrets.ts'
 import { ApiError } from '../../../client/http/api.ts'
 import { listDeletedSecrets } from '../../../features/secrets/contract.ts'
 import type { removeOptions, undeleteOptions } from '../../catalogue/options.ts'
@@ -61,7 +61,7 @@ export const undelete: Action<typeof undeleteOptions> = async (context, keys, op
   for (const { key, version, deleted_at } of proven) {
     context.output.note(`${key}: version ${version}, deleted ${deleted_at}`)
   }
-  await restoreDeleted(place, proven).catch((error: unknown) => {
+  await restoreProven(place, proven).catch((error: unknown) => {
     throw setAgain(scope, error)
   })
   context.output.done(`${project.name}/${environment}: ${chosen.length} restored.`, {

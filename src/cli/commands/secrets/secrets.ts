@@ -1,7 +1,7 @@
 /** Secrets: encrypted here, by name on the server. */
 import { readSecrets } from '../../../client/environment.ts'
 import type { Candidate } from '../../../client/secrets/final_policy.ts'
-import { inWords } from '../../../client/secrets/policy_in_words.ts'
+import { policyInWords } from '../../../client/secrets/policy_in_words.ts'
 import { isSensitive, type Policy } from '../../../core/policy/policy.ts'
 import type { tokenOption } from '../../catalogue/options.ts'
 import type { setOptions } from '../../catalogue/storing.ts'
@@ -113,7 +113,7 @@ export const list: Action<typeof tokenOption> = async (context, _, options) => {
     key,
     version,
     kind: `${isSensitive(policy) ? 'secret' : 'setting'}${own.has(key) ? ', yours here' : ''}`,
-    policy: inWords(policy),
+    policy: policyInWords(policy),
     updated_at,
   }))
   const stored = secrets.map((secret) => (own.has(secret.key) ? { ...secret, mine: true } : secret))

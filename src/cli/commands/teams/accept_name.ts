@@ -1,7 +1,7 @@
 /** Taking what a name stands for now, in the place of what it stood for. */
 
 import type { KnownNames, NameList } from '../../../client/known_names.ts'
-import { isActive } from '../../../client/workspaces.ts'
+import { isJoined } from '../../../client/workspaces.ts'
 import type { confirmOptions } from '../../catalogue/options.ts'
 import type { Action } from '../../command.ts'
 import type { Context } from '../../context.ts'
@@ -15,7 +15,7 @@ type Confirm = typeof confirmOptions
 
 export const ofWorkspace: Action<Confirm> = async (context, [typed = ''], options) => {
   const session = await context.session()
-  const active = (await session.workspaces()).filter(isActive)
+  const active = (await session.workspaces()).filter(isJoined)
   const lists = { names: namesOfWorkspaces(session), usual: usualList(session) }
   const place = { what: 'workspace', known: session.knownNames, ...lists }
   await accept(context, { ...place, all: active, only: obvious(active) }, typed, options)

@@ -1,5 +1,5 @@
 /** Environments of a project. */
-import { deleteEnvironment } from '../../../client/actions/end_tokens.ts'
+import { removeEnvironment } from '../../../client/actions/end_tokens.ts'
 import { readSecrets } from '../../../client/environment.ts'
 import { createEnvironment, listEnvironments } from '../../../features/projects/contract.ts'
 import type { confirmOptions } from '../../catalogue/options.ts'
@@ -44,7 +44,7 @@ export const remove: Action<typeof confirmOptions> = async (context, [name = '']
     `Delete ${name} from ${project.name}${lossOf(held)}? For 7 days secrets can be restored; tokens of ${name} alone are revoked.`,
   )
   const place = { projectId: project.id, environment: name }
-  const { secrets, tokens } = await deleteEnvironment(endingIn(context, scope), place)
+  const { secrets, tokens } = await removeEnvironment(endingIn(context, scope), place)
   // What was deleted on purpose before is not to come back with them.
   const names = before.length > 0 ? held : ['--all']
   const back = secrets > 0 ? `; for 7 days: ${undeleteOf(names, name)}` : ''

@@ -2,8 +2,8 @@
 import {
   activeMembers,
   giveRole,
+  type Invitee,
   invitePeople,
-  type Person,
   readMembers,
   readPerson,
   removePerson,
@@ -67,14 +67,14 @@ function demandShared({ settings }: Context, { workspace: { name, type } }: Work
 async function trusted(
   context: Context,
   { session, workspace }: WorkspaceScope,
-  people: readonly Person[],
+  people: readonly Invitee[],
   {
     acceptChangedKeys = false,
     fingerprint,
     role,
     active,
   }: InviteOptions & { role: Role; active: ReadonlySet<string> },
-): Promise<Person[]> {
+): Promise<Invitee[]> {
   const compared = await compareFingerprints(people, fingerprint)
   const chain = await workspace.chain()
   if (!chain) {
@@ -90,7 +90,7 @@ async function trusted(
   return able
 }
 
-async function keysOf({ api }: Session, email: string): Promise<Person> {
+async function keysOf({ api }: Session, email: string): Promise<Invitee> {
   const person = await refusing(email, () => readPerson(api, email))
   if (person) return person
   throw new CliError(

@@ -1,6 +1,6 @@
 /** Projects, and the project file that remembers one. */
 import { join } from 'node:path'
-import { deleteProject } from '../../../client/actions/end_tokens.ts'
+import { removeProject } from '../../../client/actions/end_tokens.ts'
 import { listProjectAgents, listWorkloadTokens } from '../../../features/agents/contract.ts'
 import { listAuditLogs } from '../../../features/audit/contract.ts'
 import {
@@ -112,7 +112,7 @@ export const remove: Action<typeof confirmOptions> = async (context, [name = '']
     const lost = await lossOf(scope, project)
     return `Delete ${project.name}${lost}? For 7 days an admin can restore project and secrets, not agents and tokens.`
   })
-  await deleteProject(endingIn(context, scope), project.id)
+  await removeProject(endingIn(context, scope), project.id)
   scope.session.knownNames.forget(project.id)
   context.output.done(
     `Deleted ${project.name}; for 7 days: cloakroom project restore ${project.name}`,

@@ -1,6 +1,6 @@
 /** What the members of a workspace have signed: whether it holds, what to compare, and who did what. */
 import { UntrustedChain } from '../../../client/signed/chain.ts'
-import { inWords } from '../../../client/signed/link_in_words.ts'
+import { linksInWords } from '../../../client/signed/link_in_words.ts'
 import { hashInGroups } from '../../../client/signed/trust.ts'
 import { type CheckedToken, verifyWorkspace } from '../../../client/signed/verified_workspace.ts'
 import type { WorkspaceEntry } from '../../../client/workspaces.ts'
@@ -140,7 +140,7 @@ export const log: Action = async (context) => {
   const { session, workspace } = await chosen(context)
   demandSigned(workspace)
   const links = await session.chains.history(workspace)
-  const rows = inWords(links)
+  const rows = linksInWords(links)
   const data = links.map(({ type, body }, index) => ({ ...rows[index], type, body }))
   context.output.table(rows, ['seq', { field: 'at', title: 'when' }, 'by', 'what'], data)
   return undefined

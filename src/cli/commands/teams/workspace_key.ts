@@ -1,6 +1,6 @@
 /** The key of a workspace: a new one for everything, and accepting one that others see. */
 
-import { endedByRekey, rekeyWorkspace } from '../../../client/actions/rekey.ts'
+import { endedByRekey, renewWorkspaceKey } from '../../../client/actions/rekey.ts'
 import { UntrustedChain } from '../../../client/signed/chain.ts'
 import { keyFingerprint, knownKeyOf } from '../../../client/workspace_key.ts'
 import type { confirmOptions, rekeyOptions } from '../../catalogue/options.ts'
@@ -17,7 +17,7 @@ export const rekeyAll: Action<typeof rekeyOptions> = async (context, _, options)
     const ends = await endsOf(scope)
     return `Seal everything of ${workspace.name} under a new key? That ends for good what the old one opens: ${ends}.`
   })
-  const work = rekeyWorkspace(placeOf(scope), (listed) =>
+  const work = renewWorkspaceKey(placeOf(scope), (listed) =>
     checkKnownKeys(context, session, listed, options.acceptChangedKeys ?? false),
   )
   const { next, left, ...counts } = await context.output.during('sealing everything anew', work)

@@ -1,9 +1,9 @@
 /** Workspaces: making, naming and ending them, and what one is invited to. */
 import {
-  createWorkspace,
-  declineInvitation,
-  deleteWorkspace,
+  createSignedWorkspace,
+  endWorkspace,
   lossesOfWorkspace,
+  refuseInvitation,
 } from '../../../client/actions/workspaces.ts'
 import { ApiError } from '../../../client/http/api.ts'
 import { UntrustedChain } from '../../../client/signed/chain.ts'
@@ -59,7 +59,7 @@ async function rekeyOf(workspace: WorkspaceEntry): Promise<string> {
 export const create: Action<typeof confirmOptions> = async (context, [name = ''], { yes }) => {
   const session = await context.session()
   if (!yes) await demandNewName(session, name)
-  const { id, known } = await createWorkspace(session, await founderOf(session), name)
+  const { id, known } = await createSignedWorkspace(session, await founderOf(session), name)
   const chains = openKnownChains(context.env, session.server)
   session.writes.remember(() => chains.remember(id, known))
   session.knownNames.accept(namesOfWorkspaces(session), name, [id])
@@ -112,7 +112,7 @@ export const removeAll: Action<typeof confirmOptions> = async (context, [named =
     const names = projects.length > 0 ? ` (${projects.join(', ')})` : ''
     return `Delete ${name} for ${counted(people, 'member')}, with ${lost || 'all that it holds'}${names}? Nobody can bring it back.`
   })
-  await deleteWorkspace(session.api, workspace)
+  await endWorkspace(session.api, workspace)
   session.knownNames.forget(id)
   context.output.done(`Deleted ${name}, with all that it held.`, { deleted: name, id })
   return undefined
@@ -149,7 +149,7 @@ async function demandSignedInvitation(session: Session, { shown, ...found }: Wor
 export const decline: Action = async (context, [named = '']) => {
   const { session, found } = await invitation(context, named)
   const { name, id } = found
-  await declineInvitation(session.api, found)
+  await refuseInvitation(session.api, found)
   context.output.done(`Declined ${name}.`, { declined: name, id })
   return undefined
 }

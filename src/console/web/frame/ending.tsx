@@ -1,13 +1,13 @@
 /** In the last minute before the keys are locked: what was typed and not saved is lost with the screen. */
 import { Button } from '../parts/button.tsx'
 import { Banner } from '../parts/states/banner.tsx'
-import { useAccount, useCommand } from '../queries.ts'
+import { useAccountState, useCommand } from '../queries.ts'
 import { texts } from '../texts/index.ts'
 
 const words = texts.common.ending
 
-export function Ending() {
-  const account = useAccount()
+export function LockWarning() {
+  const account = useAccountState()
   const stay = useCommand('accounts.stay')
   if (account?.kind !== 'open' || !account.isEnding) return null
   return (

@@ -7,7 +7,7 @@ import { getMe } from '../../../features/accounts/contract.ts'
 import { api } from '../api.ts'
 import { useAway } from '../away.ts'
 import { useClockSentence } from '../clocks.ts'
-import type { Output } from '../keys/messages.ts'
+import type { Returned } from '../keys/messages.ts'
 import { CommandPalette, usePaletteCommands } from '../parts/overlays/command_palette.tsx'
 import { Menu } from '../parts/overlays/menu.tsx'
 import { Toasts } from '../parts/overlays/toasts.tsx'
@@ -16,7 +16,7 @@ import { ErrorBoundary } from '../parts/states/error_boundary.tsx'
 import { chooseTheme, chosenTheme, themes } from '../parts/theme.ts'
 import { useAsk } from '../queries.ts'
 import { texts } from '../texts/index.ts'
-import { Ending } from './ending.tsx'
+import { LockWarning } from './ending.tsx'
 import { areas, begun, everywhere } from './navigation.ts'
 import { WaysOut } from './ways_out.tsx'
 import { workspaceLabel } from './workspace_label.ts'
@@ -68,7 +68,7 @@ function Content({ children }: { children: ReactNode }) {
             {clocks} {texts.errors.clocks}
           </Banner>
         ) : null}
-        <Ending />
+        <LockWarning />
       </div>
       <Suspense>
         <Refusals workspaceId={workspaceId} />
@@ -95,7 +95,7 @@ function useWorkspaceId(): string | null {
   return match?.params.workspaceId ?? null
 }
 
-const NO_WORKSPACES: Output<'workspaces.list'> = []
+const NO_WORKSPACES: Returned<'workspaces.list'> = []
 
 function WorkspaceSwitch() {
   const { data = NO_WORKSPACES } = useAsk('workspaces.list', null)

@@ -7,16 +7,16 @@ import type { Failure } from '../keys/reports.ts'
 import { Button } from '../parts/button.tsx'
 import { FailureNote } from '../parts/states/failure.tsx'
 import { Loading } from '../parts/states/loading.tsx'
-import { useAccount, useCommand } from '../queries.ts'
+import { useAccountState, useCommand } from '../queries.ts'
 import { texts } from '../texts/index.ts'
 import { useArrival } from './arrival.ts'
-import { showRecoveryKey, useRecoveryKey } from './recovery_key.ts'
+import { offerRecoveryKey, useRecoveryKey } from './recovery_key.ts'
 
 const Frame = lazy(() => import('./frame.tsx'))
 const Start = lazy(() => import('../screens/start/index.tsx'))
 const RecoveryKit = lazy(() => import('../screens/start/recovery_kit.tsx'))
 
-export function Gate() {
+export function AccountGate() {
   return (
     <Suspense fallback={<Loading />}>
       <Shown />
@@ -25,7 +25,7 @@ export function Gate() {
 }
 
 function Shown() {
-  const account = useAccount()
+  const account = useAccountState()
   const recoveryKey = useRecoveryKey()
   useArrival(`${account?.kind} ${recoveryKey !== null}`)
   if (account === null) return <Loading />
@@ -34,7 +34,7 @@ function Shown() {
     return <Start account={account} />
   }
   if (recoveryKey !== null) {
-    const kept = () => showRecoveryKey(null)
+    const kept = () => offerRecoveryKey(null)
     return <RecoveryKit email={account.email} recoveryKey={recoveryKey} onKept={kept} />
   }
   return (

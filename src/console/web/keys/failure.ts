@@ -19,7 +19,7 @@ export class Refused extends Error {
   }
 }
 
-export function failureOf(error: unknown): Failure {
+export function failureFrom(error: unknown): Failure {
   const failure = callFailure(error)
   if (failure) return failure
   const message = error instanceof Error ? error.message : String(error)

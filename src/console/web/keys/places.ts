@@ -3,7 +3,7 @@ import type { EnvironmentPlace } from '../../../client/environment.ts'
 import type { OpenWorkspace, WorkspacePlace } from '../../../client/workspace.ts'
 import { readWorkspaces, type WorkspaceEntry } from '../../../client/workspaces.ts'
 import { Refused } from './failure.ts'
-import type { Held } from './held.ts'
+import type { HeldKeys } from './held.ts'
 
 /** Milliseconds for which what was read of a workspace is used again. */
 const FRESH_MS = 10_000
@@ -15,7 +15,7 @@ const read = new WeakMap<object, Read>()
 export type Place = { workspaceId: string; projectId: string; environment: string }
 
 /** All of the person's, invited ones too; chains are read on. */
-export function workspacesOf(held: Held): Promise<WorkspaceEntry[]> {
+export function workspacesOf(held: HeldKeys): Promise<WorkspaceEntry[]> {
   const reader = held.reader()
   const { chains } = reader.trust
   const known = read.get(chains)
@@ -27,13 +27,13 @@ export function workspacesOf(held: Held): Promise<WorkspaceEntry[]> {
 }
 
 /** After a change of them, or of what is known of them. */
-export function forgetWorkspaces(held: Held): void {
+export function forgetWorkspaces(held: HeldKeys): void {
   read.delete(held.reader().trust.chains)
 }
 
 /** With its key. @throws UntrustedKey, UntrustedChain, Refused `not_found`, `unreadable_workspace` */
 export async function workspaceOf(
-  held: Held,
+  held: HeldKeys,
   workspaceId: string,
 ): Promise<WorkspaceEntry & { open: OpenWorkspace }> {
   const found = (await workspacesOf(held)).find(({ id }) => id === workspaceId)
@@ -45,12 +45,12 @@ export async function workspaceOf(
 }
 
 /** For the acts of `client/actions`. @throws as `workspaceOf` */
-export async function placeIn(held: Held, workspaceId: string): Promise<WorkspacePlace> {
+export async function placeIn(held: HeldKeys, workspaceId: string): Promise<WorkspacePlace> {
   return { api: held.api, workspace: (await workspaceOf(held, workspaceId)).open }
 }
 
-export async function environmentOf(
-  held: Held,
+export async function environmentAt(
+  held: HeldKeys,
   { workspaceId, projectId, environment }: Place,
 ): Promise<EnvironmentPlace> {
   const place = await placeIn(held, workspaceId)

@@ -2,7 +2,7 @@
  * Agents, their tokens, and those of workloads. A token is made here and stays here until somebody asks to see it, and
  * as long as the keys are held: the server has never seen it.
  */
-import { deleteAgent, listTokensOf, revokeToken } from '../../../../client/actions/end_tokens.ts'
+import { endToken, listTokensOf, removeAgent } from '../../../../client/actions/end_tokens.ts'
 import {
   issueToAgent,
   issueToWorkload,
@@ -16,15 +16,15 @@ import { listAgents } from '../../../../features/agents/contract.ts'
 import { getInstance } from '../../../../features/instance/contract.ts'
 import { type Chain, Refusal } from '../../../../sigchain/index.ts'
 import { Refused } from '../failure.ts'
-import type { Held } from '../held.ts'
+import type { HeldKeys } from '../held.ts'
 import { placeIn } from '../places.ts'
 import {
   ending,
-  environmentsOf,
-  type Owner,
-  placesOf,
-  projectNames,
+  environmentNames,
+  placesIn,
+  projectNamesOf,
   type Token,
+  type TokensOwner,
 } from '../tokens.ts'
 
 export const agentsCommands = {
@@ -45,10 +45,10 @@ type Of = { workspaceId: string }
 const made = new WeakMap<object, Map<string, string>>()
 
 /** Every agent, with the name of its project; null for one of the whole workspace. */
-async function list(held: Held, { workspaceId }: Of) {
+async function list(held: HeldKeys, { workspaceId }: Of) {
   const [agents, names] = await Promise.all([
     held.api.list(listAgents, { params: { workspace_id: workspaceId } }),
-    projectNames(held, workspaceId),
+    projectNamesOf(held, workspaceId),
   ])
   return agents.map((agent) => ({
     id: agent.id,
@@ -59,17 +59,17 @@ async function list(held: Held, { workspaceId }: Of) {
   }))
 }
 
-function environments(held: Held, { projectId }: { projectId: string }) {
-  return environmentsOf(held, projectId)
+function environments(held: HeldKeys, { projectId }: { projectId: string }) {
+  return environmentNames(held, projectId)
 }
 
 /** In a signed workspace by what was signed, which need not be what its row says. */
-async function tokens(held: Held, owner: Owner) {
+async function tokens(held: HeldKeys, owner: TokensOwner) {
   const place = await placeIn(held, owner.workspaceId)
   const { workspace } = place
   const [listed, names] = await Promise.all([
     listTokensOf(place, owner),
-    projectNames(held, owner.workspaceId),
+    projectNamesOf(held, owner.workspaceId),
   ])
   // Read on after the rows: of a token that was revoked meanwhile both say so.
   const chain = await workspace.newestChain()
@@ -94,7 +94,7 @@ async function tokens(held: Held, owner: Owner) {
 }
 
 /** What a token may do, where and until when; and by whom, or why that does not hold: then it can do nothing. */
-async function termsOf(chain: Chain | null, owner: Owner, token: Token) {
+async function termsOf(chain: Chain | null, owner: TokensOwner, token: Token) {
   const { label, status, environment, capabilities, expires_at: expiresAt, provisioned } = token
   const row = { label, status, environment, capabilities, expiresAt, provisioned }
   const believed = { ...row, projectId: undefined, by: null, fault: null, differs: false }
@@ -146,7 +146,7 @@ type Order = Of & {
 }
 
 /** Returns which one was made; the token itself is there for `newToken`. @throws ApiError, UntrustedChain */
-async function issue(held: Held, order: Order) {
+async function issue(held: HeldKeys, order: Order) {
   const { workspaceId, holder, capabilities, days, label } = order
   const issuing = await placeIn(held, workspaceId)
   const terms = {
@@ -160,14 +160,14 @@ async function issue(held: Held, order: Order) {
   return { id }
 }
 
-async function issueTo(held: Held, issuing: WorkspacePlace, holder: Holder, order: TokenOrder) {
+async function issueTo(held: HeldKeys, issuing: WorkspacePlace, holder: Holder, order: TokenOrder) {
   const { environment, projectId } = holder
   if (holder.kind === 'workload') {
     const { label } = holder
     const place = { projectId: holder.projectId, environment: holder.environment }
     return issueToWorkload(issuing, place, { ...order, label })
   }
-  const places = await placesOf(held, issuing.workspace.id, { projectId, environment })
+  const places = await placesIn(held, issuing.workspace.id, { projectId, environment })
   const terms = { environment, order, places }
   if (holder.kind === 'agent') return registerWithToken(issuing, holder, terms)
   return issueToAgent(issuing, { id: holder.agentId, project_id: projectId }, terms)
@@ -177,7 +177,7 @@ async function issueTo(held: Held, issuing: WorkspacePlace, holder: Holder, orde
 const ADDRESS = /^https?:\/\/[\w.:\-[\]]+(\/[\w.~%/-]*)?$/
 
 /** Where programs find the two listeners, as the operator has set it. */
-async function addresses({ api }: Held, _: null) {
+async function addresses({ api }: HeldKeys, _: null) {
   const {
     addresses: { server, resolver },
   } = await api.call(getInstance, {})
@@ -192,21 +192,21 @@ async function addresses({ api }: Held, _: null) {
 }
 
 /** The text of a token that was just made, for somebody to take along. @throws Refused `not_found` */
-async function newToken(held: Held, { id }: { id: string }) {
+async function newToken(held: HeldKeys, { id }: { id: string }) {
   const text = made.get(held.reader())?.get(id)
   if (text === undefined) throw new Refused('not_found')
   return text
 }
 
 /** The person has it, or does not want it: nobody sees it any more. */
-async function forgetToken(held: Held, { id }: { id: string }) {
+async function forgetToken(held: HeldKeys, { id }: { id: string }) {
   made.get(held.reader())?.delete(id)
 }
 
-function revoke(held: Held, { tokenId, ...owner }: Owner & { tokenId: string }) {
-  return ending(held, owner.workspaceId, (by) => revokeToken(by, owner, tokenId))
+function revoke(held: HeldKeys, { tokenId, ...owner }: TokensOwner & { tokenId: string }) {
+  return ending(held, owner.workspaceId, (by) => endToken(by, owner, tokenId))
 }
 
-function remove(held: Held, { workspaceId, agentId }: Of & { agentId: string }) {
-  return ending(held, workspaceId, (by) => deleteAgent(by, agentId))
+function remove(held: HeldKeys, { workspaceId, agentId }: Of & { agentId: string }) {
+  return ending(held, workspaceId, (by) => removeAgent(by, agentId))
 }

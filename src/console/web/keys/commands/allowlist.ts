@@ -9,7 +9,7 @@ import {
 } from '../../../../core/net/domain.ts'
 import { listAuditLogs, summariseAudit } from '../../../../features/audit/contract.ts'
 import { Refused } from '../failure.ts'
-import type { Held } from '../held.ts'
+import type { HeldKeys } from '../held.ts'
 import { placeIn } from '../places.ts'
 
 export const allowlistCommands = { list, add, remove, calls }
@@ -17,24 +17,24 @@ export const allowlistCommands = { list, add, remove, calls }
 type Of = { workspaceId: string }
 
 /** `seq` is the number of the link that allows it; null where nobody signs. */
-async function list(held: Held, { workspaceId }: Of) {
+async function list(held: HeldKeys, { workspaceId }: Of) {
   const place = await placeIn(held, workspaceId)
   const { entries, ...misstated } = await readAllowlist(place)
-  const listed = entries.map((entry): Entry => {
+  const listed = entries.map((entry): HostEntry => {
     const { domain, added_by_email: by, added_at: at } = entry
     return { domain, by, at, seq: 'seq' in entry ? entry.seq : null }
   })
   return { isSigned: place.workspace.chains !== null, entries: listed, ...misstated }
 }
 
-export type Entry = { domain: string; by: string | null; at: string; seq: number | null }
+export type HostEntry = { domain: string; by: string | null; at: string; seq: number | null }
 
-async function add(held: Held, { workspaceId, domain }: Of & { domain: string }) {
+async function add(held: HeldKeys, { workspaceId, domain }: Of & { domain: string }) {
   const added = await allowHosts(await placeIn(held, workspaceId), [domain])
   return { isNew: added.length > 0 }
 }
 
-async function remove(held: Held, { workspaceId, domain }: Of & { domain: string }) {
+async function remove(held: HeldKeys, { workspaceId, domain }: Of & { domain: string }) {
   await disallowHost(await placeIn(held, workspaceId), domain)
 }
 
@@ -47,7 +47,7 @@ const MOST_HOSTS = 20
  * host name, and each record's URL has the port.
  */
 async function calls(
-  { api }: Pick<Held, 'api'>,
+  { api }: Pick<HeldKeys, 'api'>,
   { workspaceId, domain }: Of & { domain: string },
 ) {
   const entry = parseDomain(domain)
@@ -70,7 +70,7 @@ async function calls(
   }
 }
 
-async function hostsBelow(api: Held['api'], workspaceId: string, entry: Domain) {
+async function hostsBelow(api: HeldKeys['api'], workspaceId: string, entry: Domain) {
   const query = { workspace_id: workspaceId, since: '7d' }
   const { by_domain } = await api.call(summariseAudit, { query })
   return by_domain

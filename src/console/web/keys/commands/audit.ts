@@ -1,6 +1,6 @@
 /** Who could have seen a secret, as far as signatures say it: people by the links, tokens by their grants. */
 
-import { listTokens, verifiedOf } from '../../../../client/signed/rekey_tokens.ts'
+import { listAllTokens, verifiedOf } from '../../../../client/signed/rekey_tokens.ts'
 import { listProjects } from '../../../../features/projects/contract.ts'
 import {
   type Chain,
@@ -10,14 +10,14 @@ import {
   verifyGrant,
 } from '../../../../sigchain/index.ts'
 import { Refused } from '../failure.ts'
-import type { Held } from '../held.ts'
+import type { HeldKeys } from '../held.ts'
 import { workspaceOf } from '../places.ts'
 
 export const auditCommands = { seen }
 
 /** @throws UntrustedChain, Refused `not_signed` */
 async function seen(
-  held: Held,
+  held: HeldKeys,
   { workspaceId, environment }: { workspaceId: string; environment: string | null },
 ) {
   const entry = await workspaceOf(held, workspaceId)
@@ -27,7 +27,7 @@ async function seen(
     entry.chains.history(entry),
     held.api.list(listProjects, { query: { workspace_id: workspaceId } }),
   ])
-  const listed = await listTokens(held.api, workspaceId, projects)
+  const listed = await listAllTokens(held.api, workspaceId, projects)
   const tokens = await Promise.all(
     listed.map((token) => tokenIn({ chain, links, token, environment })),
   )
@@ -70,7 +70,7 @@ function emailsIn(links: readonly Link[]): Map<string, string> {
   return new Map(people.map(({ user_id, email }) => [user_id, email]))
 }
 
-type Token = Awaited<ReturnType<typeof listTokens>>[number]
+type Token = Awaited<ReturnType<typeof listAllTokens>>[number]
 type Looked = {
   chain: Chain
   links: readonly Link[]

@@ -1,15 +1,15 @@
 /** What opens one's account: password, recovery key, sessions; and its end. */
 
 import {
-  endAccount,
+  changeOwnPassword,
   type Holder,
-  replacePassword,
-  replaceRecoveryKey,
+  removeAccount,
+  renewRecoveryKey,
 } from '../../../../client/actions/credentials.ts'
 import { ApiError } from '../../../../client/http/api.ts'
 import { listSessions, revokeSession } from '../../../../features/accounts/contract.ts'
 import { Refused } from '../failure.ts'
-import type { Held } from '../held.ts'
+import type { HeldKeys } from '../held.ts'
 import { demandStrong } from '../strong.ts'
 
 export const credentialsCommands = {
@@ -21,33 +21,33 @@ export const credentialsCommands = {
 }
 
 /** Newest first. */
-async function sessions({ api }: Held, _: null) {
+async function sessions({ api }: HeldKeys, _: null) {
   return api.list(listSessions, {})
 }
 
 /** What is gone by now is as it was to be. */
-async function endSessions({ api }: Held, { ids }: { ids: readonly string[] }) {
+async function endSessions({ api }: HeldKeys, { ids }: { ids: readonly string[] }) {
   for (const id of ids) await api.call(revokeSession, { params: { session_id: id } })
 }
 
 /** Ends all other sessions. @throws ApiError `validation_error` for a wrong password, Refused `weak_password` */
 async function changePassword(
-  held: Held,
+  held: HeldKeys,
   { current, password }: { current: string; password: string },
 ) {
   const holder = holderOf(held)
   await demandStrong(password, holder.email)
-  await replacePassword(holder, current, password)
+  await changeOwnPassword(holder, current, password)
 }
 
 /** Returns the next key, which is shown once. @throws ApiError `validation_error` for a wrong password */
-async function newRecoveryKey(held: Held, { current }: { current: string }) {
-  return { recoveryKey: await replaceRecoveryKey(holderOf(held), current) }
+async function newRecoveryKey(held: HeldKeys, { current }: { current: string }) {
+  return { recoveryKey: await renewRecoveryKey(holderOf(held), current) }
 }
 
 /** @throws ApiError `last_owner`, `validation_error` for a wrong password, Refused `account_stays` */
-async function deleteAccount(held: Held, { current }: { current: string }) {
-  await endAccount(holderOf(held), current).catch((error: unknown) => {
+async function deleteAccount(held: HeldKeys, { current }: { current: string }) {
+  await removeAccount(holderOf(held), current).catch((error: unknown) => {
     // The sentence says what keeps it, such as an installation that would have no owner.
     const isKept = error instanceof ApiError && error.code === 'conflict'
     throw isKept ? new Refused('account_stays', error.message) : error
@@ -55,7 +55,7 @@ async function deleteAccount(held: Held, { current }: { current: string }) {
   held.clear()
 }
 
-function holderOf(held: Held): Holder {
+function holderOf(held: HeldKeys): Holder {
   const { email, privateKey, publicKey, seed } = held.reader()
   return { api: held.api, server: location.origin, email, privateKey, publicKey, seed }
 }

@@ -1,6 +1,6 @@
 /** How far somebody is on the way to the first call of an agent: what there is of each thing that it takes. */
 import { listEnvironments, listProjects } from '../../../../features/projects/contract.ts'
-import type { Held } from '../held.ts'
+import type { HeldKeys } from '../held.ts'
 import { agentsCommands } from './agents.ts'
 import { allowlistCommands } from './allowlist.ts'
 import { secretsCommands } from './secrets.ts'
@@ -13,7 +13,7 @@ type Of = { workspaceId: string }
 const ENVIRONMENT = 'development'
 
 /** The first of each; what is verified elsewhere is verified here too. @throws UntrustedChain */
-async function progress(held: Held, { workspaceId }: Of) {
+async function progress(held: HeldKeys, { workspaceId }: Of) {
   const [projects, { entries }, everyAgent] = await Promise.all([
     held.api.list(listProjects, { query: { workspace_id: workspaceId } }),
     allowlistCommands.list(held, { workspaceId }),
@@ -36,7 +36,7 @@ async function progress(held: Held, { workspaceId }: Of) {
 }
 
 /** The environment that has secrets: the usual one, or else the first. */
-async function filledIn({ api }: Held, project_id: string): Promise<string> {
+async function filledIn({ api }: HeldKeys, project_id: string): Promise<string> {
   const { environments } = await api.call(listEnvironments, { params: { project_id } })
   const filled = Object.entries(environments).flatMap(([name, { secret_count }]) =>
     secret_count > 0 ? name : [],

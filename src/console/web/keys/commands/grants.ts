@@ -4,9 +4,9 @@ import { grantTo } from '../../../../client/agents/tokens.ts'
 import type { Place } from '../../../../client/signed/statements.ts'
 import type { WorkspacePlace } from '../../../../client/workspace.ts'
 import { getAgent } from '../../../../features/agents/contract.ts'
-import type { Held } from '../held.ts'
+import type { HeldKeys } from '../held.ts'
 import { placeIn } from '../places.ts'
-import { type Owner, placesOf, projectNames, type Token, tokenOf } from '../tokens.ts'
+import { activeToken, placesIn, projectNamesOf, type Token, type TokensOwner } from '../tokens.ts'
 
 export const grantsCommands = { lacking, give }
 
@@ -14,13 +14,13 @@ type Lacking = { projectId: string; project: string; environment: string; hadEar
 
 /** Environments of a token's scope whose key it has not: a rekey left it behind, or they were made after it. */
 async function lacking(
-  held: Held,
-  { tokenId, ...owner }: Owner & { tokenId: string },
+  held: HeldKeys,
+  { tokenId, ...owner }: TokensOwner & { tokenId: string },
 ): Promise<Lacking[]> {
   const place = await placeIn(held, owner.workspaceId)
-  const token = await tokenOf(place, owner, tokenId)
-  const places = await placesOf(held, owner.workspaceId, await scopeOf(place, owner, token))
-  const projects = await projectNames(held, owner.workspaceId)
+  const token = await activeToken(place, owner, tokenId)
+  const places = await placesIn(held, owner.workspaceId, await scopeOf(place, owner, token))
+  const projects = await projectNamesOf(held, owner.workspaceId)
   return lackingKeys(place.workspace, token, places).map((place) => ({
     ...place,
     project: projects.get(place.projectId) ?? place.projectId,
@@ -28,7 +28,7 @@ async function lacking(
 }
 
 /** By what was signed; in a plain workspace the server says it. */
-async function scopeOf({ api, workspace }: WorkspacePlace, owner: Owner, token: Token) {
+async function scopeOf({ api, workspace }: WorkspacePlace, owner: TokensOwner, token: Token) {
   const { environment } = token
   const chain = await workspace.chain()
   if (chain) {
@@ -43,9 +43,9 @@ async function scopeOf({ api, workspace }: WorkspacePlace, owner: Owner, token: 
 
 /** The keys of those that were shown. @throws UntrustedChain where the grant does not hold */
 async function give(
-  held: Held,
-  { tokenId, places, ...owner }: Owner & { tokenId: string; places: Place[] },
+  held: HeldKeys,
+  { tokenId, places, ...owner }: TokensOwner & { tokenId: string; places: Place[] },
 ) {
   const place = await placeIn(held, owner.workspaceId)
-  await giveKeys(place, owner, await tokenOf(place, owner, tokenId), places)
+  await giveKeys(place, owner, await activeToken(place, owner, tokenId), places)
 }

@@ -1,11 +1,11 @@
 /** What the members of a workspace have signed, in words, and whether what the server shows is that. */
 import { UntrustedChain } from '../../../../client/signed/chain.ts'
-import { inWords } from '../../../../client/signed/link_in_words.ts'
+import { linksInWords } from '../../../../client/signed/link_in_words.ts'
 import { hashInGroups } from '../../../../client/signed/trust.ts'
 import { verifyWorkspace } from '../../../../client/signed/verified_workspace.ts'
 import { firstHash } from '../../../../sigchain/index.ts'
 import { Refused } from '../failure.ts'
-import type { Held } from '../held.ts'
+import type { HeldKeys } from '../held.ts'
 import { workspaceOf, workspacesOf } from '../places.ts'
 import type { Progress } from '../reports.ts'
 
@@ -14,7 +14,7 @@ export const historyCommands = { read, verify }
 type In = { workspaceId: string }
 
 /** Also of a workspace that is not trusted: `fault` says why. Null for one that is not signed. */
-async function read(held: Held, { workspaceId }: In) {
+async function read(held: HeldKeys, { workspaceId }: In) {
   const found = (await workspacesOf(held)).find(({ id }) => id === workspaceId)
   if (!found) throw new Refused('not_found')
   const { chains } = found
@@ -22,7 +22,7 @@ async function read(held: Held, { workspaceId }: In) {
   try {
     const chain = await chains.continued(found)
     const hashes = [...chain.positions.keys()]
-    const told = inWords(await chains.history(found))
+    const told = linksInWords(await chains.history(found))
     const links = told.map((each, at) => ({ ...each, hash: hashes[at] ?? '' }))
     const fault = found.fault?.message ?? null
     return { name: found.name, fault, first: hashInGroups(firstHash(chain)), links }
@@ -33,7 +33,7 @@ async function read(held: Held, { workspaceId }: In) {
 }
 
 /** Everything that a member can check. @throws UntrustedChain */
-async function verify(held: Held, at: In, progress: (progress: Progress) => void) {
+async function verify(held: HeldKeys, at: In, progress: (progress: Progress) => void) {
   const entry = await workspaceOf(held, at.workspaceId)
   progress({ step: 'verifying' })
   const { chains } = entry

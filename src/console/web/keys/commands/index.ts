@@ -1,5 +1,5 @@
 /** What the page can ask for. A command is `(held, input, progress?) => output`; its types are all there is of it. */
-import type { Held } from '../held.ts'
+import type { HeldKeys } from '../held.ts'
 import type { Progress } from '../reports.ts'
 
 /** Each is loaded when it is first asked: the page begins without them. */
@@ -25,7 +25,7 @@ export const commandAreas = {
   workspaces: async () => (await import('./workspaces.ts')).workspacesCommands,
 }
 
-type Run = (held: Held, input: unknown, progress: (progress: Progress) => void) => unknown
+type Run = (held: HeldKeys, input: unknown, progress: (progress: Progress) => void) => unknown
 
 /** @throws Error for one that there is not */
 export async function commandNamed(name: string): Promise<Run> {

@@ -1,21 +1,21 @@
 /** The one change that would let a refused call through, worked out, shown, and made when somebody says so. */
 
 import { giveKeys, isWithin, lackingKeys } from '../../../../client/actions/grant.ts'
-import { upload } from '../../../../client/actions/set_secrets.ts'
+import { uploadSecrets } from '../../../../client/actions/set_secrets.ts'
 import { provenValue } from '../../../../client/actions/stored_secrets.ts'
 import {
   type Allowing,
   allowingOf,
-  type Refused as RefusedCall,
+  type RefusedCall,
   widened,
 } from '../../../../client/agents/allowing.ts'
 import { holderOf } from '../../../../client/agents/tokens.ts'
 import type { WorkspacePlace } from '../../../../client/workspace.ts'
 import { getAgent } from '../../../../features/agents/contract.ts'
 import { Refused } from '../failure.ts'
-import type { Held } from '../held.ts'
-import { environmentOf, placeIn } from '../places.ts'
-import { projectNames, tokenOf } from '../tokens.ts'
+import type { HeldKeys } from '../held.ts'
+import { environmentAt, placeIn } from '../places.ts'
+import { activeToken, projectNamesOf } from '../tokens.ts'
 import { allowlistCommands } from './allowlist.ts'
 
 export const liveCommands = { propose, allow }
@@ -35,7 +35,7 @@ const NOTHING = { isDone: false, version: null, link: null, before: null, to: nu
 
 /** The change, with what it is made to as it is now; nothing is done. */
 async function propose(
-  held: Held,
+  held: HeldKeys,
   { workspaceId, call }: Of & { call: RefusedCall },
 ): Promise<Proposed> {
   const change = allowingOf(call)
@@ -54,7 +54,7 @@ async function propose(
 
 /** Exactly what was shown. @throws ApiError `conflict` where the secret is another by now */
 async function allow(
-  held: Held,
+  held: HeldKeys,
   { workspaceId, change, version }: Of & { change: Allowing; version: number | null },
 ) {
   if (change.kind === 'allowlist') {
@@ -68,35 +68,44 @@ type Widening = Extract<Allowing, { kind: 'policy' }>
 
 /** Value and policy prove each other. @throws Unproven */
 async function secretOf(
-  held: Held,
+  held: HeldKeys,
   workspaceId: string,
   { projectId, environment, secret }: Widening,
 ) {
-  const place = await environmentOf(held, { workspaceId, projectId, environment })
+  const place = await environmentAt(held, { workspaceId, projectId, environment })
   return { place, ...(await provenValue(place, secret)) }
 }
 
-async function widen(held: Held, workspaceId: string, change: Widening, version: number | null) {
+async function widen(
+  held: HeldKeys,
+  workspaceId: string,
+  change: Widening,
+  version: number | null,
+) {
   const { place, version: expectedVersion, ...stored } = await secretOf(held, workspaceId, change)
   if (version !== expectedVersion) throw new Refused('conflict')
   const policy = widened(stored.policy, change)
-  await upload(place, [{ key: change.secret, value: stored.value, policy, expectedVersion }], false)
+  await uploadSecrets(
+    place,
+    [{ key: change.secret, value: stored.value, policy, expectedVersion }],
+    false,
+  )
 }
 
 type Granting = Extract<Allowing, { kind: 'grant' }>
 
 /** A record can name any token and any environment: only what was signed for that one is proposed. */
-async function proposeGrant(held: Held, place: WorkspacePlace, change: Granting) {
+async function proposeGrant(held: HeldKeys, place: WorkspacePlace, change: Granting) {
   const { agentId, tokenId, environment } = change
   const { workspace } = place
-  const token = await tokenOf(place, { agentId }, tokenId)
+  const token = await activeToken(place, { agentId }, tokenId)
   const { scope } = await holderOf(workspace, token, { agentId })
   if (scope !== null && !isWithin(scope, change)) {
     return { ...NOTHING, change: { kind: 'none', why: 'scope' } as const }
   }
   const params = { workspace_id: workspace.id, registration_id: agentId }
   const [projects, { name: agent }] = await Promise.all([
-    projectNames(held, workspace.id),
+    projectNamesOf(held, workspace.id),
     held.api.call(getAgent, { params }),
   ])
   const project = projects.get(change.projectId) ?? change.projectId
@@ -105,11 +114,11 @@ async function proposeGrant(held: Held, place: WorkspacePlace, change: Granting)
 }
 
 async function grant(
-  held: Held,
+  held: HeldKeys,
   workspaceId: string,
   { agentId, tokenId, projectId, environment }: Granting,
 ) {
   const place = await placeIn(held, workspaceId)
-  const token = await tokenOf(place, { agentId }, tokenId)
+  const token = await activeToken(place, { agentId }, tokenId)
   await giveKeys(place, { agentId }, token, [{ projectId, environment }])
 }

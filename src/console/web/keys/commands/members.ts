@@ -2,19 +2,19 @@
 import {
   activeMembers,
   giveRole,
+  type Invitee,
   invitePeople,
   isSamePerson,
-  type Person,
   readMembers,
   readPerson,
   removePerson,
 } from '../../../../client/actions/members.ts'
-import { endedByRekey, rekeyWorkspace } from '../../../../client/actions/rekey.ts'
+import { endedByRekey, renewWorkspaceKey } from '../../../../client/actions/rekey.ts'
 import { tokensSignedBy } from '../../../../client/signed/kept_tokens.ts'
 import type { Role } from '../../../../core/grant.ts'
 import { identityFingerprint, isRekeyDue, Refusal } from '../../../../sigchain/index.ts'
 import { Refused } from '../failure.ts'
-import type { Held } from '../held.ts'
+import type { HeldKeys } from '../held.ts'
 import { forgetWorkspaces, placeIn, workspaceOf } from '../places.ts'
 import type { Progress } from '../reports.ts'
 
@@ -32,7 +32,7 @@ export const membersCommands = {
 type In = { workspaceId: string }
 
 /** @throws UntrustedChain */
-async function list(held: Held, at: In) {
+async function list(held: HeldKeys, at: In) {
   const entry = await workspaceOf(held, at.workspaceId)
   const chain = await entry.chain()
   const own = held.reader().userId
@@ -59,7 +59,7 @@ function refusedAsNull(error: unknown): null {
 }
 
 /** Somebody to invite, with the fingerprint to compare. @throws Refused `no_account`, `unproven_key` */
-async function person(held: Held, { email, ...at }: In & { email: string }) {
+async function person(held: HeldKeys, { email, ...at }: In & { email: string }) {
   const place = await placeIn(held, at.workspaceId)
   const chain = await place.workspace.chain()
   const found = await provenPerson(held, email)
@@ -74,7 +74,7 @@ async function person(held: Held, { email, ...at }: In & { email: string }) {
   }
 }
 
-async function provenPerson(held: Held, email: string): Promise<Person> {
+async function provenPerson(held: HeldKeys, email: string): Promise<Invitee> {
   const found = await readPerson(held.api, email).catch((error: unknown) => {
     if (error instanceof Refusal) throw new Refused('unproven_key')
     throw error
@@ -86,7 +86,7 @@ async function provenPerson(held: Held, email: string): Promise<Person> {
 type Invitation = In & { email: string; role: Role; fingerprint: string }
 
 /** Only to the keys whose fingerprint was compared. @throws Refused `other_fingerprint`, `no_account` */
-async function invite(held: Held, { email, role, fingerprint, ...at }: Invitation) {
+async function invite(held: HeldKeys, { email, role, fingerprint, ...at }: Invitation) {
   const place = await placeIn(held, at.workspaceId)
   const [found, active] = await Promise.all([provenPerson(held, email), activeMembers(place)])
   if ((await identityFingerprint(found)) !== fingerprint) throw new Refused('other_fingerprint')
@@ -95,7 +95,7 @@ async function invite(held: Held, { email, role, fingerprint, ...at }: Invitatio
 }
 
 /** Tokens that end when somebody loses the right to sign, and what of theirs does not verify anyway. */
-async function ending(held: Held, { userId, ...at }: In & { userId: string }) {
+async function ending(held: HeldKeys, { userId, ...at }: In & { userId: string }) {
   const { held: found, left } = await signedBy(held, at, userId)
   const tokens = found.map(({ token, grant, places }) => ({
     id: token.id,
@@ -107,7 +107,7 @@ async function ending(held: Held, { userId, ...at }: In & { userId: string }) {
 }
 
 /** What others than admins have signed does not hold, and who leaves cannot sign for those who stay. */
-async function signedBy(held: Held, at: In, userId: string) {
+async function signedBy(held: HeldKeys, at: In, userId: string) {
   const chain = await (await placeIn(held, at.workspaceId)).workspace.chain()
   const role = chain?.members.get(userId)?.role
   const signs = role === 'owner' || role === 'admin'
@@ -117,21 +117,21 @@ async function signedBy(held: Held, at: In, userId: string) {
 
 type Change = In & { userId: string; keep: readonly string[] }
 
-async function keptOf(held: Held, { keep, userId, ...at }: Change) {
+async function keptOf(held: HeldKeys, { keep, userId, ...at }: Change) {
   if (keep.length === 0) return []
   const { held: found } = await signedBy(held, at, userId)
   return found.filter(({ token }) => keep.includes(token.id))
 }
 
 /** @throws ApiError `last_owner`, `conflict` */
-async function changeRole(held: Held, { role, ...change }: Change & { role: Role }) {
+async function changeRole(held: HeldKeys, { role, ...change }: Change & { role: Role }) {
   const place = await placeIn(held, change.workspaceId)
   const { role: now } = await giveRole(place, change.userId, role, await keptOf(held, change))
   return { role: now }
 }
 
 /** Lets somebody leave, too, and withdraws an invitation. @throws ApiError `last_owner`, `conflict` */
-async function remove(held: Held, change: Change) {
+async function remove(held: HeldKeys, change: Change) {
   const place = await placeIn(held, change.workspaceId)
   await removePerson(place, change.userId, await keptOf(held, change))
   if (change.userId === held.reader().userId) held.names.forget(change.workspaceId)
@@ -139,18 +139,18 @@ async function remove(held: Held, change: Change) {
 }
 
 /** What a rekey ends for good. */
-async function rekeyEnds(held: Held, { workspaceId }: In) {
+async function rekeyEnds(held: HeldKeys, { workspaceId }: In) {
   return endedByRekey(held.api, workspaceId)
 }
 
 /** @throws Refused `not_signed`, ApiError `epoch_conflict` */
-async function rekey(held: Held, at: In, progress: (progress: Progress) => void) {
+async function rekey(held: HeldKeys, at: In, progress: (progress: Progress) => void) {
   const place = await placeIn(held, at.workspaceId)
   // The keys of members are the server's word there: the command line knows those of before.
   if (place.workspace.chains === null) throw new Refused('not_signed')
   const sealing = (done: number) => progress({ step: 'sealing', done })
   sealing(0)
-  const { next, ...counts } = await rekeyWorkspace(place, async () => {}, sealing)
+  const { next, ...counts } = await renewWorkspaceKey(place, async () => {}, sealing)
   forgetWorkspaces(held)
   return { epoch: next.epoch, ...counts }
 }

@@ -1,9 +1,9 @@
 /** Projects and their environments, which are made without a key, and end with the tokens that belong to them. */
 import {
-  deleteEnvironment,
-  deleteProject,
-  type Ending,
   isNotFound,
+  removeEnvironment,
+  removeProject,
+  type TokenEnding,
 } from '../../../../client/actions/end_tokens.ts'
 import {
   createEnvironment,
@@ -12,16 +12,22 @@ import {
 } from '../../../../features/projects/contract.ts'
 import { callFailure } from '../call_failure.ts'
 import { Refused } from '../failure.ts'
-import type { Held } from '../held.ts'
+import type { HeldKeys } from '../held.ts'
 import { type Place, workspaceOf } from '../places.ts'
-import { ending, environmentsOf, projectNames } from '../tokens.ts'
+import { ending, environmentNames, projectNamesOf } from '../tokens.ts'
 import { agentsCommands } from './agents.ts'
 
-export const projectsCommands = { create, addEnvironment, losses, remove, removeEnvironment }
+export const projectsCommands = {
+  create,
+  addEnvironment,
+  losses,
+  remove,
+  removeEnvironment: removeOneEnvironment,
+}
 
 /** @throws ApiError `already_exists`, UntrustedChain */
 async function create(
-  held: Held,
+  held: HeldKeys,
   { workspaceId, name }: { workspaceId: string; name: string },
 ) {
   await workspaceOf(held, workspaceId)
@@ -31,7 +37,7 @@ async function create(
 
 /** @throws ApiError `already_exists` */
 async function addEnvironment(
-  held: Held,
+  held: HeldKeys,
   { projectId, name }: { projectId: string; name: string },
 ) {
   await held.api.call(createEnvironment, { params: { project_id: projectId }, body: { name } })
@@ -40,7 +46,7 @@ async function addEnvironment(
 type Project = Omit<Place, 'environment'>
 
 /** What goes with a project, by environment: secrets, and tokens by the name of their agent; those of workloads have none. */
-async function losses(held: Held, { workspaceId, projectId }: Project) {
+async function losses(held: HeldKeys, { workspaceId, projectId }: Project) {
   const [{ environments }, agents] = await Promise.all([
     held.api.call(listEnvironments, { params: { project_id: projectId } }),
     agentsCommands.list(held, { workspaceId }),
@@ -70,31 +76,31 @@ function ended(agent: string | null, listed: Awaited<ReturnType<typeof agentsCom
 }
 
 /** @throws Refused `unfinished`, ApiError, UntrustedChain */
-function remove(held: Held, { workspaceId, projectId }: Project) {
+function remove(held: HeldKeys, { workspaceId, projectId }: Project) {
   return removing(
     held,
     { workspaceId, projectId },
     {
-      act: (by) => deleteProject(by, projectId),
-      isThere: async () => (await projectNames(held, workspaceId)).has(projectId),
+      act: (by) => removeProject(by, projectId),
+      isThere: async () => (await projectNamesOf(held, workspaceId)).has(projectId),
     },
   )
 }
 
 /** @throws Refused `unfinished`, ApiError, UntrustedChain */
-function removeEnvironment(held: Held, { environment, ...project }: Place) {
+function removeOneEnvironment(held: HeldKeys, { environment, ...project }: Place) {
   const { projectId } = project
   return removing(held, project, {
-    act: (by) => deleteEnvironment(by, { projectId, environment }),
-    isThere: async () => (await environmentsOf(held, projectId)).includes(environment),
+    act: (by) => removeEnvironment(by, { projectId, environment }),
+    isThere: async () => (await environmentNames(held, projectId)).includes(environment),
   })
 }
 
-type Removal = { act(by: Ending): Promise<unknown>; isThere(): Promise<boolean> }
+type Removal = { act(by: TokenEnding): Promise<unknown>; isThere(): Promise<boolean> }
 
 /** `wasGone` says that somebody else was faster. */
 async function removing(
-  held: Held,
+  held: HeldKeys,
   { workspaceId, projectId }: Project,
   { act, isThere }: Removal,
 ) {

@@ -10,16 +10,16 @@ import {
   UnknownOutcome,
 } from '../../../../client/actions/rotate_keys.ts'
 import type { OpenWorkspace } from '../../../../client/workspace.ts'
-import { isActive } from '../../../../client/workspaces.ts'
+import { isJoined } from '../../../../client/workspaces.ts'
 import { Refused } from '../failure.ts'
-import type { Held } from '../held.ts'
+import type { HeldKeys } from '../held.ts'
 import { forgetWorkspaces, workspacesOf } from '../places.ts'
 import type { Progress } from '../reports.ts'
 
 export const rotationCommands = { tokens, rotate }
 
 /** What ends with the keys, in all workspaces, but for what is kept. @throws UntrustedChain */
-async function tokens(held: Held, _: null) {
+async function tokens(held: HeldKeys, _: null) {
   const { held: found, left } = await ownTokens(held.api, await openAll(held))
   return {
     found: found.map(({ token, grant, places }) => ({
@@ -38,7 +38,7 @@ async function tokens(held: Held, _: null) {
  * @throws ApiError `validation_error` for a wrong password, UntrustedChain, Refused `unreadable_workspace`
  */
 async function rotate(
-  held: Held,
+  held: HeldKeys,
   { current, keep }: { current: string; keep: readonly string[] },
   progress: (progress: Progress) => void,
 ) {
@@ -71,7 +71,7 @@ async function rotate(
 
 /** What the server shows after a lost answer. */
 async function outcomeOf(
-  { api }: Held,
+  { api }: HeldKeys,
   { keys }: NextKeys,
   error: unknown,
 ): Promise<{ rotated: Rotated[]; isCertain: boolean }> {
@@ -81,12 +81,12 @@ async function outcomeOf(
 }
 
 /** Without invitations: anybody sends them. What else is left out could not be opened any more. */
-async function openAll(held: Held): Promise<OpenWorkspace[]> {
+async function openAll(held: HeldKeys): Promise<OpenWorkspace[]> {
   forgetWorkspaces(held)
   const listed = await workspacesOf(held)
   // A server that hides one would keep the old keys in force there.
   if (held.names.hidden(listed).length > 0) throw new Refused('hidden_workspace')
-  const entries = listed.filter(isActive)
+  const entries = listed.filter(isJoined)
   return entries.map(({ shown, fault }) => {
     if (fault) throw fault
     if (shown) return shown

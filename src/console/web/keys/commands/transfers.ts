@@ -2,7 +2,7 @@
  * Many secrets at once: from a `.env` file, or from another environment. What would change is shown by name before
  * anything is stored, and what changed since it was shown is not replaced.
  */
-import { type Entry, upload } from '../../../../client/actions/set_secrets.ts'
+import { type Entry, uploadSecrets } from '../../../../client/actions/set_secrets.ts'
 import {
   comparedWith,
   type ProvenValue,
@@ -13,14 +13,14 @@ import {
 import { type Dotenv, parseDotenv } from '../../../../client/secrets/dotenv.ts'
 import { fittingMark, policyFor } from '../../../../client/secrets/final_policy.ts'
 import { isSensitive } from '../../../../core/policy/policy.ts'
-import type { Held } from '../held.ts'
-import { environmentOf, type Place } from '../places.ts'
+import type { HeldKeys } from '../held.ts'
+import { environmentAt, type Place } from '../places.ts'
 
 export const transfersCommands = { preview, store }
 
 /** The text of a `.env` file, or names of another environment of the workspace. */
-export type Source = { text: string } | { from: Place; keys: readonly string[] }
-type Transfer = { to: Place; source: Source }
+export type TransferSource = { text: string } | { from: Place; keys: readonly string[] }
+type Transfer = { to: Place; source: TransferSource }
 
 export type Preview = {
   /** Lines that cannot be read: then there is nothing else. */
@@ -31,7 +31,7 @@ export type Preview = {
 }
 
 /** @throws Unproven for what is there already and does not open */
-async function preview(held: Held, { to, source }: Transfer): Promise<Preview> {
+async function preview(held: HeldKeys, { to, source }: Transfer): Promise<Preview> {
   const { problems, repeated, compared, versions } = await transferOf(held, to, source)
   return {
     problems,
@@ -51,7 +51,7 @@ async function preview(held: Held, { to, source }: Transfer): Promise<Preview> {
  * @throws Unstorable, Unproven, ApiError `conflict`
  */
 async function store(
-  held: Held,
+  held: HeldKeys,
   { to, source, versions }: Transfer & { versions: Record<string, number> },
 ) {
   const { compared, place } = await transferOf(held, to, source)
@@ -59,12 +59,12 @@ async function store(
     const expectedVersion = versions[entry.key]
     return change === 'same' || expectedVersion === undefined ? [] : [{ ...entry, expectedVersion }]
   })
-  const { created, updated } = await upload(place, entries, true)
+  const { created, updated } = await uploadSecrets(place, entries, true)
   return { created, updated }
 }
 
-async function transferOf(held: Held, to: Place, source: Source) {
-  const place = await environmentOf(held, to)
+async function transferOf(held: HeldKeys, to: Place, source: TransferSource) {
+  const place = await environmentAt(held, to)
   const { values, problems, replaced } =
     'text' in source
       ? parseDotenv(source.text.replace(/^\ufeff/, ''))
@@ -72,7 +72,7 @@ async function transferOf(held: Held, to: Place, source: Source) {
   const found =
     'text' in source
       ? null
-      : await provenEntries(await environmentOf(held, source.from), source.keys)
+      : await provenEntries(await environmentAt(held, source.from), source.keys)
   const names = found?.map(({ key }) => key) ?? [...values.keys()]
   const known = await provenValues(place, names)
   const entries = found ?? [...values].map(([key, value]) => typed(key, value, known.get(key)))

@@ -1,10 +1,10 @@
 /** Workspaces as they are shown: what their chains say of them, and nothing of their keys; making and ending them. */
 
 import {
-  createWorkspace,
-  declineInvitation,
-  deleteWorkspace,
+  createSignedWorkspace,
+  endWorkspace,
   lossesOfWorkspace,
+  refuseInvitation,
 } from '../../../../client/actions/workspaces.ts'
 import { knownOf, UntrustedChain } from '../../../../client/signed/chain.ts'
 import { ownId } from '../../../../client/signed/sign_change.ts'
@@ -14,7 +14,7 @@ import { listProjects } from '../../../../features/projects/contract.ts'
 import { acceptInvitation, renameWorkspace } from '../../../../features/workspaces/contract.ts'
 import { type Chain, firstHash, identityFingerprint } from '../../../../sigchain/index.ts'
 import { Refused } from '../failure.ts'
-import type { Held } from '../held.ts'
+import type { HeldKeys } from '../held.ts'
 import { forgetWorkspaces, workspaceOf, workspacesOf } from '../places.ts'
 
 export const workspacesCommands = {
@@ -33,7 +33,7 @@ export const workspacesCommands = {
 type In = { workspaceId: string }
 
 /** `fault` says why one is not used: its key, or its chain, is not what was signed or seen before. */
-async function list(held: Held, _: null) {
+async function list(held: HeldKeys, _: null) {
   const entries = await workspacesOf(held)
   return Promise.all(
     entries.map(async (entry) => {
@@ -61,22 +61,22 @@ async function chainFaultOf({ status, chain }: WorkspaceEntry) {
   )
 }
 
-async function projects(held: Held, { workspaceId }: In) {
+async function projects(held: HeldKeys, { workspaceId }: In) {
   return held.api.list(listProjects, { query: { workspace_id: workspaceId } })
 }
 
 /** A signed one; returns its id. */
-async function create(held: Held, { name }: { name: string }) {
+async function create(held: HeldKeys, { name }: { name: string }) {
   const { publicKey, userId, email, identity } = held.reader()
   const founder = { userId, email, identity: await identity() }
-  const { id, known } = await createWorkspace({ api: held.api, publicKey }, founder, name)
+  const { id, known } = await createSignedWorkspace({ api: held.api, publicKey }, founder, name)
   held.names.noteWorkspace({ id, name })
   held.memory.chains.put(id, (before) => before ?? { ...known, manifests: {} })
   forgetWorkspaces(held)
   return { id }
 }
 
-async function rename(held: Held, { workspaceId, name }: In & { name: string }) {
+async function rename(held: HeldKeys, { workspaceId, name }: In & { name: string }) {
   await workspaceOf(held, workspaceId)
   await held.api.call(renameWorkspace, { params: { workspace_id: workspaceId }, body: { name } })
   held.names.renamed({ id: workspaceId, name })
@@ -84,17 +84,17 @@ async function rename(held: Held, { workspaceId, name }: In & { name: string }) 
 }
 
 /** What goes with one that is deleted. */
-function losses({ api }: Held, { workspaceId }: In) {
+function losses({ api }: HeldKeys, { workspaceId }: In) {
   return lossesOfWorkspace(api, workspaceId)
 }
 
 /** For good. @throws ApiError */
-async function remove(held: Held, { workspaceId }: In) {
-  await deleteWorkspace(held.api, await entryOf(held, workspaceId))
+async function remove(held: HeldKeys, { workspaceId }: In) {
+  await endWorkspace(held.api, await entryOf(held, workspaceId))
   forgetWorkspaces(held)
 }
 
-async function entryOf(held: Held, workspaceId: string) {
+async function entryOf(held: HeldKeys, workspaceId: string) {
   const found = (await workspacesOf(held)).find(({ id }) => id === workspaceId)
   if (found) return found
   throw new Refused('not_found')
@@ -105,7 +105,7 @@ type Expected = { first: string; inviter: string }
 
 /** An invitation as its links tell it, looked at without being believed yet. @throws UntrustedChain */
 async function invitation(
-  held: Held,
+  held: HeldKeys,
   { workspaceId, expected }: In & { expected: Expected | null },
 ) {
   const { userId, email, identity } = held.reader()
@@ -147,7 +147,7 @@ function requireExpected(chain: Chain, { first, inviter }: Expected): void {
  * @throws UntrustedChain, Refused `other_workspace`, `unreadable_workspace`
  */
 async function accept(
-  held: Held,
+  held: HeldKeys,
   { workspaceId, expected, seen }: In & { expected: Expected | null; seen: string | null },
 ) {
   const found = await entryOf(held, workspaceId)
@@ -167,13 +167,13 @@ async function accept(
   forgetWorkspaces(held)
 }
 
-async function decline(held: Held, { workspaceId }: In) {
-  await declineInvitation(held.api, await entryOf(held, workspaceId))
+async function decline(held: HeldKeys, { workspaceId }: In) {
+  await refuseInvitation(held.api, await entryOf(held, workspaceId))
   forgetWorkspaces(held)
 }
 
 /** What a link for invited people carries, none of it secret. @throws UntrustedChain */
-async function invitationLink(held: Held, { workspaceId }: In) {
+async function invitationLink(held: HeldKeys, { workspaceId }: In) {
   const found = await entryOf(held, workspaceId)
   if (!found.chains) throw new Refused('not_signed')
   if (found.fault instanceof UntrustedChain) throw found.fault

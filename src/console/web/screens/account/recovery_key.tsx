@@ -1,5 +1,5 @@
 /** The recovery key anew, where the paper may be lost or seen. */
-import { showRecoveryKey } from '../../frame/recovery_key.ts'
+import { offerRecoveryKey } from '../../frame/recovery_key.ts'
 import { useCommand } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
 import { Section, WithPassword } from './section.tsx'
@@ -10,7 +10,7 @@ export function RecoveryKey() {
   const make = useCommand('credentials.newRecoveryKey')
   const submit = async (current: string) => {
     const { recoveryKey } = await make.mutateAsync({ current })
-    showRecoveryKey(recoveryKey)
+    offerRecoveryKey(recoveryKey)
   }
   return (
     <Section title={words.title} what={words.what}>

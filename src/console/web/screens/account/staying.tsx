@@ -7,7 +7,7 @@ import { StayingSelect, stayingAt, stayingOf } from '../start/staying_select.tsx
 
 const moments = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
 
-export function Staying({ until }: { until: number | null }) {
+export function StayingSection({ until }: { until: number | null }) {
   const { stays, idle } = texts.account.staying
   const stay = useCommand('accounts.stay')
   return (

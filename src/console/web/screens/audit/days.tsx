@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { summariseAudit } from '../../../../features/audit/contract.ts'
 import { api } from '../../api.ts'
-import { Chart, type Line } from '../../parts/chart.tsx'
+import { Chart, type ChartLine } from '../../parts/chart.tsx'
 import { texts } from '../../texts/index.ts'
 
 const words = texts.audit
@@ -22,7 +22,7 @@ export function Days({ workspaceId, since, until }: Props) {
     const counts = new Map((data?.by_day ?? []).map(({ date, count }) => [date, count]))
     const days = daysBetween([...counts.keys()].sort())
     const values = days.map((day) => counts.get(day) ?? 0)
-    const lines: Line[] = [{ label: words.chart, values, tone: 'accent' }]
+    const lines: ChartLine[] = [{ label: words.chart, values, tone: 'accent' }]
     return { days, lines }
   }, [data])
   // The records fail with the same words.

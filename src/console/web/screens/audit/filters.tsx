@@ -3,7 +3,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { Button } from '../../parts/button.tsx'
 import { TextField } from '../../parts/fields/text_field.tsx'
-import { Form } from '../../parts/form.tsx'
+import { FieldForm } from '../../parts/form.tsx'
 import { texts } from '../../texts/index.ts'
 import type { AuditFilters } from './records.ts'
 
@@ -12,7 +12,7 @@ const fields = [
   ...(['actor', 'domain', 'credential', 'environment', 'action', 'since', 'until'] as const),
 ]
 
-export function Filters({ filters }: { filters: AuditFilters }) {
+export function FilterBar({ filters }: { filters: AuditFilters }) {
   const [typed, setTyped] = useState(filters)
   const navigate = useNavigate()
   const show = (search: AuditFilters) =>
@@ -21,7 +21,7 @@ export function Filters({ filters }: { filters: AuditFilters }) {
     show(typed)
   }
   return (
-    <Form className="row" onSubmit={submit}>
+    <FieldForm className="row" onSubmit={submit}>
       {fields.map((name) => (
         <TextField
           key={name}
@@ -39,6 +39,6 @@ export function Filters({ filters }: { filters: AuditFilters }) {
       <Button kind="quiet" onPress={() => show({})}>
         {words.clear}
       </Button>
-    </Form>
+    </FieldForm>
   )
 }

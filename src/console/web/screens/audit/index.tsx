@@ -4,19 +4,19 @@ import { Button } from '../../parts/button.tsx'
 import { EmptyState } from '../../parts/states/empty_state.tsx'
 import { FailureNote } from '../../parts/states/failure.tsx'
 import { Loading } from '../../parts/states/loading.tsx'
-import { type Column, Table } from '../../parts/table.tsx'
+import { DataTable, type TableColumn } from '../../parts/table.tsx'
 import { texts } from '../../texts/index.ts'
 import { Days } from './days.tsx'
 import { Export } from './export.tsx'
-import { Filters } from './filters.tsx'
-import { type AuditRecord, useRecords } from './records.ts'
-import { Seen } from './seen.tsx'
+import { FilterBar } from './filters.tsx'
+import { type ListedRecord, useRecords } from './records.ts'
+import { SeenBy } from './seen.tsx'
 
 const route = getRouteApi('/w/$workspaceId/audit')
 const words = texts.audit
 const moments = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
 
-const columns: readonly Column<AuditRecord>[] = [
+const columns: readonly TableColumn<ListedRecord>[] = [
   {
     id: 'when',
     header: words.when,
@@ -31,26 +31,26 @@ const columns: readonly Column<AuditRecord>[] = [
   { id: 'credential', header: words.credential, cell: ({ credential_ref }) => credential_ref },
 ]
 
-function targetOf({ action, resource, target_domain, target_path }: AuditRecord): string {
+function targetOf({ action, resource, target_domain, target_path }: ListedRecord): string {
   if (action !== null) return resource?.name ?? resource?.id ?? ''
   return `${target_domain ?? ''}${target_path ?? ''}`
 }
 
-function resultOf({ decision, reason, status_code }: AuditRecord) {
+function resultOf({ decision, reason, status_code }: ListedRecord) {
   if (decision === null || decision === 'allowed') return status_code
   return words.decision(decision, reason)
 }
 
-export function Audit() {
+export function AuditScreen() {
   const { workspaceId } = route.useParams()
   const filters = route.useSearch()
   return (
     <section className="stack">
       <h1>{words.title}</h1>
-      <Filters key={JSON.stringify(filters)} filters={filters} />
+      <FilterBar key={JSON.stringify(filters)} filters={filters} />
       <Days workspaceId={workspaceId} since={filters.since} until={filters.until} />
       {filters.credential ? (
-        <Seen workspaceId={workspaceId} environment={filters.environment ?? null} />
+        <SeenBy workspaceId={workspaceId} environment={filters.environment ?? null} />
       ) : null}
       <Records />
     </section>
@@ -98,7 +98,7 @@ function Records() {
         </Button>
         <Export workspaceId={workspaceId} filters={filters} />
       </div>
-      <Table
+      <DataTable
         label={words.records}
         columns={columns}
         rows={data}

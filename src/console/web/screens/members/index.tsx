@@ -4,13 +4,13 @@ import { useMemo, useState } from 'react'
 import { EmptyState } from '../../parts/states/empty_state.tsx'
 import { FailureNote } from '../../parts/states/failure.tsx'
 import { Loading } from '../../parts/states/loading.tsx'
-import { type Column, Table } from '../../parts/table.tsx'
+import { DataTable, type TableColumn } from '../../parts/table.tsx'
 import { useAsk } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
 import { Notices } from '../workspaces/notices.tsx'
-import { type Ending, EndingDialog, type Member } from './ending.tsx'
-import { InvitationLink } from './invitation_link.tsx'
-import { Invite } from './invite.tsx'
+import { EndingDialog, type EndingTokens, type ListedMember } from './ending.tsx'
+import { InvitationLinkPanel } from './invitation_link.tsx'
+import { InvitePanel } from './invite.tsx'
 import { Rekey } from './rekey.tsx'
 import { MemberActions, RoleChoice } from './row.tsx'
 
@@ -20,7 +20,7 @@ const words = texts.members
 export function Members() {
   const { workspaceId } = route.useParams()
   const { data, error } = useAsk('members.list', { workspaceId })
-  const [ending, setEnding] = useState<Ending | null>(null)
+  const [ending, setEnding] = useState<EndingTokens | null>(null)
   const columns = useMemo(
     () => columnsFor(data?.ownRole ?? 'read_only', setEnding),
     [data?.ownRole],
@@ -41,7 +41,7 @@ export function Members() {
       <h1>{words.title}</h1>
       <Notices workspaceId={workspaceId} />
       {manages ? <Rekey workspaceId={workspaceId} isSigned={isSigned} isDue={isRekeyDue} /> : null}
-      <Table
+      <DataTable
         label={words.title}
         columns={columns}
         rows={members}
@@ -53,8 +53,10 @@ export function Members() {
           <p>{words.aloneHelp}</p>
         </EmptyState>
       ) : null}
-      {manages ? <Invite workspaceId={workspaceId} ownRole={ownRole} members={members} /> : null}
-      {manages && isSigned ? <InvitationLink workspaceId={workspaceId} /> : null}
+      {manages ? (
+        <InvitePanel workspaceId={workspaceId} ownRole={ownRole} members={members} />
+      ) : null}
+      {manages && isSigned ? <InvitationLinkPanel workspaceId={workspaceId} /> : null}
       {ending ? (
         <EndingDialog workspaceId={workspaceId} ending={ending} onClose={() => setEnding(null)} />
       ) : null}
@@ -63,9 +65,9 @@ export function Members() {
 }
 
 function columnsFor(
-  ownRole: Member['role'],
-  end: (ending: Ending) => void,
-): readonly Column<Member>[] {
+  ownRole: ListedMember['role'],
+  end: (ending: EndingTokens) => void,
+): readonly TableColumn<ListedMember>[] {
   return [
     {
       id: 'email',

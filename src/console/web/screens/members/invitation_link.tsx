@@ -1,7 +1,7 @@
 /** The link for who is invited: what it carries stands behind the `#`, and so in no log of a server. */
 import { useState } from 'react'
 import { Button } from '../../parts/button.tsx'
-import { Copy } from '../../parts/copy.tsx'
+import { CopyButton } from '../../parts/copy.tsx'
 import { TextField } from '../../parts/fields/text_field.tsx'
 import { QrCode } from '../../parts/qr_code.tsx'
 import { FailureNote } from '../../parts/states/failure.tsx'
@@ -11,7 +11,7 @@ import { linkOf } from '../workspaces/link.ts'
 
 const words = texts.members.link
 
-export function InvitationLink({ workspaceId }: { workspaceId: string }) {
+export function InvitationLinkPanel({ workspaceId }: { workspaceId: string }) {
   const [server, setServer] = useState(location.origin)
   const make = useCommand('workspaces.invitationLink')
   const link = make.data && URL.canParse(server) ? linkOf({ ...make.data, server }) : null
@@ -31,7 +31,7 @@ export function InvitationLink({ workspaceId }: { workspaceId: string }) {
       {make.error ? <FailureNote error={make.error} /> : null}
       {link ? (
         <>
-          <Copy text={link} name={words.theLink} />
+          <CopyButton text={link} name={words.theLink} />
           <QrCode text={link} name={words.code} />
         </>
       ) : null}

@@ -4,18 +4,18 @@ import { mayChangeMember } from '../../../../sigchain/member_rules.ts'
 import { Button } from '../../parts/button.tsx'
 import { Menu } from '../../parts/overlays/menu.tsx'
 import { texts } from '../../texts/index.ts'
-import type { Ending, Member } from './ending.tsx'
+import type { EndingTokens, ListedMember } from './ending.tsx'
 
 const words = texts.members
 const roles: readonly Role[] = ['owner', 'admin', 'member', 'read_only']
 
-type Props = { member: Member; ownRole: Role }
+type Props = { member: ListedMember; ownRole: Role }
 
 export function RoleChoice({
   member,
   ownRole,
   onChoose,
-}: Props & { onChoose(ending: Ending): void }) {
+}: Props & { onChoose(ending: EndingTokens): void }) {
   const { role: from, email } = member
   const possible = roles.filter(
     (to) => to !== from && mayChangeMember(ownRole, { kind: 'set_role', from, to }),
@@ -34,7 +34,7 @@ export function MemberActions({
   member,
   ownRole,
   onRemove,
-}: Props & { onRemove(ending: Ending): void }) {
+}: Props & { onRemove(ending: EndingTokens): void }) {
   const { role: from, isOwn, status, email } = member
   if (!mayChangeMember(ownRole, { kind: 'remove', from, self: isOwn })) return null
   const other = status === 'invited' ? words.withdraw : words.remove

@@ -2,7 +2,7 @@
 import { Button } from '../../parts/button.tsx'
 import { Select } from '../../parts/fields/select.tsx'
 import { texts } from '../../texts/index.ts'
-import { type Matrix, type Project, route, useGo } from './place.ts'
+import { type Matrix, type Project, secretsRoute, useGo } from './place.ts'
 import { Remove } from './remove.tsx'
 
 const words = texts.secrets
@@ -11,7 +11,7 @@ type Props = { place: Project; matrix: Matrix; keys: readonly string[]; clear():
 
 export function Bulk({ place, matrix, keys, clear }: Props) {
   const go = useGo()
-  const search = route.useSearch()
+  const search = secretsRoute.useSearch()
   const { environments, rows } = matrix
   const environment = environments.find((name) => name === search.environment) ?? environments[0]
   if (keys.length === 0 || environment === undefined) return null

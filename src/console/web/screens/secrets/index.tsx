@@ -15,13 +15,13 @@ import { Bulk } from './bulk.tsx'
 import { MatrixTable } from './matrix.tsx'
 import { NewProject } from './new_project.tsx'
 import { Panes } from './panes.tsx'
-import { type Matrix, type Project, route, useGo, useMayHere } from './place.ts'
+import { type Matrix, type Project, secretsRoute, useGo, useMayHere } from './place.ts'
 import { Removing } from './removing.tsx'
 
 const words = texts.secrets
 
 export function Secrets() {
-  const { workspaceId } = route.useParams()
+  const { workspaceId } = secretsRoute.useParams()
   const { data: projects, error } = useAsk('workspaces.projects', { workspaceId })
   return (
     <section className="stack">
@@ -36,7 +36,7 @@ export function Secrets() {
 type Projects = readonly { id: string; name: string }[]
 
 function Chosen({ workspaceId, projects }: { workspaceId: string; projects: Projects }) {
-  const { project } = route.useSearch()
+  const { project } = secretsRoute.useSearch()
   const mayMake = useMayHere('project.write')
   const chosen = projects.find(({ id }) => id === project) ?? projects[0]
   return chosen ? (

@@ -6,7 +6,7 @@ import { Compare } from './compare.tsx'
 import { Deleted } from './deleted.tsx'
 import { Editor, NewSecret } from './editor.tsx'
 import { NewEnvironment, NewProject } from './new_project.tsx'
-import { type PaneProps, route, useGo, useMayHere } from './place.ts'
+import { type PaneProps, secretsRoute, useGo, useMayHere } from './place.ts'
 import { Policies } from './policies.tsx'
 import { Copying } from './transfers/copying.tsx'
 import { Importing } from './transfers/importing.tsx'
@@ -17,7 +17,7 @@ const words = texts.secrets
 const READING = new Set(['compare', 'deleted'])
 
 export function Panes(props: PaneProps) {
-  const { pane, key, environment } = route.useSearch()
+  const { pane, key, environment } = secretsRoute.useSearch()
   const { environments } = props.matrix
   const writes = useMayHere('secret.write')
   const where = environments.find((name) => name === environment) ?? environments[0] ?? ''
