@@ -1,6 +1,6 @@
 /** Workspaces of which a test says whether they are signed, and people at a terminal who have such ones. */
 
-import { newWorkspace } from '../../src/client/signed/new_workspace.ts'
+import { newWorkspace } from '../../src/client/actions/workspaces.ts'
 import { logInByPassword, signUp } from '../../src/client/vault.ts'
 import { getMe } from '../../src/features/accounts/contract.ts'
 import { createWorkspaceEndpoint } from '../../src/features/workspaces/contract.ts'

@@ -1,7 +1,7 @@
 /** Changes made on another machine than the browser: the page learns of them from the server. */
 import { invitePeople, readPerson } from '../../src/client/actions/members.ts'
+import { newWorkspace } from '../../src/client/actions/workspaces.ts'
 import { type KnownEntry, knownChains } from '../../src/client/signed/known_chains.ts'
-import { newWorkspace } from '../../src/client/signed/new_workspace.ts'
 import { chainsOf } from '../../src/client/signed/trust.ts'
 import { type KnownKey, knownWorkspaceKeys } from '../../src/client/workspace_key.ts'
 import { readWorkspaces } from '../../src/client/workspaces.ts'

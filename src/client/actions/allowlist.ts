@@ -6,6 +6,7 @@ import {
   removeFromAllowlist,
 } from '../../features/allowlist/contract.ts'
 import type { Link } from '../../sigchain/index.ts'
+import { emailsIn } from '../signed/link_in_words.ts'
 import type { Judge } from '../signed/sign_change.ts'
 import type { WorkspacePlace } from '../workspace.ts'
 
@@ -65,7 +66,7 @@ type AllowedBy = { seq: number; added_at: string; added_by_email: string }
 
 /** With which link each domain was allowed last, from the links of a verified chain. */
 function whoAllowed(links: readonly Link[]): Map<string, AllowedBy> {
-  const emails = new Map(links.flatMap(peopleOf).map(({ user_id, email }) => [user_id, email]))
+  const emails = emailsIn(links)
   const allowed = new Map<string, AllowedBy>()
   for (const { type, body, seq, at, signer } of links) {
     if (type !== 'allowlist.changed') continue
@@ -90,9 +91,4 @@ function misstated(
     unsigned: [...listed].filter((domain) => !before.has(domain) && !allowed.has(domain)),
     leftOut: [...before].filter((domain) => allowed.has(domain) && !listed.has(domain)),
   }
-}
-
-function peopleOf({ type, body }: Link): readonly { user_id: string; email: string }[] {
-  if (type === 'workspace.created') return [body.founder]
-  return type === 'members.put' ? body.members : []
 }

@@ -73,3 +73,12 @@ function removedInWords(
 function phrase(verb: string, names: readonly string[]): string {
   return names.length === 0 ? '' : `${verb} ${names.join(', ')}`
 }
+
+/** People keep their address, also when they are gone. */
+export function emailsIn(links: readonly Link[]): Map<string, string> {
+  const people = links.flatMap(({ type, body }) => {
+    if (type === 'workspace.created') return [body.founder]
+    return type === 'members.put' ? body.members : []
+  })
+  return new Map(people.map(({ user_id, email }) => [user_id, email]))
+}

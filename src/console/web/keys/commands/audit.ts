@@ -1,5 +1,6 @@
 /** Who could have seen a secret, as far as signatures say it: people by the links, tokens by their grants. */
 
+import { emailsIn } from '../../../../client/signed/link_in_words.ts'
 import { listAllTokens, verifiedOf } from '../../../../client/signed/rekey_tokens.ts'
 import { listProjects } from '../../../../features/projects/contract.ts'
 import {
@@ -59,15 +60,6 @@ function peopleIn(chain: Chain, links: readonly Link[]) {
     }
     return spans
   })
-}
-
-/** People keep their address, also when they are gone. */
-function emailsIn(links: readonly Link[]): Map<string, string> {
-  const people = links.flatMap(({ type, body }) => {
-    if (type === 'workspace.created') return [body.founder]
-    return type === 'members.put' ? body.members : []
-  })
-  return new Map(people.map(({ user_id, email }) => [user_id, email]))
 }
 
 type Token = Awaited<ReturnType<typeof listAllTokens>>[number]

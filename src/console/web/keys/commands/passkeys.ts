@@ -3,7 +3,11 @@
  * opens or seals a copy of the seed here, and is wiped.
  */
 import { type AccountKeys, identityBehind } from '../../../../client/account/account_keys.ts'
-import { PRF_INPUT, unwrapByPasskey, wrapForPasskey } from '../../../../client/account/passkeys.ts'
+import {
+  PRF_INPUT,
+  unwrapByPasskey,
+  wrapForPasskey,
+} from '../../../../client/account/account_seed.ts'
 import { proofOf } from '../../../../client/actions/credentials.ts'
 import { ApiError, openApi } from '../../../../client/http/api.ts'
 import {
