@@ -27,7 +27,7 @@ const SCHEMA = `
 `
 
 /** Files that SQLite puts beside the database get its mode. @throws Error */
-export function openDatabase(directory: string): Database {
+export function openOutboxDatabase(directory: string): Database {
   const path = join(directory, OUTBOX_FILE)
   mkdirSync(directory, { recursive: true, mode: 0o700 })
   chmodSync(directory, 0o700)
