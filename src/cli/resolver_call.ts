@@ -1,9 +1,9 @@
 /** What the commands that use a token have in common: the token, its environment, and a call. */
 
 import {
+  type AskedScope,
   type DeliveryMemory,
   fetchEnvironment,
-  type Scope,
   type SealedEnvironment,
 } from '../client/delivery/delivery.ts'
 import {
@@ -125,7 +125,7 @@ function typedProject({ settings: { project } }: Context): string | undefined {
 export async function deliveredTo(
   context: Context,
   token: string,
-  scope: Scope,
+  scope: AskedScope,
   memory: DeliveryMemory = openKnownDeliveries(context.env, parseToken(token)?.id ?? ''),
 ): Promise<SealedEnvironment> {
   const server = await context.server()

@@ -1,7 +1,7 @@
 /** Where a command works: the workspace with its key, the project and the environment. */
 import type { EnvironmentPlace } from '../client/environment.ts'
 import type { NameList } from '../client/known_names.ts'
-import type { OpenWorkspace } from '../client/vault.ts'
+import type { OpenWorkspace, WorkspacePlace } from '../client/workspace.ts'
 import type { WorkspaceEntry } from '../client/workspaces.ts'
 import { listProjects } from '../features/projects/contract.ts'
 import type { Context } from './context.ts'
@@ -20,10 +20,14 @@ export type ProjectScope = WorkspaceScope & {
   environment: string
 }
 
+/** For the acts of `client/actions`. */
+export function placeOf({ session, workspace }: WorkspaceScope): WorkspacePlace {
+  return { api: session.api, workspace: workspace.open }
+}
+
 /** For what reads and writes its secrets. */
 export function environmentOf(scope: ProjectScope): EnvironmentPlace {
-  const { session, workspace, project, environment } = scope
-  return { api: session.api, workspace: workspace.open, projectId: project.id, environment }
+  return { ...placeOf(scope), projectId: scope.project.id, environment: scope.environment }
 }
 
 /** @throws CliError without a session or there is no such workspace */

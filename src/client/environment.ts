@@ -7,11 +7,9 @@ import { getSecret, listSecrets } from '../features/secrets/contract.ts'
 import { type Chain, manifestRoot, Refusal, type Rows, type SignedText } from '../sigchain/index.ts'
 import { type Api, ApiError, type CallInput, type CallResult } from './http/api.ts'
 import { type Chains, UntrustedChain } from './signed/chain.ts'
-import { rowsOf, type Stored, verifyStored } from './signed/manifests.ts'
-import { requireRole } from './signed/rights.ts'
-import type { Signing } from './signed/sign_change.ts'
+import { manifestRows, type StoredRows, verifyStored } from './signed/manifests.ts'
 import { type Place, signManifest } from './signed/statements.ts'
-import { type OpenWorkspace, signerOf, signingOf } from './vault.ts'
+import type { OpenWorkspace } from './workspace.ts'
 
 export type EnvironmentPlace = Place & { api: Api; workspace: OpenWorkspace }
 
@@ -29,30 +27,30 @@ export async function readSecrets(
   place: EnvironmentPlace,
   reading: Reading = {},
 ): Promise<Secrets> {
-  return (await readEnvironment(place, reading)).secrets
+  return (await readWholeEnvironment(place, reading)).secrets
 }
 
 /** The same with what was verified, null in a plain workspace. */
-export async function readEnvironment(
+export async function readWholeEnvironment(
   place: EnvironmentPlace,
   reading: Reading,
-): Promise<{ secrets: Secrets; stored: Stored | null }> {
-  const signing = signingOf(place.workspace)
-  if (signing !== null) return readSigned(place, signing, reading)
+): Promise<{ secrets: Secrets; stored: StoredRows | null }> {
+  const { chains } = place.workspace
+  if (chains) return readSigned(place, chains, reading)
   return { secrets: await place.api.list(listSecrets, orderOf(place, reading)), stored: null }
 }
 
 /** What was verified, or written, is the oldest that is taken from then on. */
-export function rememberStored(place: EnvironmentPlace, stored: Stored): void {
-  const chains = signingOf(place.workspace)?.chains
+export function rememberStored(place: EnvironmentPlace, stored: StoredRows): void {
+  const { chains } = place.workspace
   if (!chains) return
   chains.rememberManifest(knownAs(place), stored)
-  const ofSession = newest.get(chains) ?? new Map<string, Stored>()
+  const ofSession = newest.get(chains) ?? new Map<string, StoredRows>()
   newest.set(chains, ofSession.set(nameOf(place), stored))
 }
 
 /** What each session has verified, or written, last: a write that follows need not read it again. */
-const newest = new WeakMap<Chains, Map<string, Stored>>()
+const newest = new WeakMap<Chains, Map<string, StoredRows>>()
 
 function nameOf(place: EnvironmentPlace): string {
   return JSON.stringify(knownAs(place))
@@ -68,9 +66,9 @@ function orderOf({ projectId, environment }: Place, reading: Reading) {
 
 function readSigned(
   place: EnvironmentPlace,
-  { chains }: Signing,
+  chains: Chains,
   reading: Reading = {},
-): Promise<{ secrets: Secrets; stored: Stored }> {
+): Promise<{ secrets: Secrets; stored: StoredRows }> {
   const { api, workspace } = place
   return verified(workspace, async (isFirst) => {
     const seen = chains.manifestOf(knownAs(place))
@@ -81,7 +79,7 @@ function readSigned(
     const stored = await verifyStored(
       chain,
       { ...place, seen },
-      await rowsOf(secrets),
+      await manifestRows(secrets),
       beside.manifest,
     )
     if (stored.revision > 0) rememberStored(place, stored)
@@ -119,14 +117,14 @@ export async function readNamed(
       return (await readSecrets(place, { include: 'value' })).filter(({ key }) => names.has(key))
     }
     const found = await Promise.all(listed.map(({ key }) => readOne(place, key)))
-    if (signingOf(place.workspace) !== null) await requireListed(found, listed)
+    if (place.workspace.chains) await requireListed(found, listed)
     return found
   })
 }
 
 /** @throws UntrustedChain, ApiError `not_found` */
 export async function readSecret(place: EnvironmentPlace, key: string): Promise<Secrets[number]> {
-  if (signingOf(place.workspace) === null) return readOne(place, key)
+  if (!place.workspace.chains) return readOne(place, key)
   const [found] = await readNamed(place, new Set([key]))
   if (found) return found
   throw new ApiError(404, { error_code: 'not_found' })
@@ -138,7 +136,7 @@ function readOne({ api, projectId, environment }: EnvironmentPlace, key: string)
 
 /** Each came with the value, and under the name, that the verified list has. @throws Refusal */
 async function requireListed(found: Secrets, listed: Secrets): Promise<void> {
-  const [got, known] = await Promise.all([rowsOf(found), rowsOf(listed)])
+  const [got, known] = await Promise.all([manifestRows(found), manifestRows(listed)])
   if ((await manifestRoot(got)) !== (await manifestRoot(known))) throw new Refusal('root')
 }
 
@@ -146,8 +144,8 @@ async function requireListed(found: Secrets, listed: Secrets): Promise<void> {
 type Edit = (rows: Rows) => Rows | Promise<Rows>
 type Send<T> = (manifest: SignedText | undefined) => Promise<T>
 
-export function storing(secrets: Parameters<typeof rowsOf>[0]): Edit {
-  return async (rows) => new Map([...rows, ...(await rowsOf(secrets))])
+export function storing(secrets: Parameters<typeof manifestRows>[0]): Edit {
+  return async (rows) => new Map([...rows, ...(await manifestRows(secrets))])
 }
 
 export function deleting(names: readonly string[]): Edit {
@@ -159,10 +157,10 @@ export const emptying: Edit = () => new Map()
 /** What is stored is read before the first write of a session, and again where somebody else wrote. */
 export function openWriter(place: EnvironmentPlace) {
   return async <T>(edit: Edit, send: Send<T>): Promise<T> => {
-    const signing = signingOf(place.workspace)
-    if (signing === null) return send(undefined)
-    const last = newest.get(signing.chains)?.get(nameOf(place))
-    let before: Stored = last ?? (await readSigned(place, signing)).stored
+    const { chains } = place.workspace
+    if (!chains) return send(undefined)
+    const last = newest.get(chains)?.get(nameOf(place))
+    let before: StoredRows = last ?? (await readSigned(place, chains)).stored
     for (let tries = 1; ; tries += 1) {
       const { next, manifest } = await signNext(place, before, edit)
       const sent = await unlessConflict(send(manifest))
@@ -170,7 +168,7 @@ export function openWriter(place: EnvironmentPlace) {
         rememberStored(place, next)
         return sent.result
       }
-      const now = (await readSigned(place, signing)).stored
+      const now = (await readSigned(place, chains)).stored
       // Otherwise it is a conflict with something else than another manifest.
       const isLater = now.revision > before.revision
       if (!isLater || tries === MOST_TRIES) throw sent.conflict
@@ -179,10 +177,9 @@ export function openWriter(place: EnvironmentPlace) {
   }
 }
 
-async function signNext(place: EnvironmentPlace, before: Stored, edit: Edit) {
-  const signer = await signerOf(place.workspace)
+async function signNext(place: EnvironmentPlace, before: StoredRows, edit: Edit) {
+  const signer = await place.workspace.signer('secret.write')
   if (signer === null) throw new TypeError('the workspace is not signed')
-  requireRole(signer.chain, place.workspace, signer.userId, 'secret.write')
   const next = await following(before, edit, signer.chain)
   return { next, manifest: await signManifest(signer, place, next) }
 }
@@ -200,10 +197,10 @@ async function unlessConflict<T>(
 
 /** What a write makes of what is stored, signed on a chain. */
 export async function following(
-  { revision, rows: before }: Stored,
+  { revision, rows: before }: StoredRows,
   edit: Edit,
   { seq: headSeq }: Chain,
-): Promise<Stored> {
+): Promise<StoredRows> {
   const rows = await edit(before)
   return { revision: revision + 1, rows, root: await manifestRoot(rows), headSeq }
 }

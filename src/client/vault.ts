@@ -14,42 +14,25 @@ import {
 } from '../core/crypto/secret_value.ts'
 import type { Policy } from '../core/policy/policy.ts'
 import type { Secret } from '../core/secret.ts'
-import { login, prelogin, register } from '../features/accounts/contract.ts'
-import { identityOf, isSignedId } from '../sigchain/index.ts'
+import { login, register } from '../features/accounts/contract.ts'
+import { identityOf } from '../sigchain/index.ts'
 import { type AccountKeys, newAccount, unwrapKeys } from './account/account_keys.ts'
 import type { Argon2id } from './account/argon2.ts'
-import { authKey, deriveMasterKey, generateRecoveryKey, userKey } from './account/keys.ts'
+import { authKey, generateRecoveryKey, userKey } from './account/keys.ts'
 import { recoveryOf, writeRecoveryKey } from './account/recovery.ts'
+import { masterKeyOf } from './actions/credentials.ts'
+import { newWorkspace } from './actions/workspaces.ts'
 import { type Api, openApi } from './http/api.ts'
-import { newWorkspace } from './signed/new_workspace.ts'
-import { ownId, type Signing } from './signed/sign_change.ts'
-import { type Place, type Signer, signEnvelope } from './signed/statements.ts'
+import { type MemberSigner, type Place, signEnvelope } from './signed/statements.ts'
 import type { WorkspaceKey } from './workspace_key.ts'
 
-/** A workspace with its key; `signing` is present in signed workspaces only. */
-export type OpenWorkspace = WorkspaceKey & { signing?: Signing }
-
-/** Null in a plain workspace. */
-export function signingOf({ id, signing }: OpenWorkspace): Signing | null {
-  if (isSignedId(id) === (signing !== undefined)) return signing ?? null
-  throw new Error('the chain belongs to signed workspaces, and to each of them')
-}
-
-/** Who signs on the chain of now; null in a plain workspace. @throws UntrustedChain */
-export async function signerOf(workspace: OpenWorkspace): Promise<Signer | null> {
-  const signing = signingOf(workspace)
-  if (signing === null) return null
-  const chain = await signing.chains.of(workspace)
-  const { signing_key, signingKey } = await signing.identity()
-  return { chain, userId: ownId(chain, workspace, signing_key), signingKey }
-}
-
-export type Session = AccountKeys & {
+export type OpenSession = AccountKeys & {
   api: Api
   email: string
   access: string
   refresh: string
-  workspaces: OpenWorkspace[]
+  /** Without their chains. */
+  workspaces: WorkspaceKey[]
 }
 
 /**
@@ -91,15 +74,14 @@ export async function signUp(
  * @throws ApiError when the server refuses, Error when it asks for weak key derivation or its copy of
  * the private key does not open
  */
-export async function logIn(
+export async function logInByPassword(
   origin: string,
   email: string,
   password: string,
   argon2id?: Argon2id,
-): Promise<Session> {
+): Promise<OpenSession> {
   const anonymous = openApi(origin)
-  const { key_salt, kdf } = await anonymous.call(prelogin, { body: { email } })
-  const masterKey = await deriveMasterKey(password, decode(key_salt), kdf, argon2id)
+  const masterKey = await masterKeyOf({ server: origin, email, argon2id }, password)
   const answer = await anonymous.call(login, { body: { email, password: authKey(masterKey) } })
   const wrapped = answer.encrypted_private_key
   const keys = await unwrapKeys('account', userKey(masterKey), wrapped, answer.user)
@@ -129,7 +111,7 @@ export async function openWorkspace(
   { id, name, epoch, encrypted_workspace_key }: SealedWorkspace,
   privateKey: Uint8Array,
   recipientPublicKey: Uint8Array,
-): Promise<OpenWorkspace | null> {
+): Promise<WorkspaceKey | null> {
   if (encrypted_workspace_key === null) return null
   const place = { workspaceId: id, recipientPublicKey, epoch }
   const key = await openMemberEnvelope(place, privateKey, encrypted_workspace_key)
@@ -138,7 +120,7 @@ export async function openWorkspace(
 
 /** The ciphertext as it is uploaded: b64 of the form of protocol 3.3. */
 export function sealSecret(
-  { key, epoch }: OpenWorkspace,
+  { key, epoch }: WorkspaceKey,
   place: SecretPlace,
   policy: Policy | null,
   plaintext: string | Uint8Array,
@@ -150,7 +132,7 @@ export function sealSecret(
 
 /** The plaintext of a stored secret, or `null` when it was altered, moved or sealed under another key. */
 export function openSecret(
-  { key, epoch }: OpenWorkspace,
+  { key, epoch }: WorkspaceKey,
   place: SecretPlace,
   policy: Policy | null,
   ciphertext: string,
@@ -160,23 +142,12 @@ export function openSecret(
   return bytes && openSecretValue(openingKey, place, policy, bytes)
 }
 
-/** The key of one environment for a token, as PUT …/envelopes/ takes it. */
-export async function grantEnvironment(
-  workspace: OpenWorkspace,
-  token: Recipient,
-  projectId: string,
-  environment: string,
-) {
-  const signer = await signerOf(workspace)
-  return grantedBy(signer, workspace, token, { projectId, environment })
-}
-
 type Recipient = { id: string; publicKey: string }
 
-/** The same by a signer on a chain that need not be there yet; none in a plain workspace. */
-export async function grantedBy(
-  signer: Signer | null,
-  { id: workspaceId, epoch, key }: OpenWorkspace,
+/** The key of one environment for a token, as PUT …/envelopes/ takes it. Nobody signs in a plain workspace. */
+export async function grantEnvironment(
+  signer: MemberSigner | null,
+  { id: workspaceId, epoch, key }: WorkspaceKey,
   token: Recipient,
   { projectId, environment }: Place,
 ) {

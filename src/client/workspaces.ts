@@ -3,21 +3,24 @@ import { listWorkspacesEndpoint } from '../features/workspaces/contract.ts'
 import { type Identity, isSignedId } from '../sigchain/index.ts'
 import type { AccountKeys } from './account/account_keys.ts'
 import type { Api, CallResult } from './http/api.ts'
-import { faultOf, type Trust } from './signed/trust.ts'
-import { type OpenWorkspace, openWorkspace } from './vault.ts'
+import { keyFaultOf, type Trust } from './signed/trust.ts'
+import { openWorkspace } from './vault.ts'
+import { type AnyWorkspace, type OpenWorkspace, openedBy } from './workspace.ts'
 import type { UntrustedKey } from './workspace_key.ts'
 
-export type WorkspaceEntry = CallResult<typeof listWorkspacesEndpoint>[number] & {
-  /** With a key that is trusted. */
-  open: OpenWorkspace | null
-  /** With the key that the server has for this person. */
-  shown: OpenWorkspace | null
-  /** Why that key is not trusted. */
-  fault: UntrustedKey | null
-}
+type Listed = CallResult<typeof listWorkspacesEndpoint>[number]
+export type WorkspaceEntry = Listed &
+  AnyWorkspace & {
+    /** With a key that is trusted. */
+    open: OpenWorkspace | null
+    /** With the key that the server has for this person. */
+    shown: OpenWorkspace | null
+    /** Why that key is not trusted. */
+    fault: UntrustedKey | null
+  }
 
 /** Who reads them. `identity` is asked for where something is signed. */
-export type Reader = Pick<AccountKeys, 'privateKey' | 'publicKey'> & {
+export type WorkspaceReader = Pick<AccountKeys, 'privateKey' | 'publicKey'> & {
   api: Api
   trust: Trust
   identity: () => Promise<Identity>
@@ -27,7 +30,7 @@ export type Reader = Pick<AccountKeys, 'privateKey' | 'publicKey'> & {
 const MOST_READS = 3
 
 /** Every workspace, invited ones too. */
-export async function readWorkspaces(reader: Reader): Promise<WorkspaceEntry[]> {
+export async function readWorkspaces(reader: WorkspaceReader): Promise<WorkspaceEntry[]> {
   for (let reads = 1; ; reads += 1) {
     const entries = await readOnce(reader)
     const overtaken = entries.filter(({ id, fault }) => fault !== null && isSignedId(id))
@@ -37,22 +40,22 @@ export async function readWorkspaces(reader: Reader): Promise<WorkspaceEntry[]> 
   }
 }
 
-async function readOnce(reader: Reader): Promise<WorkspaceEntry[]> {
+async function readOnce(reader: WorkspaceReader): Promise<WorkspaceEntry[]> {
   const { api, trust, identity, privateKey, publicKey } = reader
   const listed = await api.list(listWorkspacesEndpoint, {})
-  const isBesideSigned = listed.some((entry) => isActive(entry) && isSignedId(entry.id))
+  const isBesideSigned = listed.some((entry) => isJoined(entry) && isSignedId(entry.id))
   return Promise.all(
     listed.map(async (entry) => {
+      const signature = { chains: trust.chains, identity }
       const opened = await openWorkspace(entry, privateKey, publicKey)
-      const signing = { chains: trust.chains, workspace: entry, identity }
-      const shown = opened && isSignedId(entry.id) ? { ...opened, signing } : opened
-      const isUsed = shown && isActive(entry)
-      const fault = isUsed ? await faultOf(shown, trust, isBesideSigned) : null
-      return { ...entry, shown, fault, open: fault ? null : shown }
+      const shown = opened && openedBy(signature, opened)
+      const isUsed = shown && isJoined(entry)
+      const fault = isUsed ? await keyFaultOf(shown, trust, isBesideSigned) : null
+      return { ...openedBy(signature, entry), shown, fault, open: fault ? null : shown }
     }),
   )
 }
 
-export function isActive({ status }: { status: string }): boolean {
+export function isJoined({ status }: { status: string }): boolean {
   return status === 'active'
 }

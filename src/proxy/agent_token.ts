@@ -6,7 +6,7 @@
 
 import { makeToken } from '../client/agents/tokens.ts'
 import type { Api } from '../client/http/api.ts'
-import type { OpenWorkspace } from '../client/vault.ts'
+import type { OpenWorkspace } from '../client/workspace.ts'
 import { parseToken, sealedToken } from '../core/crypto/token.ts'
 import { issueAgentToken, revokeAgentToken } from '../features/agents/contract.ts'
 

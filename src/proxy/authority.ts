@@ -114,8 +114,8 @@ async function createStored(directory: string): Promise<Stored> {
     ],
   })
   mkdirSync(directory, { recursive: true, mode: 0o700 })
-  replaceFile(join(directory, 'ca.key'), await pemOf(keys.privateKey), 0o600)
-  replaceFile(join(directory, 'ca.pem'), certificate.toString('pem'), 0o644)
+  swapFile(join(directory, 'ca.key'), await pemOf(keys.privateKey), 0o600)
+  swapFile(join(directory, 'ca.pem'), certificate.toString('pem'), 0o644)
   return { certificate, key: keys.privateKey }
 }
 
@@ -171,7 +171,7 @@ function validity(days: number): { notBefore: Date; notAfter: Date } {
 }
 
 /** Whole or not at all; two proxies that start at once both end with a pair that is checked. */
-export function replaceFile(path: string, content: string | Uint8Array, mode: number): void {
+export function swapFile(path: string, content: string | Uint8Array, mode: number): void {
   const draft = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`
   try {
     const file = openSync(draft, 'wx', mode)

@@ -22,13 +22,13 @@ export type Inbound = {
   upgrade(handlers: SocketHandlers, headers: Record<string, string>): boolean
 }
 
-export type Handler = (
+export type BackendHandler = (
   request: Request,
   upgrade: Inbound['upgrade'],
 ) => Promise<Response | undefined>
 
 /** What the caller may name, by which a stand-in of it can be made. */
-export type Credential = Shaped & {
+export type ProxyCredential = Shaped & {
   name: string
   /** As its policy has them. */
   locations: readonly string[] | null
@@ -36,7 +36,7 @@ export type Credential = Shaped & {
 
 export type Backend = {
   /** All that a placeholder may name here. @throws ApiError, Fault */
-  credentials(): Promise<readonly Credential[]>
+  credentials(): Promise<readonly ProxyCredential[]>
   /** Whether requests to this host are to be read at all. Never throws. */
   covers(host: string, port: number): Promise<boolean>
   /**
@@ -54,4 +54,4 @@ export type Backend = {
 }
 
 /** Shows the user a message, once in a while: never a value, a header or a query. */
-export type Notice = (text: string) => void
+export type ProxyNotice = (text: string) => void

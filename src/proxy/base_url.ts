@@ -10,17 +10,17 @@ import { refuseBrowsers, sandboxAnswer } from '../outbound/browsers.ts'
 import { connectionNames, isHopByHop } from '../outbound/headers.ts'
 import { readFrom } from '../outbound/links.ts'
 import { mayRepeat } from '../outbound/retries.ts'
-import type { Backend, Handler, Inbound } from './backend.ts'
+import type { Backend, BackendHandler, Inbound } from './backend.ts'
 import { isAuthorised, isSame } from './connect_listener.ts'
 import { canonicalAuthority } from './request.ts'
-import { answer, breakingQuietly, pathOf } from './tls_listeners.ts'
+import { answer, breakingQuietly, requestPath } from './tls_listeners.ts'
 
 type Options = { password: string; strict: boolean; backend: Backend; port: () => number }
 
-export function baseUrlHandler(options: Options): Handler {
+export function baseUrlHandler(options: Options): BackendHandler {
   return async (request, upgrade) => {
     const origin = `http://127.0.0.1:${options.port()}`
-    const path = pathOf(request)
+    const path = requestPath(request)
     forgetPassword(request.headers, options.password)
     return [origin, origin.replace('127.0.0.1', 'localhost')].some(
       (own) => request.url === `${own}${path}`,

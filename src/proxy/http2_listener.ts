@@ -19,8 +19,8 @@ import { MeteredWire, PREFACE_BYTES } from '../outbound/http2/metered_wire.ts'
 import { Scheduler } from '../outbound/scheduler.ts'
 import { FRAMES_PER_TURN } from '../outbound/websocket/frame_weight.ts'
 import type { Leaf } from './authority.ts'
-import type { Handler } from './backend.ts'
-import { faultOf } from './record.ts'
+import type { BackendHandler } from './backend.ts'
+import { recordFault } from './record.ts'
 
 const { NGHTTP2_FLAG_END_STREAM, NGHTTP2_INTERNAL_ERROR, NGHTTP2_NO_ERROR } = http2.constants
 
@@ -31,7 +31,7 @@ const SETTINGS = {
 }
 
 /** Listens at a path of the file system. */
-export async function openHttp2Listener(path: string, leaf: Leaf, handler: Handler) {
+export async function openHttp2Listener(path: string, leaf: Leaf, handler: BackendHandler) {
   const wires = new Set<TLSSocket>()
   const frames = new Scheduler(FRAMES_PER_TURN)
   const http = http2.createServer({ settings: SETTINGS })
@@ -65,7 +65,7 @@ async function serve(
   stream: ServerHttp2Stream,
   headers: IncomingHttpHeaders,
   flags: number,
-  handler: Handler,
+  handler: BackendHandler,
 ): Promise<void> {
   const gone = new AbortController()
   // Its end is seen by `close`.
@@ -82,12 +82,12 @@ async function serve(
   }
 }
 
-async function answerOf(read: () => Request, handler: Handler): Promise<Response> {
+async function answerOf(read: () => Request, handler: BackendHandler): Promise<Response> {
   try {
     const response = await handler(read(), () => false)
     return response ?? new Response(null, { status: 501 })
   } catch (error) {
-    return presentFault(faultOf(error), 'resolver', Bun.randomUUIDv7())
+    return presentFault(recordFault(error), 'resolver', Bun.randomUUIDv7())
   }
 }
 

@@ -3,7 +3,7 @@
  * such as AWS's SDK make agents of their own. A file that is loaded before a program leads those alike.
  */
 import { dirname, join } from 'node:path'
-import { replaceFile } from './authority.ts'
+import { swapFile } from './authority.ts'
 
 /** Agents of classes derived from these do their own proxying, as those of https-proxy-agent. */
 const PRELOAD = `// Written by cloakroom: agents follow HTTPS_PROXY as the global one does (option proxyEnv of Node.js).
@@ -29,7 +29,7 @@ export function nodeEnvironment(
   env: Record<string, string | undefined>,
 ): Record<string, string> {
   const path = join(dirname(bundle), 'node_agents.cjs')
-  replaceFile(path, PRELOAD, 0o644)
+  swapFile(path, PRELOAD, 0o644)
   const quoted = path.replace(/[\\"]/g, '\\$&')
   const given = env.NODE_OPTIONS ? `${env.NODE_OPTIONS} ` : ''
   return { NODE_OPTIONS: `${given}--require "${quoted}"` }

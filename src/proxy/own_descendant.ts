@@ -7,19 +7,19 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { isIPv4 } from 'node:net'
 import { endianness } from 'node:os'
 
-export type End = { address: string | undefined; port: number | undefined }
+export type ConnectionEnd = { address: string | undefined; port: number | undefined }
 
 const ESTABLISHED = '01'
 
 /** @param near the other end, `far` ours; of IPv4, and by the user of this process */
-export function isOfDescendant(near: End, far: End): boolean {
+export function isOfDescendant(near: ConnectionEnd, far: ConnectionEnd): boolean {
   const inode = inodeOf(near, far)
   if (inode === null) return false
   return descendantsOf(process.pid).some((pid) => holds(pid, `socket:[${inode}]`))
 }
 
 /** Which file the connection is, where the system lists exactly one. */
-function inodeOf(near: End, far: End): string | null {
+function inodeOf(near: ConnectionEnd, far: ConnectionEnd): string | null {
   const [local, remote] = [listed(near), listed(far)]
   if (local === null || remote === null) return null
   const user = String(process.getuid?.())
@@ -43,7 +43,7 @@ function inodesIn(table: string, local: string, remote: string, user: string): s
 const MAPPED = `${'0'.repeat(16)}${word([0, 0, 0xff, 0xff])}`
 
 /** An end as the system lists it, such as `0100007F:1F90`. */
-function listed({ address, port }: End): string | null {
+function listed({ address, port }: ConnectionEnd): string | null {
   if (address === undefined || port === undefined || !isIPv4(address)) return null
   return `${word(address.split('.').map(Number))}:${hex(port, 4)}`
 }

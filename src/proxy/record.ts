@@ -6,7 +6,7 @@ import { MAX_JOINED } from '../features/audit/contract.ts'
 import type { CallRecord, Conclusion } from '../outbound/record.ts'
 
 /** Names and ids, never a value or a query. Without an outcome until the call has ended. */
-export type AuditRecord = {
+export type ProxyRecord = {
   id: string
   timestamp: string
   method: string
@@ -25,7 +25,7 @@ export type AuditRecord = {
 }
 
 /** What is known of a call before its target was read. */
-export type Origin = { host: string; method: string; projectId: string; environment: string }
+export type RecordOrigin = { host: string; method: string; projectId: string; environment: string }
 
 /** The server refuses longer ones: the record then has the domain alone. */
 const MAX_URL = 8192
@@ -33,9 +33,9 @@ const MAX_URL = 8192
 /** `conclusion` is `null` before the credential leaves. */
 export function auditRecordOf(
   { id, startedAt, target, uses, unfilled }: CallRecord,
-  { host, method, projectId, environment }: Origin,
+  { host, method, projectId, environment }: RecordOrigin,
   conclusion: Conclusion | null,
-): AuditRecord {
+): ProxyRecord {
   const reported = uses.slice(0, MAX_JOINED)
   const joined = (field: 'name' | 'style') =>
     reported.length === 0 ? null : reported.map((use) => use[field]).join(',')
@@ -60,6 +60,6 @@ export function auditRecordOf(
 }
 
 /** Anything that is no fault is a defect of ours. */
-export function faultOf(error: unknown): Fault {
+export function recordFault(error: unknown): Fault {
   return error instanceof Fault ? error : new Fault('internal_error', { cause: error })
 }

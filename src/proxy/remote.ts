@@ -18,7 +18,7 @@ import { FORWARD_PREFIX, fromStep } from '../outbound/links.ts'
 import { mayRepeat, withoutRetry } from '../outbound/retries.ts'
 import { AMBIGUOUS } from '../outbound/stand_ins/shaped.ts'
 import { listDomains, listShapes, outboundMethods, resolveCall } from '../resolver/contract.ts'
-import type { Backend, Credential, Inbound, Notice } from './backend.ts'
+import type { Backend, Inbound, ProxyCredential, ProxyNotice } from './backend.ts'
 import { drawLinkName, leadBack } from './lead_back.ts'
 import { relayThrough } from './remote_socket.ts'
 import { checkMethod, holdShort, wholeOf } from './request.ts'
@@ -30,7 +30,7 @@ export type RemoteOptions = {
   /** Named in each request where the token leaves it open. */
   projectId: string | null
   environment: string | null
-  notice: Notice
+  notice: ProxyNotice
   bodies: BodyMemory
   /** What stand-ins are made of, from elsewhere than the resolver. */
   credentials?: Backend['credentials']
@@ -101,7 +101,7 @@ async function readShapes({ resolver, token, projectId, environment }: RemoteOpt
   }
   const shapes = await openApi(resolver, () => token).call(listShapes, { query })
   const counts = Map.groupBy(shapes, ({ name }) => name)
-  return shapes.map(({ name, allowed_locations, shape, setting, reason }): Credential => {
+  return shapes.map(({ name, allowed_locations, shape, setting, reason }): ProxyCredential => {
     const shaped = counts.get(name)?.length === 1 ? { shape, setting, reason } : AMBIGUOUS
     return { name, locations: allowed_locations, ...shaped }
   })

@@ -15,16 +15,16 @@ import type { SocketHandlers } from '../http/route.ts'
 import { socketOptions } from '../http/websocket.ts'
 import { refusalFormatOf } from '../outbound/signing/refusal_format.ts'
 import type { Leaf, ProxyAuthority } from './authority.ts'
-import type { Backend, Handler, Inbound } from './backend.ts'
+import type { Backend, BackendHandler, Inbound } from './backend.ts'
 import { openHttp2Listener } from './http2_listener.ts'
-import { faultOf } from './record.ts'
+import { recordFault } from './record.ts'
 import { canonicalAuthority, holdShort, wholeOf } from './request.ts'
 
 export type TlsListeners = {
   /** Returns the socket for a host: `h2` for a client that takes nothing else, `http` without TLS for one request. */
   socketFor(host: string, port: number, protocol: 'https' | 'h2' | 'http'): Promise<string>
   /** Returns a socket without TLS for `handler`. */
-  unencrypted(handler: Handler): string
+  unencrypted(handler: BackendHandler): string
   close(): void
 }
 
@@ -78,7 +78,7 @@ export function openTlsListeners(authority: ProxyAuthority, backend: Backend): T
   }
 }
 
-function handlerFor(backend: Backend, host: string, port: number): Handler {
+function handlerFor(backend: Backend, host: string, port: number): BackendHandler {
   const authority = port === HTTPS_PORT ? host : `${host}:${port}`
   return (request, upgrade) => {
     // RFC 9110, section 15.5.20: a name that this connection was not made for.
@@ -88,7 +88,7 @@ function handlerFor(backend: Backend, host: string, port: number): Handler {
     return answer(backend, {
       request,
       authority,
-      pathAndQuery: pathOf(request),
+      pathAndQuery: requestPath(request),
       requestId: Bun.randomUUIDv7(),
       linkBase: null,
       upgrade,
@@ -97,7 +97,7 @@ function handlerFor(backend: Backend, host: string, port: number): Handler {
 }
 
 /** The next request on this connection may be for another host. */
-function closing(handler: Handler): Handler {
+function closing(handler: BackendHandler): BackendHandler {
   return async (request, upgrade) => {
     const response = await handler(request, upgrade)
     response?.headers.set('connection', 'close')
@@ -116,7 +116,7 @@ export async function answer(backend: Backend, inbound: Inbound): Promise<Respon
     const held = holdShort(response, backend.bodies)
     return held ? await wholeOf(response, held) : breakingQuietly(response)
   } catch (error) {
-    return presentForwardFault(faultOf(error), requestId, format)
+    return presentForwardFault(recordFault(error), requestId, format)
   }
 }
 
@@ -143,7 +143,7 @@ export function breakingQuietly(response: Response): Response {
 }
 
 /** @throws Fault `invalid_target` for a request whose Host spoils the URL */
-export function pathOf({ url }: Request): string {
+export function requestPath({ url }: Request): string {
   const from = url.indexOf('/', url.indexOf('://') + 3)
   if (!URL.canParse(url) || from < 0) {
     throw new Fault('invalid_target', { message: 'The Host header names no host.' })
@@ -151,7 +151,7 @@ export function pathOf({ url }: Request): string {
   return url.slice(from)
 }
 
-function listen(path: string, handler: Handler, leaf: Leaf | null): Server<SocketHandlers> {
+function listen(path: string, handler: BackendHandler, leaf: Leaf | null): Server<SocketHandlers> {
   return Bun.serve<SocketHandlers>({
     unix: path,
     ...(leaf ? { tls: { cert: leaf.cert, key: leaf.key } } : {}),
@@ -161,7 +161,7 @@ function listen(path: string, handler: Handler, leaf: Leaf | null): Server<Socke
     idleTimeout: 0,
     fetch: (request, server) =>
       handler(request, (data, headers) => server.upgrade(request, { data, headers })),
-    error: (error) => presentFault(faultOf(error), 'resolver', Bun.randomUUIDv7()),
+    error: (error) => presentFault(recordFault(error), 'resolver', Bun.randomUUIDv7()),
     websocket: {
       ...socketOptions,
       open: (socket) => socket.data.open(socket),

@@ -5,7 +5,7 @@
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { rootCertificates } from 'node:tls'
-import { replaceFile } from './authority.ts'
+import { swapFile } from './authority.ts'
 import { trustStoreOf } from './java_trust_store.ts'
 
 type Env = Record<string, string | undefined>
@@ -52,7 +52,7 @@ export function writeBundle(directory: string, certificate: string, env: Env): s
     extra && extra !== path && existsSync(extra) ? readFileSync(extra, 'utf8') : '',
     certificate,
   ]
-  replaceFile(path, `${parts.map((part) => part.trim()).join('\n')}\n`, 0o644)
+  swapFile(path, `${parts.map((part) => part.trim()).join('\n')}\n`, 0o644)
   return path
 }
 
@@ -123,7 +123,7 @@ export function phpEnvironment(bundle: string, env: Env): Record<string, string>
   const directory = join(dirname(bundle), 'php')
   mkdirSync(directory, { recursive: true })
   const settings = `curl.cainfo="${bundle}"\nopenssl.cafile="${bundle}"\n`
-  replaceFile(join(directory, 'cloakroom.ini'), settings, 0o644)
+  swapFile(join(directory, 'cloakroom.ini'), settings, 0o644)
   return { PHP_INI_SCAN_DIR: `${env.PHP_INI_SCAN_DIR ?? ''}:${directory}` }
 }
 
@@ -132,6 +132,6 @@ export function writeTrustStore(bundle: string): string {
   const path = join(dirname(bundle), 'bundle.jks')
   const certificates = [...readFileSync(bundle, 'utf8').matchAll(AUTHORITY)]
   const store = trustStoreOf(certificates.map(([, base64 = '']) => Buffer.from(base64, 'base64')))
-  replaceFile(path, store, 0o644)
+  swapFile(path, store, 0o644)
   return path
 }

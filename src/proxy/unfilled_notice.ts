@@ -1,8 +1,8 @@
 /** Has the person at the terminal see which placeholders of a program went out as text, each once. */
 import { readUnfilled, UNFILLED_HEADER, unfilledText } from '../core/policy/unfilled.ts'
-import type { Backend, Notice } from './backend.ts'
+import type { Backend, ProxyNotice } from './backend.ts'
 
-export function noticingUnfilled(backend: Backend, notice: Notice): Backend {
+export function noticingUnfilled(backend: Backend, notice: ProxyNotice): Backend {
   const noticed = new Set<string>()
   return {
     ...backend,

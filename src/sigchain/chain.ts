@@ -6,7 +6,7 @@
 import { about, Refusal } from './refusal.ts'
 import { applyLink } from './rules.ts'
 import { hashOf, readText, requireSignature, type SignedText, signText } from './signed_text.ts'
-import { type Chain, copyOf, type Draft, emptyChain } from './state.ts'
+import { type Chain, type ChainDraft, copyOf, emptyChain } from './state.ts'
 import type { Link, Person } from './texts.ts'
 
 /**
@@ -26,7 +26,7 @@ export async function extend(chain: Chain, links: readonly SignedText[]): Promis
   return draft
 }
 
-async function append(draft: Draft, signed: SignedText): Promise<void> {
+async function append(draft: ChainDraft, signed: SignedText): Promise<void> {
   const link = readText('link', signed.statement)
   requireNext(draft, link)
   const signer = signerOf(draft, link)
@@ -77,7 +77,7 @@ export function firstHash({ positions }: Chain): string {
 }
 
 /** What a link says besides its place. */
-export type Change = Link extends infer Each
+export type LinkChange = Link extends infer Each
   ? Each extends Link
     ? Pick<Each, 'type' | 'body' | 'at' | 'signer'>
     : never
@@ -86,7 +86,7 @@ export type Change = Link extends infer Each
 /** The link that follows in a chain, signed. @throws Refusal `form`, `key` */
 export async function signLink(
   { workspaceId, seq, head }: Chain,
-  change: Change,
+  change: LinkChange,
   privateKey: CryptoKey,
 ): Promise<SignedText> {
   const prev = seq === 0 ? null : head

@@ -5,9 +5,9 @@
  */
 export { makeBinding, requireBinding } from './binding.ts'
 export {
-  type Change,
   extend,
   firstHash,
+  type LinkChange,
   readLink,
   replay,
   requireContinues,

@@ -4,7 +4,7 @@
  */
 import { mayChangeMember } from './member_rules.ts'
 import { Refusal } from './refusal.ts'
-import type { Draft } from './state.ts'
+import type { ChainDraft } from './state.ts'
 import type { Link, Member } from './texts.ts'
 
 type Body<T extends Link['type']> = Extract<Link, { type: T }>['body']
@@ -14,7 +14,7 @@ type Body<T extends Link['type']> = Extract<Link, { type: T }>['body']
  *
  * @throws Refusal `right`, `rule`, `last_owner`
  */
-export function applyLink(draft: Draft, link: Link): void {
+export function applyLink(draft: ChainDraft, link: Link): void {
   if (link.type === 'workspace.created') {
     putMember(draft, { ...link.body.founder, role: 'owner' })
     beginEpoch(draft, link.body)
@@ -26,7 +26,7 @@ export function applyLink(draft: Draft, link: Link): void {
 }
 
 function applyChange(
-  draft: Draft,
+  draft: ChainDraft,
   signer: Member,
   { type, body }: Exclude<Link, { type: 'workspace.created' }>,
 ): void {
@@ -54,7 +54,7 @@ function applyChange(
   }
 }
 
-function putMembers(draft: Draft, signer: Member, { members }: Body<'members.put'>): void {
+function putMembers(draft: ChainDraft, signer: Member, { members }: Body<'members.put'>): void {
   for (const { user_id, role } of members) {
     const from = draft.members.get(user_id)?.role
     const change =
@@ -77,7 +77,7 @@ function requireSameIdentity(known: Member, member: Member): void {
   if (!isSame) throw new Refusal('rule', 'a member keeps address and keys')
 }
 
-function removeMembers(draft: Draft, signer: Member, body: Body<'members.removed'>): void {
+function removeMembers(draft: ChainDraft, signer: Member, body: Body<'members.removed'>): void {
   const removed = body.user_ids.map((userId) => draft.members.get(userId))
   for (const member of removed) {
     const self = member === signer
@@ -94,7 +94,7 @@ function removeMembers(draft: Draft, signer: Member, body: Body<'members.removed
   requireOwner(draft)
 }
 
-function rotateKeys(draft: Draft, signer: Member, keys: Body<'keys.rotated'>): void {
+function rotateKeys(draft: ChainDraft, signer: Member, keys: Body<'keys.rotated'>): void {
   if (keys.signing_key === signer.signing_key || keys.public_key === signer.public_key) {
     throw new Refusal('rule', 'both keys must be new')
   }
@@ -102,20 +102,20 @@ function rotateKeys(draft: Draft, signer: Member, keys: Body<'keys.rotated'>): v
   putMember(draft, { ...signer, ...keys })
 }
 
-function advanceEpoch(draft: Draft, signer: Member, body: Body<'epoch.advanced'>): void {
+function advanceEpoch(draft: ChainDraft, signer: Member, body: Body<'epoch.advanced'>): void {
   requireAdmin(signer, 'advance the epoch')
   if (body.epoch !== draft.epoch + 1) throw new Refusal('rule', 'epochs count up by one')
   beginEpoch(draft, body)
 }
 
-function beginEpoch(draft: Draft, body: Body<'epoch.advanced' | 'workspace.created'>): void {
+function beginEpoch(draft: ChainDraft, body: Body<'epoch.advanced' | 'workspace.created'>): void {
   draft.epoch = body.epoch
   draft.keyCommitment = body.key_commitment
   draft.epochSince = draft.seq
 }
 
 function changeAllowlist(
-  { allowlist }: Draft,
+  { allowlist }: ChainDraft,
   signer: Member,
   body: Body<'allowlist.changed'>,
 ): void {
@@ -132,7 +132,7 @@ function changeAllowlist(
 }
 
 function revokeTokens(
-  { revokedTokens }: Draft,
+  { revokedTokens }: ChainDraft,
   signer: Member,
   body: Body<'tokens.revoked'>,
 ): void {
@@ -143,7 +143,7 @@ function revokeTokens(
   }
 }
 
-function deleteWorkspace(draft: Draft, { role }: Member): void {
+function deleteWorkspace(draft: ChainDraft, { role }: Member): void {
   if (role !== 'owner') throw new Refusal('right', 'only an owner deletes a workspace')
   draft.isDeleted = true
 }
@@ -154,7 +154,7 @@ function requireAdmin({ role }: Member, what: string): void {
 }
 
 /** Adds somebody, or puts another role or other keys in the place of those before. */
-function putMember(draft: Draft, member: Member): void {
+function putMember(draft: ChainDraft, member: Member): void {
   const { user_id: userId } = member
   for (const name of namesOf(member)) {
     const owner = draft.taken.get(name)
@@ -167,7 +167,7 @@ function putMember(draft: Draft, member: Member): void {
   addPeriod(draft, member, member.role)
 }
 
-function release({ taken }: Draft, member: Member): void {
+function release({ taken }: ChainDraft, member: Member): void {
   for (const name of namesOf(member)) taken.delete(name)
 }
 
@@ -176,13 +176,17 @@ function namesOf({ email, signing_key, public_key }: Member): string[] {
   return [email, `signing ${signing_key}`, `public ${public_key}`]
 }
 
-function addPeriod({ history, seq }: Draft, member: Member, role: Member['role'] | null): void {
+function addPeriod(
+  { history, seq }: ChainDraft,
+  member: Member,
+  role: Member['role'] | null,
+): void {
   const periods = history.get(member.user_id) ?? []
   periods.push({ since: seq, role, signingKey: member.signing_key })
   history.set(member.user_id, periods)
 }
 
-function requireOwner({ members }: Draft): void {
+function requireOwner({ members }: ChainDraft): void {
   for (const { role } of members.values()) if (role === 'owner') return
   throw new Refusal('last_owner')
 }

@@ -29,7 +29,7 @@ export type Chain = {
 }
 
 /** What a link changes of it. */
-export type Draft = {
+export type ChainDraft = {
   -readonly [Field in keyof Chain]: Chain[Field] extends ReadonlySet<infer T>
     ? Set<T>
     : Chain[Field] extends ReadonlyMap<infer K, infer V>
@@ -58,7 +58,7 @@ export function emptyChain(workspaceId: string): Chain {
 }
 
 /** A draft of its own: changing it changes nothing else. */
-export function copyOf(chain: Chain): Draft {
+export function copyOf(chain: Chain): ChainDraft {
   const { members, allowlist, revokedTokens, positions, history, taken } = chain
   return {
     ...chain,

@@ -3,10 +3,10 @@
 import { describe, expect, spyOn, test } from 'bun:test'
 import { ChainCache, LINKS_PAGE } from '../../src/access/signed/chains.ts'
 import {
-  type Change,
   emptyChain,
   extend,
   identityOf,
+  type LinkChange,
   replay,
   type SignedText,
 } from '../../src/sigchain/index.ts'
@@ -24,7 +24,10 @@ async function chainOf(workspaceId: string, count: number, suffix = ''): Promise
   let chain = await extend(emptyChain(workspaceId), links)
   while (links.length < count) {
     const add = [`h${links.length}${suffix}.example`]
-    const said = { type: 'allowlist.changed', body: { add, remove: [] } } satisfies Partial<Change>
+    const said = {
+      type: 'allowlist.changed',
+      body: { add, remove: [] },
+    } satisfies Partial<LinkChange>
     const link = await signedBy(founder, chain, said)
     chain = await extend(chain, [link])
     links.push(link)

@@ -1,15 +1,16 @@
 /** People and agents as the benches employ them: by the client of this checkout, in a signed or a plain workspace. */
 import { randomBytes } from 'node:crypto'
 import { resolve } from 'node:path'
+import { allowHosts } from '../../src/client/actions/allowlist.ts'
+import { uploadSecrets } from '../../src/client/actions/set_secrets.ts'
 import { makeToken } from '../../src/client/agents/tokens.ts'
 import type { EnvironmentPlace } from '../../src/client/environment.ts'
-import { upload } from '../../src/client/sealing.ts'
 import { type KnownEntry, knownChains } from '../../src/client/signed/known_chains.ts'
-import { signChange } from '../../src/client/signed/sign_change.ts'
 import { chainsOf } from '../../src/client/signed/trust.ts'
 import * as ownVault from '../../src/client/vault.ts'
+import { type OpenWorkspace, plainWorkspace, signedWorkspace } from '../../src/client/workspace.ts'
+import type { WorkspaceKey } from '../../src/client/workspace_key.ts'
 import { registerAgent } from '../../src/features/agents/contract.ts'
-import { addToAllowlist } from '../../src/features/allowlist/contract.ts'
 import { createProject } from '../../src/features/projects/contract.ts'
 import { identityOf } from '../../src/sigchain/index.ts'
 import type { Server } from './server.ts'
@@ -18,8 +19,8 @@ export const ENVIRONMENT = 'development'
 export const PASSWORD = 'a passphrase for benches only'
 
 export type Customer = {
-  session: ownVault.Session
-  workspace: ownVault.OpenWorkspace
+  session: ownVault.OpenSession
+  workspace: OpenWorkspace
   projectId: string
 }
 
@@ -34,17 +35,17 @@ export async function registerCustomer(server: Server, kind: Kind): Promise<Cust
       : await import(resolve(kind.directory, 'src/client/vault.ts'))
   const email = `customer-${randomBytes(6).toString('hex')}@example.com`
   await client.signUp(server.controlPlane, email, PASSWORD, kind === 'signed')
-  const session = await client.logIn(server.controlPlane, email, PASSWORD)
+  const session = await client.logInByPassword(server.controlPlane, email, PASSWORD)
   const [opened] = session.workspaces
   if (!opened) throw new Error('no workspace opened')
-  const workspace = kind === 'signed' ? signing(session, opened) : opened
+  const workspace = kind === 'signed' ? signing(session, opened) : plainWorkspace(opened)
   const body = { name: 'bench', workspace_id: workspace.id }
   const project = await session.api.call(createProject, { body })
   return { session, workspace, projectId: project.id }
 }
 
 /** What a session of the command line adds to a signed workspace; it is remembered in memory. */
-function signing({ api, seed }: ownVault.Session, workspace: ownVault.OpenWorkspace) {
+function signing({ api, seed }: ownVault.OpenSession, workspace: WorkspaceKey) {
   if (seed === null) throw new Error('the account cannot sign')
   const entries = new Map<string, KnownEntry>()
   const known = knownChains({
@@ -55,7 +56,7 @@ function signing({ api, seed }: ownVault.Session, workspace: ownVault.OpenWorksp
     },
   })
   const chains = chainsOf(api, known, { met: () => {}, rekeyed: () => {} })
-  return { ...workspace, signing: { chains, workspace, identity: () => identityOf(seed) } }
+  return signedWorkspace(workspace, { chains, identity: () => identityOf(seed) })
 }
 
 /** Stores them as the command line does: the manifest of the result goes with each request. */
@@ -66,7 +67,7 @@ export async function storeSecrets(
 ): Promise<void> {
   const place: EnvironmentPlace = { api, workspace, projectId, environment }
   const entries = Object.entries(values).map(([key, value]) => ({ key, value, policy: null }))
-  await upload(place, entries, true)
+  await uploadSecrets(place, entries, true)
 }
 
 /** Stores the secrets, allows the domain, and returns the tokens of so many agents that may use both. */
@@ -86,16 +87,7 @@ export async function employAgents(
 }
 
 async function allow({ session: { api }, workspace }: Customer, domain: string): Promise<void> {
-  const params = { workspace_id: workspace.id }
-  if (workspace.signing === undefined) {
-    await api.call(addToAllowlist, { params, body: { domain } })
-    return
-  }
-  await signChange(
-    workspace.signing,
-    () => ({ type: 'allowlist.changed', body: { add: [domain], remove: [] } }),
-    (link) => api.call(addToAllowlist, { params, body: { domains: [domain], link } }),
-  )
+  await allowHosts({ api, workspace }, [domain])
 }
 
 async function employAgent(customer: Customer, name: string): Promise<string> {
@@ -106,7 +98,7 @@ async function employAgent(customer: Customer, name: string): Promise<string> {
   const made = await makeToken(workspace, scope, { capabilities: ['use', 'read'] }, places)
   await session.api.call(registerAgent, {
     params: { workspace_id: workspace.id },
-    body: { ...(workspace.signing && { id }), name, ...made.body },
+    body: { ...(workspace.chains && { id }), name, ...made.body },
   })
   return made.text
 }

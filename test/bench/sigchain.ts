@@ -3,11 +3,11 @@ import { ChainCache, LINKS_PAGE } from '../../src/access/signed/chains.ts'
 import { sha256 } from '../../src/core/crypto/primitives.ts'
 import {
   type Chain,
-  type Change,
   emptyChain,
   extend,
   hashOf,
   identityOf,
+  type LinkChange,
   manifestRoot,
   replay,
   type SignedText,
@@ -85,7 +85,7 @@ async function signChain(key: CryptoKey): Promise<SignedText[]> {
   const links: SignedText[] = []
   let place = emptyChain(WORKSPACE)
   for (let at = 0; at < LINKS; at++) {
-    const change = { ...(await changeAt(at)), at: AT, signer: OWNER } as Change
+    const change = { ...(await changeAt(at)), at: AT, signer: OWNER } as LinkChange
     const link = await signLink(place, change, key)
     links.push(link)
     place = { ...place, seq: at + 1, head: await hashOf(link.statement) }
@@ -94,7 +94,7 @@ async function signChain(key: CryptoKey): Promise<SignedText[]> {
 }
 
 /** Fifty people come and change their roles; domains, tokens and epochs come and go. */
-async function changeAt(at: number): Promise<Omit<Change, 'at' | 'signer'>> {
+async function changeAt(at: number): Promise<Omit<LinkChange, 'at' | 'signer'>> {
   if (at === 0) {
     const founder = { ...(await personOf(0)), user_id: OWNER }
     return { type: 'workspace.created', body: { founder, epoch: 1, key_commitment: COMMITMENT } }

@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createAuthority } from '../../src/cli/demo/certificates.ts'
 import { serverTrust } from '../../src/client/http/trust.ts'
-import { logIn } from '../../src/client/vault.ts'
+import { logInByPassword } from '../../src/client/vault.ts'
 import { freshEmail, sharedApp, type TestApp } from '../support/app.ts'
 import { cheapArgon2id } from '../support/cheap_argon2id.ts'
 import { openAccount, openTerminal, PASSWORD, type Terminal } from './person.ts'
@@ -124,9 +124,9 @@ test('no command leaves a listener, an exit code or another working directory be
 })
 
 test('a cheap key derivation is the caller’s choice: the same password opens nothing with Argon2id', async () => {
-  const opened = await logIn(app.controlPlane, adasEmail, PASSWORD, cheapArgon2id)
+  const opened = await logInByPassword(app.controlPlane, adasEmail, PASSWORD, cheapArgon2id)
   expect(opened.email).toBe(adasEmail)
-  await expect(logIn(app.controlPlane, adasEmail, PASSWORD)).rejects.toMatchObject({
+  await expect(logInByPassword(app.controlPlane, adasEmail, PASSWORD)).rejects.toMatchObject({
     code: 'invalid_credentials',
   })
 })

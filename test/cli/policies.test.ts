@@ -1,7 +1,7 @@
 // tier: quick
 /** Policies are shown in words and changed field by field, without a value being typed again. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { inWords } from '../../src/client/secrets/policy_in_words.ts'
+import { policyInWords } from '../../src/client/secrets/policy_in_words.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { marked } from '../support/canary.ts'
 import { openAccount, type Terminal } from './person.ts'
@@ -232,6 +232,6 @@ for (const [policy, words] of [
   [{ allowed_methods: 5 }, 'not a policy'],
 ] as const) {
   test(`in words: ${words || JSON.stringify(policy)}`, () => {
-    expect(inWords(policy)).toBe(words)
+    expect(policyInWords(policy)).toBe(words)
   })
 }

@@ -1,7 +1,7 @@
 /** Workspaces of which a test says whether they are signed, and people at a terminal who have such ones. */
 
-import { newWorkspace } from '../../src/client/signed/new_workspace.ts'
-import { logIn, signUp } from '../../src/client/vault.ts'
+import { newWorkspace } from '../../src/client/actions/workspaces.ts'
+import { logInByPassword, signUp } from '../../src/client/vault.ts'
 import { getMe } from '../../src/features/accounts/contract.ts'
 import { createWorkspaceEndpoint } from '../../src/features/workspaces/contract.ts'
 import { identityOf } from '../../src/sigchain/index.ts'
@@ -38,7 +38,12 @@ export function plainWorkspace(server: Server, email: string, name: string): Pro
 }
 
 async function makeWorkspace(server: Server, email: string, name: string, isSigned: boolean) {
-  const { api, seed, publicKey } = await logIn(server.controlPlane, email, PASSWORD, cheapArgon2id)
+  const { api, seed, publicKey } = await logInByPassword(
+    server.controlPlane,
+    email,
+    PASSWORD,
+    cheapArgon2id,
+  )
   if (seed === null) throw new Error('the account cannot sign')
   const { id: userId } = await api.call(getMe, {})
   const founder = { userId, email, identity: await identityOf(seed) }

@@ -1,7 +1,7 @@
 // tier: all
 /** Real terminals: what is echoed, Ctrl-C, window sizes, and children in a terminal. Needs the executable in a pty. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { logIn } from '../../src/client/vault.ts'
+import { logInByPassword } from '../../src/client/vault.ts'
 import { sharedApp, type TestApp } from '../support/app.ts'
 import { marked } from '../support/canary.ts'
 import { openRealAccount, openTerminal, PASSWORD, type Terminal } from './person.ts'
@@ -30,7 +30,7 @@ const typing = (args: readonly string[], typed: readonly Typed[] = []) =>
   })
 
 test('the executable derives keys with the Argon2id of the protocol', async () => {
-  const { email } = await logIn(app.controlPlane, 'ada@terminal.example', PASSWORD)
+  const { email } = await logInByPassword(app.controlPlane, 'ada@terminal.example', PASSWORD)
   expect(email).toBe('ada@terminal.example')
 })
 

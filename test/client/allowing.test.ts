@@ -1,10 +1,10 @@
 // tier: quick
 /** What would let a refused call through: exactly one change, or none. */
 import { expect, test } from 'bun:test'
-import { allowingOf, type Refused, widened } from '../../src/client/agents/allowing.ts'
+import { allowingOf, type RefusedCall, widened } from '../../src/client/agents/allowing.ts'
 
 const place = { projectId: 'p', environment: 'production' }
-const call: Refused = {
+const call: RefusedCall = {
   reason: null,
   refused_by: null,
   method: 'POST',
@@ -18,7 +18,7 @@ const call: Refused = {
   registration_id: 'a',
   token_id: 't',
 }
-const blocked = (rule: string, more: Partial<Refused> = {}) =>
+const blocked = (rule: string, more: Partial<RefusedCall> = {}) =>
   allowingOf({ ...call, reason: 'policy_blocked', refused_by: { secret: 'KEY', rule }, ...more })
 
 test('a host that is not on the allowlist, with its port where that is not the usual one', () => {

@@ -8,14 +8,15 @@ import {
   type KnownChains,
   UntrustedChain,
 } from '../../src/client/signed/chain.ts'
-import { ownId, type Said, signChange } from '../../src/client/signed/sign_change.ts'
+import { type LinkText, ownId, signChange } from '../../src/client/signed/sign_change.ts'
+import { plainWorkspace } from '../../src/client/workspace.ts'
 import { keyCommitment } from '../../src/core/crypto/key_commitment.ts'
 import {
-  type Change,
   emptyChain,
   extend,
   type Identity,
   identityOf,
+  type LinkChange,
   type SignedText,
   signLink,
 } from '../../src/sigchain/index.ts'
@@ -29,7 +30,7 @@ const KEY = new Uint8Array(32).fill(7)
 const identity = await identityOf(new Uint8Array(32).fill(1))
 const stranger = await identityOf(new Uint8Array(32).fill(2))
 
-const domains = (...add: string[]): Change => ({
+const domains = (...add: string[]): LinkChange => ({
   type: 'allowlist.changed',
   body: { add, remove: [] },
   at: AT,
@@ -43,7 +44,7 @@ async function created({ id }: { id: string }, { signing_key, public_key }: Iden
 }
 
 /** Links from the first on, each over those before. */
-async function linksOf(where: { id: string }, by: Identity, ...changes: Change[]) {
+async function linksOf(where: { id: string }, by: Identity, ...changes: LinkChange[]) {
   let chain = emptyChain(where.id)
   const links: SignedText[] = []
   for (const change of [await created(where, by), ...changes]) {
@@ -226,7 +227,7 @@ describe('signing', () => {
   test('what seemed to need no link is signed after all where somebody else has undone it', async () => {
     const ours = opened()
     expect(await allow(ours, 'c.example')).toBe('taken')
-    const remove: Said = { type: 'allowlist.changed', body: { add: [], remove: ['c.example'] } }
+    const remove: LinkText = { type: 'allowlist.changed', body: { add: [], remove: ['c.example'] } }
     const signing = { chains: opened(), workspace: HERE, identity: async () => identity }
     await signChange(signing, () => remove, take)
     const demanding = async (link: SignedText | undefined) => {
@@ -256,8 +257,7 @@ describe('signing', () => {
     const workspace = { id: ADA, name: 'plain' }
     const send = async (...given: unknown[]) => given
     const judge = () => Promise.reject(new Error('asked'))
-    const signing = { chains: opened(), workspace, identity: async () => identity }
-    expect(await signChange(signing, judge, send)).toEqual([undefined, null])
+    expect(await plainWorkspace(workspace).change(judge, send)).toEqual([undefined, null])
     expect(asked).toEqual([])
   })
 

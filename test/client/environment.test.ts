@@ -12,7 +12,7 @@ import {
 import { ApiError } from '../../src/client/http/api.ts'
 import { UntrustedChain } from '../../src/client/signed/chain.ts'
 import { signManifest } from '../../src/client/signed/statements.ts'
-import { type OpenWorkspace, signerOf } from '../../src/client/vault.ts'
+import { type OpenWorkspace, plainWorkspace } from '../../src/client/workspace.ts'
 import { upsertSecrets } from '../../src/features/secrets/contract.ts'
 import { manifestRoot, type Refusal } from '../../src/sigchain/index.ts'
 import {
@@ -162,7 +162,7 @@ describe('a server that lies is refused', () => {
 
   test('with a manifest of somebody who may not write', async () => {
     links = await linksOfTwo('read_only')
-    const signer = await signerOf(openedBy(bea, links))
+    const signer = await openedBy(bea, links).signer()
     const root = await manifestRoot(new Map())
     store.rows.clear()
     store.manifest = signer && (await signManifest(signer, place, { revision: 9, root }))
@@ -185,7 +185,7 @@ test('links that came since are read before anything is refused', async () => {
 })
 
 test('a plain workspace is read and written as it was', async () => {
-  const { signing: _, ...plain } = { ...workspace, id: '01920000-0000-7000-8000-000000000100' }
+  const plain = plainWorkspace({ ...workspace, id: '01920000-0000-7000-8000-000000000100' })
   store.rows.set('A', sealed(workspace, 'A', '1'))
   const api = apiOf(() => store)
   const target = { api, workspace: plain, ...place }

@@ -1,7 +1,7 @@
 // tier: quick
 /** Links as people read them, one of each type. */
 import { expect, test } from 'bun:test'
-import { inWords } from '../../src/client/signed/link_in_words.ts'
+import { linksInWords } from '../../src/client/signed/link_in_words.ts'
 import type { Link } from '../../src/sigchain/index.ts'
 
 const HERE = '01920000-0000-8000-8000-000000000100'
@@ -86,7 +86,7 @@ test('each type of link is told in words, with the addresses that people had', (
     const where = { v: 2, workspace_id: HERE, seq: at + 1, prev: null, at: `time ${at}` }
     return { ...where, signer: `id-of-${name}`, ...said } as Link
   })
-  expect(inWords(links)).toEqual(
+  expect(linksInWords(links)).toEqual(
     table.map(([name, , what], at) => ({
       ...{ seq: at + 1, at: `time ${at}`, by: `${name}@a.example`, what },
     })),

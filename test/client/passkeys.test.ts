@@ -2,8 +2,13 @@
 /** The copy of a seed for a passkey (protocol 3.1): it opens with one output, in one place, for one account. */
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { unwrapSeed, wrapSeed } from '../../src/client/account/account_seed.ts'
-import { PRF_INPUT, unwrapByPasskey, wrapForPasskey } from '../../src/client/account/passkeys.ts'
+import {
+  PRF_INPUT,
+  unwrapByPasskey,
+  unwrapSeed,
+  wrapForPasskey,
+  wrapSeed,
+} from '../../src/client/account/account_seed.ts'
 import { type Bytes, fromBase64, toBase64, utf8 } from '../../src/core/crypto/encoding.ts'
 import { hkdf } from '../../src/core/crypto/primitives.ts'
 import { identityOf } from '../../src/sigchain/index.ts'

@@ -1,18 +1,18 @@
 // tier: quick
 /** Keys of environments for a token that is there. */
 import { expect, test } from 'bun:test'
-import { lackingKeys, provision } from '../../src/client/agents/provisioning.ts'
+import { lackingKeys, sendKeys } from '../../src/client/actions/grant.ts'
 import type { Api } from '../../src/client/http/api.ts'
-import type { OpenWorkspace } from '../../src/client/vault.ts'
+import { plainWorkspace } from '../../src/client/workspace.ts'
 import { toBase64 } from '../../src/core/crypto/encoding.ts'
 import { mintToken, tokenKeyPair } from '../../src/core/crypto/token.ts'
 
-const workspace: OpenWorkspace = {
+const workspace = plainWorkspace({
   id: Bun.randomUUIDv7(),
   name: 'acme',
   epoch: 2,
   key: new Uint8Array(32).fill(1),
-}
+})
 const { id, secret } = mintToken('agt')
 const holder = { id, publicKey: toBase64(tokenKeyPair(id, secret).publicKey) }
 const projectId = Bun.randomUUIDv7()
@@ -27,10 +27,10 @@ test('more environments than one call takes are given in several, each once and 
     },
   } as unknown as Api
   const places = placesOf(501)
-  await provision({ api, workspace }, { agentId: Bun.randomUUIDv7() }, holder, places)
+  await sendKeys({ api, workspace }, { agentId: Bun.randomUUIDv7() }, holder, places)
   expect(calls.map(({ length }) => length)).toEqual([500, 1])
   expect(calls.flat()).toEqual(places.map(({ environment }) => environment))
-  await provision({ api, workspace }, { projectId }, holder, [])
+  await sendKeys({ api, workspace }, { projectId }, holder, [])
   expect(calls).toHaveLength(2)
 })
 

@@ -2,7 +2,8 @@
 /** A rekey by the client: all of it or nothing, and a refusal that says what stands in its way. */
 import { beforeAll, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
-import { rekey } from '../../src/client/rekey.ts'
+import { renewWorkspaceKey } from '../../src/client/actions/rekey.ts'
+import { plainWorkspace } from '../../src/client/workspace.ts'
 import { users } from '../../src/database/schema/index.ts'
 import { getWorkspace } from '../../src/features/workspaces/contract.ts'
 import { sharedApp, type TestApp } from '../support/app.ts'
@@ -22,8 +23,15 @@ test('names the person to whose key nothing can be sealed, and changes nothing',
   const member = await team.join('member')
   const { db } = app.connection
   await db.update(users).set({ publicKey: LOW_ORDER }).where(eq(users.id, member.userId))
-  const workspace = { id: team.workspaceId, name: 'Team', epoch: 1, key: team.workspaceKey }
-  await expect(rekey(team.owner.api, workspace, async () => {})).rejects.toThrow(
+  const workspace = plainWorkspace({
+    id: team.workspaceId,
+    name: 'Team',
+    epoch: 1,
+    key: team.workspaceKey,
+  })
+  await expect(
+    renewWorkspaceKey({ api: team.owner.api, workspace }, async () => {}),
+  ).rejects.toThrow(
     `nothing can be sealed to the public key of ${member.email}; nothing was changed`,
   )
   const params = { workspace_id: team.workspaceId }

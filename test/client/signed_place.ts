@@ -8,8 +8,9 @@ import {
   type KnownChains,
   type KnownManifest,
 } from '../../src/client/signed/chain.ts'
-import type { Said } from '../../src/client/signed/sign_change.ts'
-import { type OpenWorkspace, sealSecret } from '../../src/client/vault.ts'
+import type { LinkText } from '../../src/client/signed/sign_change.ts'
+import { sealSecret } from '../../src/client/vault.ts'
+import { type OpenWorkspace, signedWorkspace } from '../../src/client/workspace.ts'
 import { keyCommitment } from '../../src/core/crypto/key_commitment.ts'
 import { sha256 } from '../../src/core/crypto/primitives.ts'
 import {
@@ -43,7 +44,7 @@ export const bea = await somebody(2)
 export async function openLinks(founder: Somebody = ada) {
   let chain = emptyChain(WORKSPACE)
   const links: SignedText[] = []
-  const add = async (said: Said, { identity, person }: Somebody = founder) => {
+  const add = async (said: LinkText, { identity, person }: Somebody = founder) => {
     const change = { ...said, at: AT, signer: person.user_id } as Parameters<typeof signLink>[1]
     const link = await signLink(chain, change, identity.signingKey)
     chain = await extend(chain, [link])
@@ -86,11 +87,10 @@ export function openedBy(
   { links }: Pick<Links, 'links'>,
   known = openMemory(),
 ): OpenWorkspace {
-  const workspace = { id: WORKSPACE, name: 'acme' }
+  const workspace = { id: WORKSPACE, name: 'acme', epoch: 1, key: KEY }
   const readLinks = async (_: string, after: number) => links.slice(after, after + 500)
   const chains = new Chains(readLinks, known, { met: () => {}, rekeyed: () => {} })
-  const signing = { chains, workspace, identity: async () => identity }
-  return { ...workspace, epoch: 1, key: KEY, signing }
+  return signedWorkspace(workspace, { chains, identity: async () => identity })
 }
 
 export function sealed(workspace: OpenWorkspace, key: string, value: string): string {

@@ -2,6 +2,7 @@
 /** What a client signs of tokens, secrets and a new key is what the server takes, and what others verify. */
 import { beforeAll, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
+import { renewWorkspaceKey } from '../../src/client/actions/rekey.ts'
 import { holderOf, makeToken } from '../../src/client/agents/tokens.ts'
 import { fetchEnvironment } from '../../src/client/delivery/delivery.ts'
 import {
@@ -12,14 +13,9 @@ import {
   readSecrets,
   storing,
 } from '../../src/client/environment.ts'
-import { rekey } from '../../src/client/rekey.ts'
 import { Chains } from '../../src/client/signed/chain.ts'
-import {
-  grantEnvironment,
-  type OpenWorkspace,
-  openSecret,
-  sealSecret,
-} from '../../src/client/vault.ts'
+import { grantEnvironment, openSecret, sealSecret } from '../../src/client/vault.ts'
+import { type OpenWorkspace, signedWorkspace } from '../../src/client/workspace.ts'
 import { fingerprint } from '../../src/core/crypto/fingerprint.ts'
 import { parseToken, tokenKeyPair } from '../../src/core/crypto/token.ts'
 import { manifests as manifestRows, tokenEnvelopes } from '../../src/database/schema/index.ts'
@@ -61,8 +57,8 @@ function openedBy({ api, identity }: SignedPerson, now?: OpenWorkspace): OpenWor
   const readLinks = (workspace_id: string, after: number) =>
     api.call(listLinks, { params: { workspace_id }, query: { after } })
   const chains = new Chains(readLinks, openMemory(), { met: () => {}, rekeyed: () => {} })
-  const signing = { chains, workspace: { id, name: 'acme' }, identity: async () => identity }
-  return { id, name: 'acme', epoch: now?.epoch ?? 1, key: now?.key ?? key, signing }
+  const workspace = { id, name: 'acme', epoch: now?.epoch ?? 1, key: now?.key ?? key }
+  return signedWorkspace(workspace, { chains, identity: async () => identity })
 }
 
 const inProject = () => ({ project_id: project.projectId })
@@ -162,7 +158,7 @@ test('an agent is registered, and a token granted further environments, by what 
   if (!listed) throw new Error('the token is listed')
   expect(listed).toMatchObject({ label: 'ci', expires_in_days: 7, capabilities: ['use', 'read'] })
   const holder = await holderOf(workspace, listed, place)
-  const envelope = await grantEnvironment(workspace, holder, place.projectId, place.environment)
+  const envelope = await grantEnvironment(await workspace.signer(), workspace, holder, place)
   const path = { ...inProject(), token_id: token.id }
   await api.call(provisionWorkloadToken, { params: path, body: [envelope] })
   // A key that somebody put into the row is not sealed to.
@@ -202,7 +198,7 @@ test('a rekey carries over what verifies, and names what does not', async () => 
   const other = await issue(project.owner, workspace, 'other')
   const { publicKey } = tokenKeyPair(other.id, parseToken(other.text)?.secret ?? new Uint8Array())
   await app.connection.sql`update tokens set public_key = ${publicKey} where id = ${forged.id}`
-  const { next, left, members } = await rekey(api, workspace, () => {
+  const { next, left, members } = await renewWorkspaceKey({ api, workspace }, () => {
     throw new Error('nobody is asked: the chain says whose keys they are')
   })
   expect(members).toBe(2)
@@ -248,7 +244,7 @@ test('a rekey gives a granted token no environment that only the database says i
     { ...row, environment: 'theirs', statement: theirs.statement, signature },
     { ...row, environment: 'staging' },
   ])
-  const { left } = await rekey(owner.api, workspace, () => {
+  const { left } = await renewWorkspaceKey({ api: owner.api, workspace }, () => {
     throw new Error('nobody is asked')
   })
   expect(left).toMatchObject([{ id: made.id, creator: owner.email }])
@@ -270,9 +266,12 @@ test('a rekey carries more emptied environments than the server names at once', 
     return { ...place, revision: 1, statement, signature: Uint8Array.fromBase64(signature) }
   })
   await app.connection.db.insert(manifestRows).values(await Promise.all(manifests))
-  const { next } = await rekey(signed.owner.api, openedBy(signed.owner), () => {
-    throw new Error('nobody is asked')
-  })
+  const { next } = await renewWorkspaceKey(
+    { api: signed.owner.api, workspace: openedBy(signed.owner) },
+    () => {
+      throw new Error('nobody is asked')
+    },
+  )
   expect(next.epoch).toBe(2)
   expect(await valuesOf(placeOf(signed.owner, openedBy(signed.owner, next), 'gone-200'))).toEqual(
     {},

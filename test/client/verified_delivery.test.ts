@@ -4,7 +4,8 @@ import { beforeEach, expect, test } from 'bun:test'
 import { makeToken } from '../../src/client/agents/tokens.ts'
 import { signManifest } from '../../src/client/signed/statements.ts'
 import { type SealedAnswer, verifyDelivery } from '../../src/client/signed/verified_delivery.ts'
-import { grantEnvironment, type OpenWorkspace, signerOf } from '../../src/client/vault.ts'
+import { grantEnvironment } from '../../src/client/vault.ts'
+import { type OpenWorkspace, plainWorkspace } from '../../src/client/workspace.ts'
 import { toBase64 } from '../../src/core/crypto/encoding.ts'
 import { parseToken, tokenKeyPair } from '../../src/core/crypto/token.ts'
 import { manifestRoot, signText, type TokenGrant } from '../../src/sigchain/index.ts'
@@ -40,7 +41,7 @@ const b64url = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64url')
 
 async function manifestOf(values: Record<string, string>, revision = 1, by = workspace) {
   const rows = Object.entries(values).map(([key, value]) => [key, hashOfSealed(value)] as const)
-  const signer = await signerOf(by)
+  const signer = await by.signer()
   if (signer === null) throw new Error('a signed workspace')
   return signManifest(signer, place, { revision, root: await manifestRoot(new Map(rows)) })
 }
@@ -129,7 +130,7 @@ const lies: [string, string, Changing][] = [
       const { secret } = parseToken(made.text) ?? { secret: new Uint8Array() }
       const publicKey = toBase64(tokenKeyPair(made.id, secret).publicKey)
       const token = { id: made.id, publicKey }
-      const { envelope } = await grantEnvironment(theirs, token, PROJECT, ENVIRONMENT)
+      const { envelope } = await grantEnvironment(await theirs.signer(), theirs, token, place)
       Object.assign(first ?? {}, { envelope })
     },
   ],
@@ -240,7 +241,7 @@ test('a long chain is read to its end', async () => {
 })
 
 test('the id of a plain token says that nothing is signed, and that it belongs to no signed workspace', async () => {
-  const { signing: _, ...plain } = { ...workspace, id: PLAIN }
+  const plain = plainWorkspace({ ...workspace, id: PLAIN })
   const ofPlain = await makeToken(plain, scope, {}, [place])
   expect(ofPlain.body).toMatchObject({ environment: ENVIRONMENT })
   expect(await refusal(verify(ofPlain))).toBe('workspace')

@@ -1,26 +1,28 @@
 // tier: quick
 /** Accepts an invitation on a server that shows one history for the comparison and another one afterwards. */
 import { beforeAll, expect, test } from 'bun:test'
-import { invite, readPerson } from '../../src/client/members.ts'
+import { invitePeople, readPerson } from '../../src/client/actions/members.ts'
 import { type KnownEntry, knownChains } from '../../src/client/signed/known_chains.ts'
 import { chainsOf } from '../../src/client/signed/trust.ts'
-import { accept, decline, invitation } from '../../src/console/web/keys/commands/workspaces.ts'
-import type { Held } from '../../src/console/web/keys/held.ts'
-import { Names } from '../../src/console/web/keys/names.ts'
+import { workspacesCommands } from '../../src/console/web/keys/commands/workspaces.ts'
+import type { HeldKeys } from '../../src/console/web/keys/held.ts'
+import { SeenNames } from '../../src/console/web/keys/names.ts'
 import { keyCommitment } from '../../src/core/crypto/key_commitment.ts'
 import { listLinks } from '../../src/features/links/contract.ts'
 import {
-  type Change,
   emptyChain,
   extend,
   firstHash,
   identityOf,
+  type LinkChange,
   type SignedText,
   signLink,
 } from '../../src/sigchain/index.ts'
 import { freshEmail, sharedApp, type TestApp } from '../support/app.ts'
 import { signUp } from './accounts.ts'
 import { elsewhere, memory } from './elsewhere.ts'
+
+const { accept, decline, invitation } = workspacesCommands
 
 const AT = '2026-11-22T00:00:00.000Z'
 let app: TestApp
@@ -61,13 +63,13 @@ function heldBy(
     chains: chainsOf(lying, knownChains(chains), { met() {}, rekeyed() {} }),
   }
   const own = { ...reader, api: lying, trust, userId, email }
-  const names = new Names(
-    { names: memory() } as unknown as Held['memory'],
+  const names = new SeenNames(
+    { names: memory() } as unknown as HeldKeys['memory'],
     () => userId,
     () => {},
   )
   const held = { api: lying, memory: { chains }, names, reader: () => own }
-  return { held: held as unknown as Held, chains, trust }
+  return { held: held as unknown as HeldKeys, chains, trust }
 }
 
 test('the console pins the history that was compared, whatever the server shows afterwards', async () => {
@@ -75,7 +77,7 @@ test('the console pins the history that was compared, whatever the server shows 
   const ada = await person('ada')
   const found = await readPerson(bob.api, ada.email)
   if (!found) throw new Error('there is no such account')
-  await invite({ api: bob.api, workspace: bob.workspace }, [found], 'member', new Set())
+  await invitePeople({ api: bob.api, workspace: bob.workspace }, [found], 'member', new Set())
   const { id: workspaceId, key } = bob.workspace
   const genuine = await bob.chains.continued(bob.workspace)
 
@@ -87,7 +89,7 @@ test('the console pins the history that was compared, whatever the server shows 
   const guest = genuine.members.get(found.user_id)
   if (!guest) throw new Error('nobody was invited')
   const key_commitment = keyCommitment(workspaceId, 1, key)
-  const changes: Change[] = [
+  const changes: LinkChange[] = [
     { type: 'workspace.created', body: { founder, epoch: 1, key_commitment }, at: AT, signer },
     { type: 'members.put', body: { members: [guest] }, at: AT, signer },
   ]
@@ -120,7 +122,7 @@ test('an invitation without a link accepts exactly the history that was shown', 
   const dan = await person('dan')
   const found = await readPerson(cyd.api, dan.email)
   if (!found) throw new Error('there is no such account')
-  await invite({ api: cyd.api, workspace: cyd.workspace }, [found], 'member', new Set())
+  await invitePeople({ api: cyd.api, workspace: cyd.workspace }, [found], 'member', new Set())
   const { id: workspaceId } = cyd.workspace
   const { held } = heldBy(dan, found.user_id, (links) => links)
   const other = accept(held, { workspaceId, expected: null, seen: 'A'.repeat(43) })
@@ -136,7 +138,7 @@ test('declining an invitation pins nothing, and also works for an invalid histor
   if (!found) throw new Error('there is no such account')
   const { id: workspaceId } = eve.workspace
   const invited = () =>
-    invite({ api: eve.api, workspace: eve.workspace }, [found], 'member', new Set())
+    invitePeople({ api: eve.api, workspace: eve.workspace }, [found], 'member', new Set())
   for (const read of [(links: SignedText[]) => links, (links: SignedText[]) => links.slice(1)]) {
     await invited()
     const { held, chains } = heldBy(fay, found.user_id, read)

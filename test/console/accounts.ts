@@ -13,8 +13,8 @@ import {
   userKey,
 } from '../../src/client/account/keys.ts'
 import { recoveryOf } from '../../src/client/account/recovery.ts'
+import { newWorkspace } from '../../src/client/actions/workspaces.ts'
 import { openApi } from '../../src/client/http/api.ts'
-import { newWorkspace } from '../../src/client/signed/new_workspace.ts'
 import { uuidv7 } from '../../src/core/crypto/encoding.ts'
 import { login, prelogin, register } from '../../src/features/accounts/contract.ts'
 import { identityOf, proveKeys } from '../../src/sigchain/index.ts'

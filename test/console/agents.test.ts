@@ -1,8 +1,8 @@
 // tier: all
 /** Agents and their tokens in a real browser: made, given keys, and revoked. */
 import { expect } from 'bun:test'
-import { registerWithToken } from '../../src/client/agents/issuing.ts'
-import { giveKeys } from '../../src/client/agents/provisioning.ts'
+import { giveKeys } from '../../src/client/actions/grant.ts'
+import { registerWithToken } from '../../src/client/actions/issue_token.ts'
 import type { Api } from '../../src/client/http/api.ts'
 import { listAgentTokens } from '../../src/features/agents/contract.ts'
 import { createEnvironment } from '../../src/features/projects/contract.ts'

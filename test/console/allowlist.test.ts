@@ -1,10 +1,8 @@
 // tier: all
 /** The hosts that agents may reach, in a real browser: who signed each, and what a server says otherwise. */
 import { expect } from 'bun:test'
-import { registerWithToken } from '../../src/client/agents/issuing.ts'
-import { allowlistChange } from '../../src/client/signed/allowlist.ts'
-import { signChange } from '../../src/client/signed/sign_change.ts'
-import { signingOf } from '../../src/client/vault.ts'
+import { allowHosts, disallowHost } from '../../src/client/actions/allowlist.ts'
+import { registerWithToken } from '../../src/client/actions/issue_token.ts'
 import { addToAllowlist, removeFromAllowlist } from '../../src/features/allowlist/contract.ts'
 import { requires } from '../support/requires.ts'
 import { HOST, openEmployer } from './employer.ts'
@@ -22,21 +20,10 @@ afterAll(async () => {
 })
 
 async function allowElsewhere(change: { add?: string[]; remove?: string[] }) {
-  const { api, workspace, chains } = employer.there
-  await chains.continued(workspace)
-  const signing = signingOf(workspace)
-  if (!signing) throw new Error('the workspace is not signed')
-  const params = { workspace_id: workspace.id }
-  await signChange(
-    signing,
-    (chain) => allowlistChange(chain, change),
-    async (link) => {
-      const [domain = ''] = change.remove ?? []
-      if (change.add)
-        await api.call(addToAllowlist, { params, body: { domains: change.add, link } })
-      else await api.call(removeFromAllowlist, { params: { ...params, domain }, body: { link } })
-    },
-  )
+  const { there } = employer
+  await there.chains.continued(there.workspace)
+  if (change.add) await allowHosts(there, change.add)
+  for (const domain of change.remove ?? []) await disallowHost(there, domain)
 }
 
 const rowOf = (domain: string) => employer.page.locator('li.entry').filter({ hasText: domain })

@@ -1,8 +1,10 @@
 // tier: quick
 /** The calls that the console lists before it removes a host: exactly those that the entry allowed. */
 import { expect, test } from 'bun:test'
-import { calls } from '../../src/console/web/keys/commands/allowlist.ts'
+import { allowlistCommands } from '../../src/console/web/keys/commands/allowlist.ts'
 import { listAuditLogs } from '../../src/features/audit/contract.ts'
+
+const { calls } = allowlistCommands
 
 const URLS = [
   'https://api.example.com/v1',

@@ -1,7 +1,7 @@
 /** Changes made on another machine than the browser: the page learns of them from the server. */
-import { invite, readPerson } from '../../src/client/members.ts'
+import { invitePeople, readPerson } from '../../src/client/actions/members.ts'
+import { newWorkspace } from '../../src/client/actions/workspaces.ts'
 import { type KnownEntry, knownChains } from '../../src/client/signed/known_chains.ts'
-import { newWorkspace } from '../../src/client/signed/new_workspace.ts'
 import { chainsOf } from '../../src/client/signed/trust.ts'
 import { type KnownKey, knownWorkspaceKeys } from '../../src/client/workspace_key.ts'
 import { readWorkspaces } from '../../src/client/workspaces.ts'
@@ -56,7 +56,7 @@ export async function joined(server: string, name: string, by: string, email: st
   const place = await elsewhere(server, by, PASSWORD, name)
   const person = await readPerson(place.api, email)
   if (!person) throw new Error(`${email} has no account`)
-  await invite(place, [person], role, new Set())
+  await invitePeople(place, [person], role, new Set())
   const { api } = await logIn(server, email)
   await api.call(acceptInvitation, { params: { workspace_id: place.workspace.id } })
 }

@@ -1,6 +1,6 @@
 /** Ada, who owns a signed workspace with a project and a secret, on another machine and in the browser. */
 import type { Page } from 'playwright-core'
-import { upload } from '../../src/client/sealing.ts'
+import { uploadSecrets } from '../../src/client/actions/set_secrets.ts'
 import { createProject } from '../../src/features/projects/contract.ts'
 import { freshEmail } from '../support/app.ts'
 import { marked } from '../support/canary.ts'
@@ -24,7 +24,7 @@ export async function openEmployer(path: string, env?: Record<string, string>) {
   const place = { api, workspace, projectId, environment: 'production' }
   const policy = { allowed_methods: ['GET' as const] }
   const entry = { key: 'STRIPE_KEY', value: marked('sk_live_'), policy, expectedVersion: 0 }
-  await upload(place, [entry], true)
+  await uploadSecrets(place, [entry], true)
   const ada = await stage.enter(account, `w/${workspace.id}/${path}`)
   const hands = handsOn(ada.page)
   return { stage, email, ada, page: ada.page, there, projectId, ...hands, call: callAt(stage) }

@@ -2,8 +2,8 @@
 /** A newcomer's first steps in the console, in a real browser. */
 
 import { expect } from 'bun:test'
-import { upload } from '../../src/client/sealing.ts'
-import { logIn as logInByClient } from '../../src/client/vault.ts'
+import { uploadSecrets } from '../../src/client/actions/set_secrets.ts'
+import { logInByPassword as logInByClient } from '../../src/client/vault.ts'
 import { createProject } from '../../src/features/projects/contract.ts'
 import { freshEmail } from '../support/app.ts'
 import { marked } from '../support/canary.ts'
@@ -138,7 +138,7 @@ test('a secret outside the development environment completes its step, too', asy
   const body = { name: 'billing', workspace_id: workspace.id }
   const { id: projectId } = await api.call(createProject, { body })
   const place = { api, workspace, projectId, environment: 'production' }
-  await upload(place, [{ key: 'STRIPE_KEY', value: marked('sk_'), policy: undefined }], true)
+  await uploadSecrets(place, [{ key: 'STRIPE_KEY', value: marked('sk_'), policy: undefined }], true)
   await lin.page.goto(`${stage.origin}/console/w/${workspace.id}/first-steps`)
   await lin.page.getByRole('heading', { name: /Store a secret — STRIPE_KEY/ }).waitFor()
   await lin.judge()

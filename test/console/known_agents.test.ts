@@ -2,8 +2,8 @@
 /** Agent names that the console's worker remembers from calls. */
 import { expect, test } from 'bun:test'
 import type { Api } from '../../src/client/http/api.ts'
-import type { Memory } from '../../src/console/web/keys/memory.ts'
-import { Names } from '../../src/console/web/keys/names.ts'
+import type { BrowserMemory } from '../../src/console/web/keys/memory.ts'
+import { SeenNames } from '../../src/console/web/keys/names.ts'
 import { getAgent, listAgents, provisionAgentToken } from '../../src/features/agents/contract.ts'
 
 test('an agent that the server shows under the name of another one gets no keys', async () => {
@@ -14,8 +14,8 @@ test('an agent that the server shows under the name of another one gets no keys'
       kept = change(kept) ?? kept
     },
   }
-  const known = new Names(
-    { names } as unknown as Memory,
+  const known = new SeenNames(
+    { names } as unknown as BrowserMemory,
     () => 'ada',
     () => {},
   )

@@ -1,7 +1,7 @@
 // tier: all
 /** Calls as they happen, and what would let a refused one through, in a real browser. */
 import { expect } from 'bun:test'
-import { registerWithToken } from '../../src/client/agents/issuing.ts'
+import { registerWithToken } from '../../src/client/actions/issue_token.ts'
 import { listSessions, revokeSession } from '../../src/features/accounts/contract.ts'
 import { listAuditLogs } from '../../src/features/audit/contract.ts'
 import { requires } from '../support/requires.ts'

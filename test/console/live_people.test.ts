@@ -1,7 +1,7 @@
 // tier: all
 /** What an admin, a developer and somebody in a workspace that is not signed can do about a refused call. */
 import { expect } from 'bun:test'
-import { registerWithToken } from '../../src/client/agents/issuing.ts'
+import { registerWithToken } from '../../src/client/actions/issue_token.ts'
 import { createProject } from '../../src/features/projects/contract.ts'
 import { requires } from '../support/requires.ts'
 import { PASSWORD } from './accounts.ts'

@@ -1,8 +1,8 @@
 // tier: all
 /** Names, people and keys that changed since this browser saw them: it reports them, and waits for an answer. */
 import { expect } from 'bun:test'
-import { registerWithToken } from '../../src/client/agents/issuing.ts'
-import { invite, readPerson, remove } from '../../src/client/members.ts'
+import { registerWithToken } from '../../src/client/actions/issue_token.ts'
+import { invitePeople, readPerson, removePerson } from '../../src/client/actions/members.ts'
 import { createProject } from '../../src/features/projects/contract.ts'
 import { requires } from '../support/requires.ts'
 import { openStage, type Stage, type Visitor } from './browser.ts'
@@ -97,8 +97,8 @@ test('the console reports members who joined or left since the last visit, and a
   const { api, workspace, chains } = await elsewhere(stage.app.controlPlane, cyd.email)
   const invited = await readPerson(api, dan.email)
   if (!invited) throw new Error('there is no such account')
-  await invite({ api, workspace }, [invited], 'admin', new Set())
-  await remove({ api, workspace }, dan.email, [])
+  await invitePeople({ api, workspace }, [invited], 'admin', new Set())
+  await removePerson({ api, workspace }, dan.email, [])
   expect((await chains.of(workspace)).seq).toBe(3)
   await page.reload()
   await page.getByText('people or their keys have changed since you looked').waitFor()

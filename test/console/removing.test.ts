@@ -1,10 +1,13 @@
 // tier: all
 /** Deletes projects and environments in a real browser, with the tokens that end with them. */
 import { expect } from 'bun:test'
-import { deleteEnvironment, deleteProject, type Ending } from '../../src/client/agents/ending.ts'
-import { issueToWorkload, registerWithToken } from '../../src/client/agents/issuing.ts'
-import { upload } from '../../src/client/sealing.ts'
-import { signChange } from '../../src/client/signed/sign_change.ts'
+import {
+  removeEnvironment,
+  removeProject,
+  type TokenEnding,
+} from '../../src/client/actions/end_tokens.ts'
+import { issueToWorkload, registerWithToken } from '../../src/client/actions/issue_token.ts'
+import { uploadSecrets } from '../../src/client/actions/set_secrets.ts'
 import { verifyWorkspace } from '../../src/client/signed/verified_workspace.ts'
 import {
   createEnvironment,
@@ -42,7 +45,7 @@ async function project(name: string, { api, workspace } = there) {
   const { id: projectId } = await api.call(createProject, { body })
   for (const environment of ['development', 'production']) {
     const entry = { key: 'KEY', value: marked(environment), policy: undefined }
-    await upload({ api, workspace, projectId, environment }, [entry], true)
+    await uploadSecrets({ api, workspace, projectId, environment }, [entry], true)
   }
   return projectId
 }
@@ -70,10 +73,9 @@ async function endedByLinks() {
   return [...chain.revokedTokens.keys()]
 }
 
-const by = (): Ending => ({
+const by = (): TokenEnding => ({
   api: there.api,
   workspace: there.workspace,
-  sign: (judge, send) => signChange({ ...there, identity: there.reader.identity }, judge, send),
   unsigned: () => {},
 })
 const dialog = () => page.locator('.dialog')
@@ -141,12 +143,12 @@ test('something that another client has deleted meanwhile is reported as gone', 
   await there.api.call(createEnvironment, { params: { project_id: projectId }, body })
   await more('Delete the environment…')
   await choose('Environment', 'canary')
-  await deleteEnvironment(by(), { projectId, environment: 'canary' })
+  await removeEnvironment(by(), { projectId, environment: 'canary' })
   await answer()
   await said('canary was gone already: somebody else has deleted it.')
   await more('Delete the project…')
   await dialog().getByRole('textbox').fill('other')
-  await deleteProject(by(), projectId)
+  await removeProject(by(), projectId)
   await answer()
   await said('other was gone already: somebody else has deleted it.')
   await page.getByText('This workspace has no project yet').waitFor()

@@ -2,8 +2,8 @@
 /** Checks every screen. The first test fails for a screen that is not in the table. */
 import { expect } from 'bun:test'
 import type { Page } from 'playwright-core'
-import { registerWithToken } from '../../src/client/agents/issuing.ts'
-import { upload } from '../../src/client/sealing.ts'
+import { registerWithToken } from '../../src/client/actions/issue_token.ts'
+import { uploadSecrets } from '../../src/client/actions/set_secrets.ts'
 import { createProject } from '../../src/features/projects/contract.ts'
 import { marked } from '../support/canary.ts'
 import { requires } from '../support/requires.ts'
@@ -57,7 +57,7 @@ beforeAll(async () => {
   })
   const place = { api, workspace, projectId, environment: 'production' }
   const secret = { key: 'STRIPE_KEY', value: marked('sk_'), policy: null, expectedVersion: 0 }
-  await upload(place, [secret], true)
+  await uploadSecrets(place, [secret], true)
   const terms = { environment: 'production', order: {}, places: [] }
   await registerWithToken({ api, workspace }, { name: 'deploy-bot', projectId }, terms)
 })

@@ -2,7 +2,7 @@
 /** Secrets typed into the cells of the matrix, and the same screen for a member who may only read. */
 import { expect } from 'bun:test'
 import type { Page } from 'playwright-core'
-import { upload } from '../../src/client/sealing.ts'
+import { uploadSecrets } from '../../src/client/actions/set_secrets.ts'
 import { createProject } from '../../src/features/projects/contract.ts'
 import { marked } from '../support/canary.ts'
 import { requires } from '../support/requires.ts'
@@ -31,7 +31,7 @@ beforeAll(async () => {
   const body = { name: 'billing', workspace_id: id }
   const { id: projectId } = await api.call(createProject, { body })
   put = (key, environment, text) =>
-    upload(
+    uploadSecrets(
       { api, workspace, projectId, environment },
       [{ key, value: text, policy: undefined }],
       true,

@@ -2,7 +2,7 @@
 /** How screens treat texts from outside. */
 import { expect, test } from 'bun:test'
 import { browserOf } from '../../src/console/web/screens/account/program.ts'
-import { readLink } from '../../src/console/web/screens/workspaces/link.ts'
+import { readInvitationLink } from '../../src/console/web/screens/workspaces/link.ts'
 
 const LINK = {
   server: 'https://vault.example.com',
@@ -14,8 +14,8 @@ const fragment = (changed: Partial<typeof LINK>) =>
   `#${new URLSearchParams({ ...LINK, ...changed })}`
 
 test('an invitation link with a sentence in it is rejected', () => {
-  expect(readLink(fragment({}))).toEqual(LINK)
-  expect(readLink(fragment({ server: 'http://localhost:8000' }))).not.toBeNull()
+  expect(readInvitationLink(fragment({}))).toEqual(LINK)
+  expect(readInvitationLink(fragment({ server: 'http://localhost:8000' }))).not.toBeNull()
   for (const changed of [
     { server: 'https://evil.example/login Your session ended: log in there again' },
     { server: 'javascript:alert(1)' },
@@ -25,7 +25,7 @@ test('an invitation link with a sentence in it is rejected', () => {
     { workspace: '../account' },
     { first: 'a'.repeat(44) },
   ]) {
-    expect(readLink(fragment(changed))).toBeNull()
+    expect(readInvitationLink(fragment(changed))).toBeNull()
   }
 })
 

@@ -3,7 +3,7 @@ import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ApiError } from '../../src/client/http/api.ts'
-import { logIn } from '../../src/client/vault.ts'
+import { logInByPassword } from '../../src/client/vault.ts'
 import { listAllowlist } from '../../src/features/allowlist/contract.ts'
 import { databaseKind, preparedDatabase } from '../support/database.ts'
 import { must } from './ledger.ts'
@@ -124,4 +124,4 @@ const sessionStatus = ({ api, workspace }: Person) =>
   statusOf(api.list(listAllowlist, { params: { workspace_id: workspace.id } }))
 
 const logInStatus = ({ origin, email }: Person, password: string) =>
-  statusOf(logIn(origin, email, password))
+  statusOf(logInByPassword(origin, email, password))

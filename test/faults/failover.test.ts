@@ -2,7 +2,7 @@
 /** A primary that dies, and its standby that is promoted: the server goes on with what was acknowledged. */
 import { expect } from 'bun:test'
 import { ApiError, openApi } from '../../src/client/http/api.ts'
-import { logIn, signUp } from '../../src/client/vault.ts'
+import { logInByPassword, signUp } from '../../src/client/vault.ts'
 import { createProject, listProjects } from '../../src/features/projects/contract.ts'
 import { benchSettings } from '../bench/server.ts'
 import { requires } from '../support/requires.ts'
@@ -40,7 +40,7 @@ test(
   async () => {
     const origin = server.controlPlane
     await signUp(origin, 'ada@example.com', 'four unlikely words')
-    const session = await logIn(origin, 'ada@example.com', 'four unlikely words')
+    const session = await logInByPassword(origin, 'ada@example.com', 'four unlikely words')
     const api = openApi(origin, () => session.access)
     const workspace_id = session.workspaces[0]?.id ?? ''
     const acknowledged: string[] = []

@@ -1,15 +1,15 @@
 /** A person with the product's own client in a signed workspace, whose memory outlives the server: it notices what went back. */
 
+import { allowHosts } from '../../src/client/actions/allowlist.ts'
+import { openedValue, uploadSecrets } from '../../src/client/actions/set_secrets.ts'
 import { makeToken, type TokenOrder } from '../../src/client/agents/tokens.ts'
-import { type EnvironmentPlace, readEnvironment } from '../../src/client/environment.ts'
+import { type EnvironmentPlace, readWholeEnvironment } from '../../src/client/environment.ts'
 import { type Api, openApi } from '../../src/client/http/api.ts'
-import { opened, upload } from '../../src/client/sealing.ts'
 import { type KnownEntry, knownChains } from '../../src/client/signed/known_chains.ts'
-import { signChange } from '../../src/client/signed/sign_change.ts'
 import { chainsOf } from '../../src/client/signed/trust.ts'
-import { logIn, type OpenWorkspace, type Session, signUp } from '../../src/client/vault.ts'
+import { logInByPassword, type OpenSession, signUp } from '../../src/client/vault.ts'
+import { type OpenWorkspace, signedWorkspace } from '../../src/client/workspace.ts'
 import { registerAgent } from '../../src/features/agents/contract.ts'
-import { addToAllowlist } from '../../src/features/allowlist/contract.ts'
 import { createProject } from '../../src/features/projects/contract.ts'
 import { identityOf } from '../../src/sigchain/index.ts'
 
@@ -19,7 +19,7 @@ export const PASSWORD = 'a passphrase for faults only'
 export type Person = {
   origin: string
   email: string
-  session: Session
+  session: OpenSession
   api: Api
   workspace: OpenWorkspace
   projectId: string
@@ -30,7 +30,7 @@ export type Person = {
 export async function enrol(origin: string): Promise<Person> {
   const email = `person-${crypto.randomUUID()}@example.com`
   await signUp(origin, email, PASSWORD)
-  const session = await logIn(origin, email, PASSWORD)
+  const session = await logInByPassword(origin, email, PASSWORD)
   const api = openApi(origin, () => person.session.access)
   const entries = new Map<string, KnownEntry>()
   const known = knownChains({
@@ -41,10 +41,10 @@ export async function enrol(origin: string): Promise<Person> {
     },
   })
   const chains = chainsOf(api, known, { met: () => {}, rekeyed: () => {} })
-  const signed = ({ workspaces: [workspace] }: Session): OpenWorkspace => {
+  const signed = ({ workspaces: [workspace] }: OpenSession): OpenWorkspace => {
     if (!workspace) throw new Error('no workspace opened')
     const identity = () => identityOf(person.session.seed ?? new Uint8Array())
-    return { ...workspace, signing: { chains, workspace, identity } }
+    return signedWorkspace(workspace, { chains, identity })
   }
   const person: Person = {
     origin,
@@ -54,7 +54,7 @@ export async function enrol(origin: string): Promise<Person> {
     workspace: signed(session),
     projectId: '',
     logIn: async () => {
-      person.session = await logIn(origin, email, PASSWORD)
+      person.session = await logInByPassword(origin, email, PASSWORD)
       person.workspace = signed(person.session)
     },
   }
@@ -77,27 +77,17 @@ export async function store(
   values: Readonly<Record<string, string>>,
 ): Promise<void> {
   const entries = Object.entries(values).map(([key, value]) => ({ key, value, policy: null }))
-  await upload(place, entries, true)
+  await uploadSecrets(place, entries, true)
 }
 
 /** What the manifest covers and what opens; others throw. */
 export async function readValues(place: EnvironmentPlace): Promise<Map<string, string | null>> {
-  const { secrets } = await readEnvironment(place, { include: 'value' })
-  return new Map(secrets.map((secret) => [secret.key, opened(place, secret)]))
+  const { secrets } = await readWholeEnvironment(place, { include: 'value' })
+  return new Map(secrets.map((secret) => [secret.key, openedValue(place, secret)]))
 }
 
-export async function allow({ api, workspace }: Person, domain: string): Promise<void> {
-  const { signing } = workspace
-  if (!signing) throw new Error('the workspace is signed')
-  await signChange(
-    signing,
-    () => ({ type: 'allowlist.changed', body: { add: [domain], remove: [] } }),
-    (link) =>
-      api.call(addToAllowlist, {
-        params: { workspace_id: workspace.id },
-        body: { domains: [domain], link },
-      }),
-  )
+export async function allow(person: Person, domain: string): Promise<void> {
+  await allowHosts(person, [domain])
 }
 
 export type Employee = { agentId: string; tokenId: string; token: string }

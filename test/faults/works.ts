@@ -1,18 +1,12 @@
 /** The kinds of work: secrets in bulk, allowlist, tokens, calls, sessions, keys of workspaces and of accounts. */
 
-import { newKeys, rotateKeys } from '../../src/client/account/rotation.ts'
-import { endTokens } from '../../src/client/agents/ending.ts'
+import { allowHosts, disallowHost } from '../../src/client/actions/allowlist.ts'
+import { endToken } from '../../src/client/actions/end_tokens.ts'
+import { renewWorkspaceKey } from '../../src/client/actions/rekey.ts'
+import { newKeys, rotateKeys } from '../../src/client/actions/rotate_keys.ts'
 import { ApiError, openApi } from '../../src/client/http/api.ts'
-import { rekey } from '../../src/client/rekey.ts'
-import { allowlistChange } from '../../src/client/signed/allowlist.ts'
-import { signChange } from '../../src/client/signed/sign_change.ts'
 import { refresh } from '../../src/features/accounts/contract.ts'
-import { revokeAgentToken } from '../../src/features/agents/contract.ts'
-import {
-  addToAllowlist,
-  listAllowlist,
-  removeFromAllowlist,
-} from '../../src/features/allowlist/contract.ts'
+import { listAllowlist } from '../../src/features/allowlist/contract.ts'
 import { listAuditLogs } from '../../src/features/audit/contract.ts'
 import { must } from './ledger.ts'
 import {
@@ -68,26 +62,12 @@ export function allowlistWork({ ledger, domain: needed }: Subject, person: Perso
   const { api } = person
   const params = { workspace_id: person.workspace.id }
   let count = 0
-  const change = async (said: { add: string[] } | { remove: string[] }) => {
-    const { signing } = person.workspace
-    if (!signing) throw new Error('the workspace is signed')
-    await signChange(
-      signing,
-      (chain) => allowlistChange(chain, said),
-      async (link): Promise<unknown> => {
-        if ('add' in said) {
-          return api.call(addToAllowlist, { params, body: { domains: said.add, link } })
-        }
-        const [domain = ''] = said.remove
-        return api.call(removeFromAllowlist, { params: { ...params, domain }, body: { link } })
-      },
-    )
-  }
   const present: string[] = []
   const trying = new Set<string>()
   const noted = async (fact: 'added' | 'removed', domain: string) => {
     trying.add(domain)
-    await change(fact === 'added' ? { add: [domain] } : { remove: [domain] })
+    if (fact === 'added') await allowHosts(person, [domain])
+    else await disallowHost(person, domain)
     ledger.note('allowlist', fact, domain)
     trying.delete(domain)
   }
@@ -123,7 +103,7 @@ export function allowlistWork({ ledger, domain: needed }: Subject, person: Perso
 }
 
 async function mustBeSigned({ workspace }: Person, rows: readonly string[]): Promise<void> {
-  const chain = await workspace.signing?.chains.continued(workspace)
+  const chain = await workspace.newestChain()
   const signed = [...(chain?.allowlist ?? [])].sort().join()
   const stored = [...rows].sort().join()
   must(stored === signed, () => `the rows allow ${stored}, the chain ${signed}`)
@@ -234,24 +214,8 @@ export function revokeWork(subject: Subject, person: Person): Work {
   }
   const revoke = async (agent: Employee) => {
     ending = agent
-    const { api, workspace } = person
-    const params = {
-      workspace_id: workspace.id,
-      registration_id: agent.agentId,
-      token_id: agent.tokenId,
-    }
-    const { signing } = workspace
-    if (!signing) throw new Error('the workspace is signed')
-    await endTokens(
-      {
-        api,
-        workspace,
-        sign: (judge, send) => signChange(signing, judge, send),
-        unsigned: () => {},
-      },
-      [agent.tokenId],
-      (link) => api.call(revokeAgentToken, { params, body: { link } }),
-    )
+    const by = { api: person.api, workspace: person.workspace, unsigned: () => {} }
+    await endToken(by, { agentId: agent.agentId }, agent.tokenId)
     ledger.note('tokens', 'revoked', agent.token)
     ledger.note('tokens', 'ended', agent.tokenId)
     live.delete(agent.tokenId)
@@ -354,7 +318,7 @@ export async function rekeyWork({ ledger }: Subject, person: Person): Promise<Wo
     origin: person.origin,
     step: async () => {
       tried = person.workspace.epoch + 1
-      const { next } = await rekey(person.api, person.workspace, async () => {})
+      const { next } = await renewWorkspaceKey(person, async () => {})
       ledger.note('rekey', 'epoch', next.epoch)
       person.workspace = { ...person.workspace, epoch: next.epoch, key: next.key }
     },
@@ -366,8 +330,8 @@ export async function rekeyWork({ ledger }: Subject, person: Person): Promise<Wo
         workspace.epoch === acknowledged || workspace.epoch === tried,
         () => `epoch ${acknowledged} was acknowledged, ${workspace.epoch} is there`,
       )
-      await workspace.signing?.chains.continued(workspace)
-      await workspace.signing?.chains.requireKey(workspace)
+      await workspace.newestChain()
+      await workspace.chains?.requireKey(workspace)
       await mustHaveValues(person)
     },
   }
@@ -396,11 +360,11 @@ export async function accountWork({ ledger }: Subject, person: Person): Promise<
         person.session.publicKey.toBase64() === next.keys.publicKey.toBase64(),
         () => 'the account has other keys than were acknowledged',
       )
-      await person.workspace.signing?.chains.continued(person.workspace)
+      await person.workspace.newestChain()
     },
     reconcile: async () => {
       await person.logIn()
-      await person.workspace.signing?.chains.continued(person.workspace)
+      await person.workspace.newestChain()
       await mustHaveValues(person)
     },
   }

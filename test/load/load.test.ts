@@ -81,16 +81,7 @@ test('bun run load loads a real server in every way, and writes figures and a pi
   await otherPackages()
   const out = mkdtempSync(join(tmpdir(), 'cr-load-test-'))
   const main = join(import.meta.dir, 'index.ts')
-  const options = [
-    '--minutes',
-    '0.1',
-    '--connections',
-    '2',
-    '--database',
-    'embedded',
-    '--out',
-    out,
-  ]
+  const options = ['--minutes', '0.1', '--connections', '2', '--database', 'embedded', '--out', out]
   const child = watched(
     Bun.spawn([process.execPath, main, ...options], { stdout: 'pipe', stderr: 'pipe' }),
   )

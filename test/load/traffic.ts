@@ -4,8 +4,8 @@
  */
 import type autocannon from 'autocannon'
 import { authKey, deriveMasterKey } from '../../src/client/account/keys.ts'
+import { uploadSecrets } from '../../src/client/actions/set_secrets.ts'
 import { openApi } from '../../src/client/http/api.ts'
-import { upload } from '../../src/client/sealing.ts'
 import { fromBase64 } from '../../src/core/crypto/encoding.ts'
 import { login, prelogin, refresh } from '../../src/features/accounts/contract.ts'
 import { listAuditLogs } from '../../src/features/audit/contract.ts'
@@ -118,7 +118,7 @@ async function sealedBody({ workspace, projectId }: Customer, key: string): Prom
   }
   const api = { ...openApi('http://127.0.0.1:1'), call } as ReturnType<typeof openApi>
   const entry = { key, value: `load-${crypto.randomUUID()}`, policy: null }
-  await upload({ api, workspace, projectId, environment: ENVIRONMENT }, [entry], true)
+  await uploadSecrets({ api, workspace, projectId, environment: ENVIRONMENT }, [entry], true)
   return sent
 }
 

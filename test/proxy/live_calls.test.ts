@@ -5,7 +5,7 @@ import { Fault } from '../../src/core/fault.ts'
 import type { Policy } from '../../src/core/policy/policy.ts'
 import { deleteAgent, registerAgent } from '../../src/features/agents/contract.ts'
 import { parseTarget } from '../../src/outbound/target.ts'
-import { LiveCalls } from '../../src/proxy/local/live_calls.ts'
+import { LocalLiveCalls } from '../../src/proxy/local/live_calls.ts'
 import { API } from '../support/agent.ts'
 import { FakeTimers } from '../support/fake_timers.ts'
 import { startGrpcUpstream } from '../support/grpc_upstream.ts'
@@ -214,7 +214,10 @@ describe('without a vault', () => {
   }
   test('open calls end with the code that rejects new calls', async () => {
     const vault = { current: () => Promise.reject(new Fault('forbidden')) }
-    const calls = new LiveCalls({ vault, place: { projectId: 'one', environment: 'x' } }, timers)
+    const calls = new LocalLiveCalls(
+      { vault, place: { projectId: 'one', environment: 'x' } },
+      timers,
+    )
     const ended = new Promise<Fault>((resolve) => void calls.hold(basis, resolve))
     await judge()
     expect((await ended).code).toBe('forbidden')
@@ -228,7 +231,7 @@ describe('without a vault', () => {
       throw new Fault('unavailable')
     }
     const place = { projectId: 'one', environment: 'x' }
-    const calls = new LiveCalls({ vault: { current }, place }, timers)
+    const calls = new LocalLiveCalls({ vault: { current }, place }, timers)
     const ended = new Promise<Fault>((resolve) => void calls.hold(basis, resolve))
     await judge()
     await ended

@@ -22,8 +22,8 @@ import { Fault } from '../../src/core/fault.ts'
 import { CallRecord, type Conclusion } from '../../src/outbound/record.ts'
 import { OUTBOX_FILE } from '../../src/proxy/outbox/database.ts'
 import { OutboxDelivery } from '../../src/proxy/outbox/delivery.ts'
-import { Outbox, type Owner, type StoredRecord } from '../../src/proxy/outbox/outbox.ts'
-import { type AuditRecord, auditRecordOf } from '../../src/proxy/record.ts'
+import { Outbox, type OutboxOwner, type StoredRecord } from '../../src/proxy/outbox/outbox.ts'
+import { auditRecordOf, type ProxyRecord } from '../../src/proxy/record.ts'
 import { effort } from '../support/effort.ts'
 import { FakeTimers } from '../support/fake_timers.ts'
 import { until } from '../support/until.ts'
@@ -36,7 +36,7 @@ afterAll(async () => {
   rmSync(root, { recursive: true, force: true })
 })
 
-const owner: Owner = {
+const owner: OutboxOwner = {
   server: 'http://one',
   email: 'ada@x.example',
   workspace_id: 'w',
@@ -54,16 +54,16 @@ const scope = {
   environment: 'development',
 }
 
-function recordOf(id: string, conclude: (call: CallRecord) => Conclusion | null): AuditRecord {
+function recordOf(id: string, conclude: (call: CallRecord) => Conclusion | null): ProxyRecord {
   const call = new CallRecord({ id, ...scope })
   return auditRecordOf(call, { host: 'api.example.com', method: 'GET', ...scope }, conclude(call))
 }
 
-function record(id: string): AuditRecord {
+function record(id: string): ProxyRecord {
   return recordOf(id, (call) => call.outcome(200, false))
 }
 
-function intent(id: string): AuditRecord {
+function intent(id: string): ProxyRecord {
   return recordOf(id, () => null)
 }
 
@@ -83,9 +83,9 @@ function modeOf(path: string): string {
 
 /** A server that keeps what it is sent, as long as `refuse` answers nothing. */
 function openServer(refuse: (batch: readonly StoredRecord[]) => Error | null = () => null) {
-  const batches: { owner: Owner; ids: string[] }[] = []
+  const batches: { owner: OutboxOwner; ids: string[] }[] = []
   const notices: string[] = []
-  const upload = async (from: Owner, records: readonly StoredRecord[]) => {
+  const upload = async (from: OutboxOwner, records: readonly StoredRecord[]) => {
     const refusal = refuse(records)
     if (refusal) throw refusal
     batches.push({ owner: from, ids: records.map(({ id }) => id) })
@@ -315,7 +315,7 @@ describe('several proxies of one user', () => {
       for (const { child } of writers) child.kill('SIGKILL')
       await Promise.all(writers.map(({ exited }) => exited))
       const sent = new Map<string, unknown>()
-      const upload = async (_: Owner, records: readonly StoredRecord[]) => {
+      const upload = async (_: OutboxOwner, records: readonly StoredRecord[]) => {
         for (const { id, status_code } of records) sent.set(id, status_code)
       }
       expect(await openFor(directory, { ...openServer(), upload }).flush()).toBe(true)
@@ -514,7 +514,7 @@ function commitsIn(directory: string): number {
 /** What a process of another number leaves behind after it did something. */
 async function die(
   directory: string,
-  of: Owner,
+  of: OutboxOwner,
   act: (outbox: Outbox) => Promise<unknown>,
 ): Promise<void> {
   const outbox = new Outbox(directory, of, { isAlive: ALIVE })

@@ -3,7 +3,7 @@
 import { beforeEach, expect, test } from 'bun:test'
 import { openWriter, storing } from '../../src/client/environment.ts'
 import type { Api } from '../../src/client/http/api.ts'
-import type { OpenWorkspace } from '../../src/client/vault.ts'
+import type { OpenWorkspace } from '../../src/client/workspace.ts'
 import { upsertSecrets } from '../../src/features/secrets/contract.ts'
 import { VaultCache } from '../../src/proxy/local/vault_snapshot.ts'
 import {

@@ -5,6 +5,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { plainWorkspace } from '../../src/client/workspace.ts'
 import { systemTimers, type Timers } from '../../src/core/async/timers.ts'
 import { BodyMemory } from '../../src/core/body_memory.ts'
 import { listAuditLogs } from '../../src/features/audit/contract.ts'
@@ -132,7 +133,7 @@ function localOf(
   { auditDirectory, networking, notice, time, named = null }: LocalParts,
 ): Backend {
   const { api, token, email, workspaceKey: key } = agent.person
-  const workspace = { id: agent.workspaceId, name: '', epoch: 1, key }
+  const workspace = plainWorkspace({ id: agent.workspaceId, name: '', epoch: 1, key })
   return openLocalBackend({
     place: {
       api,

@@ -4,7 +4,7 @@
  * or with a token tries; only a token with all of that, or a password, opens something: what it is for.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { logIn, sealSecret, signUp } from '../../src/client/vault.ts'
+import { logInByPassword, sealSecret, signUp } from '../../src/client/vault.ts'
 import { toBase64 } from '../../src/core/crypto/encoding.ts'
 import { createProject } from '../../src/features/projects/contract.ts'
 import { upsertSecrets } from '../../src/features/secrets/contract.ts'
@@ -85,7 +85,7 @@ describe('At rest, nothing the server stores decrypts a secret: not the database
 async function storeUnder(password: string): Promise<string> {
   const email = 'weak@people.example'
   await signUp(stage.app.controlPlane, email, password, false)
-  const { api, workspaces } = await logIn(stage.app.controlPlane, email, password)
+  const { api, workspaces } = await logInByPassword(stage.app.controlPlane, email, password)
   const [workspace] = workspaces
   if (!workspace) throw new Error('there is no personal workspace')
   const { id } = await api.call(createProject, {

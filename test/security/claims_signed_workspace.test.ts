@@ -5,9 +5,9 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
-import { rekey } from '../../src/client/rekey.ts'
+import { renewWorkspaceKey } from '../../src/client/actions/rekey.ts'
 import { Chains } from '../../src/client/signed/chain.ts'
-import type { OpenWorkspace } from '../../src/client/vault.ts'
+import { type OpenWorkspace, signedWorkspace } from '../../src/client/workspace.ts'
 import { fromBase64 } from '../../src/core/crypto/encoding.ts'
 import { formatToken } from '../../src/core/crypto/token.ts'
 import { type FaultCode, statusOf } from '../../src/core/fault.ts'
@@ -109,9 +109,8 @@ function openedByOwner(): OpenWorkspace {
   const readLinks = (workspace_id: string, after: number) =>
     owner.api.call(listLinks, { params: { workspace_id }, query: { after } })
   const chains = new Chains(readLinks, openMemory(), { met: () => {}, rekeyed: () => {} })
-  const workspace = { id, name: 'acme' }
-  const signing = { chains, workspace, identity: async () => owner.identity }
-  return { ...workspace, epoch: 1, key, signing }
+  const workspace = { id, name: 'acme', epoch: 1, key }
+  return signedWorkspace(workspace, { chains, identity: async () => owner.identity })
 }
 
 describe('In a signed workspace the database cannot lie: neither who writes to it nor who steals a session can make a client or the resolver give a key to a stranger, send a credential to a host that no administrator allowed, or honour a token that none granted.', () => {
@@ -176,7 +175,10 @@ describe('In a signed workspace the database cannot lie: neither who writes to i
     const { userId } = project.owner
     const before = [await sealedTo(stranger.userId), await sealedTo(userId)]
     const asked = () => Promise.reject(new Error('the chain says whose keys they are'))
-    const { members, tokens } = await rekey(project.owner.api, openedByOwner(), asked)
+    const { members, tokens } = await renewWorkspaceKey(
+      { api: project.owner.api, workspace: openedByOwner() },
+      asked,
+    )
     expect([members, tokens]).toEqual([1, 1])
     expect(await sealedTo(stranger.userId)).toBe(before[0])
     expect(await sealedTo(userId)).not.toBe(before[1])

@@ -6,7 +6,7 @@ import { systemClock } from '../../src/core/clock.ts'
 import { Fault } from '../../src/core/fault.ts'
 import { openOutbound } from '../../src/outbound/index.ts'
 import { localBackend } from '../../src/proxy/local/backend.ts'
-import type { AuditRecord } from '../../src/proxy/record.ts'
+import type { ProxyRecord } from '../../src/proxy/record.ts'
 import { type Agent, employAgent, type Stage, sharedStage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { until } from '../support/until.ts'
@@ -83,8 +83,8 @@ async function recordOn(path: string) {
 function localStage() {
   const asked = Promise.withResolvers<void>()
   const vault = Promise.withResolvers<never>()
-  const records: AuditRecord[] = []
-  const add = async (record: AuditRecord) => {
+  const records: ProxyRecord[] = []
+  const add = async (record: ProxyRecord) => {
     records.push(record)
   }
   const current = () => {

@@ -103,10 +103,10 @@ describe('what was stored at an API by one call', () => {
     const mine = await agent.issue()
     await agent.provision(mine)
     const wrong = await grantEnvironment(
+      null,
       { id: workspaceId, name: '', epoch: 1, key: randomBytes(32) },
       await agent.issue(),
-      projectId,
-      'staging',
+      { projectId, environment: 'staging' },
     )
     await person.api.call(provisionAgentToken, {
       params: {
@@ -153,7 +153,10 @@ describe('what was stored at an API by one call', () => {
     const other = await agent.issue()
     const { workspaceId, projectId, person } = agent
     const wrong = { id: workspaceId, name: '', epoch: 1, key: randomBytes(32) }
-    const grant = await grantEnvironment(wrong, other, projectId, 'development')
+    const grant = await grantEnvironment(null, wrong, other, {
+      projectId,
+      environment: 'development',
+    })
     await person.api.call(provisionAgentToken, {
       params: {
         workspace_id: workspaceId,

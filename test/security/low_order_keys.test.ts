@@ -114,6 +114,7 @@ test('a client grants nothing to a token whose key in the database is of low ord
   await app.call('POST', workspacePath('agents/'), { token: team.owner.token, body })
   const { db } = app.connection
   const workspace = { id: team.workspaceId, name: 'Team', epoch: 1, key: team.workspaceKey }
+  const place = { projectId: team.projectId, environment: 'dev' }
   for (const hex of LOW_ORDER_KEYS) {
     await db
       .update(tokens)
@@ -121,11 +122,11 @@ test('a client grants nothing to a token whose key in the database is of low ord
       .where(eq(tokens.id, made.id))
     const [row] = await db.select().from(tokens).where(eq(tokens.id, made.id))
     const publicKey = toBase64(row?.publicKey ?? new Uint8Array())
-    const granted = grantEnvironment(workspace, { id: made.id, publicKey }, team.projectId, 'dev')
+    const granted = grantEnvironment(null, workspace, { id: made.id, publicKey }, place)
     await expect(granted).rejects.toThrow('low order')
   }
   const granted = { id: made.id, publicKey: made.sent.public_key }
-  expect(await grantEnvironment(workspace, granted, team.projectId, 'dev')).toMatchObject({
+  expect(await grantEnvironment(null, workspace, granted, place)).toMatchObject({
     epoch: 1,
   })
 })

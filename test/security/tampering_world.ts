@@ -7,7 +7,7 @@ import { standingOf } from '../../src/client/agents/standing.ts'
 import { fetchEnvironment } from '../../src/client/delivery/delivery.ts'
 import { openApi } from '../../src/client/http/api.ts'
 import { Chains } from '../../src/client/signed/chain.ts'
-import { rowsOf, verifyStored } from '../../src/client/signed/manifests.ts'
+import { manifestRows, verifyStored } from '../../src/client/signed/manifests.ts'
 import { openSecret, openWorkspace } from '../../src/client/vault.ts'
 import { formatToken } from '../../src/core/crypto/token.ts'
 import { getPublicKey } from '../../src/features/accounts/contract.ts'
@@ -267,7 +267,7 @@ function readingsOf(target: SignedProject & SignedHistory) {
       const { data, beside } = await helper.api.whole(listSecrets, { ...order, query })
       const chain = await chainsOf(helper).of(named)
       const seen = known.manifestOf(place)
-      const rows = await rowsOf(data.map(({ key, value }) => ({ key, value })))
+      const rows = await manifestRows(data.map(({ key, value }) => ({ key, value })))
       const stored = await verifyStored(chain, { ...place, seen }, rows, beside.manifest)
       known.rememberManifest(place, stored)
       const values = data.map(({ key, value }) => {

@@ -4,11 +4,11 @@
  */
 import fc from 'fast-check'
 import {
-  type Change,
   emptyChain,
   extend,
   type Identity,
   identityOf,
+  type LinkChange,
   type SignedText,
   signLink,
 } from '../../src/sigchain/index.ts'
@@ -55,7 +55,7 @@ export function keysOf(person: number, version: number): Promise<Identity> {
 }
 
 type Step = { kind: Kind; signer: number; some: number[]; others: number[]; roles: Role[] }
-type Said = Omit<Change, 'at' | 'signer'>
+type Said = Omit<LinkChange, 'at' | 'signer'>
 type Attempt = {
   said: Said
   may: boolean
@@ -194,7 +194,7 @@ export async function historyOf(workspaceId: string, tried: readonly Step[]): Pr
     const me = model.members.get(signer) ?? { role: 'owner', keys: 0 }
     const members = new Map(model.members)
     const { said, may, next } = await attempts[step.kind]({ ...step, signer, me, model, members })
-    const change = { ...said, at: AT, signer: userId(signer) } as Change
+    const change = { ...said, at: AT, signer: userId(signer) } as LinkChange
     const link = await signLink(chain, change, (await keysOf(signer, me.keys)).signingKey)
     if (!may) {
       history.wrong.push({ after: history.links.length, link })

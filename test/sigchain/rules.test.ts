@@ -4,9 +4,9 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import { toBase64 } from '../../src/core/crypto/encoding.ts'
 import {
   type Chain,
-  type Change,
   extend,
   isRekeyDue,
+  type LinkChange,
   replay,
   signLink,
   signText,
@@ -20,7 +20,7 @@ const PROJECT = '01920000-0000-7000-8000-000000000200'
 const TOKEN = '01920000-0000-8000-8000-000000000400'
 const AT = '2026-11-22T00:00:00.000Z'
 
-type Said = Omit<Change, 'at' | 'signer'>
+type Said = Omit<LinkChange, 'at' | 'signer'>
 type Who = { person: number; keys: number; role: Role }
 
 /** 0 owns it, 1 is an admin, 2 a member. */
@@ -36,7 +36,7 @@ beforeAll(async () => {
 
 async function say(chain: Chain, signer: number, said: Said, keys = 0): Promise<Chain> {
   const { signingKey } = await keysOf(signer, keys)
-  const change = { ...said, at: AT, signer: userId(signer) } as Change
+  const change = { ...said, at: AT, signer: userId(signer) } as LinkChange
   return extend(chain, [await signLink(chain, change, signingKey)])
 }
 

@@ -5,9 +5,9 @@ import fc from 'fast-check'
 import { sha256 } from '../../src/core/crypto/primitives.ts'
 import {
   type Chain,
-  type Change,
   hashOf,
   isSameGrant,
+  type LinkChange,
   manifestRoot,
   Refusal,
   replay,
@@ -179,7 +179,7 @@ test('who comes back under the id of a member, with other keys, has nothing of w
     role: 'admin' as const,
   })
   const history = await historyOf(HERE, [])
-  const said: Change[] = [
+  const said: LinkChange[] = [
     { ...by, type: 'members.put', body: { members: [admin(first, 'first@x.example')] } },
     { ...by, type: 'members.removed', body: { user_ids: [userId(1)] } },
     { ...by, type: 'members.put', body: { members: [admin(second, 'second@x.example')] } },

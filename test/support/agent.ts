@@ -6,7 +6,7 @@ import { expect } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Authority, createAuthority } from '../../src/cli/demo/certificates.ts'
-import { grantEnvironment, type OpenWorkspace, sealSecret } from '../../src/client/vault.ts'
+import { grantEnvironment, sealSecret } from '../../src/client/vault.ts'
 import { systemTimers, type Timers } from '../../src/core/async/timers.ts'
 import type { Capability } from '../../src/core/capability.ts'
 import { type FaultCode, type Fix, messageOf, statusOf } from '../../src/core/fault.ts'
@@ -212,7 +212,7 @@ export async function employAgent(
   counter += 1
   const person = await registerPerson(app, 'employer')
   const { api, workspaceId } = person
-  const workspace: OpenWorkspace = { id: workspaceId, name: '', epoch: 1, key: person.workspaceKey }
+  const workspace = { id: workspaceId, name: '', epoch: 1, key: person.workspaceKey }
   const params = { workspace_id: workspaceId }
   const addProject = async (name: string) =>
     (await api.call(createProject, { body: { name, workspace_id: workspaceId } })).id
@@ -251,7 +251,10 @@ export async function employAgent(
     },
     addProject,
     provision: async (token = first, project = projectId, environment = ENVIRONMENT) => {
-      const grant = await grantEnvironment(workspace, token, project, environment)
+      const grant = await grantEnvironment(null, workspace, token, {
+        projectId: project,
+        environment,
+      })
       await api.call(provisionAgentToken, {
         params: { ...ofAgent, token_id: token.id },
         body: [grant],

@@ -13,11 +13,11 @@ import {
 } from '../../src/features/workspaces/contract.ts'
 import {
   type Chain,
-  type Change,
   emptyChain,
   extend,
   type Identity,
   identityOf,
+  type LinkChange,
   proveKeys,
   type SignedText,
   signLink,
@@ -65,10 +65,10 @@ export function personOf({ userId, email, identity }: Signer) {
   return { user_id: userId, email, signing_key, public_key }
 }
 
-export type Said = Pick<Change, 'type' | 'body'>
+export type Said = Pick<LinkChange, 'type' | 'body'>
 
 export function signedBy(signer: Signer, chain: Chain, said: Said): Promise<SignedText> {
-  const change = { ...said, at: new Date().toISOString(), signer: signer.userId } as Change
+  const change = { ...said, at: new Date().toISOString(), signer: signer.userId } as LinkChange
   return signLink(chain, change, signer.identity.signingKey)
 }
 
@@ -88,9 +88,9 @@ export type SignedWorkspace = {
   /** The chain that is stored, verified. */
   chain(): Promise<Chain>
   /** The next link after what is stored, by the owner unless said otherwise. */
-  link<Type extends Change['type']>(
+  link<Type extends LinkChange['type']>(
     type: Type,
-    body: Extract<Change, { type: Type }>['body'],
+    body: Extract<LinkChange, { type: Type }>['body'],
     signer?: SignedPerson,
   ): Promise<SignedText>
   /** Invites somebody with a link, who has not answered yet. */

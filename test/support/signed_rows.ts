@@ -32,12 +32,12 @@ import {
 } from '../../src/database/schema/index.ts'
 import {
   type Chain,
-  type Change,
   emptyChain,
   extend,
   firstHash,
   type Identity,
   identityOf,
+  type LinkChange,
   makeBinding,
   manifestRoot,
   type SignedText,
@@ -65,7 +65,7 @@ export type SignedRows = Pick<
   /** The chain as it was signed, also where rows were changed since. */
   chain(): Chain
   /** Appends a link to the chain and to the rows. */
-  link(change: Pick<Change, 'type' | 'body'>, signer?: Signer): Promise<void>
+  link(change: Pick<LinkChange, 'type' | 'body'>, signer?: Signer): Promise<void>
   /** Stores the token's grant, signed now; `over` is said otherwise than the row of the token. */
   grant(over?: Partial<TokenGrant>, signer?: Signer): Promise<void>
   /** Stores the envelope of an environment, signed now. */
@@ -136,7 +136,7 @@ export async function signedRows(
     chain: () => chain,
 
     link: async (change, signer = founder) => {
-      const said = { ...change, at: AT, signer: signer.userId } as Change
+      const said = { ...change, at: AT, signer: signer.userId } as LinkChange
       const link = await signLink(chain, said, signer.identity.signingKey)
       chain = await extend(chain, [link])
       await db.insert(workspaceLinks).values({ workspaceId, seq: chain.seq, ...stored(link) })
@@ -244,7 +244,7 @@ export function stored({ statement, signature }: SignedText) {
   return { statement, signature: fromBase64(signature) ?? new Uint8Array() }
 }
 
-type TokenRow = Omit<
+type SeenToken = Omit<
   typeof tokens.$inferInsert,
   'id' | 'workspaceId' | 'verifier' | 'publicKey' | 'kind' | 'label'
 >
@@ -253,7 +253,7 @@ type TokenRow = Omit<
 export async function insertToken(
   { connection, pepper }: TestApp,
   workspaceId: string,
-  row: TokenRow,
+  row: SeenToken,
   id = signedId(),
 ) {
   const secret = new Uint8Array(randomBytes(32))

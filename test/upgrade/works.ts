@@ -1,8 +1,8 @@
 /** Whether all that people and agents of before did goes on working. */
 import { expect } from 'bun:test'
-import { recoverAccount } from '../../src/client/account/recovery.ts'
+import { recoverByKey } from '../../src/client/account/recovery.ts'
 import { fetchEnvironment } from '../../src/client/delivery/delivery.ts'
-import { logIn, openSecret, type Session } from '../../src/client/vault.ts'
+import { logInByPassword, type OpenSession, openSecret } from '../../src/client/vault.ts'
 import type { Policy } from '../../src/core/policy/policy.ts'
 import { listAuditLogs } from '../../src/features/audit/contract.ts'
 import { listProjects } from '../../src/features/projects/contract.ts'
@@ -27,12 +27,12 @@ export async function expectItWorks(fixture: Fixture, database: TestDatabase): P
 async function expectAll(app: TestApp, fixture: Fixture): Promise<void> {
   const { story } = fixture
   const [ada = '', bob = ''] = story.people
-  const session = await logIn(app.controlPlane, ada, story.password)
+  const session = await logInByPassword(app.controlPlane, ada, story.password)
   expect(await secretsOf(session)).toEqual(story.secrets)
   await expectTokens(app, fixture)
   await expectAudit(app, session)
-  await recoverAccount(app.controlPlane, ada, story.recoveryKey, 'another long password of now')
-  const { workspaces } = await logIn(app.controlPlane, bob, story.password)
+  await recoverByKey(app.controlPlane, ada, story.recoveryKey, 'another long password of now')
+  const { workspaces } = await logInByPassword(app.controlPlane, bob, story.password)
   expect(workspaces.map(({ name }) => name).toSorted()).toEqual(['Personal', 'team'])
 }
 
@@ -53,7 +53,7 @@ async function expectTokens(app: TestApp, { story, port }: Fixture): Promise<voi
   expect(Object.fromEntries(values)).toEqual(story.secrets)
 }
 
-async function secretsOf({ api, workspaces }: Session): Promise<Record<string, string>> {
+async function secretsOf({ api, workspaces }: OpenSession): Promise<Record<string, string>> {
   const [project] = await api.list(listProjects, {})
   const workspace = workspaces.find(({ id }) => id === project?.workspace_id)
   if (!project || !workspace) throw new Error('the project is not there')
@@ -71,7 +71,7 @@ async function secretsOf({ api, workspaces }: Session): Promise<Record<string, s
 }
 
 /** All that was recorded is listed, the oldest too. */
-async function expectAudit(app: TestApp, { api, workspaces }: Session): Promise<void> {
+async function expectAudit(app: TestApp, { api, workspaces }: OpenSession): Promise<void> {
   for (const { id } of workspaces) {
     const recorded = await app.connection.sql<{ id: string }[]>`
       select id from audit_logs where workspace_id = ${id}`

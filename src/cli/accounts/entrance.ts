@@ -1,5 +1,5 @@
 import { openApi } from '../../client/http/api.ts'
-import { logIn } from '../../client/vault.ts'
+import { logInByPassword } from '../../client/vault.ts'
 import { toBase64 } from '../../core/crypto/encoding.ts'
 import { getStatus } from '../../features/health/contract.ts'
 import type { OptionValues } from '../command.ts'
@@ -68,7 +68,7 @@ export async function enter(
   password: string,
 ): Promise<Entered> {
   const { server } = account
-  const session = await logIn(server, account.email, password, context.host.argon2id)
+  const session = await logInByPassword(server, account.email, password, context.host.argon2id)
   learnKeys(openKnownNames(context.env, server), session.email, toBase64(session.publicKey))
   const before = await store.read().catch(() => null)
   const isSame = before?.email === session.email && before.server === server

@@ -3,7 +3,7 @@
  * for byte. The outcome is read again; where anything else came out of it, nothing is written.
  */
 import { isDeepStrictEqual } from 'node:util'
-import type { Entry } from '../../client/agents/agent_setup.ts'
+import type { ProgramEntry } from '../../client/agents/agent_setup.ts'
 
 export type Path = readonly string[]
 
@@ -11,7 +11,7 @@ export type Format = {
   /** @throws Error for what is not of this format */
   parse(text: string): unknown
   /** `null` takes the entry away. */
-  edit(text: string, path: Path, entry: Entry | null): string
+  edit(text: string, path: Path, entry: ProgramEntry | null): string
 }
 
 /**
@@ -23,8 +23,8 @@ export function withEntry(
   format: Format,
   text: string,
   path: Path,
-  entry: Entry | null,
-): { before: Entry | null; text: string } {
+  entry: ProgramEntry | null,
+): { before: ProgramEntry | null; text: string } {
   const parsed = format.parse(text)
   const present = path.reduce<unknown>((at, key) => (isObject(at) ? at[key] : undefined), parsed)
   if (entry === null && present === undefined) return { before: null, text }
@@ -46,7 +46,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 /** What the file is to say. @throws Error where something else stands in the way */
-function expected(value: unknown, path: Path, entry: Entry | null): unknown {
+function expected(value: unknown, path: Path, entry: ProgramEntry | null): unknown {
   const [key = '', ...rest] = path
   if (value !== undefined && !isObject(value)) throw new Error('no place for it')
   const { [key]: inner, ...others } = value ?? {}

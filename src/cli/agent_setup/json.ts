@@ -9,7 +9,7 @@ import {
   parse,
   parseTree,
 } from 'jsonc-parser'
-import type { Entry } from '../../client/agents/agent_setup.ts'
+import type { ProgramEntry } from '../../client/agents/agent_setup.ts'
 import { eolOf, type Format, type Path } from './formats.ts'
 
 const OPTIONS = { allowTrailingComma: true }
@@ -27,7 +27,7 @@ export const json: Format = {
   },
 }
 
-function editsFor(text: string, path: string[], entry: Entry | null): Edit[] {
+function editsFor(text: string, path: string[], entry: ProgramEntry | null): Edit[] {
   const root = parseTree(text, [], OPTIONS)
   const indent = { insertSpaces: !/^\t/m.test(text), tabSize: 2, eol: eolOf(text) }
   if (!root) throw new Error('no JSON')
@@ -55,7 +55,7 @@ function deepest(root: Node, path: Path): [parent: Node, missing: Path] {
 const REST_OF_LINE = /^[^\S\r\n]*(,?)[^\S\r\n]*(?:\/\/[^\r\n]*)?(?=\r?\n)/
 
 /** Behind the last property of an object, and behind what is said of that one in its line. */
-function after(text: string, last: Node, [key = '', ...rest]: Path, entry: Entry): Edit[] {
+function after(text: string, last: Node, [key = '', ...rest]: Path, entry: ProgramEntry): Edit[] {
   const end = last.offset + last.length
   const [line = '', comma = ''] = REST_OF_LINE.exec(text.slice(end)) ?? []
   const value = rest.reduceRight<unknown>((inner, name) => ({ [name]: inner }), entry)

@@ -1,13 +1,14 @@
 /** The demo's person, whose workspace is signed: what they make and allow goes with signatures of theirs. */
 
+import { allowHosts } from '../../client/actions/allowlist.ts'
+import { endToken } from '../../client/actions/end_tokens.ts'
 import { makeToken } from '../../client/agents/tokens.ts'
 import { openWriter, storing } from '../../client/environment.ts'
 import { Chains, type KnownChains } from '../../client/signed/chain.ts'
-import { type Signing, signChange } from '../../client/signed/sign_change.ts'
-import { logIn, type OpenWorkspace, type Session, sealSecret, signUp } from '../../client/vault.ts'
+import { logInByPassword, type OpenSession, sealSecret, signUp } from '../../client/vault.ts'
+import { type OpenWorkspace, signedWorkspace } from '../../client/workspace.ts'
 import { uuidv7 } from '../../core/crypto/encoding.ts'
-import { registerAgent, revokeAgentToken } from '../../features/agents/contract.ts'
-import { addToAllowlist } from '../../features/allowlist/contract.ts'
+import { registerAgent } from '../../features/agents/contract.ts'
 import { listLinks } from '../../features/links/contract.ts'
 import { createProject } from '../../features/projects/contract.ts'
 import { upsertSecrets } from '../../features/secrets/contract.ts'
@@ -17,8 +18,8 @@ import type { Narrator } from './narrator.ts'
 import { credentials, type Stage } from './stage.ts'
 
 export type Owner = {
-  session: Session
-  workspace: OpenWorkspace & { signing: Signing }
+  session: OpenSession
+  workspace: OpenWorkspace
   projectId: string
 }
 
@@ -36,7 +37,7 @@ export async function prepare(stage: Stage, narrator: Narrator): Promise<Owner> 
   narrator.step('A person registers; keys are made on the client')
   const [email, password] = ['ada@example.com', 'a long passphrase that stays here']
   await signUp(stage.controlPlane, email, password)
-  const session = await logIn(stage.controlPlane, email, password)
+  const session = await logInByPassword(stage.controlPlane, email, password)
   const workspace = opened(session)
   narrator.show('server', stage.controlPlane)
   narrator.show('account', email)
@@ -66,24 +67,17 @@ export async function prepare(stage: Stage, narrator: Narrator): Promise<Owner> 
 
   narrator.step('One domain is allowed')
   const domain = stage.apiAuthority
-  const [entry] = await signChange(
-    workspace.signing,
-    () => ({ type: 'allowlist.changed', body: { add: [domain], remove: [] } }),
-    (link) => {
-      const params = { workspace_id: workspace.id }
-      return api.call(addToAllowlist, { params, body: { domain, link } })
-    },
-  )
+  const [entry] = await allowHosts({ api, workspace }, [domain])
   narrator.show('allowlist', entry?.domain ?? '(empty)')
   return { session, workspace, projectId }
 }
 
-function opened({ api, seed, workspaces: [workspace] }: Session): Owner['workspace'] {
+function opened({ api, seed, workspaces: [workspace] }: OpenSession): Owner['workspace'] {
   if (!workspace || !seed) throw new Error('no workspace opened')
   const readLinks = (workspace_id: string, after: number) =>
     api.call(listLinks, { params: { workspace_id }, query: { after } })
   const chains = new Chains(readLinks, NOTHING_KNOWN, { met: () => {}, rekeyed: () => {} })
-  return { ...workspace, signing: { chains, workspace, identity: () => identityOf(seed) } }
+  return signedWorkspace(workspace, { chains, identity: () => identityOf(seed) })
 }
 
 export async function employAgent(
@@ -109,14 +103,6 @@ export async function revoke(
   { session, workspace }: Owner,
   { registrationId, tokenId }: Agent,
 ): Promise<void> {
-  const params = {
-    workspace_id: workspace.id,
-    registration_id: registrationId,
-    token_id: tokenId,
-  }
-  await signChange(
-    workspace.signing,
-    () => ({ type: 'tokens.revoked', body: { token_ids: [tokenId] } }),
-    (link) => session.api.call(revokeAgentToken, { params, body: { link } }),
-  )
+  const ending = { api: session.api, workspace, unsigned: () => {} }
+  await endToken(ending, { agentId: registrationId }, tokenId)
 }

@@ -1,6 +1,6 @@
 /** Files of secrets as people have them: dotenv, JSON, YAML, and the exports of Doppler and Infisical. */
 import { basename } from 'node:path'
-import { tooLarge } from '../../client/sealing.ts'
+import { tooLarge } from '../../client/actions/set_secrets.ts'
 import { faultOfSecretName, parseDotenv, writeDotenvValue } from '../../client/secrets/dotenv.ts'
 import { fromUtf8 } from '../../core/crypto/encoding.ts'
 import type { Host } from '../host.ts'

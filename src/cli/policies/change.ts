@@ -1,35 +1,30 @@
 /** Where a stored secret may go, without its value being typed again: it is opened and sealed anew here. */
-import { readSecret } from '../../client/environment.ts'
-import { inWords } from '../../client/secrets/policy_in_words.ts'
+import { type ProvenValue, provenValue } from '../../client/actions/stored_secrets.ts'
+import { policyInWords } from '../../client/secrets/policy_in_words.ts'
 import { isSamePolicy } from '../../core/crypto/secret_value.ts'
 import type { Policy } from '../../core/policy/policy.ts'
 import type { Context } from '../context.ts'
 import { environmentOf, type ProjectScope, projectScope } from '../scope.ts'
 import { onSecret } from '../suggestions.ts'
-import { opened, upload } from '../values/sealing.ts'
-import { unproven } from '../values/storing.ts'
-
-type Proven = { value: string; policy: Policy | null; version: number }
+import { upload } from '../values/sealing.ts'
+import { throwUnproven } from '../values/storing.ts'
 
 /** A policy that the ciphertext does not open with is not its author's. @throws CliError */
-export async function provenSecret(scope: ProjectScope, key: string): Promise<Proven> {
-  const stored = await onSecret(scope, key, readSecret(environmentOf(scope), key))
-  const value = opened(scope, stored)
-  if (value === null) throw unproven([key])
-  return { value, policy: (stored.policy ?? null) as Policy | null, version: stored.version }
+export function provenSecret(scope: ProjectScope, key: string): Promise<ProvenValue> {
+  return onSecret(scope, key, provenValue(environmentOf(scope), key).catch(throwUnproven))
 }
 
 /** Stores the same value under another policy, as a new version. */
 export async function change(
   context: Context,
   key: string,
-  policyFor: (stored: Proven, scope: ProjectScope) => Promise<Policy | null>,
+  policyFor: (stored: ProvenValue, scope: ProjectScope) => Promise<Policy | null>,
 ): Promise<undefined> {
   const scope = await projectScope(context)
   const stored = await provenSecret(scope, key)
   const policy = await policyFor(stored, scope)
   const here = `${scope.project.name}/${scope.environment}: ${key}`
-  const words = inWords(policy) || 'its policy narrows nothing'
+  const words = policyInWords(policy) || 'its policy narrows nothing'
   if (isSamePolicy(policy, stored.policy)) {
     const data = { key, version: stored.version, policy, changed: false }
     context.output.done(`${here} has this policy already: ${words}.`, data)

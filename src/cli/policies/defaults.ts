@@ -3,7 +3,7 @@
  * narrow where values go, and neither let them stand in more places nor make settings of them.
  */
 
-import { inWords } from '../../client/secrets/policy_in_words.ts'
+import { policyInWords } from '../../client/secrets/policy_in_words.ts'
 import { type Policy, policy as policySchema, USUAL_LOCATIONS } from '../../core/policy/policy.ts'
 import type { Context } from '../context.ts'
 import { findProjectFile, PROJECT_FILE, readDefaultPolicy } from '../settings.ts'
@@ -20,7 +20,7 @@ export function withDefaults(context: Context, entries: readonly Entry[]): reado
   const policy = added.length > 0 ? defaultPolicy(context) : null
   if (policy === null) return entries
   const names = added.map(({ key }) => key).join(', ')
-  context.output.warn(`by ${PROJECT_FILE}: ${names} ${inWords(policy)}`)
+  context.output.warn(`by ${PROJECT_FILE}: ${names} ${policyInWords(policy)}`)
   return entries.map((entry) => (added.includes(entry) ? { ...entry, policy } : entry))
 }
 

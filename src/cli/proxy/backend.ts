@@ -1,10 +1,10 @@
 /** Whose credentials a proxy uses and under whose name: an agent's token, or the person logged in. */
 import { join } from 'node:path'
 import { ApiError } from '../../client/http/api.ts'
-import type { OpenWorkspace } from '../../client/vault.ts'
+import type { OpenWorkspace } from '../../client/workspace.ts'
 import { parseToken } from '../../core/crypto/token.ts'
 import { issueRunToken, type RunToken } from '../../proxy/agent_token.ts'
-import type { Backend, Notice } from '../../proxy/backend.ts'
+import type { Backend, ProxyNotice } from '../../proxy/backend.ts'
 import { openLocalBackend } from '../../proxy/local/open.ts'
 import { VaultCache } from '../../proxy/local/vault_snapshot.ts'
 import { openUpload } from '../../proxy/outbox/upload.ts'
@@ -24,7 +24,7 @@ type Order = {
   token: string | null
   stateDirectory: string
   ownPorts: () => readonly number[]
-  notice: Notice
+  notice: ProxyNotice
 }
 
 /** @throws CliError, ApiError */

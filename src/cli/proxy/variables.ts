@@ -1,6 +1,6 @@
 /** The variables of a command behind the proxy: a stand-in under the name of each credential, and settings. */
 import { unsafeReason } from '../../client/delivery/unsafe_variables.ts'
-import type { Backend, Credential } from '../../proxy/backend.ts'
+import type { Backend, ProxyCredential } from '../../proxy/backend.ts'
 import { StandIns, unshaped, withStandIns } from '../../proxy/stand_ins/index.ts'
 
 export type Skipped = { name: string; reason: string }
@@ -41,7 +41,10 @@ export async function drawVariables(backend: Backend): Promise<Drawn> {
   }
 }
 
-function reasonAgainst({ name, reason }: Credential, taken: ReadonlySet<string>): string | null {
+function reasonAgainst(
+  { name, reason }: ProxyCredential,
+  taken: ReadonlySet<string>,
+): string | null {
   if (taken.has(name.toUpperCase()) || OURS.test(name)) return "the proxy's own"
   const steered = unsafeReason(name)
   return steered === null ? reason && unshaped[reason] : `it ${steered}`

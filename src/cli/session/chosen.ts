@@ -3,7 +3,7 @@
 import type { KnownNames, NameList } from '../../client/known_names.ts'
 import { type Chains, UntrustedChain } from '../../client/signed/chain.ts'
 import { isFounder } from '../../client/signed/founder.ts'
-import { isActive } from '../../client/workspaces.ts'
+import { isJoined } from '../../client/workspaces.ts'
 import { type Identity, isSignedId } from '../../sigchain/index.ts'
 import { CliError } from '../terminal/cli_error.ts'
 import { demandKnown, knownOne } from '../trust/known_names.ts'
@@ -26,7 +26,7 @@ export async function choose<T extends Entry>(
   all: readonly T[],
   named: string | undefined,
 ): Promise<T> {
-  const active = all.filter(isActive)
+  const active = all.filter(isJoined)
   if (named === undefined) return usual(person, active)
   const isNamed = ({ id, name }: Entry) => id === named || name === named
   const invited = active.some(isNamed) ? undefined : all.find(isNamed)

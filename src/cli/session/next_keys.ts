@@ -5,7 +5,7 @@
 
 import type { AccountKeys } from '../../client/account/account_keys.ts'
 import { writeRecoveryKey } from '../../client/account/recovery.ts'
-import { isTaken, type NextKeys, nextKeysOf } from '../../client/account/rotation.ts'
+import { isTaken, type NextKeys, nextKeysOf } from '../../client/actions/rotate_keys.ts'
 import { fromBase64, toBase64 } from '../../core/crypto/encoding.ts'
 import { CliError } from '../terminal/cli_error.ts'
 import { learnKeys } from '../trust/known_names.ts'

@@ -5,10 +5,9 @@ import type { Argon2id } from '../../client/account/argon2.ts'
 import type { Api } from '../../client/http/api.ts'
 import type { KnownNames } from '../../client/known_names.ts'
 import { type Chains, UntrustedChain } from '../../client/signed/chain.ts'
-import { type Judge, type Send, signChange } from '../../client/signed/sign_change.ts'
-import type { OpenWorkspace } from '../../client/vault.ts'
+import type { OpenWorkspace } from '../../client/workspace.ts'
 import type { KnownWorkspaceKeys } from '../../client/workspace_key.ts'
-import { isActive, readWorkspaces, type WorkspaceEntry } from '../../client/workspaces.ts'
+import { isJoined, readWorkspaces, type WorkspaceEntry } from '../../client/workspaces.ts'
 import { type Bytes, fromBase64 } from '../../core/crypto/encoding.ts'
 import { type Identity, identityOf } from '../../sigchain/index.ts'
 import type { Choice } from '../accounts/choice.ts'
@@ -40,8 +39,6 @@ export type Session = AccountKeys & {
   knownNames: KnownNames
   /** Of signed workspaces. */
   chains: Chains
-  /** Makes a change that goes with a link where the workspace is signed. @throws ApiError, UntrustedChain */
-  sign<T>(workspace: { id: string; name: string }, judge: Judge, send: Send<T>): Promise<T>
   /** @throws CliError for an account that cannot sign */
   identity(): Promise<Identity>
   /** What this person has in place of stored values, on this machine. */
@@ -97,7 +94,7 @@ function openSession(
   const identity = () => signingIdentity(seed)
   const workspaces = async () => {
     const entries = await readWorkspaces({ api, trust, identity, privateKey, publicKey })
-    knownNames.learn(namesOfWorkspaces(stored), entries.filter(isActive))
+    knownNames.learn(namesOfWorkspaces(stored), entries.filter(isJoined))
     return entries
   }
   const about = { email: stored.email, knownNames, chains, identity }
@@ -116,7 +113,6 @@ function openSession(
     seed,
     identity,
     chains,
-    sign: (workspace, judge, send) => signChange({ chains, workspace, identity }, judge, send),
     workspaces,
     entry,
     workspace: async (named) => withKey(await entry(named)),

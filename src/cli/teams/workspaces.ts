@@ -1,13 +1,12 @@
 /** What commands for workspaces and their members share. */
-import { readMembers } from '../../client/members.ts'
+import { readMembers } from '../../client/actions/members.ts'
 import type { WorkspaceEntry } from '../../client/workspaces.ts'
 import { type Role, roles } from '../../core/grant.ts'
 import { isUuid } from '../../core/validation/validate.ts'
-import { isSignedId } from '../../sigchain/index.ts'
 import type { Context } from '../context.ts'
 import { continued, nearNames, oneNamed } from '../named.ts'
 import { demandProjectFile } from '../project_file.ts'
-import type { WorkspaceScope } from '../scope.ts'
+import { placeOf, type WorkspaceScope } from '../scope.ts'
 import type { Session } from '../session/session.ts'
 import { CliError } from '../terminal/cli_error.ts'
 
@@ -27,14 +26,10 @@ export async function chosen(context: Context): Promise<Place> {
   return { session, workspace: await session.entry(context.settings.workspace?.value) }
 }
 
-export function demandSigned({ id, name }: WorkspaceEntry): void {
-  if (isSignedId(id)) return
+export function demandSigned({ chains, name }: WorkspaceEntry): void {
+  if (chains) return
   const hint = 'what the server shows of it is believed; workspaces that are made now are signed'
   throw new CliError('not_signed', `${name} is not signed`, hint)
-}
-
-export function placeOf({ session: { api }, workspace: { open: workspace } }: WorkspaceScope) {
-  return { api, workspace }
 }
 
 export function roleOf(given: string | undefined): Role {

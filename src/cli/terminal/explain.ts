@@ -12,7 +12,7 @@ import {
   clockSentence,
 } from '../../client/http/clock_difference.ts'
 import { UntrustedChain } from '../../client/signed/chain.ts'
-import { RoleDenied } from '../../client/signed/rights.ts'
+import { RoleRefusal } from '../../client/signed/rights.ts'
 import { FormerMember } from '../../client/signed/sign_change.ts'
 import { EX_AUTH, EX_NETWORK, EX_NOT_FOUND, EX_REFUSED, EX_USAGE } from '../../core/exit_codes.ts'
 import { type FieldFault, type Fix, inWords } from '../../core/fault.ts'
@@ -185,7 +185,7 @@ function explainApi(error: ApiError): Explanation {
 
 function hintOfKind(error: ApiError): string | null {
   // The sentence names the people to ask.
-  if (error instanceof RoleDenied) return ROLES
+  if (error instanceof RoleRefusal) return ROLES
   return error instanceof WrongRecoveryKey ? RECOVERY : null
 }
 

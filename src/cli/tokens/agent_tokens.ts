@@ -1,7 +1,7 @@
 /** Tokens as the commands for agents and workloads find them and hand them out. They are made here: the server never sees one. */
-import { listAgentTokens, listWorkloadTokens } from '../../features/agents/contract.ts'
+import { listTokensOf } from '../../client/actions/end_tokens.ts'
 import type { Context } from '../context.ts'
-import { type ProjectScope, projectScope, type WorkspaceScope } from '../scope.ts'
+import { type ProjectScope, placeOf, projectScope, type WorkspaceScope } from '../scope.ts'
 import { keepToken } from '../session/saved_tokens.ts'
 import type { Session } from '../session/session.ts'
 import { CliError } from '../terminal/cli_error.ts'
@@ -48,11 +48,10 @@ async function tokenOfAgent(scope: WorkspaceScope, { id, name }: Agent, typed: s
   return grantedToken(scope, { agentId: id }, all, typed, `token list ${name}`)
 }
 
-export function agentTokensOf({ session, workspace }: WorkspaceScope, agent: { id: string }) {
-  const params = { workspace_id: workspace.id, registration_id: agent.id }
-  return session.api.list(listAgentTokens, { params })
+export function agentTokensOf(scope: WorkspaceScope, { id: agentId }: { id: string }) {
+  return listTokensOf(placeOf(scope), { agentId })
 }
 
-export function workloadTokensOf({ session, project }: ProjectScope) {
-  return session.api.list(listWorkloadTokens, { params: { project_id: project.id } })
+export function workloadTokensOf(scope: ProjectScope) {
+  return listTokensOf(placeOf(scope), { projectId: scope.project.id })
 }

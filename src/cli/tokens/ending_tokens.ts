@@ -1,7 +1,7 @@
 /** Tokens that end with the rights or keys of the person who signed them: which of them stay is asked before. */
-import { memberNamed } from '../../client/members.ts'
+import { memberNamed } from '../../client/actions/members.ts'
 import { type SignedToken, tokensSignedBy } from '../../client/signed/kept_tokens.ts'
-import { type Identity, isSignedId, type Member } from '../../sigchain/index.ts'
+import type { Identity, Member } from '../../sigchain/index.ts'
 import type { Context } from '../context.ts'
 import type { Host } from '../host.ts'
 import { notFound } from '../named.ts'
@@ -22,8 +22,8 @@ export async function keepTokensOf(
   typed: string,
   options: Options,
 ): Promise<SignedToken[]> {
-  if (!isSignedId(workspace.id)) return []
-  const chain = await session.chains.of(workspace)
+  const chain = await workspace.chain()
+  if (!chain) return []
   const member = memberNamed(chain, typed)
   // Who leaves cannot sign for those who stay.
   if (!isAdmin(member) || isOwn(member, await session.identity())) return []

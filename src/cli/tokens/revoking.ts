@@ -1,16 +1,11 @@
 /** How commands revoke tokens: by links, and with a warning where the server takes none. */
-import type { Ending } from '../../client/agents/ending.ts'
+import type { TokenEnding } from '../../client/actions/end_tokens.ts'
 import type { Context } from '../context.ts'
-import type { WorkspaceScope } from '../scope.ts'
+import { placeOf, type WorkspaceScope } from '../scope.ts'
 
-export function endingIn(
-  { output }: Pick<Context, 'output'>,
-  { session, workspace }: WorkspaceScope,
-): Ending {
+export function endingIn({ output }: Pick<Context, 'output'>, scope: WorkspaceScope): TokenEnding {
   return {
-    api: session.api,
-    workspace: workspace.open,
-    sign: (judge, send) => session.sign(workspace, judge, send),
+    ...placeOf(scope),
     unsigned: () =>
       output.warn(
         'the server took no signature for it: only its database says that it ended, and who writes that can take it back',

@@ -2,7 +2,7 @@
 import type { Api } from '../../client/http/api.ts'
 import type { Chains, KnownChains } from '../../client/signed/chain.ts'
 import { chainsOf, hashInGroups } from '../../client/signed/trust.ts'
-import type { OpenWorkspace } from '../../client/vault.ts'
+import type { OpenWorkspace } from '../../client/workspace.ts'
 import { keyFingerprint, knownKeyOf } from '../../client/workspace_key.ts'
 import type { Output } from '../terminal/output.ts'
 

@@ -2,7 +2,7 @@
  * Keys of those who are invited to a signed workspace. From the link on they are members for everybody, so the
  * fingerprint is compared once, by the person who invites and over another channel than the server.
  */
-import { isSamePerson } from '../../client/members.ts'
+import { isSamePerson } from '../../client/actions/members.ts'
 import { identityFingerprint, type Member } from '../../sigchain/index.ts'
 import type { Context } from '../context.ts'
 import { CliError } from '../terminal/cli_error.ts'

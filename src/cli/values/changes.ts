@@ -1,9 +1,9 @@
 /** What storing entries would change, as people are shown it. */
-import type { Change, Compared } from '../../client/secrets/changes.ts'
+import type { Compared, ValueChange } from '../../client/actions/stored_secrets.ts'
 import type { Context } from '../context.ts'
 import type { Row } from '../terminal/table.ts'
 
-export function namesOf(compared: readonly Compared[], ...changes: Change[]): string[] {
+export function namesOf(compared: readonly Compared[], ...changes: ValueChange[]): string[] {
   return compared.flatMap(({ entry, change }) => (changes.includes(change) ? entry.key : []))
 }
 

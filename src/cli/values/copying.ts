@@ -2,9 +2,7 @@
  * Copying between environments and projects of a workspace: each has a key of its own, so values are opened
  * here and sealed anew, each with the policy that it opens with.
  */
-import { readNamed, readSecrets } from '../../client/environment.ts'
-import { changedOf, comparedWith } from '../../client/secrets/changes.ts'
-import type { Policy } from '../../core/policy/policy.ts'
+import { changedOf, comparedWith, provenEntries } from '../../client/actions/stored_secrets.ts'
 import { isMarked } from '../../core/policy/references.ts'
 import type { OptionValues } from '../command.ts'
 import type { Context } from '../context.ts'
@@ -15,8 +13,8 @@ import { CliError } from '../terminal/cli_error.ts'
 import { counted } from '../terminal/confirmed.ts'
 import { namesOf, showChanges } from './changes.ts'
 import { checkReferences } from './reference_faults.ts'
-import { type Entry, opened } from './sealing.ts'
-import { store, storedSecrets, unproven } from './storing.ts'
+import type { Entry } from './sealing.ts'
+import { store, storedSecrets, throwUnproven } from './storing.ts'
 
 type Options = OptionValues<typeof copyingOptions> & { to: string }
 
@@ -72,18 +70,9 @@ async function entriesOf(
   from: ProjectScope,
   keys: readonly string[] | undefined,
 ): Promise<Entry[]> {
-  const place = environmentOf(from)
-  const secrets = keys
-    ? await readNamed(place, new Set(keys))
-    : await readSecrets(place, { include: 'value' })
-  const missing = keys?.find((key) => !secrets.some((secret) => secret.key === key))
+  const entries = await provenEntries(environmentOf(from), keys).catch(throwUnproven)
+  const missing = keys?.find((name) => !entries.some(({ key }) => key === name))
   const error = missing === undefined ? null : await absence(from, missing)
   if (error) throw error
-  const values = secrets.map((secret) => ({ secret, value: opened(from, secret) }))
-  const lost = values.filter(({ value }) => value === null)
-  if (lost.length > 0) throw unproven(lost.map(({ secret }) => secret.key))
-  return values.map(({ secret, value }) => {
-    const policy = (secret.policy ?? null) as Policy | null
-    return { key: secret.key, value: value ?? '', policy }
-  })
+  return entries
 }

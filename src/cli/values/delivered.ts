@@ -1,6 +1,10 @@
 /** An environment for a program, opened here: by a token where there is one, else by the session. */
 
-import { type DeliveryMemory, InvalidToken, type Scope } from '../../client/delivery/delivery.ts'
+import {
+  type AskedScope,
+  type DeliveryMemory,
+  InvalidToken,
+} from '../../client/delivery/delivery.ts'
 import type { Asked, Holder, SeenDelivery } from '../../client/delivery/fallback.ts'
 import { readSecrets } from '../../client/environment.ts'
 import { openApi } from '../../client/http/api.ts'
@@ -63,7 +67,7 @@ async function ofToken(context: Context, token: string): Promise<Source> {
   return {
     deliver: async () => {
       const environment = await environmentFor(context, token, 'server')
-      const scope: Scope = { ...namedProject(context), ...environment }
+      const scope: AskedScope = { ...namedProject(context), ...environment }
       const opened = await openedForToken(context, token, scope, memory)
       last = opened.seen ?? undefined
       sayWithheld(note, opened)
@@ -144,7 +148,7 @@ export type Opened = {
 export async function openedForToken(
   context: Context,
   token: string,
-  scope: Scope,
+  scope: AskedScope,
   memory?: DeliveryMemory,
 ) {
   const delivery = await deliveredTo(context, token, scope, memory)

@@ -1,10 +1,10 @@
 /** Sealing values for the server and opening what it stored, for a command. */
-import * as client from '../../client/sealing.ts'
+import * as client from '../../client/actions/set_secrets.ts'
 import type { Entry as Opened } from '../../core/policy/references.ts'
 import { environmentOf, type ProjectScope } from '../scope.ts'
 import { CliError } from '../terminal/cli_error.ts'
 
-export type { Entry } from '../../client/sealing.ts'
+export type { Entry } from '../../client/actions/set_secrets.ts'
 
 /** Nothing is sent before it is certain that all of it can be stored. @throws CliError */
 export async function upload(
@@ -13,7 +13,7 @@ export async function upload(
   mayCreate: boolean,
 ) {
   try {
-    return await client.upload(environmentOf(scope), entries, mayCreate)
+    return await client.uploadSecrets(environmentOf(scope), entries, mayCreate)
   } catch (error) {
     if (!(error instanceof client.Unstorable)) throw error
     throw new CliError('value_too_large', error.message.split('\n'), 'nothing was stored')
@@ -21,12 +21,12 @@ export async function upload(
 }
 
 /** The value, or `null` where it does not open at its place with its policy. */
-export function opened(scope: ProjectScope, stored: client.StoredSecret): string | null {
-  return client.opened(environmentOf(scope), stored)
+export function opened(scope: ProjectScope, stored: client.SealedRow): string | null {
+  return client.openedValue(environmentOf(scope), stored)
 }
 
 /** @throws CliError where it does not open */
-export function reveal(scope: ProjectScope, stored: client.StoredSecret): string {
+export function reveal(scope: ProjectScope, stored: client.SealedRow): string {
   const value = opened(scope, stored)
   if (value !== null) return value
   throw new CliError(
@@ -39,7 +39,7 @@ export function reveal(scope: ProjectScope, stored: client.StoredSecret): string
 /** Each as it is stored. @throws CliError where one does not open */
 export function openedSecrets(
   scope: ProjectScope,
-  stored: readonly client.StoredSecret[],
+  stored: readonly client.SealedRow[],
 ): Map<string, Opened> {
   return new Map(
     stored.map((secret) => [secret.key, { value: reveal(scope, secret), policy: secret.policy }]),

@@ -1,5 +1,5 @@
 /** What people are told, and may say, of which values are stored as secrets and which as settings. */
-import { type Candidate, type Choice, policyFor } from '../../client/secrets/final_policy.ts'
+import { type Candidate, policyFor, type Sensitivity } from '../../client/secrets/final_policy.ts'
 import { isSensitive } from '../../core/policy/policy.ts'
 import type { OptionValues } from '../command.ts'
 import type { Context } from '../context.ts'
@@ -7,7 +7,10 @@ import type { sensitivityOptions } from '../options.ts'
 import { CliError } from '../terminal/cli_error.ts'
 import type { Entry } from './sealing.ts'
 
-export function choiceOf({ sensitive, plain }: OptionValues<typeof sensitivityOptions>): Choice {
+export function choiceOf({
+  sensitive,
+  plain,
+}: OptionValues<typeof sensitivityOptions>): Sensitivity {
   if (sensitive && plain) throw new CliError('usage', '--sensitive and --plain exclude each other')
   if (sensitive) return 'sensitive'
   return plain ? 'plain' : 'by value'
@@ -17,7 +20,7 @@ export function choiceOf({ sensitive, plain }: OptionValues<typeof sensitivityOp
 export function classified(
   { output }: Context,
   candidates: readonly Candidate[],
-  choice: Choice,
+  choice: Sensitivity,
 ): Entry[] {
   const [settings, secrets]: [string[], string[]] = [[], []]
   const entries = candidates.map((candidate): Entry => {

@@ -2,8 +2,14 @@
  * Storing values for people: policies of what is there stay unless another is given, and an environment
  * does not come into being because its name was mistyped.
  */
+
+import {
+  deleteStored,
+  provenValues,
+  storedValues,
+  Unproven,
+} from '../../client/actions/stored_secrets.ts'
 import { ApiError } from '../../client/http/api.ts'
-import { deleteStored, provenValues, storedValues, Unproven } from '../../client/secrets/stored.ts'
 import { listDeletedSecrets } from '../../features/secrets/contract.ts'
 import { USUAL_ENVIRONMENTS } from '../arguments.ts'
 import type { Context } from '../context.ts'

@@ -1,5 +1,5 @@
 /** Earlier versions of a secret, with their ciphertexts. */
-import { versionsOf } from '../../client/secrets/stored.ts'
+import { versionsOf } from '../../client/actions/stored_secrets.ts'
 import { environmentOf, type ProjectScope } from '../scope.ts'
 import { onSecret } from '../suggestions.ts'
 import { CliError } from '../terminal/cli_error.ts'

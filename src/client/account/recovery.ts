@@ -66,7 +66,7 @@ export class RecoveryInDoubt extends Error {
  *
  * @throws WrongRecoveryKey, ApiError, MalformedRecoveryKey, UnreadableCopy, RecoveryInDoubt
  */
-export async function recoverAccount(
+export async function recoverByKey(
   origin: string,
   email: string,
   recoveryKey: string,

@@ -5,7 +5,7 @@
  */
 import { stringify } from 'smol-toml'
 
-export type Entry = Record<string, unknown>
+export type ProgramEntry = Record<string, unknown>
 
 export type Program = {
   title: string
@@ -14,7 +14,7 @@ export type Program = {
   project: readonly string[]
   /** Where the servers stand in a file of its own. */
   servers: readonly string[]
-  entry(command: readonly [string, ...string[]]): Entry
+  entry(command: readonly [string, ...string[]]): ProgramEntry
 }
 
 /** What the server is called in each file. */
@@ -79,8 +79,8 @@ export const programs = {
 } satisfies Record<string, Program>
 
 /** The entry as it stands in a file of its own. */
-export function fileOf({ format, servers }: Program, entry: Entry): string {
-  const file = [...servers, SERVER_NAME].reduceRight<Entry>(
+export function programFile({ format, servers }: Program, entry: ProgramEntry): string {
+  const file = [...servers, SERVER_NAME].reduceRight<ProgramEntry>(
     (inner, key) => ({ [key]: inner }),
     entry,
   )

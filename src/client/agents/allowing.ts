@@ -12,7 +12,7 @@ import {
 import type { Style } from '../../core/policy/policy_check.ts'
 
 /** What a record says of a refused call. */
-export type Refused = {
+export type RefusedCall = {
   reason: string | null
   refused_by: { secret: string; rule: string } | null
   method: string | null
@@ -39,7 +39,7 @@ export type Allowing =
   /** No single change would: `scope` takes another token, `rule` somebody who looks at the policy. */
   | { kind: 'none'; why: 'scope' | 'rule' | 'other' }
 
-export function allowingOf(record: Refused): Allowing {
+export function allowingOf(record: RefusedCall): Allowing {
   switch (record.reason) {
     case 'domain_blocked':
       return allowHost(record)
@@ -59,21 +59,21 @@ function none(why: 'scope' | 'rule' | 'other'): Allowing {
 }
 
 /** With its port, where that is not the usual one. */
-function hostOf({ target_url, target_domain }: Refused): string | null {
+function hostOf({ target_url, target_domain }: RefusedCall): string | null {
   const host = URL.parse(target_url ?? '')?.host ?? target_domain ?? ''
   return parseDomain(host)?.text ?? null
 }
 
-function allowHost(record: Refused): Allowing {
+function allowHost(record: RefusedCall): Allowing {
   const domain = hostOf(record)
   return domain === null ? none('other') : { kind: 'allowlist', domain }
 }
 
-function placeOf({ project_id, environment }: Refused): At | null {
+function placeOf({ project_id, environment }: RefusedCall): At | null {
   return project_id && environment ? { projectId: project_id, environment } : null
 }
 
-function widenPolicy(record: Refused): Allowing {
+function widenPolicy(record: RefusedCall): Allowing {
   const place = placeOf(record)
   const { refused_by: by } = record
   if (!by || !place) return none('rule')
@@ -96,7 +96,10 @@ const SCHEMES: readonly string[] = [
 ] satisfies Style[]
 
 /** Null where the secret stood in several places, of which the record does not say which was refused. */
-function locationOf({ credential_ref, injection_style }: Refused, secret: string): string | null {
+function locationOf(
+  { credential_ref, injection_style }: RefusedCall,
+  secret: string,
+): string | null {
   const styles = (injection_style ?? '').split(',')
   const own = (credential_ref ?? '')
     .split(',')
@@ -107,7 +110,7 @@ function locationOf({ credential_ref, injection_style }: Refused, secret: string
   return policyLocations.find((known) => known === location) ?? null
 }
 
-function grantKey(record: Refused): Allowing {
+function grantKey(record: RefusedCall): Allowing {
   const place = placeOf(record)
   const { registration_id: agentId, token_id: tokenId } = record
   if (!place || !agentId || !tokenId) return none('other')

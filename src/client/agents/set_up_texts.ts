@@ -2,9 +2,9 @@
  * What is put where so that a program uses a token: shown by the console, and the examples of docs/sdks.md and
  * docs/delivery.md. No text holds a token: it is in `SERVICE_TOKEN`, or beside the session.
  */
-import { fileOf, type Program } from './agent_setup.ts'
+import { type Program, programFile } from './agent_setup.ts'
 
-export type Addresses = { server: string; resolver: string }
+export type ProgramAddresses = { server: string; resolver: string }
 
 /** Null stands for every project, or environment. */
 type Holder = { name: string; project: string | null; environment: string | null }
@@ -12,7 +12,7 @@ type Holder = { name: string; project: string | null; environment: string | null
 /** For a program on a machine where nobody is logged in; null where it hands no variables on. */
 export function fileFor(program: Program, resolver: string): string | null {
   if (program.format === 'toml') return null
-  return fileOf(program, program.entry(['cloakroom', 'mcp', '--resolver', resolver]))
+  return programFile(program, program.entry(['cloakroom', 'mcp', '--resolver', resolver]))
 }
 
 /** One word of a shell. */
@@ -28,7 +28,7 @@ export function commandFor(id: string, { project, environment, ...holder }: Hold
   return `${issue.filter(Boolean).join(' ')}\ncloakroom agent setup ${id} --agent ${name}\n`
 }
 
-export function variables({ server, resolver }: Addresses): string {
+export function variables({ server, resolver }: ProgramAddresses): string {
   return [
     'export SERVICE_TOKEN=',
     `export SERVICE_SERVER_URL=${quoted(server)}`,
@@ -122,10 +122,10 @@ unset answer exports
 const indented = (text: string, by: number) => text.replace(/^(?=.)/gm, ' '.repeat(by))
 
 /** For one command that gets the values of one environment. */
-export const run = 'cloakroom run -- ./deploy.sh\n'
+export const runText = 'cloakroom run -- ./deploy.sh\n'
 
 /** With the values in the environment of what follows, or, by a token that may not read, with one call. */
-export function githubActions({ server, resolver }: Addresses, mayRead: boolean): string {
+export function githubActions({ server, resolver }: ProgramAddresses, mayRead: boolean): string {
   const [title, address, script] = mayRead
     ? ['Secrets from Cloakroom', `SERVICE_SERVER_URL: ${server}`, ask + mask]
     : ['A call through Cloakroom', `SERVICE_RESOLVER_URL: ${resolver}`, curl]
@@ -142,7 +142,7 @@ ${indented(script, 10)}${mayRead ? '      - run: ./deploy.sh\n' : ''}`
 }
 
 /** The token is a masked variable of the project there. */
-export function gitlabCi({ server, resolver }: Addresses, mayRead: boolean): string {
+export function gitlabCi({ server, resolver }: ProgramAddresses, mayRead: boolean): string {
   const address = mayRead ? `SERVICE_SERVER_URL: ${server}` : `SERVICE_RESOLVER_URL: ${resolver}`
   return `deploy:
   image: alpine:3

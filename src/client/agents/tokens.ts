@@ -13,10 +13,9 @@ import {
   type TokenGrant,
 } from '../../sigchain/index.ts'
 import { localNow, requireSameTime } from '../http/transport.ts'
-import { verifyWithChain } from '../signed/reread.ts'
-import { requireRole } from '../signed/rights.ts'
 import { type Place, signGrant } from '../signed/statements.ts'
-import { grantEnvironment, type OpenWorkspace, signerOf, signingOf } from '../vault.ts'
+import { grantEnvironment } from '../vault.ts'
+import type { OpenWorkspace } from '../workspace.ts'
 import { EndedToken, type ListedToken, type Standing, standingOf } from './standing.ts'
 
 /** Where there is nothing, the usual is meant. */
@@ -53,16 +52,13 @@ export async function makeToken(
   order: TokenOrder,
   places: readonly Place[],
 ) {
-  const signer = await signerOf(workspace)
+  const signer = await workspace.signer('agent.manage')
   if (order.expires_in_days !== null) requireSameTime()
-  if (signer) requireRole(signer.chain, workspace, signer.userId, 'agent.manage')
   const { kind, projectId, environment } = scope
   const { id, secret, text } = mintToken(kinds[kind].prefix, signer ? uuidv8() : uuidv7())
   const publicKey = toBase64(tokenKeyPair(id, secret).publicKey)
   const envelopes = await Promise.all(
-    places.map((place) =>
-      grantEnvironment(workspace, { id, publicKey }, place.projectId, place.environment),
-    ),
+    places.map((place) => grantEnvironment(signer, workspace, { id, publicKey }, place)),
   )
   const verifier = toBase64(verifierOf(tokenAuth(id, secret)))
   const token = { id, verifier, public_key: publicKey, envelopes }
@@ -112,9 +108,7 @@ export async function standingIn(
   token: Labelled,
   owner: TokenOwner,
 ): Promise<Standing | null> {
-  const signing = signingOf(workspace)
-  if (signing === null) return null
-  return verifyWithChain(signing.chains, workspace, async (chain) => {
+  return workspace.verify(async (chain) => {
     const standing = await standingOf(chain, token)
     if (standing.is !== 'ungranted') {
       requireOwner(standing.grant, owner)

@@ -48,7 +48,7 @@ export type DeliveryMemory = {
   remember(place: Place, seen: Seen): void
 }
 
-export type Scope = { project_id?: string; environment?: string }
+export type AskedScope = { project_id?: string; environment?: string }
 
 /**
  * Fetches what a token may have. `token` is an agent's or workload's; only its sealed form is sent. What comes
@@ -59,7 +59,7 @@ export type Scope = { project_id?: string; environment?: string }
 export async function fetchEnvironment(
   origin: string,
   token: string,
-  scope: Scope = {},
+  scope: AskedScope = {},
   memory?: DeliveryMemory,
 ): Promise<SealedEnvironment> {
   const parsed = parseToken(token)

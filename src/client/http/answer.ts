@@ -68,7 +68,7 @@ type Refusal = {
 }
 
 /** What came of a request: what the contract calls its result, and where the next page begins. */
-export type Received = { data: unknown; beside: unknown; next: string | null; bytes: number }
+export type Answered = { data: unknown; beside: unknown; next: string | null; bytes: number }
 
 const fix = z.union([
   z.object({
@@ -95,12 +95,12 @@ const page = success.extend({ pagination: z.object({ next_cursor: z.string().nul
  * @throws ApiError for a refusal, AnswerError, UntrustedCertificate
  * @throws TypeError or DOMException when the server cannot be reached
  */
-export function exchange(
+export function exchangeJson(
   endpoint: Endpoint,
   url: string,
   init: RequestInit,
   timeoutMs: number = ANSWER_TIMEOUT_MS,
-): Promise<Received> {
+): Promise<Answered> {
   const ended = new AbortController()
   const late = () => {
     ended.abort()
@@ -110,7 +110,7 @@ export function exchange(
   return withTimeout(timeoutMs, receive(endpoint, url, { ...init, signal }), late)
 }
 
-async function receive(endpoint: Endpoint, url: string, init: RequestInit): Promise<Received> {
+async function receive(endpoint: Endpoint, url: string, init: RequestInit): Promise<Answered> {
   const response = await send(url, init)
   const { status } = response
   const limit = endpoint.paged || endpoint.access.kind === 'token' ? LARGE_LIMIT : USUAL_LIMIT
@@ -182,7 +182,7 @@ async function refusalOf(url: string, { status, body }: Response): Promise<ApiEr
 async function resultOf(
   { bare, paged, result, beside: besideSchema }: Endpoint,
   answer: unknown,
-): Promise<Omit<Received, 'bytes'> | null> {
+): Promise<Omit<Answered, 'bytes'> | null> {
   const wrapped = bare ? null : (paged ? page : success).safeParse(answer)
   if (wrapped && !wrapped.success) return null
   const given = wrapped ? wrapped.data.data : answer

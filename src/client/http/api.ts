@@ -4,7 +4,7 @@
  */
 import type { z } from 'zod'
 import type { Endpoint } from '../../http/endpoint.ts'
-import { ANSWER_TIMEOUT_MS, AnswerError, exchange, type Received } from './answer.ts'
+import { ANSWER_TIMEOUT_MS, AnswerError, type Answered, exchangeJson } from './answer.ts'
 
 export { AnswerError, ApiError, NO_CODE } from './answer.ts'
 
@@ -75,7 +75,7 @@ export function openApi(
       ...(input.body === undefined ? {} : { body: JSON.stringify(input.body) }),
       ...(signal ? { signal } : {}),
     }
-    return exchange(endpoint, urlOf(origin, endpoint, input), init, timeoutMs)
+    return exchangeJson(endpoint, urlOf(origin, endpoint, input), init, timeoutMs)
   }
   const whole: Api['whole'] = async (endpoint, input) => {
     const pages: unknown[][] = []
@@ -120,9 +120,9 @@ export function callsWithin(api: Api, around: <T>(call: () => Promise<T>) => Pro
 }
 
 async function* pagesOf(
-  read: (query: Parts['query']) => Promise<Received>,
+  read: (query: Parts['query']) => Promise<Answered>,
   query: Parts['query'],
-): AsyncGenerator<Received, void> {
+): AsyncGenerator<Answered, void> {
   let page = await read(query)
   yield page
   while (page.next !== null) {

@@ -8,9 +8,9 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 /** The runtime would follow NODE_TLS_REJECT_UNAUTHORIZED=0 of the environment. */
 const VERIFIED = { rejectUnauthorized: true }
 
-export type Trust = { tls: typeof VERIFIED & { ca?: string[] } }
+export type CertificateTrust = { tls: typeof VERIFIED & { ca?: string[] } }
 
-type Scope = { trust: Trust }
+type Scope = { trust: CertificateTrust }
 
 const ofProcess: Scope = { trust: { tls: VERIFIED } }
 const scopes = new AsyncLocalStorage<Scope>()
@@ -27,6 +27,6 @@ export function setAuthorities(ca: string[]): void {
 }
 
 /** What `fetch` and `WebSocket` are given for a server. */
-export function serverTrust(): Trust {
+export function serverTrust(): CertificateTrust {
   return (scopes.getStore() ?? ofProcess).trust
 }

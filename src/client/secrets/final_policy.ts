@@ -5,10 +5,10 @@
  */
 import { isSensitive, type Policy } from '../../core/policy/policy.ts'
 import { isMarked } from '../../core/policy/references.ts'
+import type { Entry } from '../actions/set_secrets.ts'
 import { isObviousSetting } from '../delivery/obvious_setting.ts'
-import type { Entry } from '../sealing.ts'
 
-export type Choice = 'sensitive' | 'plain' | 'by value'
+export type Sensitivity = 'sensitive' | 'plain' | 'by value'
 
 /**
  * A value with the policy that it would have otherwise: none where nothing of its name is stored, the one
@@ -18,7 +18,7 @@ export type Candidate = Entry & { policyIs: 'new' | 'stored' | 'decided' }
 
 export function policyFor(
   { key, value, policy, policyIs }: Candidate,
-  choice: Choice,
+  choice: Sensitivity,
 ): Entry['policy'] {
   if (choice === 'plain') return { ...policy, sensitive: false }
   if (choice === 'sensitive') return asSecret(policy)

@@ -15,7 +15,7 @@ const PLACES: Record<Location, string> = {
 }
 
 /** Empty where a policy narrows nothing. What a server shows need not be one. */
-export function inWords(shown: unknown): string {
+export function policyInWords(shown: unknown): string {
   const { data: policy, success } = policySchema.safeParse(shown ?? null)
   if (!success) return 'not a policy'
   if (policy === null) return ''

@@ -17,8 +17,17 @@ import {
   type SeenManifest,
   type SignedText,
 } from '../../sigchain/index.ts'
+import type { Named } from '../known_names.ts'
 import { UntrustedKey, type WorkspaceKey } from '../workspace_key.ts'
-import type { ChainNotices, Named } from './chain_notices.ts'
+
+/** What a person should be told about a chain. */
+export type ChainNotices = {
+  /** Its first link is believed: nothing was known of the workspace. */
+  met(workspace: Named, first: string): void
+  rekeyed(workspace: Named, epoch: number): void
+  /** It goes on after what was known, to the link of that number; `links` follow `before`. */
+  went?(workspace: Named, links: readonly Link[], before: Chain, known: number): void
+}
 
 /** What a client keeps of a chain. */
 export type KnownChain = {
@@ -50,18 +59,18 @@ export class UntrustedChain extends UntrustedKey {
 }
 
 /** Links after a number, at most `LINKS_AT_ONCE`. */
-export type ReadLinks = (workspaceId: string, after: number) => Promise<readonly SignedText[]>
+export type LinkReader = (workspaceId: string, after: number) => Promise<readonly SignedText[]>
 
 const LINKS_AT_ONCE = 500
 const MOST_LINKS = 100_000
 
 export class Chains {
-  readonly #readLinks: ReadLinks
+  readonly #readLinks: LinkReader
   readonly #known: KnownChains
   readonly #notices: ChainNotices
   readonly #read = new Map<string, Promise<Chain>>()
 
-  constructor(readLinks: ReadLinks, known: KnownChains, notices: ChainNotices) {
+  constructor(readLinks: LinkReader, known: KnownChains, notices: ChainNotices) {
     this.#readLinks = readLinks
     this.#known = known
     this.#notices = notices

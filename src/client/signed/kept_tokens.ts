@@ -5,18 +5,19 @@
 import { listProjects } from '../../features/projects/contract.ts'
 import type { Chain, TokenGrant } from '../../sigchain/index.ts'
 import type { Api } from '../http/api.ts'
-import { grantedBy, type OpenWorkspace, signerOf } from '../vault.ts'
+import { grantEnvironment } from '../vault.ts'
+import type { OpenWorkspace } from '../workspace.ts'
 import {
   type LeftToken,
   leftOf,
-  listTokens,
+  listAllTokens,
+  type SeenToken,
   signerIn,
-  type Token,
   verifiedOf,
 } from './rekey_tokens.ts'
-import { type Place, type Signer, signGrant } from './statements.ts'
+import { type MemberSigner, type Place, signGrant } from './statements.ts'
 
-export type SignedToken = { token: Token; grant: TokenGrant; places: Place[] }
+export type SignedToken = { token: SeenToken; grant: TokenGrant; places: Place[] }
 
 /** Of tokens that live: those that would not work without what somebody signed, and what of it does not verify. */
 export async function tokensSignedBy(
@@ -26,7 +27,7 @@ export async function tokensSignedBy(
 ): Promise<{ held: SignedToken[]; left: LeftToken[] }> {
   const workspace_id = chain.workspaceId
   const projects = await api.list(listProjects, { query: { workspace_id } })
-  const listed = await listTokens(api, workspace_id, projects)
+  const listed = await listAllTokens(api, workspace_id, projects)
   const live = listed.filter(
     (token) => token.status === 'active' && signersOf(token).includes(userId),
   )
@@ -37,11 +38,11 @@ export async function tokensSignedBy(
   }
 }
 
-function signersOf({ grant, provisioned }: Token): (string | null)[] {
+function signersOf({ grant, provisioned }: SeenToken): (string | null)[] {
   return [grant, ...provisioned].map((text) => signerIn(text?.statement ?? ''))
 }
 
-async function judge(chain: Chain, token: Token) {
+async function judge(chain: Chain, token: SeenToken) {
   const verified = await verifiedOf(token, chain)
   const left = await leftOf(verified, chain)
   const { standing } = verified
@@ -56,13 +57,13 @@ async function judge(chain: Chain, token: Token) {
 
 /** What a token has, signed anew on the chain of now. */
 export async function keptBy(workspace: OpenWorkspace, kept: readonly SignedToken[]) {
-  const signer = await signerOf(workspace)
+  const signer = await workspace.signer()
   return signer === null ? [] : signedAgain(signer, workspace, kept)
 }
 
 /** The same on a chain that need not be there yet: `grants` of the call that ends what was signed. */
 export function signedAgain(
-  signer: Signer,
+  signer: MemberSigner,
   workspace: OpenWorkspace,
   kept: readonly SignedToken[],
 ) {
@@ -71,7 +72,7 @@ export function signedAgain(
     live.map(async ({ token: { id }, grant, places }) => {
       const { v: _, workspace_id: __, head: ___, signer: ____, ...terms } = grant
       const holder = { id, publicKey: grant.public_key }
-      const envelopes = places.map((place) => grantedBy(signer, workspace, holder, place))
+      const envelopes = places.map((place) => grantEnvironment(signer, workspace, holder, place))
       return {
         token_id: id,
         grant: await signGrant(signer, terms),

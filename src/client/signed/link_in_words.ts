@@ -7,7 +7,7 @@ export type Told = { seq: number; at: string; by: string; what: string }
 type People = { emails: Map<string, string>; members: Set<string> }
 
 /** In the order of the chain, from its first link on or from those that follow `before`. */
-export function inWords(links: readonly Link[], before?: Chain): Told[] {
+export function linksInWords(links: readonly Link[], before?: Chain): Told[] {
   const people: People = { emails: new Map(), members: new Set() }
   for (const member of before?.members.values() ?? []) learn(people, member)
   return links.map((link) => {
@@ -72,4 +72,13 @@ function removedInWords(
 
 function phrase(verb: string, names: readonly string[]): string {
   return names.length === 0 ? '' : `${verb} ${names.join(', ')}`
+}
+
+/** People keep their address, also when they are gone. */
+export function emailsIn(links: readonly Link[]): Map<string, string> {
+  const people = links.flatMap(({ type, body }) => {
+    if (type === 'workspace.created') return [body.founder]
+    return type === 'members.put' ? body.members : []
+  })
+  return new Map(people.map(({ user_id, email }) => [user_id, email]))
 }

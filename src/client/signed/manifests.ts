@@ -16,7 +16,7 @@ import type { KnownManifest } from './chain.ts'
 import type { Place } from './statements.ts'
 
 /** A verified environment; nothing was ever written where the revision is 0. */
-export type Stored = KnownManifest & { rows: Rows }
+export type StoredRows = KnownManifest & { rows: Rows }
 
 /** A secret as it is listed: its raw value counts where it is there, and else what the server says of it. */
 type Listed = { key: string; value?: string | undefined; value_sha256?: string | null | undefined }
@@ -27,7 +27,7 @@ export async function verifyStored(
   place: Place & { seen?: KnownManifest | undefined },
   rows: Rows,
   manifest: SignedText | null | undefined,
-): Promise<Stored> {
+): Promise<StoredRows> {
   if (manifest) {
     const { revision, root, headSeq } = await verifyManifest(chain, manifest, { ...place, rows })
     return { revision, root, headSeq, rows }
@@ -38,7 +38,7 @@ export async function verifyStored(
 }
 
 /** @throws Refusal for a secret without what a manifest is checked by, or one that is listed twice */
-export async function rowsOf(listed: readonly Listed[]): Promise<Rows> {
+export async function manifestRows(listed: readonly Listed[]): Promise<Rows> {
   const rows = new Map(
     await Promise.all(listed.map(async (each) => [each.key, await hashOf(each)] as const)),
   )

@@ -16,11 +16,12 @@ import {
 } from '../../sigchain/index.ts'
 import { type Standing, standingOf } from '../agents/standing.ts'
 import type { Api, CallResult } from '../http/api.ts'
-import { grantedBy, type OpenWorkspace } from '../vault.ts'
-import type { Signer } from './statements.ts'
+import { grantEnvironment } from '../vault.ts'
+import type { WorkspaceKey } from '../workspace_key.ts'
+import type { MemberSigner } from './statements.ts'
 
-export type Token = CallResult<typeof listAgentTokens>[number]
-type Provision = Token['provisioned'][number]
+export type SeenToken = CallResult<typeof listAgentTokens>[number]
+type Provision = SeenToken['provisioned'][number]
 
 /** What is left as it is, and so ends with the old key. */
 export type LeftToken = {
@@ -33,16 +34,16 @@ export type LeftToken = {
 }
 
 /** By which chain grants are verified, and who signs on the chain that there will be. */
-export type Regranting = { before: Chain; signer: Signer }
+export type Regranting = { before: Chain; signer: MemberSigner }
 
 /** Every live token with what it was granted, sealed under the new key. */
 export async function tokensFor(
   api: Api,
-  next: OpenWorkspace,
+  next: WorkspaceKey,
   projects: readonly { id: string }[],
   regranting: Regranting | null,
 ) {
-  const live = (await listTokens(api, next.id, projects)).filter(
+  const live = (await listAllTokens(api, next.id, projects)).filter(
     ({ status }) => status === 'active',
   )
   const before = regranting?.before ?? null
@@ -59,7 +60,7 @@ export async function tokensFor(
 }
 
 /** All that there are, of agents and workloads. */
-export async function listTokens(
+export async function listAllTokens(
   api: Api,
   workspace_id: string,
   projects: readonly { id: string }[],
@@ -74,8 +75,8 @@ export async function listTokens(
   return listed.flat()
 }
 
-export type Verified = {
-  token: Token
+export type ProvenToken = {
+  token: SeenToken
   /** Null in a plain workspace, and for a grant that nobody signed. */
   standing: Standing | null
   places: Provision[]
@@ -84,7 +85,7 @@ export type Verified = {
 }
 
 /** Into which environments somebody signed that a token may be; without a chain the list is believed. */
-export async function verifiedOf(token: Token, chain: Chain | null): Promise<Verified> {
+export async function verifiedOf(token: SeenToken, chain: Chain | null): Promise<ProvenToken> {
   if (chain === null) return { token, standing: null, places: token.provisioned, refused: [] }
   const refused: Refusal[] = []
   const standing = await unlessRefused(refused, () => standingOf(chain, token))
@@ -112,7 +113,7 @@ async function unlessRefused<T>(refused: Refusal[], verify: () => Promise<T>): P
 /** False for what ended. @throws Refusal for what no administrator signed */
 async function isGranted(
   chain: Chain,
-  { id: tokenId }: Token,
+  { id: tokenId }: SeenToken,
   { statement = '', signature = '', project_id: projectId, environment, epoch }: Provision,
 ): Promise<boolean> {
   const entry = { tokenId, projectId, environment, epoch, envelope: null }
@@ -133,14 +134,14 @@ async function isGranted(
 }
 
 async function sealFor(
-  { id, label, public_key }: Token,
+  { id, label, public_key }: SeenToken,
   { project_id: projectId, environment }: Provision,
-  next: OpenWorkspace,
+  next: WorkspaceKey,
   regranting: Regranting | null,
 ) {
   const token = { id, publicKey: public_key }
   return naming(`the token ${label} (${id})`, () =>
-    grantedBy(regranting?.signer ?? null, next, token, { projectId, environment }),
+    grantEnvironment(regranting?.signer ?? null, next, token, { projectId, environment }),
   )
 }
 
@@ -156,7 +157,7 @@ export async function naming<T>(owner: string, seal: () => Promise<T>): Promise<
 
 /** Where something of it does not verify. */
 export async function leftOf(
-  { token, refused }: Verified,
+  { token, refused }: ProvenToken,
   chain: Chain | null,
 ): Promise<LeftToken[]> {
   if (refused.length === 0) return []
@@ -164,7 +165,7 @@ export async function leftOf(
 }
 
 export async function leftAs(
-  token: Token,
+  token: SeenToken,
   reason: string,
   chain: Chain | null,
 ): Promise<LeftToken> {

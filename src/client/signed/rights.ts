@@ -1,20 +1,20 @@
 /** Whether a member may sign a change, by the chain, before it is signed: with who may, where they may not. */
 import type { Permission } from '../../core/grant.ts'
 import { matrix, roleSentences } from '../../core/roles.ts'
-import { type Chain, type Change, mayChangeMember } from '../../sigchain/index.ts'
+import { type Chain, type LinkChange, mayChangeMember } from '../../sigchain/index.ts'
 import { ApiError } from '../http/api.ts'
-import type { Named } from './chain_notices.ts'
+import type { Named } from '../known_names.ts'
 
 type Role = 'owner' | 'admin' | 'member' | 'read_only'
 type Holder = { email: string; role: string }
-type Said = Change extends infer Each
-  ? Each extends Change
+type Said = LinkChange extends infer Each
+  ? Each extends LinkChange
     ? Pick<Each, 'type' | 'body'>
     : never
   : never
 
 /** A refusal whose sentence says who has the role that it takes. */
-export class RoleDenied extends ApiError {}
+export class RoleRefusal extends ApiError {}
 
 /** The sentence that a person reads: the role needed, their own, and who has it. */
 export function roleDenied(
@@ -22,14 +22,14 @@ export function roleDenied(
   held: string,
   needed: readonly string[],
   members: readonly Holder[],
-): RoleDenied {
+): RoleRefusal {
   // Some changes among administrators are for owners only.
   const wanted = needed.includes(held) ? ['owner'] : needed
   const able = wanted.flatMap((role) => members.filter((member) => member.role === role))
   const who = able.map(({ email, role }) => `${email} (${role})`).join(', ')
   const message = roleSentences(wanted, held, name)
   const ask = who === '' ? '' : ` Ask ${who}.`
-  return new RoleDenied(403, { error_code: 'forbidden', message: `${message}${ask}` })
+  return new RoleRefusal(403, { error_code: 'forbidden', message: `${message}${ask}` })
 }
 
 /** @throws ApiError `forbidden` */

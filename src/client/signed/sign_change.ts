@@ -4,15 +4,14 @@
  */
 import {
   type Chain,
-  type Change,
   type Identity,
-  isSignedId,
+  type LinkChange,
   type SignedText,
   signLink,
 } from '../../sigchain/index.ts'
 import { ApiError } from '../http/api.ts'
+import type { Named } from '../known_names.ts'
 import { type Chains, UntrustedChain } from './chain.ts'
-import type { Named } from './chain_notices.ts'
 import { requireRight } from './rights.ts'
 
 /** By its chain this person was a member once. */
@@ -25,17 +24,17 @@ export class FormerMember extends Error {
 }
 
 /** Who signs, and in which workspace. */
-export type Signing = { chains: Chains; workspace: Named; identity: () => Promise<Identity> }
+export type ChainSigner = { chains: Chains; workspace: Named; identity: () => Promise<Identity> }
 
 /** What a link is to say. */
-export type Said = Change extends infer Each
-  ? Each extends Change
+export type LinkText = LinkChange extends infer Each
+  ? Each extends LinkChange
     ? Pick<Each, 'type' | 'body'>
     : never
   : never
 
 /** What is to be signed with the chain as it is; null where nothing is left to change. */
-export type Judge = (chain: Chain) => Said | null | Promise<Said | null>
+export type Judge = (chain: Chain) => LinkText | null | Promise<LinkText | null>
 /** The call, with the link that goes into it and the chain that it follows, of which plain workspaces have none. */
 export type Send<T> = (link: SignedText | undefined, chain: Chain | null) => Promise<T>
 
@@ -47,9 +46,8 @@ const MOST_TRIES = 10
  *
  * @throws ApiError, UntrustedChain
  */
-export async function signChange<T>(signing: Signing, judge: Judge, send: Send<T>): Promise<T> {
+export async function signChange<T>(signing: ChainSigner, judge: Judge, send: Send<T>): Promise<T> {
   const { chains, workspace } = signing
-  if (!isSignedId(workspace.id)) return send(undefined, null)
   let chain = await chains.of(workspace)
   for (let tries = 1; tries < MOST_TRIES; tries += 1) {
     try {
@@ -71,7 +69,7 @@ function isOvertaken(error: unknown): boolean {
 }
 
 async function attempt<T>(
-  { chains, workspace, identity }: Signing,
+  { chains, workspace, identity }: ChainSigner,
   chain: Chain,
   judge: Judge,
   send: Send<T>,
@@ -80,7 +78,7 @@ async function attempt<T>(
   if (said === null) return send(undefined, chain)
   const { signing_key, signingKey } = await identity()
   const signer = ownId(chain, workspace, signing_key)
-  const change = { ...said, signer, at: new Date().toISOString() } as Change
+  const change = { ...said, signer, at: new Date().toISOString() } as LinkChange
   requireRight(chain, workspace, signer, said)
   const link = await signLink(chain, change, signingKey)
   const result = await send(link, chain)

@@ -7,11 +7,11 @@ import { webSha256 } from '../../core/crypto/web_primitives.ts'
 import { type Chain, type SignedText, signText, type TokenGrant } from '../../sigchain/index.ts'
 
 /** A signed workspace to somebody who signs in it: its verified chain, and who they are there. */
-export type Signer = { chain: Chain; userId: string; signingKey: CryptoKey }
+export type MemberSigner = { chain: Chain; userId: string; signingKey: CryptoKey }
 
 /** What a grant says of its token. */
 type Unsaid = 'v' | 'workspace_id' | 'head' | 'signer'
-export type Terms =
+export type GrantTerms =
   | Omit<Extract<TokenGrant, { v: 2 }>, Unsaid>
   | Omit<Extract<TokenGrant, { v: 3 }>, Unsaid>
 
@@ -19,7 +19,7 @@ export type Place = { projectId: string; environment: string }
 
 type TokenEnvelope = { project_id: string; environment: string; epoch: number; envelope: string }
 
-export function signGrant(signer: Signer, terms: Terms): Promise<SignedText> {
+export function signGrant(signer: MemberSigner, terms: GrantTerms): Promise<SignedText> {
   const text =
     'hosts' in terms
       ? { ...about(signer), ...terms, v: 3 as const }
@@ -29,7 +29,7 @@ export function signGrant(signer: Signer, terms: Terms): Promise<SignedText> {
 
 /** An envelope of a token with its statement, as it is sent. */
 export async function signEnvelope<E extends TokenEnvelope>(
-  signer: Signer,
+  signer: MemberSigner,
   tokenId: string,
   entry: E,
 ): Promise<E & SignedText> {
@@ -44,7 +44,7 @@ export async function signEnvelope<E extends TokenEnvelope>(
 }
 
 export function signManifest(
-  signer: Signer,
+  signer: MemberSigner,
   { projectId, environment }: Place,
   { revision, root }: { revision: number; root: string },
 ): Promise<SignedText> {
@@ -52,6 +52,6 @@ export function signManifest(
   return signText('manifest', { ...about(signer), ...place, revision, root }, signer.signingKey)
 }
 
-function about({ chain, userId }: Signer) {
+function about({ chain, userId }: MemberSigner) {
   return { v: 2, workspace_id: chain.workspaceId, head: chain.head, signer: userId } as const
 }

@@ -4,10 +4,8 @@ import { fromBase64Url } from '../../core/crypto/encoding.ts'
 import { listLinks } from '../../features/links/contract.ts'
 import { isSignedId } from '../../sigchain/index.ts'
 import { type Api, ApiError } from '../http/api.ts'
-import type { OpenWorkspace } from '../vault.ts'
-import { type KnownWorkspaceKeys, UntrustedKey } from '../workspace_key.ts'
-import { Chains, type KnownChains, UntrustedChain } from './chain.ts'
-import type { ChainNotices } from './chain_notices.ts'
+import { type KnownWorkspaceKeys, UntrustedKey, type WorkspaceKey } from '../workspace_key.ts'
+import { type ChainNotices, Chains, type KnownChains, UntrustedChain } from './chain.ts'
 
 /** The chains of a session, read by its calls and held against what was seen. */
 export function chainsOf(api: Api, known: KnownChains, notices: ChainNotices): Chains {
@@ -26,12 +24,12 @@ export type Trust = {
   chains: Chains
   workspaceKeys: KnownWorkspaceKeys
   /** Told of one that is new and not signed, unlike others: who writes the database may have made it. */
-  metPlain(workspace: OpenWorkspace): void | Promise<void>
+  metPlain(workspace: WorkspaceKey): void | Promise<void>
 }
 
 /** What speaks against the key of a workspace: one that is refused does not keep another from being used. */
-export async function faultOf(
-  shown: OpenWorkspace,
+export async function keyFaultOf(
+  shown: WorkspaceKey,
   { chains, workspaceKeys, metPlain }: Trust,
   isBesideSigned: boolean,
 ): Promise<UntrustedKey | null> {

@@ -19,7 +19,7 @@ import {
   verifyGrant,
 } from '../../sigchain/index.ts'
 import type { KnownManifest } from './chain.ts'
-import { rowsOf, type Stored, verifyStored } from './manifests.ts'
+import { manifestRows, type StoredRows, verifyStored } from './manifests.ts'
 import type { Place } from './statements.ts'
 
 type Envelope = {
@@ -146,11 +146,11 @@ async function storedOf(
   chain: Chain,
   { project_id: projectId, environment, sealed, value_sha256 = {}, manifest }: SealedAnswer,
   { revision = 0, root = '', headSeq }: Partial<KnownManifest> = {},
-): Promise<Stored> {
+): Promise<StoredRows> {
   const seen = revision > 0 ? { revision, root, headSeq } : undefined
   const place: Place = { projectId, environment }
   const delivered = Object.entries(sealed).map(([key, { value }]) => ({ key, value }))
   const left = Object.entries(value_sha256).map(([key, hash]) => ({ key, value_sha256: hash }))
-  const rows = await rowsOf([...delivered, ...left])
+  const rows = await manifestRows([...delivered, ...left])
   return verifyStored(chain, { ...place, seen }, rows, manifest)
 }

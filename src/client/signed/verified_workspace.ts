@@ -7,11 +7,11 @@ import { listEnvironments, listProjects } from '../../features/projects/contract
 import { listMembers } from '../../features/workspaces/contract.ts'
 import type { Chain, Member } from '../../sigchain/index.ts'
 import { reasonOfEnd } from '../agents/standing.ts'
-import { readEnvironment } from '../environment.ts'
+import { readWholeEnvironment } from '../environment.ts'
 import { type Api, ApiError } from '../http/api.ts'
-import type { OpenWorkspace } from '../vault.ts'
+import type { OpenWorkspace } from '../workspace.ts'
 import { type Chains, UntrustedChain } from './chain.ts'
-import { leftAs, listTokens, type Token, verifiedOf } from './rekey_tokens.ts'
+import { leftAs, listAllTokens, type SeenToken, verifiedOf } from './rekey_tokens.ts'
 
 export type CheckedEnvironment = {
   project: string
@@ -72,7 +72,7 @@ async function checkProject(api: Api, workspace: OpenWorkspace, project: Project
     const place = { projectId: project.id, environment, api, workspace }
     const found = { project: project.name, environment }
     try {
-      const { stored } = await readEnvironment(place, {})
+      const { stored } = await readWholeEnvironment(place, {})
       const { revision = 0, rows } = stored ?? {}
       return { ...found, revision, secrets: rows?.size ?? 0, fault: null }
     } catch (error) {
@@ -93,7 +93,7 @@ async function checkTokens(
   projects: readonly Project[],
 ): Promise<CheckedToken[] | null> {
   try {
-    const listed = await listTokens(api, chain.workspaceId, projects)
+    const listed = await listAllTokens(api, chain.workspaceId, projects)
     const live = listed.filter(({ status }) => status === 'active')
     return await Promise.all(live.map((token) => checkToken(chain, token)))
   } catch (error) {
@@ -102,7 +102,7 @@ async function checkTokens(
   }
 }
 
-async function checkToken(chain: Chain, token: Token): Promise<CheckedToken> {
+async function checkToken(chain: Chain, token: SeenToken): Promise<CheckedToken> {
   const { refused, standing } = await verifiedOf(token, chain)
   const { label } = standing !== null && 'grant' in standing ? standing.grant : token
   const faults = [

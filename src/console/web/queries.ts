@@ -12,7 +12,7 @@ import {
 import { useSyncExternalStore } from 'react'
 import { watchAway } from './away.ts'
 import { AskError, accountState, ask, onAccountChange } from './keys/ask.ts'
-import type { CommandName, Input, Output } from './keys/messages.ts'
+import type { CommandName, Input, Returned } from './keys/messages.ts'
 
 const STALE_MS = 15_000
 
@@ -37,20 +37,20 @@ onAccountChange(() => {
   if (accountState()?.kind !== 'open') queryClient.clear()
 })
 
-export function useAccount() {
+export function useAccountState() {
   return useSyncExternalStore(onAccountChange, accountState)
 }
 
 /** What a command returns, kept under its name and input; with a time of 0 it is read anew where it is shown. */
 export function useAsk<N extends CommandName>(name: N, input: Input<N>, staleTime = STALE_MS) {
-  return useQuery<Output<N>, AskError>({
-    queryKey: keyOf(name, input),
+  return useQuery<Returned<N>, AskError>({
+    queryKey: queryKey(name, input),
     queryFn: () => ask(name, input),
     staleTime,
   })
 }
 
-export function keyOf<N extends CommandName>(name: N, input: Input<N>): QueryKey {
+export function queryKey<N extends CommandName>(name: N, input: Input<N>): QueryKey {
   return [name, input]
 }
 
@@ -67,7 +67,7 @@ type Options<N extends CommandName> = {
 export function useCommand<N extends CommandName>(name: N, options: Options<N> = {}) {
   const { changes = [], optimistic } = options
   const client = useQueryClient()
-  return useMutation<Output<N>, AskError, Input<N>, (() => void) | undefined>({
+  return useMutation<Returned<N>, AskError, Input<N>, (() => void) | undefined>({
     mutationFn: (input) => ask(name, input),
     onMutate: async (input) => {
       if (!optimistic) return undefined

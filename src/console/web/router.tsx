@@ -11,13 +11,13 @@ import {
   redirect,
   useLocation,
 } from '@tanstack/react-router'
-import { Gate } from './frame/gate.tsx'
+import { AccountGate } from './frame/gate.tsx'
 import { ScreenFailed } from './parts/states/error_boundary.tsx'
 import { NotFound } from './parts/states/not_found.tsx'
 import type { AuditFilters } from './screens/audit/records.ts'
-import { readLink } from './screens/workspaces/link.ts'
+import { readInvitationLink } from './screens/workspaces/link.ts'
 
-const root = createRootRoute({ component: Gate, notFoundComponent: NotFound })
+const root = createRootRoute({ component: AccountGate, notFoundComponent: NotFound })
 
 const home = createRoute({
   getParentRoute: () => root,
@@ -29,7 +29,7 @@ const home = createRoute({
 function Entered() {
   // By itself: who is drawn anew by each change of the address would go on for ever.
   const hash = useLocation({ select: (location) => location.hash })
-  return readLink(hash) ? (
+  return readInvitationLink(hash) ? (
     <Navigate to="/invitation" hash={hash} replace />
   ) : (
     <Navigate to="/" replace />
@@ -48,7 +48,7 @@ const entrances = (['/login', '/register', '/recover'] as const).map((path) =>
 const account = createRoute({
   getParentRoute: () => root,
   path: '/account',
-  component: lazyRouteComponent(() => import('./screens/account/index.tsx'), 'Account'),
+  component: lazyRouteComponent(() => import('./screens/account/index.tsx'), 'AccountScreen'),
 })
 
 const workspace = createRoute({ getParentRoute: () => root, path: '/w/$workspaceId' })
@@ -111,7 +111,7 @@ const audit = createRoute({
     ...texted('until', search),
     ...(search.order === 'oldest' ? { order: 'oldest' } : {}),
   }),
-  component: lazyRouteComponent(() => import('./screens/audit/index.tsx'), 'Audit'),
+  component: lazyRouteComponent(() => import('./screens/audit/index.tsx'), 'AuditScreen'),
 })
 
 const instance = createRoute({

@@ -21,11 +21,11 @@ import { mayHoldAssertion } from '../../outbound/signing/google_assertion.ts'
 import { parseTarget } from '../../outbound/target.ts'
 import type { Backend, Inbound } from '../backend.ts'
 import type { Outbox } from '../outbox/outbox.ts'
-import { auditRecordOf, faultOf, type Origin } from '../record.ts'
+import { auditRecordOf, type RecordOrigin, recordFault } from '../record.ts'
 import { bodyOf, checkMethod, isDeclaredShort } from '../request.ts'
 import { PROXY_OWNER } from '../settings.ts'
 import { withAdvice } from './advice.ts'
-import type { LiveCalls } from './live_calls.ts'
+import type { LocalLiveCalls } from './live_calls.ts'
 import { permissionOf } from './permission.ts'
 import type { VaultCache, VaultSnapshot } from './vault_snapshot.ts'
 
@@ -36,7 +36,7 @@ export type LocalServices = {
   outbox: Pick<Outbox, 'begin' | 'add'>
   outbound: Outbound
   /** What is open, for as long as it lasts. */
-  liveCalls: Pick<LiveCalls, 'hold'>
+  liveCalls: Pick<LocalLiveCalls, 'hold'>
   bodies: BodyMemory
   /** Milliseconds between two signs of life of the upstream. */
   timeoutMs: number
@@ -47,7 +47,12 @@ export type LocalServices = {
 /** One member, whose session stands where a token would. */
 const MEMBER = { workspaceId: 'local', tokenId: 'local' }
 
-type Work = { record: CallRecord; origin: Origin; deadline: CallDeadline; bodies: BodyAccount }
+type Work = {
+  record: CallRecord
+  origin: RecordOrigin
+  deadline: CallDeadline
+  bodies: BodyAccount
+}
 
 export function localBackend(services: LocalServices): Backend {
   // As they were last read: where nothing may be sent any more, calls are refused, and do not pass untouched.
@@ -154,7 +159,7 @@ function principalOf(
   return {
     decide: async (attempt) => {
       const permission = permissionOf(services, vault)
-      const decided = await Promise.try(attempt, permission).catch(faultOf)
+      const decided = await Promise.try(attempt, permission).catch(recordFault)
       if (decided instanceof Fault) return refuse(services, work, decided)
       // Step 9: durable before the credential leaves.
       try {
@@ -173,7 +178,7 @@ function principalOf(
     conclude: (conclusion) => {
       void begun?.end(auditRecordOf(record, origin, conclusion)).catch(() => {})
     },
-    faultOf,
+    faultOf: recordFault,
     connection,
     bodies: work.bodies,
   }
@@ -185,7 +190,7 @@ async function refuse(
   { record, origin, deadline }: Work,
   error: unknown,
 ): Promise<never> {
-  const fault = faultOf(error)
+  const fault = recordFault(error)
   const refusal = record.refusal(fault, deadline.isUnwanted)
   // A disk that is full does not make a refusal anything else.
   await outbox.add(auditRecordOf(record, origin, refusal)).catch(() => {})

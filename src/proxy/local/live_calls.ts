@@ -7,8 +7,8 @@
 import { type PendingTimer, systemTimers, type Timers } from '../../core/async/timers.ts'
 import type { Fault } from '../../core/fault.ts'
 import { type Basis, judgeAgain } from '../../outbound/policy/judge_again.ts'
-import { faultOf } from '../record.ts'
-import { type Place, permissionOf } from './permission.ts'
+import { recordFault } from '../record.ts'
+import { type PermittedPlace, permissionOf } from './permission.ts'
 import type { VaultCache, VaultSnapshot } from './vault_snapshot.ts'
 
 type OpenCall = {
@@ -17,12 +17,12 @@ type OpenCall = {
   judgedBy: VaultSnapshot | null
 }
 
-type Services = { vault: Pick<VaultCache, 'current'>; place: Place }
+type Services = { vault: Pick<VaultCache, 'current'>; place: PermittedPlace }
 
 /** Milliseconds between two looks, which cost nothing while the vault's snapshot is fresh. */
 const JUDGE_MS = 1_000
 
-export class LiveCalls {
+export class LocalLiveCalls {
   readonly #services: Services
   readonly #timers: Timers
   readonly #calls = new Set<OpenCall>()
@@ -73,6 +73,6 @@ export class LiveCalls {
 
   #end(call: OpenCall, error: unknown): void {
     this.#calls.delete(call)
-    call.end(faultOf(error))
+    call.end(recordFault(error))
   }
 }

@@ -3,17 +3,17 @@ import { join } from 'node:path'
 import { systemTimers, type Timers } from '../../core/async/timers.ts'
 import { systemClock } from '../../core/clock.ts'
 import { openOutbound } from '../../outbound/index.ts'
-import type { Backend, Notice } from '../backend.ts'
+import type { Backend, ProxyNotice } from '../backend.ts'
 import { OutboxDelivery, type Upload } from '../outbox/delivery.ts'
-import { Outbox, type Owner } from '../outbox/outbox.ts'
+import { Outbox, type OutboxOwner } from '../outbox/outbox.ts'
 import { openProxyBodies, readProxySettings } from '../settings.ts'
 import { localBackend } from './backend.ts'
-import { LiveCalls } from './live_calls.ts'
+import { LocalLiveCalls } from './live_calls.ts'
 import { VaultCache, type VaultPlace } from './vault_snapshot.ts'
 
 export type LocalOptions = {
   place: VaultPlace
-  owner: Owner
+  owner: OutboxOwner
   upload: Upload
   /** Where the audit waits. */
   directory: string
@@ -21,7 +21,7 @@ export type LocalOptions = {
   env: Record<string, string | undefined>
   /** Ports of this machine that may not be connected to: the proxy's own. */
   ownPorts: () => readonly number[]
-  notice: Notice
+  notice: ProxyNotice
   /** Tests pass their own: the clock that ages what was read, and the timers of everything else. */
   time?: { now(): number; timers: Timers } | undefined
 }
@@ -39,7 +39,7 @@ export function openLocalBackend(options: LocalOptions): Backend {
   const refusedFile = join(directory, 'refused.jsonl')
   const delivery = new OutboxDelivery(outbox, { upload, notice, refusedFile, timers })
   const vault = new VaultCache(place, time?.now, notice)
-  const liveCalls = new LiveCalls({ vault, place }, timers)
+  const liveCalls = new LocalLiveCalls({ vault, place }, timers)
   return localBackend({
     vault,
     projectId: place.projectId,

@@ -7,14 +7,14 @@ import { type Guard, prepareGuardInSteps } from '../../leak_guard/index.ts'
 import { type Derived, derivedValues } from '../../outbound/derived_values.ts'
 import type { ObtainedTokens } from '../../outbound/obtained_tokens.ts'
 import { shapedBy, UNREADABLE } from '../../outbound/stand_ins/shaped.ts'
-import type { Credential } from '../backend.ts'
+import type { ProxyCredential } from '../backend.ts'
 
 export type Open = (sealed: SealedSecret) => Secret
 
 const OPENED_AT_ONCE = 32
 
 /** A guard for every value that opens: others cannot be used either. */
-export async function prepare(
+export async function prepareValues(
   sealed: readonly SealedSecret[],
   open: Open,
   obtained: ObtainedTokens,
@@ -32,8 +32,11 @@ export async function prepare(
 }
 
 /** What stand-ins are made of. */
-export async function shapeAll(sealed: readonly SealedSecret[], open: Open): Promise<Credential[]> {
-  const credentials: Credential[] = []
+export async function shapeAll(
+  sealed: readonly SealedSecret[],
+  open: Open,
+): Promise<ProxyCredential[]> {
+  const credentials: ProxyCredential[] = []
   await eachOpened(sealed, open, ({ key: name, policy }, value) => {
     const locations = policy?.allowed_locations ?? null
     const shaped = value ? shapedBy(policy, value.reveal(), true) : UNREADABLE

@@ -5,11 +5,11 @@ import type { CallPermission, UsableSecret } from '../../outbound/policy/permiss
 import { openedPart, partNamed, withParts } from '../../outbound/stand_ins/parts.ts'
 import type { VaultSnapshot } from './vault_snapshot.ts'
 
-export type Place = { projectId: string; environment: string }
+export type PermittedPlace = { projectId: string; environment: string }
 
 /** The allowlist, and all secrets of one environment. */
 export function permissionOf(
-  { projectId, environment }: Place,
+  { projectId, environment }: PermittedPlace,
   vault: Promise<VaultSnapshot>,
 ): CallPermission {
   const snapshot = once(() => vault)

@@ -7,7 +7,7 @@
 import { readSecrets } from '../../client/environment.ts'
 import { type Api, ApiError } from '../../client/http/api.ts'
 import { FormerMember } from '../../client/signed/sign_change.ts'
-import type { OpenWorkspace } from '../../client/vault.ts'
+import type { OpenWorkspace } from '../../client/workspace.ts'
 import { UntrustedKey } from '../../client/workspace_key.ts'
 import { withTimeout } from '../../core/async/timeout.ts'
 import { fromBase64 } from '../../core/crypto/encoding.ts'
@@ -23,10 +23,10 @@ import { Secret } from '../../core/secret.ts'
 import type { Guard } from '../../leak_guard/index.ts'
 import { scansBodies } from '../../outbound/derived_values.ts'
 import { type ObtainedToken, ObtainedTokens } from '../../outbound/obtained_tokens.ts'
-import type { Credential, Notice } from '../backend.ts'
+import type { ProxyCredential, ProxyNotice } from '../backend.ts'
 import { domainsOf } from './allowed_domains.ts'
 import { AgentRemoved, checkIsThere, type NamedAgent } from './named_agent.ts'
-import { prepare, shapeAll } from './opened_values.ts'
+import { prepareValues, shapeAll } from './opened_values.ts'
 
 /** Where the values come from. `workspace` opens it anew each time, for a rekey changes its key. */
 export type VaultPlace = {
@@ -49,7 +49,7 @@ export type VaultSnapshot = {
   /** Has later guards cover tokens behind tickets. @throws Fault `rate_limited` */
   remember(tokens: readonly ObtainedToken[]): void
   /** By name, with what stand-ins are made of. */
-  credentials(): Promise<Credential[]>
+  credentials(): Promise<ProxyCredential[]>
 }
 
 /** Secrets as they are stored, by name, with what only depends on them. */
@@ -66,7 +66,7 @@ const PAUSE_MS = 5_000
 export class VaultCache {
   readonly #place: VaultPlace
   readonly #now: () => number
-  readonly #ended: Notice
+  readonly #ended: ProxyNotice
   readonly #obtained: ObtainedTokens
   #snapshot: VaultSnapshot | null = null
   #secrets: SealedSecrets | null = null
@@ -74,7 +74,7 @@ export class VaultCache {
   #failedAt = Number.NEGATIVE_INFINITY
   #reading: Promise<VaultSnapshot> | null = null
 
-  constructor(place: VaultPlace, now: () => number = Date.now, ended: Notice = () => {}) {
+  constructor(place: VaultPlace, now: () => number = Date.now, ended: ProxyNotice = () => {}) {
     this.#place = place
     this.#now = now
     this.#obtained = new ObtainedTokens(now)
@@ -195,7 +195,7 @@ function sealedSecrets(
     guard: () => {
       const { version } = obtained
       if (kept?.version !== version)
-        kept = { guard: prepare([...sealed.values()], open, obtained), version }
+        kept = { guard: prepareValues([...sealed.values()], open, obtained), version }
       return kept.guard
     },
     remember: (tokens) => obtained.add(tokens),

@@ -6,18 +6,18 @@ import { appendFile } from 'node:fs/promises'
 import { ApiError } from '../../client/http/api.ts'
 import { endsWithin } from '../../core/async/timeout.ts'
 import { type PendingTimer, systemTimers, type Timers } from '../../core/async/timers.ts'
-import type { Notice } from '../backend.ts'
-import type { Outbox, Owner, StoredRecord } from './outbox.ts'
+import type { ProxyNotice } from '../backend.ts'
+import type { Outbox, OutboxOwner, StoredRecord } from './outbox.ts'
 
 /** @throws ApiError when the server refuses, another error when it cannot be reached */
-export type Upload = (owner: Owner, records: readonly StoredRecord[]) => Promise<void>
+export type Upload = (owner: OutboxOwner, records: readonly StoredRecord[]) => Promise<void>
 
 const PAUSE_MS = 1_000
 const LONGEST_PAUSE_MS = 60_000
 /** What is in the batch is refused, not the sender. */
 const REFUSED_FOR_GOOD = [400, 409, 413, 422]
 
-type Options = { upload: Upload; notice: Notice; refusedFile: string; timers?: Timers }
+type Options = { upload: Upload; notice: ProxyNotice; refusedFile: string; timers?: Timers }
 
 export class OutboxDelivery {
   readonly #outbox: Outbox
@@ -72,7 +72,7 @@ export class OutboxDelivery {
   }
 
   /** Halves a batch that is refused for what is in it, until the one record is found. */
-  async #send(owner: Owner, batch: readonly StoredRecord[]): Promise<void> {
+  async #send(owner: OutboxOwner, batch: readonly StoredRecord[]): Promise<void> {
     try {
       await this.#options.upload(owner, batch)
     } catch (error) {

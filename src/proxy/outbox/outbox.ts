@@ -9,11 +9,11 @@
 import type { Database } from 'bun:sqlite'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import type { AuditRecord } from '../record.ts'
+import type { ProxyRecord } from '../record.ts'
 import { OUTBOX_FILE, openOutboxDatabase, usedBytes } from './database.ts'
 
 /** In whose name records were made; other people's are not ours to send. */
-export type Owner = {
+export type OutboxOwner = {
   server: string
   email: string
   workspace_id: string
@@ -24,7 +24,7 @@ export type Owner = {
 export type StoredRecord = { id: string } & Record<string, unknown>
 
 /** What to send next, oldest first. */
-export type Batch = { owner: Owner; records: StoredRecord[] }
+export type Batch = { owner: OutboxOwner; records: StoredRecord[] }
 
 type Options = {
   isAlive?: (pid: number) => boolean
@@ -33,7 +33,7 @@ type Options = {
 }
 
 type Write = {
-  record: AuditRecord
+  record: ProxyRecord
   kind: 'begun' | 'outcome' | 'complete'
   done: PromiseWithResolvers<void>
 }
@@ -50,7 +50,7 @@ const ownWriters = new Set<string>()
 
 export class Outbox {
   readonly #directory: string
-  readonly #owner: Owner
+  readonly #owner: OutboxOwner
   readonly #isAlive: (pid: number) => boolean
   readonly #maxBytes: number
   readonly #writer = Bun.randomUUIDv7()
@@ -58,7 +58,7 @@ export class Outbox {
   #waiting: Write[] = []
   #isClosed = false
 
-  constructor(directory: string, owner: Owner, options: Options = {}) {
+  constructor(directory: string, owner: OutboxOwner, options: Options = {}) {
     this.#directory = directory
     this.#owner = owner
     this.#isAlive = options.isAlive ?? isRunning
@@ -71,13 +71,13 @@ export class Outbox {
    *
    * @throws Error when it cannot be stored, or the outbox is full
    */
-  async begin(record: AuditRecord): Promise<{ end(outcome: AuditRecord): Promise<void> }> {
+  async begin(record: ProxyRecord): Promise<{ end(outcome: ProxyRecord): Promise<void> }> {
     await this.#store(record, 'begun')
     return { end: (outcome) => this.#store(outcome, 'outcome') }
   }
 
   /** A record that is complete. @throws Error as `begin` */
-  add(record: AuditRecord): Promise<void> {
+  add(record: ProxyRecord): Promise<void> {
     return this.#store(record, 'complete')
   }
 
@@ -122,7 +122,7 @@ export class Outbox {
     return join(this.#directory, OUTBOX_FILE)
   }
 
-  #store(record: AuditRecord, kind: Write['kind']): Promise<void> {
+  #store(record: ProxyRecord, kind: Write['kind']): Promise<void> {
     if (this.#isClosed) return Promise.reject(new Error('the outbox is closed'))
     const done = Promise.withResolvers<void>()
     if (this.#waiting.length === 0) setImmediate(() => this.#write())

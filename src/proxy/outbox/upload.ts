@@ -1,6 +1,6 @@
 /** POST /api/internal/audit/logs/, as the person, or as the agent that a segment names (protocol 8). */
 
-import { exchange } from '../../client/http/answer.ts'
+import { exchangeJson } from '../../client/http/answer.ts'
 import { type Api, ApiError } from '../../client/http/api.ts'
 import { getMe } from '../../features/accounts/contract.ts'
 import { recordAuditLogs } from '../../features/audit/contract.ts'
@@ -30,7 +30,7 @@ export function openUpload({ server, api, access, tokenFor }: Options): Upload {
       'x-workspace-id': workspaceId,
     }
     const url = `${server}${recordAuditLogs.path}`
-    await exchange(recordAuditLogs, url, { method: 'POST', headers, body }, TIMEOUT_MS)
+    await exchangeJson(recordAuditLogs, url, { method: 'POST', headers, body }, TIMEOUT_MS)
   }
   return async ({ workspace_id, agent }, records) => {
     const body = JSON.stringify(records)

@@ -17,7 +17,7 @@ import { TICKET_PATTERN } from '../../outbound/signing/tickets.ts'
 import type { Inbound } from '../backend.ts'
 import { declaredLength } from '../request.ts'
 import { checkSignedPath } from './signed_path.ts'
-import type { Form, StandIns } from './stand_ins.ts'
+import type { StandInForm, StandIns } from './stand_ins.ts'
 
 export type Outgoing = {
   inbound: Inbound
@@ -47,7 +47,7 @@ export async function outgoing(
   account: BodyAccount,
 ): Promise<Outgoing> {
   const named = new Set<string>()
-  const replace = (text: string, form: Form, location: string | null) => {
+  const replace = (text: string, form: StandInForm, location: string | null) => {
     for (const [, name = ''] of text.matchAll(PLACEHOLDER)) named.add(name)
     const placeable = standIns.all.filter(({ locations }) =>
       location === null ? true : locations.has(location),
@@ -82,7 +82,7 @@ export async function outgoing(
   }
 }
 
-type Replace = (text: string, form: Form, location: string | null) => string
+type Replace = (text: string, form: StandInForm, location: string | null) => string
 
 /** Also in what Basic credentials and binary metadata are when they are decoded. */
 function inHeader(
@@ -125,7 +125,7 @@ async function withBody(
   return new Request(request.url, { method, headers, signal, body })
 }
 
-function placeOf(contentType: string | null): { form: Form; location: string } | null {
+function placeOf(contentType: string | null): { form: StandInForm; location: string } | null {
   const location = styleOfBody(contentType)
   return location && { form: location === 'form' ? 'escaped' : 'json', location }
 }

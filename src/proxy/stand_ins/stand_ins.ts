@@ -8,7 +8,7 @@ import { placeholderOf } from '../../core/names/secret_name.ts'
 import { changeNested, isJson } from '../../outbound/injection/nested_text.ts'
 import { drawStandIn } from '../../outbound/stand_ins/make.ts'
 import { alphabets } from '../../outbound/stand_ins/shape.ts'
-import type { Credential } from '../backend.ts'
+import type { ProxyCredential } from '../backend.ts'
 import { escapedPattern, exactPattern, jsonPattern } from './patterns.ts'
 import { Signers } from './signed.ts'
 
@@ -22,9 +22,9 @@ export type StandIn = {
 }
 
 /** How a stand-in is written in some place. */
-export type Form = 'exact' | 'escaped' | 'json'
+export type StandInForm = 'exact' | 'escaped' | 'json'
 
-const patternOf: Record<Form, (text: string) => string> = {
+const patternOf: Record<StandInForm, (text: string) => string> = {
   exact: exactPattern,
   escaped: escapedPattern,
   json: jsonPattern,
@@ -45,7 +45,7 @@ export class StandIns {
   }
 
   /** For all that have a shape. Each has at least 64 random bits, so none is a value or another one. */
-  static async draw(credentials: readonly Credential[]): Promise<StandIns> {
+  static async draw(credentials: readonly ProxyCredential[]): Promise<StandIns> {
     const drawn = credentials.map(async ({ name, locations, shape }): Promise<StandIn[]> => {
       if (!shape) return []
       const { text, parts } = await drawStandIn(shape)
@@ -72,7 +72,7 @@ export class StandIns {
    * The text with a placeholder for each stand-in. One that letters, digits or `_` follow stays: they would
    * be read as part of the name.
    */
-  replacedIn(text: string, form: Form, standIns: readonly StandIn[] = this.all): string {
+  replacedIn(text: string, form: StandInForm, standIns: readonly StandIn[] = this.all): string {
     let replaced = text
     for (const standIn of standIns) {
       // Hardly any text has one, and most have hundreds of them sought.
@@ -83,7 +83,7 @@ export class StandIns {
   }
 
   /** The same in what is nested in JSON and forms, each as deep as it is. */
-  replacedInNested(text: string, form: Form, standIns: readonly StandIn[]): string {
+  replacedInNested(text: string, form: StandInForm, standIns: readonly StandIn[]): string {
     if (form === 'exact' || (form === 'json' && !isJson(text))) {
       return this.replacedIn(text, form, standIns)
     }
@@ -94,7 +94,7 @@ export class StandIns {
     })
   }
 
-  #patternOf({ name, text }: StandIn, form: Form): RegExp {
+  #patternOf({ name, text }: StandIn, form: StandInForm): RegExp {
     const key = `${form} ${name}`
     const known = this.#patterns.get(key)
     if (known) return known

@@ -2,7 +2,7 @@
 /** What the console shows beside a new token for programs that start `cloakroom mcp`, typed into a shell. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { programs } from '../../../src/client/agents/agent_setup.ts'
-import { commandFor, fileFor, run, variables } from '../../../src/client/agents/set_up_texts.ts'
+import { commandFor, fileFor, runText, variables } from '../../../src/client/agents/set_up_texts.ts'
 import { openStage, type Stage } from '../../support/agent.ts'
 import { marked } from '../../support/canary.ts'
 import { openAccount, openTerminal, type Terminal } from '../person.ts'
@@ -97,6 +97,6 @@ test('a job with a token that may read starts its program with the values', asyn
   const { controlPlane: server, resolver } = stage.app
   const environment = variables({ server, resolver }).replace('TOKEN=', `TOKEN=${token}`)
   elsewhere.write('deploy.sh', '#!/bin/sh\ntest -n "$STRIPE_KEY" && echo deployed\n')
-  const { out, code } = await elsewhere.shell(`${environment}chmod +x deploy.sh\n${run}`)
+  const { out, code } = await elsewhere.shell(`${environment}chmod +x deploy.sh\n${runText}`)
   expect({ out, code }).toEqual({ out: 'deployed\n', code: 0 })
 })

@@ -2,9 +2,9 @@
 /** Accounts with a signing key (protocol 3.1): made with a proof, shown to others with it. */
 import { beforeAll, expect, test } from 'bun:test'
 import { newAccount } from '../../../src/client/account/account_keys.ts'
-import { recoverAccount } from '../../../src/client/account/recovery.ts'
-import { replacePassword, replaceRecoveryKey } from '../../../src/client/credentials.ts'
-import { logIn, signUp } from '../../../src/client/vault.ts'
+import { recoverByKey } from '../../../src/client/account/recovery.ts'
+import { changeOwnPassword, renewRecoveryKey } from '../../../src/client/actions/credentials.ts'
+import { logInByPassword, signUp } from '../../../src/client/vault.ts'
 import { getMe, getPublicKey } from '../../../src/features/accounts/contract.ts'
 import { listMembers } from '../../../src/features/workspaces/contract.ts'
 import { identityFingerprint, identityOf, requireKeyProof } from '../../../src/sigchain/index.ts'
@@ -32,7 +32,7 @@ test('an account of our clients has a signing key, which every answer names', as
   const email = freshEmail('ada')
   const { recoveryKey } = await signUp(app.controlPlane, email.replace('ada', 'Ada'), PASSWORD)
   expect(recoveryKey).toHaveLength(71)
-  const { api, seed, workspaces } = await logIn(app.controlPlane, email, PASSWORD)
+  const { api, seed, workspaces } = await logInByPassword(app.controlPlane, email, PASSWORD)
   if (seed === null) throw new Error('there is no seed')
   const { signing_key, public_key } = await identityOf(seed)
   expect(await api.call(getMe, {})).toMatchObject({ signing_key, public_key })
@@ -48,19 +48,19 @@ test('an account keeps its keys through a new password, a new recovery key and a
   const email = freshEmail('bea')
   const server = app.controlPlane
   await signUp(server, email, PASSWORD, true, undefined, cheapArgon2id)
-  const first = await logIn(server, email, PASSWORD, cheapArgon2id)
-  await replacePassword(
+  const first = await logInByPassword(server, email, PASSWORD, cheapArgon2id)
+  await changeOwnPassword(
     { ...first, server, argon2id: cheapArgon2id },
     PASSWORD,
     'a second passphrase, as long',
   )
-  const recoveryKey = await replaceRecoveryKey(
+  const recoveryKey = await renewRecoveryKey(
     { ...first, server, argon2id: cheapArgon2id },
     'a second passphrase, as long',
   )
-  const second = await logIn(server, email, 'a second passphrase, as long', cheapArgon2id)
-  await recoverAccount(server, email, recoveryKey, 'a third passphrase, as long', cheapArgon2id)
-  const third = await logIn(server, email, 'a third passphrase, as long', cheapArgon2id)
+  const second = await logInByPassword(server, email, 'a second passphrase, as long', cheapArgon2id)
+  await recoverByKey(server, email, recoveryKey, 'a third passphrase, as long', cheapArgon2id)
+  const third = await logInByPassword(server, email, 'a third passphrase, as long', cheapArgon2id)
   for (const { seed, workspaces } of [second, third]) {
     expect(seed).toEqual(first.seed)
     expect(workspaces).toEqual(first.workspaces)
@@ -113,10 +113,12 @@ test('a client does not open an account when the server names another signing ke
   const other = (await provenApplicant()).signing_key
   for (const named of [Buffer.from(other, 'base64'), null]) {
     await sql`update users set signing_key = ${named} where email = ${email}`
-    await expect(logIn(app.controlPlane, email, PASSWORD, cheapArgon2id)).rejects.toThrow(
+    await expect(logInByPassword(app.controlPlane, email, PASSWORD, cheapArgon2id)).rejects.toThrow(
       'does not open',
     )
   }
   await sql`update users set signing_key = ${row?.signing_key} where email = ${email}`
-  expect((await logIn(app.controlPlane, email, PASSWORD, cheapArgon2id)).seed).not.toBeNull()
+  expect(
+    (await logInByPassword(app.controlPlane, email, PASSWORD, cheapArgon2id)).seed,
+  ).not.toBeNull()
 })

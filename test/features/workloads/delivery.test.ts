@@ -1,7 +1,8 @@
 // tier: quick, both databases always
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { and, eq, inArray, sql } from 'drizzle-orm'
-import { grantEnvironment, type OpenWorkspace, sealSecret } from '../../../src/client/vault.ts'
+import { grantEnvironment, sealSecret } from '../../../src/client/vault.ts'
+import type { WorkspaceKey } from '../../../src/client/workspace_key.ts'
 import { fromBase64, toBase64 } from '../../../src/core/crypto/encoding.ts'
 import { openTokenEnvelope } from '../../../src/core/crypto/envelope.ts'
 import {
@@ -33,7 +34,7 @@ import { openTeam, type Team } from '../../support/teams.ts'
 
 let app: TestApp
 let team: Team
-let workspace: OpenWorkspace
+let workspace: WorkspaceKey
 
 beforeAll(async () => {
   app = await sharedApp()
@@ -79,7 +80,10 @@ async function openPlace(environment = 'production') {
       })
     },
     provision: async (to: Issued = token) => {
-      const grant = await grantEnvironment(workspace, to, project.id, environment)
+      const grant = await grantEnvironment(null, workspace, to, {
+        projectId: project.id,
+        environment,
+      })
       await api.call(provisionWorkloadToken, {
         params: { ...params, token_id: to.id },
         body: [grant],
@@ -352,7 +356,10 @@ describe('scope', () => {
     }
     for (const record of await expectRefused(agent.text, named, 'key_not_provisioned'))
       expect(record).toMatchObject({ decision: 'error', reason: 'key_not_provisioned' })
-    const grant = await grantEnvironment(workspace, agent, place.projectId, 'production')
+    const grant = await grantEnvironment(null, workspace, agent, {
+      ...place,
+      environment: 'production',
+    })
     await team.owner.api.call(provisionAgentToken, {
       params: {
         workspace_id: team.workspaceId,

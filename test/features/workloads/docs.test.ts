@@ -5,7 +5,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { githubActions, gitlabCi } from '../../../src/client/agents/set_up_texts.ts'
-import { grantEnvironment, type OpenWorkspace, sealSecret } from '../../../src/client/vault.ts'
+import { grantEnvironment, sealSecret } from '../../../src/client/vault.ts'
 import {
   issueWorkloadToken,
   provisionWorkloadToken,
@@ -45,7 +45,7 @@ beforeAll(async () => {
   app = await sharedApp()
   directory = mkdtempSync(join(tmpdir(), 'cr-docs-'))
   const { owner, workspaceId, workspaceKey } = await openTeam(app)
-  const workspace: OpenWorkspace = { id: workspaceId, name: '', epoch: 1, key: workspaceKey }
+  const workspace = { id: workspaceId, name: '', epoch: 1, key: workspaceKey }
   const environment = 'production'
   const body = { name: 'main', workspace_id: workspaceId }
   const { id: projectId } = await owner.api.call(createProject, { body })
@@ -57,7 +57,7 @@ beforeAll(async () => {
   const recipient = { id: issued.token_id, publicKey: issued.public_key }
   await owner.api.call(provisionWorkloadToken, {
     params: { ...params, token_id: issued.token_id },
-    body: [await grantEnvironment(workspace, recipient, projectId, environment)],
+    body: [await grantEnvironment(null, workspace, recipient, { projectId, environment })],
   })
   const secrets = Object.fromEntries(
     Object.entries(values).map(([key, value]) => [

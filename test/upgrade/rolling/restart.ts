@@ -8,7 +8,8 @@ import { join } from 'node:path'
 import { createAuthority } from '../../../src/cli/demo/certificates.ts'
 import { readSecret } from '../../../src/client/environment.ts'
 import { openApi } from '../../../src/client/http/api.ts'
-import { type OpenWorkspace, openSecret } from '../../../src/client/vault.ts'
+import { openSecret } from '../../../src/client/vault.ts'
+import { plainWorkspace } from '../../../src/client/workspace.ts'
 import { type Agent, API, employAgent } from '../../support/agent.ts'
 import type { TestApp } from '../../support/app.ts'
 import { spawnServer } from '../../support/server_process.ts'
@@ -211,7 +212,12 @@ async function tornIn(
   { person, workspaceId, projectId, environment }: Agent,
   written: Map<string, Written>,
 ): Promise<string[]> {
-  const workspace: OpenWorkspace = { id: workspaceId, name: '', epoch: 1, key: person.workspaceKey }
+  const workspace = plainWorkspace({
+    id: workspaceId,
+    name: '',
+    epoch: 1,
+    key: person.workspaceKey,
+  })
   const place = { api: person.api, workspace, projectId, environment }
   const torn: string[] = []
   for (const [key, { tried, acknowledged, newest }] of written) {

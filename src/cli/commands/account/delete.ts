@@ -1,4 +1,4 @@
-import { endAccount } from '../../../client/credentials.ts'
+import { removeAccount } from '../../../client/actions/credentials.ts'
 import { ApiError } from '../../../client/http/api.ts'
 import { withPassword } from '../../accounts/passwords.ts'
 import { forgetAccount } from '../../accounts/registry.ts'
@@ -21,7 +21,7 @@ export default command({
       options,
       `Delete the account ${email} at ${server}, with its personal workspace and all secrets in it? Nobody can bring them back.`,
     )
-    await withPassword(context, options, (password) => endAccount(session, password)).catch(
+    await withPassword(context, options, (password) => removeAccount(session, password)).catch(
       (error: unknown) => {
         throw stillMember(error)
       },

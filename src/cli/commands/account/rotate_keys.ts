@@ -8,10 +8,10 @@ import {
   type Rotated,
   rotateKeys,
   UnknownOutcome,
-} from '../../../client/account/rotation.ts'
+} from '../../../client/actions/rotate_keys.ts'
 import { hiddenWorkspaces } from '../../../client/known_names.ts'
-import type { OpenWorkspace } from '../../../client/vault.ts'
-import { isActive } from '../../../client/workspaces.ts'
+import type { OpenWorkspace } from '../../../client/workspace.ts'
+import { isJoined } from '../../../client/workspaces.ts'
 import { showRecoveryKey, withPassword } from '../../accounts/passwords.ts'
 import { command } from '../../command.ts'
 import type { Context } from '../../context.ts'
@@ -49,8 +49,8 @@ export default command({
       options,
       `Replace the keys of ${email} at ${server}? All other sessions end, the earlier recovery key is worth nothing any more, passkeys log in and no longer unlock, and what you granted tokens in signed workspaces ends unless kept.`,
     )
-    const invitations = (await session.workspaces()).filter((one) => !isActive(one))
-    const tokens = await tokensOf(session)
+    const invitations = (await session.workspaces()).filter((one) => !isJoined(one))
+    const tokens = await ownTokens(session.api, await openAll(session))
     const kept = await keptAmong(context, email, tokens.held, options)
     const waiting = await nextOf(session.stored)
     const next = waiting ?? (await newKeys())
@@ -126,16 +126,9 @@ function report(
   showRecoveryKey(context, recoveryKey)
 }
 
-/** What ends with the keys, in all workspaces. */
-async function tokensOf(session: Session): Promise<Tokens> {
-  const workspaces = await openAll(session)
-  const each = await Promise.all(workspaces.map((one) => ownTokens(session.api, one)))
-  return { held: each.flatMap(({ held }) => held), left: each.flatMap(({ left }) => left) }
-}
-
 /** A server that hides one would keep the old keys in force there. @throws CliError */
 async function demandAll(session: Session, gone: readonly string[]): Promise<void> {
-  const shown = (await session.workspaces()).filter(isActive)
+  const shown = (await session.workspaces()).filter(isJoined)
   const list = namesOfWorkspaces(session)
   const hidden = hiddenWorkspaces(session.knownNames, list, shown).find(
     ({ id }) => !gone.includes(id),
@@ -151,7 +144,7 @@ async function demandAll(session: Session, gone: readonly string[]): Promise<voi
 
 /** Without invitations: anybody sends them. What else is left out could not be opened any more. @throws CliError */
 async function openAll(session: Session): Promise<OpenWorkspace[]> {
-  const entries = (await session.workspaces()).filter(isActive)
+  const entries = (await session.workspaces()).filter(isJoined)
   return entries.map(({ name, shown, fault }) => {
     if (fault) throw fault
     if (shown) return shown

@@ -1,8 +1,8 @@
-import { registerWithToken } from '../../../client/agents/issuing.ts'
+import { registerWithToken } from '../../../client/actions/issue_token.ts'
 import { command } from '../../command.ts'
 import type { Context } from '../../context.ts'
 import { save, tokenOptions } from '../../options.ts'
-import { type WorkspaceScope, workspaceScope } from '../../scope.ts'
+import { placeOf, type WorkspaceScope, workspaceScope } from '../../scope.ts'
 import { tokenScope } from '../../suggestions.ts'
 import { handOut } from '../../tokens/agent_tokens.ts'
 import { namingTaken, rememberAgent } from '../../tokens/agents.ts'
@@ -48,9 +48,8 @@ async function register(
   { grants, ...terms }: NewTerms,
   options: { save: boolean | undefined },
 ): Promise<void> {
-  const { session, workspace } = scope
-  const issuing = { api: session.api, workspace: workspace.open }
-  const registering = registerWithToken(issuing, { name, projectId }, terms)
+  const { session } = scope
+  const registering = registerWithToken(placeOf(scope), { name, projectId }, terms)
   const { agent, capabilities, text } = await namingTaken(scope, name, registering)
   rememberAgent(scope, { ...agent, name, project_id: projectId })
   const about = { agent: agent.name, id: agent.id, may: capabilities, grants }

@@ -1,7 +1,7 @@
 /** `cloakroom agent setup`: has a program start `cloakroom mcp` for an agent, by its own settings file. */
 import { dirname, join, resolve } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { type Entry, fileOf, SERVER_NAME } from '../../../client/agents/agent_setup.ts'
+import { type ProgramEntry, programFile, SERVER_NAME } from '../../../client/agents/agent_setup.ts'
 import { fromUtf8 } from '../../../core/crypto/encoding.ts'
 import { TOKEN_PATTERN } from '../../../core/crypto/token.ts'
 import { withEntry } from '../../agent_setup/formats.ts'
@@ -45,7 +45,7 @@ export default command({
     const path = pathOf(context, tool, options)
     const entry = options.remove ? null : await entryFor(context, tool, options)
     if (entry && options.print) {
-      context.output.raw(fileOf(tool, entry))
+      context.output.raw(programFile(tool, entry))
       context.output.note(`It belongs into ${path}`)
       return
     }
@@ -90,7 +90,7 @@ function pathOf({ host, env, cwd }: Context, tool: Tool, { user }: Options): str
 }
 
 /** What starts `cloakroom mcp` with the token that this machine keeps. @throws CliError when it keeps none */
-async function entryFor(context: Context, tool: Tool, options: Options): Promise<Entry> {
+async function entryFor(context: Context, tool: Tool, options: Options): Promise<ProgramEntry> {
   const { cwd, env } = context
   const program = Bun.which(SERVER_NAME, { cwd, PATH: env.PATH ?? '' })
   if (program === null)
@@ -160,7 +160,7 @@ function settingsOf({ settings }: Context, isForUser: boolean): string[] {
 }
 
 /** @throws CliError for a file that cannot be changed without touching what else is in it */
-function changed({ host }: Context, tool: Tool, path: string, entry: Entry | null) {
+function changed({ host }: Context, tool: Tool, path: string, entry: ProgramEntry | null) {
   const text = demandReplaceable(path) === null ? '' : fromUtf8(readNamedFile(host, path))
   try {
     if (text === null) throw new Error('not UTF-8')
@@ -184,12 +184,12 @@ function show({ output }: Context, path: string, [gone, come]: [string[], string
 }
 
 /** Without values of variables: somebody may have written a token there. */
-function linesOf(tool: Tool, entry: Entry | null): string[] {
+function linesOf(tool: Tool, entry: ProgramEntry | null): string[] {
   if (entry === null) return []
   const hidden = Object.entries(entry).map(([name, value]) => [
     name,
     /^env(ironment)?$/.test(name) ? Object.keys(value ?? {}) : value,
   ])
-  const text = fileOf(tool, Object.fromEntries(hidden)).replaceAll(TOKEN_PATTERN, '…')
+  const text = programFile(tool, Object.fromEntries(hidden)).replaceAll(TOKEN_PATTERN, '…')
   return text.trimEnd().split('\n')
 }

@@ -1,4 +1,4 @@
-import { deleteEnvironment } from '../../../client/agents/ending.ts'
+import { removeEnvironment } from '../../../client/actions/end_tokens.ts'
 import { readSecrets } from '../../../client/environment.ts'
 import { command } from '../../command.ts'
 import { yes } from '../../options.ts'
@@ -24,7 +24,7 @@ export default command({
       `Delete ${name} from ${project.name}${lossOf(held)}? For 7 days secrets can be restored; tokens of ${name} alone are revoked.`,
     )
     const place = { projectId: project.id, environment: name }
-    const { secrets, tokens } = await deleteEnvironment(endingIn(context, scope), place)
+    const { secrets, tokens } = await removeEnvironment(endingIn(context, scope), place)
     // What was deleted on purpose before is not to come back with them.
     const names = before.length > 0 ? held : ['--all']
     const back = secrets > 0 ? `; for 7 days: ${undeleteOf(names, name)}` : ''

@@ -1,4 +1,4 @@
-import { replacePassword } from '../../../client/credentials.ts'
+import { changeOwnPassword } from '../../../client/actions/credentials.ts'
 import { provingPassword, readNewPassword, withPassword } from '../../accounts/passwords.ts'
 import { command } from '../../command.ts'
 import type { Context } from '../../context.ts'
@@ -14,12 +14,12 @@ export default command({
     const session = await context.session()
     if (options.passwordStdin) {
       const { current, replacement } = await readBoth(context, session.email)
-      await provingPassword(replacePassword(session, current, replacement))
+      await provingPassword(changeOwnPassword(session, current, replacement))
     } else {
       let replacement: string | undefined
       const replace = async (current: string) => {
         replacement ??= await readNewPassword(context, options, session.email, 'New password')
-        return replacePassword(session, current, replacement)
+        return changeOwnPassword(session, current, replacement)
       }
       await withPassword(context, options, replace, 'Present password')
     }

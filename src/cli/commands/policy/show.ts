@@ -1,4 +1,4 @@
-import { inWords } from '../../../client/secrets/policy_in_words.ts'
+import { policyInWords } from '../../../client/secrets/policy_in_words.ts'
 import { isSensitive } from '../../../core/policy/policy.ts'
 import { command } from '../../command.ts'
 import { provenSecret } from '../../policies/change.ts'
@@ -12,7 +12,7 @@ export default command({
     const scope = await projectScope(context)
     const { policy, version } = await provenSecret(scope, key)
     const { environment } = scope
-    const words = inWords(policy)
+    const words = policyInWords(policy)
     if (context.output.isJson) {
       context.output.record({ key, environment, version, policy, in_words: words })
       return

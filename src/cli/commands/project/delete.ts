@@ -1,4 +1,4 @@
-import { deleteProject } from '../../../client/agents/ending.ts'
+import { removeProject } from '../../../client/actions/end_tokens.ts'
 import { listProjectAgents, listWorkloadTokens } from '../../../features/agents/contract.ts'
 import { listEnvironments } from '../../../features/projects/contract.ts'
 import { command } from '../../command.ts'
@@ -19,7 +19,7 @@ export default command({
       const lost = await lossOf(scope, project)
       return `Delete ${project.name}${lost}? For 7 days an admin can restore project and secrets, not agents and tokens.`
     })
-    await deleteProject(endingIn(context, scope), project.id)
+    await removeProject(endingIn(context, scope), project.id)
     scope.session.knownNames.forget(project.id)
     context.output.done(
       `Deleted ${project.name}; for 7 days: cloakroom project restore ${project.name}`,

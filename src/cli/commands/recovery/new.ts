@@ -1,4 +1,4 @@
-import { replaceRecoveryKey } from '../../../client/credentials.ts'
+import { renewRecoveryKey } from '../../../client/actions/credentials.ts'
 import { showRecoveryKey, withPassword } from '../../accounts/passwords.ts'
 import { command } from '../../command.ts'
 import { passwordStdin } from '../../options.ts'
@@ -10,7 +10,7 @@ export default command({
   action: async (context, _, options) => {
     const session = await context.session()
     const recoveryKey = await withPassword(context, options, (password) =>
-      replaceRecoveryKey(session, password),
+      renewRecoveryKey(session, password),
     )
     context.output.done('The earlier recovery key is worth nothing any more.', {
       recovery_key: recoveryKey,

@@ -1,5 +1,5 @@
 import { readSecrets } from '../../../client/environment.ts'
-import { inWords } from '../../../client/secrets/policy_in_words.ts'
+import { policyInWords } from '../../../client/secrets/policy_in_words.ts'
 import { isSensitive } from '../../../core/policy/policy.ts'
 import { command } from '../../command.ts'
 import { token } from '../../options.ts'
@@ -26,7 +26,7 @@ export default command({
       key,
       version,
       kind: `${isSensitive(policy) ? 'secret' : 'setting'}${own.has(key) ? ', yours here' : ''}`,
-      policy: inWords(policy),
+      policy: policyInWords(policy),
       updated_at,
     }))
     const stored = secrets.map((secret) =>

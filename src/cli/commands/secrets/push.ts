@@ -1,6 +1,7 @@
 /** `cloakroom secrets push`: what is new or different in a file goes to the server. */
+
+import { changedOf, comparedWith } from '../../../client/actions/stored_secrets.ts'
 import { readSecrets } from '../../../client/environment.ts'
-import { changedOf, comparedWith } from '../../../client/secrets/changes.ts'
 import type { Candidate } from '../../../client/secrets/final_policy.ts'
 import { command } from '../../command.ts'
 import { dialectOf } from '../../files/dialects/index.ts'

@@ -1,4 +1,4 @@
-import { rollBackTo } from '../../../client/secrets/stored.ts'
+import { rollBackTo } from '../../../client/actions/stored_secrets.ts'
 import { isSamePolicy } from '../../../core/crypto/secret_value.ts'
 import type { Policy } from '../../../core/policy/policy.ts'
 import { command } from '../../command.ts'

@@ -1,5 +1,5 @@
+import { provenDeleted, restoreProven } from '../../../client/actions/stored_secrets.ts'
 import { ApiError } from '../../../client/http/api.ts'
-import { provenDeleted, restoreDeleted } from '../../../client/secrets/stored.ts'
 import { command } from '../../command.ts'
 import { notFound } from '../../named.ts'
 import { environmentOf, type ProjectScope, projectScope } from '../../scope.ts'
@@ -36,7 +36,7 @@ export default command({
     for (const { key, version, deleted_at } of proven) {
       context.output.note(`${key}: version ${version}, deleted ${deleted_at}`)
     }
-    await restoreDeleted(place, proven).catch((error: unknown) => {
+    await restoreProven(place, proven).catch((error: unknown) => {
       throw setAgain(scope, error)
     })
     context.output.done(`${project.name}/${environment}: ${chosen.length} restored.`, {

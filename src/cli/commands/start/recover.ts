@@ -1,4 +1,4 @@
-import { RecoveryInDoubt, recoverAccount } from '../../../client/account/recovery.ts'
+import { RecoveryInDoubt, recoverByKey } from '../../../client/account/recovery.ts'
 import { enter, placeFor, reachServer, showEntered } from '../../accounts/entrance.ts'
 import { readNewPassword, showRecoveryKey } from '../../accounts/passwords.ts'
 import { command } from '../../command.ts'
@@ -18,7 +18,7 @@ export default command({
       context.env.SERVICE_RECOVERY_KEY ?? (await askSecret(context.host, 'Recovery key', { hint }))
     const password = await readNewPassword(context, options, email)
     const place = await placeFor(context, email, options)
-    const next = await recoverAccount(server, email, given, password, context.host.argon2id).catch(
+    const next = await recoverByKey(server, email, given, password, context.host.argon2id).catch(
       (error: unknown) => {
         if (error instanceof RecoveryInDoubt) keepRecoveryKey(context, email, error.recoveryKey)
         throw error

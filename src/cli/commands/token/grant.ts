@@ -1,5 +1,6 @@
-import { giveKeys } from '../../../client/agents/provisioning.ts'
+import { giveKeys } from '../../../client/actions/grant.ts'
 import { command } from '../../command.ts'
+import { placeOf } from '../../scope.ts'
 import { demandEnvironment } from '../../suggestions.ts'
 import { held } from '../../tokens/agent_tokens.ts'
 
@@ -10,10 +11,9 @@ export default command({
   action: async (context, args) => {
     const scope = await held(context, args)
     await demandEnvironment(scope)
-    const { workspace, session, project, environment, agent, token } = scope
-    const giving = { api: session.api, workspace: workspace.open }
+    const { project, environment, agent, token } = scope
     const place = { projectId: project.id, environment }
-    await giveKeys(giving, { agentId: agent.id }, token, [place])
+    await giveKeys(placeOf(scope), { agentId: agent.id }, token, [place])
     context.output.done(`${agent.name} may use ${project.name}/${environment}.`, {
       agent: agent.name,
       token_id: token.id,

@@ -1,10 +1,10 @@
-import { issueToAgent } from '../../../client/agents/issuing.ts'
+import { issueToAgent } from '../../../client/actions/issue_token.ts'
 import { type Domain, domainMatches, parseDomain } from '../../../core/net/domain.ts'
 import { listAllowlist } from '../../../features/allowlist/contract.ts'
 import { command } from '../../command.ts'
 import { continued, notFound } from '../../named.ts'
 import { narrowingOptions, save, tokenOptions } from '../../options.ts'
-import type { ProjectScope } from '../../scope.ts'
+import { type ProjectScope, placeOf } from '../../scope.ts'
 import { absence, tokenScope } from '../../suggestions.ts'
 import { CliError } from '../../terminal/cli_error.ts'
 import { handOut } from '../../tokens/agent_tokens.ts'
@@ -23,11 +23,11 @@ export default command({
   action: async (context, [name], options) => {
     const order = { ...orderOf(options), ...narrowedBy(options) }
     const scope = await tokenScope(context)
-    const { session, workspace, project, environment } = scope
+    const { session, project, environment } = scope
     const agent = await agentNamed(context, scope, name)
     demandUsable(scope, agent, project)
     if (!options.allowUnknown) await demandKnown(scope, order)
-    const issued = await issueToAgent({ api: session.api, workspace: workspace.open }, agent, {
+    const issued = await issueToAgent(placeOf(scope), agent, {
       environment,
       order,
       places: [{ projectId: project.id, environment }],

@@ -1,5 +1,4 @@
-import { endTokens } from '../../../client/agents/ending.ts'
-import { revokeAgentToken } from '../../../features/agents/contract.ts'
+import { endToken } from '../../../client/actions/end_tokens.ts'
 import { command } from '../../command.ts'
 import { yes } from '../../options.ts'
 import { workspaceScope } from '../../scope.ts'
@@ -18,14 +17,7 @@ export default command({
     const [all, list] = [await agentTokensOf(scope, agent), `token list ${agent.name}`]
     const token = await revocableToken(scope, { agentId: agent.id }, all, typed, list)
     await confirmedOnTerminal(context.host, options, `Revoke ${typed}? You can't undo this.`)
-    const params = {
-      workspace_id: scope.workspace.id,
-      registration_id: agent.id,
-      token_id: token.id,
-    }
-    await endTokens(endingIn(context, scope), [token.id], (link) =>
-      scope.session.api.call(revokeAgentToken, { params, body: { link } }),
-    )
+    await endToken(endingIn(context, scope), { agentId: agent.id }, token.id)
     context.output.done(revokedText(token), { revoked: token.id })
   },
 })

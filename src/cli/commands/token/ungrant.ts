@@ -1,5 +1,4 @@
 import { unprovisionAgentToken } from '../../../features/agents/contract.ts'
-import { isSignedId } from '../../../sigchain/index.ts'
 import { command } from '../../command.ts'
 import { held } from '../../tokens/agent_tokens.ts'
 
@@ -18,7 +17,7 @@ export default command({
       token_id: token.id,
       taken_away: place,
     })
-    if (isSignedId(workspace.id))
+    if (workspace.chains)
       context.output.note(
         'Nobody signs that: who writes the database can bring it back until the token is revoked, or the workspace rekeyed.',
       )

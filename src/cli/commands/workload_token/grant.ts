@@ -1,6 +1,6 @@
-import { giveKeys } from '../../../client/agents/provisioning.ts'
+import { giveKeys } from '../../../client/actions/grant.ts'
 import { command } from '../../command.ts'
-import { type ProjectScope, projectScope } from '../../scope.ts'
+import { type ProjectScope, placeOf, projectScope } from '../../scope.ts'
 import { workloadTokensOf } from '../../tokens/agent_tokens.ts'
 import { grantedToken } from '../../tokens/agents.ts'
 
@@ -9,12 +9,11 @@ export default command({
   examples: ['workload-token grant 0190…'],
   action: async (context, [typed]) => {
     const scope = await projectScope(context)
-    const { session, workspace, project } = scope
+    const { project } = scope
     const token = await tokenOf(scope, typed)
     const environment = token.environment ?? ''
     const owner = { projectId: project.id }
-    const giving = { api: session.api, workspace: workspace.open }
-    await giveKeys(giving, owner, token, [{ ...owner, environment }])
+    await giveKeys(placeOf(scope), owner, token, [{ ...owner, environment }])
     context.output.done(`It may use ${project.name}/${environment}.`, {
       token_id: token.id,
       granted: `${project.name}/${environment}`,

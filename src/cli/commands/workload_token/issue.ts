@@ -1,9 +1,9 @@
-import { issueToWorkload } from '../../../client/agents/issuing.ts'
+import { issueToWorkload } from '../../../client/actions/issue_token.ts'
 import { ApiError } from '../../../client/http/api.ts'
 import { parseToken, sealedToken } from '../../../core/crypto/token.ts'
 import { command } from '../../command.ts'
 import { tokenOptions } from '../../options.ts'
-import type { ProjectScope } from '../../scope.ts'
+import { type ProjectScope, placeOf } from '../../scope.ts'
 import { tokenScope } from '../../suggestions.ts'
 import { CliError } from '../../terminal/cli_error.ts'
 import { orderOf, showToken } from '../../tokens/issued_token.ts'
@@ -22,10 +22,10 @@ export default command({
   options,
   action: async (context, [label], options) => {
     const scope = await tokenScope(context)
-    const { session, workspace, project, environment } = scope
+    const { project, environment } = scope
     const place = { projectId: project.id, environment }
     const order = { ...orderOf(options), label }
-    const issuing = issueToWorkload({ api: session.api, workspace: workspace.open }, place, order)
+    const issuing = issueToWorkload(placeOf(scope), place, order)
     const { capabilities, id, text } = await issuing.catch((error) => {
       throw error instanceof ApiError && error.code === 'already_exists'
         ? taken(scope, label)

@@ -1,5 +1,4 @@
-import { endTokens } from '../../../client/agents/ending.ts'
-import { revokeWorkloadToken } from '../../../features/agents/contract.ts'
+import { endToken } from '../../../client/actions/end_tokens.ts'
 import { command } from '../../command.ts'
 import { yes } from '../../options.ts'
 import { projectScope } from '../../scope.ts'
@@ -18,10 +17,7 @@ export default command({
     const all = await workloadTokensOf(scope)
     const token = await revocableToken(scope, owner, all, typed, 'workload-token list')
     await confirmedOnTerminal(context.host, options, `Revoke ${typed}? You can't undo this.`)
-    const params = { project_id: scope.project.id, token_id: token.id }
-    await endTokens(endingIn(context, scope), [token.id], (link) =>
-      scope.session.api.call(revokeWorkloadToken, { params, body: { link } }),
-    )
+    await endToken(endingIn(context, scope), owner, token.id)
     context.output.done(revokedText(token), { revoked: token.id })
   },
 })

@@ -1,7 +1,6 @@
 import { ownId } from '../../../client/signed/sign_change.ts'
 import type { WorkspaceEntry } from '../../../client/workspaces.ts'
 import { acceptInvitation } from '../../../features/workspaces/contract.ts'
-import { isSignedId } from '../../../sigchain/index.ts'
 import { command } from '../../command.ts'
 import type { Session } from '../../session/session.ts'
 import { invitation } from '../../teams/workspaces.ts'
@@ -12,7 +11,7 @@ export default command({
   examples: ['workspace accept acme'],
   action: async (context, [named]) => {
     const { session, found } = await invitation(context, named)
-    if (isSignedId(found.id)) await demandSignedInvitation(session, found)
+    await demandSignedInvitation(session, found)
     if (found.shown === null) {
       throw new CliError(
         'unreadable_workspace',
@@ -28,7 +27,8 @@ export default command({
 
 /** Somebody who may invite has signed it, and the key is the one that the members have. @throws UntrustedChain */
 async function demandSignedInvitation(session: Session, { shown, ...found }: WorkspaceEntry) {
-  const chain = await session.chains.of(found)
+  const chain = await found.chain()
+  if (!chain) return
   const email = session.email.toLowerCase()
   // An invitation to keys that this person has replaced since is no forgery: it does not open.
   const isNamed = [...chain.members.values()].some((member) => member.email === email)

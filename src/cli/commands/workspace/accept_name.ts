@@ -1,4 +1,4 @@
-import { isActive } from '../../../client/workspaces.ts'
+import { isJoined } from '../../../client/workspaces.ts'
 import { command } from '../../command.ts'
 import { yes } from '../../options.ts'
 import { namesOfWorkspaces, obvious, usualList } from '../../session/chosen.ts'
@@ -10,7 +10,7 @@ export default command({
   options: [yes],
   action: async (context, [typed], options) => {
     const session = await context.session()
-    const active = (await session.workspaces()).filter(isActive)
+    const active = (await session.workspaces()).filter(isJoined)
     const lists = { names: namesOfWorkspaces(session), usual: usualList(session) }
     const place = { what: 'workspace', known: session.knownNames, ...lists }
     await accept(context, { ...place, all: active, only: obvious(active) }, typed, options)

@@ -1,9 +1,6 @@
-import { newSignedWorkspace } from '../../../client/signed/new_workspace.ts'
+import { createSignedWorkspace } from '../../../client/actions/workspaces.ts'
 import { getMe } from '../../../features/accounts/contract.ts'
-import {
-  createWorkspaceEndpoint,
-  listWorkspacesEndpoint,
-} from '../../../features/workspaces/contract.ts'
+import { listWorkspacesEndpoint } from '../../../features/workspaces/contract.ts'
 import { command } from '../../command.ts'
 import { yes } from '../../options.ts'
 import { namesOfWorkspaces } from '../../session/chosen.ts'
@@ -19,13 +16,11 @@ export default command({
   action: async (context, [name], { yes }) => {
     const session = await context.session()
     if (!yes) await demandNewName(session, name)
-    const { order, known } = await newSignedWorkspace(session.publicKey, await founderOf(session))
-    const body = { name, ...order }
-    await session.api.call(createWorkspaceEndpoint, { body })
+    const { id, known } = await createSignedWorkspace(session, await founderOf(session), name)
     const chains = openKnownChains(context.env, session.server)
-    session.writes.remember(() => chains.remember(order.id, known))
-    session.knownNames.accept(namesOfWorkspaces(session), name, [order.id])
-    context.output.record({ id: order.id, name }, order.id)
+    session.writes.remember(() => chains.remember(id, known))
+    session.knownNames.accept(namesOfWorkspaces(session), name, [id])
+    context.output.record({ id, name }, id)
   },
 })
 

@@ -1,5 +1,4 @@
-import { signDecline } from '../../../client/signed/own_removal.ts'
-import { declineInvitation } from '../../../features/workspaces/contract.ts'
+import { refuseInvitation } from '../../../client/actions/workspaces.ts'
 import { command } from '../../command.ts'
 import { invitation } from '../../teams/workspaces.ts'
 
@@ -9,10 +8,7 @@ export default command({
   action: async (context, [named]) => {
     const { session, found } = await invitation(context, named)
     const { name, id } = found
-    const { chains, identity } = session
-    await signDecline({ chains, workspace: found, identity }, (link) =>
-      session.api.call(declineInvitation, { params: { workspace_id: id }, body: { link } }),
-    )
+    await refuseInvitation(session.api, found)
     context.output.done(`Declined ${name}.`, { declined: name, id })
   },
 })

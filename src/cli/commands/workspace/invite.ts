@@ -1,18 +1,17 @@
 import {
   activeMembers,
-  invite as inviteTo,
-  type Person,
+  type Invitee,
+  invitePeople,
   readPerson,
-} from '../../../client/members.ts'
+} from '../../../client/actions/members.ts'
 import { roleHelp } from '../../../client/role_table.ts'
 import type { Role } from '../../../core/grant.ts'
-import { isSignedId } from '../../../sigchain/index.ts'
 import { command, type OptionValues } from '../../command.ts'
 import type { Context } from '../../context.ts'
 import { acceptChanged } from '../../options.ts'
-import { type WorkspaceScope, workspaceScope } from '../../scope.ts'
+import { placeOf, type WorkspaceScope, workspaceScope } from '../../scope.ts'
 import type { Session } from '../../session/session.ts'
-import { placeOf, roleOf } from '../../teams/workspaces.ts'
+import { roleOf } from '../../teams/workspaces.ts'
 import { CliError } from '../../terminal/cli_error.ts'
 import { demandComparison } from '../../trust/compared_keys.ts'
 import { compareFingerprints } from '../../trust/given_fingerprints.ts'
@@ -39,7 +38,7 @@ export default command({
       activeMembers(placeOf(scope)),
     ])
     const able = await trusted(context, scope, people, { ...options, role, active })
-    const outcome = able.length === 0 ? [] : await inviteTo(placeOf(scope), able, role, active)
+    const outcome = able.length === 0 ? [] : await invitePeople(placeOf(scope), able, role, active)
     const unable = people.filter((person) => !able.includes(person))
     const refused = unable.map(({ email }) => ({ email, status: 'no_signing_key' }))
     const results = [...outcome, ...refused]
@@ -65,20 +64,21 @@ function demandShared({ settings }: Context, { workspace: { name, type } }: Work
 async function trusted(
   context: Context,
   { session, workspace }: WorkspaceScope,
-  people: readonly Person[],
+  people: readonly Invitee[],
   {
     acceptChangedKeys = false,
     fingerprint,
     role,
     active,
   }: InviteOptions & { role: Role; active: ReadonlySet<string> },
-): Promise<Person[]> {
+): Promise<Invitee[]> {
   const compared = await compareFingerprints(people, fingerprint)
-  if (!isSignedId(workspace.id)) {
+  const chain = await workspace.chain()
+  if (!chain) {
     await checkKnownKeys(context, session, people, acceptChangedKeys)
     return [...people]
   }
-  const { members } = await session.chains.of(workspace)
+  const { members } = chain
   const able = people.filter(
     ({ user_id, signing_key }) => signing_key !== null || members.has(user_id),
   )
@@ -87,7 +87,7 @@ async function trusted(
   return able
 }
 
-async function keysOf({ api }: Session, email: string): Promise<Person> {
+async function keysOf({ api }: Session, email: string): Promise<Invitee> {
   const person = await refusing(email, () => readPerson(api, email))
   if (person) return person
   throw new CliError(

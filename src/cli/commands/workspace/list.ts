@@ -1,9 +1,8 @@
 import { ApiError } from '../../../client/http/api.ts'
 import { UntrustedChain } from '../../../client/signed/chain.ts'
 import type { WorkspaceEntry } from '../../../client/workspaces.ts'
-import { isRekeyDue, isSignedId } from '../../../sigchain/index.ts'
+import { isRekeyDue } from '../../../sigchain/index.ts'
 import { command } from '../../command.ts'
-import type { Session } from '../../session/session.ts'
 import { ID } from '../../terminal/table.ts'
 
 export default command({
@@ -15,7 +14,7 @@ export default command({
     const rows = await Promise.all(
       workspaces.map(async (workspace) => {
         const { id, name, type, role, status, epoch } = workspace
-        const rekey_required = await rekeyOf(session, workspace)
+        const rekey_required = await rekeyOf(workspace)
         return { name, type, role, status, epoch, rekey_required, id }
       }),
     )
@@ -24,11 +23,11 @@ export default command({
 })
 
 /** Also by the links: what the server says of it is not signed. */
-async function rekeyOf({ chains }: Session, workspace: WorkspaceEntry): Promise<string> {
-  const { id, status, fault, rekey_required } = workspace
+async function rekeyOf(workspace: WorkspaceEntry): Promise<string> {
+  const { status, fault, rekey_required, chains } = workspace
   if (fault instanceof UntrustedChain) return 'unverified'
   if (rekey_required) return 'yes'
-  if (!isSignedId(id) || status !== 'active') return ''
+  if (!chains || status !== 'active') return ''
   const chain = await chains.of(workspace).catch((error: unknown) => {
     if (error instanceof UntrustedChain || error instanceof ApiError) return null
     throw error

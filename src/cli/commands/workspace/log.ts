@@ -1,4 +1,4 @@
-import { inWords } from '../../../client/signed/link_in_words.ts'
+import { linksInWords } from '../../../client/signed/link_in_words.ts'
 import { command } from '../../command.ts'
 import { chosen, demandSigned } from '../../teams/workspaces.ts'
 
@@ -9,7 +9,7 @@ export default command({
     const { session, workspace } = await chosen(context)
     demandSigned(workspace)
     const links = await session.chains.history(workspace)
-    const rows = inWords(links)
+    const rows = linksInWords(links)
     const data = links.map(({ type, body }, index) => ({ ...rows[index], type, body }))
     context.output.table(rows, ['seq', { field: 'at', title: 'when' }, 'by', 'what'], data)
   },

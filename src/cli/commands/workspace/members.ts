@@ -1,8 +1,7 @@
-import { readMembers } from '../../../client/members.ts'
+import { readMembers } from '../../../client/actions/members.ts'
 import { roleHelp } from '../../../client/role_table.ts'
 import { command } from '../../command.ts'
-import { workspaceScope } from '../../scope.ts'
-import { placeOf } from '../../teams/workspaces.ts'
+import { placeOf, workspaceScope } from '../../scope.ts'
 
 export default command({
   usage: 'members',

@@ -1,7 +1,7 @@
-import { endedByRekey, rekey } from '../../../client/rekey.ts'
+import { endedByRekey, renewWorkspaceKey } from '../../../client/actions/rekey.ts'
 import { command } from '../../command.ts'
 import { acceptChanged, yes } from '../../options.ts'
-import { type WorkspaceScope, workspaceScope } from '../../scope.ts'
+import { placeOf, type WorkspaceScope, workspaceScope } from '../../scope.ts'
 import { confirmed, counted } from '../../terminal/confirmed.ts'
 import { checkKnownKeys } from '../../trust/known_keys.ts'
 
@@ -16,11 +16,11 @@ export default command({
       const ends = await endsOf(scope)
       return `Seal everything of ${workspace.name} under a new key? That ends for good what the old one opens: ${ends}.`
     })
-    const work = rekey(session.api, workspace.open, (listed) =>
+    const work = renewWorkspaceKey(placeOf(scope), (listed) =>
       checkKnownKeys(context, session, listed, options.acceptChangedKeys ?? false),
     )
     const { next, left, ...counts } = await context.output.during('sealing everything anew', work)
-    if (!next.signing) session.workspaceKeys.remember(next)
+    if (!next.chains) session.workspaceKeys.remember(next)
     const done = { epoch: next.epoch, ...counts, left }
     for (const { label, id, creator, fingerprint, reason } of left) {
       const by = creator === null ? 'without a grant' : `which says it was granted by ${creator}`

@@ -1,12 +1,11 @@
-import { remove as removeFrom } from '../../../client/members.ts'
-import { signOwnRemoval } from '../../../client/signed/own_removal.ts'
-import { removeMember } from '../../../features/workspaces/contract.ts'
+import { removePerson } from '../../../client/actions/members.ts'
+import { leaveWorkspace } from '../../../client/actions/workspaces.ts'
 import { command, type OptionValues } from '../../command.ts'
 import type { Context } from '../../context.ts'
 import { keepToken, yes } from '../../options.ts'
 import { demandProjectFile } from '../../project_file.ts'
-import { workspaceScope } from '../../scope.ts'
-import { demandMember, placeOf } from '../../teams/workspaces.ts'
+import { placeOf, workspaceScope } from '../../scope.ts'
+import { demandMember } from '../../teams/workspaces.ts'
 import { confirmed } from '../../terminal/confirmed.ts'
 import { keepTokensOf } from '../../tokens/ending_tokens.ts'
 
@@ -24,7 +23,7 @@ export default command({
     await demandMember(scope, email)
     await confirmed(context.host, options, `Remove ${email} from ${scope.workspace.name}?`)
     const kept = await keepTokensOf(context, scope, email, options)
-    await removeFrom(placeOf(scope), email, kept)
+    await removePerson(placeOf(scope), email, kept)
     context.output.done(
       `Removed ${email}. They knew the workspace key: seal everything anew with: cloakroom workspace rekey, which ends earlier versions and undelete`,
       { removed: email, rekey_required: true },
@@ -40,11 +39,7 @@ async function left(context: Context, email: string, options: RemoveOptions): Pr
   const workspace = await session.entry(context.settings.workspace?.value)
   const { id, name } = workspace
   await confirmed(context.host, options, `Leave ${name}?`)
-  const params = { workspace_id: id, member: email }
-  const { chains, identity } = session
-  await signOwnRemoval({ chains, workspace, identity }, (link) =>
-    session.api.call(removeMember, { params, body: { link } }),
-  )
+  await leaveWorkspace(session.api, workspace, email)
   session.knownNames.forget(id)
   context.output.done(`You have left ${name}.`, { removed: email, rekey_required: true })
   return true

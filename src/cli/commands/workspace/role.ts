@@ -1,10 +1,10 @@
-import { changeRole } from '../../../client/members.ts'
+import { giveRole } from '../../../client/actions/members.ts'
 import { roleHelp } from '../../../client/role_table.ts'
 import type { Role } from '../../../core/grant.ts'
 import { command } from '../../command.ts'
 import { keepToken } from '../../options.ts'
-import { workspaceScope } from '../../scope.ts'
-import { demandMember, placeOf, roleOf } from '../../teams/workspaces.ts'
+import { placeOf, workspaceScope } from '../../scope.ts'
+import { demandMember, roleOf } from '../../teams/workspaces.ts'
 import { keepTokensOf } from '../../tokens/ending_tokens.ts'
 
 export default command({
@@ -17,7 +17,7 @@ export default command({
     const next = roleOf(given)
     await demandMember(scope, email)
     const kept = isAdmin(next) ? [] : await keepTokensOf(context, scope, email, options)
-    const changed = await changeRole(placeOf(scope), email, next, kept)
+    const changed = await giveRole(placeOf(scope), email, next, kept)
     context.output.done(`${changed.email} is now ${changed.role}.`, {
       email: changed.email,
       role: changed.role,

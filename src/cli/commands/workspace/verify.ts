@@ -35,10 +35,8 @@ type Checked = Awaited<ReturnType<typeof verifyWorkspace>>
 
 /** What needs no key is checked of one that does not open, too. */
 function checkedBy({ session, workspace }: Place, epoch: number): Promise<Checked> {
-  const { shown, id, name } = workspace
-  const signing = { chains: session.chains, workspace, identity: session.identity }
-  const unopened = { id, name, epoch, key: new Uint8Array(), signing }
-  return verifyWorkspace(session.api, shown ?? unopened, session.chains)
+  const unopened = { ...workspace, epoch, key: new Uint8Array() }
+  return verifyWorkspace(session.api, workspace.shown ?? unopened, session.chains)
 }
 
 function faultsOf({ workspace: { fault, shown } }: Place): string[] {

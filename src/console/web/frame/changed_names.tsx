@@ -2,14 +2,14 @@
 import { Link } from '@tanstack/react-router'
 import { ask } from '../keys/ask.ts'
 import { dismissNotice, useNotices } from '../keys/notices.ts'
-import type { Notice } from '../keys/reports.ts'
-import { Confirm } from '../parts/overlays/confirm.tsx'
+import type { WorkspaceNotice } from '../keys/reports.ts'
+import { ConfirmButton } from '../parts/overlays/confirm.tsx'
 import { Banner } from '../parts/states/banner.tsx'
 import { queryClient, useAsk } from '../queries.ts'
 import { texts } from '../texts/index.ts'
 
 const words = texts.notices
-type Changed = Extract<Notice, { kind: 'name' }>
+type Changed = Extract<WorkspaceNotice, { kind: 'name' }>
 
 export default function Refusals({ workspaceId }: { workspaceId: string | null }) {
   const changed = useNotices().filter((notice) => notice.kind === 'name')
@@ -63,9 +63,9 @@ function Accept({ notice }: { notice: Changed }) {
       </dl>
       <p className="soft">{words.changedHelp}</p>
       <div>
-        <Confirm verb={words.accept} title={words.accepting(name)} onConfirm={accept}>
+        <ConfirmButton verb={words.accept} title={words.accepting(name)} onConfirm={accept}>
           <p>{words.acceptWhat(kind, name)}</p>
-        </Confirm>
+        </ConfirmButton>
       </div>
     </div>
   )

@@ -7,18 +7,17 @@ import { getMe } from '../../../features/accounts/contract.ts'
 import { api } from '../api.ts'
 import { useAway } from '../away.ts'
 import { useClockSentence } from '../clocks.ts'
-import type { Output } from '../keys/messages.ts'
+import type { Returned } from '../keys/messages.ts'
+import { Button } from '../parts/button.tsx'
 import { CommandPalette, usePaletteCommands } from '../parts/overlays/command_palette.tsx'
 import { Menu } from '../parts/overlays/menu.tsx'
 import { Toasts } from '../parts/overlays/toasts.tsx'
 import { Banner } from '../parts/states/banner.tsx'
 import { ErrorBoundary } from '../parts/states/error_boundary.tsx'
 import { chooseTheme, chosenTheme, themes } from '../parts/theme.ts'
-import { useAsk } from '../queries.ts'
+import { useAccountState, useAsk, useCommand } from '../queries.ts'
 import { texts } from '../texts/index.ts'
-import { Ending } from './ending.tsx'
 import { areas, begun, everywhere } from './navigation.ts'
-import { WaysOut } from './ways_out.tsx'
 import { workspaceLabel } from './workspace_label.ts'
 
 type Props = { email: string; children: ReactNode }
@@ -68,7 +67,7 @@ function Content({ children }: { children: ReactNode }) {
             {clocks} {texts.errors.clocks}
           </Banner>
         ) : null}
-        <Ending />
+        <LockWarning />
       </div>
       <Suspense>
         <Refusals workspaceId={workspaceId} />
@@ -95,7 +94,7 @@ function useWorkspaceId(): string | null {
   return match?.params.workspaceId ?? null
 }
 
-const NO_WORKSPACES: Output<'workspaces.list'> = []
+const NO_WORKSPACES: Returned<'workspaces.list'> = []
 
 function WorkspaceSwitch() {
   const { data = NO_WORKSPACES } = useAsk('workspaces.list', null)
@@ -169,5 +168,53 @@ function Areas() {
         </Link>
       ))}
     </nav>
+  )
+}
+
+const words = texts.common
+
+function WaysOut() {
+  const { mutate: lock } = useCommand('accounts.lock')
+  const { mutate: logOut } = useCommand('accounts.logOut')
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (!(event.ctrlKey && event.shiftKey && event.code === 'KeyL')) return
+      event.preventDefault()
+      lock(null)
+    }
+    addEventListener('keydown', onKey)
+    return () => removeEventListener('keydown', onKey)
+  }, [lock])
+  const commands = useMemo(
+    () => [
+      { id: 'lock', label: words.lockByKeys, act: () => lock(null) },
+      { id: 'log-out', label: words.logOut, act: () => logOut(null) },
+    ],
+    [lock, logOut],
+  )
+  usePaletteCommands(commands)
+  return (
+    <>
+      <Button kind="quiet" aria-keyshortcuts="Control+Shift+L" onPress={() => lock(null)}>
+        {words.lock}
+      </Button>
+      <Button kind="quiet" onPress={() => logOut(null)}>
+        {words.logOut}
+      </Button>
+    </>
+  )
+}
+
+const endingWords = texts.common.ending
+
+function LockWarning() {
+  const account = useAccountState()
+  const stay = useCommand('accounts.stay')
+  if (account?.kind !== 'open' || !account.isEnding) return null
+  return (
+    <Banner kind="warning">
+      <p>{account.until === null ? endingWords.idle : endingWords.time}</p>
+      <Button onPress={() => stay.mutate({})}>{endingWords.goOn}</Button>
+    </Banner>
   )
 }

@@ -1,22 +1,21 @@
 /** Who is shown what: the screens to who has unlocked, and the ways in to all others. */
-import { Outlet } from '@tanstack/react-router'
-import { lazy, Suspense, useEffect } from 'react'
+import { Outlet, useRouterState } from '@tanstack/react-router'
+import { lazy, Suspense, useEffect, useRef } from 'react'
 import { AGAIN_MS } from '../away.ts'
 import { AskError, ask } from '../keys/ask.ts'
 import type { Failure } from '../keys/reports.ts'
 import { Button } from '../parts/button.tsx'
 import { FailureNote } from '../parts/states/failure.tsx'
 import { Loading } from '../parts/states/loading.tsx'
-import { useAccount, useCommand } from '../queries.ts'
+import { useAccountState, useCommand } from '../queries.ts'
 import { texts } from '../texts/index.ts'
-import { useArrival } from './arrival.ts'
-import { showRecoveryKey, useRecoveryKey } from './recovery_key.ts'
+import { offerRecoveryKey, useRecoveryKey } from './recovery_key.ts'
 
 const Frame = lazy(() => import('./frame.tsx'))
 const Start = lazy(() => import('../screens/start/index.tsx'))
 const RecoveryKit = lazy(() => import('../screens/start/recovery_kit.tsx'))
 
-export function Gate() {
+export function AccountGate() {
   return (
     <Suspense fallback={<Loading />}>
       <Shown />
@@ -25,7 +24,7 @@ export function Gate() {
 }
 
 function Shown() {
-  const account = useAccount()
+  const account = useAccountState()
   const recoveryKey = useRecoveryKey()
   useArrival(`${account?.kind} ${recoveryKey !== null}`)
   if (account === null) return <Loading />
@@ -34,7 +33,7 @@ function Shown() {
     return <Start account={account} />
   }
   if (recoveryKey !== null) {
-    const kept = () => showRecoveryKey(null)
+    const kept = () => offerRecoveryKey(null)
     return <RecoveryKit email={account.email} recoveryKey={recoveryKey} onKept={kept} />
   }
   return (
@@ -59,4 +58,33 @@ function Away({ failure }: { failure: Failure }) {
       </Button>
     </main>
   )
+}
+
+/** `state` is what else is another screen at the same address. The heading may come after what it is over is read. */
+function useArrival(state: string): void {
+  const path = useRouterState({ select: ({ resolvedLocation }) => resolvedLocation?.pathname })
+  const isFirst = useRef(true)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another screen is another arrival.
+  useEffect(() => {
+    const before = document.activeElement
+    document.getElementById('content')?.scrollTo(0, 0)
+    // Who opens the page begins at its start.
+    let isGreeted = path === undefined || isFirst.current
+    if (path !== undefined) isFirst.current = false
+    const look = () => {
+      const heading = document.querySelector('h1')
+      const { appName } = texts.common
+      document.title = heading ? `${heading.textContent} · ${appName}` : appName
+      if (isGreeted || !heading) return
+      isGreeted = true
+      const { activeElement } = document
+      if (activeElement !== before && activeElement !== document.body) return
+      heading.tabIndex = -1
+      heading.focus({ preventScroll: true })
+    }
+    const observer = new MutationObserver(look)
+    observer.observe(document.body, { childList: true, subtree: true, characterData: true })
+    look()
+    return () => observer.disconnect()
+  }, [path, state])
 }

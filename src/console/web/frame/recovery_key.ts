@@ -4,7 +4,7 @@ import { useSyncExternalStore } from 'react'
 let shown: string | null = null
 const listeners = new Set<() => void>()
 
-export function showRecoveryKey(key: string | null): void {
+export function offerRecoveryKey(key: string | null): void {
   shown = key
   for (const listener of listeners) listener()
 }

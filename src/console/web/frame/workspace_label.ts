@@ -1,8 +1,8 @@
 /** What a workspace is called in a menu, where another one may have the same name. */
-import type { Output } from '../keys/messages.ts'
+import type { Returned } from '../keys/messages.ts'
 import { texts } from '../texts/index.ts'
 
-type Listed = Pick<Output<'workspaces.list'>[number], 'id' | 'name' | 'role'>
+type Listed = Pick<Returned<'workspaces.list'>[number], 'id' | 'name' | 'role'>
 
 export function workspaceLabel({ id, name, role }: Listed, all: readonly Listed[]): string {
   const alike = all.filter((other) => other.name === name)

@@ -1,6 +1,6 @@
 /** The page's one way to the worker that holds the keys. */
 import { scriptUrl } from '../../../core/script_url.browser.ts'
-import type { CommandName, FromWorker, Input, Output, ToWorker } from './messages.ts'
+import type { CommandName, FromWorker, Input, Returned, ToWorker } from './messages.ts'
 import { addNotice } from './notices.ts'
 import type { AccountState, Failure, Progress } from './reports.ts'
 
@@ -36,13 +36,13 @@ export function ask<N extends CommandName>(
   name: N,
   input: Input<N>,
   progress?: (progress: Progress) => void,
-): Promise<Output<N>> {
+): Promise<Returned<N>> {
   const { promise, resolve, reject } = Promise.withResolvers<unknown>()
   lastId += 1
   pending.set(lastId, { resolve, reject, progress })
   worker ??= start()
   worker.postMessage({ id: lastId, name, input } satisfies ToWorker)
-  return promise as Promise<Output<N>>
+  return promise as Promise<Returned<N>>
 }
 
 /** Who works here; null until the worker has said it first. */

@@ -1,8 +1,8 @@
 /** Errors of the worker, in the form in which the page shows them. */
 import { MalformedRecoveryKey, UnreadableCopy } from '../../../client/account/recovery.ts'
+import { Unstorable } from '../../../client/actions/set_secrets.ts'
+import { Unproven } from '../../../client/actions/stored_secrets.ts'
 import { ChangedName } from '../../../client/known_names.ts'
-import { Unstorable } from '../../../client/sealing.ts'
-import { Unproven } from '../../../client/secrets/stored.ts'
 import { UntrustedChain } from '../../../client/signed/chain.ts'
 import { FormerMember } from '../../../client/signed/sign_change.ts'
 import { UntrustedKey } from '../../../client/workspace_key.ts'
@@ -19,7 +19,7 @@ export class Refused extends Error {
   }
 }
 
-export function failureOf(error: unknown): Failure {
+export function failureFrom(error: unknown): Failure {
   const failure = callFailure(error)
   if (failure) return failure
   const message = error instanceof Error ? error.message : String(error)

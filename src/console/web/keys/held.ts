@@ -1,17 +1,17 @@
 /** What the worker holds, and for how long. Tabs of one browser lock together. */
 import type { AccountKeys } from '../../../client/account/account_keys.ts'
 import type { Api } from '../../../client/http/api.ts'
-import type { Reader } from '../../../client/workspaces.ts'
-import { type Deadline, deadlineIn } from '../deadline.ts'
+import type { WorkspaceReader } from '../../../client/workspaces.ts'
+import { deadlineIn, type LockDeadline } from '../deadline.ts'
 import { sessionCalls } from '../session.ts'
 import { Refused } from './failure.ts'
-import { type Memory, openMemory } from './memory.ts'
-import { Names } from './names.ts'
-import type { AccountState, LockedBy, Notice } from './reports.ts'
+import { type BrowserMemory, openMemory } from './memory.ts'
+import { SeenNames } from './names.ts'
+import type { AccountState, LockedBy, WorkspaceNotice } from './reports.ts'
 import { openTabs, type Word } from './tabs.ts'
 import { identityFor, trustOf } from './trust.ts'
 
-export type Person = { userId: string; email: string }
+export type SignedIn = { userId: string; email: string }
 
 /** Until it locks, without a sign of a person. */
 const IDLE_MS = 15 * 60_000
@@ -20,27 +20,27 @@ const WARNING_MS = 60_000
 /** What a timer can count. */
 const LONGEST_MS = 2_147_483_647
 
-type Open = Reader & Person & AccountKeys & { until: number | null }
+type Open = WorkspaceReader & SignedIn & AccountKeys & { until: number | null }
 
 export async function openHeld(
   changed: (state: AccountState) => void,
-  notify: (notice: Notice) => void,
-): Promise<Held> {
-  return new Held(await openMemory(), changed, notify)
+  notify: (notice: WorkspaceNotice) => void,
+): Promise<HeldKeys> {
+  return new HeldKeys(await openMemory(), changed, notify)
 }
 
-export class Held {
+export class HeldKeys {
   /** Calls of this session. */
   readonly api: Api
-  readonly memory: Memory
+  readonly memory: BrowserMemory
   /** What names stood for, for who works here. */
-  readonly names: Names
-  readonly #notify: (notice: Notice) => void
+  readonly names: SeenNames
+  readonly #notify: (notice: WorkspaceNotice) => void
   readonly #changed: (state: AccountState) => void
   readonly #tellTabs: (word: Word) => void
-  #person: Person | null = null
+  #person: SignedIn | null = null
   #open: Open | null = null
-  #deadline: Deadline = deadlineIn(0)
+  #deadline: LockDeadline = deadlineIn(0)
   #isEnding = false
   #isEnded = false
   #lockedBy: LockedBy = null
@@ -50,21 +50,21 @@ export class Held {
   #leftKeys: AccountKeys[] = []
 
   constructor(
-    memory: Memory,
+    memory: BrowserMemory,
     changed: (state: AccountState) => void,
-    notify: (notice: Notice) => void,
+    notify: (notice: WorkspaceNotice) => void,
   ) {
     this.memory = memory
     this.#changed = changed
     this.#notify = notify
-    this.names = new Names(memory, () => this.#open?.userId ?? null, notify)
+    this.names = new SeenNames(memory, () => this.#open?.userId ?? null, notify)
     this.#tellTabs = openTabs((word) => this.#hear(word))
     const calls = sessionCalls(() => this.#leave(this.#isEnded || this.#person !== null))
     this.api = this.names.over(calls)
   }
 
   /** Who works here, with their keys, and what they know of their workspaces. @throws Refused `locked` */
-  reader(): Reader & Person & AccountKeys {
+  reader(): WorkspaceReader & SignedIn & AccountKeys {
     this.expire()
     if (this.#open) return this.#open
     throw new Refused('locked')
@@ -82,7 +82,7 @@ export class Held {
   }
 
   /** In the place of what was held; without a time it locks when nobody works for a while. */
-  open(person: Person, keys: AccountKeys, until?: number): void {
+  open(person: SignedIn, keys: AccountKeys, until?: number): void {
     this.#forget()
     this.#isEnded = false
     this.#person = person
@@ -102,7 +102,7 @@ export class Held {
   }
 
   /** The session is there, the keys are not. */
-  meet(person: Person): void {
+  meet(person: SignedIn): void {
     this.#isEnded = false
     this.#become(person)
     this.#tell({ kind: 'in' })
@@ -183,7 +183,7 @@ export class Held {
     this.#become(null)
   }
 
-  #become(person: Person | null, by: LockedBy = null): void {
+  #become(person: SignedIn | null, by: LockedBy = null): void {
     this.#forget()
     this.#person = person
     this.#lockedBy = by

@@ -26,7 +26,7 @@ export type StayingKey = {
   seen: number
 }
 
-export type Memory = {
+export type BrowserMemory = {
   chains: Remembered<KnownEntry>
   workspaceKeys: Remembered<KnownKey>
   /** Of each user, what names stood for. */
@@ -45,7 +45,7 @@ const VERSION = 2
 const STORES = ['chains', 'workspaceKeys', 'staying', 'names'] as const
 type StoreName = (typeof STORES)[number]
 
-export async function openMemory(): Promise<Memory> {
+export async function openMemory(): Promise<BrowserMemory> {
   const database = await openDatabase()
   await forgetExpired(database)
   const [chains, workspaceKeys, names] = await Promise.all([

@@ -1,8 +1,8 @@
 /** The messages between page and worker. Types only: the page loads nothing of the commands. */
-import type { areas } from './commands/index.ts'
-import type { AccountState, Failure, Notice, Progress } from './reports.ts'
+import type { commandAreas } from './commands/index.ts'
+import type { AccountState, Failure, Progress, WorkspaceNotice } from './reports.ts'
 
-type Areas = { [A in keyof typeof areas]: Awaited<ReturnType<(typeof areas)[A]>> }
+type Areas = { [A in keyof typeof commandAreas]: Awaited<ReturnType<(typeof commandAreas)[A]>> }
 /** A command as the page calls it, such as `secrets.set`. */
 export type CommandName = {
   [A in keyof Areas]: `${A}.${Extract<keyof Areas[A], string>}`
@@ -16,7 +16,7 @@ type Command<N extends CommandName> = N extends `${infer A extends keyof Areas}.
 
 export type Input<N extends CommandName> =
   Command<N> extends (held: never, input: infer I, ...rest: never[]) => unknown ? I : never
-export type Output<N extends CommandName> =
+export type Returned<N extends CommandName> =
   Command<N> extends (...all: never[]) => infer O ? Awaited<O> : never
 
 export type ToWorker = { id: number; name: string; input: unknown }
@@ -25,4 +25,4 @@ export type FromWorker =
   | { id: number; failure: Failure }
   | { id: number; progress: Progress }
   | { account: AccountState }
-  | { notice: Notice }
+  | { notice: WorkspaceNotice }

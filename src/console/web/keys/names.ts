@@ -14,10 +14,10 @@ import {
   type NameList,
   takenName,
 } from '../../../client/known_names.ts'
-import { isActive, type WorkspaceEntry } from '../../../client/workspaces.ts'
+import { isJoined, type WorkspaceEntry } from '../../../client/workspaces.ts'
 import type { Endpoint } from '../../../http/endpoint.ts'
-import type { Memory } from './memory.ts'
-import type { Notice } from './reports.ts'
+import type { BrowserMemory } from './memory.ts'
+import type { WorkspaceNotice } from './reports.ts'
 
 /** Of an endpoint's input, what says which place is meant. */
 type Sent = {
@@ -27,15 +27,19 @@ type Sent = {
 }
 type Heard = Sent & { workspaceId: string; answer: unknown }
 
-export class Names {
+export class SeenNames {
   readonly #known: KnownNames
   readonly #owner: () => string | null
-  readonly #notify: (notice: Notice) => void
+  readonly #notify: (notice: WorkspaceNotice) => void
   /** What is refused, by id. */
   readonly #changed = new Map<string, ChangedName>()
 
   /** Of the person who works, whom `owner` names; nothing is kept where nobody does. */
-  constructor({ names }: Memory, owner: () => string | null, notify: (notice: Notice) => void) {
+  constructor(
+    { names }: BrowserMemory,
+    owner: () => string | null,
+    notify: (notice: WorkspaceNotice) => void,
+  ) {
     this.#owner = owner
     this.#notify = notify
     this.#known = knownNames({
@@ -73,7 +77,7 @@ export class Names {
 
   /** Those whose name stood for another are as refused as those whose key is not trusted. */
   ofWorkspaces(entries: readonly WorkspaceEntry[]): WorkspaceEntry[] {
-    this.#learn(this.#workspaces(), 'workspace', entries.filter(isActive))
+    this.#learn(this.#workspaces(), 'workspace', entries.filter(isJoined))
     return entries.map((entry) => {
       const fault = entry.fault ?? this.#changed.get(entry.id) ?? null
       return fault ? { ...entry, fault, open: null } : entry
@@ -91,7 +95,7 @@ export class Names {
   }
 
   hidden(shown: readonly WorkspaceEntry[]): Named[] {
-    return hiddenWorkspaces(this.#known, this.#workspaces(), shown.filter(isActive))
+    return hiddenWorkspaces(this.#known, this.#workspaces(), shown.filter(isJoined))
   }
 
   /** From now on the name stands for it alone. */
@@ -181,7 +185,7 @@ function madeOf({ body, answer }: Heard): Named {
 }
 
 /** The list is that of a workspace, or of all. */
-function noticeOf({ list, named, before }: ChangedName): Notice {
+function noticeOf({ list, named, before }: ChangedName): WorkspaceNotice {
   const isWorkspace = list.startsWith('workspaces')
   const workspaceId = isWorkspace ? named.id : (list.split(' of ')[1] ?? '')
   return { workspaceId, workspace: named.name, kind: 'name', list, ...named, before }

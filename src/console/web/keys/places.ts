@@ -1,10 +1,9 @@
 /** Workspaces and environments that commands work in, by their ids. */
 import type { EnvironmentPlace } from '../../../client/environment.ts'
-import type { OpenWorkspace } from '../../../client/vault.ts'
+import type { OpenWorkspace, WorkspacePlace } from '../../../client/workspace.ts'
 import { readWorkspaces, type WorkspaceEntry } from '../../../client/workspaces.ts'
-import { isSignedId } from '../../../sigchain/index.ts'
 import { Refused } from './failure.ts'
-import type { Held } from './held.ts'
+import type { HeldKeys } from './held.ts'
 
 /** Milliseconds for which what was read of a workspace is used again. */
 const FRESH_MS = 10_000
@@ -16,7 +15,7 @@ const read = new WeakMap<object, Read>()
 export type Place = { workspaceId: string; projectId: string; environment: string }
 
 /** All of the person's, invited ones too; chains are read on. */
-export function workspacesOf(held: Held): Promise<WorkspaceEntry[]> {
+export function workspacesOf(held: HeldKeys): Promise<WorkspaceEntry[]> {
   const reader = held.reader()
   const { chains } = reader.trust
   const known = read.get(chains)
@@ -28,28 +27,33 @@ export function workspacesOf(held: Held): Promise<WorkspaceEntry[]> {
 }
 
 /** After a change of them, or of what is known of them. */
-export function forgetWorkspaces(held: Held): void {
+export function forgetWorkspaces(held: HeldKeys): void {
   read.delete(held.reader().trust.chains)
 }
 
 /** With its key. @throws UntrustedKey, UntrustedChain, Refused `not_found`, `unreadable_workspace` */
 export async function workspaceOf(
-  held: Held,
+  held: HeldKeys,
   workspaceId: string,
 ): Promise<WorkspaceEntry & { open: OpenWorkspace }> {
   const found = (await workspacesOf(held)).find(({ id }) => id === workspaceId)
   if (found?.status !== 'active') throw new Refused('not_found')
   if (found.fault) throw found.fault
   if (!found.open) throw new Refused('unreadable_workspace')
-  if (isSignedId(found.id)) await held.reader().trust.chains.continued(found)
+  await found.newestChain()
   return { ...found, open: found.open }
 }
 
-export async function environmentOf(
-  held: Held,
+/** For the acts of `client/actions`. @throws as `workspaceOf` */
+export async function placeIn(held: HeldKeys, workspaceId: string): Promise<WorkspacePlace> {
+  return { api: held.api, workspace: (await workspaceOf(held, workspaceId)).open }
+}
+
+export async function environmentAt(
+  held: HeldKeys,
   { workspaceId, projectId, environment }: Place,
 ): Promise<EnvironmentPlace> {
-  const { open: workspace } = await workspaceOf(held, workspaceId)
+  const place = await placeIn(held, workspaceId)
   held.names.demand(projectId)
-  return { api: held.api, workspace, projectId, environment }
+  return { ...place, projectId, environment }
 }

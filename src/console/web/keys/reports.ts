@@ -25,7 +25,7 @@ export type AccountState =
   | { kind: 'open'; email: string; userId: string; until: number | null; isEnding: boolean }
 
 /** A notice to the person about a workspace. */
-export type Notice = { workspaceId: string; workspace: string } & (
+export type WorkspaceNotice = { workspaceId: string; workspace: string } & (
   | { kind: 'met' | 'plain'; fingerprint: string }
   | { kind: 'rekeyed'; epoch: number }
   /** A known name now has another ID: `id` is the new one, `before` are the old ones. */

@@ -8,13 +8,13 @@ import { randomBytes } from '../../../core/crypto/random.ts'
 import { getPublicKey } from '../../../features/accounts/contract.ts'
 import { identityOf, requireKeyProof } from '../../../sigchain/index.ts'
 import { Refused } from './failure.ts'
-import type { Held, Person } from './held.ts'
-import type { Memory } from './memory.ts'
+import type { HeldKeys, SignedIn } from './held.ts'
+import type { BrowserMemory } from './memory.ts'
 
 const HOUR_MS = 3_600_000
 
 /** Hours to stay unlocked for, in this browser; without them it locks when nobody works. */
-export type Staying = { stayHours?: number }
+export type StayChoice = { stayHours?: number }
 
 /**
  * Opens, and stays unlocked where that was chosen; what was chosen before is over.
@@ -22,10 +22,10 @@ export type Staying = { stayHours?: number }
  * @throws Refused `other_account`
  */
 export async function openFor(
-  held: Held,
-  person: Person,
+  held: HeldKeys,
+  person: SignedIn,
   keys: AccountKeys,
-  { stayHours }: Staying,
+  { stayHours }: StayChoice,
 ): Promise<void> {
   await requireOwnAddress(held, person, keys)
   const until = await stay(held.memory, person, keys, stayHours)
@@ -34,8 +34,8 @@ export async function openFor(
 
 /** What is signed from now on names this address: its keys must have signed that it is theirs, which no server can. */
 async function requireOwnAddress(
-  { api }: Held,
-  { email }: Person,
+  { api }: HeldKeys,
+  { email }: SignedIn,
   { seed }: AccountKeys,
 ): Promise<void> {
   if (seed === null) return
@@ -46,15 +46,15 @@ async function requireOwnAddress(
 }
 
 /** Another time for keys that are open. @throws Refused `locked` */
-export async function stayFor(held: Held, { stayHours }: Staying): Promise<void> {
+export async function stayFor(held: HeldKeys, { stayHours }: StayChoice): Promise<void> {
   const { userId, email, ...keys } = held.reader()
   held.stayUntil((await stay(held.memory, { userId, email }, keys, stayHours)) ?? null)
 }
 
 /** An account without a seed, whose keys are of before, does not stay. */
 async function stay(
-  memory: Memory,
-  { userId, email }: Person,
+  memory: BrowserMemory,
+  { userId, email }: SignedIn,
   { seed }: AccountKeys,
   hours: number | undefined,
 ): Promise<number | undefined> {
@@ -76,8 +76,8 @@ async function stay(
 
 /** Null where the person did not choose it, it has expired, or it is not for this address. */
 export async function stillUnlocked(
-  memory: Memory,
-  person: Person,
+  memory: BrowserMemory,
+  person: SignedIn,
 ): Promise<{ keys: AccountKeys; until: number } | null> {
   const staying = await memory.staying(person.userId)
   if (staying === undefined) return null
@@ -93,7 +93,7 @@ export async function stillUnlocked(
 
 function parameters(
   nonce: Uint8Array<ArrayBuffer>,
-  { userId, email }: Person,
+  { userId, email }: SignedIn,
   until: number,
 ): AesGcmParams {
   return { name: 'AES-GCM', iv: nonce, additionalData: utf8(`${userId} ${email} ${until}`) }

@@ -1,58 +1,63 @@
 /** Tokens and the environments that they are for, as commands read them. */
 
+import { listTokensOf, type TokenEnding } from '../../../client/actions/end_tokens.ts'
+import type { TokenOwner } from '../../../client/agents/tokens.ts'
 import type { Place } from '../../../client/signed/statements.ts'
-import type { OpenWorkspace } from '../../../client/vault.ts'
-import { listAgentTokens, listWorkloadTokens } from '../../../features/agents/contract.ts'
+import type { WorkspacePlace } from '../../../client/workspace.ts'
 import { listEnvironments, listProjects } from '../../../features/projects/contract.ts'
 import { Refused } from './failure.ts'
-import type { Held } from './held.ts'
+import type { HeldKeys } from './held.ts'
+import { placeIn } from './places.ts'
 
-type Of = { workspaceId: string }
+export type TokensOwner = { workspaceId: string } & TokenOwner
 
-/** Of an agent, or of the workloads of a project. */
-export type Owner = Of & ({ agentId: string } | { projectId: string })
+export type Token = Awaited<ReturnType<typeof listTokensOf>>[number]
 
-export type Token = Awaited<ReturnType<typeof tokensOf>>[number]
-
-export function tokensOf({ api }: Held, owner: Owner) {
-  const { workspaceId } = owner
-  if ('projectId' in owner)
-    return api.list(listWorkloadTokens, { params: { project_id: owner.projectId } })
-  const params = { workspace_id: workspaceId, registration_id: owner.agentId }
-  return api.list(listAgentTokens, { params })
-}
-
-export async function tokenOf(held: Held, owner: Owner, tokenId: string): Promise<Token> {
-  const found = (await tokensOf(held, owner)).find(({ id }) => id === tokenId)
+export async function activeToken(place: WorkspacePlace, owner: TokenOwner, tokenId: string) {
+  const found = (await listTokensOf(place, owner)).find(({ id }) => id === tokenId)
   if (found?.status !== 'active') throw new Refused('not_found')
   return found
 }
 
-export async function projectNames({ api }: Held, workspace_id: string) {
+export async function projectNamesOf({ api }: HeldKeys, workspace_id: string) {
   const projects = await api.list(listProjects, { query: { workspace_id } })
   return new Map(projects.map(({ id, name }) => [id, name]))
 }
 
 /** The environments of now whose keys a token of that scope gets. */
-export async function placesOf(
-  held: Held,
-  { id }: OpenWorkspace,
+export async function placesIn(
+  held: HeldKeys,
+  workspace_id: string,
   { projectId, environment }: { projectId: string | null; environment: string | null },
 ): Promise<Place[]> {
   const projects =
     projectId === null
-      ? await held.api.list(listProjects, { query: { workspace_id: id } })
+      ? await held.api.list(listProjects, { query: { workspace_id } })
       : [{ id: projectId }]
   const places = await Promise.all(
     projects.map(async (project) => {
-      const names = await environmentsOf(held, project.id)
+      const names = await environmentNames(held, project.id)
       return names.map((name) => ({ projectId: project.id, environment: name }))
     }),
   )
   return places.flat().filter((place) => environment === null || place.environment === environment)
 }
 
-export async function environmentsOf({ api }: Held, projectId: string) {
+export async function environmentNames({ api }: HeldKeys, projectId: string) {
   const { environments } = await api.call(listEnvironments, { params: { project_id: projectId } })
   return Object.keys(environments)
+}
+
+/** Ends tokens, or what they belong to. Returns whether only the server's database says so: it took no link. */
+export async function ending(
+  held: HeldKeys,
+  workspaceId: string,
+  act: (ending: TokenEnding) => Promise<unknown>,
+) {
+  let isUnsigned = false
+  const unsigned = () => {
+    isUnsigned = true
+  }
+  await act({ ...(await placeIn(held, workspaceId)), unsigned })
+  return { isUnsigned }
 }

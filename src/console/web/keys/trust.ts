@@ -2,13 +2,13 @@
 import type { AccountKeys } from '../../../client/account/account_keys.ts'
 import type { Api } from '../../../client/http/api.ts'
 import { knownChains } from '../../../client/signed/known_chains.ts'
-import { inWords } from '../../../client/signed/link_in_words.ts'
+import { linksInWords } from '../../../client/signed/link_in_words.ts'
 import { chainsOf, hashInGroups, type Trust } from '../../../client/signed/trust.ts'
 import { keyFingerprint, knownKeyOf, knownWorkspaceKeys } from '../../../client/workspace_key.ts'
 import { identityOf } from '../../../sigchain/index.ts'
 import { Refused } from './failure.ts'
-import type { Memory } from './memory.ts'
-import type { Notice } from './reports.ts'
+import type { BrowserMemory } from './memory.ts'
+import type { WorkspaceNotice } from './reports.ts'
 
 /** @throws Refused for an account that cannot sign */
 export async function identityFor({ seed }: AccountKeys) {
@@ -21,9 +21,9 @@ const ABOUT_PEOPLE = new Set(['members.put', 'members.removed', 'keys.rotated'])
 
 export function trustOf(
   api: Api,
-  memory: Memory,
+  memory: BrowserMemory,
   userId: string,
-  notify: (notice: Notice) => void,
+  notify: (notice: WorkspaceNotice) => void,
 ): Trust {
   const { workspaceKeys: kept } = memory
   const keyOf = (workspaceId: string) => `${userId} ${workspaceId}`
@@ -36,7 +36,7 @@ export function trustOf(
       notify({ ...about(workspace), kind: 'met', fingerprint: hashInGroups(first) }),
     rekeyed: (workspace, epoch) => notify({ ...about(workspace), kind: 'rekeyed', epoch }),
     went: (workspace, links, before, seq) => {
-      const told = inWords(links, before)
+      const told = linksInWords(links, before)
       const changes = told.filter((each, at) => {
         return each.seq > seq && ABOUT_PEOPLE.has(links[at]?.type ?? '')
       })

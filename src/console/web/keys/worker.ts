@@ -4,10 +4,10 @@
  * was just made by `agents.newToken`.
  */
 
-import { state } from './commands/accounts.ts'
+import { accountsCommands } from './commands/accounts.ts'
 import { commandNamed } from './commands/index.ts'
 import { ensureCurves } from './curves.ts'
-import { failureOf } from './failure.ts'
+import { failureFrom } from './failure.ts'
 import { openHeld } from './held.ts'
 import type { FromWorker, ToWorker } from './messages.ts'
 
@@ -22,9 +22,9 @@ async function open() {
     (notice) => post({ notice }),
   )
   // Who works here is known before anything else is asked.
-  await state(held, null).catch((error) =>
-    post({ account: { kind: 'away', failure: failureOf(error) } }),
-  )
+  await accountsCommands
+    .state(held, null)
+    .catch((error) => post({ account: { kind: 'away', failure: failureFrom(error) } }))
   return held
 }
 
@@ -36,6 +36,6 @@ self.onmessage = async ({ data }: MessageEvent<ToWorker>) => {
     const output = await held.while(() => run(held, input, (progress) => post({ id, progress })))
     post({ id, output })
   } catch (error) {
-    post({ id, failure: failureOf(error) })
+    post({ id, failure: failureFrom(error) })
   }
 }

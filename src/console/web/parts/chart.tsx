@@ -2,7 +2,7 @@
 import { useEffect, useRef } from 'react'
 import Plot from 'uplot'
 
-export type Line = {
+export type ChartLine = {
   label: string
   values: readonly number[]
   tone: 'accent' | 'warning' | 'danger'
@@ -14,7 +14,7 @@ type Props = {
   text: string
   /** Days such as `2026-11-22`, oldest first. */
   days: readonly string[]
-  lines: readonly Line[]
+  lines: readonly ChartLine[]
 }
 
 const HEIGHT = 160
@@ -46,7 +46,7 @@ export function Chart({ label, text, days, lines }: Props) {
   )
 }
 
-function draw(element: HTMLElement, days: readonly string[], lines: readonly Line[]): Plot {
+function draw(element: HTMLElement, days: readonly string[], lines: readonly ChartLine[]): Plot {
   // A canvas takes no variables and no light-dark().
   const colour = (name: string) => {
     element.style.color = `var(--${name})`

@@ -10,7 +10,7 @@ type Props = {
   isSecret?: boolean
 }
 
-export function Copy({ text, name, isShown = true, isSecret = false }: Props) {
+export function CopyButton({ text, name, isShown = true, isSecret = false }: Props) {
   const [said, setSaid] = useState('')
   const words = texts.common
   const copy = () =>

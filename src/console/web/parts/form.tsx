@@ -10,7 +10,7 @@ type Props = { className: string; onSubmit(): void; children: ReactNode }
 /** Whether someone tried to send the form around a field as it is. */
 const Tried = createContext(false)
 
-export function Form({ className, onSubmit, children }: Props) {
+export function FieldForm({ className, onSubmit, children }: Props) {
   const [isTried, setTried] = useState(false)
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()

@@ -1,5 +1,5 @@
 /** Lines for a file or a terminal, to look at and to copy. */
-import { Copy } from './copy.tsx'
+import { CopyButton } from './copy.tsx'
 
 export function Snippet({ text, name }: { text: string; name: string }) {
   return (
@@ -7,7 +7,7 @@ export function Snippet({ text, name }: { text: string; name: string }) {
       <pre>
         <code>{text}</code>
       </pre>
-      <Copy text={text} name={name} isShown={false} />
+      <CopyButton text={text} name={name} isShown={false} />
     </div>
   )
 }

@@ -5,15 +5,15 @@
 import {
   createSortedRowModel,
   rowSortingFeature,
+  type Column as SortedColumn,
   sortFn_alphanumeric,
-  type Column as TableColumn,
   tableFeatures,
   useTable,
 } from '@tanstack/react-table'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { Fragment, type KeyboardEvent, type ReactNode, useMemo, useRef } from 'react'
 
-export type Column<Row> = {
+export type TableColumn<Row> = {
   id: string
   header: string
   cell(row: Row): ReactNode
@@ -28,7 +28,7 @@ export type Column<Row> = {
 type Props<Row> = {
   /** What is listed, for who does not see it. */
   label: string
-  columns: readonly Column<Row>[]
+  columns: readonly TableColumn<Row>[]
   rows: readonly Row[]
   idOf(row: Row): string
   /** Shown in the place of no rows. */
@@ -50,7 +50,7 @@ const features = tableFeatures({
   sortFns: { alphanumeric: sortFn_alphanumeric },
 })
 
-export function Table<Row extends object>(props: Props<Row>) {
+export function DataTable<Row extends object>(props: Props<Row>) {
   const { label, columns, rows, empty, onEnd, onJump, isCards = false } = props
   const { table, shown } = useSorted(props)
   const scroller = useRef<HTMLElement>(null)
@@ -127,7 +127,7 @@ function useSorted<Row extends object>({ columns, rows, idOf }: Props<Row>) {
 }
 
 type AnyColumn = Pick<
-  TableColumn<typeof features, object>,
+  SortedColumn<typeof features, object>,
   'getCanSort' | 'getIsSorted' | 'toggleSorting'
 >
 
@@ -152,7 +152,7 @@ function Header({ column, text }: { column: AnyColumn; text: string }) {
   )
 }
 
-function Cell<Row>({ column, row }: { column: Column<Row>; row: Row }) {
+function Cell<Row>({ column, row }: { column: TableColumn<Row>; row: Row }) {
   const { header, cell, isRowHeader, isShort } = column
   const about = { 'data-name': header, className: isShort ? 'table-short' : undefined }
   return isRowHeader ? (

@@ -4,7 +4,7 @@
  */
 import { startAuthentication, startRegistration } from '@simplewebauthn/browser'
 import { AskError } from '../keys/ask.ts'
-import type { Input, Output } from '../keys/messages.ts'
+import type { Input, Returned } from '../keys/messages.ts'
 
 type Created = Pick<Input<'passkeys.add'>, 'credential' | 'output'>
 type Used = Input<'passkeys.logIn'>
@@ -19,7 +19,7 @@ const TIMEOUT_MS = 300_000
 export const hasPasskeys = () => typeof PublicKeyCredential === 'function'
 
 /** @throws AskError `passkey_stopped`, `passkey_present`, `passkey_failed` */
-export async function createPasskey(begun: Output<'passkeys.begin'>): Promise<Created> {
+export async function createPasskey(begun: Returned<'passkeys.begin'>): Promise<Created> {
   const { challenge, rp_id, user_handle, exclude, email, prf } = begun
   const made = await explained(
     startRegistration({

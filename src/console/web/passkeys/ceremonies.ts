@@ -1,23 +1,23 @@
 /** What is done with a passkey from beginning to end, between the server, the authenticator and the worker of the keys. */
 import { ask } from '../keys/ask.ts'
-import type { Input, Output } from '../keys/messages.ts'
+import type { Input, Returned } from '../keys/messages.ts'
 import { createPasskey, evaluate, getPasskey } from './authenticator.ts'
 
-export type Passkey = Output<'passkeys.list'>[number]
-export type Staying = Input<'accounts.stay'>
+export type OwnPasskey = Returned<'passkeys.list'>[number]
+export type PasskeyStay = Input<'accounts.stay'>
 
-export async function addPasskey({ label, password }: { label: string; password: string }) {
+export async function registerPasskey({ label, password }: { label: string; password: string }) {
   const made = await createPasskey(await ask('passkeys.begin', { password }))
   return handing(made, (given) => ask('passkeys.add', { ...given, label }))
 }
 
-export async function logInByPasskey(staying: Staying) {
+export async function enterByPasskey(staying: PasskeyStay) {
   const used = await getPasskey(await ask('passkeys.beginLogIn', null))
   return handing(used, (given) => ask('passkeys.logIn', { ...given, ...staying }))
 }
 
 /** By one of those that can, which were made for this host name. */
-export async function unlockByPasskey(passkeys: readonly Passkey[], staying: Staying) {
+export async function unlockByPasskey(passkeys: readonly OwnPasskey[], staying: PasskeyStay) {
   const { credential, output } = await evaluated(passkeys)
   const id = passkeys.find((one) => one.credential_id === credential.id)?.id ?? ''
   const input = { id, credentialId: credential.id, output }
@@ -25,13 +25,13 @@ export async function unlockByPasskey(passkeys: readonly Passkey[], staying: Sta
 }
 
 /** For one that only logs in. */
-export async function letPasskeyUnlock(passkey: Passkey, password: string) {
+export async function letPasskeyUnlock(passkey: OwnPasskey, password: string) {
   const { credential, output } = await evaluated([passkey])
   const input = { id: passkey.id, credentialId: credential.id, output, password }
   return handing(input, (given) => ask('passkeys.letUnlock', given))
 }
 
-async function evaluated(passkeys: readonly Passkey[]) {
+async function evaluated(passkeys: readonly OwnPasskey[]) {
   const { input: prf } = await ask('passkeys.prf', null)
   return evaluate({ rp_id: location.hostname, prf }, passkeys)
 }

@@ -4,20 +4,20 @@ import { ask } from '../keys/ask.ts'
 import { Button } from '../parts/button.tsx'
 import { FailureNote } from '../parts/states/failure.tsx'
 import { texts } from '../texts/index.ts'
-import { logInByPasskey, type Staying, unlockByPasskey } from './ceremonies.ts'
+import { enterByPasskey, type PasskeyStay, unlockByPasskey } from './ceremonies.ts'
 import { usePasskeysHere } from './here.ts'
 
-type Props = { isLocked: boolean; staying: Staying }
+type Props = { isLocked: boolean; staying: PasskeyStay }
 
 export default function UsePasskey({ isLocked, staying }: Props) {
   const isHere = usePasskeysHere()
   if (!isHere) return null
   if (isLocked) return <Unlock staying={staying} />
-  return <Ceremony words={texts.passkeys.logIn} run={() => logInByPasskey(staying)} />
+  return <Ceremony words={texts.passkeys.logIn} run={() => enterByPasskey(staying)} />
 }
 
 /** Nothing for who has none that can. */
-function Unlock({ staying }: { staying: Staying }) {
+function Unlock({ staying }: { staying: PasskeyStay }) {
   const { data = [] } = useQuery({
     queryKey: ['passkeys.toUnlock'],
     queryFn: () => ask('passkeys.list', null),

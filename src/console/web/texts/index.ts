@@ -1,46 +1,46 @@
 /** All that people read, in one language: another one is another object of this type. */
 import { account } from './en/account.ts'
-import { agents, newToken, wizard } from './en/agents.ts'
+import { agentTexts, newToken, wizard } from './en/agents.ts'
 import { allowlist } from './en/allowlist.ts'
 import { audit } from './en/audit.ts'
 import { common } from './en/common.ts'
 import { errors } from './en/errors.ts'
 import { firstSteps } from './en/first_steps.ts'
-import { history } from './en/history.ts'
+import { historyTexts } from './en/history.ts'
 import { insecure } from './en/insecure.ts'
-import { instance } from './en/instance.ts'
+import { instanceTexts } from './en/instance.ts'
 import { live } from './en/live.ts'
 import { members } from './en/members.ts'
 import { notices } from './en/notices.ts'
-import { passkeys } from './en/passkeys.ts'
+import { passkeyTexts } from './en/passkeys.ts'
 import { policies } from './en/policies.ts'
 import { removing } from './en/removing.ts'
-import { secrets } from './en/secrets.ts'
+import { secretTexts } from './en/secrets.ts'
 import { start } from './en/start.ts'
-import { workspaces } from './en/workspaces.ts'
+import { workspaceTexts } from './en/workspaces.ts'
 
 export const texts = {
   account,
-  agents,
+  agents: agentTexts,
   allowlist,
   audit,
   insecure,
-  instance,
+  instance: instanceTexts,
   common,
   errors,
   firstSteps,
-  history,
+  history: historyTexts,
   live,
   members,
   newToken,
   notices,
-  passkeys,
+  passkeys: passkeyTexts,
   policies,
   removing,
-  secrets,
+  secrets: secretTexts,
   start,
   wizard,
-  workspaces,
+  workspaces: workspaceTexts,
 }
 
 /** What a code means, and what helps. */

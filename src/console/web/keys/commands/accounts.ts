@@ -1,31 +1,45 @@
 /** Coming in, unlocking and locking. */
 import { unwrapKeys } from '../../../../client/account/account_keys.ts'
-import { authKey, deriveMasterKey, userKey } from '../../../../client/account/keys.ts'
+import { authKey, userKey } from '../../../../client/account/keys.ts'
 import { inSentences, weaknessOf } from '../../../../client/account/password_strength.ts'
-import { recoverAccount } from '../../../../client/account/recovery.ts'
+import { recoverByKey } from '../../../../client/account/recovery.ts'
+import { masterKeyOf } from '../../../../client/actions/credentials.ts'
 import { openApi } from '../../../../client/http/api.ts'
 import { signUp } from '../../../../client/vault.ts'
-import { fromBase64 } from '../../../../core/crypto/encoding.ts'
 import {
   consoleLogin,
   getMe,
   listSessions,
   logout,
-  prelogin,
   revokeSession,
 } from '../../../../features/accounts/contract.ts'
 import { getInstance } from '../../../../features/instance/contract.ts'
-import { failureOf, Refused } from '../failure.ts'
-import type { Held } from '../held.ts'
+import { failureFrom, Refused } from '../failure.ts'
+import type { HeldKeys } from '../held.ts'
 import type { Progress } from '../reports.ts'
-import { openFor, type Staying, stayFor, stillUnlocked } from '../staying.ts'
+import { openFor, type StayChoice, stayFor, stillUnlocked } from '../staying.ts'
 import { demandStrong } from '../strong.ts'
+
+export const accountsCommands = {
+  state,
+  check,
+  instance,
+  weakness,
+  register,
+  recover,
+  logIn,
+  unlock,
+  lock,
+  logOut,
+  stay,
+  stir,
+}
 
 type Credentials = { email: string; password: string }
 type Report = (progress: Progress) => void
 
 /** Who works here, asked of the server; keys that were to stay are there again. */
-export async function state(held: Held, _: null) {
+async function state(held: HeldKeys, _: null) {
   if (held.state().kind === 'open') return held.state()
   try {
     const { id: userId, email } = await held.api.call(getMe, {})
@@ -34,7 +48,7 @@ export async function state(held: Held, _: null) {
     if (staying) held.open(person, staying.keys, staying.until)
     else held.meet(person)
   } catch (error) {
-    if (failureOf(error).code !== 'invalid_token') throw error
+    if (failureFrom(error).code !== 'invalid_token') throw error
     const wasThere = await held.memory.stayNobody()
     if (wasThere) held.clear(true)
     else held.clear()
@@ -43,7 +57,7 @@ export async function state(held: Held, _: null) {
 }
 
 /** Whether the session is there still, and the time is not over: where it is not, all screens hear of it. */
-export async function check(held: Held, _: null) {
+async function check(held: HeldKeys, _: null) {
   held.expire()
   const { id } = await held.api.call(getMe, {})
   const now = held.state()
@@ -52,12 +66,12 @@ export async function check(held: Held, _: null) {
 }
 
 /** What of this installation people meet before they have an account. */
-export async function instance(_: Held, __: null) {
+async function instance(_: HeldKeys, __: null) {
   return openApi(location.origin).call(getInstance, {})
 }
 
 /** Why a password is not good enough; null for one that is. */
-export async function weakness(_: Held, { email, password }: Credentials) {
+async function weakness(_: HeldKeys, { email, password }: Credentials) {
   const found = await weaknessOf(password, [email])
   return found && inSentences(found)
 }
@@ -67,8 +81,8 @@ export async function weakness(_: Held, { email, password }: Credentials) {
  *
  * @throws ApiError `registration_closed`, `already_exists`, Refused `weak_password`
  */
-export async function register(
-  held: Held,
+async function register(
+  held: HeldKeys,
   { email, password, ownerCode }: Credentials & { ownerCode?: string },
   progress: Report,
 ) {
@@ -92,22 +106,22 @@ export async function register(
  *
  * @throws ApiError `invalid_credentials`, MalformedRecoveryKey, UnreadableCopy, Refused `weak_password`
  */
-export async function recover(
-  _: Held,
+async function recover(
+  _: HeldKeys,
   { email, password, recoveryKey }: Credentials & { recoveryKey: string },
 ) {
   await demandStrong(password, email)
-  return { recoveryKey: await recoverAccount(location.origin, email, recoveryKey, password) }
+  return { recoveryKey: await recoverByKey(location.origin, email, recoveryKey, password) }
 }
 
 /** @throws ApiError `invalid_credentials`, Refused `unreadable_keys`, `other_account` */
-export async function logIn(
-  held: Held,
-  { email, password, ...staying }: Credentials & Staying,
+async function logIn(
+  held: HeldKeys,
+  { email, password, ...staying }: Credentials & StayChoice,
   progress: Report,
 ) {
   progress({ step: 'keys' })
-  const masterKey = await masterKeyOf(email, password)
+  const masterKey = await masterKeyOf({ server: location.origin, email }, password)
   progress({ step: 'login' })
   const body = { email, password: authKey(masterKey) }
   const answer = await openApi(location.origin).call(consoleLogin, { body })
@@ -122,9 +136,9 @@ export async function logIn(
 }
 
 /** A log-in with the address that is known, which takes the place of the session. */
-export async function unlock(
-  held: Held,
-  { password, ...staying }: { password: string } & Staying,
+async function unlock(
+  held: HeldKeys,
+  { password, ...staying }: { password: string } & StayChoice,
   progress: Report,
 ) {
   const now = held.state()
@@ -135,38 +149,33 @@ export async function unlock(
   if (before) await held.api.call(revokeSession, { params: { session_id: before.id } })
 }
 
-async function masterKeyOf(email: string, password: string): Promise<Uint8Array> {
-  const { key_salt, kdf } = await openApi(location.origin).call(prelogin, { body: { email } })
-  return deriveMasterKey(password, fromBase64(key_salt) ?? new Uint8Array(), kdf)
-}
-
-export async function lock(held: Held, _: null) {
+async function lock(held: HeldKeys, _: null) {
   await locked(held)
 }
 
 /** Keys are forgotten, whatever the server says to the end of the session. */
-export async function logOut(held: Held, _: null) {
+async function logOut(held: HeldKeys, _: null) {
   await locked(held)
   try {
     await held.api.call(logout, { body: {} })
   } catch (error) {
-    if (failureOf(error).code !== 'invalid_token') return held.lock('unreached')
+    if (failureFrom(error).code !== 'invalid_token') return held.lock('unreached')
   }
   held.clear()
 }
 
-async function locked(held: Held): Promise<void> {
+async function locked(held: HeldKeys): Promise<void> {
   const now = held.state()
   held.lock()
   if (now.kind === 'open') await held.memory.stay(now.userId, undefined)
 }
 
 /** How long the keys that are open stay so. */
-export async function stay(held: Held, staying: Staying) {
+async function stay(held: HeldKeys, staying: StayChoice) {
   await stayFor(held, staying)
 }
 
 /** A person did something: the time until it locks begins anew. */
-export async function stir(held: Held, _: null) {
+async function stir(held: HeldKeys, _: null) {
   held.stir()
 }

@@ -2,36 +2,42 @@
  * Agents, their tokens, and those of workloads. A token is made here and stays here until somebody asks to see it, and
  * as long as the keys are held: the server has never seen it.
  */
-import { endTokens } from '../../../../client/agents/ending.ts'
+import { endToken, listTokensOf, removeAgent } from '../../../../client/actions/end_tokens.ts'
 import {
   issueToAgent,
   issueToWorkload,
   registerWithToken,
-} from '../../../../client/agents/issuing.ts'
+} from '../../../../client/actions/issue_token.ts'
 import { EndedToken } from '../../../../client/agents/standing.ts'
 import { grantTo, type TokenOrder } from '../../../../client/agents/tokens.ts'
 import { verifiedOf } from '../../../../client/signed/rekey_tokens.ts'
-import { type OpenWorkspace, signingOf } from '../../../../client/vault.ts'
-import {
-  deleteAgent,
-  listAgents,
-  revokeAgentToken,
-  revokeWorkloadToken,
-} from '../../../../features/agents/contract.ts'
+import type { WorkspacePlace } from '../../../../client/workspace.ts'
+import { listAgents } from '../../../../features/agents/contract.ts'
 import { getInstance } from '../../../../features/instance/contract.ts'
-import { type Chain, isSignedId, Refusal } from '../../../../sigchain/index.ts'
-import { ending } from '../ending.ts'
+import { type Chain, Refusal } from '../../../../sigchain/index.ts'
 import { Refused } from '../failure.ts'
-import type { Held } from '../held.ts'
-import { workspaceOf } from '../places.ts'
+import type { HeldKeys } from '../held.ts'
+import { placeIn } from '../places.ts'
 import {
-  environmentsOf,
-  type Owner,
-  placesOf,
-  projectNames,
+  ending,
+  environmentNames,
+  placesIn,
+  projectNamesOf,
   type Token,
-  tokensOf,
+  type TokensOwner,
 } from '../tokens.ts'
+
+export const agentsCommands = {
+  list,
+  environments,
+  tokens,
+  issue,
+  addresses,
+  newToken,
+  forgetToken,
+  revoke,
+  remove,
+}
 
 type Of = { workspaceId: string }
 
@@ -39,10 +45,10 @@ type Of = { workspaceId: string }
 const made = new WeakMap<object, Map<string, string>>()
 
 /** Every agent, with the name of its project; null for one of the whole workspace. */
-export async function list(held: Held, { workspaceId }: Of) {
+async function list(held: HeldKeys, { workspaceId }: Of) {
   const [agents, names] = await Promise.all([
     held.api.list(listAgents, { params: { workspace_id: workspaceId } }),
-    projectNames(held, workspaceId),
+    projectNamesOf(held, workspaceId),
   ])
   return agents.map((agent) => ({
     id: agent.id,
@@ -53,19 +59,20 @@ export async function list(held: Held, { workspaceId }: Of) {
   }))
 }
 
-export function environments(held: Held, { projectId }: { projectId: string }) {
-  return environmentsOf(held, projectId)
+function environments(held: HeldKeys, { projectId }: { projectId: string }) {
+  return environmentNames(held, projectId)
 }
 
 /** In a signed workspace by what was signed, which need not be what its row says. */
-export async function tokens(held: Held, owner: Owner) {
-  const { open } = await workspaceOf(held, owner.workspaceId)
+async function tokens(held: HeldKeys, owner: TokensOwner) {
+  const place = await placeIn(held, owner.workspaceId)
+  const { workspace } = place
   const [listed, names] = await Promise.all([
-    tokensOf(held, owner),
-    projectNames(held, owner.workspaceId),
+    listTokensOf(place, owner),
+    projectNamesOf(held, owner.workspaceId),
   ])
   // Read on after the rows: of a token that was revoked meanwhile both say so.
-  const chain = (await signingOf(open)?.chains.continued(open)) ?? null
+  const chain = await workspace.newestChain()
   return Promise.all(
     listed.map(async (token) => {
       const { provisioned, projectId, ...terms } = await termsOf(chain, owner, token)
@@ -79,7 +86,7 @@ export async function tokens(held: Held, owner: Owner) {
         keys: provisioned.map(({ project_id, environment, epoch }) => ({
           project: names.get(project_id) ?? null,
           environment,
-          isOfNow: epoch === open.epoch,
+          isOfNow: epoch === workspace.epoch,
         })),
       }
     }),
@@ -87,7 +94,7 @@ export async function tokens(held: Held, owner: Owner) {
 }
 
 /** What a token may do, where and until when; and by whom, or why that does not hold: then it can do nothing. */
-async function termsOf(chain: Chain | null, owner: Owner, token: Token) {
+async function termsOf(chain: Chain | null, owner: TokensOwner, token: Token) {
   const { label, status, environment, capabilities, expires_at: expiresAt, provisioned } = token
   const row = { label, status, environment, capabilities, expiresAt, provisioned }
   const believed = { ...row, projectId: undefined, by: null, fault: null, differs: false }
@@ -139,10 +146,9 @@ type Order = Of & {
 }
 
 /** Returns which one was made; the token itself is there for `newToken`. @throws ApiError, UntrustedChain */
-export async function issue(held: Held, order: Order) {
+async function issue(held: HeldKeys, order: Order) {
   const { workspaceId, holder, capabilities, days, label } = order
-  const { open: workspace } = await workspaceOf(held, workspaceId)
-  const issuing = { api: held.api, workspace }
+  const issuing = await placeIn(held, workspaceId)
   const terms = {
     capabilities,
     expires_in_days: days,
@@ -154,19 +160,14 @@ export async function issue(held: Held, order: Order) {
   return { id }
 }
 
-async function issueTo(
-  held: Held,
-  issuing: { api: Held['api']; workspace: OpenWorkspace },
-  holder: Holder,
-  order: TokenOrder,
-) {
+async function issueTo(held: HeldKeys, issuing: WorkspacePlace, holder: Holder, order: TokenOrder) {
   const { environment, projectId } = holder
   if (holder.kind === 'workload') {
     const { label } = holder
     const place = { projectId: holder.projectId, environment: holder.environment }
     return issueToWorkload(issuing, place, { ...order, label })
   }
-  const places = await placesOf(held, issuing.workspace, { projectId, environment })
+  const places = await placesIn(held, issuing.workspace.id, { projectId, environment })
   const terms = { environment, order, places }
   if (holder.kind === 'agent') return registerWithToken(issuing, holder, terms)
   return issueToAgent(issuing, { id: holder.agentId, project_id: projectId }, terms)
@@ -176,7 +177,7 @@ async function issueTo(
 const ADDRESS = /^https?:\/\/[\w.:\-[\]]+(\/[\w.~%/-]*)?$/
 
 /** Where programs find the two listeners, as the operator has set it. */
-export async function addresses({ api }: Held, _: null) {
+async function addresses({ api }: HeldKeys, _: null) {
   const {
     addresses: { server, resolver },
   } = await api.call(getInstance, {})
@@ -191,45 +192,21 @@ export async function addresses({ api }: Held, _: null) {
 }
 
 /** The text of a token that was just made, for somebody to take along. @throws Refused `not_found` */
-export async function newToken(held: Held, { id }: { id: string }) {
+async function newToken(held: HeldKeys, { id }: { id: string }) {
   const text = made.get(held.reader())?.get(id)
   if (text === undefined) throw new Refused('not_found')
   return text
 }
 
 /** The person has it, or does not want it: nobody sees it any more. */
-export async function forgetToken(held: Held, { id }: { id: string }) {
+async function forgetToken(held: HeldKeys, { id }: { id: string }) {
   made.get(held.reader())?.delete(id)
 }
 
-/** What the server refuses from then on, and in a signed workspace everybody. */
-export function revoke(held: Held, { tokenId, ...owner }: Owner & { tokenId: string }) {
-  const { workspaceId } = owner
-  return ending(held, workspaceId, (by) =>
-    endTokens(by, [tokenId], (link) =>
-      'projectId' in owner
-        ? held.api.call(revokeWorkloadToken, {
-            params: { project_id: owner.projectId, token_id: tokenId },
-            body: { link },
-          })
-        : held.api.call(revokeAgentToken, {
-            params: {
-              workspace_id: workspaceId,
-              registration_id: owner.agentId,
-              token_id: tokenId,
-            },
-            body: { link },
-          }),
-    ),
-  )
+function revoke(held: HeldKeys, { tokenId, ...owner }: TokensOwner & { tokenId: string }) {
+  return ending(held, owner.workspaceId, (by) => endToken(by, owner, tokenId))
 }
 
-/** An agent with all its tokens. */
-export async function remove(held: Held, { workspaceId, agentId }: Of & { agentId: string }) {
-  const listed = isSignedId(workspaceId) ? await tokensOf(held, { workspaceId, agentId }) : []
-  const ids = listed.flatMap(({ id, status }) => (status === 'revoked' ? [] : id))
-  const params = { workspace_id: workspaceId, registration_id: agentId }
-  return ending(held, workspaceId, (by) =>
-    endTokens(by, ids, (link) => held.api.call(deleteAgent, { params, body: { link } })),
-  )
+function remove(held: HeldKeys, { workspaceId, agentId }: Of & { agentId: string }) {
+  return ending(held, workspaceId, (by) => removeAgent(by, agentId))
 }

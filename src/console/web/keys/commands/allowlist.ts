@@ -1,69 +1,41 @@
 /** Where agents may send: what was signed, where the workspace is, and what its rows say where it is not. */
+import { allowHosts, disallowHost, readAllowlist } from '../../../../client/actions/allowlist.ts'
 import type { CallResult } from '../../../../client/http/api.ts'
-import { allowlistChange, signedAllowlist } from '../../../../client/signed/allowlist.ts'
-import { signChange } from '../../../../client/signed/sign_change.ts'
-import { signingOf } from '../../../../client/vault.ts'
 import {
   canonicalName,
   type Domain,
   domainMatches,
   parseDomain,
 } from '../../../../core/net/domain.ts'
-import {
-  addToAllowlist,
-  listAllowlist,
-  removeFromAllowlist,
-} from '../../../../features/allowlist/contract.ts'
 import { listAuditLogs, summariseAudit } from '../../../../features/audit/contract.ts'
 import { Refused } from '../failure.ts'
-import type { Held } from '../held.ts'
-import { workspaceOf } from '../places.ts'
+import type { HeldKeys } from '../held.ts'
+import { placeIn } from '../places.ts'
+
+export const allowlistCommands = { list, add, remove, calls }
 
 type Of = { workspaceId: string }
 
 /** `seq` is the number of the link that allows it; null where nobody signs. */
-export async function list(held: Held, { workspaceId }: Of) {
-  const { open } = await workspaceOf(held, workspaceId)
-  const signing = signingOf(open)
-  const read = () => held.api.list(listAllowlist, { params: { workspace_id: workspaceId } })
-  if (signing) {
-    const { entries, ...misstated } = await signedAllowlist(signing.chains, open, read)
-    return { isSigned: true, entries: entries as Entry[], ...misstated }
-  }
-  const rows = await read()
-  const entries = rows.map(({ domain, added_by_email: by, added_at: at }): Entry => {
-    return { domain, by, at, seq: null }
+async function list(held: HeldKeys, { workspaceId }: Of) {
+  const place = await placeIn(held, workspaceId)
+  const { entries, ...misstated } = await readAllowlist(place)
+  const listed = entries.map((entry): HostEntry => {
+    const { domain, added_by_email: by, added_at: at } = entry
+    return { domain, by, at, seq: 'seq' in entry ? entry.seq : null }
   })
-  return { isSigned: false, entries, unsigned: [], leftOut: [] }
+  return { isSigned: place.workspace.chains !== null, entries: listed, ...misstated }
 }
 
-export type Entry = { domain: string; by: string | null; at: string; seq: number | null }
+export type HostEntry = { domain: string; by: string | null; at: string; seq: number | null }
 
-export async function add(held: Held, { workspaceId, domain }: Of & { domain: string }) {
-  const params = { workspace_id: workspaceId }
-  const added = await change(held, workspaceId, { add: [domain] }, (link) =>
-    held.api.call(addToAllowlist, { params, body: { domains: [domain], link } }),
-  )
+async function add(held: HeldKeys, { workspaceId, domain }: Of & { domain: string }) {
+  const added = await allowHosts(await placeIn(held, workspaceId), [domain])
   return { isNew: added.length > 0 }
 }
 
-export async function remove(held: Held, { workspaceId, domain }: Of & { domain: string }) {
-  const params = { workspace_id: workspaceId, domain }
-  await change(held, workspaceId, { remove: [domain] }, (link) =>
-    held.api.call(removeFromAllowlist, { params, body: { link } }),
-  )
-}
-
-async function change<T>(
-  held: Held,
-  workspaceId: string,
-  what: Parameters<typeof allowlistChange>[1],
-  send: Parameters<typeof signChange<T>>[2],
-): Promise<T> {
-  const { open } = await workspaceOf(held, workspaceId)
-  const signing = signingOf(open)
-  if (signing === null) return send(undefined, null)
-  return signChange(signing, (chain) => allowlistChange(chain, what), send)
+async function remove(held: HeldKeys, { workspaceId, domain }: Of & { domain: string }) {
+  await disallowHost(await placeIn(held, workspaceId), domain)
 }
 
 /** Records that are read of each host, and hosts below a wildcard that are looked at. */
@@ -74,8 +46,8 @@ const MOST_HOSTS = 20
  * The calls of the last seven days that the entry allowed: those would be refused without it. The audit is searched by
  * host name, and each record's URL has the port.
  */
-export async function calls(
-  { api }: Pick<Held, 'api'>,
+async function calls(
+  { api }: Pick<HeldKeys, 'api'>,
   { workspaceId, domain }: Of & { domain: string },
 ) {
   const entry = parseDomain(domain)
@@ -98,7 +70,7 @@ export async function calls(
   }
 }
 
-async function hostsBelow(api: Held['api'], workspaceId: string, entry: Domain) {
+async function hostsBelow(api: HeldKeys['api'], workspaceId: string, entry: Domain) {
   const query = { workspace_id: workspaceId, since: '7d' }
   const { by_domain } = await api.call(summariseAudit, { query })
   return by_domain

@@ -1,6 +1,7 @@
 /** Who could have seen a secret, as far as signatures say it: people by the links, tokens by their grants. */
 
-import { listTokens, verifiedOf } from '../../../../client/signed/rekey_tokens.ts'
+import { emailsIn } from '../../../../client/signed/link_in_words.ts'
+import { listAllTokens, verifiedOf } from '../../../../client/signed/rekey_tokens.ts'
 import { listProjects } from '../../../../features/projects/contract.ts'
 import {
   type Chain,
@@ -10,23 +11,24 @@ import {
   verifyGrant,
 } from '../../../../sigchain/index.ts'
 import { Refused } from '../failure.ts'
-import type { Held } from '../held.ts'
+import type { HeldKeys } from '../held.ts'
 import { workspaceOf } from '../places.ts'
 
+export const auditCommands = { seen }
+
 /** @throws UntrustedChain, Refused `not_signed` */
-export async function seen(
-  held: Held,
+async function seen(
+  held: HeldKeys,
   { workspaceId, environment }: { workspaceId: string; environment: string | null },
 ) {
   const entry = await workspaceOf(held, workspaceId)
-  const { chains } = held.reader().trust
-  if (!entry.open.signing) throw new Refused('not_signed')
+  if (!entry.chains) throw new Refused('not_signed')
   const [chain, links, projects] = await Promise.all([
-    chains.of(entry),
-    chains.history(entry),
+    entry.chains.of(entry),
+    entry.chains.history(entry),
     held.api.list(listProjects, { query: { workspace_id: workspaceId } }),
   ])
-  const listed = await listTokens(held.api, workspaceId, projects)
+  const listed = await listAllTokens(held.api, workspaceId, projects)
   const tokens = await Promise.all(
     listed.map((token) => tokenIn({ chain, links, token, environment })),
   )
@@ -60,16 +62,7 @@ function peopleIn(chain: Chain, links: readonly Link[]) {
   })
 }
 
-/** People keep their address, also when they are gone. */
-function emailsIn(links: readonly Link[]): Map<string, string> {
-  const people = links.flatMap(({ type, body }) => {
-    if (type === 'workspace.created') return [body.founder]
-    return type === 'members.put' ? body.members : []
-  })
-  return new Map(people.map(({ user_id, email }) => [user_id, email]))
-}
-
-type Token = Awaited<ReturnType<typeof listTokens>>[number]
+type Token = Awaited<ReturnType<typeof listAllTokens>>[number]
 type Looked = {
   chain: Chain
   links: readonly Link[]

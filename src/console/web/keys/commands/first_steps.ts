@@ -1,9 +1,11 @@
 /** How far somebody is on the way to the first call of an agent: what there is of each thing that it takes. */
 import { listEnvironments, listProjects } from '../../../../features/projects/contract.ts'
-import type { Held } from '../held.ts'
-import * as agents from './agents.ts'
-import * as allowlist from './allowlist.ts'
-import * as secrets from './secrets.ts'
+import type { HeldKeys } from '../held.ts'
+import { agentsCommands } from './agents.ts'
+import { allowlistCommands } from './allowlist.ts'
+import { secretsCommands } from './secrets.ts'
+
+export const firstStepsCommands = { progress }
 
 type Of = { workspaceId: string }
 
@@ -11,16 +13,16 @@ type Of = { workspaceId: string }
 const ENVIRONMENT = 'development'
 
 /** The first of each; what is verified elsewhere is verified here too. @throws UntrustedChain */
-export async function progress(held: Held, { workspaceId }: Of) {
+async function progress(held: HeldKeys, { workspaceId }: Of) {
   const [projects, { entries }, everyAgent] = await Promise.all([
     held.api.list(listProjects, { query: { workspace_id: workspaceId } }),
-    allowlist.list(held, { workspaceId }),
-    agents.list(held, { workspaceId }),
+    allowlistCommands.list(held, { workspaceId }),
+    agentsCommands.list(held, { workspaceId }),
   ])
   const [project] = projects
   const environment = project ? await filledIn(held, project.id) : ENVIRONMENT
   const place = project && { workspaceId, projectId: project.id, environment }
-  const stored = place ? await secrets.list(held, place) : []
+  const stored = place ? await secretsCommands.list(held, place) : []
   const usable = everyAgent.filter(
     ({ projectId }) => projectId === null || projectId === project?.id,
   )
@@ -34,7 +36,7 @@ export async function progress(held: Held, { workspaceId }: Of) {
 }
 
 /** The environment that has secrets: the usual one, or else the first. */
-async function filledIn({ api }: Held, project_id: string): Promise<string> {
+async function filledIn({ api }: HeldKeys, project_id: string): Promise<string> {
   const { environments } = await api.call(listEnvironments, { params: { project_id } })
   const filled = Object.entries(environments).flatMap(([name, { secret_count }]) =>
     secret_count > 0 ? name : [],

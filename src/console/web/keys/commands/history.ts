@@ -1,26 +1,28 @@
 /** What the members of a workspace have signed, in words, and whether what the server shows is that. */
 import { UntrustedChain } from '../../../../client/signed/chain.ts'
-import { inWords } from '../../../../client/signed/link_in_words.ts'
+import { linksInWords } from '../../../../client/signed/link_in_words.ts'
 import { hashInGroups } from '../../../../client/signed/trust.ts'
 import { verifyWorkspace } from '../../../../client/signed/verified_workspace.ts'
-import { firstHash, isSignedId } from '../../../../sigchain/index.ts'
+import { firstHash } from '../../../../sigchain/index.ts'
 import { Refused } from '../failure.ts'
-import type { Held } from '../held.ts'
+import type { HeldKeys } from '../held.ts'
 import { workspaceOf, workspacesOf } from '../places.ts'
 import type { Progress } from '../reports.ts'
+
+export const historyCommands = { read, verify }
 
 type In = { workspaceId: string }
 
 /** Also of a workspace that is not trusted: `fault` says why. Null for one that is not signed. */
-export async function read(held: Held, { workspaceId }: In) {
-  if (!isSignedId(workspaceId)) return null
+async function read(held: HeldKeys, { workspaceId }: In) {
   const found = (await workspacesOf(held)).find(({ id }) => id === workspaceId)
   if (!found) throw new Refused('not_found')
-  const { chains } = held.reader().trust
+  const { chains } = found
+  if (!chains) return null
   try {
     const chain = await chains.continued(found)
     const hashes = [...chain.positions.keys()]
-    const told = inWords(await chains.history(found))
+    const told = linksInWords(await chains.history(found))
     const links = told.map((each, at) => ({ ...each, hash: hashes[at] ?? '' }))
     const fault = found.fault?.message ?? null
     return { name: found.name, fault, first: hashInGroups(firstHash(chain)), links }
@@ -31,12 +33,11 @@ export async function read(held: Held, { workspaceId }: In) {
 }
 
 /** Everything that a member can check. @throws UntrustedChain */
-export async function verify(held: Held, at: In, progress: (progress: Progress) => void) {
+async function verify(held: HeldKeys, at: In, progress: (progress: Progress) => void) {
   const entry = await workspaceOf(held, at.workspaceId)
   progress({ step: 'verifying' })
-  const chains = entry.open.signing?.chains
+  const { chains } = entry
   if (!chains) throw new Refused('not_signed')
-  await chains.continued(entry)
   const { chain, differences, ...checked } = await verifyWorkspace(held.api, entry.open, chains)
   const { seq: links, epoch, members } = chain
   return { ...checked, faults: differences, links, epoch, members: members.size }

@@ -1,43 +1,49 @@
 /** The people of a workspace, and its key: who they are by their fingerprints, and what each change of them ends. */
 import {
   activeMembers,
-  changeRole as changeRoleOf,
-  invite as inviteTo,
+  giveRole,
+  type Invitee,
+  invitePeople,
   isSamePerson,
-  type Person,
-  type Place,
   readMembers,
   readPerson,
-  remove as removeFrom,
-} from '../../../../client/members.ts'
-import { endedByRekey, rekey as rekeyWorkspace } from '../../../../client/rekey.ts'
+  removePerson,
+} from '../../../../client/actions/members.ts'
+import { endedByRekey, renewWorkspaceKey } from '../../../../client/actions/rekey.ts'
 import { tokensSignedBy } from '../../../../client/signed/kept_tokens.ts'
 import type { Role } from '../../../../core/grant.ts'
 import { identityFingerprint, isRekeyDue, Refusal } from '../../../../sigchain/index.ts'
 import { Refused } from '../failure.ts'
-import type { Held } from '../held.ts'
-import { forgetWorkspaces, workspaceOf } from '../places.ts'
+import type { HeldKeys } from '../held.ts'
+import { forgetWorkspaces, placeIn, workspaceOf } from '../places.ts'
 import type { Progress } from '../reports.ts'
+
+export const membersCommands = {
+  list,
+  person,
+  invite,
+  ending,
+  changeRole,
+  remove,
+  rekeyEnds,
+  rekey,
+}
 
 type In = { workspaceId: string }
 
-async function placeOf(held: Held, { workspaceId }: In) {
-  const entry = await workspaceOf(held, workspaceId)
-  const place: Place = { api: held.api, workspace: entry.open }
-  const chain = (await entry.open.signing?.chains.of(entry)) ?? null
-  return { entry, place, chain }
-}
-
 /** @throws UntrustedChain */
-export async function list(held: Held, at: In) {
-  const { entry, place, chain } = await placeOf(held, at)
+async function list(held: HeldKeys, at: In) {
+  const entry = await workspaceOf(held, at.workspaceId)
+  const chain = await entry.chain()
   const own = held.reader().userId
-  const members = (await readMembers(place)).map(async (member) => {
-    const { user_id, email, name, role, status } = member
-    const fingerprint = await identityFingerprint(member).catch(refusedAsNull)
-    const isOwn = user_id === own
-    return { userId: user_id, email, name: name ?? '', role, status, fingerprint, isOwn }
-  })
+  const members = (await readMembers({ api: held.api, workspace: entry.open })).map(
+    async (member) => {
+      const { user_id, email, name, role, status } = member
+      const fingerprint = await identityFingerprint(member).catch(refusedAsNull)
+      const isOwn = user_id === own
+      return { userId: user_id, email, name: name ?? '', role, status, fingerprint, isOwn }
+    },
+  )
   return {
     name: entry.name,
     ownRole: entry.role,
@@ -53,8 +59,9 @@ function refusedAsNull(error: unknown): null {
 }
 
 /** Somebody to invite, with the fingerprint to compare. @throws Refused `no_account`, `unproven_key` */
-export async function person(held: Held, { email, ...at }: In & { email: string }) {
-  const { place, chain } = await placeOf(held, at)
+async function person(held: HeldKeys, { email, ...at }: In & { email: string }) {
+  const place = await placeIn(held, at.workspaceId)
+  const chain = await place.workspace.chain()
   const found = await provenPerson(held, email)
   const member = chain?.members.get(found.user_id)
   if (member && !isSamePerson(found, member)) throw new Refused('unproven_key')
@@ -67,7 +74,7 @@ export async function person(held: Held, { email, ...at }: In & { email: string 
   }
 }
 
-async function provenPerson(held: Held, email: string): Promise<Person> {
+async function provenPerson(held: HeldKeys, email: string): Promise<Invitee> {
   const found = await readPerson(held.api, email).catch((error: unknown) => {
     if (error instanceof Refusal) throw new Refused('unproven_key')
     throw error
@@ -79,16 +86,16 @@ async function provenPerson(held: Held, email: string): Promise<Person> {
 type Invitation = In & { email: string; role: Role; fingerprint: string }
 
 /** Only to the keys whose fingerprint was compared. @throws Refused `other_fingerprint`, `no_account` */
-export async function invite(held: Held, { email, role, fingerprint, ...at }: Invitation) {
-  const { place } = await placeOf(held, at)
+async function invite(held: HeldKeys, { email, role, fingerprint, ...at }: Invitation) {
+  const place = await placeIn(held, at.workspaceId)
   const [found, active] = await Promise.all([provenPerson(held, email), activeMembers(place)])
   if ((await identityFingerprint(found)) !== fingerprint) throw new Refused('other_fingerprint')
-  const [outcome] = await inviteTo(place, [found], role, active)
+  const [outcome] = await invitePeople(place, [found], role, active)
   return outcome?.status ?? 'already_member'
 }
 
 /** Tokens that end when somebody loses the right to sign, and what of theirs does not verify anyway. */
-export async function ending(held: Held, { userId, ...at }: In & { userId: string }) {
+async function ending(held: HeldKeys, { userId, ...at }: In & { userId: string }) {
   const { held: found, left } = await signedBy(held, at, userId)
   const tokens = found.map(({ token, grant, places }) => ({
     id: token.id,
@@ -100,8 +107,8 @@ export async function ending(held: Held, { userId, ...at }: In & { userId: strin
 }
 
 /** What others than admins have signed does not hold, and who leaves cannot sign for those who stay. */
-async function signedBy(held: Held, at: In, userId: string) {
-  const { chain } = await placeOf(held, at)
+async function signedBy(held: HeldKeys, at: In, userId: string) {
+  const chain = await (await placeIn(held, at.workspaceId)).workspace.chain()
   const role = chain?.members.get(userId)?.role
   const signs = role === 'owner' || role === 'admin'
   if (chain === null || !signs || userId === held.reader().userId) return { held: [], left: [] }
@@ -110,45 +117,40 @@ async function signedBy(held: Held, at: In, userId: string) {
 
 type Change = In & { userId: string; keep: readonly string[] }
 
-async function keptOf(held: Held, { keep, userId, ...at }: Change) {
+async function keptOf(held: HeldKeys, { keep, userId, ...at }: Change) {
   if (keep.length === 0) return []
   const { held: found } = await signedBy(held, at, userId)
   return found.filter(({ token }) => keep.includes(token.id))
 }
 
 /** @throws ApiError `last_owner`, `conflict` */
-export async function changeRole(held: Held, { role, ...change }: Change & { role: Role }) {
-  const { place } = await placeOf(held, change)
-  const { role: now } = await changeRoleOf(place, change.userId, role, await keptOf(held, change))
+async function changeRole(held: HeldKeys, { role, ...change }: Change & { role: Role }) {
+  const place = await placeIn(held, change.workspaceId)
+  const { role: now } = await giveRole(place, change.userId, role, await keptOf(held, change))
   return { role: now }
 }
 
 /** Lets somebody leave, too, and withdraws an invitation. @throws ApiError `last_owner`, `conflict` */
-export async function remove(held: Held, change: Change) {
-  const { place } = await placeOf(held, change)
-  await removeFrom(place, change.userId, await keptOf(held, change))
+async function remove(held: HeldKeys, change: Change) {
+  const place = await placeIn(held, change.workspaceId)
+  await removePerson(place, change.userId, await keptOf(held, change))
   if (change.userId === held.reader().userId) held.names.forget(change.workspaceId)
   forgetWorkspaces(held)
 }
 
 /** What a rekey ends for good. */
-export async function rekeyEnds(held: Held, { workspaceId }: In) {
+async function rekeyEnds(held: HeldKeys, { workspaceId }: In) {
   return endedByRekey(held.api, workspaceId)
 }
 
 /** @throws Refused `not_signed`, ApiError `epoch_conflict` */
-export async function rekey(held: Held, at: In, progress: (progress: Progress) => void) {
-  const { place, chain } = await placeOf(held, at)
+async function rekey(held: HeldKeys, at: In, progress: (progress: Progress) => void) {
+  const place = await placeIn(held, at.workspaceId)
   // The keys of members are the server's word there: the command line knows those of before.
-  if (chain === null) throw new Refused('not_signed')
-  progress({ step: 'sealing', done: 0 })
-  const work = rekeyWorkspace(
-    held.api,
-    place.workspace,
-    async () => {},
-    (done) => progress({ step: 'sealing', done }),
-  )
-  const { next, ...counts } = await work
+  if (place.workspace.chains === null) throw new Refused('not_signed')
+  const sealing = (done: number) => progress({ step: 'sealing', done })
+  sealing(0)
+  const { next, ...counts } = await renewWorkspaceKey(place, async () => {}, sealing)
   forgetWorkspaces(held)
   return { epoch: next.epoch, ...counts }
 }

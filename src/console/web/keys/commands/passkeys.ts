@@ -3,8 +3,12 @@
  * opens or seals a copy of the seed here, and is wiped.
  */
 import { type AccountKeys, identityBehind } from '../../../../client/account/account_keys.ts'
-import { PRF_INPUT, unwrapByPasskey, wrapForPasskey } from '../../../../client/account/passkeys.ts'
-import { proofOf } from '../../../../client/credentials.ts'
+import {
+  PRF_INPUT,
+  unwrapByPasskey,
+  wrapForPasskey,
+} from '../../../../client/account/account_seed.ts'
+import { proofOf } from '../../../../client/actions/credentials.ts'
 import { ApiError, openApi } from '../../../../client/http/api.ts'
 import {
   type Bytes,
@@ -28,8 +32,21 @@ import {
 import type { InputOf } from '../../../../http/endpoint.ts'
 import type { ShownKeys } from '../../../../sigchain/index.ts'
 import { Refused } from '../failure.ts'
-import type { Held } from '../held.ts'
-import { openFor, type Staying } from '../staying.ts'
+import type { HeldKeys } from '../held.ts'
+import { openFor, type StayChoice } from '../staying.ts'
+
+export const passkeysCommands = {
+  list,
+  begin,
+  add,
+  rename,
+  remove,
+  prf,
+  letUnlock,
+  beginLogIn,
+  logIn,
+  unlock,
+}
 
 /** 32 bytes of an authenticator's PRF for `PRF_INPUT`; null from one without. */
 type Prf = { output: Bytes | null }
@@ -37,12 +54,12 @@ type One = { id: string; credentialId: string }
 type NewCredential = InputOf<typeof addPasskey, 'body'>['credential']
 type Assertion = InputOf<typeof consolePasskeyLogin, 'body'>['credential']
 
-export async function list({ api }: Held, _: null) {
+async function list({ api }: HeldKeys, _: null) {
   return api.list(listPasskeys, {})
 }
 
 /** What the authenticator is asked for a new passkey. @throws ApiError `validation_error` for a wrong password */
-export async function begin(held: Held, { password }: { password: string }) {
+async function begin(held: HeldKeys, { password }: { password: string }) {
   const { email } = held.reader()
   const current_password = await proofOf({ server: location.origin, email }, password)
   const body = { current_password, origin: location.origin }
@@ -50,8 +67,8 @@ export async function begin(held: Held, { password }: { password: string }) {
 }
 
 /** Returns the passkey, which unlocks where there was an output. */
-export async function add(
-  held: Held,
+async function add(
+  held: HeldKeys,
   { label, credential, output }: Prf & { label: string; credential: NewCredential },
 ) {
   const sealed = output && (await sealSeed(held, credential.id, output))
@@ -59,22 +76,22 @@ export async function add(
   return held.api.call(addPasskey, { body })
 }
 
-export async function rename({ api }: Held, { id, label }: { id: string; label: string }) {
+async function rename({ api }: HeldKeys, { id, label }: { id: string; label: string }) {
   return api.call(renamePasskey, { params: { passkey_id: id }, body: { label } })
 }
 
-export async function remove({ api }: Held, { id }: { id: string }) {
+async function remove({ api }: HeldKeys, { id }: { id: string }) {
   await api.call(removePasskey, { params: { passkey_id: id } })
 }
 
 /** What an authenticator is asked where the server need not check the answer: for its PRF. */
-export async function prf(_: Held, __: null) {
+async function prf(_: HeldKeys, __: null) {
   return { input: PRF_INPUT }
 }
 
 /** Lets a passkey unlock that only logs in. @throws ApiError `validation_error` for a wrong password */
-export async function letUnlock(
-  held: Held,
+async function letUnlock(
+  held: HeldKeys,
   { id, credentialId, output, password }: Prf & One & { password: string },
 ) {
   const encrypted_seed = output && (await sealSeed(held, credentialId, output))
@@ -88,7 +105,7 @@ export async function letUnlock(
 }
 
 /** What the authenticator is asked for a log-in; nobody is named. */
-export async function beginLogIn(_: Held, __: null) {
+async function beginLogIn(_: HeldKeys, __: null) {
   const body = { origin: location.origin }
   const begun = await openApi(location.origin).call(beginPasskeyLogin, { body })
   return { ...begun, prf: PRF_INPUT }
@@ -99,9 +116,9 @@ export async function beginLogIn(_: Held, __: null) {
  *
  * @throws Refused `passkey_refused`, `other_account`
  */
-export async function logIn(
-  held: Held,
-  { credential, output, ...staying }: Prf & Staying & { credential: Assertion },
+async function logIn(
+  held: HeldKeys,
+  { credential, output, ...staying }: Prf & StayChoice & { credential: Assertion },
 ) {
   const { user, passkey } = await openApi(location.origin)
     .call(consolePasskeyLogin, { body: { credential } })
@@ -121,9 +138,9 @@ export async function logIn(
 }
 
 /** @throws Refused `passkey_cannot_unlock`, `other_account` */
-export async function unlock(
-  held: Held,
-  { id, credentialId, output, ...staying }: Prf & One & Staying,
+async function unlock(
+  held: HeldKeys,
+  { id, credentialId, output, ...staying }: Prf & One & StayChoice,
 ) {
   const [user, { encrypted_seed }] = await Promise.all([
     held.api.call(getMe, {}),
@@ -136,7 +153,11 @@ export async function unlock(
 }
 
 /** Null in an account without a seed. */
-async function sealSeed(held: Held, credentialId: string, output: Bytes): Promise<string | null> {
+async function sealSeed(
+  held: HeldKeys,
+  credentialId: string,
+  output: Bytes,
+): Promise<string | null> {
   const { seed, publicKey, userId } = held.reader()
   try {
     if (seed === null) return null

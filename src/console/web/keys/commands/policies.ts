@@ -1,10 +1,12 @@
 /** Policies of secrets: set with the value that is there, and what a secret was used for, to try one out on. */
-import { upload } from '../../../../client/sealing.ts'
-import { provenValues } from '../../../../client/secrets/stored.ts'
+import { uploadSecrets } from '../../../../client/actions/set_secrets.ts'
+import { provenValues } from '../../../../client/actions/stored_secrets.ts'
 import type { Policy } from '../../../../core/policy/policy.ts'
 import { summariseCalls } from '../../../../features/audit/contract.ts'
-import type { Held } from '../held.ts'
-import { environmentOf, type Place } from '../places.ts'
+import type { HeldKeys } from '../held.ts'
+import { environmentAt, type Place } from '../places.ts'
+
+export const policiesCommands = { set, calls }
 
 /** The fields that narrow. */
 export type Narrowing = Omit<Policy, 'sensitive' | 'basic_encoding' | 'references' | 'description'>
@@ -17,8 +19,8 @@ type Order = Place & {
 }
 
 /** What else a policy says of its value stays. @throws Unproven, ApiError `conflict` */
-export async function set(held: Held, { narrowing, description, versions, ...at }: Order) {
-  const place = await environmentOf(held, at)
+async function set(held: HeldKeys, { narrowing, description, versions, ...at }: Order) {
+  const place = await environmentAt(held, at)
   const known = await provenValues(place, Object.keys(versions))
   const entries = [...known].map(([key, { value, policy }]) => {
     const { sensitive, basic_encoding, references, description: before } = policy ?? {}
@@ -33,11 +35,11 @@ export async function set(held: Held, { narrowing, description, versions, ...at 
     const isNone = Object.keys(next).length === 0
     return { key, value, policy: isNone ? null : next, expectedVersion: versions[key] }
   })
-  await upload(place, entries, false)
+  await uploadSecrets(place, entries, false)
 }
 
 /** Of the last 7 days, counted by where they went. */
-export async function calls(held: Held, { workspaceId, projectId, environment, key }: OfSecret) {
+async function calls(held: HeldKeys, { workspaceId, projectId, environment, key }: OfSecret) {
   const query = { workspace_id: workspaceId, project_id: projectId, environment, credential: key }
   return held.api.call(summariseCalls, { query })
 }

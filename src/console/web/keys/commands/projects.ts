@@ -1,26 +1,33 @@
 /** Projects and their environments, which are made without a key, and end with the tokens that belong to them. */
 import {
-  deleteEnvironment,
-  deleteProject,
-  type Ending,
   isNotFound,
-} from '../../../../client/agents/ending.ts'
+  removeEnvironment,
+  removeProject,
+  type TokenEnding,
+} from '../../../../client/actions/end_tokens.ts'
 import {
   createEnvironment,
   createProject,
   listEnvironments,
 } from '../../../../features/projects/contract.ts'
 import { callFailure } from '../call_failure.ts'
-import { ending } from '../ending.ts'
 import { Refused } from '../failure.ts'
-import type { Held } from '../held.ts'
+import type { HeldKeys } from '../held.ts'
 import { type Place, workspaceOf } from '../places.ts'
-import { environmentsOf, projectNames } from '../tokens.ts'
-import { list, tokens } from './agents.ts'
+import { ending, environmentNames, projectNamesOf } from '../tokens.ts'
+import { agentsCommands } from './agents.ts'
+
+export const projectsCommands = {
+  create,
+  addEnvironment,
+  losses,
+  remove,
+  removeEnvironment: removeOneEnvironment,
+}
 
 /** @throws ApiError `already_exists`, UntrustedChain */
-export async function create(
-  held: Held,
+async function create(
+  held: HeldKeys,
   { workspaceId, name }: { workspaceId: string; name: string },
 ) {
   await workspaceOf(held, workspaceId)
@@ -29,8 +36,8 @@ export async function create(
 }
 
 /** @throws ApiError `already_exists` */
-export async function addEnvironment(
-  held: Held,
+async function addEnvironment(
+  held: HeldKeys,
   { projectId, name }: { projectId: string; name: string },
 ) {
   await held.api.call(createEnvironment, { params: { project_id: projectId }, body: { name } })
@@ -39,16 +46,16 @@ export async function addEnvironment(
 type Project = Omit<Place, 'environment'>
 
 /** What goes with a project, by environment: secrets, and tokens by the name of their agent; those of workloads have none. */
-export async function losses(held: Held, { workspaceId, projectId }: Project) {
+async function losses(held: HeldKeys, { workspaceId, projectId }: Project) {
   const [{ environments }, agents] = await Promise.all([
     held.api.call(listEnvironments, { params: { project_id: projectId } }),
-    list(held, { workspaceId }),
+    agentsCommands.list(held, { workspaceId }),
   ])
   const owners = agents.filter((agent) => agent.projectId === projectId)
   const listed = await Promise.all([
-    tokens(held, { workspaceId, projectId }).then((all) => ended(null, all)),
+    agentsCommands.tokens(held, { workspaceId, projectId }).then((all) => ended(null, all)),
     ...owners.map(async ({ id, name }) =>
-      ended(name, await tokens(held, { workspaceId, agentId: id })),
+      ended(name, await agentsCommands.tokens(held, { workspaceId, agentId: id })),
     ),
   ])
   return {
@@ -62,38 +69,38 @@ export async function losses(held: Held, { workspaceId, projectId }: Project) {
   }
 }
 
-function ended(agent: string | null, listed: Awaited<ReturnType<typeof tokens>>) {
+function ended(agent: string | null, listed: Awaited<ReturnType<typeof agentsCommands.tokens>>) {
   return listed
     .filter(({ status }) => status === 'active')
     .map(({ label, environment }) => ({ agent, label, environment }))
 }
 
 /** @throws Refused `unfinished`, ApiError, UntrustedChain */
-export function remove(held: Held, { workspaceId, projectId }: Project) {
+function remove(held: HeldKeys, { workspaceId, projectId }: Project) {
   return removing(
     held,
     { workspaceId, projectId },
     {
-      act: (by) => deleteProject(by, projectId),
-      isThere: async () => (await projectNames(held, workspaceId)).has(projectId),
+      act: (by) => removeProject(by, projectId),
+      isThere: async () => (await projectNamesOf(held, workspaceId)).has(projectId),
     },
   )
 }
 
 /** @throws Refused `unfinished`, ApiError, UntrustedChain */
-export function removeEnvironment(held: Held, { environment, ...project }: Place) {
+function removeOneEnvironment(held: HeldKeys, { environment, ...project }: Place) {
   const { projectId } = project
   return removing(held, project, {
-    act: (by) => deleteEnvironment(by, { projectId, environment }),
-    isThere: async () => (await environmentsOf(held, projectId)).includes(environment),
+    act: (by) => removeEnvironment(by, { projectId, environment }),
+    isThere: async () => (await environmentNames(held, projectId)).includes(environment),
   })
 }
 
-type Removal = { act(by: Ending): Promise<unknown>; isThere(): Promise<boolean> }
+type Removal = { act(by: TokenEnding): Promise<unknown>; isThere(): Promise<boolean> }
 
 /** `wasGone` says that somebody else was faster. */
 async function removing(
-  held: Held,
+  held: HeldKeys,
   { workspaceId, projectId }: Project,
   { act, isThere }: Removal,
 ) {

@@ -8,17 +8,19 @@ import {
   type Rotated,
   rotateKeys,
   UnknownOutcome,
-} from '../../../../client/account/rotation.ts'
-import type { OpenWorkspace } from '../../../../client/vault.ts'
-import { isActive } from '../../../../client/workspaces.ts'
+} from '../../../../client/actions/rotate_keys.ts'
+import type { OpenWorkspace } from '../../../../client/workspace.ts'
+import { isJoined } from '../../../../client/workspaces.ts'
 import { Refused } from '../failure.ts'
-import type { Held } from '../held.ts'
+import type { HeldKeys } from '../held.ts'
 import { forgetWorkspaces, workspacesOf } from '../places.ts'
 import type { Progress } from '../reports.ts'
 
+export const rotationCommands = { tokens, rotate }
+
 /** What ends with the keys, in all workspaces, but for what is kept. @throws UntrustedChain */
-export async function tokens(held: Held, _: null) {
-  const { held: found, left } = await tokensOf(held)
+async function tokens(held: HeldKeys, _: null) {
+  const { held: found, left } = await ownTokens(held.api, await openAll(held))
   return {
     found: found.map(({ token, grant, places }) => ({
       id: token.id,
@@ -35,14 +37,14 @@ export async function tokens(held: Held, _: null) {
  *
  * @throws ApiError `validation_error` for a wrong password, UntrustedChain, Refused `unreadable_workspace`
  */
-export async function rotate(
-  held: Held,
+async function rotate(
+  held: HeldKeys,
   { current, keep }: { current: string; keep: readonly string[] },
   progress: (progress: Progress) => void,
 ) {
   const { userId, email } = held.reader()
   progress({ step: 'reading' })
-  const { held: found, left } = await tokensOf(held)
+  const { held: found, left } = await ownTokens(held.api, await openAll(held))
   const kept = found.filter(({ token }) => keep.includes(token.id))
   const next = await newKeys()
   const holder = { api: held.api, server: location.origin, email }
@@ -69,7 +71,7 @@ export async function rotate(
 
 /** What the server shows after a lost answer. */
 async function outcomeOf(
-  { api }: Held,
+  { api }: HeldKeys,
   { keys }: NextKeys,
   error: unknown,
 ): Promise<{ rotated: Rotated[]; isCertain: boolean }> {
@@ -78,19 +80,13 @@ async function outcomeOf(
   return { rotated: error.rotated, isCertain }
 }
 
-async function tokensOf(held: Held) {
-  const workspaces = await openAll(held)
-  const each = await Promise.all(workspaces.map((one) => ownTokens(held.api, one)))
-  return { held: each.flatMap((one) => one.held), left: each.flatMap(({ left }) => left) }
-}
-
 /** Without invitations: anybody sends them. What else is left out could not be opened any more. */
-async function openAll(held: Held): Promise<OpenWorkspace[]> {
+async function openAll(held: HeldKeys): Promise<OpenWorkspace[]> {
   forgetWorkspaces(held)
   const listed = await workspacesOf(held)
   // A server that hides one would keep the old keys in force there.
   if (held.names.hidden(listed).length > 0) throw new Refused('hidden_workspace')
-  const entries = listed.filter(isActive)
+  const entries = listed.filter(isJoined)
   return entries.map(({ shown, fault }) => {
     if (fault) throw fault
     if (shown) return shown

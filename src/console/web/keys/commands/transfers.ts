@@ -2,30 +2,36 @@
  * Many secrets at once: from a `.env` file, or from another environment. What would change is shown by name before
  * anything is stored, and what changed since it was shown is not replaced.
  */
-import { readNamed } from '../../../../client/environment.ts'
-import { type Entry, opened, upload } from '../../../../client/sealing.ts'
-import { type Change, comparedWith } from '../../../../client/secrets/changes.ts'
+import { type Entry, uploadSecrets } from '../../../../client/actions/set_secrets.ts'
+import {
+  comparedWith,
+  type ProvenValue,
+  provenEntries,
+  provenValues,
+  type ValueChange,
+} from '../../../../client/actions/stored_secrets.ts'
 import { type Dotenv, parseDotenv } from '../../../../client/secrets/dotenv.ts'
 import { fittingMark, policyFor } from '../../../../client/secrets/final_policy.ts'
-import { provenValues, Unproven } from '../../../../client/secrets/stored.ts'
-import { isSensitive, type Policy } from '../../../../core/policy/policy.ts'
-import type { Held } from '../held.ts'
-import { environmentOf, type Place } from '../places.ts'
+import { isSensitive } from '../../../../core/policy/policy.ts'
+import type { HeldKeys } from '../held.ts'
+import { environmentAt, type Place } from '../places.ts'
+
+export const transfersCommands = { preview, store }
 
 /** The text of a `.env` file, or names of another environment of the workspace. */
-export type Source = { text: string } | { from: Place; keys: readonly string[] }
-type Transfer = { to: Place; source: Source }
+export type TransferSource = { text: string } | { from: Place; keys: readonly string[] }
+type Transfer = { to: Place; source: TransferSource }
 
 export type Preview = {
   /** Lines that cannot be read: then there is nothing else. */
   problems: Dotenv['problems']
   /** Names that the file has more than once, of which the last counts. */
   repeated: string[]
-  rows: { key: string; change: Change; version: number; isSetting: boolean }[]
+  rows: { key: string; change: ValueChange; version: number; isSetting: boolean }[]
 }
 
 /** @throws Unproven for what is there already and does not open */
-export async function preview(held: Held, { to, source }: Transfer): Promise<Preview> {
+async function preview(held: HeldKeys, { to, source }: Transfer): Promise<Preview> {
   const { problems, repeated, compared, versions } = await transferOf(held, to, source)
   return {
     problems,
@@ -44,8 +50,8 @@ export async function preview(held: Held, { to, source }: Transfer): Promise<Pre
  *
  * @throws Unstorable, Unproven, ApiError `conflict`
  */
-export async function store(
-  held: Held,
+async function store(
+  held: HeldKeys,
   { to, source, versions }: Transfer & { versions: Record<string, number> },
 ) {
   const { compared, place } = await transferOf(held, to, source)
@@ -53,17 +59,20 @@ export async function store(
     const expectedVersion = versions[entry.key]
     return change === 'same' || expectedVersion === undefined ? [] : [{ ...entry, expectedVersion }]
   })
-  const { created, updated } = await upload(place, entries, true)
+  const { created, updated } = await uploadSecrets(place, entries, true)
   return { created, updated }
 }
 
-async function transferOf(held: Held, to: Place, source: Source) {
-  const place = await environmentOf(held, to)
+async function transferOf(held: HeldKeys, to: Place, source: TransferSource) {
+  const place = await environmentAt(held, to)
   const { values, problems, replaced } =
     'text' in source
       ? parseDotenv(source.text.replace(/^\ufeff/, ''))
       : { values: new Map<string, string>(), problems: [], replaced: [] }
-  const found = 'text' in source ? null : await entriesFrom(held, source.from, source.keys)
+  const found =
+    'text' in source
+      ? null
+      : await provenEntries(await environmentAt(held, source.from), source.keys)
   const names = found?.map(({ key }) => key) ?? [...values.keys()]
   const known = await provenValues(place, names)
   const entries = found ?? [...values].map(([key, value]) => typed(key, value, known.get(key)))
@@ -77,25 +86,10 @@ async function transferOf(held: Held, to: Place, source: Source) {
   }
 }
 
-type Known = { policy: Policy | null; value: string }
-
 /** A value of a file under the policy that is there, or the one that a new value gets. */
-function typed(key: string, value: string, before: Known | undefined): Entry {
+function typed(key: string, value: string, before: ProvenValue | undefined): Entry {
   const isKept = before?.value === value
   const policyIs = before ? (isKept ? 'decided' : 'stored') : 'new'
   const entry = { key, value, policy: before?.policy ?? undefined }
   return fittingMark({ ...entry, policy: policyFor({ ...entry, policyIs }, 'by value') })
-}
-
-/** With the policies that they open with. @throws Unproven */
-async function entriesFrom(held: Held, from: Place, keys: readonly string[]): Promise<Entry[]> {
-  const place = await environmentOf(held, from)
-  const secrets = await readNamed(place, new Set(keys))
-  const values = secrets.map((secret) => ({ secret, value: opened(place, secret) }))
-  const lost = values.filter(({ value }) => value === null)
-  if (lost.length > 0) throw new Unproven(lost.map(({ secret }) => secret.key))
-  return values.map(({ secret, value }) => {
-    const policy = (secret.policy ?? null) as Policy | null
-    return { key: secret.key, value: value ?? '', policy }
-  })
 }

@@ -1,34 +1,36 @@
 /** What a secret was before, and what was deleted: listed, looked at, brought back. */
-import { opened } from '../../../../client/sealing.ts'
-import { inWords } from '../../../../client/secrets/policy_in_words.ts'
+import { openedValue } from '../../../../client/actions/set_secrets.ts'
 import {
   provenDeleted,
-  restoreDeleted,
+  restoreProven,
   rollBackTo,
   storedValues,
   versionsOf,
-} from '../../../../client/secrets/stored.ts'
+} from '../../../../client/actions/stored_secrets.ts'
+import { policyInWords } from '../../../../client/secrets/policy_in_words.ts'
 import { isSamePolicy } from '../../../../core/crypto/secret_value.ts'
 import { listDeletedSecrets } from '../../../../features/secrets/contract.ts'
 import { Refused } from '../failure.ts'
-import type { Held } from '../held.ts'
-import { environmentOf, type Place } from '../places.ts'
+import type { HeldKeys } from '../held.ts'
+import { environmentAt, type Place } from '../places.ts'
+
+export const versionsCommands = { list, reveal, rollBack, deleted, restore }
 
 type OfSecret = Place & { key: string }
 
 /** Newest first; `value` says what a version has in common with the newest, and whether it opens at all. */
-export async function list(held: Held, { key, ...at }: OfSecret) {
-  const place = await environmentOf(held, at)
+async function list(held: HeldKeys, { key, ...at }: OfSecret) {
+  const place = await environmentAt(held, at)
   const [versions, stored] = await Promise.all([versionsOf(place, key), storedValues(place, [key])])
   const now = stored.get(key)
   return versions.map((version) => {
-    const value = opened(place, { key, ...version })
+    const value = openedValue(place, { key, ...version })
     const isSame = value !== null && value === now?.value
     return {
       version: version.version,
       by: version.created_by_email,
       createdAt: version.created_at,
-      words: inWords(version.policy),
+      words: policyInWords(version.policy),
       isNow: version.version === now?.version,
       isReadable: value !== null,
       isSame: isSame && isSamePolicy(version.policy, now?.policy),
@@ -37,19 +39,16 @@ export async function list(held: Held, { key, ...at }: OfSecret) {
 }
 
 /** @throws Refused `not_found`, `unreadable_value` */
-export async function reveal(held: Held, { key, version, ...at }: OfSecret & { version: number }) {
-  const place = await environmentOf(held, at)
-  const value = opened(place, await versionOf(place, key, version))
+async function reveal(held: HeldKeys, { key, version, ...at }: OfSecret & { version: number }) {
+  const place = await environmentAt(held, at)
+  const value = openedValue(place, await versionOf(place, key, version))
   if (value === null) throw new Refused('unreadable_value')
   return value
 }
 
 /** With the policy of then. @throws Refused `not_found`, Unproven */
-export async function rollBack(
-  held: Held,
-  { key, version, ...at }: OfSecret & { version: number },
-) {
-  const place = await environmentOf(held, at)
+async function rollBack(held: HeldKeys, { key, version, ...at }: OfSecret & { version: number }) {
+  const place = await environmentAt(held, at)
   await rollBackTo(place, await versionOf(place, key, version))
 }
 
@@ -59,15 +58,15 @@ async function versionOf(place: Parameters<typeof versionsOf>[0], key: string, v
   return { key, ...found }
 }
 
-export async function deleted(held: Held, at: Place) {
-  const { api, projectId, environment } = await environmentOf(held, at)
+async function deleted(held: HeldKeys, at: Place) {
+  const { api, projectId, environment } = await environmentAt(held, at)
   const params = { project_id: projectId }
   const found = await api.list(listDeletedSecrets, { params, query: { environment } })
   return found.map(({ key, version, deleted_at }) => ({ key, version, deletedAt: deleted_at }))
 }
 
 /** @throws Unproven, ApiError `already_exists` */
-export async function restore(held: Held, { keys, ...at }: Place & { keys: readonly string[] }) {
-  const place = await environmentOf(held, at)
-  await restoreDeleted(place, await provenDeleted(place, keys))
+async function restore(held: HeldKeys, { keys, ...at }: Place & { keys: readonly string[] }) {
+  const place = await environmentAt(held, at)
+  await restoreProven(place, await provenDeleted(place, keys))
 }

@@ -1,43 +1,47 @@
 /** Workspaces as they are shown: what their chains say of them, and nothing of their keys; making and ending them. */
 
+import {
+  createSignedWorkspace,
+  endWorkspace,
+  lossesOfWorkspace,
+  refuseInvitation,
+} from '../../../../client/actions/workspaces.ts'
 import { knownOf, UntrustedChain } from '../../../../client/signed/chain.ts'
-import { newSignedWorkspace } from '../../../../client/signed/new_workspace.ts'
-import { signDecline } from '../../../../client/signed/own_removal.ts'
-import { ownId, signChange } from '../../../../client/signed/sign_change.ts'
+import { ownId } from '../../../../client/signed/sign_change.ts'
 import { hashInGroups } from '../../../../client/signed/trust.ts'
 import type { WorkspaceEntry } from '../../../../client/workspaces.ts'
-import { listAgents } from '../../../../features/agents/contract.ts'
 import { listProjects } from '../../../../features/projects/contract.ts'
-import {
-  acceptInvitation,
-  createWorkspaceEndpoint,
-  declineInvitation,
-  deleteWorkspace,
-  listMembers,
-  renameWorkspace,
-} from '../../../../features/workspaces/contract.ts'
-import {
-  type Chain,
-  firstHash,
-  identityFingerprint,
-  isSignedId,
-} from '../../../../sigchain/index.ts'
+import { acceptInvitation, renameWorkspace } from '../../../../features/workspaces/contract.ts'
+import { type Chain, firstHash, identityFingerprint } from '../../../../sigchain/index.ts'
 import { Refused } from '../failure.ts'
-import type { Held } from '../held.ts'
+import type { HeldKeys } from '../held.ts'
 import { forgetWorkspaces, workspaceOf, workspacesOf } from '../places.ts'
+
+export const workspacesCommands = {
+  list,
+  projects,
+  create,
+  rename,
+  losses,
+  remove,
+  invitation,
+  accept,
+  decline,
+  invitationLink,
+}
 
 type In = { workspaceId: string }
 
 /** `fault` says why one is not used: its key, or its chain, is not what was signed or seen before. */
-export async function list(held: Held, _: null) {
+async function list(held: HeldKeys, _: null) {
   const entries = await workspacesOf(held)
   return Promise.all(
     entries.map(async (entry) => {
-      const { id, name, type, status, role, epoch, shown } = entry
-      const fault = entry.fault ?? (await chainFaultOf(held, entry))
+      const { id, name, type, status, role, epoch, shown, chains } = entry
+      const fault = entry.fault ?? (await chainFaultOf(entry))
       return {
         ...{ id, name, type, status, role, epoch },
-        isSigned: isSignedId(id),
+        isSigned: chains !== null,
         isReadable: shown !== null,
         fault: fault?.message ?? null,
       }
@@ -46,10 +50,9 @@ export async function list(held: Held, _: null) {
 }
 
 /** A key that is known is trusted without the links; a person who looks should hear of those, too. */
-async function chainFaultOf(held: Held, { id, name, status }: WorkspaceEntry) {
-  if (status !== 'active' || !isSignedId(id)) return null
-  const reading = held.reader().trust.chains.of({ id, name })
-  return reading.then(
+async function chainFaultOf({ status, chain }: WorkspaceEntry) {
+  if (status !== 'active') return null
+  return chain().then(
     () => null,
     (error: unknown) => {
       if (error instanceof UntrustedChain) return error
@@ -58,23 +61,22 @@ async function chainFaultOf(held: Held, { id, name, status }: WorkspaceEntry) {
   )
 }
 
-export async function projects(held: Held, { workspaceId }: In) {
+async function projects(held: HeldKeys, { workspaceId }: In) {
   return held.api.list(listProjects, { query: { workspace_id: workspaceId } })
 }
 
 /** A signed one; returns its id. */
-export async function create(held: Held, { name }: { name: string }) {
+async function create(held: HeldKeys, { name }: { name: string }) {
   const { publicKey, userId, email, identity } = held.reader()
   const founder = { userId, email, identity: await identity() }
-  const { order, known } = await newSignedWorkspace(publicKey, founder)
-  await held.api.call(createWorkspaceEndpoint, { body: { name, ...order } })
-  held.names.noteWorkspace({ id: order.id, name })
-  held.memory.chains.put(order.id, (before) => before ?? { ...known, manifests: {} })
+  const { id, known } = await createSignedWorkspace({ api: held.api, publicKey }, founder, name)
+  held.names.noteWorkspace({ id, name })
+  held.memory.chains.put(id, (before) => before ?? { ...known, manifests: {} })
   forgetWorkspaces(held)
-  return { id: order.id }
+  return { id }
 }
 
-export async function rename(held: Held, { workspaceId, name }: In & { name: string }) {
+async function rename(held: HeldKeys, { workspaceId, name }: In & { name: string }) {
   await workspaceOf(held, workspaceId)
   await held.api.call(renameWorkspace, { params: { workspace_id: workspaceId }, body: { name } })
   held.names.renamed({ id: workspaceId, name })
@@ -82,29 +84,17 @@ export async function rename(held: Held, { workspaceId, name }: In & { name: str
 }
 
 /** What goes with one that is deleted. */
-export async function losses(held: Held, { workspaceId }: In) {
-  const params = { workspace_id: workspaceId }
-  const [lost, agents, people] = await Promise.all([
-    projects(held, { workspaceId }),
-    held.api.list(listAgents, { params }),
-    held.api.list(listMembers, { params }),
-  ])
-  return { projects: lost.map(({ name }) => name), agents: agents.length, people: people.length }
+function losses({ api }: HeldKeys, { workspaceId }: In) {
+  return lossesOfWorkspace(api, workspaceId)
 }
 
 /** For good. @throws ApiError */
-export async function remove(held: Held, { workspaceId }: In) {
-  const { trust, identity } = held.reader()
-  const params = { workspace_id: workspaceId }
-  await signChange(
-    { chains: trust.chains, workspace: await entryOf(held, workspaceId), identity },
-    () => ({ type: 'workspace.deleted', body: {} }),
-    (link) => held.api.call(deleteWorkspace, { params, body: { link } }),
-  )
+async function remove(held: HeldKeys, { workspaceId }: In) {
+  await endWorkspace(held.api, await entryOf(held, workspaceId))
   forgetWorkspaces(held)
 }
 
-async function entryOf(held: Held, workspaceId: string) {
+async function entryOf(held: HeldKeys, workspaceId: string) {
   const found = (await workspacesOf(held)).find(({ id }) => id === workspaceId)
   if (found) return found
   throw new Refused('not_found')
@@ -114,8 +104,8 @@ async function entryOf(held: Held, workspaceId: string) {
 type Expected = { first: string; inviter: string }
 
 /** An invitation as its links tell it, looked at without being believed yet. @throws UntrustedChain */
-export async function invitation(
-  held: Held,
+async function invitation(
+  held: HeldKeys,
   { workspaceId, expected }: In & { expected: Expected | null },
 ) {
   const { userId, email, identity } = held.reader()
@@ -123,11 +113,11 @@ export async function invitation(
   forgetWorkspaces(held)
   const found = (await workspacesOf(held)).find(({ id }) => id === workspaceId)
   if (!found) return { own, found: null }
-  if (!isSignedId(workspaceId)) {
+  if (!found.chains) {
     if (expected) throw new Refused('other_workspace')
     return { own, found: { name: found.name, status: found.status, role: found.role, by: null } }
   }
-  const chain = await held.reader().trust.chains.unremembering().of(found)
+  const chain = await found.chains.unremembering().of(found)
   if (expected) requireExpected(chain, expected)
   ownId(chain, found, (await identity()).signing_key)
   const role = chain.members.get(userId)?.role ?? found.role
@@ -156,20 +146,20 @@ function requireExpected(chain: Chain, { first, inviter }: Expected): void {
  *
  * @throws UntrustedChain, Refused `other_workspace`, `unreadable_workspace`
  */
-export async function accept(
-  held: Held,
+async function accept(
+  held: HeldKeys,
   { workspaceId, expected, seen }: In & { expected: Expected | null; seen: string | null },
 ) {
   const found = await entryOf(held, workspaceId)
-  if (isSignedId(workspaceId)) {
-    const { identity, trust } = held.reader()
-    const chain = await trust.chains.unremembering().of(found)
+  if (found.chains) {
+    const { chains, identity } = found
+    const chain = await chains.unremembering().of(found)
     if (firstHash(chain) !== seen) throw new Refused('other_workspace')
     if (expected) requireExpected(chain, expected)
     ownId(chain, found, (await identity()).signing_key)
     if (!found.shown) throw new Refused('unreadable_workspace')
     held.memory.chains.put(workspaceId, (before) => before ?? { ...knownOf(chain), manifests: {} })
-    await trust.chains.requireKey(found.shown)
+    await chains.requireKey(found.shown)
   }
   await held.api.call(acceptInvitation, { params: { workspace_id: workspaceId } })
   // The person has seen whose it is; others of this name stay what they are.
@@ -177,21 +167,16 @@ export async function accept(
   forgetWorkspaces(held)
 }
 
-export async function decline(held: Held, { workspaceId }: In) {
-  const found = await entryOf(held, workspaceId)
-  const { trust, identity } = held.reader()
-  await signDecline({ chains: trust.chains, workspace: found, identity }, (link) =>
-    held.api.call(declineInvitation, { params: { workspace_id: workspaceId }, body: { link } }),
-  )
+async function decline(held: HeldKeys, { workspaceId }: In) {
+  await refuseInvitation(held.api, await entryOf(held, workspaceId))
   forgetWorkspaces(held)
 }
 
 /** What a link for invited people carries, none of it secret. @throws UntrustedChain */
-export async function invitationLink(held: Held, { workspaceId }: In) {
+async function invitationLink(held: HeldKeys, { workspaceId }: In) {
   const found = await entryOf(held, workspaceId)
-  if (!isSignedId(workspaceId)) throw new Refused('not_signed')
+  if (!found.chains) throw new Refused('not_signed')
   if (found.fault instanceof UntrustedChain) throw found.fault
-  const { trust, email } = held.reader()
-  const first = firstHash(await trust.chains.of(found))
-  return { workspace: workspaceId, first, by: email, server: location.origin }
+  const first = firstHash(await found.chains.of(found))
+  return { workspace: workspaceId, first, by: held.reader().email, server: location.origin }
 }

@@ -17,7 +17,7 @@ type Props = {
   onConfirm(): Promise<unknown>
 }
 
-export function Confirm(props: Props) {
+export function ConfirmButton(props: Props) {
   const [isOpen, setOpen] = useState(false)
   return (
     <>

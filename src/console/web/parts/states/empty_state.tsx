@@ -1,7 +1,7 @@
 /** Nothing is here yet: what would be, and how to get it, with the command that does the same at a terminal. */
 import type { ReactNode } from 'react'
 import { texts } from '../../texts/index.ts'
-import { Copy } from '../copy.tsx'
+import { CopyButton } from '../copy.tsx'
 
 type Props = { title: string; children?: ReactNode; command?: string }
 
@@ -12,7 +12,7 @@ export function EmptyState({ title, children, command }: Props) {
       {children}
       {command ? (
         <p className="soft">
-          {texts.common.atTerminal} <Copy text={command} name={texts.common.theCommand} />
+          {texts.common.atTerminal} <CopyButton text={command} name={texts.common.theCommand} />
         </p>
       ) : null}
     </div>

@@ -1,7 +1,7 @@
 /** Long work: what is being done, and how much of it is done where that is known. */
 import { ProgressBar } from 'react-aria-components'
 
-export function Progress({ label, done }: { label: string; done?: number | undefined }) {
+export function ProgressMeter({ label, done }: { label: string; done?: number | undefined }) {
   const isKnown = done !== undefined
   return (
     <ProgressBar

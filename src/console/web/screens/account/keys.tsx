@@ -1,14 +1,14 @@
 /** New keys of the account: what ends with the old ones, what of it is to stay, and what is left to do. */
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { showRecoveryKey } from '../../frame/recovery_key.ts'
+import { offerRecoveryKey } from '../../frame/recovery_key.ts'
 import { ask } from '../../keys/ask.ts'
-import type { Output } from '../../keys/messages.ts'
-import { Copy } from '../../parts/copy.tsx'
+import type { Returned } from '../../keys/messages.ts'
+import { CopyButton } from '../../parts/copy.tsx'
 import { Choices } from '../../parts/fields/checkbox.tsx'
 import { Banner } from '../../parts/states/banner.tsx'
 import { FailureNote } from '../../parts/states/failure.tsx'
-import { Progress } from '../../parts/states/progress.tsx'
+import { ProgressMeter } from '../../parts/states/progress.tsx'
 import { useAsk } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
 import { Section, WithPassword } from './section.tsx'
@@ -16,9 +16,9 @@ import { Section, WithPassword } from './section.tsx'
 const words = texts.account.keys
 const DONE = ['account.rotated']
 
-type Done = Omit<Output<'rotation.rotate'>, 'recoveryKey'>
+type Done = Omit<Returned<'rotation.rotate'>, 'recoveryKey'>
 
-export function Keys() {
+export function AccountKeysSection() {
   const client = useQueryClient()
   const { data: done } = useQuery<Done>({ queryKey: DONE, enabled: false })
   const [keep, setKeep] = useState<string[]>([])
@@ -30,7 +30,7 @@ export function Keys() {
       await client.invalidateQueries()
       client.setQueryData(DONE, rest)
       // Before all else: it is shown this once.
-      showRecoveryKey(recoveryKey)
+      offerRecoveryKey(recoveryKey)
     } finally {
       setStep(null)
     }
@@ -41,7 +41,7 @@ export function Keys() {
       <WithPassword open={words.open} verb={words.verb} isDanger onSubmit={submit}>
         <p>{words.ends}</p>
         <Kept keep={keep} setKeep={setKeep} />
-        {step === null ? null : <Progress label={words.steps[step] ?? step} />}
+        {step === null ? null : <ProgressMeter label={words.steps[step] ?? step} />}
       </WithPassword>
     </Section>
   )
@@ -79,7 +79,7 @@ function Outcome({ done: { isCertain, rekey, granted, left } }: { done: Done }) 
       ) : null}
       {rekey.length > 0 ? <p>{words.rekey}</p> : null}
       {rekey.map(({ id, name }) => (
-        <Copy key={id} text={`cloakroom workspace rekey -w ${id}`} name={name} />
+        <CopyButton key={id} text={`cloakroom workspace rekey -w ${id}`} name={name} />
       ))}
     </Banner>
   )

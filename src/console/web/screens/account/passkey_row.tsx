@@ -3,9 +3,9 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Button } from '../../parts/button.tsx'
 import { TextField } from '../../parts/fields/text_field.tsx'
-import { Form } from '../../parts/form.tsx'
+import { FieldForm } from '../../parts/form.tsx'
 import { FailureNote } from '../../parts/states/failure.tsx'
-import { letPasskeyUnlock, type Passkey } from '../../passkeys/ceremonies.ts'
+import { letPasskeyUnlock, type OwnPasskey } from '../../passkeys/ceremonies.ts'
 import { useCommand } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
 
@@ -16,7 +16,7 @@ const changes = ['passkeys.list'] as const
 
 type Doing = 'renaming' | 'removing' | 'letting' | null
 
-export function PasskeyRow({ passkey }: { passkey: Passkey }) {
+export function PasskeyRow({ passkey }: { passkey: OwnPasskey }) {
   const [doing, setDoing] = useState<Doing>(null)
   const done = () => setDoing(null)
   const isHere = passkey.rp_id === location.hostname
@@ -50,11 +50,11 @@ export function PasskeyRow({ passkey }: { passkey: Passkey }) {
   )
 }
 
-function abilityOf({ can_unlock }: Passkey): string {
+function abilityOf({ can_unlock }: OwnPasskey): string {
   return can_unlock ? words.unlocks : words.logsIn
 }
 
-type Props = { passkey: Passkey; done(): void }
+type Props = { passkey: OwnPasskey; done(): void }
 
 function Renaming({ passkey, done }: Props) {
   const [label, setLabel] = useState(passkey.label)
@@ -63,7 +63,7 @@ function Renaming({ passkey, done }: Props) {
     rename.mutate({ id: passkey.id, label }, { onSuccess: done })
   }
   return (
-    <Form className="stack" onSubmit={submit}>
+    <FieldForm className="stack" onSubmit={submit}>
       <TextField label={words.label} isRequired autoFocus value={label} onChange={setLabel} />
       <div className="row">
         <Button type="submit" isPending={rename.isPending}>
@@ -74,7 +74,7 @@ function Renaming({ passkey, done }: Props) {
         </Button>
       </div>
       {rename.error ? <FailureNote error={rename.error} /> : null}
-    </Form>
+    </FieldForm>
   )
 }
 
@@ -115,7 +115,7 @@ function Letting({ passkey, done }: Props) {
     letting.mutate()
   }
   return (
-    <Form className="stack" onSubmit={submit}>
+    <FieldForm className="stack" onSubmit={submit}>
       <TextField
         label={words.password}
         type="password"
@@ -134,6 +134,6 @@ function Letting({ passkey, done }: Props) {
         </Button>
       </div>
       {letting.error ? <FailureNote error={letting.error} /> : null}
-    </Form>
+    </FieldForm>
   )
 }

@@ -3,10 +3,10 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Button } from '../../parts/button.tsx'
 import { TextField } from '../../parts/fields/text_field.tsx'
-import { Form } from '../../parts/form.tsx'
+import { FieldForm } from '../../parts/form.tsx'
 import { FailureNote } from '../../parts/states/failure.tsx'
 import { Loading } from '../../parts/states/loading.tsx'
-import { addPasskey } from '../../passkeys/ceremonies.ts'
+import { registerPasskey } from '../../passkeys/ceremonies.ts'
 import { usePasskeysHere } from '../../passkeys/here.ts'
 import { useAsk } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
@@ -42,7 +42,7 @@ function Adding() {
   const [password, setPassword] = useState('')
   const client = useQueryClient()
   const adding = useMutation({
-    mutationFn: addPasskey,
+    mutationFn: registerPasskey,
     onSuccess: () => {
       setLabel('')
       setPassword('')
@@ -53,7 +53,7 @@ function Adding() {
     adding.mutate({ label, password })
   }
   return (
-    <Form className="stack" onSubmit={submit}>
+    <FieldForm className="stack" onSubmit={submit}>
       <TextField
         label={words.label}
         help={words.labelHelp}
@@ -74,6 +74,6 @@ function Adding() {
         {words.add}
       </Button>
       {adding.error ? <FailureNote error={adding.error} /> : null}
-    </Form>
+    </FieldForm>
   )
 }

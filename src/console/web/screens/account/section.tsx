@@ -2,7 +2,7 @@
 import { type ReactNode, useId, useState } from 'react'
 import { Button } from '../../parts/button.tsx'
 import { TextField } from '../../parts/fields/text_field.tsx'
-import { Form } from '../../parts/form.tsx'
+import { FieldForm } from '../../parts/form.tsx'
 import { FailureNote } from '../../parts/states/failure.tsx'
 import { texts } from '../../texts/index.ts'
 
@@ -59,7 +59,7 @@ export function WithPassword({ open, verb, isDanger = false, onSubmit, children 
     )
   }
   return (
-    <Form className="stack form" onSubmit={submit}>
+    <FieldForm className="stack form" onSubmit={submit}>
       <TextField
         label={texts.account.current}
         type="password"
@@ -79,6 +79,6 @@ export function WithPassword({ open, verb, isDanger = false, onSubmit, children 
         </Button>
       </div>
       {error ? <FailureNote error={error} /> : null}
-    </Form>
+    </FieldForm>
   )
 }

@@ -1,11 +1,11 @@
 /** Where the account is open, and the end of it elsewhere. */
 
-import type { Output } from '../../keys/messages.ts'
+import type { Returned } from '../../keys/messages.ts'
 import { Button } from '../../parts/button.tsx'
 import { dateOf } from '../../parts/moments.ts'
 import { FailureNote } from '../../parts/states/failure.tsx'
 import { Loading } from '../../parts/states/loading.tsx'
-import { keyOf, useAsk, useCommand } from '../../queries.ts'
+import { queryKey, useAsk, useCommand } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
 import { browserOf } from './program.ts'
 import { Section } from './section.tsx'
@@ -17,14 +17,14 @@ function nameOf(userAgent: string): string {
   return known ? words.browser(known.browser, known.system) : userAgent || words.unknown
 }
 
-type Listed = Output<'credentials.sessions'>
+type Listed = Returned<'credentials.sessions'>
 
-export function Sessions() {
+export function SessionsSection() {
   const { data, error } = useAsk('credentials.sessions', null)
   const end = useCommand('credentials.endSessions', {
     changes: ['credentials.sessions'],
     optimistic: ({ ids }) => ({
-      key: keyOf('credentials.sessions', null),
+      key: queryKey('credentials.sessions', null),
       update: (before: Listed) => before.filter(({ id }) => !ids.includes(id)),
     }),
   })

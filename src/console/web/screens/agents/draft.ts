@@ -1,5 +1,5 @@
 /** A token as it is put together, and the order that comes of it. */
-import type { Input, Output } from '../../keys/messages.ts'
+import type { Input, Returned } from '../../keys/messages.ts'
 import type { texts } from '../../texts/index.ts'
 
 type Words = typeof texts.wizard
@@ -9,16 +9,21 @@ export type For =
   | { kind: 'new' }
   | {
       kind: 'agent'
-      agent: Pick<Output<'agents.list'>[number], 'id' | 'name' | 'projectId' | 'project'>
+      agent: Pick<Returned<'agents.list'>[number], 'id' | 'name' | 'projectId' | 'project'>
     }
 
 /** What was made, without the token itself. */
-export type Made = { id: string; kind: Draft['kind']; name: string; may: readonly string[] } & {
+export type MadeToken = {
+  id: string
+  kind: TokenDraft['kind']
+  name: string
+  may: readonly string[]
+} & {
   project: string | null
   environment: string | null
 }
 
-export type Project = { id: string; name: string }
+export type ProjectChoice = { id: string; name: string }
 
 /** Stands for every project or environment in a list of choices. */
 export const ALL = '*'
@@ -26,7 +31,7 @@ export const ALL = '*'
 type May = keyof Words['may']
 type Days = keyof Words['lengths']
 
-export type Draft = {
+export type TokenDraft = {
   kind: 'agent' | 'workload'
   name: string
   label: string
@@ -36,7 +41,7 @@ export type Draft = {
   days: Days
 }
 
-export function draftFor(given: For, projects: readonly Project[]): Draft {
+export function draftFor(given: For, projects: readonly ProjectChoice[]): TokenDraft {
   const own = given.kind === 'agent' ? (given.agent.projectId ?? ALL) : undefined
   return {
     kind: 'agent',
@@ -51,11 +56,11 @@ export function draftFor(given: For, projects: readonly Project[]): Draft {
 
 type Order = Input<'agents.issue'>
 
-export function mayOf({ may }: Draft): Order['capabilities'] {
+export function mayOf({ may }: TokenDraft): Order['capabilities'] {
   return may.split(',') as Order['capabilities']
 }
 
-export function orderOf(workspaceId: string, given: For, draft: Draft): Order {
+export function tokenOrderOf(workspaceId: string, given: For, draft: TokenDraft): Order {
   const { name, label, days } = draft
   const environment = draft.environment === ALL ? null : draft.environment
   const projectId = draft.projectId === ALL ? null : draft.projectId

@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { useIsMember, useManages } from '../../frame/manages.ts'
 import { NEW } from '../../frame/navigation.ts'
 import { Button } from '../../parts/button.tsx'
-import { Confirm } from '../../parts/overlays/confirm.tsx'
+import { ConfirmButton } from '../../parts/overlays/confirm.tsx'
 import { say } from '../../parts/overlays/toasts.tsx'
 import { Banner } from '../../parts/states/banner.tsx'
 import { EmptyState } from '../../parts/states/empty_state.tsx'
@@ -13,8 +13,8 @@ import { Loading } from '../../parts/states/loading.tsx'
 import { NotFound } from '../../parts/states/not_found.tsx'
 import { useAsk, useCommand } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
-import type { For, Made } from './draft.ts'
-import { NewToken } from './new_token.tsx'
+import type { For, MadeToken } from './draft.ts'
+import { NewTokenDialog } from './new_token.tsx'
 import { Tokens } from './tokens.tsx'
 import { Wizard } from './wizard.tsx'
 
@@ -41,10 +41,10 @@ function Managed({ workspaceId }: { workspaceId: string }) {
   const { data: projects } = useAsk('workspaces.projects', { workspaceId })
   const { make: maker } = route.useSearch()
   const navigate = route.useNavigate()
-  const [made, setMade] = useState<Made | null>(null)
+  const [made, setMade] = useState<MadeToken | null>(null)
   if (error) return <FailureNote error={error} />
   if (!agents || !projects) return <Loading />
-  if (made) return <NewToken made={made} done={() => setMade(null)} />
+  if (made) return <NewTokenDialog made={made} done={() => setMade(null)} />
   const given = givenBy(maker, agents)
   const toList = () => void navigate({ search: {} })
   if (given) {
@@ -131,7 +131,7 @@ function Agent({
         <Button onPress={onMake} aria-label={words.makeFor(name)}>
           {words.make}
         </Button>
-        <Confirm
+        <ConfirmButton
           verb={words.remove}
           title={words.removeNamed(name)}
           onConfirm={async () => {
@@ -142,7 +142,7 @@ function Agent({
         >
           <p>{words.removing(name)}</p>
           <p>{words.noUndo}</p>
-        </Confirm>
+        </ConfirmButton>
       </div>
       <Tokens
         owner={{ workspaceId, agentId: id }}

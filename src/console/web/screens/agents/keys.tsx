@@ -1,6 +1,6 @@
 /** Which environments a token has the keys of, what it lacks and why, and the way to give them to it. */
 import { useState } from 'react'
-import type { Input, Output } from '../../keys/messages.ts'
+import type { Input, Returned } from '../../keys/messages.ts'
 import { Button } from '../../parts/button.tsx'
 import { say } from '../../parts/overlays/toasts.tsx'
 import { Banner } from '../../parts/states/banner.tsx'
@@ -11,10 +11,10 @@ import { texts } from '../../texts/index.ts'
 
 const words = texts.agents
 
-type Token = Output<'agents.tokens'>[number]
+type Token = Returned<'agents.tokens'>[number]
 type Props = { token: Token; owner: Input<'agents.tokens'> }
 
-export function Keys({ token, owner }: Props) {
+export function TokenKeys({ token, owner }: Props) {
   const [isOpen, setOpen] = useState(false)
   const { keys, environment, label } = token
   const isDue = keys.length === 0 || keys.some(({ isOfNow }) => !isOfNow)

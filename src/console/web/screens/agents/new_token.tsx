@@ -2,14 +2,14 @@
 import { useState } from 'react'
 import { programs } from '../../../../client/agents/agent_setup.ts'
 import {
-  type Addresses,
   commandFor,
   curl,
   fileFor,
   githubActions,
   gitlabCi,
   narrowedTokenFor,
-  run,
+  type ProgramAddresses,
+  runText,
   sdks,
   variables,
 } from '../../../../client/agents/set_up_texts.ts'
@@ -23,11 +23,11 @@ import { Loading } from '../../parts/states/loading.tsx'
 import { Tabs } from '../../parts/tabs.tsx'
 import { useAsk } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
-import type { Made } from './draft.ts'
+import type { MadeToken } from './draft.ts'
 
 const words = texts.newToken
 
-export function NewToken({ made, done }: { made: Made; done(): void }) {
+export function NewTokenDialog({ made, done }: { made: MadeToken; done(): void }) {
   const { id } = made
   const [failed, setFailed] = useState<unknown>(null)
   const { data: addresses, error } = useAsk('agents.addresses', null)
@@ -55,7 +55,7 @@ export function NewToken({ made, done }: { made: Made; done(): void }) {
   )
 }
 
-type Props = { made: Made; addresses: Addresses & { isUnknown: boolean } }
+type Props = { made: MadeToken; addresses: ProgramAddresses & { isUnknown: boolean } }
 
 function SetUp({ made, addresses }: Props) {
   const ofJobs = jobTabs(made, addresses)
@@ -74,7 +74,7 @@ function SetUp({ made, addresses }: Props) {
   )
 }
 
-function mcpTabs(made: Made, { resolver }: Addresses) {
+function mcpTabs(made: MadeToken, { resolver }: ProgramAddresses) {
   return Object.entries(programs).map(([id, program]) => ({
     id,
     label: program.title,
@@ -87,7 +87,7 @@ function mcpTabs(made: Made, { resolver }: Addresses) {
   }))
 }
 
-function callTabs({ kind, name }: Made) {
+function callTabs({ kind, name }: MadeToken) {
   const sdk = sdks.map(({ id, label, text }) => (
     <div key={id} className="stack">
       {kind === 'agent' ? <Told text={narrowedTokenFor(text, name)} why={words.narrowed} /> : null}
@@ -110,7 +110,7 @@ function callTabs({ kind, name }: Made) {
 }
 
 /** Values are delivered of one environment; who may not read calls instead. */
-function jobTabs({ may, project, environment }: Made, addresses: Addresses) {
+function jobTabs({ may, project, environment }: MadeToken, addresses: ProgramAddresses) {
   const isDelivered = may.includes('read') && project !== null && environment !== null
   if (!isDelivered && !may.includes('use')) return []
   const why = isDelivered ? words.ci : words.ciUse
@@ -122,7 +122,7 @@ function jobTabs({ may, project, environment }: Made, addresses: Addresses) {
   )
   return [
     ...(isDelivered
-      ? [{ id: 'run', label: 'cloakroom run', content: <Told text={run} why={words.run} /> }]
+      ? [{ id: 'run', label: 'cloakroom run', content: <Told text={runText} why={words.run} /> }]
       : []),
     {
       id: 'github',

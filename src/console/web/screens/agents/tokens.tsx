@@ -1,18 +1,18 @@
 /** The tokens of an agent, or of a project's workloads, in words. */
 
-import type { Input, Output } from '../../keys/messages.ts'
+import type { Input, Returned } from '../../keys/messages.ts'
 import { dateOf } from '../../parts/moments.ts'
 import { FailureNote } from '../../parts/states/failure.tsx'
 import { Loading } from '../../parts/states/loading.tsx'
 import { useAsk } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
-import { Keys } from './keys.tsx'
+import { TokenKeys } from './keys.tsx'
 import { Revoke } from './revoke.tsx'
 
 const words = texts.agents
 
 type Owner = Input<'agents.tokens'>
-type Token = Output<'agents.tokens'>[number]
+type Token = Returned<'agents.tokens'>[number]
 type Props = {
   owner: Owner
   /** Whose they are. */
@@ -66,7 +66,7 @@ function Row({ token, owner, name, project }: Omit<Props, 'none'> & { token: Tok
         {isActive ? <Revoke tokenId={token.id} label={label} owner={owner} name={name} /> : null}
       </div>
       <p className="soft small">{timesOf(token)}</p>
-      {isActive && !fault ? <Keys token={token} owner={owner} /> : null}
+      {isActive && !fault ? <TokenKeys token={token} owner={owner} /> : null}
       {fault ? <p className="field-error">{words.doesNotHold(fault)}</p> : null}
       {differs ? <p className="field-error">{words.differs}</p> : null}
     </li>

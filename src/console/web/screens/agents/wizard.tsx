@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { Button } from '../../parts/button.tsx'
 import { Select } from '../../parts/fields/select.tsx'
 import { TextField } from '../../parts/fields/text_field.tsx'
-import { Form } from '../../parts/form.tsx'
+import { FieldForm } from '../../parts/form.tsx'
 import { Banner } from '../../parts/states/banner.tsx'
 import { EmptyState } from '../../parts/states/empty_state.tsx'
 import { FailureNote } from '../../parts/states/failure.tsx'
@@ -11,22 +11,22 @@ import { useAsk, useCommand } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
 import {
   ALL,
-  type Draft,
   draftFor,
   type For,
-  type Made,
+  type MadeToken,
   mayOf,
-  orderOf,
-  type Project,
+  type ProjectChoice,
+  type TokenDraft,
+  tokenOrderOf,
 } from './draft.ts'
 
 const words = texts.wizard
 
 type Props = {
   workspaceId: string
-  projects: readonly Project[]
+  projects: readonly ProjectChoice[]
   given: For
-  onMade(made: Made): void
+  onMade(made: MadeToken): void
   onCancel(): void
 }
 
@@ -36,7 +36,7 @@ const optionsOf = <Id extends string>(labels: Readonly<Record<Id, string>>) =>
 export function Wizard({ workspaceId, projects, given, onMade, onCancel }: Props) {
   const [draft, setDraft] = useState(() => draftFor(given, projects))
   const issue = useCommand('agents.issue', { changes: ['agents.list', 'agents.tokens'] })
-  const change = (changed: Partial<Draft>) => setDraft((before) => ({ ...before, ...changed }))
+  const change = (changed: Partial<TokenDraft>) => setDraft((before) => ({ ...before, ...changed }))
   if (projects.length === 0) {
     return (
       <EmptyState title={texts.agents.noProject} command={texts.agents.noProjectCommand}>
@@ -48,7 +48,7 @@ export function Wizard({ workspaceId, projects, given, onMade, onCancel }: Props
   }
   const project = projects.find(({ id }) => id === draft.projectId)
   const submit = () => {
-    issue.mutate(orderOf(workspaceId, given, draft), {
+    issue.mutate(tokenOrderOf(workspaceId, given, draft), {
       onSuccess: ({ id }) => {
         const { kind, name } = draft
         const environment = draft.environment === ALL ? null : draft.environment
@@ -64,7 +64,7 @@ export function Wizard({ workspaceId, projects, given, onMade, onCancel }: Props
     })
   }
   return (
-    <Form className="stack form" onSubmit={submit}>
+    <FieldForm className="stack form" onSubmit={submit}>
       <h2 className="card-title">
         {given.kind === 'agent' ? texts.agents.makeFor(given.agent.name) : texts.agents.make}
       </h2>
@@ -79,11 +79,11 @@ export function Wizard({ workspaceId, projects, given, onMade, onCancel }: Props
         <Button onPress={onCancel}>{texts.common.cancel}</Button>
       </div>
       {issue.error ? <FailureNote error={issue.error} /> : null}
-    </Form>
+    </FieldForm>
   )
 }
 
-type PartProps = { draft: Draft; change(changed: Partial<Draft>): void }
+type PartProps = { draft: TokenDraft; change(changed: Partial<TokenDraft>): void }
 
 function Holder({ given, draft, change }: PartProps & { given: For }) {
   if (given.kind === 'agent') {
@@ -97,7 +97,7 @@ function Holder({ given, draft, change }: PartProps & { given: For }) {
       />
     )
   }
-  const onKind = (kind: Draft['kind']) => {
+  const onKind = (kind: TokenDraft['kind']) => {
     // A workload has one place, and usually reads.
     const only =
       kind === 'workload'
@@ -130,7 +130,7 @@ function Where({
   draft,
   change,
   projects,
-}: PartProps & { given: For; projects: readonly Project[] }) {
+}: PartProps & { given: For; projects: readonly ProjectChoice[] }) {
   const { kind, projectId, environment } = draft
   const first = projectId === ALL ? (projects[0]?.id ?? '') : projectId
   const { data: names = [], error } = useAsk('agents.environments', { projectId: first })
@@ -177,7 +177,7 @@ function Terms({ draft, change }: PartProps) {
   )
 }
 
-function Summary({ draft, project }: { draft: Draft; project: string | null }) {
+function Summary({ draft, project }: { draft: TokenDraft; project: string | null }) {
   const { name, environment, may, days } = draft
   if (environment === '') return null
   const place = texts.agents.inPlace(project, environment === ALL ? null : environment)

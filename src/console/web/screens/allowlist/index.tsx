@@ -2,24 +2,24 @@
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useManages } from '../../frame/manages.ts'
-import type { Output } from '../../keys/messages.ts'
+import type { Returned } from '../../keys/messages.ts'
 import { Button } from '../../parts/button.tsx'
 import { TextField } from '../../parts/fields/text_field.tsx'
-import { Form } from '../../parts/form.tsx'
+import { FieldForm } from '../../parts/form.tsx'
 import { dateOf } from '../../parts/moments.ts'
-import { Confirm } from '../../parts/overlays/confirm.tsx'
+import { ConfirmButton } from '../../parts/overlays/confirm.tsx'
 import { say } from '../../parts/overlays/toasts.tsx'
 import { Banner } from '../../parts/states/banner.tsx'
 import { EmptyState } from '../../parts/states/empty_state.tsx'
 import { FailureNote } from '../../parts/states/failure.tsx'
 import { Loading } from '../../parts/states/loading.tsx'
-import { keyOf, useAsk, useCommand } from '../../queries.ts'
+import { queryKey, useAsk, useCommand } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
 
 const route = getRouteApi('/w/$workspaceId/allowlist')
 const words = texts.allowlist
 
-type Listed = Output<'allowlist.list'>
+type Listed = Returned<'allowlist.list'>
 type Entry = Listed['entries'][number]
 
 export function Allowlist() {
@@ -84,7 +84,7 @@ function Add({ workspaceId }: { workspaceId: string }) {
   const add = useCommand('allowlist.add', {
     changes: ['allowlist.list'],
     optimistic: () => ({
-      key: keyOf('allowlist.list', { workspaceId }),
+      key: queryKey('allowlist.list', { workspaceId }),
       update: (before: Listed): Listed => withEntry(before, domain.trim()),
     }),
   })
@@ -100,7 +100,7 @@ function Add({ workspaceId }: { workspaceId: string }) {
     )
   }
   return (
-    <Form className="stack" onSubmit={submit}>
+    <FieldForm className="stack" onSubmit={submit}>
       <div className="row">
         <TextField
           label={words.domain}
@@ -116,7 +116,7 @@ function Add({ workspaceId }: { workspaceId: string }) {
         </Button>
       </div>
       {add.error ? <FailureNote error={add.error} /> : null}
-    </Form>
+    </FieldForm>
   )
 }
 
@@ -149,7 +149,7 @@ function Row({
       </span>
       <span className="space" />
       {manages ? (
-        <Confirm
+        <ConfirmButton
           verb={words.remove}
           title={words.removeNamed(domain)}
           onConfirm={async () => {
@@ -158,7 +158,7 @@ function Row({
           }}
         >
           <Use workspaceId={workspaceId} domain={domain} />
-        </Confirm>
+        </ConfirmButton>
       ) : null}
     </li>
   )

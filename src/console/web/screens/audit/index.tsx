@@ -1,22 +1,29 @@
 /** The audit of a workspace: filters that are in the address, a chart of the days, and the records themselves. */
+
+import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { useMemo, useState } from 'react'
+import { summariseAudit } from '../../../../features/audit/contract.ts'
+import { api } from '../../api.ts'
 import { Button } from '../../parts/button.tsx'
+import { Chart, type ChartLine } from '../../parts/chart.tsx'
+import { TextField } from '../../parts/fields/text_field.tsx'
+import { FieldForm } from '../../parts/form.tsx'
 import { EmptyState } from '../../parts/states/empty_state.tsx'
 import { FailureNote } from '../../parts/states/failure.tsx'
 import { Loading } from '../../parts/states/loading.tsx'
-import { type Column, Table } from '../../parts/table.tsx'
+import { DataTable, type TableColumn } from '../../parts/table.tsx'
 import { texts } from '../../texts/index.ts'
-import { Days } from './days.tsx'
 import { Export } from './export.tsx'
-import { Filters } from './filters.tsx'
-import { type AuditRecord, useRecords } from './records.ts'
-import { Seen } from './seen.tsx'
+import type { AuditFilters } from './records.ts'
+import { type ListedRecord, useRecords } from './records.ts'
+import { SeenBy } from './seen.tsx'
 
 const route = getRouteApi('/w/$workspaceId/audit')
 const words = texts.audit
 const moments = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
 
-const columns: readonly Column<AuditRecord>[] = [
+const columns: readonly TableColumn<ListedRecord>[] = [
   {
     id: 'when',
     header: words.when,
@@ -31,26 +38,26 @@ const columns: readonly Column<AuditRecord>[] = [
   { id: 'credential', header: words.credential, cell: ({ credential_ref }) => credential_ref },
 ]
 
-function targetOf({ action, resource, target_domain, target_path }: AuditRecord): string {
+function targetOf({ action, resource, target_domain, target_path }: ListedRecord): string {
   if (action !== null) return resource?.name ?? resource?.id ?? ''
   return `${target_domain ?? ''}${target_path ?? ''}`
 }
 
-function resultOf({ decision, reason, status_code }: AuditRecord) {
+function resultOf({ decision, reason, status_code }: ListedRecord) {
   if (decision === null || decision === 'allowed') return status_code
   return words.decision(decision, reason)
 }
 
-export function Audit() {
+export function AuditScreen() {
   const { workspaceId } = route.useParams()
   const filters = route.useSearch()
   return (
     <section className="stack">
       <h1>{words.title}</h1>
-      <Filters key={JSON.stringify(filters)} filters={filters} />
+      <FilterBar key={JSON.stringify(filters)} filters={filters} />
       <Days workspaceId={workspaceId} since={filters.since} until={filters.until} />
       {filters.credential ? (
-        <Seen workspaceId={workspaceId} environment={filters.environment ?? null} />
+        <SeenBy workspaceId={workspaceId} environment={filters.environment ?? null} />
       ) : null}
       <Records />
     </section>
@@ -98,7 +105,7 @@ function Records() {
         </Button>
         <Export workspaceId={workspaceId} filters={filters} />
       </div>
-      <Table
+      <DataTable
         label={words.records}
         columns={columns}
         rows={data}
@@ -113,5 +120,84 @@ function Records() {
         }
       />
     </>
+  )
+}
+
+const daysWords = texts.audit
+
+type Props = { workspaceId: string; since?: string | undefined; until?: string | undefined }
+
+function Days({ workspaceId, since, until }: Props) {
+  const { data } = useQuery({
+    queryKey: ['audit.summary', workspaceId, since, until],
+    queryFn: () => {
+      const range = { ...(since ? { since } : {}), ...(until ? { until } : {}) }
+      return api.call(summariseAudit, { query: { workspace_id: workspaceId, ...range } })
+    },
+  })
+  const drawn = useMemo(() => {
+    const counts = new Map((data?.by_day ?? []).map(({ date, count }) => [date, count]))
+    const days = daysBetween([...counts.keys()].sort())
+    const values = days.map((day) => counts.get(day) ?? 0)
+    const lines: ChartLine[] = [{ label: daysWords.chart, values, tone: 'accent' }]
+    return { days, lines }
+  }, [data])
+  // The records fail with the same daysWords.
+  if (!data) return null
+  const { requests, blocked, errors } = data.totals
+  return (
+    <Chart
+      label={daysWords.chart}
+      text={daysWords.chartText(requests, blocked, errors)}
+      {...drawn}
+    />
+  )
+}
+
+/** Every day from the first to the last: the summary leaves out days without a request. */
+function daysBetween(sorted: readonly string[]): string[] {
+  const [first = '', last = first] = [sorted[0], sorted.at(-1)]
+  const days: string[] = []
+  for (let at = Date.parse(first); at <= Date.parse(last); at += DAY_MS) {
+    days.push(new Date(at).toISOString().slice(0, 10))
+  }
+  return days
+}
+
+const DAY_MS = 86_400_000
+
+const filtersWords = texts.audit
+const fields = [
+  ...(['actor', 'domain', 'credential', 'environment', 'action', 'since', 'until'] as const),
+]
+
+function FilterBar({ filters }: { filters: AuditFilters }) {
+  const [typed, setTyped] = useState(filters)
+  const navigate = useNavigate()
+  const show = (search: AuditFilters) =>
+    void navigate({ from: '/w/$workspaceId/audit', to: '/w/$workspaceId/audit', search })
+  const submit = () => {
+    show(typed)
+  }
+  return (
+    <FieldForm className="row" onSubmit={submit}>
+      {fields.map((name) => (
+        <TextField
+          key={name}
+          label={filtersWords.fields[name]}
+          type={name === 'since' || name === 'until' ? 'date' : 'text'}
+          autoComplete="off"
+          value={typed[name] ?? ''}
+          onChange={(text) => {
+            const { [name]: _, ...others } = typed
+            setTyped(text === '' ? others : { ...others, [name]: text })
+          }}
+        />
+      ))}
+      <Button type="submit">{filtersWords.filter}</Button>
+      <Button kind="quiet" onPress={() => show({})}>
+        {filtersWords.clear}
+      </Button>
+    </FieldForm>
   )
 }

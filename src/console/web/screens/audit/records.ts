@@ -4,7 +4,7 @@ import type { CallResult } from '../../../../client/http/api.ts'
 import { listAuditLogs } from '../../../../features/audit/contract.ts'
 import { api } from '../../api.ts'
 
-export type AuditRecord = CallResult<typeof listAuditLogs>[number]
+export type ListedRecord = CallResult<typeof listAuditLogs>[number]
 
 /** As they are in the address of the page. */
 export type AuditFilters = {
@@ -45,6 +45,6 @@ export function useRecords(workspaceId: string, filters: AuditFilters) {
 }
 
 /** By itself, so that the same pages are the same list. */
-function recordsOf({ pages }: { pages: readonly { data: AuditRecord[] }[] }): AuditRecord[] {
+function recordsOf({ pages }: { pages: readonly { data: ListedRecord[] }[] }): ListedRecord[] {
   return pages.flatMap(({ data }) => data)
 }

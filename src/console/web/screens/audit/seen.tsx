@@ -1,5 +1,5 @@
 /** Who could have seen the secret that is looked for: people and tokens that had a key to it. */
-import type { Output } from '../../keys/messages.ts'
+import type { Returned } from '../../keys/messages.ts'
 import { FailureNote } from '../../parts/states/failure.tsx'
 import { Loading } from '../../parts/states/loading.tsx'
 import { useAsk } from '../../queries.ts'
@@ -11,7 +11,7 @@ const dateOf = (text: string) => dates.format(new Date(text))
 
 type Props = { workspaceId: string; environment: string | null }
 
-export function Seen({ workspaceId, environment }: Props) {
+export function SeenBy({ workspaceId, environment }: Props) {
   const { data, error } = useAsk('audit.seen', { workspaceId, environment })
   return (
     <section className="stack" aria-labelledby="seen">
@@ -55,7 +55,7 @@ export function Seen({ workspaceId, environment }: Props) {
   )
 }
 
-type Token = Output<'audit.seen'>['tokens'][number]
+type Token = Returned<'audit.seen'>['tokens'][number]
 
 function aboutToken({ environments, mayRead, after, to, fault }: Token): string {
   if (fault !== null) return words.doesNotHold(fault)

@@ -12,7 +12,7 @@ import { Loading } from '../../parts/states/loading.tsx'
 import { useAsk, useCommand } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
 import { CallRow } from '../live/call_row.tsx'
-import { LiveCalls } from '../live/stream.ts'
+import { LiveFeed } from '../live/stream.ts'
 import { isRefused } from '../live/words.ts'
 import { curlFor, urlFor } from './first_call.ts'
 import { keepMade, useMade } from './made.ts'
@@ -86,7 +86,7 @@ const SHOWN = 3
 
 /** What the server records of calls, as it does. */
 function Answer({ workspaceId }: { workspaceId: string }) {
-  const live = useMemo(() => new LiveCalls(workspaceId), [workspaceId])
+  const live = useMemo(() => new LiveFeed(workspaceId), [workspaceId])
   useEffect(() => {
     const ended = new AbortController()
     void live.run(ended.signal)

@@ -1,9 +1,9 @@
 /** Project, secret, host and agent: each one form, and the next step when it is done. */
 import { type ReactNode, useState } from 'react'
-import type { Output } from '../../keys/messages.ts'
+import type { Returned } from '../../keys/messages.ts'
 import { Button } from '../../parts/button.tsx'
 import { TextField } from '../../parts/fields/text_field.tsx'
-import { Form } from '../../parts/form.tsx'
+import { FieldForm } from '../../parts/form.tsx'
 import { FailureNote } from '../../parts/states/failure.tsx'
 import { useCommand } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
@@ -12,7 +12,7 @@ import { keepMade } from './made.ts'
 
 const words = texts.firstSteps.steps
 
-export type StepProps = { workspaceId: string; progress: Output<'first_steps.progress'> }
+export type StepProps = { workspaceId: string; progress: Returned<'first_steps.progress'> }
 
 type StepFormProps = {
   verb: string
@@ -24,7 +24,7 @@ type StepFormProps = {
 
 function StepForm({ verb, submit, isPending, error, children }: StepFormProps) {
   return (
-    <Form className="stack form" onSubmit={submit}>
+    <FieldForm className="stack form" onSubmit={submit}>
       {children}
       <div>
         <Button kind="primary" type="submit" isPending={isPending}>
@@ -32,7 +32,7 @@ function StepForm({ verb, submit, isPending, error, children }: StepFormProps) {
         </Button>
       </div>
       {error ? <FailureNote error={error} /> : null}
-    </Form>
+    </FieldForm>
   )
 }
 

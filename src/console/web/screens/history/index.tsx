@@ -2,16 +2,16 @@
 import { getRouteApi } from '@tanstack/react-router'
 import { useDeferredValue, useMemo, useState } from 'react'
 import { ask } from '../../keys/ask.ts'
-import type { Output } from '../../keys/messages.ts'
+import type { Returned } from '../../keys/messages.ts'
 import { Button } from '../../parts/button.tsx'
-import { Copy } from '../../parts/copy.tsx'
+import { CopyButton } from '../../parts/copy.tsx'
 import { TextField } from '../../parts/fields/text_field.tsx'
 import { Banner } from '../../parts/states/banner.tsx'
 import { EmptyState } from '../../parts/states/empty_state.tsx'
 import { FailureNote } from '../../parts/states/failure.tsx'
 import { Loading } from '../../parts/states/loading.tsx'
-import { Progress } from '../../parts/states/progress.tsx'
-import { type Column, Table } from '../../parts/table.tsx'
+import { ProgressMeter } from '../../parts/states/progress.tsx'
+import { DataTable, type TableColumn } from '../../parts/table.tsx'
 import { useAsk } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
 
@@ -20,11 +20,11 @@ const HASH_LETTERS = 6
 const route = getRouteApi('/w/$workspaceId/history')
 const words = texts.history
 
-type Read = NonNullable<Output<'history.read'>>
+type Read = NonNullable<Returned<'history.read'>>
 type Told = Read['links'][number]
 const moments = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
 
-const columns: readonly Column<Told>[] = [
+const columns: readonly TableColumn<Told>[] = [
   { id: 'seq', header: words.number, cell: ({ seq }) => seq, sortBy: ({ seq }) => seq },
   { id: 'at', header: words.when, isShort: true, cell: ({ at }) => moments.format(new Date(at)) },
   { id: 'by', header: words.who, cell: ({ by }) => by, sortBy: ({ by }) => by },
@@ -78,7 +78,7 @@ function Signed({ workspaceId, read }: { workspaceId: string; read: Read }) {
       )}
       {first ? (
         <p>
-          {words.first}: <Copy text={first} name={texts.members.fingerprint} />
+          {words.first}: <CopyButton text={first} name={texts.members.fingerprint} />
         </p>
       ) : null}
       {fault ? null : <Verify workspaceId={workspaceId} />}
@@ -100,7 +100,7 @@ function Links({ links }: Pick<Read, 'links'>) {
       <p className="soft" role="status">
         {words.shown(rows.length, links.length)}
       </p>
-      <Table
+      <DataTable
         label={words.links}
         columns={columns}
         rows={rows}
@@ -119,7 +119,7 @@ function isFound({ seq, by, what, hash }: Told, sought: string): boolean {
   return sought.length >= HASH_LETTERS && hash.toLowerCase().startsWith(sought)
 }
 
-type Verified = Output<'history.verify'>
+type Verified = Returned<'history.verify'>
 
 function Verify({ workspaceId }: { workspaceId: string }) {
   const [state, setState] = useState<{ result?: Verified; error?: unknown; isRunning: boolean }>({
@@ -140,7 +140,7 @@ function Verify({ workspaceId }: { workspaceId: string }) {
           {words.verify}
         </Button>
       </div>
-      {state.isRunning ? <Progress label={words.verifying} /> : null}
+      {state.isRunning ? <ProgressMeter label={words.verifying} /> : null}
       {state.error ? <FailureNote error={state.error} /> : null}
       {state.result ? <Result {...state.result} /> : null}
     </>

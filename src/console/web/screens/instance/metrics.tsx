@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { type DailyRow, listMetrics } from '../../../../features/metrics/contract.ts'
 import { api } from '../../api.ts'
-import { Chart, type Line } from '../../parts/chart.tsx'
+import { Chart, type ChartLine } from '../../parts/chart.tsx'
 import { EmptyState } from '../../parts/states/empty_state.tsx'
 import { FailureNote } from '../../parts/states/failure.tsx'
 import { Loading } from '../../parts/states/loading.tsx'
@@ -37,7 +37,7 @@ export function Metrics() {
 function Charts({ days }: { days: readonly DailyRow[] }) {
   const drawn = useMemo(() => {
     const rows = days.toReversed()
-    const line = (label: string, values: number[], tone: Line['tone']): Line => ({
+    const line = (label: string, values: number[], tone: ChartLine['tone']): ChartLine => ({
       label,
       values,
       tone,

@@ -7,15 +7,15 @@ import { timeOf } from '../../parts/moments.ts'
 import { texts } from '../../texts/index.ts'
 import { RevokeQuestion } from '../agents/revoke.tsx'
 import { Proposal } from './proposal.tsx'
-import type { Call } from './stream.ts'
-import { isRefused, outcomeOf, whyOf } from './words.ts'
+import type { LiveCall } from './stream.ts'
+import { isRefused, outcomeWords, whyOf } from './words.ts'
 
 const words = texts.live
 
 /** What a change in the workspace can have to do with. */
 const ALLOWABLE = ['domain_blocked', 'policy_blocked', 'key_not_provisioned', 'scope_required']
 
-type Props = { workspaceId: string; call: Call }
+type Props = { workspaceId: string; call: LiveCall }
 
 export const CallRow = memo(function CallRow({ workspaceId, call }: Props) {
   const [isOpen, setOpen] = useState(false)
@@ -27,7 +27,7 @@ export const CallRow = memo(function CallRow({ workspaceId, call }: Props) {
         <time dateTime={call.timestamp} className="soft small">
           {timeOf(call.timestamp)}
         </time>
-        <span className={`badge ${badgeOf(call)}`}>{outcomeOf(call)}</span>
+        <span className={`badge ${badgeOf(call)}`}>{outcomeWords(call)}</span>
         <strong>{call.agent_id || words.anonymous}</strong>
         <code>{what}</code>
         {call.credential_ref ? (
@@ -88,17 +88,17 @@ function RevokeItsToken({ workspaceId, call }: Props) {
 }
 
 /** Of an agent, or of a project's workloads. */
-function ownerOf(workspaceId: string, { registration_id, project_id }: Call) {
+function ownerOf(workspaceId: string, { registration_id, project_id }: LiveCall) {
   if (registration_id) return { workspaceId, agentId: registration_id }
   return project_id ? { workspaceId, projectId: project_id } : null
 }
 
-function whatOf({ method, target_url, action, resource }: Call): string {
+function whatOf({ method, target_url, action, resource }: LiveCall): string {
   if (target_url) return `${method ?? ''} ${target_url}`.trim()
   return [action, resource?.name].filter(Boolean).join(' ')
 }
 
-function badgeOf(call: Call): string {
+function badgeOf(call: LiveCall): string {
   if (isRefused(call)) return call.decision === 'blocked' ? 'badge-danger' : 'badge-warning'
   return call.status_code !== null && call.status_code < 400 ? 'badge-good' : ''
 }

@@ -11,8 +11,8 @@ import { FailureNote } from '../../parts/states/failure.tsx'
 import { texts } from '../../texts/index.ts'
 import { CallRow } from './call_row.tsx'
 import { HoldContext, useHeld } from './hold.ts'
-import { type Call, LiveCalls, type LiveState } from './stream.ts'
-import { type Filter, isShown, type Shown } from './words.ts'
+import { type LiveCall, LiveFeed, type LiveState } from './stream.ts'
+import { type Filter, isShown, type ShownCall } from './words.ts'
 
 const route = getRouteApi('/w/$workspaceId/live')
 const words = texts.live
@@ -31,7 +31,7 @@ export function Live() {
 }
 
 function Stream({ workspaceId, again }: { workspaceId: string; again(): void }) {
-  const live = useMemo(() => new LiveCalls(workspaceId), [workspaceId])
+  const live = useMemo(() => new LiveFeed(workspaceId), [workspaceId])
   useEffect(() => {
     const ended = new AbortController()
     void live.run(ended.signal)
@@ -83,7 +83,7 @@ function State({ now: { state, code }, again }: { now: LiveState; again(): void 
   )
 }
 
-const shownOptions = (Object.keys(words.shown) as Shown[]).map((id) => ({
+const shownOptions = (Object.keys(words.shown) as ShownCall[]).map((id) => ({
   id,
   label: words.shown[id],
 }))
@@ -117,7 +117,7 @@ function Nothing({ isFiltered, all }: { isFiltered: boolean; all(): void }) {
 
 type Listed = {
   workspaceId: string
-  calls: readonly Call[]
+  calls: readonly LiveCall[]
   isOpen: boolean
   pointing: ReturnType<typeof useHeld>['pointing']
 }

@@ -2,20 +2,20 @@
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { useManages } from '../../frame/manages.ts'
-import type { Output } from '../../keys/messages.ts'
+import type { Returned } from '../../keys/messages.ts'
 import { Button } from '../../parts/button.tsx'
-import { Copy } from '../../parts/copy.tsx'
+import { CopyButton } from '../../parts/copy.tsx'
 import { Banner } from '../../parts/states/banner.tsx'
 import { FailureNote } from '../../parts/states/failure.tsx'
 import { Loading } from '../../parts/states/loading.tsx'
 import { useAsk, useCommand } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
 import { useHold } from './hold.ts'
-import type { Call } from './stream.ts'
+import type { LiveCall } from './stream.ts'
 
 const words = texts.live
 
-type Proposed = Output<'live.propose'>
+type Proposed = Returned<'live.propose'>
 type Change = Proposed['change']
 
 export function Proposal({
@@ -24,7 +24,7 @@ export function Proposal({
   onClose,
 }: {
   workspaceId: string
-  call: Call
+  call: LiveCall
   onClose(): void
 }) {
   const input = { workspaceId, call: refusedOf(call) }
@@ -72,7 +72,7 @@ function Still() {
 }
 
 /** What of the record it is worked out from. */
-function refusedOf(call: Call) {
+function refusedOf(call: LiveCall) {
   const { reason, refused_by, method, target_domain, target_url, target_path } = call
   const { credential_ref, injection_style, project_id, environment, registration_id, token_id } =
     call
@@ -148,7 +148,7 @@ function ForAdmins({ change }: { change: Change }) {
   return (
     <Banner>
       <p>{words.askAdmin}</p>
-      <Copy text={command} name={texts.common.theCommand} />
+      <CopyButton text={command} name={texts.common.theCommand} />
     </Banner>
   )
 }

@@ -6,13 +6,13 @@ import { ApiError, urlOf } from '../../../../client/http/api.ts'
 import { getMe } from '../../../../features/accounts/contract.ts'
 import { auditRecord, listAuditLogs, watchAudit } from '../../../../features/audit/contract.ts'
 import { api } from '../../api.ts'
-import { failureOf } from '../../keys/failure.ts'
+import { failureFrom } from '../../keys/failure.ts'
 
-export type Call = z.output<typeof auditRecord>
+export type LiveCall = z.output<typeof auditRecord>
 
 export type LiveState = {
   /** Newest first. */
-  calls: readonly Call[]
+  calls: readonly LiveCall[]
   state: 'opening' | 'open' | 'waiting' | 'ended'
   /** Why it ended, or waits. */
   code: string | null
@@ -29,10 +29,10 @@ const LONGEST_PAUSE_MS = 15_000
 /** No other try would be answered in another way. */
 const FINAL = ['forbidden', 'not_found', 'session_ended', 'rate_limited']
 
-export class LiveCalls {
+export class LiveFeed {
   readonly #workspaceId: string
   readonly #listeners = new Set<() => void>()
-  #known = new Map<string, Call>()
+  #known = new Map<string, LiveCall>()
   #lastId: string | null = null
   #state: LiveState = { calls: [], state: 'opening', code: null, isGap: false }
 
@@ -66,7 +66,7 @@ export class LiveCalls {
     let code = 'unreachable'
     try {
       if (this.#lastId === null) await this.#readFirst()
-      const heard: Call[] = []
+      const heard: LiveCall[] = []
       const parser = createParser({
         onEvent: (event) => {
           code = this.#hear(event, heard) ?? code
@@ -99,18 +99,18 @@ export class LiveCalls {
 
   /** A session whose tokens have expired is renewed by any call of it. */
   async #codeOf(error: unknown): Promise<string> {
-    const { code } = failureOf(error)
+    const { code } = failureFrom(error)
     if (!(error instanceof ApiError) || code !== 'invalid_token') return code
     try {
       await api.call(getMe, {})
       return 'unreachable'
     } catch (second) {
-      return failureOf(second).code === 'invalid_token' ? 'session_ended' : code
+      return failureFrom(second).code === 'invalid_token' ? 'session_ended' : code
     }
   }
 
   /** Returns why the stream ends, where it says so. */
-  #hear({ event, id, data }: EventSourceMessage, heard: Call[]): string | null {
+  #hear({ event, id, data }: EventSourceMessage, heard: LiveCall[]): string | null {
     if (event === 'gap') this.#become({ isGap: true })
     if (event === 'end') return String(Reflect.get(Object(JSON.parse(data)), 'error_code'))
     if (event !== undefined) return null
@@ -121,7 +121,7 @@ export class LiveCalls {
   }
 
   /** A call that was under way comes again with its outcome. */
-  #show(calls: readonly Call[]): void {
+  #show(calls: readonly LiveCall[]): void {
     for (const call of calls) this.#known.set(call.id, call)
     // Ids grow with time.
     const newest = [...this.#known.values()].sort((one, other) => (one.id < other.id ? 1 : -1))

@@ -1,14 +1,14 @@
 /** What a record says, in words. */
 import { type FaultCode, faultCodes, messageOf } from '../../../../core/fault.ts'
 import { texts } from '../../texts/index.ts'
-import type { Call } from './stream.ts'
+import type { LiveCall } from './stream.ts'
 
 const { why, decisions, underWay, changed } = texts.live
 
-export type Shown = 'all' | 'refused' | 'changes'
-export type Filter = { show: Shown; agent: string; text: string }
+export type ShownCall = 'all' | 'refused' | 'changes'
+export type Filter = { show: ShownCall; agent: string; text: string }
 
-export function isShown(call: Call, { show, agent, text }: Filter): boolean {
+export function isShown(call: LiveCall, { show, agent, text }: Filter): boolean {
   if (show !== 'changes' && call.source === 'control_plane') return false
   if (show === 'refused' && !isRefused(call)) return false
   if (agent !== '' && call.agent_id !== agent) return false
@@ -16,18 +16,18 @@ export function isShown(call: Call, { show, agent, text }: Filter): boolean {
   return said.toLowerCase().includes(text.toLowerCase())
 }
 
-export function isRefused({ decision }: Call): boolean {
+export function isRefused({ decision }: LiveCall): boolean {
   return decision === 'blocked' || decision === 'error'
 }
 
-export function outcomeOf({ decision, status_code, source }: Call): string {
+export function outcomeWords({ decision, status_code, source }: LiveCall): string {
   if (source === 'control_plane' && decision === null) return changed
   if (decision === null || (decision === 'allowed' && status_code === null)) return underWay
   return decision === 'allowed' ? String(status_code) : decisions[decision]
 }
 
 /** Null where nothing was refused. */
-export function whyOf(call: Call): string | null {
+export function whyOf(call: LiveCall): string | null {
   const { reason, refused_by: by } = call
   if (!isRefused(call) || reason === null) return null
   if (reason === 'domain_blocked') return why.notListed(call.target_domain ?? '')

@@ -2,24 +2,24 @@
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { Role } from '../../../../core/grant.ts'
-import type { Output } from '../../keys/messages.ts'
+import type { Returned } from '../../keys/messages.ts'
 import { Button } from '../../parts/button.tsx'
 import { Checkbox } from '../../parts/fields/checkbox.tsx'
 import { Dialog } from '../../parts/overlays/dialog.tsx'
 import { say } from '../../parts/overlays/toasts.tsx'
 import { FailureNote } from '../../parts/states/failure.tsx'
 import { Loading } from '../../parts/states/loading.tsx'
-import { keyOf, useAsk, useCommand } from '../../queries.ts'
+import { queryKey, useAsk, useCommand } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
 
 const words = texts.members.end
 
-export type Member = Output<'members.list'>['members'][number]
+export type ListedMember = Returned<'members.list'>['members'][number]
 
 /** A change that takes rights from a member; `role` is null when the member is removed. */
-export type Ending = { member: Member; role: Role | null }
+export type EndingTokens = { member: ListedMember; role: Role | null }
 
-type Props = { workspaceId: string; ending: Ending; onClose(): void }
+type Props = { workspaceId: string; ending: EndingTokens; onClose(): void }
 
 export function EndingDialog({ workspaceId, ending, onClose }: Props) {
   return (
@@ -29,7 +29,7 @@ export function EndingDialog({ workspaceId, ending, onClose }: Props) {
   )
 }
 
-function titleOf({ member: { email, isOwn }, role }: Ending): string {
+function titleOf({ member: { email, isOwn }, role }: EndingTokens): string {
   if (role !== null) return words.changing(email, texts.members.roles[role])
   return isOwn ? words.leaving : words.removing(email)
 }
@@ -64,19 +64,19 @@ function Question({ workspaceId, ending, onClose }: Props) {
   )
 }
 
-function verbOf({ isOwn }: Member): string {
+function verbOf({ isOwn }: ListedMember): string {
   return isOwn ? texts.members.leave : texts.members.remove
 }
 
-function useChange(workspaceId: string, { member, role }: Ending, onClose: () => void) {
+function useChange(workspaceId: string, { member, role }: EndingTokens, onClose: () => void) {
   const { userId, email, isOwn } = member
   const navigate = useNavigate()
   const changes = ['members.list', 'workspaces.list', 'history.read'] as const
-  const key = keyOf('members.list', { workspaceId })
-  const shown = (update: (members: Member[]) => Member[]) => ({
+  const key = queryKey('members.list', { workspaceId })
+  const shown = (update: (members: ListedMember[]) => ListedMember[]) => ({
     key,
     update: (before: never) => {
-      const listed: Output<'members.list'> = before
+      const listed: Returned<'members.list'> = before
       return { ...listed, members: update(listed.members) }
     },
   })

@@ -1,18 +1,24 @@
 /** The people of a workspace: who they are by their keys, inviting, roles, removing, and a new key after it. */
 import { getRouteApi } from '@tanstack/react-router'
+import encode from 'qr'
 import { useMemo, useState } from 'react'
+import type { Role } from '../../../../core/grant.ts'
+import { mayChangeMember } from '../../../../sigchain/member_rules.ts'
+import { Button } from '../../parts/button.tsx'
+import { CopyButton } from '../../parts/copy.tsx'
+import { TextField } from '../../parts/fields/text_field.tsx'
+import { Menu } from '../../parts/overlays/menu.tsx'
 import { EmptyState } from '../../parts/states/empty_state.tsx'
 import { FailureNote } from '../../parts/states/failure.tsx'
 import { Loading } from '../../parts/states/loading.tsx'
-import { type Column, Table } from '../../parts/table.tsx'
-import { useAsk } from '../../queries.ts'
+import { DataTable, type TableColumn } from '../../parts/table.tsx'
+import { useAsk, useCommand } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
+import { linkOf } from '../workspaces/link.ts'
 import { Notices } from '../workspaces/notices.tsx'
-import { type Ending, EndingDialog, type Member } from './ending.tsx'
-import { InvitationLink } from './invitation_link.tsx'
-import { Invite } from './invite.tsx'
+import { EndingDialog, type EndingTokens, type ListedMember } from './ending.tsx'
+import { InvitePanel } from './invite.tsx'
 import { Rekey } from './rekey.tsx'
-import { MemberActions, RoleChoice } from './row.tsx'
 
 const route = getRouteApi('/w/$workspaceId/members')
 const words = texts.members
@@ -20,7 +26,7 @@ const words = texts.members
 export function Members() {
   const { workspaceId } = route.useParams()
   const { data, error } = useAsk('members.list', { workspaceId })
-  const [ending, setEnding] = useState<Ending | null>(null)
+  const [ending, setEnding] = useState<EndingTokens | null>(null)
   const columns = useMemo(
     () => columnsFor(data?.ownRole ?? 'read_only', setEnding),
     [data?.ownRole],
@@ -41,7 +47,7 @@ export function Members() {
       <h1>{words.title}</h1>
       <Notices workspaceId={workspaceId} />
       {manages ? <Rekey workspaceId={workspaceId} isSigned={isSigned} isDue={isRekeyDue} /> : null}
-      <Table
+      <DataTable
         label={words.title}
         columns={columns}
         rows={members}
@@ -53,8 +59,10 @@ export function Members() {
           <p>{words.aloneHelp}</p>
         </EmptyState>
       ) : null}
-      {manages ? <Invite workspaceId={workspaceId} ownRole={ownRole} members={members} /> : null}
-      {manages && isSigned ? <InvitationLink workspaceId={workspaceId} /> : null}
+      {manages ? (
+        <InvitePanel workspaceId={workspaceId} ownRole={ownRole} members={members} />
+      ) : null}
+      {manages && isSigned ? <InvitationLinkPanel workspaceId={workspaceId} /> : null}
       {ending ? (
         <EndingDialog workspaceId={workspaceId} ending={ending} onClose={() => setEnding(null)} />
       ) : null}
@@ -63,9 +71,9 @@ export function Members() {
 }
 
 function columnsFor(
-  ownRole: Member['role'],
-  end: (ending: Ending) => void,
-): readonly Column<Member>[] {
+  ownRole: ListedMember['role'],
+  end: (ending: EndingTokens) => void,
+): readonly TableColumn<ListedMember>[] {
   return [
     {
       id: 'email',
@@ -105,4 +113,97 @@ function columnsFor(
       cell: (member) => <MemberActions member={member} ownRole={ownRole} onRemove={end} />,
     },
   ]
+}
+
+const invitationLinkWords = texts.members.link
+
+function InvitationLinkPanel({ workspaceId }: { workspaceId: string }) {
+  const [server, setServer] = useState(location.origin)
+  const make = useCommand('workspaces.invitationLink')
+  const link = make.data && URL.canParse(server) ? linkOf({ ...make.data, server }) : null
+  return (
+    <section className="stack" aria-labelledby="link">
+      <h2 id="link">{invitationLinkWords.title}</h2>
+      <p className="soft">{invitationLinkWords.what}</p>
+      {make.data ? (
+        <TextField label={invitationLinkWords.server} value={server} onChange={setServer} mono />
+      ) : (
+        <div>
+          <Button isPending={make.isPending} onPress={() => make.mutate({ workspaceId })}>
+            {invitationLinkWords.make}
+          </Button>
+        </div>
+      )}
+      {make.error ? <FailureNote error={make.error} /> : null}
+      {link ? (
+        <>
+          <CopyButton text={link} name={invitationLinkWords.theLink} />
+          <QrCode text={link} name={invitationLinkWords.code} />
+        </>
+      ) : null}
+    </section>
+  )
+}
+
+const MARGIN = 4
+
+function QrCode({ text, name }: { text: string; name: string }) {
+  const rows = encode(text, 'raw', { border: MARGIN })
+  const dark = rows.flatMap((row, y) =>
+    row.flatMap((isDark, x) => (isDark ? `M${x} ${y}h1v1h-1z` : [])),
+  )
+  return (
+    <svg
+      className="qr"
+      role="img"
+      aria-label={name}
+      viewBox={`0 0 ${rows.length} ${rows.length}`}
+      shapeRendering="crispEdges"
+    >
+      <path d={dark.join('')} />
+    </svg>
+  )
+}
+
+const rowWords = texts.members
+const roles: readonly Role[] = ['owner', 'admin', 'member', 'read_only']
+
+type Props = { member: ListedMember; ownRole: Role }
+
+function RoleChoice({
+  member,
+  ownRole,
+  onChoose,
+}: Props & { onChoose(ending: EndingTokens): void }) {
+  const { role: from, email } = member
+  const possible = roles.filter(
+    (to) => to !== from && mayChangeMember(ownRole, { kind: 'set_role', from, to }),
+  )
+  if (possible.length === 0) return rowWords.roles[from]
+  const choices = possible.map((role) => ({
+    id: role,
+    label: rowWords.roles[role],
+    act: () => onChoose({ member, role }),
+  }))
+  const shown = rowWords.roles[from]
+  return <Menu label={`${shown} ▾`} name={rowWords.roleOf(email, shown)} choices={choices} />
+}
+
+function MemberActions({
+  member,
+  ownRole,
+  onRemove,
+}: Props & { onRemove(ending: EndingTokens): void }) {
+  const { role: from, isOwn, status, email } = member
+  if (!mayChangeMember(ownRole, { kind: 'remove', from, self: isOwn })) return null
+  const other = status === 'invited' ? rowWords.withdraw : rowWords.remove
+  return (
+    <Button
+      kind="quiet"
+      aria-label={isOwn ? rowWords.leave : rowWords.removeNamed(email)}
+      onPress={() => onRemove({ member, role: null })}
+    >
+      {isOwn ? rowWords.leave : other}
+    </Button>
+  )
 }

@@ -2,11 +2,11 @@
 import { useState } from 'react'
 import type { Role } from '../../../../core/grant.ts'
 import { mayChangeMember } from '../../../../sigchain/member_rules.ts'
-import type { Output } from '../../keys/messages.ts'
+import type { Returned } from '../../keys/messages.ts'
 import { Button } from '../../parts/button.tsx'
 import { Select } from '../../parts/fields/select.tsx'
 import { TextField } from '../../parts/fields/text_field.tsx'
-import { Form } from '../../parts/form.tsx'
+import { FieldForm } from '../../parts/form.tsx'
 import { say } from '../../parts/overlays/toasts.tsx'
 import { Banner } from '../../parts/states/banner.tsx'
 import { FailureNote } from '../../parts/states/failure.tsx'
@@ -16,11 +16,11 @@ import { texts } from '../../texts/index.ts'
 const words = texts.members
 const roles: readonly Role[] = ['member', 'read_only', 'admin', 'owner']
 
-type Person = Output<'members.person'>
-type Members = Output<'members.list'>['members']
+type Person = Returned<'members.person'>
+type Members = Returned<'members.list'>['members']
 type Props = { workspaceId: string; ownRole: Role; members: Members }
 
-export function Invite({ workspaceId, ownRole, members }: Props) {
+export function InvitePanel({ workspaceId, ownRole, members }: Props) {
   const [email, setEmail] = useState('')
   const [role, setRole] = useState<Role>('member')
   const look = useCommand('members.person')
@@ -38,7 +38,7 @@ export function Invite({ workspaceId, ownRole, members }: Props) {
   return (
     <section className="stack" aria-labelledby="invite">
       <h2 id="invite">{words.invite.title}</h2>
-      <Form className="row" onSubmit={submit}>
+      <FieldForm className="row" onSubmit={submit}>
         <TextField
           label={words.email}
           type="email"
@@ -59,7 +59,7 @@ export function Invite({ workspaceId, ownRole, members }: Props) {
         <Button type="submit" isPending={look.isPending}>
           {words.invite.look}
         </Button>
-      </Form>
+      </FieldForm>
       <p className="soft">{words.mayDo[role]}</p>
       {look.error ? <FailureNote error={look.error} /> : null}
       {look.data ? (

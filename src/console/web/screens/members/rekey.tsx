@@ -1,20 +1,20 @@
 /** A new key of the workspace: what it ends is said before, how far it is meanwhile, and what it left after. */
 import { useState } from 'react'
 import { ask } from '../../keys/ask.ts'
-import type { Output } from '../../keys/messages.ts'
-import { Copy } from '../../parts/copy.tsx'
-import { Confirm } from '../../parts/overlays/confirm.tsx'
+import type { Returned } from '../../keys/messages.ts'
+import { CopyButton } from '../../parts/copy.tsx'
+import { ConfirmButton } from '../../parts/overlays/confirm.tsx'
 import { Banner } from '../../parts/states/banner.tsx'
 import { FailureNote } from '../../parts/states/failure.tsx'
 import { Loading } from '../../parts/states/loading.tsx'
-import { Progress } from '../../parts/states/progress.tsx'
+import { ProgressMeter } from '../../parts/states/progress.tsx'
 import { queryClient, useAsk } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
 
 const words = texts.members.rekey
 
 type Props = { workspaceId: string; isSigned: boolean; isDue: boolean }
-type Done = Output<'members.rekey'>
+type Done = Returned<'members.rekey'>
 
 export function Rekey({ workspaceId, isSigned, isDue }: Props) {
   const [done, setDone] = useState<Done | null>(null)
@@ -34,15 +34,15 @@ export function Rekey({ workspaceId, isSigned, isDue }: Props) {
       {isDue ? <Banner kind="warning">{words.due}</Banner> : null}
       {isSigned ? (
         <div>
-          <Confirm verb={words.title} title={words.title} onConfirm={rekey}>
+          <ConfirmButton verb={words.title} title={words.title} onConfirm={rekey}>
             <p>{words.what}</p>
             <Ends workspaceId={workspaceId} />
-            {part === null ? null : <Progress label={words.sealing} done={part} />}
-          </Confirm>
+            {part === null ? null : <ProgressMeter label={words.sealing} done={part} />}
+          </ConfirmButton>
         </div>
       ) : (
         <p className="soft">
-          {words.plain} <Copy text={words.plainCommand} name={texts.common.theCommand} />
+          {words.plain} <CopyButton text={words.plainCommand} name={texts.common.theCommand} />
         </p>
       )}
       {done ? <Result {...done} /> : null}

@@ -2,7 +2,7 @@
 
 import { type Policy, policy as policySchema } from '../../../../core/policy/policy.ts'
 import { objectionToRecorded, type Style } from '../../../../core/policy/policy_check.ts'
-import type { Output } from '../../keys/messages.ts'
+import type { Returned } from '../../keys/messages.ts'
 
 export const listFields = [
   'allowed_domains',
@@ -48,7 +48,7 @@ export function checked(draft: Draft): Checked {
   return { policy: null, problems: Object.fromEntries(problems) }
 }
 
-type Calls = Output<'policies.calls'>
+type Calls = Returned<'policies.calls'>
 
 const styles: Record<Style, true> = {
   header: true,

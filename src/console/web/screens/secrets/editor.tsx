@@ -7,7 +7,7 @@ import { Checkbox } from '../../parts/fields/checkbox.tsx'
 import { Select } from '../../parts/fields/select.tsx'
 import { TextArea } from '../../parts/fields/text_area.tsx'
 import { TextField } from '../../parts/fields/text_field.tsx'
-import { Form } from '../../parts/form.tsx'
+import { FieldForm } from '../../parts/form.tsx'
 import { say } from '../../parts/overlays/toasts.tsx'
 import { Reveal } from '../../parts/reveal.tsx'
 import { FailureNote } from '../../parts/states/failure.tsx'
@@ -107,7 +107,7 @@ function ValueForm({ place, name, environment, cell }: ValueProps) {
     )
   }
   return (
-    <Form className="stack" onSubmit={submit}>
+    <FieldForm className="stack" onSubmit={submit}>
       <TextArea
         label={cell ? words.newValue : words.value}
         help={words.valueHelp}
@@ -128,7 +128,7 @@ function ValueForm({ place, name, environment, cell }: ValueProps) {
           {words.save}
         </Button>
       </div>
-    </Form>
+    </FieldForm>
   )
 }
 

@@ -11,17 +11,17 @@ import { FailureNote } from '../../parts/states/failure.tsx'
 import { Loading } from '../../parts/states/loading.tsx'
 import { useAsk } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
-import { Bulk } from './bulk.tsx'
 import { MatrixTable } from './matrix.tsx'
 import { NewProject } from './new_project.tsx'
 import { Panes } from './panes.tsx'
-import { type Matrix, type Project, route, useGo, useMayHere } from './place.ts'
+import { type Matrix, type Project, secretsRoute, useGo, useMayHere } from './place.ts'
+import { Remove } from './remove.tsx'
 import { Removing } from './removing.tsx'
 
 const words = texts.secrets
 
 export function Secrets() {
-  const { workspaceId } = route.useParams()
+  const { workspaceId } = secretsRoute.useParams()
   const { data: projects, error } = useAsk('workspaces.projects', { workspaceId })
   return (
     <section className="stack">
@@ -36,7 +36,7 @@ export function Secrets() {
 type Projects = readonly { id: string; name: string }[]
 
 function Chosen({ workspaceId, projects }: { workspaceId: string; projects: Projects }) {
-  const { project } = route.useSearch()
+  const { project } = secretsRoute.useSearch()
   const mayMake = useMayHere('project.write')
   const chosen = projects.find(({ id }) => id === project) ?? projects[0]
   return chosen ? (
@@ -149,6 +149,41 @@ function Shown({ place, matrix }: { place: Project; matrix: Matrix }) {
         )}
       </div>
       <Panes place={place} matrix={matrix} keys={keys} />
+    </div>
+  )
+}
+
+const bulkWords = texts.secrets
+
+type Props = { place: Project; matrix: Matrix; keys: readonly string[]; clear(): void }
+
+function Bulk({ place, matrix, keys, clear }: Props) {
+  const go = useGo()
+  const search = secretsRoute.useSearch()
+  const { environments, rows } = matrix
+  const environment = environments.find((name) => name === search.environment) ?? environments[0]
+  if (keys.length === 0 || environment === undefined) return null
+  const there = rows
+    .filter(({ key, cells }) => keys.includes(key) && cells[environment] !== undefined)
+    .map(({ key }) => key)
+  const open = (pane: string) => go({ pane, environment, key: undefined })
+  return (
+    <div className="note row">
+      <strong role="status">{bulkWords.selected(keys.length)}</strong>
+      <Select
+        label={bulkWords.bulkIn}
+        options={environments.map((id) => ({ id, label: id }))}
+        value={environment}
+        onChange={(chosen) => go({ environment: chosen, key: undefined }, true)}
+      />
+      <Button onPress={() => open('copy')}>{bulkWords.copyTo}</Button>
+      <Button onPress={() => open('policy')}>{bulkWords.setPolicies}</Button>
+      {there.length > 0 ? (
+        <Remove place={{ ...place, environment }} keys={there} onDone={clear} />
+      ) : null}
+      <Button kind="quiet" onPress={clear}>
+        {bulkWords.clearSelection}
+      </Button>
     </div>
   )
 }

@@ -4,7 +4,7 @@ import { Button } from '../../parts/button.tsx'
 import { Checkbox } from '../../parts/fields/checkbox.tsx'
 import { Select } from '../../parts/fields/select.tsx'
 import { TextField } from '../../parts/fields/text_field.tsx'
-import { type Column, Table } from '../../parts/table.tsx'
+import { DataTable, type TableColumn } from '../../parts/table.tsx'
 import { texts } from '../../texts/index.ts'
 import { MatrixCell } from './cell.tsx'
 import { type Edits, useEdits } from './edits.ts'
@@ -12,8 +12,8 @@ import {
   type Matrix,
   type MatrixRow,
   type Project,
-  route,
   type Show,
+  secretsRoute,
   shows,
   useGo,
   useMayHere,
@@ -32,7 +32,7 @@ type Props = {
 }
 
 export function MatrixTable({ place, matrix, selected, onSelect }: Props) {
-  const search = route.useSearch()
+  const search = secretsRoute.useSearch()
   const go = useGo()
   const show = showIds.find((id) => id === search.show) ?? 'all'
   const [find, setFind] = useFind(search.find ?? '')
@@ -65,7 +65,7 @@ export function MatrixTable({ place, matrix, selected, onSelect }: Props) {
           {words.counted(rows.length, matrix.rows.length)}
         </span>
       </div>
-      <Table
+      <DataTable
         label={words.matrix}
         columns={columns}
         rows={rows}
@@ -96,14 +96,14 @@ function useFind(start: string) {
 type ColumnProps = Omit<Props, 'place'> & { edits: Edits | null }
 
 function useColumns({ matrix: { environments }, selected, onSelect, edits }: ColumnProps) {
-  const { key: chosen, environment: where } = route.useSearch()
-  return useMemo((): Column<MatrixRow>[] => {
+  const { key: chosen, environment: where } = secretsRoute.useSearch()
+  return useMemo((): TableColumn<MatrixRow>[] => {
     const toggle = (key: string) => {
       const next = new Set(selected)
       if (!next.delete(key)) next.add(key)
       onSelect(next)
     }
-    const name: Column<MatrixRow> = {
+    const name: TableColumn<MatrixRow> = {
       id: 'key',
       header: words.name,
       isRowHeader: true,
@@ -122,7 +122,7 @@ function useColumns({ matrix: { environments }, selected, onSelect, edits }: Col
         ),
     }
     const byEnvironment = environments.map(
-      (environment): Column<MatrixRow> => ({
+      (environment): TableColumn<MatrixRow> => ({
         id: `in ${environment}`,
         header: environment,
         sortBy: ({ cells }) => cells[environment]?.updatedAt ?? '',

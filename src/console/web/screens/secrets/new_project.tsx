@@ -2,7 +2,7 @@
 import { useState } from 'react'
 import { Button } from '../../parts/button.tsx'
 import { TextField } from '../../parts/fields/text_field.tsx'
-import { Form } from '../../parts/form.tsx'
+import { FieldForm } from '../../parts/form.tsx'
 import { say } from '../../parts/overlays/toasts.tsx'
 import { FailureNote } from '../../parts/states/failure.tsx'
 import { useCommand } from '../../queries.ts'
@@ -67,7 +67,7 @@ function NameForm({ label, verb, make, error, isPending }: FormProps) {
     make(name)
   }
   return (
-    <Form className="stack" onSubmit={submit}>
+    <FieldForm className="stack" onSubmit={submit}>
       <TextField label={label} isRequired mono value={name} onChange={setName} />
       {error ? <FailureNote error={error} /> : null}
       <div>
@@ -75,6 +75,6 @@ function NameForm({ label, verb, make, error, isPending }: FormProps) {
           {verb}
         </Button>
       </div>
-    </Form>
+    </FieldForm>
   )
 }

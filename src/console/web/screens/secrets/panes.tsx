@@ -1,15 +1,16 @@
 /** What is open beside the matrix: one thing at a time, named by the address. */
-import { type ReactNode, useEffect, useId, useRef } from 'react'
+import { type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import { Button } from '../../parts/button.tsx'
+import { Select } from '../../parts/fields/select.tsx'
 import { texts } from '../../texts/index.ts'
 import { Compare } from './compare.tsx'
 import { Deleted } from './deleted.tsx'
 import { Editor, NewSecret } from './editor.tsx'
 import { NewEnvironment, NewProject } from './new_project.tsx'
-import { type PaneProps, route, useGo, useMayHere } from './place.ts'
+import { type PaneProps, secretsRoute, useGo, useMayHere } from './place.ts'
 import { Policies } from './policies.tsx'
-import { Copying } from './transfers/copying.tsx'
 import { Importing } from './transfers/importing.tsx'
+import { Transfer } from './transfers/transfer.tsx'
 
 const words = texts.secrets
 
@@ -17,7 +18,7 @@ const words = texts.secrets
 const READING = new Set(['compare', 'deleted'])
 
 export function Panes(props: PaneProps) {
-  const { pane, key, environment } = route.useSearch()
+  const { pane, key, environment } = secretsRoute.useSearch()
   const { environments } = props.matrix
   const writes = useMayHere('secret.write')
   const where = environments.find((name) => name === environment) ?? environments[0] ?? ''
@@ -97,5 +98,33 @@ function Pane({ title, children }: { title: string; children: ReactNode }) {
       </div>
       {children}
     </section>
+  )
+}
+
+const copyingWords = texts.secrets
+
+function Copying({ place, matrix, keys, environment }: PaneProps & { environment: string }) {
+  const go = useGo()
+  const others = matrix.environments.filter((name) => name !== environment)
+  const [to, setTo] = useState<string | null>(null)
+  const chosen = others.find((name) => name === to) ?? null
+  return (
+    <div className="stack">
+      <Select
+        label={copyingWords.copyTarget}
+        options={others.map((id) => ({ id, label: id }))}
+        value={chosen}
+        onChange={setTo}
+      />
+      {chosen === null ? null : (
+        <Transfer
+          key={chosen}
+          to={{ ...place, environment: chosen }}
+          source={{ from: { ...place, environment }, keys }}
+          isEmpty={keys.length === 0}
+          onDone={() => go({ pane: undefined })}
+        />
+      )}
+    </div>
   )
 }

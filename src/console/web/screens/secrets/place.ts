@@ -3,18 +3,18 @@ import { getRouteApi } from '@tanstack/react-router'
 import { useCallback } from 'react'
 import type { Permission } from '../../../../core/grant.ts'
 import { useMay } from '../../frame/manages.ts'
-import type { Output } from '../../keys/messages.ts'
+import type { Returned } from '../../keys/messages.ts'
 
-export const route = getRouteApi('/w/$workspaceId/secrets')
+export const secretsRoute = getRouteApi('/w/$workspaceId/secrets')
 
-export type Matrix = Output<'secrets.matrix'>
+export type Matrix = Returned<'secrets.matrix'>
 export type MatrixRow = Matrix['rows'][number]
 export type Cell = MatrixRow['cells'][string]
 
 export type Project = { workspaceId: string; projectId: string }
 /** The props of every pane beside the matrix. */
 export type PaneProps = { place: Project; matrix: Matrix; keys: readonly string[] }
-export type Search = ReturnType<typeof route.useSearch>
+export type SecretsSearch = ReturnType<typeof secretsRoute.useSearch>
 
 /** What changes when secrets do. */
 export const CHANGED = [
@@ -26,10 +26,10 @@ export const CHANGED = [
 
 /** Changes the address; what is undefined is left out of it. */
 export function useGo() {
-  const navigate = route.useNavigate()
+  const navigate = secretsRoute.useNavigate()
   return useCallback(
-    (change: { [name in keyof Search]?: string | undefined }, replace = false) => {
-      const next = (before: Search) => {
+    (change: { [name in keyof SecretsSearch]?: string | undefined }, replace = false) => {
+      const next = (before: SecretsSearch) => {
         const entries = Object.entries({ ...before, ...change })
         return Object.fromEntries(entries.filter(([, value]) => value !== undefined))
       }
@@ -41,7 +41,7 @@ export function useGo() {
 
 /** Whether the person's role in this workspace lets them; not before it is known. */
 export function useMayHere(permission: Permission): boolean {
-  const { workspaceId } = route.useParams()
+  const { workspaceId } = secretsRoute.useParams()
   return useMay(workspaceId, permission) ?? false
 }
 

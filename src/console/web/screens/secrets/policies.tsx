@@ -1,6 +1,6 @@
 /** The policy of a secret, or of several, with what it would have blocked lately. */
 import { useMemo, useState } from 'react'
-import { inWords } from '../../../../client/secrets/policy_in_words.ts'
+import { policyInWords } from '../../../../client/secrets/policy_in_words.ts'
 import { callMethods, type Policy, policyLocations } from '../../../../core/policy/policy.ts'
 import { Button } from '../../parts/button.tsx'
 import { Checkbox, Choices } from '../../parts/fields/checkbox.tsx'
@@ -92,7 +92,7 @@ function PolicyForm({ place, before, versions, name, onDone }: FormProps) {
   }
   return (
     <div className="stack">
-      {result.policy ? <p role="status">{words.inWords(inWords(result.policy))}</p> : null}
+      {result.policy ? <p role="status">{words.inWords(policyInWords(result.policy))}</p> : null}
       <Fields draft={draft} problems={result.problems} onChange={setDraft} />
       {name === undefined ? null : (
         <TextField

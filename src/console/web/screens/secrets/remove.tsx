@@ -1,6 +1,6 @@
 /** Deleting, which names what is lost, and can be taken back as long as the notice is there, and for 7 days. */
 import { AskError } from '../../keys/ask.ts'
-import { Confirm } from '../../parts/overlays/confirm.tsx'
+import { ConfirmButton } from '../../parts/overlays/confirm.tsx'
 import { say } from '../../parts/overlays/toasts.tsx'
 import { useCommand } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
@@ -29,12 +29,12 @@ export function Remove({ place, keys, onDone }: Props) {
     go({ key: undefined })
   }
   return (
-    <Confirm
+    <ConfirmButton
       verb={words.remove}
       title={words.removeTitle(keys.length, environment)}
       onConfirm={act}
     >
       <p>{words.removeLoss(keys)}</p>
-    </Confirm>
+    </ConfirmButton>
   )
 }

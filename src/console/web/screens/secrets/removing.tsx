@@ -1,6 +1,6 @@
 /** Deleting a project, or one of its environments: what is lost is named before. */
 import { useState } from 'react'
-import type { Output } from '../../keys/messages.ts'
+import type { Returned } from '../../keys/messages.ts'
 import { Select } from '../../parts/fields/select.tsx'
 import { ConfirmDialog } from '../../parts/overlays/confirm.tsx'
 import { say } from '../../parts/overlays/toasts.tsx'
@@ -8,7 +8,7 @@ import { FailureNote } from '../../parts/states/failure.tsx'
 import { Loading } from '../../parts/states/loading.tsx'
 import { useAsk, useCommand } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
-import { CHANGED, type Project, route, useGo, useMayHere } from './place.ts'
+import { CHANGED, type Project, secretsRoute, useGo, useMayHere } from './place.ts'
 
 const words = texts.removing
 
@@ -18,7 +18,7 @@ type Props = { place: Project; name: string }
 
 /** As the address asks for it, of who may. */
 export function Removing(props: Props) {
-  const { pane } = route.useSearch()
+  const { pane } = secretsRoute.useSearch()
   const may = useMayHere('project.delete')
   if (!may) return null
   if (pane === 'delete-project') return <RemoveProject {...props} />
@@ -56,7 +56,7 @@ function RemoveProject({ place, name }: Props) {
 
 function RemoveEnvironment({ place, name }: Props) {
   const go = useGo()
-  const { environment } = route.useSearch()
+  const { environment } = secretsRoute.useSearch()
   const [chosen, choose] = useState(environment)
   const { data, error } = useAsk('projects.losses', place, 0)
   const remove = useCommand('projects.removeEnvironment', { changes: [...CHANGED, ...ENDED] })
@@ -97,7 +97,7 @@ function RemoveEnvironment({ place, name }: Props) {
   )
 }
 
-function Ends({ agents, tokens }: Pick<Output<'projects.losses'>, 'agents' | 'tokens'>) {
+function Ends({ agents, tokens }: Pick<Returned<'projects.losses'>, 'agents' | 'tokens'>) {
   return (
     <>
       {agents.length > 0 ? <p>{words.agents(agents)}</p> : null}
@@ -106,7 +106,7 @@ function Ends({ agents, tokens }: Pick<Output<'projects.losses'>, 'agents' | 'to
   )
 }
 
-function report(name: string, done: Output<'projects.remove'>, restore: string) {
+function report(name: string, done: Returned<'projects.remove'>, restore: string) {
   if (done.wasGone) say(words.wasGone(name))
   else say(`${words.done(name)} ${done.isUnsigned ? texts.agents.unsigned : restore}`)
 }

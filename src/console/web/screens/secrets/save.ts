@@ -1,5 +1,5 @@
 /** One value that was typed: shown at once, stored, and taken back where the server refuses. */
-import { keyOf, useCommand } from '../../queries.ts'
+import { queryKey, useCommand } from '../../queries.ts'
 import { type Cell, CHANGED, type Matrix, type Project } from './place.ts'
 
 /** The cell is new at once, and as it was where the server refuses. */
@@ -7,7 +7,7 @@ export function useSave(place: Project) {
   return useCommand('secrets.save', {
     changes: CHANGED,
     optimistic: ({ key, environment, expectedVersion, isSetting }) => ({
-      key: keyOf('secrets.matrix', place),
+      key: queryKey('secrets.matrix', place),
       update: (before: Matrix): Matrix => {
         const present = before.rows.find((row) => row.key === key)?.cells[environment]
         const cell: Cell = {

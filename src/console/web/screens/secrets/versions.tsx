@@ -1,8 +1,8 @@
 /** What a secret was before: looked at one by one, and made the newest again. */
 import { useState } from 'react'
 import { ask } from '../../keys/ask.ts'
-import type { Input, Output } from '../../keys/messages.ts'
-import { Confirm } from '../../parts/overlays/confirm.tsx'
+import type { Input, Returned } from '../../keys/messages.ts'
+import { ConfirmButton } from '../../parts/overlays/confirm.tsx'
 import { say } from '../../parts/overlays/toasts.tsx'
 import { Reveal } from '../../parts/reveal.tsx'
 import { FailureNote } from '../../parts/states/failure.tsx'
@@ -14,7 +14,7 @@ import { CHANGED, useMayHere } from './place.ts'
 const words = texts.secrets
 
 type Place = Input<'versions.list'>
-type Version = Output<'versions.list'>[number]
+type Version = Returned<'versions.list'>[number]
 
 export function Versions({ place }: { place: Place }) {
   const { data, error } = useAsk('versions.list', place)
@@ -63,13 +63,13 @@ function OneVersion({ place, version: shown }: { place: Place; version: Version 
       {failed ? <FailureNote error={failed} /> : null}
       {writes && isReadable && !isNow && !isSame ? (
         <div>
-          <Confirm
+          <ConfirmButton
             verb={words.rollBack}
             title={words.rollBackTitle(place.key, version)}
             onConfirm={act}
           >
             <p>{words.rollBackLoss(policy)}</p>
-          </Confirm>
+          </ConfirmButton>
         </div>
       ) : null}
     </>

@@ -3,11 +3,11 @@ import { type ReactNode, useState } from 'react'
 import { Button } from '../../parts/button.tsx'
 import { PasswordField } from '../../parts/fields/password_field.tsx'
 import { TextField } from '../../parts/fields/text_field.tsx'
-import { Form } from '../../parts/form.tsx'
+import { FieldForm } from '../../parts/form.tsx'
 import { FailureNote } from '../../parts/states/failure.tsx'
 import { texts } from '../../texts/index.ts'
 
-export type Credentials = { email: string; password: string }
+export type EntranceFields = { email: string; password: string }
 
 type Props = {
   /** Of who is known already. */
@@ -15,7 +15,7 @@ type Props = {
   /** What the password is called where it is chosen now. */
   newPassword?: string
   verb: string
-  submit(credentials: Credentials): void
+  submit(credentials: EntranceFields): void
   isPending: boolean
   error: unknown
   children?: ReactNode
@@ -40,7 +40,7 @@ export function Entrance({
     submit({ email, password })
   }
   return (
-    <Form className="stack" onSubmit={onSubmit}>
+    <FieldForm className="stack" onSubmit={onSubmit}>
       <TextField
         label={words.email}
         type="email"
@@ -76,6 +76,6 @@ export function Entrance({
       </Button>
       {isPending ? <p role="status">{words.deriving}</p> : null}
       {error ? <FailureNote error={error} /> : null}
-    </Form>
+    </FieldForm>
   )
 }

@@ -1,11 +1,11 @@
 /** A new password by the recovery key, where the old one is lost. */
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { showRecoveryKey } from '../../frame/recovery_key.ts'
+import { offerRecoveryKey } from '../../frame/recovery_key.ts'
 import { TextField } from '../../parts/fields/text_field.tsx'
 import { useCommand } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
-import { type Credentials, Entrance } from './entrance.tsx'
+import { Entrance, type EntranceFields } from './entrance.tsx'
 
 const words = texts.start
 
@@ -14,12 +14,12 @@ export function Recover() {
   const recover = useCommand('accounts.recover')
   const logIn = useCommand('accounts.logIn')
   const navigate = useNavigate()
-  const submit = (credentials: Credentials) =>
+  const submit = (credentials: EntranceFields) =>
     recover.mutate(
       { ...credentials, recoveryKey },
       {
         onSuccess: async ({ recoveryKey: next }) => {
-          showRecoveryKey(next)
+          offerRecoveryKey(next)
           setRecoveryKey('')
           await logIn.mutateAsync(credentials)
           await navigate({ to: '/' })

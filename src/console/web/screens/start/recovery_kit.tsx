@@ -1,7 +1,7 @@
 /** The recovery key, once, as a page to print: what opens the account when the password is lost. */
 import { useEffect } from 'react'
 import { Button } from '../../parts/button.tsx'
-import { Copy } from '../../parts/copy.tsx'
+import { CopyButton } from '../../parts/copy.tsx'
 import { texts } from '../../texts/index.ts'
 
 type Props = { email: string; recoveryKey: string; onKept(): void }
@@ -43,7 +43,7 @@ export default function RecoveryKit({ email, recoveryKey, onKept }: Props) {
       </ol>
       <div className="row no-print">
         <Button onPress={() => print()}>{words.print}</Button>
-        <Copy text={recoveryKey} name={words.title} isShown={false} isSecret />
+        <CopyButton text={recoveryKey} name={words.title} isShown={false} isSecret />
         <Button kind="primary" onPress={onKept}>
           {words.kept}
         </Button>

@@ -1,14 +1,14 @@
 /** A new account: on a new installation that of its owner. */
 import { useLocation, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { showRecoveryKey } from '../../frame/recovery_key.ts'
+import { offerRecoveryKey } from '../../frame/recovery_key.ts'
 import { TextField } from '../../parts/fields/text_field.tsx'
 import { Banner } from '../../parts/states/banner.tsx'
 import { FailureNote } from '../../parts/states/failure.tsx'
 import { useAsk, useCommand } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
-import { readLink } from '../workspaces/link.ts'
-import { type Credentials, Entrance } from './entrance.tsx'
+import { readInvitationLink } from '../workspaces/link.ts'
+import { Entrance, type EntranceFields } from './entrance.tsx'
 
 const words = texts.start
 
@@ -50,15 +50,15 @@ function useRegistration(ownerCode: string) {
   const navigate = useNavigate()
   const { hash } = useLocation()
   const logIn = useCommand('accounts.logIn')
-  const submit = (credentials: Credentials) => {
+  const submit = (credentials: EntranceFields) => {
     const code = ownerCode === '' ? {} : { ownerCode }
     register.mutate(
       { ...credentials, ...code },
       {
         onSuccess: async ({ recoveryKey, workspaceId }) => {
-          showRecoveryKey(recoveryKey)
+          offerRecoveryKey(recoveryKey)
           await logIn.mutateAsync(credentials)
-          if (!readLink(hash))
+          if (!readInvitationLink(hash))
             await navigate({ to: '/w/$workspaceId/first-steps', params: { workspaceId } })
         },
       },

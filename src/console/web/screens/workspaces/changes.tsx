@@ -1,25 +1,26 @@
 /** Naming, leaving and deleting a workspace. */
 import { useState } from 'react'
 import { accountState, ask } from '../../keys/ask.ts'
-import type { Output } from '../../keys/messages.ts'
+import type { Returned } from '../../keys/messages.ts'
 import { Button } from '../../parts/button.tsx'
 import { TextField } from '../../parts/fields/text_field.tsx'
-import { Form } from '../../parts/form.tsx'
-import { Confirm } from '../../parts/overlays/confirm.tsx'
+import { FieldForm } from '../../parts/form.tsx'
+import { ConfirmButton } from '../../parts/overlays/confirm.tsx'
 import { FailureNote } from '../../parts/states/failure.tsx'
 import { Loading } from '../../parts/states/loading.tsx'
-import { keyOf, queryClient, useAsk, useCommand } from '../../queries.ts'
+import { queryClient, queryKey, useAsk, useCommand } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
 
 const words = texts.workspaces
 
-export type Workspace = Output<'workspaces.list'>[number]
+export type Workspace = Returned<'workspaces.list'>[number]
 
 export function Changes({ workspace }: { workspace: Workspace }) {
   const [isNaming, setNaming] = useState(false)
   const { id, name, role, type } = workspace
   const isShared = type !== 'personal'
-  const listAnew = () => queryClient.invalidateQueries({ queryKey: keyOf('workspaces.list', null) })
+  const listAnew = () =>
+    queryClient.invalidateQueries({ queryKey: queryKey('workspaces.list', null) })
   const leave = async () => {
     const now = accountState()
     if (now?.kind !== 'open') return
@@ -39,14 +40,19 @@ export function Changes({ workspace }: { workspace: Workspace }) {
           </Button>
         ) : null}
         {isShared && role !== 'owner' ? (
-          <Confirm verb={words.leave} title={words.leave} onConfirm={leave}>
+          <ConfirmButton verb={words.leave} title={words.leave} onConfirm={leave}>
             <p>{words.leaving(name)}</p>
-          </Confirm>
+          </ConfirmButton>
         ) : null}
         {isShared && role === 'owner' ? (
-          <Confirm verb={words.remove} title={words.removing(name)} typed={name} onConfirm={remove}>
+          <ConfirmButton
+            verb={words.remove}
+            title={words.removing(name)}
+            typed={name}
+            onConfirm={remove}
+          >
             <Losses workspaceId={id} />
-          </Confirm>
+          </ConfirmButton>
         ) : null}
       </div>
       {isNaming ? <Naming workspace={workspace} done={() => setNaming(false)} /> : null}
@@ -65,7 +71,7 @@ function Naming({ workspace: { id, name: before }, done }: { workspace: Workspac
   const rename = useCommand('workspaces.rename', {
     changes: ['workspaces.list'],
     optimistic: (input) => ({
-      key: keyOf('workspaces.list', null),
+      key: queryKey('workspaces.list', null),
       update: (listed: never) =>
         (listed as Workspace[]).map((each) =>
           each.id === id ? { ...each, name: input.name } : each,
@@ -76,7 +82,7 @@ function Naming({ workspace: { id, name: before }, done }: { workspace: Workspac
     rename.mutate({ workspaceId: id, name }, { onSuccess: done })
   }
   return (
-    <Form className="row" onSubmit={submit}>
+    <FieldForm className="row" onSubmit={submit}>
       <TextField
         label={words.renameTo(before)}
         isRequired
@@ -91,6 +97,6 @@ function Naming({ workspace: { id, name: before }, done }: { workspace: Workspac
         {texts.common.cancel}
       </Button>
       {rename.error ? <FailureNote error={rename.error} /> : null}
-    </Form>
+    </FieldForm>
   )
 }

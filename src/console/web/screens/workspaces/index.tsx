@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { Button } from '../../parts/button.tsx'
 import { TextField } from '../../parts/fields/text_field.tsx'
-import { Form } from '../../parts/form.tsx'
+import { FieldForm } from '../../parts/form.tsx'
 import { Banner } from '../../parts/states/banner.tsx'
 import { FailureNote } from '../../parts/states/failure.tsx'
 import { Loading } from '../../parts/states/loading.tsx'
@@ -102,7 +102,7 @@ function Create() {
   return (
     <section className="stack" aria-labelledby="create">
       <h2 id="create">{words.create}</h2>
-      <Form className="row" onSubmit={submit}>
+      <FieldForm className="row" onSubmit={submit}>
         <TextField
           label={words.name}
           help={words.createHelp}
@@ -113,7 +113,7 @@ function Create() {
         <Button type="submit" isPending={create.isPending}>
           {words.create}
         </Button>
-      </Form>
+      </FieldForm>
       {create.error ? <FailureNote error={create.error} /> : null}
     </section>
   )

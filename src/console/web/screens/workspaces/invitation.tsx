@@ -1,22 +1,22 @@
 /** An invitation: the history behind it is held against the link that the inviter sent, before anything is accepted. */
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import type { Output } from '../../keys/messages.ts'
+import type { Returned } from '../../keys/messages.ts'
 import { Button } from '../../parts/button.tsx'
-import { Copy } from '../../parts/copy.tsx'
+import { CopyButton } from '../../parts/copy.tsx'
 import { Banner } from '../../parts/states/banner.tsx'
 import { FailureNote } from '../../parts/states/failure.tsx'
 import { Loading } from '../../parts/states/loading.tsx'
 import { useAsk, useCommand } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
-import { type InvitationLink, readLink } from './link.ts'
+import { type InvitationLink, readInvitationLink } from './link.ts'
 
 const route = getRouteApi('/invitation')
 const words = texts.workspaces.invitation
 
 export function Invitation() {
   const { workspace } = route.useSearch()
-  const [link] = useState(() => readLink(location.hash))
+  const [link] = useState(() => readInvitationLink(location.hash))
   const workspaceId = link?.workspace ?? workspace
   return (
     <section className="stack">
@@ -57,13 +57,13 @@ function Checked({ workspaceId, link }: Props) {
       )}
       <p>
         {words.own}{' '}
-        <Copy text={`${own.email} ${own.fingerprint}`} name={texts.members.fingerprint} />
+        <CopyButton text={`${own.email} ${own.fingerprint}`} name={texts.members.fingerprint} />
       </p>
     </>
   )
 }
 
-type FoundWorkspace = NonNullable<Output<'workspaces.invitation'>['found']>
+type FoundWorkspace = NonNullable<Returned<'workspaces.invitation'>['found']>
 type Expected = { first: string; inviter: string } | null
 
 function Found({

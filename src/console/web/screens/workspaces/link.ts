@@ -19,7 +19,7 @@ export function linkOf(link: InvitationLink): string {
 }
 
 /** Null for one that is not whole, or not of this form. */
-export function readLink(fragment: string): InvitationLink | null {
+export function readInvitationLink(fragment: string): InvitationLink | null {
   const fields = new URLSearchParams(fragment.replace(/^#/, ''))
   const [server, workspace, first, by] = FIELDS.map((name) => fields.get(name) || null)
   if (!(server && workspace && first && by)) return null

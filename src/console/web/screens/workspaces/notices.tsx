@@ -2,7 +2,7 @@
 
 import { ask } from '../../keys/ask.ts'
 import { dismissNotice, useNotices } from '../../keys/notices.ts'
-import type { Notice } from '../../keys/reports.ts'
+import type { WorkspaceNotice } from '../../keys/reports.ts'
 import { Button } from '../../parts/button.tsx'
 import { Banner } from '../../parts/states/banner.tsx'
 import { queryClient, useAsk } from '../../queries.ts'
@@ -36,7 +36,7 @@ export function Notices({ workspaceId }: { workspaceId?: string }) {
   )
 }
 
-function Said({ notice }: { notice: Notice }) {
+function Said({ notice }: { notice: WorkspaceNotice }) {
   const { kind, workspace } = notice
   if (kind === 'name') return null
   if (kind === 'rekeyed') return <p>{words.rekeyed(workspace, notice.epoch)}</p>

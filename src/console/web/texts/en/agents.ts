@@ -15,7 +15,7 @@ const placeOf = (project: string | null, environment: string | null) => {
   return environment === null ? `all of ${project}` : `${project}/${environment}`
 }
 
-export const agents = {
+export const agentTexts = {
   title: 'Agents and tokens',
   intro:
     'An agent calls APIs with your secrets without seeing them. What each of its tokens may do is signed by who made it.',
@@ -107,7 +107,7 @@ export const wizard = {
     never: 'Without end',
   },
   summary: (name: string, place: string, capabilities: Capabilities) =>
-    `${name || 'It'} ${agents.summary(capabilities, place)}.`,
+    `${name || 'It'} ${agentTexts.summary(capabilities, place)}.`,
   readingWarning: 'Who reads a secret can take it along: revoking the token does not take it back.',
   endlessWarning: 'A token without end works until somebody revokes it.',
   make: 'Make the token',

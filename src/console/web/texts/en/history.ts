@@ -1,5 +1,5 @@
 /** The signed history of a workspace. */
-export const history = {
+export const historyTexts = {
   title: 'History',
   what: 'Each change of members, hosts and keys is signed by who made it, and names the one before. The server can add and change none, and leave out none that another follows. It can withhold the newest, until this browser has seen it.',
   number: 'No.',

@@ -1,5 +1,5 @@
 /** The page of the owner of the installation. */
-export const instance = {
+export const instanceTexts = {
   title: 'Instance',
   onlyOwner: 'Only the owner of this installation sees its state.',
   onlyOwnerHelp: 'That is who made its first account.',

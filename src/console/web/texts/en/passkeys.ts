@@ -1,5 +1,5 @@
 /** Passkeys: logging in and unlocking by them, and the list of one's own. */
-export const passkeys = {
+export const passkeyTexts = {
   title: 'Passkeys',
   what: 'A passkey logs you in with your device instead of the password. The password and the recovery key stay.',
   none: 'You have no passkey yet.',

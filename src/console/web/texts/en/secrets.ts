@@ -1,7 +1,7 @@
 /** Secrets: the matrix, editing, files, versions. Policies have their own. */
 import { dayCount, listed, secretCount } from './counts.ts'
 
-export const secrets = {
+export const secretTexts = {
   title: 'Secrets',
   project: 'Project',
   environment: 'Environment',

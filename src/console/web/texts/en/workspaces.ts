@@ -1,5 +1,5 @@
 /** The list of workspaces, and invitations to them. */
-export const workspaces = {
+export const workspaceTexts = {
   title: 'Workspaces',
   name: 'Name',
   mine: 'Yours',

@@ -1,11 +1,11 @@
 /** What many secrets at once would change, by name and before it is done; what is not wanted is left out. */
 import { useState } from 'react'
-import type { Input, Output } from '../../../keys/messages.ts'
+import type { Input, Returned } from '../../../keys/messages.ts'
 import { Button } from '../../../parts/button.tsx'
 import { Checkbox } from '../../../parts/fields/checkbox.tsx'
 import { say } from '../../../parts/overlays/toasts.tsx'
 import { FailureNote } from '../../../parts/states/failure.tsx'
-import { type Column, Table } from '../../../parts/table.tsx'
+import { DataTable, type TableColumn } from '../../../parts/table.tsx'
 import { useCommand } from '../../../queries.ts'
 import { texts } from '../../../texts/index.ts'
 import { CHANGED } from '../place.ts'
@@ -13,7 +13,7 @@ import { CHANGED } from '../place.ts'
 const words = texts.secrets
 
 type Asked = Input<'transfers.preview'>
-type Row = Output<'transfers.preview'>['rows'][number]
+type Row = Returned<'transfers.preview'>['rows'][number]
 type Props = Asked & { isEmpty: boolean; onDone(): void }
 
 export function Transfer({ to, source, isEmpty, onDone }: Props) {
@@ -46,7 +46,7 @@ function Previewed({
   problems,
   repeated,
   rows,
-}: Asked & Output<'transfers.preview'> & { onDone(): void }) {
+}: Asked & Returned<'transfers.preview'> & { onDone(): void }) {
   const changing = rows.filter(({ change }) => change !== 'same')
   const [left, setLeft] = useState<ReadonlySet<string>>(new Set())
   const store = useCommand('transfers.store', { changes: CHANGED })
@@ -72,7 +72,7 @@ function Previewed({
   return (
     <>
       {repeated.length > 0 ? <p className="note">{words.repeated(repeated)}</p> : null}
-      <Table
+      <DataTable
         label={words.changeList}
         columns={columnsOf(left, toggle)}
         rows={rows}
@@ -93,7 +93,7 @@ function Previewed({
   )
 }
 
-function columnsOf(left: ReadonlySet<string>, toggle: (key: string) => void): Column<Row>[] {
+function columnsOf(left: ReadonlySet<string>, toggle: (key: string) => void): TableColumn<Row>[] {
   return [
     {
       id: 'key',
@@ -121,7 +121,7 @@ function columnsOf(left: ReadonlySet<string>, toggle: (key: string) => void): Co
   ]
 }
 
-function Problems({ problems }: { problems: Output<'transfers.preview'>['problems'] }) {
+function Problems({ problems }: { problems: Returned<'transfers.preview'>['problems'] }) {
   return (
     <div className="note note-danger" role="alert">
       <ul>

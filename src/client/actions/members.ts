@@ -3,43 +3,39 @@
  * who is a member with which keys is what its links say.
  */
 
-import { fromBase64 } from '../core/crypto/encoding.ts'
-import { sealMemberEnvelope } from '../core/crypto/envelope.ts'
-import type { Role } from '../core/grant.ts'
-import { getPublicKey } from '../features/accounts/contract.ts'
+import { fromBase64 } from '../../core/crypto/encoding.ts'
+import { sealMemberEnvelope } from '../../core/crypto/envelope.ts'
+import type { Role } from '../../core/grant.ts'
+import { getPublicKey } from '../../features/accounts/contract.ts'
 import {
   changeMemberRole,
   inviteMembersEndpoint,
   listMembers,
   removeMember,
-} from '../features/workspaces/contract.ts'
-import { type Chain, type Member, requireKeyProof, type SignedText } from '../sigchain/index.ts'
-import { type Api, ApiError } from './http/api.ts'
-import { keptBy, type SignedToken } from './signed/kept_tokens.ts'
-import { type Judge, type Send, signChange } from './signed/sign_change.ts'
-import { type OpenWorkspace, signingOf } from './vault.ts'
-
-/** A workspace, and who asks for it. */
-export type Place = { api: Api; workspace: OpenWorkspace }
+} from '../../features/workspaces/contract.ts'
+import { type Chain, type Member, requireKeyProof, type SignedText } from '../../sigchain/index.ts'
+import { type Api, ApiError } from '../http/api.ts'
+import { keptBy, type SignedToken } from '../signed/kept_tokens.ts'
+import type { WorkspacePlace } from '../workspace.ts'
 
 /** Rows say of who was signed the name, and whether they accepted. */
-export async function readMembers({ api, workspace }: Place) {
+export async function readMembers({ api, workspace }: WorkspacePlace) {
   const [rows, chain] = await Promise.all([
     api.list(listMembers, { params: { workspace_id: workspace.id } }),
-    signingOf(workspace)?.chains.of(workspace),
+    workspace.chain(),
   ])
   if (!chain) return rows
   const byId = new Map(rows.map((row) => [row.user_id, row]))
   return [...chain.members.values()].map((member) => ({ ...byId.get(member.user_id), ...member }))
 }
 
-export type Person = Omit<Member, 'role' | 'signing_key'> & {
+export type Invitee = Omit<Member, 'role' | 'signing_key'> & {
   signing_key: string | null
   bytes: Uint8Array
 }
 
 /** By their address; null for who has no account here. @throws Refusal for keys that are not theirs */
-export async function readPerson(api: Api, typed: string): Promise<Person | null> {
+export async function readPerson(api: Api, typed: string): Promise<Invitee | null> {
   const keys = await api
     .call(getPublicKey, { params: { email: typed } })
     .catch((error: unknown) => {
@@ -57,7 +53,7 @@ export async function readPerson(api: Api, typed: string): Promise<Person | null
 }
 
 /** A member keeps address and keys: others come from a server that lies. */
-export function isSamePerson(person: Omit<Person, 'bytes'>, member: Member): boolean {
+export function isSamePerson(person: Omit<Invitee, 'bytes'>, member: Member): boolean {
   const { email, signing_key, public_key } = member
   return (
     person.email === email && person.signing_key === signing_key && person.public_key === public_key
@@ -65,21 +61,20 @@ export function isSamePerson(person: Omit<Person, 'bytes'>, member: Member): boo
 }
 
 /** Who is a member by the server's list, which an invitation's link leaves out. */
-export async function activeMembers({ api, workspace }: Place): Promise<Set<string>> {
-  const signing = signingOf(workspace)
-  if (signing === null) return new Set()
+export async function activeMembers({ api, workspace }: WorkspacePlace): Promise<Set<string>> {
+  if (workspace.chains === null) return new Set()
   const [listed] = await Promise.all([
     api.list(listMembers, { params: { workspace_id: workspace.id } }),
-    signing.chains.of(workspace),
+    workspace.chain(),
   ])
   const active = listed.filter(({ status }) => status === 'active')
   return new Set(active.map(({ user_id }) => user_id))
 }
 
 /** Seals the workspace key to people whose keys were compared. */
-export async function invite(
-  place: Place,
-  people: readonly Person[],
+export async function invitePeople(
+  place: WorkspacePlace,
+  people: readonly Invitee[],
   role: Role,
   active: ReadonlySet<string>,
 ) {
@@ -91,8 +86,7 @@ export async function invite(
     }),
   )
   const invited = people.filter(({ user_id }) => !active.has(user_id))
-  return signed(
-    place,
+  return place.workspace.change(
     () => linkFor(invited, role),
     (link) => {
       const body = { invites, epoch, link }
@@ -101,7 +95,7 @@ export async function invite(
   )
 }
 
-function linkFor(people: readonly Person[], role: Role) {
+function linkFor(people: readonly Invitee[], role: Role) {
   if (people.length === 0) return null
   const members = people.map(({ user_id, email, signing_key, public_key }) => ({
     ...{ user_id, email, public_key, role },
@@ -111,10 +105,9 @@ function linkFor(people: readonly Person[], role: Role) {
 }
 
 /** Withdraws an invitation, and lets somebody leave, too. */
-export function remove(place: Place, typed: string, kept: readonly SignedToken[]) {
+export function removePerson(place: WorkspacePlace, typed: string, kept: readonly SignedToken[]) {
   const params = { workspace_id: place.workspace.id, member: typed }
-  return signed(
-    place,
+  return place.workspace.change(
     (chain) => {
       const member = memberNamed(chain, typed)
       return member && { type: 'members.removed', body: { user_ids: [member.user_id] } }
@@ -126,10 +119,14 @@ export function remove(place: Place, typed: string, kept: readonly SignedToken[]
   )
 }
 
-export function changeRole(place: Place, typed: string, role: Role, kept: readonly SignedToken[]) {
+export function giveRole(
+  place: WorkspacePlace,
+  typed: string,
+  role: Role,
+  kept: readonly SignedToken[],
+) {
   const params = { workspace_id: place.workspace.id, member: typed }
-  return signed(
-    place,
+  return place.workspace.change(
     (chain) => {
       const member = memberNamed(chain, typed)
       if (member === null || member.role === role) return null
@@ -151,13 +148,8 @@ export function memberNamed({ members }: Chain, typed: string): Member | null {
 /** Nothing that was signed ends without a link. */
 function grantsWith(
   link: SignedText | undefined,
-  { workspace }: Place,
+  { workspace }: WorkspacePlace,
   kept: readonly SignedToken[],
 ) {
   return link && kept.length > 0 ? keptBy(workspace, kept) : undefined
-}
-
-function signed<T>({ workspace }: Place, judge: Judge, send: Send<T>): Promise<T> {
-  const signing = signingOf(workspace)
-  return signing === null ? send(undefined, null) : signChange(signing, judge, send)
 }

@@ -8,14 +8,10 @@ import {
   registerAgent,
   registerProjectAgent,
 } from '../../features/agents/contract.ts'
-import { isSignedId } from '../../sigchain/index.ts'
-import type { Api } from '../http/api.ts'
+import { makeToken, type TokenOrder } from '../agents/tokens.ts'
 import type { Place } from '../signed/statements.ts'
-import type { OpenWorkspace } from '../vault.ts'
-import { provision } from './provisioning.ts'
-import { makeToken, type TokenOrder } from './tokens.ts'
-
-type Issuing = { api: Api; workspace: OpenWorkspace }
+import type { WorkspacePlace } from '../workspace.ts'
+import { sendKeys } from './grant.ts'
 
 /** Null stands for every environment; `places` are those whose keys the token gets. */
 type Terms = { environment: string | null; order: TokenOrder; places: readonly Place[] }
@@ -31,7 +27,7 @@ function holderMade({ id, body }: Awaited<ReturnType<typeof makeToken>>) {
 
 /** For one project, or with null for the whole workspace. @throws ApiError, UntrustedChain */
 export async function registerWithToken(
-  { api, workspace }: Issuing,
+  { api, workspace }: WorkspacePlace,
   { name, projectId }: { name: string; projectId: string | null },
   { environment, order, places }: Terms,
 ) {
@@ -39,7 +35,7 @@ export async function registerWithToken(
   const id = uuidv7()
   const scope = { kind: 'agent', agentId: id, projectId, environment } as const
   const made = await makeToken(workspace, scope, order, places.slice(0, MOST_TOKEN_ENVELOPES))
-  const own = isSignedId(workspace.id) ? { id } : {}
+  const own = workspace.chains ? { id } : {}
   const body = { ...own, name, ...made.body }
   const params = { workspace_id: workspace.id }
   const { agent, capabilities } =
@@ -47,13 +43,13 @@ export async function registerWithToken(
       ? await api.call(registerAgent, { params, body })
       : await api.call(registerProjectAgent, { params: { ...params, project_id: projectId }, body })
   const agentId = own.id ?? agent.id
-  await provision({ api, workspace }, { agentId }, holderMade(made), furtherOf(places))
+  await sendKeys({ api, workspace }, { agentId }, holderMade(made), furtherOf(places))
   return { agent: { ...agent, ...own }, capabilities, id: made.id, text: made.text }
 }
 
 /** @throws ApiError, UntrustedChain */
 export async function issueToAgent(
-  { api, workspace }: Issuing,
+  { api, workspace }: WorkspacePlace,
   agent: { id: string; project_id: string | null },
   { environment, order, places }: Terms,
 ) {
@@ -62,13 +58,13 @@ export async function issueToAgent(
   const made = await makeToken(workspace, scope, order, places.slice(0, MOST_TOKEN_ENVELOPES))
   const params = { workspace_id: workspace.id, registration_id: agentId }
   const { capabilities } = await api.call(issueAgentToken, { params, body: made.body })
-  await provision({ api, workspace }, { agentId }, holderMade(made), furtherOf(places))
+  await sendKeys({ api, workspace }, { agentId }, holderMade(made), furtherOf(places))
   return { capabilities, id: made.id, text: made.text }
 }
 
 /** Of a container or CI job: one project, one environment. @throws ApiError, UntrustedChain */
 export async function issueToWorkload(
-  { api, workspace }: Issuing,
+  { api, workspace }: WorkspacePlace,
   place: Place,
   order: TokenOrder & { label: string },
 ) {

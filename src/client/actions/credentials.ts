@@ -1,17 +1,17 @@
 /** Changing what unlocks an account. Its keys stay the same and are wrapped anew, here. */
 
-import { fromBase64 } from '../core/crypto/encoding.ts'
+import { fromBase64 } from '../../core/crypto/encoding.ts'
 import {
   changePassword,
   deleteAccount,
   prelogin,
   replaceRecovery,
-} from '../features/accounts/contract.ts'
-import { type AccountKeys, underPassword } from './account/account_keys.ts'
-import type { Argon2id } from './account/argon2.ts'
-import { authKey, deriveMasterKey, generateRecoveryKey } from './account/keys.ts'
-import { recoveryOf, writeRecoveryKey } from './account/recovery.ts'
-import { type Api, openApi } from './http/api.ts'
+} from '../../features/accounts/contract.ts'
+import { type AccountKeys, underPassword } from '../account/account_keys.ts'
+import type { Argon2id } from '../account/argon2.ts'
+import { authKey, deriveMasterKey, generateRecoveryKey } from '../account/keys.ts'
+import { recoveryOf, writeRecoveryKey } from '../account/recovery.ts'
+import { type Api, openApi } from '../http/api.ts'
 
 export type Holder = AccountKeys & {
   api: Api
@@ -21,18 +21,21 @@ export type Holder = AccountKeys & {
   argon2id?: Argon2id | undefined
 }
 
-/** What the server checks in place of the password. @throws Error when it asks for weak key derivation */
-export async function proofOf(
-  { server, email, argon2id }: Pick<Holder, 'server' | 'email' | 'argon2id'>,
-  password: string,
-): Promise<string> {
+type Claim = Pick<Holder, 'server' | 'email' | 'argon2id'>
+
+/** From the password, as the server says. @throws Error when it asks for weak key derivation */
+export async function masterKeyOf({ server, email, argon2id }: Claim, password: string) {
   const { key_salt, kdf } = await openApi(server).call(prelogin, { body: { email } })
-  const salt = fromBase64(key_salt) ?? new Uint8Array()
-  return authKey(await deriveMasterKey(password, salt, kdf, argon2id))
+  return deriveMasterKey(password, fromBase64(key_salt) ?? new Uint8Array(), kdf, argon2id)
+}
+
+/** What the server checks in place of the password. @throws as `masterKeyOf` */
+export async function proofOf(claim: Claim, password: string): Promise<string> {
+  return authKey(await masterKeyOf(claim, password))
 }
 
 /** Ends all other sessions. @throws ApiError `validation_error` for a wrong password */
-export async function replacePassword(
+export async function changeOwnPassword(
   holder: Holder,
   current: string,
   replacement: string,
@@ -47,7 +50,7 @@ export async function replacePassword(
 }
 
 /** Returns the new recovery key as text; the old one is worth nothing from then on. */
-export async function replaceRecoveryKey(holder: Holder, password: string): Promise<string> {
+export async function renewRecoveryKey(holder: Holder, password: string): Promise<string> {
   const current_password = await proofOf(holder, password)
   const key = generateRecoveryKey()
   const recovery = await recoveryOf(key, holder)
@@ -56,7 +59,7 @@ export async function replaceRecoveryKey(holder: Holder, password: string): Prom
 }
 
 /** @throws ApiError `last_owner` with the workspaces that would have no owner */
-export async function endAccount(holder: Holder, password: string): Promise<void> {
+export async function removeAccount(holder: Holder, password: string): Promise<void> {
   const current_password = await proofOf(holder, password)
   await holder.api.call(deleteAccount, { body: { current_password } })
 }

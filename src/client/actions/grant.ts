@@ -4,14 +4,12 @@ import {
   provisionAgentToken,
   provisionWorkloadToken,
 } from '../../features/agents/contract.ts'
+import type { ListedToken } from '../agents/standing.ts'
+import { holderOf, type TokenOwner } from '../agents/tokens.ts'
 import { type Api, ApiError } from '../http/api.ts'
-import { requireRole } from '../signed/rights.ts'
 import type { Place } from '../signed/statements.ts'
-import { grantedBy, type OpenWorkspace, signerOf } from '../vault.ts'
-import type { ListedToken } from './standing.ts'
-import { holderOf, type TokenOwner } from './tokens.ts'
-
-type Giving = { api: Api; workspace: OpenWorkspace }
+import { grantEnvironment } from '../vault.ts'
+import type { OpenWorkspace, WorkspacePlace } from '../workspace.ts'
 
 /** Null stands for every project, or environment. */
 type Scope = { projectId: string | null; environment: string | null }
@@ -27,7 +25,7 @@ export function isWithin(scope: Scope, { projectId, environment }: Place): boole
  * @throws ApiError `validation_error` for another one, EndedToken, UntrustedChain where the grant does not hold
  */
 export async function giveKeys(
-  giving: Giving,
+  giving: WorkspacePlace,
   owner: TokenOwner,
   token: ListedToken & { label: string },
   places: readonly Place[],
@@ -38,26 +36,27 @@ export async function giveKeys(
     const message = `${outside.environment} is outside the scope of the token ${token.label}`
     throw new ApiError(422, { error_code: 'validation_error', message })
   }
-  await provision(giving, owner, holder, places)
+  await sendKeys(giving, owner, holder, places)
 }
 
 /** In calls of as many as one takes. */
-export async function provision(
-  { api, workspace }: Giving,
+export async function sendKeys(
+  { api, workspace }: WorkspacePlace,
   owner: TokenOwner,
   holder: { id: string; publicKey: string },
   places: readonly Place[],
 ): Promise<void> {
-  const signer = await signerOf(workspace)
-  if (signer) requireRole(signer.chain, workspace, signer.userId, 'agent.manage')
+  const signer = await workspace.signer('agent.manage')
   for (let from = 0; from < places.length; from += MOST_TOKEN_ENVELOPES) {
     const some = places.slice(from, from + MOST_TOKEN_ENVELOPES)
-    const body = await Promise.all(some.map((place) => grantedBy(signer, workspace, holder, place)))
+    const body = await Promise.all(
+      some.map((place) => grantEnvironment(signer, workspace, holder, place)),
+    )
     await send(api, workspace.id, owner, holder.id, body)
   }
 }
 
-type Envelopes = Awaited<ReturnType<typeof grantedBy>>[]
+type Envelopes = Awaited<ReturnType<typeof grantEnvironment>>[]
 
 function send(
   api: Api,

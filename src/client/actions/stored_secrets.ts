@@ -1,5 +1,6 @@
 /** What is stored of some names, opened, and what is done to it: taken away, put back, made the newest again. */
 
+import { isSamePolicy } from '../../core/crypto/secret_value.ts'
 import type { Policy } from '../../core/policy/policy.ts'
 import {
   deleteSecret,
@@ -8,8 +9,16 @@ import {
   restoreSecretsEndpoint,
   rollBackSecret,
 } from '../../features/secrets/contract.ts'
-import { deleting, type EnvironmentPlace, openWriter, readNamed, storing } from '../environment.ts'
-import { opened } from '../sealing.ts'
+import {
+  deleting,
+  type EnvironmentPlace,
+  openWriter,
+  readNamed,
+  readSecret,
+  readSecrets,
+  storing,
+} from '../environment.ts'
+import { type Entry, openedValue, type SealedRow } from './set_secrets.ts'
 
 export type StoredValue = {
   policy: Policy | null
@@ -31,6 +40,10 @@ export class Unproven extends Error {
   }
 }
 
+function policyOf({ policy }: SealedRow): Policy | null {
+  return (policy ?? null) as Policy | null
+}
+
 /** Of these names those that are stored in the environment, by name. */
 export async function storedValues(
   place: EnvironmentPlace,
@@ -38,11 +51,21 @@ export async function storedValues(
 ): Promise<Map<string, StoredValue>> {
   const secrets = await readNamed(place, new Set(names))
   return new Map(
-    secrets.map((secret) => {
-      const policy = (secret.policy ?? null) as Policy | null
-      return [secret.key, { policy, value: opened(place, secret), version: secret.version }]
-    }),
+    secrets.map((secret) => [
+      secret.key,
+      { policy: policyOf(secret), value: openedValue(place, secret), version: secret.version },
+    ]),
   )
+}
+
+export type ProvenValue = StoredValue & { value: string }
+
+/** @throws ApiError `not_found`, Unproven */
+export async function provenValue(place: EnvironmentPlace, key: string): Promise<ProvenValue> {
+  const stored = await readSecret(place, key)
+  const value = openedValue(place, stored)
+  if (value === null) throw new Unproven([key])
+  return { value, policy: policyOf(stored), version: stored.version }
 }
 
 /**
@@ -54,15 +77,55 @@ export async function storedValues(
 export async function provenValues(
   place: EnvironmentPlace,
   names: readonly string[],
-): Promise<Map<string, StoredValue & { value: string }>> {
+): Promise<Map<string, ProvenValue>> {
+  return provenOf(place, await readNamed(place, new Set(names)))
+}
+
+/** All secrets of an environment, or some by name, to be stored elsewhere. @throws Unproven */
+export async function provenEntries(
+  place: EnvironmentPlace,
+  names?: readonly string[],
+): Promise<Entry[]> {
+  const secrets = names
+    ? await readNamed(place, new Set(names))
+    : await readSecrets(place, { include: 'value' })
+  return [...provenOf(place, secrets)].map(([key, { value, policy }]) => ({ key, value, policy }))
+}
+
+function provenOf(
+  place: EnvironmentPlace,
+  secrets: Awaited<ReturnType<typeof readNamed>>,
+): Map<string, ProvenValue> {
   const lost: string[] = []
-  const proven = new Map<string, StoredValue & { value: string }>()
-  for (const [key, { value, ...stored }] of await storedValues(place, names)) {
-    if (value === null) lost.push(key)
-    else proven.set(key, { ...stored, value })
+  const proven = new Map<string, ProvenValue>()
+  for (const secret of secrets) {
+    const value = openedValue(place, secret)
+    if (value === null) lost.push(secret.key)
+    else proven.set(secret.key, { policy: policyOf(secret), value, version: secret.version })
   }
   if (lost.length > 0) throw new Unproven(lost)
   return proven
+}
+
+export type ValueChange = 'new' | 'value' | 'policy' | 'same'
+export type Compared = { entry: Entry; change: ValueChange }
+
+/** What storing entries would change, by name: values are compared and never shown. */
+export function comparedWith(
+  stored: ReadonlyMap<string, StoredValue>,
+  entries: readonly Entry[],
+): Compared[] {
+  return entries.map((entry) => ({ entry, change: changeOf(entry, stored.get(entry.key)) }))
+}
+
+function changeOf({ value, policy }: Entry, before: StoredValue | undefined): ValueChange {
+  if (!before) return 'new'
+  if (before.value !== value) return 'value'
+  return isSamePolicy(policy, before.policy) ? 'same' : 'policy'
+}
+
+export function changedOf(compared: readonly Compared[]): Entry[] {
+  return compared.flatMap(({ entry, change }) => (change === 'same' ? [] : entry))
 }
 
 /** Each with its earlier versions; for 7 days it can be restored. @throws ApiError `not_found` */
@@ -91,11 +154,10 @@ type Version = Awaited<ReturnType<typeof versionsOf>>[number] & { key: string }
 export async function rollBackTo(place: EnvironmentPlace, earlier: Version) {
   const { api, projectId, environment } = place
   const { key, version } = earlier
-  if (opened(place, earlier) === null) throw new Unproven([`${key}, version ${version}`])
-  const policy = (earlier.policy ?? null) as Policy | null
+  if (openedValue(place, earlier) === null) throw new Unproven([`${key}, version ${version}`])
   const params = { project_id: projectId, key }
   return openWriter(place)(storing([earlier]), (manifest) => {
-    const body = { version, policy, manifest }
+    const body = { version, policy: policyOf(earlier), manifest }
     return api.call(rollBackSecret, { params, query: { environment }, body })
   })
 }
@@ -118,14 +180,14 @@ export async function provenDeleted(place: EnvironmentPlace, chosen: readonly st
   const found = listed.filter(({ key }) => chosen.includes(key))
   const lost = chosen.filter((name) => {
     const secret = found.find(({ key }) => key === name)
-    return !secret?.value || opened(place, { ...secret, value: secret.value }) === null
+    return !secret?.value || openedValue(place, { ...secret, value: secret.value }) === null
   })
   if (lost.length > 0) throw new Unproven(lost)
   return found
 }
 
 /** Those that were proven. */
-export async function restoreDeleted(
+export async function restoreProven(
   place: EnvironmentPlace,
   proven: Awaited<ReturnType<typeof provenDeleted>>,
 ): Promise<void> {

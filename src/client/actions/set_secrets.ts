@@ -1,12 +1,12 @@
 /** Values sealed for the server, and opened as it stored them: on a client only, the server has ciphertext. */
 
-import { readUtf8 } from '../core/crypto/encoding.ts'
-import { OVERHEAD_BYTES } from '../core/crypto/secret_value.ts'
-import type { Policy } from '../core/policy/policy.ts'
-import { MAX_SEALED_BYTES, upsertSecrets } from '../features/secrets/contract.ts'
-import { type EnvironmentPlace, openWriter, storing } from './environment.ts'
-import { ApiError } from './http/api.ts'
-import { openSecret, sealSecret } from './vault.ts'
+import { readUtf8 } from '../../core/crypto/encoding.ts'
+import { OVERHEAD_BYTES } from '../../core/crypto/secret_value.ts'
+import type { Policy } from '../../core/policy/policy.ts'
+import { MAX_SEALED_BYTES, upsertSecrets } from '../../features/secrets/contract.ts'
+import { type EnvironmentPlace, openWriter, storing } from '../environment.ts'
+import { ApiError } from '../http/api.ts'
+import { openSecret, sealSecret } from '../vault.ts'
 
 /** Secrets in one request of the server. */
 const BATCH = 500
@@ -42,7 +42,7 @@ export function tooLarge(key: string, value: string): string | null {
 }
 
 /** Nothing is sent before it is certain that all of it can be stored. @throws Unstorable, ApiError, UntrustedChain */
-export async function upload(
+export async function uploadSecrets(
   place: EnvironmentPlace,
   entries: readonly Entry[],
   mayCreate: boolean,
@@ -105,12 +105,12 @@ function* batchesOf<T extends { value: string }>(secrets: readonly T[]): Generat
   if (batch.length > 0) yield batch
 }
 
-export type StoredSecret = { key: string; value?: string | undefined; policy?: unknown }
+export type SealedRow = { key: string; value?: string | undefined; policy?: unknown }
 
 /** The value, or `null` where it does not open at its place with its policy. */
-export function opened(
+export function openedValue(
   { workspace, projectId, environment }: Omit<EnvironmentPlace, 'api'>,
-  stored: StoredSecret,
+  stored: SealedRow,
 ): string | null {
   const at = { projectId, environment, key: stored.key }
   const policy = (stored.policy ?? null) as Policy | null

@@ -7,7 +7,7 @@
 import { type Bytes, fromBase64, toBase64 } from '../../core/crypto/encoding.ts'
 import { sealMemberEnvelope } from '../../core/crypto/envelope.ts'
 import { randomBytes } from '../../core/crypto/random.ts'
-import { getMe, prelogin, replaceKeys } from '../../features/accounts/contract.ts'
+import { getMe, replaceKeys } from '../../features/accounts/contract.ts'
 import {
   type Chain,
   extend,
@@ -17,15 +17,15 @@ import {
   type SignedText,
   signLink,
 } from '../../sigchain/index.ts'
-import { type Api, ApiError, NO_CODE, openApi } from '../http/api.ts'
+import { type AccountKeys, wrapKeys } from '../account/account_keys.ts'
+import type { Argon2id } from '../account/argon2.ts'
+import { authKey, generateRecoveryKey, userKey } from '../account/keys.ts'
+import { recoveryOf } from '../account/recovery.ts'
+import { type Api, ApiError, NO_CODE } from '../http/api.ts'
 import { type SignedToken, signedAgain, tokensSignedBy } from '../signed/kept_tokens.ts'
 import { type LeftToken, leftAs } from '../signed/rekey_tokens.ts'
-import { ownId } from '../signed/sign_change.ts'
-import { type OpenWorkspace, signerOf, signingOf } from '../vault.ts'
-import { type AccountKeys, wrapKeys } from './account_keys.ts'
-import type { Argon2id } from './argon2.ts'
-import { authKey, deriveMasterKey, generateRecoveryKey, userKey } from './keys.ts'
-import { recoveryOf } from './recovery.ts'
+import type { OpenWorkspace } from '../workspace.ts'
+import { masterKeyOf } from './credentials.ts'
 
 type Holder = { api: Api; server: string; email: string; argon2id?: Argon2id | undefined }
 
@@ -84,10 +84,8 @@ export async function rotateKeys(
   open: () => Promise<OpenWorkspace[]>,
   kept: readonly SignedToken[],
 ): Promise<Rotated[]> {
-  const { api, server, email, argon2id } = holder
-  const { key_salt, kdf } = await openApi(server).call(prelogin, { body: { email } })
-  const salt = fromBase64(key_salt) ?? new Uint8Array()
-  const masterKey = await deriveMasterKey(password, salt, kdf, argon2id)
+  const { api, email } = holder
+  const masterKey = await masterKeyOf(holder, password)
   const identity = await identityOf(keys.seed)
   const body = {
     current_password: authKey(masterKey),
@@ -105,7 +103,7 @@ export async function rotateKeys(
     )
   }
   return untilCurrent(send, async () => {
-    for (const workspace of await open()) await signingOf(workspace)?.chains.continued(workspace)
+    for (const workspace of await open()) await workspace.newestChain()
   })
 }
 
@@ -202,11 +200,9 @@ async function entryOf(
   const place = { workspaceId: workspace_id, recipientPublicKey: keys.publicKey, epoch }
   const encrypted_workspace_key = await sealMemberEnvelope(place, key)
   const body = { workspace_id, epoch, encrypted_workspace_key }
-  const signing = signingOf(workspace)
-  if (signing === null) return { workspace, body, held: [], left: [], grants: [] }
-  const chain = await signing.chains.of(workspace)
-  const { signing_key, signingKey } = await signing.identity()
-  const userId = ownId(chain, workspace, signing_key)
+  const before = await workspace.signer()
+  if (before === null) return { workspace, body, held: [], left: [], grants: [] }
+  const { chain, userId, signingKey } = before
   const link = await linkOf(chain, userId, next, signingKey)
   const held = kept.filter(({ grant }) => grant.workspace_id === workspace_id)
   const signer = { chain: await extend(chain, [link]), userId, signingKey: next.signingKey }
@@ -214,10 +210,16 @@ async function entryOf(
   return { workspace, body: { ...body, link }, held, left: [], grants }
 }
 
-/** What ends with one's key. Who is no administrator, or only invited as one, has signed none. */
-export async function ownTokens(api: Api, workspace: OpenWorkspace) {
+/** What ends with one's key, in all workspaces. */
+export async function ownTokens(api: Api, workspaces: readonly OpenWorkspace[]) {
+  const each = await Promise.all(workspaces.map((one) => ownTokensIn(api, one)))
+  return { held: each.flatMap(({ held }) => held), left: each.flatMap(({ left }) => left) }
+}
+
+/** Who is no administrator, or only invited as one, has signed none. */
+async function ownTokensIn(api: Api, workspace: OpenWorkspace): ReturnType<typeof tokensSignedBy> {
   const none = { held: [], left: [] }
-  const signer = await signerOf(workspace)
+  const signer = await workspace.signer()
   const role = signer?.chain.members.get(signer.userId)?.role
   if (signer === null || (role !== 'owner' && role !== 'admin')) return none
   return tokensSignedBy(api, signer.chain, signer.userId).catch((error: unknown) => {

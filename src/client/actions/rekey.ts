@@ -4,20 +4,22 @@
  * members' keys are the chain's, and a token is carried over only with a grant that holds.
  */
 
-import { fromBase64 } from '../core/crypto/encoding.ts'
-import { sealMemberEnvelope } from '../core/crypto/envelope.ts'
-import { keyCommitment } from '../core/crypto/key_commitment.ts'
-import type { Policy } from '../core/policy/policy.ts'
-import { listEnvironments, listProjects } from '../features/projects/contract.ts'
-import { listDeletedSecrets, listSecrets } from '../features/secrets/contract.ts'
-import { listMembers, rekeyWorkspace } from '../features/workspaces/contract.ts'
-import { type Chain, extend, type ShownKeys, type SignedText } from '../sigchain/index.ts'
-import { following, readEnvironment, rememberStored, storing } from './environment.ts'
-import { type Api, ApiError } from './http/api.ts'
-import { type LeftToken, naming, type Regranting, tokensFor } from './signed/rekey_tokens.ts'
-import { ownId, type Said, type Signing, signChange } from './signed/sign_change.ts'
-import { type Place, signManifest } from './signed/statements.ts'
-import { type OpenWorkspace, openSecret, sealSecret, signingOf } from './vault.ts'
+import { fromBase64 } from '../../core/crypto/encoding.ts'
+import { sealMemberEnvelope } from '../../core/crypto/envelope.ts'
+import { keyCommitment } from '../../core/crypto/key_commitment.ts'
+import type { Policy } from '../../core/policy/policy.ts'
+import { listEnvironments, listProjects } from '../../features/projects/contract.ts'
+import { listDeletedSecrets, listSecrets } from '../../features/secrets/contract.ts'
+import { listMembers, rekeyWorkspace as rekeyEndpoint } from '../../features/workspaces/contract.ts'
+import { type Chain, extend, type ShownKeys, type SignedText } from '../../sigchain/index.ts'
+import { following, readWholeEnvironment, rememberStored, storing } from '../environment.ts'
+import { type Api, ApiError } from '../http/api.ts'
+import { type LeftToken, naming, type Regranting, tokensFor } from '../signed/rekey_tokens.ts'
+import type { LinkText } from '../signed/sign_change.ts'
+import { type Place, signManifest } from '../signed/statements.ts'
+import { openSecret, sealSecret } from '../vault.ts'
+import type { OpenWorkspace, WorkspacePlace } from '../workspace.ts'
+import type { WorkspaceKey } from '../workspace_key.ts'
 
 type Member = ShownKeys & { user_id: string; email: string }
 
@@ -36,9 +38,8 @@ export type Rekeyed = {
  *
  * @throws ApiError `epoch_conflict` when another member did it first, Error when a secret does not open
  */
-export async function rekey(
-  api: Api,
-  workspace: OpenWorkspace,
+export async function renewWorkspaceKey(
+  { api, workspace }: WorkspacePlace,
   approve: (members: readonly Member[]) => Promise<void>,
   sealed: (done: number) => void = () => {},
 ): Promise<Rekeyed> {
@@ -48,16 +49,12 @@ export async function rekey(
     key: crypto.getRandomValues(new Uint8Array(32)),
   }
   const change = { api, workspace, next, sealed }
-  const signing = signingOf(workspace)
-  if (signing === null) {
+  const judge = (chain: Chain) => advanced(chain, next)
+  return workspace.change(judge, async (link, chain) => {
+    if (chain) return replace(change, [...chain.members.values()], await signedOn(change, link))
     const members = await api.list(listMembers, { params: { workspace_id: workspace.id } })
     await approve(members)
     return replace(change, members, null)
-  }
-  const judge = (chain: Chain) => advanced(chain, next)
-  return signChange(signing, judge, async (link, chain) => {
-    if (!link || !chain) throw new Error('a rekey of a signed workspace has a link')
-    return replace(change, [...chain.members.values()], await signedOn(signing, chain, link))
   })
 }
 
@@ -89,7 +86,7 @@ async function replace(
   const send = async () => {
     const manifests = environments.flatMap(({ manifest }) => manifest ?? [])
     const body = signed === null ? sealed : { ...sealed, link: signed.link, manifests }
-    await api.call(rekeyWorkspace, { params: { workspace_id: workspace.id }, body })
+    await api.call(rekeyEndpoint, { params: { workspace_id: workspace.id }, body })
   }
   await sendWith(send, async (places) => {
     const sealed = await Promise.all(places.map((place) => sealAnew(change, place, signed)))
@@ -131,24 +128,21 @@ function emptiedPlaces(error: unknown): [path: string, Place][] {
 }
 
 /** @throws ApiError where another member did it first */
-function advanced({ epoch }: Chain, next: OpenWorkspace): Said {
+function advanced({ epoch }: Chain, next: OpenWorkspace): LinkText {
   if (epoch + 1 !== next.epoch) throw new ApiError(409, { error_code: 'epoch_conflict' })
   const key_commitment = keyCommitment(next.id, next.epoch, next.key)
   return { type: 'epoch.advanced', body: { epoch: next.epoch, key_commitment } }
 }
 
 /** Statements of a rekey name its own link. */
-async function signedOn(
-  { workspace, identity }: Signing,
-  before: Chain,
-  link: SignedText,
-): Promise<Signed> {
-  const { signing_key, signingKey } = await identity()
-  const userId = ownId(before, workspace, signing_key)
-  return { link, before, signer: { chain: await extend(before, [link]), userId, signingKey } }
+async function signedOn({ workspace }: Change, link: SignedText | undefined): Promise<Signed> {
+  const signer = await workspace.signer()
+  if (!link || !signer) throw new Error('a rekey of a signed workspace has a link')
+  const { chain: before } = signer
+  return { link, before, signer: { ...signer, chain: await extend(before, [link]) } }
 }
 
-async function sealFor(member: Member, { id, epoch, key }: OpenWorkspace) {
+async function sealFor(member: Member, { id, epoch, key }: WorkspaceKey) {
   const recipientPublicKey = fromBase64(member.public_key)
   if (!recipientPublicKey) throw new Error(`the public key of ${member.email} is not base64`)
   const place = { workspaceId: id, recipientPublicKey, epoch }
@@ -184,7 +178,7 @@ async function environmentsOf(
 /** All secrets of an environment under the new key, with their manifest where the workspace is signed. */
 async function sealAnew({ api, workspace, next }: Change, place: Place, signed: Signed | null) {
   const at = { ...place, api, workspace }
-  const { secrets: held, stored } = await readEnvironment(at, { include: 'value' })
+  const { secrets: held, stored } = await readWholeEnvironment(at, { include: 'value' })
   const secrets = held.map((secret) => resealed(workspace, next, place, secret))
   if (signed === null || stored === null || stored.revision === 0) {
     return { secrets, manifest: null, remember: () => {} }

@@ -1,0 +1,94 @@
+/** Where agents of a workspace may send, in a signed one by its links: read and changed. */
+import { parseDomain } from '../../core/net/domain.ts'
+import {
+  addToAllowlist,
+  listAllowlist,
+  removeFromAllowlist,
+} from '../../features/allowlist/contract.ts'
+import type { Link } from '../../sigchain/index.ts'
+import { emailsIn } from '../signed/link_in_words.ts'
+import type { Judge } from '../signed/sign_change.ts'
+import type { WorkspacePlace } from '../workspace.ts'
+
+/** Allowed in the order in which they were. */
+export async function readAllowlist({ api, workspace }: WorkspacePlace) {
+  const { id, chains } = workspace
+  const before = await workspace.chain()
+  const rows = await api.list(listAllowlist, { params: { workspace_id: id } })
+  if (!chains || !before) return { entries: rows, unsigned: [], leftOut: [] }
+  const allowed = whoAllowed(await chains.history(workspace))
+  const entries = [...allowed].map(([domain, signed]) => ({ domain, ...signed }))
+  return { entries, ...misstated(before.allowlist, allowed, rows) }
+}
+
+/** Every host that is signed or listed. */
+export async function knownHosts({ api, workspace }: WorkspacePlace): Promise<string[]> {
+  const rows = await api.list(listAllowlist, { params: { workspace_id: workspace.id } })
+  const signed = (await workspace.chain())?.allowlist ?? []
+  return [...new Set([...signed, ...rows.map(({ domain }) => domain)])]
+}
+
+/** Returns what was not allowed before. @throws ApiError, UntrustedChain */
+export function allowHosts({ api, workspace }: WorkspacePlace, domains: string[]) {
+  const params = { workspace_id: workspace.id }
+  return workspace.change(judgeOf({ add: domains }), (link) =>
+    api.call(addToAllowlist, { params, body: { domains, link } }),
+  )
+}
+
+/** @throws ApiError, UntrustedChain */
+export function disallowHost({ api, workspace }: WorkspacePlace, domain: string) {
+  const params = { workspace_id: workspace.id, domain }
+  return workspace.change(judgeOf({ remove: [domain] }), (link) =>
+    api.call(removeFromAllowlist, { params, body: { link } }),
+  )
+}
+
+type AllowlistChange = { add?: readonly string[]; remove?: readonly string[] }
+
+/** Null where the change is made already. */
+function judgeOf({ add = [], remove = [] }: AllowlistChange): Judge {
+  return ({ allowlist }) => {
+    const body = {
+      add: canonical(add).filter((domain) => !allowlist.has(domain)),
+      remove: canonical(remove).filter((domain) => allowlist.has(domain)),
+    }
+    return body.add.length + body.remove.length === 0 ? null : { type: 'allowlist.changed', body }
+  }
+}
+
+/** As they are stored, each once; the server refuses what is no host. */
+function canonical(domains: readonly string[]): string[] {
+  return [...new Set(domains.flatMap((domain) => parseDomain(domain)?.text ?? []))]
+}
+
+type AllowedBy = { seq: number; added_at: string; added_by_email: string }
+
+/** With which link each domain was allowed last, from the links of a verified chain. */
+function whoAllowed(links: readonly Link[]): Map<string, AllowedBy> {
+  const emails = emailsIn(links)
+  const allowed = new Map<string, AllowedBy>()
+  for (const { type, body, seq, at, signer } of links) {
+    if (type !== 'allowlist.changed') continue
+    for (const domain of body.remove) allowed.delete(domain)
+    for (const domain of body.add)
+      allowed.set(domain, { seq, added_at: at, added_by_email: emails.get(signer) ?? signer })
+  }
+  return allowed
+}
+
+/**
+ * What a server lists that nobody signed, which lets no call through, and what it leaves out, which still does. What
+ * somebody changed while it was read is neither: `before` is the list as it was signed then.
+ */
+function misstated(
+  before: ReadonlySet<string>,
+  allowed: ReadonlyMap<string, AllowedBy>,
+  rows: readonly { domain: string }[],
+) {
+  const listed = new Set(rows.map(({ domain }) => domain))
+  return {
+    unsigned: [...listed].filter((domain) => !before.has(domain) && !allowed.has(domain)),
+    leftOut: [...before].filter((domain) => allowed.has(domain) && !listed.has(domain)),
+  }
+}

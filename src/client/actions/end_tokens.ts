@@ -1,0 +1,123 @@
+/** Ending tokens by links, which outlast the database, and deleting what they belong to. */
+import {
+  deleteAgent as deleteAgentEndpoint,
+  listAgentTokens,
+  listProjectAgents,
+  listWorkloadTokens,
+  revokeAgentToken,
+  revokeWorkloadToken,
+} from '../../features/agents/contract.ts'
+import {
+  deleteEnvironment as deleteEnvironmentEndpoint,
+  deleteProjectShort,
+} from '../../features/projects/contract.ts'
+import type { SignedText } from '../../sigchain/index.ts'
+import { revocationOf, type TokenOwner } from '../agents/tokens.ts'
+import { emptying, openWriter } from '../environment.ts'
+import { ApiError } from '../http/api.ts'
+import type { Place } from '../signed/statements.ts'
+import type { WorkspacePlace } from '../workspace.ts'
+
+export type TokenEnding = WorkspacePlace & {
+  /** The server took no link: only its database says that a token ended. */
+  unsigned(): void
+}
+
+/**
+ * Where the server takes no link, as at the end of a chain that is full, it takes the call without one: stopping is
+ * always allowed (protocol 12.1).
+ */
+async function endTokens(
+  { workspace, unsigned }: TokenEnding,
+  ids: readonly string[],
+  send: (link?: SignedText) => Promise<unknown>,
+): Promise<void> {
+  try {
+    await workspace.change((chain) => revocationOf(chain, ids), send)
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== 'link_refused') throw error
+    await send()
+    unsigned()
+  }
+}
+
+/** All tokens of an agent, or of a project's workloads. */
+export function listTokensOf({ api, workspace }: WorkspacePlace, owner: TokenOwner) {
+  if ('projectId' in owner)
+    return api.list(listWorkloadTokens, { params: { project_id: owner.projectId } })
+  const params = { workspace_id: workspace.id, registration_id: owner.agentId }
+  return api.list(listAgentTokens, { params })
+}
+
+/** The server refuses the token from then on, and in a signed workspace everybody does. */
+export function endToken(ending: TokenEnding, owner: TokenOwner, token_id: string): Promise<void> {
+  const { api, workspace } = ending
+  return endTokens(ending, [token_id], (link) =>
+    'projectId' in owner
+      ? api.call(revokeWorkloadToken, {
+          params: { project_id: owner.projectId, token_id },
+          body: { link },
+        })
+      : api.call(revokeAgentToken, {
+          params: { workspace_id: workspace.id, registration_id: owner.agentId, token_id },
+          body: { link },
+        }),
+  )
+}
+
+/** With all its tokens. Returns how many of them a link ended; null in a plain workspace. */
+export async function removeAgent(ending: TokenEnding, agentId: string): Promise<number | null> {
+  const { api, workspace } = ending
+  const listed = workspace.chains ? await listTokensOf(ending, { agentId }) : []
+  // The server ends all, also those that are over by now.
+  const ids = listed.flatMap(({ id, status }) => (status === 'revoked' ? [] : id))
+  const params = { workspace_id: workspace.id, registration_id: agentId }
+  await endTokens(ending, ids, (link) => api.call(deleteAgentEndpoint, { params, body: { link } }))
+  return workspace.chains && ids.length
+}
+
+/** With its secrets, agents and tokens. @throws ApiError `not_found` where it is gone already */
+export async function removeProject(ending: TokenEnding, projectId: string): Promise<void> {
+  await endTokensOf(ending, { projectId })
+  await ending.api.call(deleteProjectShort, { params: { project: projectId } })
+}
+
+/** With its secrets, and the tokens of it alone. @throws ApiError `not_found` where it is gone already */
+export async function removeEnvironment(ending: TokenEnding, { projectId, environment }: Place) {
+  const params = { project_id: projectId, environment }
+  const write = openWriter({ ...ending, projectId, environment })
+  const deleted = await write(emptying, (manifest) =>
+    ending.api.call(deleteEnvironmentEndpoint, { params, body: { manifest } }),
+  ).catch(async (error: unknown) => {
+    // Who deleted it may not have come as far as its tokens.
+    if (isNotFound(error)) await endTokensOf(ending, { projectId, environment })
+    throw error
+  })
+  await endTokensOf(ending, { projectId, environment })
+  return deleted
+}
+
+export function isNotFound(error: unknown): boolean {
+  return error instanceof ApiError && error.code === 'not_found'
+}
+
+/** Those that the server lists and that end with it: of a project all, else those of the environment alone. */
+async function endTokensOf(
+  ending: TokenEnding,
+  { projectId, environment }: { projectId: string; environment?: string },
+): Promise<void> {
+  const { api, workspace } = ending
+  if (!workspace.chains) return
+  const endAllOf = async (owner: TokenOwner) => {
+    // Also those that the database calls revoked: it may take that back.
+    for (const token of await listTokensOf(ending, owner)) {
+      const isEnding = environment === undefined || token.environment === environment
+      if (isEnding) await endToken(ending, owner, token.id)
+    }
+  }
+  await endAllOf({ projectId })
+  const params = { workspace_id: workspace.id, project_id: projectId }
+  for (const { id: agentId } of await api.list(listProjectAgents, { params })) {
+    await endAllOf({ agentId })
+  }
+}
