@@ -6,7 +6,7 @@ import { homeOf } from '../host.ts'
 
 type Env = Record<string, string | undefined>
 
-export type Tool = Program & {
+export type AgentProgram = Program & {
   /** The same as of the project, of a person's own files. */
   user(env: Env): readonly string[]
   /** Where the servers stand in what a file says already, if that differs. */
@@ -16,7 +16,7 @@ export type Tool = Program & {
 const home = (env: Env, ...path: string[]) => join(homeOf(env), ...path)
 const configHome = (env: Env) => env.XDG_CONFIG_HOME || home(env, '.config')
 
-export const tools: Readonly<Record<string, Tool>> = {
+export const tools: Readonly<Record<string, AgentProgram>> = {
   'claude-code': {
     ...programs['claude-code'],
     user: (env) => [join(env.CLAUDE_CONFIG_DIR || homeOf(env), '.claude.json')],

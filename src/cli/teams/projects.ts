@@ -25,7 +25,7 @@ export function writeProjectFile(
   bindFolder(context.env, context.cwd, session.choice.account)
 }
 
-export function change(
+export function changeProject(
   { session }: WorkspaceScope,
   { id }: { id: string },
   body: { name?: string; description?: string },

@@ -7,9 +7,9 @@ import {
   type Fragment,
   type FragmentSink,
   type Fragments,
+  FragmentWindow,
   IS_RUN,
   isMarked,
-  Window,
 } from './fragments.ts'
 import { FRAGMENT } from './guarded.ts'
 
@@ -28,7 +28,7 @@ type OpenFragment = { -readonly [Field in keyof Fragment]: number }
 export class FragmentFinder {
   readonly #sink: FragmentSink
   #fragments: Fragments
-  readonly #window = new Window()
+  readonly #window = new FragmentWindow()
   #hash = 0
   /** Bytes of the run that the text ends with. */
   #run = 0

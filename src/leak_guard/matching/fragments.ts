@@ -63,7 +63,7 @@ export class Fragments {
   /** Whether a window stands in a stretch of the bytes that runs consist of. */
   standIn(bytes: Uint8Array, from: number, to: number): boolean {
     const { bits, bitShift } = this
-    const window = new Window()
+    const window = new FragmentWindow()
     let hash = 0
     for (let at = from; at < to; at++) {
       hash = ((hash << 2) + (GEAR[bytes[at] ?? 0] ?? 0)) | 0
@@ -104,7 +104,7 @@ function addWindows(fragments: Fragments, run: Uint8Array): void {
 }
 
 function addWindow({ windows, bits, bitShift }: Fragments, run: Uint8Array, from: number): void {
-  const window = new Window()
+  const window = new FragmentWindow()
   let hash = 0
   for (const byte of run.subarray(from, from + FRAGMENT)) {
     hash = ((hash << 2) + (GEAR[byte] ?? 0)) | 0
@@ -129,7 +129,7 @@ export function isMarked(bits: Int32Array, hash: number, bitShift: number): bool
 }
 
 /** The polynomials of the last 16 bytes. */
-export class Window {
+export class FragmentWindow {
   a = 0
   b = 0
 

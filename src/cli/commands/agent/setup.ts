@@ -7,7 +7,7 @@ import { TOKEN_PATTERN } from '../../../core/crypto/token.ts'
 import { withEntry } from '../../agent_setup/formats.ts'
 import { json } from '../../agent_setup/json.ts'
 import { toml } from '../../agent_setup/toml.ts'
-import { type Tool, toolNames, tools } from '../../agent_setup/tools.ts'
+import { type AgentProgram, toolNames, tools } from '../../agent_setup/tools.ts'
 import { command, type OptionValues } from '../../command.ts'
 import type { Context } from '../../context.ts'
 import { demandInside, isThere, readNamedFile } from '../../files/read.ts'
@@ -72,14 +72,14 @@ const formats = { json, toml }
 
 type Options = OptionValues<typeof options>
 
-function toolNamed(name: string): Tool {
+function toolNamed(name: string): AgentProgram {
   const tool = Object.hasOwn(tools, name) ? tools[name] : undefined
   if (tool) return tool
   throw notFound(name, toolNames, { what: 'program', list: 'agent setup --help' })
 }
 
 /** @throws CliError where links lead out of the project's folder */
-function pathOf({ host, env, cwd }: Context, tool: Tool, { user }: Options): string {
+function pathOf({ host, env, cwd }: Context, tool: AgentProgram, { user }: Options): string {
   const projectFile = findProjectFile(cwd)
   const folder = projectFile === null ? cwd : dirname(projectFile)
   const paths = user ? tool.user(env) : tool.project.map((name) => join(folder, name))
@@ -90,7 +90,11 @@ function pathOf({ host, env, cwd }: Context, tool: Tool, { user }: Options): str
 }
 
 /** What starts `cloakroom mcp` with the token that this machine keeps. @throws CliError when it keeps none */
-async function entryFor(context: Context, tool: Tool, options: Options): Promise<ProgramEntry> {
+async function entryFor(
+  context: Context,
+  tool: AgentProgram,
+  options: Options,
+): Promise<ProgramEntry> {
   const { cwd, env } = context
   const program = Bun.which(SERVER_NAME, { cwd, PATH: env.PATH ?? '' })
   if (program === null)
@@ -160,7 +164,7 @@ function settingsOf({ settings }: Context, isForUser: boolean): string[] {
 }
 
 /** @throws CliError for a file that cannot be changed without touching what else is in it */
-function changed({ host }: Context, tool: Tool, path: string, entry: ProgramEntry | null) {
+function changed({ host }: Context, tool: AgentProgram, path: string, entry: ProgramEntry | null) {
   const text = demandReplaceable(path) === null ? '' : fromUtf8(readNamedFile(host, path))
   try {
     if (text === null) throw new Error('not UTF-8')
@@ -184,7 +188,7 @@ function show({ output }: Context, path: string, [gone, come]: [string[], string
 }
 
 /** Without values of variables: somebody may have written a token there. */
-function linesOf(tool: Tool, entry: ProgramEntry | null): string[] {
+function linesOf(tool: AgentProgram, entry: ProgramEntry | null): string[] {
   if (entry === null) return []
   const hidden = Object.entries(entry).map(([name, value]) => [
     name,

@@ -1,4 +1,4 @@
-import { auditColumns, filtersOf, page, shown } from '../../audit.ts'
+import { auditColumns, auditRow, filtersOf, page } from '../../audit.ts'
 import { command } from '../../command.ts'
 import { filterOptions } from '../../options.ts'
 import { projectNames, workspaceScope } from '../../scope.ts'
@@ -15,7 +15,7 @@ export default command({
     const scope = await workspaceScope(context)
     const records = await page(scope, { ...filtersOf(options), limit })
     const projects = context.output.isJson ? new Map() : await projectNames(scope)
-    const rows = records.map((record) => shown(record, projects))
+    const rows = records.map((record) => auditRow(record, projects))
     context.output.table(rows, auditColumns, records, 'id')
   },
 })

@@ -1,5 +1,5 @@
 import { printableJson } from '../../../core/printable.ts'
-import { auditColumns, filtersOf, page, shown } from '../../audit.ts'
+import { auditColumns, auditRow, filtersOf, page } from '../../audit.ts'
 import { command } from '../../command.ts'
 import { filterOptions } from '../../options.ts'
 import { projectNames, workspaceScope } from '../../scope.ts'
@@ -25,7 +25,7 @@ export default command({
         context.output.raw(
           context.output.isJson
             ? `${printableJson(record)}\n`
-            : `${lineOf(shown(record, projects))}\n`,
+            : `${lineOf(auditRow(record, projects))}\n`,
         )
       }
       await Bun.sleep(TAIL_MS)

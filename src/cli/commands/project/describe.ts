@@ -1,6 +1,6 @@
 import { command } from '../../command.ts'
 import { workspaceScope } from '../../scope.ts'
-import { change, findProject } from '../../teams/projects.ts'
+import { changeProject, findProject } from '../../teams/projects.ts'
 
 export default command({
   usage: 'describe <project> <text>',
@@ -8,7 +8,7 @@ export default command({
   action: async (context, [named, description]) => {
     const scope = await workspaceScope(context)
     const project = await findProject(scope, named)
-    await change(scope, project, { description })
+    await changeProject(scope, project, { description })
     context.output.done(`Described ${project.name}.`, { id: project.id, description })
   },
 })

@@ -2,7 +2,7 @@ import { command } from '../../command.ts'
 import type { Context } from '../../context.ts'
 import { type WorkspaceScope, workspaceScope } from '../../scope.ts'
 import { findProjectFile, readProjectFile, updateFile } from '../../settings.ts'
-import { change, findProject, remembered } from '../../teams/projects.ts'
+import { changeProject, findProject, remembered } from '../../teams/projects.ts'
 
 export default command({
   usage: 'rename <project> <name>',
@@ -11,7 +11,7 @@ export default command({
   action: async (context, [named, name]) => {
     const scope = await workspaceScope(context)
     const project = await findProject(scope, named)
-    await change(scope, project, { name })
+    await changeProject(scope, project, { name })
     remembered(scope, { ...project, name })
     let here: string | null = null
     scope.session.writes.remember(() => {

@@ -7,7 +7,7 @@ import { exportAudit, listAuditLogs } from '../../../../features/audit/contract.
 import { api } from '../../api.ts'
 import { Button } from '../../parts/button.tsx'
 import { texts } from '../../texts/index.ts'
-import { type AuditFilters, filtersOf } from './records.ts'
+import { type AuditFilters, recordFilters } from './records.ts'
 
 const words = texts.audit
 const formats = ['jsonl', 'csv'] as const
@@ -16,7 +16,7 @@ type Format = (typeof formats)[number]
 export function Export({ workspaceId, filters }: { workspaceId: string; filters: AuditFilters }) {
   const exporting = useMutation({
     mutationFn: async (format: Format) => {
-      const query = filtersOf(workspaceId, filters)
+      const query = recordFilters(workspaceId, filters)
       // A small call first: it renews the session if that has expired.
       await api.call(listAuditLogs, { query: { ...query, limit: 1 } })
       const pieces = download(exportAudit, urlOf(location.origin, exportAudit, { query }), {})

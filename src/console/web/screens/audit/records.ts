@@ -22,7 +22,7 @@ export type AuditFilters = {
 const PAGE = 500
 
 /** As the server names them, without the order. */
-export function filtersOf(workspaceId: string, { actor, order: _, ...filters }: AuditFilters) {
+export function recordFilters(workspaceId: string, { actor, order: _, ...filters }: AuditFilters) {
   return { workspace_id: workspaceId, ...filters, ...(actor ? { agent_id: actor } : {}) }
 }
 
@@ -32,7 +32,7 @@ export function useRecords(workspaceId: string, filters: AuditFilters) {
     initialPageParam: undefined as string | undefined,
     queryFn: ({ pageParam: cursor }) => {
       const order = filters.order ?? ('newest' as const)
-      const query = { ...filtersOf(workspaceId, filters), limit: PAGE, order }
+      const query = { ...recordFilters(workspaceId, filters), limit: PAGE, order }
       return api.page(listAuditLogs, { query: cursor ? { ...query, cursor } : query })
     },
     getNextPageParam: ({ next }) => next,
