@@ -17,9 +17,9 @@ export type Finding = {
 /** A sentence if all is well. */
 export type Found = string | { todo: string; level: 'warn' | 'fail'; said: string }
 
-/** What a check needs besides nothing: the settings, or an open database too. */
-export type Settings = { config: Config; now: () => number; connection?: Connection }
-export type Patient = Settings & { connection: Connection; limits: DoctorLimits }
+/** A check may need the settings, an open database as well, or neither. */
+export type Configured = { config: Config; now: () => number; connection?: Connection }
+export type Patient = Configured & { connection: Connection; limits: DoctorLimits }
 
 export type DoctorLimits = {
   /** Free bytes of a disk below which the doctor warns. */

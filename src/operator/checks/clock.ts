@@ -1,6 +1,6 @@
 /** Whether the clock can be right: tokens and sessions expire by it, on every process the same. */
 import type { Sql } from 'postgres'
-import { Failed, type Settings } from './check.ts'
+import { type Configured, Failed } from './check.ts'
 import { withServerDatabase } from './database.ts'
 
 /** This program is not older; a machine without a battery for its clock begins in 1970. */
@@ -9,7 +9,7 @@ const EARLIEST = Date.UTC(2026, 10, 1)
 const TOLERANCE_MS = 5_000
 
 /** The embedded database has no clock to compare with. @throws Failed */
-export async function checkClock({ config, now, connection }: Settings): Promise<string> {
+export async function checkClock({ config, now, connection }: Configured): Promise<string> {
   if (config.DB_HOST === undefined) return await compareClocks(now, null)
   if (connection) return await compareClocks(now, connection.sql)
   return await withServerDatabase(config, ({ sql }) => compareClocks(now, sql))

@@ -1,6 +1,6 @@
 /** How the server is deployed: its backups, and the proxy in front of it. */
 import { existsSync } from 'node:fs'
-import { type Found, fail, type Patient, type Settings, warn } from './check.ts'
+import { type Configured, type Found, fail, type Patient, warn } from './check.ts'
 import { freeBytesOf } from './limits.ts'
 import { count, DAY_MS, numbers, size } from './measure.ts'
 
@@ -36,7 +36,7 @@ export async function checkBackups(patient: Patient): Promise<Found> {
 }
 
 /** The server itself speaks http: who reaches it by https comes through something. */
-export function checkProxies({ config }: Settings): Found {
+export function checkProxies({ config }: Configured): Found {
   const urls = [config.SERVICE_SERVER_URL, config.SERVICE_RESOLVER_URL]
   const isBehind = urls.some((url) => url?.startsWith('https:'))
   if (!isBehind || config.TRUSTED_PROXIES.length > 0)

@@ -2,10 +2,8 @@
  * `cloakroom doctor` as the command line asks for it, and as the server does where it has the database: what an
  * operator should know of a server and its data. It reads only.
  */
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
-import { type Config, ConfigError } from '../../core/config/config.ts'
-import { CLUSTER } from '../../database/embedded/data_directory.ts'
+import type { Config } from '../../core/config/config.ts'
+import { requireCluster } from '../../database/embedded/data_directory.ts'
 import { askServer, type OperatorHandler, type Surroundings } from '../operator_socket.ts'
 import { type DoctorLimits, Failed, type Finding, type Patient, runChecks } from './check.ts'
 import { withServerDatabase } from './database.ts'
@@ -22,14 +20,9 @@ export const USUAL_LIMITS: DoctorLimits = {
 
 /** @throws ConfigError, or what the database refuses us with */
 export async function diagnose(config: Config): Promise<Finding[]> {
-  if (config.DB_HOST === undefined) {
-    if (!existsSync(join(config.DATA_DIR, CLUSTER)))
-      throw new ConfigError([
-        'DATA_DIR: there is no database (set it, or DB_HOST, as for the server)',
-      ])
-    const answer = await askServer(config.DATA_DIR, 'doctor', {})
-    if (answer?.ok) return (await answer.json()) as Finding[]
-  }
+  requireCluster(config)
+  const answer = config.DB_HOST ? null : await askServer(config.DATA_DIR, 'doctor', {})
+  if (answer?.ok) return (await answer.json()) as Finding[]
   return await withServerDatabase(config, (connection) =>
     examine({ connection, config, now: Date.now, limits: USUAL_LIMITS }),
   )

@@ -1,7 +1,7 @@
-/** Every check once, and the selection of each command in the order in which it prints them. */
+/** Lists each check once, and the checks that each command selects, in the order in which it prints them. */
 import { version } from '../../../package.json'
 import { type Config, ConfigError } from '../../core/config/config.ts'
-import type { Check, Patient, Settings } from './check.ts'
+import type { Check, Configured, Patient } from './check.ts'
 import { checkClock } from './clock.ts'
 import { checkDatabase } from './database.ts'
 import { checkBackups, checkProxies } from './deployment.ts'
@@ -13,53 +13,38 @@ import { storageChecks } from './storage.ts'
 import { type Certificate, checkTls } from './tls.ts'
 import { checkVectors } from './vectors.ts'
 
-/** What a start has before its settings are known to be right. */
+/** Known before the settings are. */
 type Start = {
   settings: Config | ConfigError
   warnings: string[]
   certificate: () => Promise<Certificate>
 }
 
-const HEALTH = 'docs/operations.md#health'
-const files: Check<Settings> = {
-  name: 'files',
-  docs: HEALTH,
-  run: ({ config }) => checkFiles(config),
-}
-const clock: Check<Settings> = {
-  name: 'clock',
-  docs: 'docs/operations.md#databases',
-  run: checkClock,
-}
-const limits: Check<Settings> = {
-  name: 'limits',
-  docs: HEALTH,
-  run: ({ config }) => checkLimits(config, limitsOfSystem(config)),
-}
+const health = <Needs>(name: string, run: Check<Needs>['run']): Check<Needs> => ({
+  name,
+  docs: 'docs/operations.md#health',
+  run,
+})
+const files = health('files', ({ config }: Configured) => checkFiles(config))
+const limits = health('limits', ({ config }: Configured) =>
+  checkLimits(config, limitsOfSystem(config)),
+)
+const clock = { name: 'clock', docs: 'docs/operations.md#databases', run: checkClock }
 
-/** `cloakroom self-check`; those that need settings are left out where these are wrong. */
-export const SELF_CHECK: { nothing: Check<Start>[]; settings: Check<Settings>[] } = {
+/** `cloakroom self-check`; if the settings are wrong, only the checks that need nothing run. */
+export const SELF_CHECK: { nothing: Check<Start>[]; settings: Check<Configured>[] } = {
   nothing: [
-    {
-      name: 'settings',
-      docs: HEALTH,
-      run: ({ settings, warnings }) => {
-        if (settings instanceof ConfigError) throw settings
-        return ['valid', ...warnings].join('\n')
-      },
-    },
-    { name: 'vectors', docs: HEALTH, run: () => checkVectors() },
-    { name: 'tls', docs: HEALTH, run: async ({ certificate }) => checkTls(await certificate()) },
+    health('settings', ({ settings, warnings }) => {
+      if (settings instanceof ConfigError) throw settings
+      return ['valid', ...warnings].join('\n')
+    }),
+    health('vectors', () => checkVectors()),
+    health('tls', async ({ certificate }) => checkTls(await certificate())),
   ],
-  settings: [
-    files,
-    { name: 'database', docs: HEALTH, run: ({ config }) => checkDatabase(config) },
-    clock,
-    limits,
-  ],
+  settings: [files, health('database', ({ config }) => checkDatabase(config)), clock, limits],
 }
 
-/** `cloakroom doctor`; `cloakroom upgrade --check` has a report of facts instead (../upgrade_check). */
+/** `cloakroom doctor`. `cloakroom upgrade --check` selects none: ../upgrade_check/report.ts has the reason. */
 export const DOCTOR: Check<Patient>[] = [
   ...keyChecks,
   ...peopleChecks,

@@ -28,7 +28,14 @@ import { conclude, type Facts, type Pending, type UpgradeReport } from './report
 export { reportLines, type UpgradeReport } from './report.ts'
 
 export async function checkUpgrade(config: Config, now: number): Promise<UpgradeReport> {
-  const facts = nothingKnown()
+  const facts: Facts = {
+    schema: { database: null, program: migrations.at(-1)?.name ?? '' },
+    pending: [],
+    space: { needed_bytes: 0, free_bytes: null },
+    backup: { newest: null },
+    processes: [],
+    problems: [],
+  }
   try {
     await lookAt(config, (tx, db) => gather(facts, { config, tx, db }))
   } catch (error) {
@@ -38,17 +45,6 @@ export async function checkUpgrade(config: Config, now: number): Promise<Upgrade
     facts.space.free_bytes = freeBytesOf(config.DATA_DIR)
   facts.backup.newest = newestOf([facts.backup.newest, ...backupsIn(config.BACKUP_DIR)])
   return conclude(facts, now)
-}
-
-function nothingKnown(): Facts {
-  return {
-    schema: { database: null, program: migrations.at(-1)?.name ?? '' },
-    pending: [],
-    space: { needed_bytes: 0, free_bytes: null },
-    backup: { newest: null },
-    processes: [],
-    problems: [],
-  }
 }
 
 type Place = { config: Config; tx: TransactionSql; db: Database }

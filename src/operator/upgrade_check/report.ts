@@ -1,6 +1,6 @@
 /**
- * What `cloakroom upgrade --check` says, and what follows from it. It is no list of checks: programs read its facts, and
- * each warning depends on several of them.
+ * The report of `cloakroom upgrade --check`. It is not a selection of ../checks: programs read its facts, and each
+ * warning combines several of them.
  */
 import type { Announced } from '../../database/announced.ts'
 import { DAY_MS } from '../checks/measure.ts'

@@ -9,8 +9,10 @@ import { createAuthority } from '../../../src/cli/demo/certificates.ts'
 import { Failed, runChecks, warn } from '../../../src/operator/checks/check.ts'
 import { checkFiles } from '../../../src/operator/checks/files.ts'
 import { checkLimits, type Limits } from '../../../src/operator/checks/limits.ts'
+import { SELF_CHECK } from '../../../src/operator/checks/list.ts'
 import { type Certificate, checkTls, HOST } from '../../../src/operator/checks/tls.ts'
 import { checkVectors, primitives } from '../../../src/operator/checks/vectors.ts'
+import { textOf } from '../../docs/documents.ts'
 
 const place = mkdtempSync(join(tmpdir(), 'cr-self-'))
 afterAll(() => rmSync(place, { recursive: true, force: true }))
@@ -144,6 +146,14 @@ describe('limits', () => {
   ])('too little fails: %p', (less, words) => {
     expect(() => checkLimits(wanted, { ...enough, ...less })).toThrow(words)
   })
+})
+
+test('each self-check is in the table of docs/operations.md', () => {
+  const [, table = ''] =
+    /`cloakroom self-check` tells.*?\n\n(\|.*?)\n\n/s.exec(textOf('docs/operations.md')) ?? []
+  const told = [...table.matchAll(/^\| `(\w+)`/gm)].map(([, name = '']) => name)
+  const { nothing, settings } = SELF_CHECK
+  expect([...nothing, ...settings].map(({ name }) => name)).toEqual(told)
 })
 
 test('one check that fails leaves the others to be made', async () => {
