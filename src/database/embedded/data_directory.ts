@@ -42,7 +42,7 @@ const CONTROL_FILE_SIZE = 8192
 /** What a freshly made file system, or one to which only the keys were restored, may contain. */
 const NEUTRAL = new Set(['lost+found', KEYS_FILE])
 
-/** Nothing on PostgreSQL. @throws ConfigError, for commands that must not make a database */
+/** For commands that must not create the embedded database. @throws ConfigError if it is missing */
 export function requireCluster({ DB_HOST, DATA_DIR }: Pick<Config, 'DB_HOST' | 'DATA_DIR'>): void {
   if (DB_HOST === undefined && !existsSync(join(DATA_DIR, CLUSTER)))
     throw new ConfigError([
