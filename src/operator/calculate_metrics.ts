@@ -3,15 +3,13 @@
  * embedded database belongs to the server that runs: that one is asked over HTTP
  * (POST /telemetry/internal/compute-metrics/).
  */
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import { enterCleanEnvironment } from '../core/clean_environment.ts'
 import { systemClock } from '../core/clock.ts'
 import { ConfigError, readConfig } from '../core/config/config.ts'
 import { EX_CONFIG, EX_USAGE } from '../core/exit_codes.ts'
 import { openLog } from '../core/log.ts'
 import { complaints } from '../core/printable.ts'
-import { CLUSTER } from '../database/embedded/data_directory.ts'
+import { requireCluster } from '../database/embedded/data_directory.ts'
 import { DataDirectoryError } from '../database/embedded/open.ts'
 import { pendingMigrations } from '../database/migrations/migrate.ts'
 import { OlderSchema, SchemaError } from '../database/migrations/schema_error.ts'
@@ -53,10 +51,7 @@ function problemsOf(error: unknown): readonly string[] {
 
 async function calculate(count: number): Promise<void> {
   const config = readConfig(process.env, () => NO_KEYS)
-  if (config.DB_HOST === undefined && !existsSync(join(config.DATA_DIR, CLUSTER)))
-    throw new ConfigError([
-      'DATA_DIR: there is no database (set it, or DB_HOST, as for the server)',
-    ])
+  requireCluster(config)
   await awaitServer({ ...config, DB_WAIT_SECONDS: 0 }, openLog(config.LOG_LEVEL))
   const connection = await openDatabase(config, () => process.exit(1))
   try {

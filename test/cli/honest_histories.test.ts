@@ -4,7 +4,7 @@
  * that failed is repeated with `HISTORY_SEED=… bun run test honest_histories`.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { examine, USUAL_LIMITS } from '../../src/operator/doctor/index.ts'
+import { examine, USUAL_LIMITS } from '../../src/operator/checks/doctor.ts'
 import { randomFrom } from '../faults/random.ts'
 import { startTestApp, type TestApp, UNLIMITED } from '../support/app.ts'
 import { effort } from '../support/effort.ts'

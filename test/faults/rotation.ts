@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { outerKeysIn } from '../../src/core/crypto/outer_keys.ts'
 import { Pepper } from '../../src/core/crypto/pepper.ts'
-import type { Finding } from '../../src/operator/doctor/index.ts'
+import type { Finding } from '../../src/operator/checks/check.ts'
 import type { RekeyResult } from '../../src/operator/rekey_outer/index.ts'
 import { operate, type Ran, start } from '../operator/backup/support.ts'
 import { whileDown } from './kill.ts'

@@ -22,6 +22,7 @@ import {
   statSync,
 } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { type Config, ConfigError } from '../../core/config/config.ts'
 import { DataDirectoryError, damaged, notWritable } from './data_directory_error.ts'
 import { finishReplacement } from './replace_cluster.ts'
 import { extractTemplate, NEW_CLUSTER_PREFIX } from './template_archive.ts'
@@ -40,6 +41,14 @@ const POSTGRES_MAJOR = '18'
 const CONTROL_FILE_SIZE = 8192
 /** What a freshly made file system, or one to which only the keys were restored, may contain. */
 const NEUTRAL = new Set(['lost+found', KEYS_FILE])
+
+/** For commands that must not create the embedded database. @throws ConfigError if it is missing */
+export function requireCluster({ DB_HOST, DATA_DIR }: Pick<Config, 'DB_HOST' | 'DATA_DIR'>): void {
+  if (DB_HOST === undefined && !existsSync(join(DATA_DIR, CLUSTER)))
+    throw new ConfigError([
+      'DATA_DIR: there is no database (set it, or DB_HOST, as for the server)',
+    ])
+}
 
 export type DataDirectory = {
   /** Absolute path of DATA_DIR. */

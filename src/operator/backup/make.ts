@@ -1,12 +1,12 @@
 /** `cloakroom backup`: by the process that has the embedded database, or straight from the database. */
-import { createWriteStream, existsSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { createWriteStream } from 'node:fs'
+import { dirname, resolve } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { type Config, ConfigError } from '../../core/config/config.ts'
+import type { Config } from '../../core/config/config.ts'
 import { OuterLayer } from '../../core/crypto/outer_layer.ts'
 import { openLog } from '../../core/log.ts'
-import { CLUSTER } from '../../database/embedded/data_directory.ts'
+import { requireCluster } from '../../database/embedded/data_directory.ts'
 import { DataDirectoryError } from '../../database/embedded/open.ts'
 import { requireEncryptionKey } from '../../database/keys/key_check.ts'
 import { pendingMigrations } from '../../database/migrations/migrate.ts'
@@ -68,10 +68,7 @@ export async function withDatabase<T>(
   { inUse = 'It does not answer at its socket.', mayBeOlder }: Use,
   work: (source: Parameters<typeof dump>[0] & Pick<Connection, 'connectBesides'>) => Promise<T>,
 ): Promise<T> {
-  if (config.DB_HOST === undefined && !existsSync(join(config.DATA_DIR, CLUSTER)))
-    throw new ConfigError([
-      'DATA_DIR: there is no database (set it, or DB_HOST, as for the server)',
-    ])
+  requireCluster(config)
   const log = openLog(config.LOG_LEVEL)
   // A command says at once that it is away.
   await awaitServer({ ...config, DB_WAIT_SECONDS: 0 }, log)

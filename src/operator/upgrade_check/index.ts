@@ -4,33 +4,38 @@
  */
 import { existsSync, readdirSync } from 'node:fs'
 import type { TransactionSql } from 'postgres'
-import type { Config } from '../../core/config/config.ts'
-import { ConfigError } from '../../core/config/config.ts'
+import { type Config, ConfigError } from '../../core/config/config.ts'
 import { OuterLayer } from '../../core/crypto/outer_layer.ts'
 import { openLog } from '../../core/log.ts'
 import { announcedVersions } from '../../database/announced.ts'
-import { DataDirectoryError } from '../../database/embedded/open.ts'
 import { RESERVE_BYTES } from '../../database/embedded/upkeep.ts'
 import { requireEncryptionKey } from '../../database/keys/key_check.ts'
-import { type Effect, effectsOf } from '../../database/migrations/effects.ts'
+import { effectsOf } from '../../database/migrations/effects.ts'
 import {
   appliedIn,
   type Migration,
   migrations,
   pendingOf,
 } from '../../database/migrations/migrate.ts'
-import { SchemaError } from '../../database/migrations/schema_error.ts'
 import type { Database } from '../../database/open.ts'
 import { requireKeys } from '../../database/prepare.ts'
-import { ServerUnreachable } from '../../database/reach.ts'
-import { freeBytesOf } from '../self_check/limits.ts'
+import { problemIn } from '../backup/index.ts'
+import { Failed } from '../checks/check.ts'
+import { freeBytesOf } from '../checks/limits.ts'
 import { lookAt } from './look.ts'
-import { conclude, type Facts, type Pending, Unfit, type UpgradeReport } from './report.ts'
+import { conclude, type Facts, type Pending, type UpgradeReport } from './report.ts'
 
 export { reportLines, type UpgradeReport } from './report.ts'
 
 export async function checkUpgrade(config: Config, now: number): Promise<UpgradeReport> {
-  const facts = nothingKnown()
+  const facts: Facts = {
+    schema: { database: null, program: migrations.at(-1)?.name ?? '' },
+    pending: [],
+    space: { needed_bytes: 0, free_bytes: null },
+    backup: { newest: null },
+    processes: [],
+    problems: [],
+  }
   try {
     await lookAt(config, (tx, db) => gather(facts, { config, tx, db }))
   } catch (error) {
@@ -40,17 +45,6 @@ export async function checkUpgrade(config: Config, now: number): Promise<Upgrade
     facts.space.free_bytes = freeBytesOf(config.DATA_DIR)
   facts.backup.newest = newestOf([facts.backup.newest, ...backupsIn(config.BACKUP_DIR)])
   return conclude(facts, now)
-}
-
-function nothingKnown(): Facts {
-  return {
-    schema: { database: null, program: migrations.at(-1)?.name ?? '' },
-    pending: [],
-    space: { needed_bytes: 0, free_bytes: null },
-    backup: { newest: null },
-    processes: [],
-    problems: [],
-  }
 }
 
 type Place = { config: Config; tx: TransactionSql; db: Database }
@@ -87,15 +81,11 @@ function describe({ name, text, breaksOlder }: Migration, sizes: Map<string, num
   return {
     name,
     does: effects.map(({ does }) => does),
-    blocks: strongest(effects),
+    blocks:
+      STRENGTH.findLast((blocks) => effects.some((effect) => effect.blocks === blocks)) ?? 'nobody',
     works_through: [...long].map((table) => ({ table, bytes: sizes.get(table) ?? 0 })),
     breaks_older: breaksOlder === true,
   }
-}
-
-function strongest(effects: readonly Effect[]): Pending['blocks'] {
-  const found = Math.max(0, ...effects.map(({ blocks }) => STRENGTH.indexOf(blocks)))
-  return STRENGTH[found] ?? 'everybody'
 }
 
 async function sizesIn(tx: TransactionSql): Promise<Map<string, number>> {
@@ -129,11 +119,9 @@ function newestOf(moments: readonly (string | null)[]): string | null {
 
 /** @throws what is a defect of ours */
 function problemsIn(error: unknown): readonly string[] {
-  if (error instanceof SchemaError) return [`${error.code}: ${error.message}`]
   if (error instanceof ConfigError) return error.problems
-  const isKnown = [Unfit, ServerUnreachable, DataDirectoryError].some(
-    (known) => error instanceof known,
-  )
-  if (error instanceof Error && (isKnown || 'code' in error)) return [error.message]
+  const problem = problemIn(error)
+  if (problem) return [problem.message]
+  if (error instanceof Error && (error instanceof Failed || 'code' in error)) return [error.message]
   throw error
 }

@@ -5,16 +5,15 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { TransactionSql } from 'postgres'
 import type { Config } from '../../core/config/config.ts'
-import { openLog } from '../../core/log.ts'
 import { CLUSTER, LOCK } from '../../database/embedded/data_directory.ts'
-import { type Database, databaseIn, openDatabase } from '../../database/open.ts'
-import { awaitServer } from '../../database/reach.ts'
-import { freeBytesOf } from '../self_check/limits.ts'
-import { Unfit } from './report.ts'
+import { type Database, databaseIn } from '../../database/open.ts'
+import { Failed } from '../checks/check.ts'
+import { withServerDatabase } from '../checks/database.ts'
+import { freeBytesOf } from '../checks/limits.ts'
 
 type Look<T> = (tx: TransactionSql, db: Database) => Promise<T>
 
-/** @throws Unfit, and what a start would end with */
+/** @throws Failed, and what a start would end with */
 export async function lookAt<T>(config: Config, look: Look<T>): Promise<T | null> {
   if (config.DB_HOST !== undefined) return await reading(config, look)
   const root = resolve(config.DATA_DIR)
@@ -27,18 +26,14 @@ export async function lookAt<T>(config: Config, look: Look<T>): Promise<T | null
   }
 }
 
-async function reading<T>(config: Config, look: Look<T>): Promise<T> {
-  await awaitServer({ ...config, DB_WAIT_SECONDS: 0 }, openLog('error'))
-  const { sql, close } = await openDatabase(config, () => undefined)
-  try {
-    return await sql
+function reading<T>(config: Config, look: Look<T>): Promise<T> {
+  return withServerDatabase(config, ({ sql }) =>
+    sql
       .begin('isolation level repeatable read read only', async (tx) => ({
         found: await look(tx, databaseIn(tx, sql)),
       }))
-      .then(({ found }) => found)
-  } finally {
-    await close()
-  }
+      .then(({ found }) => found),
+  )
 }
 
 /** Even to open it would write to it. */
@@ -47,7 +42,7 @@ function copyOf(root: string): string {
   try {
     const needed = sizeOf(join(root, CLUSTER))
     if (needed > freeBytesOf(tmpdir()))
-      throw new Unfit(`a copy of ${needed} bytes does not fit into ${tmpdir()}: set TMPDIR`)
+      throw new Failed(`a copy of ${needed} bytes does not fit into ${tmpdir()}: set TMPDIR`)
     const copy = mkdtempSync(join(tmpdir(), 'cloakroom-upgrade-'))
     for (const name of [LOCK, CLUSTER])
       cpSync(join(root, name), join(copy, name), {
@@ -70,7 +65,7 @@ function holdStill(path: string): Sqlite {
     return lock
   } catch (error) {
     lock.close()
-    throw new Unfit('a server uses DATA_DIR: stop it first', error)
+    throw new Failed('a server uses DATA_DIR: stop it first', { cause: error })
   }
 }
 

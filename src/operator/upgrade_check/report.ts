@@ -1,13 +1,9 @@
-/** What `cloakroom upgrade --check` says, and what follows from it. */
+/**
+ * The report of `cloakroom upgrade --check`. It is not a selection of ../checks: programs read its facts, and each
+ * warning combines several of them.
+ */
 import type { Announced } from '../../database/announced.ts'
-
-/** The upgrade would not work. */
-export class Unfit extends Error {
-  constructor(message: string, cause?: unknown) {
-    super(message, { cause })
-    this.name = 'Unfit'
-  }
-}
+import { DAY_MS } from '../checks/measure.ts'
 
 export type Pending = {
   name: string
@@ -38,7 +34,6 @@ export type Facts = Omit<UpgradeReport, 'verdict' | 'warnings'>
 
 /** Above this a table takes more than a moment to work through. */
 const LARGE_BYTES = 64 * 1024 * 1024
-const DAY_MS = 86_400_000
 
 export function conclude(facts: Facts, now: number): UpgradeReport {
   const { pending, problems } = facts

@@ -1,7 +1,7 @@
 // tier: all
 /** An operator rotates ENCRYPTION_KEY by what doctor and rekey-outer say: each step leads on, and none to the one before. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import type { Finding } from '../../../src/operator/doctor/index.ts'
+import type { Finding } from '../../../src/operator/checks/check.ts'
 import { startTestApp } from '../../support/app.ts'
 import { freshDatabase, type TestDatabase } from '../../support/database.ts'
 import { operate } from '../backup/support.ts'

@@ -1,7 +1,8 @@
 /** `cloakroom doctor`: for who runs a server, with its settings. */
 import { EX_FAILED } from '../../../core/exit_codes.ts'
 import { serverConfig } from '../../../operator/backup/index.ts'
-import { diagnose, type Finding } from '../../../operator/doctor/index.ts'
+import type { Finding } from '../../../operator/checks/check.ts'
+import { diagnose } from '../../../operator/checks/doctor.ts'
 import { command } from '../../command.ts'
 import { explained } from '../../operator.ts'
 

@@ -5,14 +5,14 @@ export default serverCommand(
     usage: 'self-check',
   },
   async (_, isJson) => {
-    const { checkInstallation } = await import('../../../operator/self_check/index.ts')
+    const { checkInstallation } = await import('../../../operator/checks/self_check.ts')
     return checkInstallation(certificate, isJson)
   },
 )
 
 /** Of this moment, for the servers that it tries its calls with. */
 async function certificate() {
-  const { HOST } = await import('../../../operator/self_check/tls.ts')
+  const { HOST } = await import('../../../operator/checks/tls.ts')
   const { createAuthority } = await import('../../demo/certificates.ts')
   const authority = await createAuthority('Cloakroom self-check')
   return { authority: authority.certificate, ...(await authority.issue([HOST])) }

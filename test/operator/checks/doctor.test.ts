@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Config } from '../../../src/core/config/config.ts'
 import { issueWorkloadToken } from '../../../src/features/agents/contract.ts'
-import type { DoctorLimits, Finding, Level } from '../../../src/operator/doctor/finding.ts'
-import { examine, USUAL_LIMITS } from '../../../src/operator/doctor/index.ts'
+import type { DoctorLimits, Finding } from '../../../src/operator/checks/check.ts'
+import { examine, USUAL_LIMITS } from '../../../src/operator/checks/doctor.ts'
 import { textOf } from '../../docs/documents.ts'
 import { startTestApp, type TestApp } from '../../support/app.ts'
 import { databaseKind } from '../../support/database.ts'
@@ -21,7 +21,7 @@ const keyOf = (fill: number) => Buffer.alloc(32, fill).toString('base64url')
 const backups = mkdtempSync(join(tmpdir(), 'cr-doctor-'))
 /** A machine of tests may be short of anything. */
 const ROOMY: DoctorLimits = { ...USUAL_LIMITS, freeBytes: 0, daysLeft: 0, connectionShare: 1 }
-type Wrong = Exclude<Level, 'ok'>
+type Wrong = Exclude<Finding['level'], 'ok'>
 /** Of a hostile name. */
 const CONTROL = '\u001b]0;owned\u0007\u202e'
 

@@ -26,18 +26,14 @@ export function checkLimits(wanted: Wanted, limits: Limits): string {
   const files = calls * FILES_PER_CALL + OTHER_FILES
   const { openFiles, freeBytes, temporary } = limits
   const problems = [
-    ...(openFiles !== null && openFiles < files
-      ? [
-          `${openFiles} open files are allowed, ${files} may be needed: raise ulimit -n or LimitNOFILE=, or lower RESOLVER_CONCURRENCY`,
-        ]
-      : []),
-    ...(freeBytes !== null && freeBytes < RESERVE_BYTES
-      ? [
-          `${megabytes(freeBytes)} MiB are free for DATA_DIR: below ${megabytes(RESERVE_BYTES)} MiB writes are refused`,
-        ]
-      : []),
-    ...(temporary.isWritable ? [] : [`nothing can be written into ${temporary.path}: set TMPDIR`]),
-  ]
+    openFiles !== null &&
+      openFiles < files &&
+      `${openFiles} open files are allowed, ${files} may be needed: raise ulimit -n or LimitNOFILE=, or lower RESOLVER_CONCURRENCY`,
+    freeBytes !== null &&
+      freeBytes < RESERVE_BYTES &&
+      `${megabytes(freeBytes)} MiB are free for DATA_DIR: below ${megabytes(RESERVE_BYTES)} MiB writes are refused`,
+    !temporary.isWritable && `nothing can be written into ${temporary.path}: set TMPDIR`,
+  ].filter((problem) => problem !== false)
   if (problems.length > 0) throw new Failed(problems.join('\n'))
   return `${openFiles ?? 'unknown'} open files${freeBytes === null ? '' : `, ${megabytes(freeBytes)} MiB free`}`
 }

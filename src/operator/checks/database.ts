@@ -30,12 +30,9 @@ export async function checkDatabase(config: Config): Promise<string> {
 async function describe({ sql, db, location }: Connection, config: Config): Promise<string> {
   const pending = await pendingMigrations(sql)
   if (pending === null) return `${location}: without tables, the first start makes them`
-  if (pending === 0) await requireKeys(db, config, openLog('error'))
-  const state =
-    pending === 0
-      ? 'opens under ENCRYPTION_KEY, and SECRET_KEY made it'
-      : `the next start migrates it (${pending})`
-  return `${location}: ${state}`
+  if (pending > 0) return `${location}: the next start migrates it (${pending})`
+  await requireKeys(db, config, openLog('error'))
+  return `${location}: opens under ENCRYPTION_KEY, and SECRET_KEY made it`
 }
 
 /** It is tried once. */

@@ -69,34 +69,29 @@ async function serve({ cert, key }: Certificate, version: SecureVersion) {
 }
 
 function waysOut(authority: string): Record<string, Way> {
-  return { requests: requestsBy(authority), connections: connectionsBy(authority) }
-}
-
-function requestsBy(authority: string): Way {
-  return async ({ host, port }) => {
-    const fetcher = openFetcher(authority)
-    const place = { address: ADDRESS, host, port, authority: `${host}:${port}` }
-    const wire = { ...place, pathAndQuery: '/', method: 'GET', headers: [], body: null }
-    const deadline = new CallDeadline(TIMEOUT_MS)
-    try {
-      const owner = { workspaceId: '', tokenId: '' }
-      await (await fetcher.fetch({ reveal: () => wire }, owner, deadline)).body?.cancel()
-    } finally {
-      deadline.clear()
-      fetcher.close()
-    }
-  }
-}
-
-function connectionsBy(authority: string): Way {
   const dial = openDial(authority)
-  return async ({ host, port }) => {
-    const socket = dial({ address: ADDRESS, host, port })
-    socket.setTimeout(TIMEOUT_MS, () => socket.destroy(new Error('too late')))
-    try {
-      await once(socket, 'secureConnect')
-    } finally {
-      socket.destroy()
-    }
+  return {
+    requests: async ({ host, port }) => {
+      const fetcher = openFetcher(authority)
+      const place = { address: ADDRESS, host, port, authority: `${host}:${port}` }
+      const wire = { ...place, pathAndQuery: '/', method: 'GET', headers: [], body: null }
+      const owner = { workspaceId: '', tokenId: '' }
+      const deadline = new CallDeadline(TIMEOUT_MS)
+      try {
+        await (await fetcher.fetch({ reveal: () => wire }, owner, deadline)).body?.cancel()
+      } finally {
+        deadline.clear()
+        fetcher.close()
+      }
+    },
+    connections: async ({ host, port }) => {
+      const socket = dial({ address: ADDRESS, host, port })
+      socket.setTimeout(TIMEOUT_MS, () => socket.destroy(new Error('too late')))
+      try {
+        await once(socket, 'secureConnect')
+      } finally {
+        socket.destroy()
+      }
+    },
   }
 }

@@ -1,6 +1,6 @@
 /**
  * `cloakroom self-check`: whether this executable works on this machine with these settings. It changes nothing,
- * and may run beside the server. Each check stands alone and says what it found.
+ * and may run beside the server.
  */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,13 +11,9 @@ import { EX_CONFIG, EX_FAILED } from '../../core/exit_codes.ts'
 import { printableJson, printableLines } from '../../core/printable.ts'
 import { KEYS_FILE } from '../../database/embedded/data_directory.ts'
 import { readOwnKeys } from '../own_keys.ts'
-import { type Check, type Result, runChecks } from './check.ts'
-import { checkClock } from './clock.ts'
-import { checkDatabase } from './database.ts'
-import { checkFiles } from './files.ts'
-import { checkLimits, limitsOfSystem } from './limits.ts'
-import { type Certificate, checkTls } from './tls.ts'
-import { checkVectors } from './vectors.ts'
+import { runChecks } from './check.ts'
+import { SELF_CHECK } from './list.ts'
+import type { Certificate } from './tls.ts'
 
 const NO_KEYS = { SECRET_KEY: '', ENCRYPTION_KEY: '' }
 
@@ -29,29 +25,18 @@ export async function checkInstallation(
   enterCleanEnvironment()
   const warnings: string[] = []
   const config = readSettings(process.env, (line) => warnings.push(line))
-  const results = await runChecks([
-    {
-      name: 'settings',
-      run: () =>
-        config instanceof ConfigError ? Promise.reject(config) : ['valid', ...warnings].join('\n'),
-    },
-    { name: 'vectors', run: () => checkVectors() },
-    { name: 'tls', run: async () => checkTls(await certificate()) },
-    ...(config instanceof ConfigError ? [] : checksOf(config)),
-  ])
-  process.stdout.write(json ? `${printableJson(results, 2)}\n` : results.map(lineOf).join(''))
-  if (config instanceof ConfigError) return EX_CONFIG
-  return results.every(({ ok }) => ok) ? 0 : EX_FAILED
-}
-
-/** What the settings say where things are. */
-function checksOf(config: Config): Check[] {
-  return [
-    { name: 'files', run: () => checkFiles(config) },
-    { name: 'database', run: () => checkDatabase(config) },
-    { name: 'clock', run: () => checkClock(config, systemClock) },
-    { name: 'limits', run: () => checkLimits(config, limitsOfSystem(config)) },
+  const isWrong = config instanceof ConfigError
+  const start = { settings: config, warnings, certificate }
+  const findings = [
+    ...(await runChecks(SELF_CHECK.nothing, start, messageOf)),
+    ...(isWrong
+      ? []
+      : await runChecks(SELF_CHECK.settings, { config, now: systemClock.now }, messageOf)),
   ]
+  const results = findings.map(({ check, level, said }) => ({ check, ok: level === 'ok', said }))
+  process.stdout.write(json ? `${printableJson(results, 2)}\n` : results.map(lineOf).join(''))
+  if (isWrong) return EX_CONFIG
+  return results.every(({ ok }) => ok) ? 0 : EX_FAILED
 }
 
 /** A start would make keys that are missing; this does not. */
@@ -66,6 +51,10 @@ function readSettings(env: NodeJS.ProcessEnv, warn: (line: string) => void): Con
   }
 }
 
-function lineOf({ check, ok, said }: Result): string {
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
+function lineOf({ check, ok, said }: { check: string; ok: boolean; said: string }): string {
   return `${ok ? 'ok    ' : 'FAILED'}  ${check.padEnd(8)}  ${printableLines(said).replaceAll('\n', '\n                  ')}\n`
 }

@@ -17,10 +17,10 @@ const WRITABLE = 0o022
 export function checkFiles(places: Places, platform = process.platform): string {
   readAuthorities(places.RESOLVER_CA_FILE)
   if (platform === 'win32') return 'modes are not looked at on Windows'
-  const isEmbedded = places.DB_HOST === undefined
+  const { DB_HOST, DATA_DIR } = places
+  const embedded = [privately(DATA_DIR, '0700'), privately(join(DATA_DIR, KEYS_FILE), '0600')]
   const kept: Kept[] = [
-    ...(isEmbedded ? [privately(places.DATA_DIR, '0700')] : []),
-    ...(isEmbedded ? [privately(join(places.DATA_DIR, KEYS_FILE), '0600')] : []),
+    ...(DB_HOST === undefined ? embedded : []),
     privately(places.SIGNED_STATE_FILE, '0600'),
     { path: places.RESOLVER_CA_FILE, forbidden: WRITABLE, mend: 'chmod go-w' },
   ]

@@ -5,8 +5,8 @@ import { type Config, readConfig } from '../../../src/core/config/config.ts'
 import { OuterLayer } from '../../../src/core/crypto/outer_layer.ts'
 import { checkEncryptionKey } from '../../../src/database/keys/key_check.ts'
 import type { Connection } from '../../../src/database/open.ts'
-import { checkClock } from '../../../src/operator/self_check/clock.ts'
-import { checkDatabase, withServerDatabase } from '../../../src/operator/self_check/database.ts'
+import { checkClock } from '../../../src/operator/checks/clock.ts'
+import { checkDatabase, withServerDatabase } from '../../../src/operator/checks/database.ts'
 import {
   databaseKind,
   freshDatabase,
@@ -98,8 +98,8 @@ test('a database of a later version fails, and one of an earlier version says wh
   })
 
   test("a clock that is not PostgreSQL's fails", async () => {
-    expect(await checkClock(config, { now: () => Date.now() })).toEndWith("as PostgreSQL's")
-    const fast = checkClock(config, { now: () => Date.now() + 3_600_000 })
+    expect(await checkClock({ config, now: Date.now })).toEndWith("as PostgreSQL's")
+    const fast = checkClock({ config, now: () => Date.now() + 3_600_000 })
     await expect(fast).rejects.toThrow("differs from PostgreSQL's by 3600 s")
   })
 }
@@ -112,8 +112,8 @@ if (databaseKind === 'embedded') {
   })
 
   test('a clock that begins in 1970 fails', async () => {
-    expect(await checkClock(config, { now: () => Date.now() })).toStartWith('20')
-    await expect(checkClock(config, { now: () => 86_400_000 })).rejects.toThrow(
+    expect(await checkClock({ config, now: Date.now })).toStartWith('20')
+    await expect(checkClock({ config, now: () => 86_400_000 })).rejects.toThrow(
       'it says 1970-01-02T00:00:00.000Z, which has been',
     )
   })

@@ -6,11 +6,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect } from 'node:tls'
 import { createAuthority } from '../../../src/cli/demo/certificates.ts'
-import { runChecks } from '../../../src/operator/self_check/check.ts'
-import { checkFiles } from '../../../src/operator/self_check/files.ts'
-import { checkLimits, type Limits } from '../../../src/operator/self_check/limits.ts'
-import { type Certificate, checkTls, HOST } from '../../../src/operator/self_check/tls.ts'
-import { checkVectors, primitives } from '../../../src/operator/self_check/vectors.ts'
+import { Failed, runChecks, warn } from '../../../src/operator/checks/check.ts'
+import { checkFiles } from '../../../src/operator/checks/files.ts'
+import { checkLimits, type Limits } from '../../../src/operator/checks/limits.ts'
+import { SELF_CHECK } from '../../../src/operator/checks/list.ts'
+import { type Certificate, checkTls, HOST } from '../../../src/operator/checks/tls.ts'
+import { checkVectors, primitives } from '../../../src/operator/checks/vectors.ts'
+import { textOf } from '../../docs/documents.ts'
 
 const place = mkdtempSync(join(tmpdir(), 'cr-self-'))
 afterAll(() => rmSync(place, { recursive: true, force: true }))
@@ -146,17 +148,27 @@ describe('limits', () => {
   })
 })
 
+test('each self-check is in the table of docs/operations.md', () => {
+  const [, table = ''] =
+    /`cloakroom self-check` tells.*?\n\n(\|.*?)\n\n/s.exec(textOf('docs/operations.md')) ?? []
+  const told = [...table.matchAll(/^\| `(\w+)`/gm)].map(([, name = '']) => name)
+  const { nothing, settings } = SELF_CHECK
+  expect([...nothing, ...settings].map(({ name }) => name)).toEqual(told)
+})
+
 test('one check that fails leaves the others to be made', async () => {
+  const docs = 'docs/operations.md#health'
   const fails = () => {
-    throw new Error('broken')
+    throw new Failed('broken')
   }
-  expect(
-    await runChecks([
-      { name: 'one', run: fails },
-      { name: 'two', run: () => 'well' },
-    ]),
-  ).toEqual([
-    { check: 'one', ok: false, said: 'broken' },
-    { check: 'two', ok: true, said: 'well' },
+  const checks = [
+    { name: 'one', docs, run: fails },
+    { name: 'two', docs, run: () => 'well' },
+    { name: 'three', docs, run: () => warn('late', 'hurry') },
+  ]
+  expect(await runChecks(checks, {}, String)).toEqual([
+    { check: 'one', level: 'fail', said: 'Error: broken', todo: 'as it says', docs },
+    { check: 'two', level: 'ok', said: 'well', todo: null, docs },
+    { check: 'three', level: 'warn', said: 'late', todo: 'hurry', docs },
   ])
 })

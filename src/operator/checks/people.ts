@@ -1,0 +1,123 @@
+/** What people have left undone: tokens, workspaces, signatures, keys. Counts only: names are others' text. */
+import { type Check, type Found, type Patient, warn } from './check.ts'
+import { count, numbers } from './measure.ts'
+
+const SOON_DAYS = 7
+const UNUSED_DAYS = 30
+const TOKENS = 'docs/cli.md#tokens'
+const SIGNED = 'docs/signed-workspaces.md'
+const NOW = '(select now from clock)'
+const LIVE = `revoked_at is null and (expires_at is null or expires_at > ${NOW})`
+/** The version of its id says that a workspace is signed. */
+const IS_SIGNED = (id: string) => `substring(${id}::text from 15 for 1) = '8'`
+/** In hours: a day is not always 24 of them in the database's time zone. */
+const days = (number: number) => `interval '${number * 24} hours'`
+
+export const peopleChecks: readonly Check<Patient>[] = [
+  counting({
+    name: 'tokens_without_end',
+    docs: TOKENS,
+    counted: `tokens where ${LIVE} and expires_at is null`,
+    well: 'every token has an end',
+    one: 'token never ends by itself',
+    many: 'tokens never end by themselves',
+    todo: 'have members revoke them and issue others with --expires-in-days',
+  }),
+  counting({
+    name: 'tokens_ending',
+    docs: TOKENS,
+    counted: `tokens where ${LIVE} and expires_at <= ${NOW} + ${days(SOON_DAYS)}`,
+    well: `no token ends within ${SOON_DAYS} days`,
+    one: `token ends within ${SOON_DAYS} days`,
+    many: `tokens end within ${SOON_DAYS} days`,
+    todo: 'have members issue new ones: cloakroom token list shows when each ends',
+  }),
+  counting({
+    name: 'tokens_ended',
+    docs: TOKENS,
+    counted: `tokens where revoked_at is null and expires_at <= ${NOW} and expires_at > ${NOW} - ${days(SOON_DAYS)}`,
+    well: `no token ended by itself in the last ${SOON_DAYS} days`,
+    one: `token ended without being revoked in the last ${SOON_DAYS} days`,
+    many: `tokens ended without being revoked in the last ${SOON_DAYS} days`,
+    todo: 'see that nobody calls with them any more: such calls are 401',
+  }),
+  counting({
+    name: 'tokens_unused',
+    docs: TOKENS,
+    counted: `tokens where ${LIVE} and last_used_at is null and created_at < ${NOW} - ${days(UNUSED_DAYS)}
+      and not exists (select from token_uses u where u.token_id = tokens.id)`,
+    well: `every token older than ${UNUSED_DAYS} days was used`,
+    one: `token older than ${UNUSED_DAYS} days was never used`,
+    many: `tokens older than ${UNUSED_DAYS} days were never used`,
+    todo: 'have members revoke what nobody needs: cloakroom token revoke',
+  }),
+  counting({
+    name: 'rekey',
+    docs: 'docs/cli.md#people',
+    counted: 'workspaces where rekey_required',
+    well: 'no workspace waits for a new key',
+    one: 'workspace has a key that a former member may know',
+    many: 'workspaces have a key that a former member may know',
+    todo: 'have an administrator run cloakroom workspace rekey',
+  }),
+  counting({
+    name: 'plain_workspaces',
+    docs: SIGNED,
+    counted: `workspaces where not ${IS_SIGNED('id')}`,
+    well: 'every workspace is signed',
+    one: 'workspace is not signed: who writes the database decides what their tokens may',
+    many: 'workspaces are not signed: who writes the database decides what their tokens may',
+    todo: 'have members move to a workspace of today: cloakroom workspace create',
+  }),
+  { name: 'unsigned_rows', docs: SIGNED, run: checkUnsigned },
+  counting({
+    name: 'members',
+    docs: SIGNED,
+    counted: `(select distinct m.user_id from memberships m join users u on u.id = m.user_id
+      where m.status = 'active' and u.signing_key is null) unkeyed`,
+    well: 'every member has a signing key',
+    one: 'member has an account without a signing key',
+    many: 'members have an account without a signing key',
+    todo: 'have them run cloakroom account rotate-keys, which makes one',
+  }),
+]
+
+type Counted = Record<'name' | 'docs' | 'counted' | 'well' | 'one' | 'many' | 'todo', string>
+
+/** Warns of the rows in `counted`. */
+function counting({ name, docs, counted, well, one, many, todo }: Counted): Check<Patient> {
+  const run = async (patient: Patient) => {
+    const { found } = await ask<'found'>(
+      patient,
+      `select count(*)::float8 as found from ${counted}`,
+    )
+    return found === 0 ? well : warn(`${found} ${found === 1 ? one : many}`, todo)
+  }
+  return { name, docs, run }
+}
+
+/** In workspaces that are signed. */
+async function checkUnsigned(patient: Patient): Promise<Found> {
+  const { tokens, envelopes, secrets } = await ask<'envelopes' | 'tokens' | 'secrets'>(
+    patient,
+    `select
+      (select count(*)::float8 from token_envelopes where statement is null and ${IS_SIGNED('workspace_id')}) as envelopes,
+      (select count(*)::float8 from tokens t where ${LIVE} and ${IS_SIGNED('workspace_id')}
+        and not exists (select from token_grants g where g.token_id = t.id)) as tokens,
+      (select count(*)::float8 from secrets s where ${IS_SIGNED('workspace_id')} and (value_hash is null or not exists (
+        select from manifests m where (m.workspace_id, m.project_id, m.environment)
+          = (s.workspace_id, s.project_id, s.environment)))) as secrets`,
+  )
+  if (tokens + envelopes + secrets === 0) return 'all rows of signed workspaces are signed'
+  return warn(
+    `in signed workspaces ${count(tokens, 'token')}, ${count(envelopes, 'envelope')} and ${count(secrets, 'secret')} have no signature: they are refused`,
+    envelopes + secrets === 0
+      ? 'have an admin revoke these tokens and issue new ones: cloakroom token issue'
+      : 'find out who wrote to the database; have members delete these secrets, or store them again',
+  )
+}
+
+function ask<Name extends string>(patient: Patient, query: string) {
+  const clock = 'with clock as (select $1::text::timestamptz as now)'
+  return numbers<Name>(patient, `${clock} ${query}`, [new Date(patient.now()).toISOString()])
+}
