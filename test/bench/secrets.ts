@@ -113,10 +113,8 @@ async function benchWrites(subjects: readonly Subject[], rounds: number): Promis
       }
     }
   }
-  const columns = WRITTEN.flatMap((count) =>
-    ['new', 'new values'].map((kind) => `${count}/${kind}`),
-  )
-  const head = ['secrets stored, ms', ...columns.map((column) => column.replace('/', ' '))]
+  const columns = WRITTEN.flatMap((count) => WRITES.map((kind) => `${count} ${kind}`))
+  const head = ['secrets stored, ms', ...columns]
   const rows = writers.map(({ name }) => [
     name,
     ...columns.map((column) => figure(median(samples.get(`${name}/${column}`) ?? []))),
