@@ -1,6 +1,6 @@
 /**
  * Decides and records as one. The record is stored only if the token is live and the workspace's policy
- * is still the one that was decided by; otherwise both are read anew and the decision is made again.
+ * is still the one that was decided by; otherwise both are read again and the decision is repeated.
  */
 import type { Entry } from '../audit/entry.ts'
 import { Fault } from '../core/fault.ts'
@@ -11,7 +11,7 @@ import { StaleSnapshot } from './snapshots/snapshots.ts'
 import type { LiveToken } from './tokens.ts'
 
 /**
- * Milliseconds for which a decision is made anew while the policy keeps changing: every write of a
+ * Milliseconds for which a decision is made again while the policy keeps changing: every write of a
  * secret counts as a change, and an import must not stop the workspace's agents.
  */
 const TIMEOUT_MS = 5_000

@@ -11,7 +11,7 @@ import { readIntents } from './stored_intents.ts'
 /** One row; `isUnconfirmed` where its commit may have failed. */
 export type JournalGroup = { id: string; intents: readonly Intent[]; isUnconfirmed?: boolean }
 
-/** A text and not a template: the driver would put it together anew each time. */
+/** A text and not a template: the driver would put it together again each time. */
 const INSERT = `insert into audit_journal (id, live, intents)
   select $1::uuid, string_agg(p.number::text, ' '), $5
   from unnest($2::text::uuid[], $3::text::uuid[], $4::text::bigint[]) with ordinality

@@ -28,7 +28,7 @@ export function demandProjectFile({ settings, cwd }: Place, ...names: SettingNam
   throw new CliError(
     'invalid_file',
     `${path}${fault}; nothing was done`,
-    `correct it, make it anew with cloakroom link <project>, or say --workspace and --project`,
+    `correct it, recreate it with cloakroom link <project>, or say --workspace and --project`,
   )
 }
 
@@ -40,7 +40,7 @@ export function demandReadable(path: string): void {
   throw new CliError(
     'invalid_file',
     `${path}${fault}; nothing was changed`,
-    'correct it, or make it anew with cloakroom link <project>',
+    'correct it, or recreate it with cloakroom link <project>',
   )
 }
 

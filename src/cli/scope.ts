@@ -36,7 +36,7 @@ export async function workspaceScope(context: Context): Promise<WorkspaceScope> 
   return chosenWorkspace(context)
 }
 
-/** For what writes the project file anew: it need not be in order. @throws CliError */
+/** For what writes the project file again: it need not be in order. @throws CliError */
 export async function chosenWorkspace(context: Context): Promise<WorkspaceScope> {
   const session = await context.session()
   return { session, workspace: await session.workspace(context.settings.workspace?.value) }

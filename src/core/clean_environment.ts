@@ -12,7 +12,7 @@ export const runtimeSettings = {
   BUN_CONFIG_MAX_HTTP_REQUESTS: '65535',
   /**
    * Compiled code stays. The collector would throw away what did not run for seconds, and a call after a
-   * minute of rest would begin by compiling it anew, for longer than all else that the call does. A
+   * minute of rest would begin by compiling it again, for longer than all else that the call does. A
    * runtime that does not know the setting does not start.
    */
   BUN_JSC_forceCodeBlockLiveness: '1',

@@ -53,7 +53,7 @@ function localBus(): Bus {
 }
 
 /**
- * A connection besides the pool. The driver makes it anew when it breaks, but not always: a server that
+ * A connection besides the pool. The driver makes it again when it breaks, but not always: a server that
  * ends it at a bad moment, or a network that swallows packets, would leave it deaf for ever. So a
  * notice without payload goes round regularly, and a listener that does not receive it begins again.
  */

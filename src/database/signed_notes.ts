@@ -29,7 +29,7 @@ export async function transactNoting<T>(
   return result
 }
 
-/** Milliseconds that a statement waits, and after which the log says for whom. */
+/** Milliseconds that a statement waits for a lock, and milliseconds until the log names its holder. */
 const WAIT_MS = 5_000
 const TELL_MS = 2_500
 
@@ -52,7 +52,7 @@ function transactImpatiently<T>(
   })
 }
 
-/** Of all that wait: where they hold all connections, this is asked when the first have given up. */
+/** Logs who holds the locks. If the waiting statements hold every connection, this runs when the first of them times out. */
 async function tellHolders(db: Database, log: Log): Promise<void> {
   try {
     const holders = await db.execute<{ pid: number; user: string }>(sql`

@@ -25,7 +25,7 @@ export type Listing<Row, Data> = {
   maxRows?: number
   /** Called with the rows that are shown. */
   record?(rows: readonly Row[]): void
-  /** Bounds how many pages are read at the same time. */
+  /** Bounds how many pages are read at the same time; an invalid cursor is refused before. */
   queue?<T>(read: () => Promise<T>): Promise<T>
 } & (
   | { read: ReadRows<Row>; open(rows: readonly Row[]): Data | Promise<Data> }
@@ -63,12 +63,15 @@ export function openPager({ SECRET_KEY }: Pick<Config, 'SECRET_KEY'>): ReadPage 
     return Buffer.concat([mac(list + text), Buffer.from(text)]).toString('base64url')
   }
   return async (listing, query) => {
-    const { name, open, record } = listing
+    const { name, open, record, queue } = listing
     const { cursor } = query
     const limit = Math.min(query.limit, listing.maxRows ?? query.limit)
     const after = cursor === undefined ? [] : openCursor(name, cursor)
-    const { rows, hasMore, beside } = inPage(await listing.read({ after, limit }), limit)
-    const data = open ? await open(rows) : rows
+    const read = async () => {
+      const { rows, ...found } = inPage(await listing.read({ after, limit }), limit)
+      return { rows, ...found, data: open ? await open(rows) : rows }
+    }
+    const { rows, hasMore, beside, data } = await (queue ? queue(read) : read())
     record?.(rows)
     const last = hasMore ? rows.at(-1) : undefined
     const nextCursor = last === undefined ? null : sealCursor(name, listing.sortKey(last))

@@ -34,7 +34,7 @@ export type RequestContext = {
   countBodies(owner: string): BodyAccount
   /** The route's own deadline takes over from the limit on idle connections. */
   holdOpen(): void
-  /** That limit holds again, counted anew from now. */
+  /** That limit holds again, counted from now. */
   putOff(): void
   /** Makes the connection a WebSocket; `false` when the request is no handshake. */
   upgrade(handlers: SocketHandlers, headers: Record<string, string>): boolean
@@ -132,9 +132,7 @@ export function listRoute<const E extends Endpoint & { paged: true }, Row>(
   describe: (context: Context<E>) => Listing<Row, ResultOf<E>> | Promise<Listing<Row, ResultOf<E>>>,
 ): Route {
   const handle = async (context: Context<E> & { query: { limit: number }; readPage: ReadPage }) => {
-    const listing = await describe(context)
-    const read = () => context.readPage(listing, context.query)
-    return listing.queue ? listing.queue(read) : read()
+    return context.readPage(await describe(context), context.query)
   }
   return { endpoint, handle: handle as Route['handle'], prepare: null, raw: null }
 }

@@ -88,7 +88,7 @@ const ONE_MORE = counters(() => 1)
 const FULL = counters(() => HALF)
 /** What makes a counter full when there are enough. */
 const MISSING = counters(({ least }) => HALF - least)
-/** By byte: the counters that go on with it, all others begin anew. */
+/** By byte: the counters that go on with it, all others begin again. */
 const GOES_ON = Int32Array.from({ length: 256 }, (_, byte) =>
   counters(({ has }) => (has(byte) ? 2 ** BITS - 1 : 0)),
 )
@@ -122,7 +122,7 @@ class Runs {
       const full = ((counts + MISSING) | 0) & FULL
       if (full === 0) continue
       this.full = full
-      // Full counters begin anew, so that none runs over.
+      // Full counters begin again, so that none runs over.
       this.#counts = counts & ~((full << 1) - (full >>> (BITS - 1)))
       return at
     }

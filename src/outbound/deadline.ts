@@ -41,7 +41,7 @@ export class CallDeadline {
     return this.#refusal
   }
 
-  /** Counts anew from now. */
+  /** Counts again from now. */
   putOff(): void {
     if (!this.signal.aborted) this.#timer.restart()
   }

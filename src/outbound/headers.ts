@@ -98,7 +98,7 @@ export function checkHeaderText(name: string, text: string): void {
   }
   if (text.trim() !== text) {
     throw new Fault('unusable_secret', {
-      message: `The secret ${name} begins or ends with whitespace and cannot be sent in a header: store it anew without.`,
+      message: `The secret ${name} begins or ends with whitespace and cannot be sent in a header: store it again without.`,
     })
   }
 }
@@ -214,7 +214,7 @@ function invalidHeader(message: string): Fault {
   return new Fault('invalid_header', { message, fields: [{ path: 'headers', message }] })
 }
 
-/** Set anew for the upstream, meant for us, or about the caller: not for the upstream to know. */
+/** Set again for the upstream, meant for us, or about the caller: not for the upstream to know. */
 const OURS =
   /^(x-service-|x-forwarded-)|^(forwarded|via|x-real-ip|host|content-length|expect)$|^sec-websocket-(key|version|extensions|accept)$/
 

@@ -40,7 +40,7 @@ type Parts = {
   injection: Injection
   filled: FilledRequest
   values: ReadonlyMap<string, Secret>
-  /** To be made anew. */
+  /** To be made again. */
   signature: Signature | null
   /** Knows all that the caller may use. */
   guard: Guard

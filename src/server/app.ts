@@ -223,7 +223,7 @@ export function openDrain(
 
 type Ports = Pick<Config, 'PORT' | 'RESOLVER_PORT' | 'ADMIN_PORT' | 'WORKERS'>
 
-/** Workers count for themselves: each has a port of its own for its figures, from ADMIN_PORT on. */
+/** Each worker serves its own metrics, on consecutive ports from ADMIN_PORT. */
 export function adminPortOf({ ADMIN_PORT }: Pick<Ports, 'ADMIN_PORT'>, worker: number) {
   return ADMIN_PORT === undefined ? undefined : ADMIN_PORT + worker
 }

@@ -1,5 +1,5 @@
 /**
- * Keeps a number of workers alive. One that ends is started anew, after a wait that grows while it
+ * Keeps a number of workers alive. One that ends is started again, after a wait that grows while it
  * keeps failing, so that a worker that cannot live does not take the machine with it.
  */
 

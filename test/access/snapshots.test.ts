@@ -86,7 +86,7 @@ test('a part that is of a newer version than the snapshot is never mixed into it
   expect((await book.of('w')).policyVersion).toBe(2)
 })
 
-test('names that nobody has do not fill the memory: the snapshot is read anew', async () => {
+test('names that nobody has do not fill the memory: the snapshot is read again', async () => {
   const { book } = scripted((query) =>
     query.includes('secrets s') ? [{ version: 1, key: null }] : [row(1)],
   )
@@ -149,7 +149,7 @@ test('the ciphertexts of a small environment are read once, those of a large one
   expect(await read()).toBe(0)
 })
 
-test('environments that are kept do not fill a snapshot, so that it is not read anew for ever', async () => {
+test('environments that are kept do not fill a snapshot, so that it is not read again for ever', async () => {
   const rows = Array.from({ length: 2_000 }, (_, at) => ({
     ...{ version: 1, project: ID, projectId: ID, environment: 'e', policy: null },
     ...{ key: `K${at}`, sealed: new Uint8Array(40) },

@@ -62,7 +62,7 @@ test('a revoked token is refused from the moment that anybody asked, or heard of
   await expect(cache.verify(token.text)).rejects.toMatchObject(refused)
 })
 
-test('a row that does not fit is read anew before the token is refused', async () => {
+test('a row that does not fit is read again before the token is refused', async () => {
   const token = mintToken('agt')
   const { cache, stage, row } = cacheOf(token)
   stage.row = { ...row, workspaceId: OTHER }

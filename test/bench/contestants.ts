@@ -208,7 +208,7 @@ function listening(running: Running): Launched {
   return { ...running, shot: keyShot(`http://127.0.0.1:${portOf(running)}${PATH}`) }
 }
 
-/** A server for each way to call it: what is called both ways by turns is compiled anew at each. */
+/** A server for each way to call it: what is called both ways by turns is compiled again at each. */
 async function enterOurs(
   { directory, names, upstream, caFile, options, cluster: start }: Ground,
   variant: Variant,

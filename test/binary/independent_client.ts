@@ -36,7 +36,7 @@ export type Customer = {
   /** What opens the environment `development` of the project. */
   environmentKey: Bytes
   call(method: string, path: string, body?: unknown): Promise<Json>
-  /** The server has started anew at another address; the session outlives that. */
+  /** The server has started again at another address; the session outlives that. */
   moveTo(origin: string): void
   /** Uploads secrets and expects them to be acknowledged. */
   upload(secrets: Record<string, string>): Promise<void>

@@ -14,7 +14,7 @@ const FORWARDED =
   'for programs that speak HTTP themselves; call sends the same through resolver.resolve'
 const CONSOLE = 'for the page of the console; a command keeps its tokens itself'
 const PASSKEY = 'a browser asks the authenticator, so the console has it'
-const GRANT = 'what ends a grant takes the one that is signed anew in the same call'
+const GRANT = 'what ends a grant takes the one that is signed again in the same call'
 const METHODS = ['delete', 'get', 'options', 'patch', 'post', 'put']
 
 const REASONS: Record<string, string> = {

@@ -8,7 +8,7 @@ import { examine, USUAL_LIMITS } from '../../src/operator/checks/doctor.ts'
 import { randomFrom } from '../faults/random.ts'
 import { startTestApp, type TestApp, UNLIMITED } from '../support/app.ts'
 import { effort } from '../support/effort.ts'
-import { draw } from '../support/sample.ts'
+import { sample } from '../support/sample.ts'
 import { steps } from './histories/steps.ts'
 import { tampering } from './histories/tampering.ts'
 import {
@@ -22,8 +22,6 @@ import {
 } from './histories/world.ts'
 
 const HISTORIES = 50
-/** How many of them a run of the whole tier draws. */
-const DRAWN = 15
 const STEPS = effort(5, 6)
 
 let app: TestApp
@@ -35,10 +33,10 @@ afterAll(() => app.stop())
 
 const seeds =
   process.env.HISTORY_SEED === undefined
-    ? draw(
+    ? sample(
         'honest histories',
         Array.from({ length: HISTORIES }, (_, at) => at + 1),
-        effort(1, DRAWN),
+        HISTORIES,
       )
     : process.env.HISTORY_SEED.split(',').map(Number)
 

@@ -195,7 +195,7 @@ describe('tokens that the person granted', () => {
     for (const person of [lou, thief]) person.remove()
   })
 
-  test('are signed anew where they are named, in the same call, and what does not verify is listed', async () => {
+  test('are signed again where they are named, in the same call, and what does not verify is listed', async () => {
     const jan = await signedAccount(app, 'jan@example.com')
     await jan.must('init', 'api')
     await jan.must('secrets', 'set', 'KEY=kept')

@@ -133,7 +133,7 @@ describe('a project file that cannot be used leads to no other project', () => {
         2,
         '',
         expect.stringContaining(
-          `.cloakroom.json${fault}; nothing was done\n→ correct it, make it anew with cloakroom link`,
+          `.cloakroom.json${fault}; nothing was done\n→ correct it, recreate it with cloakroom link`,
         ),
       ])
     }
@@ -146,7 +146,7 @@ describe('a project file that cannot be used leads to no other project', () => {
     }
   })
 
-  test('and goes on where project and workspace are given, and where it is made anew', async () => {
+  test('and goes on where project and workspace are given, and where it is made again', async () => {
     ada.write('.cloakroom.json', merged)
     const { name } = ((await ada.json('workspace', 'list')) as [{ name: string }])[0]
     const given = ['-w', name, '-p', 'another']

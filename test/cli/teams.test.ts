@@ -161,7 +161,7 @@ describe.each(['plain', 'signed'])('a %s workspace', (acme) => {
     expect((await ada.run(['workspace', 'role', 'bob@example.com', 'emperor'])).code).toBe(2)
   })
 
-  test('after a removal a rekey seals everything anew; the one who left is out, tokens go on', async () => {
+  test('after a removal a rekey seals everything again; the one who left is out, tokens go on', async () => {
     const issued = await ada.run([
       'agent',
       'create',

@@ -123,7 +123,7 @@ test('new keys replace the old ones, a kept token still works, and the screen li
   await press('Replace the keys')
   await confirmRecoveryKey()
   await page.getByText('Your keys are new').waitFor()
-  await page.getByText('Signed anew: laptop').waitFor()
+  await page.getByText('Signed again: laptop').waitFor()
   await page.getByText('cloakroom workspace rekey').waitFor()
   await ada.judge()
   const now = await logInByClient(server(), ada.email, NEXT_PASSWORD)

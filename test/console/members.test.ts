@@ -84,7 +84,7 @@ test('a member is invited by a compared fingerprint, joins by a link, is promote
   await ada.page.getByRole('button', { name: 'Remove', exact: true }).click()
   await ada.page.getByText('A new key is due').waitFor()
   await ada.page.getByRole('button', { name: 'Rekey' }).click()
-  await ada.page.getByText('It ends for good what the old key alone opens').waitFor()
+  await ada.page.getByText('It permanently ends what the old key alone opens').waitFor()
   await ada.page.getByRole('alertdialog').getByRole('button', { name: 'Rekey' }).click()
   await ada.page.getByText('Epoch 2: one member').waitFor()
   await ada.judge()

@@ -40,7 +40,7 @@ test('a value is hidden after 30 seconds, in a tab that slept, and when the wind
   await page.getByRole('textbox', { name: 'Value', exact: true }).fill(VALUE)
   await press('Save')
   await page.getByRole('button', { name: /^KEY in development/ }).click()
-  // The list is read anew after a change, and what is shown meanwhile is hidden with its row.
+  // The list is read again after a change, and what is shown meanwhile is hidden with its row.
   const timeout = 3_000
   const isStill = async () => {
     await press('Show KEY')

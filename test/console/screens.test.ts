@@ -107,7 +107,7 @@ describe.each(screens)('$route', (screen) => {
     await page.evaluate(watchFocus)
     const count = await page.evaluate(() => Reflect.get(globalThis, 'controls').length)
     expect(count).toBeGreaterThan(2)
-    // A field of a date has several stops in it; and past the last part it begins anew.
+    // A field of a date has several stops in it; and past the last part it begins again.
     for (let presses = 0; presses < 2 * count; presses += 1) await page.keyboard.press('Tab')
     expect(await page.evaluate(() => Reflect.get(globalThis, 'report')())).toEqual([])
   })

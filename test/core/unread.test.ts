@@ -38,7 +38,7 @@ test('a read after which nothing more is known is not repeated for ever', async 
   expect(whenRead(never)).rejects.toThrow('not known afterwards')
 })
 
-test('a transaction is begun anew when what it needs was read outside of it', async () => {
+test('a transaction is begun again when what it needs was read outside of it', async () => {
   const steps: string[] = []
   let isRead = false
   const read = async () => {

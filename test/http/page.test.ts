@@ -108,7 +108,18 @@ describe('a cursor', async () => {
       expect(await read(['a'], 1, text).catch((error) => error)).toMatchObject(refusal)
   })
 
-  test('of one list is none of a list whose name continues it', async () => {
+  test('that is invalid is refused without a wait in the queue', async () => {
+    const queue = () => Promise.reject(new Error('queued'))
+    const attempt = readPage<string, string[]>(
+      { ...listing(['a']), queue },
+      { limit: 1, cursor: 'a' },
+    )
+    expect(await attempt.catch((error) => error)).toMatchObject(refusal)
+    const valid = readPage<string, string[]>({ ...listing(['a']), queue }, { limit: 1 })
+    await expect(valid).rejects.toThrow('queued')
+  })
+
+  test('of one list is rejected by a list whose name begins alike', async () => {
     const short = cursorOf(await read(['[', 'b'], 1))
     expect(await read(['a'], 1, short, 'list[').catch((error) => error)).toMatchObject(refusal)
   })

@@ -43,7 +43,7 @@ test.concurrent('a connection that was held open ends as ever when it is idle af
   expect(held).toMatchObject({ statuses: [200], closed: true })
 }, 60_000)
 
-test.concurrent('a download may take longer in all: each piece counts anew', async () => {
+test.concurrent('a download may take longer in all: each piece counts again', async () => {
   const response = await fetch(`${tiny.origin}/pour/`)
   expect(await response.text()).toBe('.'.repeat(18))
 }, 60_000)

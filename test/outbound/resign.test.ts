@@ -77,7 +77,7 @@ const requestOf = (given: Given) => ({
 })
 
 /** As it would go out. */
-function anew(
+function again(
   method: string,
   path: string,
   search: string,
@@ -135,7 +135,7 @@ describe('a request that is signed in its header', () => {
             signerOf(service, credentials).sign(requestOf(one), { signingDate: SIGNED_AT })
           const [sent, wanted] = await Promise.all([sign(standIn), sign(real)])
           const body = { bytes: Buffer.from(one.body) }
-          const made = anew(one.method, pathOf(one), searchOf(one.query), sent.headers, body)
+          const made = again(one.method, pathOf(one), searchOf(one.query), sent.headers, body)
           expect(made.headers.authorization).toBe(wanted.headers.authorization ?? '')
           expect(made.path).toBe(pathOf(one))
           expect(JSON.stringify(made)).not.toContain(real.secretAccessKey)
@@ -159,7 +159,7 @@ describe('a request that is signed in its header', () => {
       )
     const [sent, wanted] = await Promise.all([sign(standIn), sign(real)])
     for (const path of ['/a//b%20', '/a/%2Fb%20', '/a%2f/b%20']) {
-      const made = anew('GET', path, '', sent.headers, null)
+      const made = again('GET', path, '', sent.headers, null)
       expect(made.headers.authorization).toBe(wanted.headers.authorization ?? '')
       expect(made.path).toBe(path)
     }
@@ -172,7 +172,7 @@ describe('a request that is signed in its header', () => {
     const sent = await sign({ ...standIn, sessionToken: 'SVC_SECRET_AWS_SESSION_TOKEN' })
     const wanted = await sign({ ...real, sessionToken: 'the/session+token==' })
     const headers = { ...sent.headers, 'x-amz-security-token': 'the/session+token==' }
-    expect(anew('GET', '/a', '', headers, null).headers.authorization).toBe(
+    expect(again('GET', '/a', '', headers, null).headers.authorization).toBe(
       wanted.headers.authorization ?? '',
     )
   })
@@ -183,7 +183,7 @@ describe('a request that is signed in its header', () => {
         'AWS4-HMAC-SHA256 Credential=SVC_SECRET_AWS_ACCESS_KEY_ID/20261122/eu-central-1/s3/aws4_request, SignedHeaders=x-amz-date, Signature=00',
       'x-amz-date': '20261122T040506Z',
     }
-    expect(anew('GET', '/a', '', headers, null).headers.authorization).toContain(
+    expect(again('GET', '/a', '', headers, null).headers.authorization).toContain(
       'SignedHeaders=host;x-amz-date,',
     )
   })
@@ -194,7 +194,7 @@ describe('a request that is signed in its header', () => {
         'AWS4-HMAC-SHA256 Credential=SVC_SECRET_AWS_ACCESS_KEY_ID/20261122/eu-central-1/s3/aws4_request,SignedHeaders=content-length;expect;host;x-amz-date,Signature=00',
       'x-amz-date': '20261122T040506Z',
     }
-    expect(anew('GET', '/a', '', headers, null).headers.authorization).toContain(
+    expect(again('GET', '/a', '', headers, null).headers.authorization).toContain(
       'SignedHeaders=host;x-amz-date,',
     )
   })
@@ -213,7 +213,7 @@ describe('a request that is signed in its header', () => {
         )
       const [sent, wanted] = await Promise.all([sign(standIn), sign(real)])
       const stream = new Blob(['content']).stream()
-      const made = anew('PUT', '/a', '', sent.headers, { stream, length: 7 })
+      const made = again('PUT', '/a', '', sent.headers, { stream, length: 7 })
       expect(made.headers.authorization).toBe(wanted.headers.authorization ?? '')
       expect(made.body).toEqual({ stream, length: 7 })
       expect(needsWholeBody(sent.headers, '')).toBe(false)
@@ -229,7 +229,7 @@ describe('a request that is signed in its header', () => {
     const wanted = await signerOf('s3', real).sign(requestOf({ ...one, body: 'value' }), {
       signingDate: SIGNED_AT,
     })
-    const made = anew('PUT', '/a', '', sent.headers, { bytes: Buffer.from('value') })
+    const made = again('PUT', '/a', '', sent.headers, { bytes: Buffer.from('value') })
     expect(made.headers.authorization).toBe(wanted.headers.authorization ?? '')
     expect(made.headers['x-amz-content-sha256']).toBe(wanted.headers['x-amz-content-sha256'] ?? '')
   })
@@ -249,7 +249,7 @@ describe('a presigned URL', () => {
           )
         const sent = await presign({ ...standIn, sessionToken: 'SVC_SECRET_AWS_SESSION_TOKEN' })
         const wanted = await presign({ ...real, sessionToken: 'the/session+token==' })
-        const made = anew(one.method, pathOf(one), searchOf(sent.query ?? {}), {}, null)
+        const made = again(one.method, pathOf(one), searchOf(sent.query ?? {}), {}, null)
         const query = Object.fromEntries(new URLSearchParams(made.search.replaceAll('+', '%2B')))
         expect(query).toEqual({ ...(wanted.query as Record<string, string>) })
       }),
@@ -371,7 +371,7 @@ describe('what stands behind the chunks', () => {
   })
 })
 
-describe('what is not signed anew is refused', () => {
+describe('what is not signed again is refused', () => {
   const id = 'SVC_SECRET_AWS_ACCESS_KEY_ID'
   const scope = `${id}/20261122/eu-central-1/s3/aws4_request`
   const codeOf = (headers: Record<string, string>, search = '') => {
@@ -415,7 +415,7 @@ describe('what is not signed anew is refused', () => {
   test('without what was submitted, but for the names of what is known', () => {
     const refused = (payload: string) => () =>
       awsSignatureIn({ ...header(good), 'x-amz-content-sha256': payload }, '')
-    expect(refused('a text of the caller')).toThrow('AWS signature is not made anew: use')
+    expect(refused('a text of the caller')).toThrow('AWS signature is not made again: use')
     expect(refused('STREAMING-AWS4-ECDSA-P256-SHA256-PAYLOAD')).toThrow(
       '(STREAMING-AWS4-ECDSA-P256-SHA256-PAYLOAD)',
     )

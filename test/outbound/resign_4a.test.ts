@@ -1,5 +1,5 @@
 // tier: quick
-/** AWS Signature Version 4A, made anew: against the keys of aws-c-auth's tests and requests that AWS's runtime signed. */
+/** AWS Signature Version 4A, made again: against the keys of aws-c-auth's tests and requests that AWS's runtime signed. */
 import { describe, expect, test } from 'bun:test'
 import { Fault } from '../../src/core/fault.ts'
 import { Secret } from '../../src/core/secret.ts'
@@ -70,7 +70,7 @@ describe.each(requests.map((one) => [one.name, one] as const))('%s', (_, sent) =
     expect(isSignedSo(signature, request, valuesOf('AKID', 'of no use'))).toBe(false)
   })
 
-  test('is signed anew, for another access key', () => {
+  test('is signed again, for another access key', () => {
     const real = valuesOf('AKIDEXAMPLE', 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY')
     const made = signAgain(signature, request, real)
     const text = JSON.stringify([made.headers, made.search])

@@ -14,7 +14,7 @@ const valuesOf = (key: string) => new Map([['KEY', new Secret(Buffer.from(key))]
 type Given = { method?: string; url: string; headers?: Record<string, string>; body?: string }
 
 /** As it would go out. */
-function anew({ method = 'GET', url, headers = {}, body = '' }: Given, key = vectors.key) {
+function again({ method = 'GET', url, headers = {}, body = '' }: Given, key = vectors.key) {
   const target = parseTarget(url)
   const bytes = body === '' ? null : { bytes: Buffer.from(body) }
   const call = {
@@ -36,7 +36,7 @@ function anew({ method = 'GET', url, headers = {}, body = '' }: Given, key = vec
 
 const codeOf = (given: Given, key?: string) => {
   try {
-    return anew(given, key) === null ? 'left alone' : 'signed'
+    return again(given, key) === null ? 'left alone' : 'signed'
   } catch (error) {
     return error instanceof Fault ? error.code : String(error)
   }
@@ -51,7 +51,7 @@ describe('a request', () => {
         string,
         string
       >
-      const made = anew({ ...request, headers: named })
+      const made = again({ ...request, headers: named })
       expect(made?.headers).toEqual({ ...named, authorization })
       expect(made?.uses).toMatchObject([{ name: 'KEY', isForeign: false }])
     },
@@ -123,7 +123,7 @@ describe('a shared access signature', () => {
   test.each(vectors.addresses)('%s is the one that the SDK makes with the real key', (address) => {
     const [, wanted = ''] = /[?&]sig=([^&]*)/.exec(address) ?? []
     const url = address.replace(/([?&]sig=)[^&]*/, `$1${NAMED.replace(' ', '%20')}`)
-    const made = anew({ url })
+    const made = again({ url })
     const [, sig = ''] = /[?&]sig=([^&]*)/.exec(made?.search ?? '') ?? []
     expect(decodeURIComponent(sig)).toBe(decodeURIComponent(wanted))
     expect(made?.search.replace(sig, '')).toBe(new URL(address).search.replace(wanted, ''))
@@ -194,7 +194,7 @@ describe('a shared access signature', () => {
 
 describe('whose signature it is', () => {
   const isForeign = (host: string, account = 'acct') =>
-    anew({
+    again({
       url: `https://${host}/c`,
       headers: { authorization: `SharedKey ${account}:SVC_SECRET_KEY`, 'x-ms-date': 'x' },
     })?.uses[0]?.isForeign

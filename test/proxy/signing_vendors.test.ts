@@ -223,7 +223,7 @@ describe.each(Object.entries(proxies))(
         expect([answer.status, (await answer.bytes()).length]).toEqual([200, OBJECT.length])
       })
 
-      test('has no signature of another run, nor of another request, made anew', async () => {
+      test('has no signature of another run, nor of another request, made again', async () => {
         const foreign =
           /AccountKey=([^;]*)/.exec(another.standIns.AZURE_STORAGE_CONNECTION_STRING ?? '')?.[1] ??
           ''

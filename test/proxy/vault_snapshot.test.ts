@@ -100,7 +100,7 @@ describe('a vault that did not change', () => {
     expect(shown === text).toBe(!isGuarded)
   }
 
-  test('is read anew without a record of values read, and keeps its guard', async () => {
+  test('is read again without a record of values read, and keeps its guard', async () => {
     const guard = await (await cache.current()).guard()
     expect(await readsOnRecord()).toBe(1)
     for (let turn = 0; turn < 5; turn += 1) expect(await (await later()).guard()).toBe(guard)

@@ -273,7 +273,7 @@ test('a vault of 16 MB of words, prepared for its call', async () => {
   const books = Array.from({ length: 180 }, (_, at) => wordsOf(at).join(' '))
   await storeAll(librarian, books, 9)
   await expectNoStall(16, async () => {
-    // What was stored since the last call is guarded, so that all is prepared anew.
+    // What was stored since the last call is guarded, so that all is prepared again.
     await storeAll(librarian, ['changed'])
     const headers = { Authorization: 'Bearer SVC_SECRET_KEY' }
     expect((await librarian.resolve({ target_url: url('/'), headers })).status).toBe(200)

@@ -37,7 +37,7 @@ beforeAll(async () => {
 afterAll(() => stage.stop())
 
 const scope = 'SVC_SECRET_AWS_ACCESS_KEY_ID/20261122/eu-central-1/s3/aws4_request'
-const anew = {
+const again = {
   authorization: `AWS4-HMAC-SHA256 Credential=${scope}, SignedHeaders=host;range;x-amz-date, Signature=00`,
   'x-amz-date': '20261122T000000Z',
 }
@@ -49,7 +49,7 @@ const sign = {
   service: 's3',
 }
 const ways: [string, object, Record<string, string>][] = [
-  ['with a signature that is made anew', {}, anew],
+  ['with a signature that is made again', {}, again],
   ['with a signature on request', { sign }, {}],
 ]
 const call = (range: string, more: object, headers: Record<string, string>) => ({
@@ -90,7 +90,7 @@ test.each(ways)(
 )
 
 test('behind the end of the object they do not exist, and the record of one that streams says so', async () => {
-  const headers = { ...anew, range: `bytes=${OBJECT.length}-` }
+  const headers = { ...again, range: `bytes=${OBJECT.length}-` }
   const answer = await forwardAs(stage, agent, '/bucket/key', { headers })
   expect([answer.status, await answer.text()]).toEqual([
     416,
@@ -130,7 +130,7 @@ describe('a part that no range was asked for (S3: ?partNumber=1, of an upload th
       body: { error_code: 'upstream_protocol_error' },
     })
     expect(JSON.stringify(body)).toContain('ask for it by its bytes, with the header Range')
-    const streamed = await forwardAs(stage, agent, '/bucket/part', { headers: anew })
+    const streamed = await forwardAs(stage, agent, '/bucket/part', { headers: again })
     expect([streamed.status, await streamed.text()]).toEqual([
       502,
       expect.stringContaining('upstream_protocol_error'),
@@ -143,7 +143,7 @@ describe('a part that no range was asked for (S3: ?partNumber=1, of an upload th
     const whole = `${BEFORE}${'*'.repeat(VALUE.length)}${BEFORE}`
     const { body } = await agent.resolve({ target_url: stage.url('/bucket/part'), sign })
     expect(body).toMatchObject({ status_code: 206, body: whole })
-    const streamed = await forwardAs(stage, agent, '/bucket/part', { headers: anew })
+    const streamed = await forwardAs(stage, agent, '/bucket/part', { headers: again })
     expect([streamed.status, await streamed.text()]).toEqual([206, whole])
   })
 
@@ -159,7 +159,7 @@ describe('a part that no range was asked for (S3: ?partNumber=1, of an upload th
     expect((await agent.resolve(head)).body).toMatchObject({ status_code: 206, body: '' })
     const streamed = await forwardAs(stage, agent, '/bucket/part', {
       method: 'HEAD',
-      headers: anew,
+      headers: again,
     })
     expect([streamed.status, streamed.headers.get('content-range')]).toEqual([206, 'bytes 0-9/99'])
   })

@@ -101,7 +101,7 @@ test('an address is dialled for as long as it may be kept, and is no permission'
   stage.ttls.delete(NAME)
 })
 
-test('a decision that is made anew uses the address of the first lookup', async () => {
+test('a decision that is made again uses the address of the first lookup', async () => {
   let changed = false
   stage.names.set(NAME, async () => {
     if (!changed) await agent.allow('unrelated.example')
@@ -109,7 +109,7 @@ test('a decision that is made anew uses the address of the first lookup', async 
     return ['127.0.0.1']
   })
   stage.lookups.length = 0
-  expect((await agent.resolve(call(stage.url('/anew', NAME)))).status).toBe(200)
+  expect((await agent.resolve(call(stage.url('/again', NAME)))).status).toBe(200)
   expect(stage.lookups).toEqual([NAME])
 })
 

@@ -139,7 +139,7 @@ describe('what is signed', () => {
   })
 })
 
-describe('a signature that is made anew', () => {
+describe('a signature that is made again', () => {
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
   const aud = `https://${stage.authorityOf()}`
   const token = `${part({ alg: 'RS256' })}.${part({ iss: 'x', aud })}.SVC_SECRET_ROBOT`

@@ -1,6 +1,6 @@
 // tier: quick
 /**
- * A process that starts anew knows what the ones before it saw of a signed workspace: a database that goes back to
+ * A process that starts again knows what the ones before it saw of a signed workspace: a database that goes back to
  * what was true then is noticed, and what goes on from there is taken.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'

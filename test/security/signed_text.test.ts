@@ -139,7 +139,7 @@ describe('a signature of AWS, in place of which the client had a placeholder', (
     ['USUAL', {}],
     ['SHOWN', { allowed_locations: ['header'], allowed_headers: ['Authorization'] }],
     ['SHOWN_TOO', { allowed_locations: ['header', 'sign'], sign_templates: [STRIPE] }],
-  ])('%s needs a header, and is made anew', async (name, policy) => {
+  ])('%s needs a header, and is made again', async (name, policy) => {
     await store(name, policy)
     expect((await agent.resolve(signed(name))).body).toMatchObject({ status_code: 200 })
     await store(name, policy, { allowed_locations: ['query'] })

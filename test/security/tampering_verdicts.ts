@@ -26,7 +26,7 @@ export const verdicts: Record<string, Record<string, Verdict>> = {
     type: SHOWN,
     epoch: 'refused',
     rekey_required: SHOWN,
-    policy_version: harmless('what is read anew for it is verified as before'),
+    policy_version: harmless('what is read again for it is verified as before'),
     created_at: SHOWN,
     updated_at: SHOWN,
     replaced: SHOWN,

@@ -10,22 +10,22 @@ const table: [what: string, change: MemberChange, who: Role[]][] = [
   ['invite a member', { kind: 'invite', role: 'member', pending: null }, ['owner', 'admin']],
   ['invite a reader', { kind: 'invite', role: 'read_only', pending: null }, ['owner', 'admin']],
   [
-    'invite a pending reader anew as an admin',
+    'invite a pending reader again as an admin',
     { kind: 'invite', role: 'admin', pending: 'read_only' },
     ['owner', 'admin'],
   ],
   [
-    'invite a pending admin anew as one',
+    'invite a pending admin again as one',
     { kind: 'invite', role: 'admin', pending: 'admin' },
     ['owner', 'admin'],
   ],
   [
-    'invite a pending admin anew as a member',
+    'invite a pending admin again as a member',
     { kind: 'invite', role: 'member', pending: 'admin' },
     ['owner'],
   ],
   [
-    'invite a pending owner anew as a member',
+    'invite a pending owner again as a member',
     { kind: 'invite', role: 'member', pending: 'owner' },
     ['owner'],
   ],

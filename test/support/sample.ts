@@ -16,15 +16,8 @@ const seed = process.env.TEST_SEED ?? randomSeed()
  * @param name unique in the tests, such as 'role matrix'
  */
 export function sample<Case>(name: string, cases: readonly Case[], share = 10): Case[] {
-  return isSampled ? draw(name, cases, Math.ceil(cases.length / share)) : [...cases]
-}
-
-/**
- * So many of the cases, in both tiers: other ones with each seed, for cases that are alike and dear.
- *
- * @param name unique in the tests
- */
-export function draw<Case>(name: string, cases: readonly Case[], size: number): Case[] {
+  if (!isSampled) return [...cases]
+  const size = Math.ceil(cases.length / share)
   const ranked = cases.map((_, index) => ({ index, rank: Bun.hash(`${seed}/${name}/${index}`) }))
   ranked.sort((one, other) => (one.rank < other.rank ? -1 : 1))
   const chosen = new Set(ranked.slice(0, size).map(({ index }) => index))

@@ -1,7 +1,7 @@
 // tier: all
 /**
  * What `cloakroom upgrade --check` says of each schema of before is what happens: on PostgreSQL, which tells which locks
- * a migration took and which tables it wrote anew.
+ * a migration took and which tables it rewrote.
  */
 import { expect } from 'bun:test'
 import type postgres from 'postgres'

@@ -1,7 +1,7 @@
 /**
  * What resolver and delivery know of a workspace: allowlist, sealed values and envelopes, all of one policy
  * version. A snapshot is kept until the recorded decision turns out to be of an older version; then it is
- * thrown away and read anew. Secrets are kept as the client's ciphertext, never in the clear.
+ * thrown away and read again. Secrets are kept as the client's ciphertext, never in the clear.
  */
 import { Unread, whenRead } from '../../core/async/unread.ts'
 import type { OuterLayer } from '../../core/crypto/outer_layer.ts'
@@ -78,7 +78,7 @@ export class SnapshotCache {
     this.forget(workspaceId)
   }
 
-  /** Makes the next `of` read anew. */
+  /** Makes the next `of` read again. */
   forget(workspaceId: string): void {
     this.#snapshots.delete(workspaceId)
   }

@@ -104,7 +104,7 @@ export async function enter(
   }
 }
 
-/** Whom commands no longer mean, unless they are named. */
+/** Prints the account's former name, and how to return to the account that was in use before. */
 async function tellOthers(
   context: Context,
   account: Account,

@@ -46,7 +46,7 @@ export type Registry = {
   ofFolder(folder: string): { person: Person; folder: string } | null
 }
 
-/** Reads the file anew: another terminal may have changed it. @throws CliError for a damaged file */
+/** Reads the file again: another terminal may have changed it. @throws CliError for a damaged file */
 export function readRegistry(env: Env): Registry {
   const kept = read(env)
   const { accounts, inUse, folders } = kept ?? file.parse({})

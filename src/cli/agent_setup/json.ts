@@ -39,7 +39,7 @@ function editsFor(text: string, path: string[], entry: ProgramEntry | null): Edi
   }
   const [parent, missing] = deepest(root, path)
   const last = parent.children?.at(-1)
-  // An empty object has no neighbour that could be written anew with it.
+  // An empty object has no neighbour that could be written again with it.
   if (!last) return modify(text, path, entry, { formattingOptions: indent })
   return after(text, last, missing, entry)
 }

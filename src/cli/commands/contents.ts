@@ -105,7 +105,7 @@ export const contents: Readonly<Record<string, Readonly<Record<string, string | 
         'issue <label>': 'issue a token for the chosen project and environment',
         list: 'list the tokens',
         'revoke <token>': 'revoke a token, by its label or id',
-        'grant <token>': 'give a token its key anew, after a rekey',
+        'grant <token>': 'give a token its key again, after a rekey',
       },
     },
     allowlist: {
@@ -146,7 +146,7 @@ export const contents: Readonly<Record<string, Readonly<Record<string, string | 
         'decline <workspace>': 'decline an invitation',
         'remove <member>': 'remove a member',
         'delete <workspace>':
-          'delete a shared workspace with everything in it, for all members and for good',
+          'permanently delete a shared workspace with everything in it, for all members',
         'role <member> <role>': 'change the role of a member',
         rekey: 'seal everything under a new key, after somebody left; earlier versions end',
         verify: 'check what the members of a signed workspace signed, and show where it leads',

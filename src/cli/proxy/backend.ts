@@ -162,7 +162,7 @@ function openTokens(session: Session) {
       const name = nameOf(workspaceId, agent)
       const token = tokens.get(name) ?? make(workspaceId, agent)
       tokens.set(name, token)
-      // A failure is not kept: the next attempt asks anew.
+      // A failure is not kept: the next attempt asks again.
       token.catch(() => tokens.delete(name))
       return token
     },

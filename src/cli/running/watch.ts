@@ -1,5 +1,5 @@
 /**
- * `run --watch`: the command is started anew when a value changed that it was given, and for no other
+ * `run --watch`: the command is started again when a value changed that it was given, and for no other
  * reason. A server that is away, or refuses, leaves it running with what it has.
  */
 import { endsWithin } from '../../core/async/timeout.ts'
@@ -38,7 +38,7 @@ export async function runWatched(watch: Watch): Promise<number> {
       const change = await Promise.race([running.ended, changes.next()])
       const ended = await Promise.race([running.ended, null])
       if (typeof change === 'number' || ended !== null) return running.ended
-      warn(`${change.names.join(', ')} changed: the command is started anew`)
+      warn(`${change.names.join(', ')} changed: the command is started again`)
       await endGroup(running.pid, graceMs)
       await endsWithin(LAST_OUTPUT_MS, running.ended)
       if (ending.isWanted()) return running.ended

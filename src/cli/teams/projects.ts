@@ -56,7 +56,7 @@ export async function create(scope: WorkspaceScope, name: string) {
   return remembered(scope, made)
 }
 
-/** What was named here is what the name stands for. */
+/** Pins the project's name to its ID. */
 export function remembered<T extends { id: string; name: string }>(
   { session, workspace }: WorkspaceScope,
   project: T,

@@ -1,4 +1,4 @@
-/** Taking what a name stands for now, in the place of what it stood for. */
+/** Accepts the ID that a name has now, in place of the pinned one. */
 import type { KnownNames, NameList } from '../../client/known_names.ts'
 import type { Context } from '../context.ts'
 import { oneNamed } from '../named.ts'

@@ -50,14 +50,14 @@ const sections = {
     file: 'chains.json',
     form: z.record(z.string(), z.record(z.string(), knownEntry)),
     says: 'what was seen of signed workspaces',
-    help: 'compare workspaces anew with: cloakroom workspace fingerprint',
+    help: 'compare workspaces again with: cloakroom workspace fingerprint',
   },
   /** Account → workspace → key. */
   workspaceKeys: {
     file: 'workspace_keys.json',
     form: z.record(z.string(), z.record(z.string(), workspaceKey)),
     says: 'which keys workspaces had',
-    help: 'compare keys anew with: cloakroom workspace accept-key <workspace>',
+    help: 'compare keys again with: cloakroom workspace accept-key <workspace>',
   },
   /** Token → what it was shown last; the one that was used last is the last. */
   deliveries: {

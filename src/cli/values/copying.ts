@@ -1,6 +1,6 @@
 /**
- * Copying between environments and projects of a workspace: each has a key of its own, so values are opened
- * here and sealed anew, each with the policy that it opens with.
+ * Copying between environments and projects of a workspace: each has its own key, so values are opened
+ * here and sealed again, each with the policy that it opens with.
  */
 import { changedOf, comparedWith, provenEntries } from '../../client/actions/stored_secrets.ts'
 import { isMarked } from '../../core/policy/references.ts'

@@ -1,4 +1,4 @@
-/** Changing what unlocks an account. Its keys stay the same and are wrapped anew, here. */
+/** Changing what unlocks an account. Its keys stay the same and are wrapped again, here. */
 
 import { fromBase64 } from '../../core/crypto/encoding.ts'
 import {

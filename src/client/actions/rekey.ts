@@ -1,5 +1,5 @@
 /**
- * A new workspace key: everything sealed under the old one is opened here and sealed anew. What the old
+ * A new workspace key: everything sealed under the old one is opened here and sealed again. What the old
  * members could read they may have copied; what comes after is closed to them. In a signed workspace the
  * members' keys are the chain's, and a token is carried over only with a grant that holds.
  */
@@ -34,7 +34,7 @@ export type Rekeyed = {
 
 /**
  * Rekeys a workspace; `approve` is asked about each member's public key before a key is sealed to it, where the
- * server says which these are. `sealed` hears how much is sealed anew, from 0 to 1.
+ * server says which these are. `sealed` hears how much is sealed again, from 0 to 1.
  *
  * @throws ApiError `epoch_conflict` when another member did it first, Error when a secret does not open
  */

@@ -1,7 +1,7 @@
 /**
  * New keys for an account, or the signing key that it never had: made here, with every workspace sealed to them and each
  * signed one told by a link, in one call. The server takes all of it or nothing. What tokens were granted with the old
- * key ends with it, since somebody else may have had that; what is to stay is signed anew with the next.
+ * key ends with it, since somebody else may have had that; what is to stay is signed again with the next.
  */
 
 import { type Bytes, fromBase64, toBase64 } from '../../core/crypto/encoding.ts'

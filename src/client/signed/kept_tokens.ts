@@ -55,7 +55,7 @@ async function judge(chain: Chain, token: SeenToken) {
   return { held: { token, grant, places }, left }
 }
 
-/** What a token has, signed anew on the chain of now. */
+/** What a token has, signed again on the chain of now. */
 export async function keptBy(workspace: OpenWorkspace, kept: readonly SignedToken[]) {
   const signer = await workspace.signer()
   return signer === null ? [] : signedAgain(signer, workspace, kept)

@@ -41,7 +41,7 @@ export function useAccountState() {
   return useSyncExternalStore(onAccountChange, accountState)
 }
 
-/** What a command returns, kept under its name and input; with a time of 0 it is read anew where it is shown. */
+/** What a command returns, kept under its name and input; with a time of 0 it is read again where it is shown. */
 export function useAsk<N extends CommandName>(name: N, input: Input<N>, staleTime = STALE_MS) {
   return useQuery<Returned<N>, AskError>({
     queryKey: queryKey(name, input),

@@ -27,7 +27,7 @@ const home = createRoute({
 
 /** Who came by the link of an invitation goes on to it. */
 function Entered() {
-  // By itself: who is drawn anew by each change of the address would go on for ever.
+  // By itself: who is drawn again by each change of the address would go on for ever.
   const hash = useLocation({ select: (location) => location.hash })
   return readInvitationLink(hash) ? (
     <Navigate to="/invitation" hash={hash} replace />

@@ -40,7 +40,7 @@ export class UnreadBefore extends Error {
   }
 }
 
-/** Begins a transaction anew when what it needs has been read outside of it: nobody waits for it meanwhile. */
+/** Begins a transaction again when what it needs has been read outside of it: nobody waits for it meanwhile. */
 export async function transactWhenRead<T>(transact: () => Promise<T>): Promise<T> {
   for (;;) {
     try {

@@ -163,7 +163,7 @@ class Pool {
       this.#give(lane)
     } catch (error) {
       this.#postpone()
-      // Whoever asked later may find the server well.
+      // A later request may find the server available.
       const [first] = this.#waiting
       if (first && first.since <= since) this.#waiting.shift()?.reject(error)
     }

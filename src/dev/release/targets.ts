@@ -8,7 +8,7 @@ export type ReleaseTarget = {
   program: 'bun' | 'bun.exe'
   /** As Debian calls it; only what Debian has. */
   debian?: 'amd64' | 'arm64'
-  /** Bun signs anew for macOS on arm64 only; on x64 its own signature would stay, which fits no longer. */
+  /** Bun signs again for macOS on arm64 only; on x64 its own signature would stay, which fits no longer. */
   hasStaleSignature?: true
 }
 

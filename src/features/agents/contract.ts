@@ -169,7 +169,7 @@ export const provisionAgentToken = defineEndpoint({
 export const grantAgentToken = defineEndpoint({
   ...provisionAgentToken,
   name: 'agents.tokens.grant',
-  summary: 'Give a token of a signed workspace its grant, or the same one signed anew',
+  summary: 'Give a token of a signed workspace its grant, or the same one signed again',
   path: `${tokensPath}{token_id}/grant/`,
   body: z
     .strictObject({ grant: signedText, binding, envelopes: tokenEnvelopes.default([]) })
@@ -239,7 +239,7 @@ export const grantWorkloadToken = defineEndpoint({
   ...ofWorkloadToken,
   path: `${ofWorkloadToken.path}grant/`,
   name: 'workload_tokens.grant',
-  summary: 'Give a workload token of a signed workspace its grant, or the same one signed anew',
+  summary: 'Give a workload token of a signed workspace its grant, or the same one signed again',
 })
 
 export const unprovisionWorkloadToken = defineEndpoint({

@@ -73,7 +73,7 @@ export async function endGrants(
 type Keeping = { kept: KeptGrants; chain: Chain; epoch: number }
 
 /**
- * Stores what is signed anew, by the chain with the link of the change.
+ * Stores what is signed again, by the chain with the link of the change.
  *
  * @throws Fault `not_found` (no token that lives), `link_refused`, and what `provision` throws
  */

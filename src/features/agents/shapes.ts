@@ -67,7 +67,7 @@ export const tokenEnvelopes = z
 /** By its secret, a token's bearer trusts the right chain (protocol 12.2). */
 export const binding = base64(KEY_BYTES, KEY_BYTES).meta(rarelyNeeded).optional()
 
-/** What of somebody's grants and envelope statements is signed anew as they go. */
+/** What of somebody's grants and envelope statements is signed again as they go. */
 export const keptGrants = z
   .array(
     z

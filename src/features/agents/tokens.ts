@@ -87,7 +87,7 @@ export async function provisionToken(
 type Granting = InputOf<typeof grantAgentToken, 'body'> & { id: string }
 
 /**
- * The same with the token's grant, its first one or the same signed anew, and its binding. Returns the
+ * The same with the token's grant, its first one or the same signed again, and its binding. Returns the
  * envelopes that it has then.
  *
  * @throws Fault like `provisionToken`; `link_required`, `link_refused`

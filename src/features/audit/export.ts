@@ -23,7 +23,7 @@ const PAGES_BETWEEN_COLLECTIONS = 16
 const UNFIT_IN_A_LINE = /[\u007f-\u009f\u2028\u2029]/g
 
 /**
- * Lines of JSON, a page at a time. The caller's role is checked anew with each page: a member who is
+ * Lines of JSON, a page at a time. The caller's role is checked again with each page: a member who is
  * removed gets no further, and the download breaks off.
  */
 export async function* exportLines(

@@ -65,7 +65,7 @@ export const reportInstance = defineEndpoint({
 
 export const getSecurityContact = defineEndpoint({
   name: 'security.contact',
-  summary: 'Read whom to report a hole to',
+  summary: 'Read the contact for vulnerability reports',
   method: 'GET',
   path: '/.well-known/security.txt',
   access: { kind: 'public' },

@@ -99,7 +99,7 @@ function textOf(config: Contact, now: number): string {
   return `${lines.join('\n')}\n`
 }
 
-/** Where clients reach this listener, if it has an origin of its own, which the text's place is below. */
+/** This listener's public origin, if it has one; the text's URL is below it. */
 function placeOf(url: string | undefined): string | null {
   const { protocol, pathname, origin } = URL.parse(url ?? '') ?? {}
   return protocol === 'https:' && pathname === '/' ? `${origin}${getSecurityContact.path}` : null

@@ -43,7 +43,7 @@ const uncommitted = new WeakMap<Reading, Set<string>>()
  * The verified chain of the workspace, as it is before the change; null for one that is not signed.
  *
  * @throws Fault `unverified_state`, and UnreadBefore where it has to be verified from its beginning: others would
- *   wait for the transaction meanwhile, which is therefore begun anew
+ *   wait for the transaction meanwhile, which is therefore begun again
  */
 export async function chainOf(
   { tx, grant: { workspaceId } }: { tx: Reading; grant: { workspaceId: string } },

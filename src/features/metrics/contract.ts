@@ -38,7 +38,7 @@ export type DailyRow = z.output<typeof day>
 
 export const computeMetrics = defineEndpoint({
   name: 'metrics.compute',
-  summary: 'Compute the last days anew, today included; computing again changes nothing',
+  summary: 'Recompute the last days, today included; recomputing changes nothing',
   method: 'POST',
   unrecorded: 'figures of the whole installation, computed from what is there',
   path: '/telemetry/internal/compute-metrics/',

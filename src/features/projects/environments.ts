@@ -90,7 +90,7 @@ async function create(
 
 /**
  * Secrets can be restored for a while. Tokens of the environment alone are revoked and grants for it taken
- * away: an environment that is made anew under the name has the same key.
+ * away: an environment that is made again under the name has the same key.
  */
 async function remove(
   { tx, grant, audit }: Changing<ProjectGrant<'project.delete'>>,

@@ -163,7 +163,7 @@ type Sent = {
 export type StoredStatement = { statement: string | null; signature: Uint8Array | null }
 
 /**
- * The statement of an envelope, which holds for it; `path` is where the entry stands.
+ * The envelope's statement, verified for it; `path` is the entry's place in the body.
  *
  * @throws Fault `link_required`, `link_refused`
  */

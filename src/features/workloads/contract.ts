@@ -112,7 +112,7 @@ export const deliverEnvironment = defineEndpoint({
   ],
 })
 
-/** For programs that are to be started anew when something changed: no values, and no record. */
+/** For programs that are to be started again when something changed: no values, and no record. */
 export const getVersion = defineEndpoint({
   name: 'workloads.version',
   summary: 'A number that grows whenever something changed that a delivery depends on',

@@ -25,7 +25,7 @@ export {
 
 /** A rekey carries the whole workspace. */
 const REKEY_LIMIT = 32 * 1024 * 1024
-/** With the grants of an administrator's tokens, signed anew. */
+/** With the grants of an administrator's tokens, signed again. */
 const GRANTS_LIMIT = 4_194_304
 
 const collection = '/api/workspaces/'
@@ -208,7 +208,7 @@ export const removeMember = defineEndpoint({
 
 export const rekeyWorkspace = defineEndpoint({
   name: 'workspaces.rekey',
-  summary: 'Replace the workspace key: every envelope and every secret, sealed anew, in one step',
+  summary: 'Replace the workspace key: every envelope and every secret, sealed again, in one step',
   method: 'POST',
   path: `${path}rekey/`,
   access: { kind: 'member', permission: 'workspace.update', tenant: 'path.workspace_id' },

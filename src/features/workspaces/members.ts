@@ -59,7 +59,7 @@ export function memberRoutes(services: SignedServices): Route[] {
 type Sent = {
   named: string
   link?: SignedText | undefined
-  /** What of the member's grants is signed anew. */
+  /** What of the member's grants is signed again. */
   grants?: KeptGrants | undefined
 }
 

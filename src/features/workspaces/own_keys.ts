@@ -22,7 +22,7 @@ type Entry = {
   encrypted_workspace_key: string
   epoch?: number | undefined
   link?: SignedText | undefined
-  /** What of the person's grants is signed anew, with the new key. */
+  /** What of the person's grants is signed again, with the new key. */
   grants?: KeptGrants | undefined
 }
 /** With the epoch that the workspace is at. */

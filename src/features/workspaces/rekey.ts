@@ -113,7 +113,7 @@ type PreparedRekey = {
   secrets: Holdings['secrets']
   /** Rows to be written by one statement each, as the text of a JSON array. */
   sealed: string[]
-  /** Null in a plain workspace, and where the link is none that could be stored. */
+  /** Null in a plain workspace, and if the link cannot be stored. */
   signed: SignedRekey | null
 }
 

@@ -27,7 +27,7 @@ export type HeldToken = GrantedToken & {
   provisioned: boolean
 }
 
-/** All that is sealed under the workspace key, and for whom. */
+/** Everything that is sealed under the workspace key, with its recipients. */
 export type Holdings = {
   /** By user id; invited ones too, since their envelopes must stay good. */
   members: Map<string, { role: Role; status: 'active' | 'invited' }>

@@ -217,7 +217,7 @@ export async function replaceGrants(
   }
 }
 
-/** What was deleted is under the old key, and nobody can seal it anew. */
+/** What was deleted is under the old key, and nobody can seal it again. */
 export async function dropDeleted(tx: Transaction, { workspaceId }: Rekey): Promise<void> {
   await tx.delete(deletedProjects).where(eq(deletedProjects.workspaceId, workspaceId))
   await tx.delete(deletedSecrets).where(eq(deletedSecrets.workspaceId, workspaceId))

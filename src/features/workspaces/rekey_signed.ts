@@ -1,6 +1,6 @@
 /**
  * What a rekey of a signed workspace carries besides its link: statements of the new envelopes, grants signed
- * anew, and a manifest for each environment that has one. All of it is judged by the chain with that link,
+ * again, and a manifest for each environment that has one. All of it is judged by the chain with that link,
  * before the transaction: it takes its time.
  */
 import { eq } from 'drizzle-orm'
@@ -171,7 +171,7 @@ async function readRevisions(db: Reading, workspaceId: string, { projectIds }: H
   )
 }
 
-/** What the members signed besides: grants of tokens that live, and all manifests; those of what was deleted go. */
+/** The other signed statements: live tokens' grants and all manifests. Statements about deleted things are dropped. */
 export async function replaceSigned(
   tx: Transaction,
   { workspaceId }: Rekey,

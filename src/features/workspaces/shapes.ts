@@ -131,7 +131,7 @@ const tokenEnvelope = z.strictObject({
 const token = z.strictObject({
   token_id: tokenId,
   envelopes: z.array(tokenEnvelope).max(MAX_ENVELOPES),
-  /** The one that it has, signed anew. */
+  /** The present grant, signed again. */
   grant: signedText.meta(rarelyNeeded).optional(),
 })
 

@@ -34,7 +34,7 @@ type Ending = {
 
 /**
  * Ends what somebody signed about tokens who is no administrator any more, or has new keys, but for what comes
- * signed anew.
+ * signed again.
  *
  * @throws Fault `link_refused`, and what `keepGrants` throws
  */

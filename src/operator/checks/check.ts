@@ -56,7 +56,9 @@ export async function runChecks<Needs>(
       else findings.push({ check, ...found, docs })
     } catch (error) {
       const todo =
-        error instanceof Failed ? 'as it says' : 'see whether the server and its database work'
+        error instanceof Failed
+          ? 'follow the message'
+          : 'see whether the server and its database work'
       findings.push({ check, level: 'fail', said: describe(error), todo, docs })
     }
   }

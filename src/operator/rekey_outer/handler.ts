@@ -49,7 +49,7 @@ const SEE_LOG = 'it failed; see the log of the server'
 function refusal(key: string, encryptionKey: string, since: number | null): string | null {
   const [{ id }] = outerKeysIn(encryptionKey)
   if (id !== key)
-    return `nothing was done: the server runs with ${id} as its first key, and not with ${key}; start it anew first`
+    return `nothing was done: the server runs with ${id} as its first key, and not with ${key}; start it again first`
   if (since === null) return null
   return `another rekey-outer is at work: in the server, since ${new Date(since).toISOString()}`
 }

@@ -50,7 +50,7 @@ export type Job = {
   call: Call
   deadline: CallDeadline
   record: CallRecord
-  /** Looked up at most once for each call, however often the decision is made anew. */
+  /** Looked up at most once for each call, however often the decision is made again. */
   address: string | Promise<string> | null
 }
 
@@ -204,14 +204,14 @@ function demandedBy({ headers, signing }: Call, signature: Signature | null): Pl
   return [...found, ...(signature?.uses ?? (signing ? usesOf(signing) : []))]
 }
 
-/** What stands in the header of a signature that is made anew is part of that. */
+/** What stands in the header of a signature that is made again is part of that. */
 function isNotSigned(signature: Signature | null): (header: Readonly<HeaderPair>) => boolean {
   return ([name]) => signature?.place !== 'header' || name.toLowerCase() !== 'authorization'
 }
 
 /**
  * A request that a client signed with a stand-in or a placeholder is signed again with the real key (protocol
- * 6.5). Which request that is, is told by what is where its signature would be.
+ * 6.5). The placeholder in place of the signature identifies such a request.
  *
  * @returns `null` also for a host that another host's link led to
  * @throws Fault `invalid_header`, `invalid_target`, `validation_error` if it cannot be signed again

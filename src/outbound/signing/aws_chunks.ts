@@ -1,6 +1,6 @@
 /**
  * The body of an upload to S3 in signed chunks (`aws-chunked`): each chunk's signature, and the trailer's,
- * is made anew while it streams. Nothing else of the body changes, nor its length.
+ * is made again while it streams. Nothing else of the body changes, nor its length.
  */
 import { Fault } from '../../core/fault.ts'
 import { type AwsSigningKey, sha256Hex } from './aws_sigv4.ts'

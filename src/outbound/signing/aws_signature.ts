@@ -46,7 +46,7 @@ const AS_IT_IS = /^(UNSIGNED-PAYLOAD|STREAMING-UNSIGNED-PAYLOAD-TRAILER)$/
 /**
  * The signature of a request, if it was made with a placeholder.
  *
- * @throws Fault `invalid_header`, `invalid_target` for one that cannot be made anew
+ * @throws Fault `invalid_header`, `invalid_target` for one that cannot be made again
  */
 export function awsSignatureIn(headers: Headers, search: string): AwsSignature | null {
   const authorization = headerOf(headers, 'authorization') ?? ''
@@ -141,7 +141,7 @@ function signatureFrom(
   const isScope = id !== '' && (region === null) === (algorithm === ALGORITHM_4A)
   const isWhole = isScope && stamp !== undefined && STAMP.test(stamp) && stamp.startsWith(day)
   if (!isWhole || names === undefined) {
-    throw new Fault(code, { message: 'The AWS signature cannot be read, so not be made anew.' })
+    throw new Fault(code, { message: 'The AWS signature cannot be read, so not be made again.' })
   }
   const known = region === null ? [HASH, AS_IT_IS] : [HASH, AS_IT_IS, CHUNKED]
   if (payload !== null && !known.some((kind) => kind.test(payload))) {
@@ -204,6 +204,6 @@ function unsupported(code: 'invalid_header' | 'invalid_target', what: string): F
     ? 'its events, each signed by the client, cannot be: use an operation that takes none.'
     : 'use Signature Version 4 or 4A.'
   return new Fault(code, {
-    message: `This kind of AWS signature is not made anew${OTHER.test(what) ? ` (${what})` : ''}: ${instead}`,
+    message: `This kind of AWS signature is not made again${OTHER.test(what) ? ` (${what})` : ''}: ${instead}`,
   })
 }

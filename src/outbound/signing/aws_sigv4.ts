@@ -23,7 +23,7 @@ export type AwsCredentials = {
  * headers. Amazon S3 wants the path escaped in one way and the payload's hash in a header, other services
  * the path as sent, without empty segments and escaped once more.
  *
- * @throws Fault `invalid_target` for malformed escapes in what has to be escaped anew
+ * @throws Fault `invalid_target` for malformed escapes in what has to be escaped again
  */
 export function signAws(
   credentials: AwsCredentials,

@@ -97,7 +97,7 @@ function otherwiseWritten(code: 'invalid_header' | 'invalid_target', where: stri
 function unsupported(): Fault {
   return new Fault('invalid_target', {
     message:
-      'This kind of shared access signature is not made anew: use an account or service SAS of version 2015-04-05 or later.',
+      'This kind of shared access signature is not made again: use an account or service SAS of version 2015-04-05 or later.',
   })
 }
 

@@ -1,5 +1,5 @@
 /**
- * The shape of the file of a Google service account. It is written anew: of the file itself are only the
+ * The shape of the file of a Google service account. It is written again: of the file itself are only the
  * names of its fields and the addresses of Google, each one of those below.
  */
 import { privateKeyOf } from './private_key.ts'

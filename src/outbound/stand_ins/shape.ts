@@ -27,7 +27,7 @@ export type Alphabet = keyof typeof alphabets
 const fixed = z.object({ text: z.string() })
 
 /**
- * Drawn anew for each; with a checksum as GitHub and npm write it, in the last six characters. A `part` can
+ * Drawn again for each; with a checksum as GitHub and npm write it, in the last six characters. A `part` can
  * be asked for alone.
  */
 const random = z.object({
@@ -71,7 +71,7 @@ export const unshaped = {
   binary: 'not text',
   long: 'longer than 32 KiB',
   lines: 'of several lines, and no private key',
-  key: 'a key or certificate of a kind that is not made anew',
+  key: 'a key or certificate of a kind that is not made again',
   json: 'JSON, of which it cannot be told what is secret',
   url: 'a URL, of which it cannot be told what is secret',
   unused: 'by its policy in no call',

@@ -28,7 +28,7 @@ import { domainsOf } from './allowed_domains.ts'
 import { AgentRemoved, checkIsThere, type NamedAgent } from './named_agent.ts'
 import { prepareValues, shapeAll } from './opened_values.ts'
 
-/** Where the values come from. `workspace` opens it anew each time, for a rekey changes its key. */
+/** Where the values come from. `workspace` opens it again each time, for a rekey changes its key. */
 export type VaultPlace = {
   api: Api
   workspace(): Promise<OpenWorkspace>

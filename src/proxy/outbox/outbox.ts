@@ -200,7 +200,7 @@ export class Outbox {
     )
   }
 
-  /** Opened when it is first needed; after a failure, anew. @throws Error */
+  /** Opened when it is first needed; after a failure, again. @throws Error */
   #open(): Database {
     if (this.#isClosed) throw new Error('the outbox is closed')
     this.#database ??= openOutboxDatabase(this.#directory)

@@ -32,7 +32,7 @@ const PLACEHOLDER = new RegExp(
   `${PLACEHOLDER_PREFIX}(${SECRET_NAME})(?![A-Za-z0-9_]|${TICKET_PATTERN})`,
   'g',
 )
-/** Where a URL that was signed for AWS names its key: it is signed anew (`outbound/signing/aws_signature.ts`). */
+/** Where a URL that was signed for AWS names its key: it is signed again (`outbound/signing/aws_signature.ts`). */
 const SIGNER = /(?<=[?&](?:X-Amz-Credential|X-Amz-Security-Token|AWSAccessKeyId)=)[^&]*/g
 const SIGNATURE = /(?<=[?&]sig=)[^&]*/
 

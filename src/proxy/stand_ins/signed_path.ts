@@ -1,6 +1,6 @@
 /**
  * The runtime resolves `.` and `..` in a path before anybody sees it, and to S3 these are parts of a name: a
- * request for one object would be signed anew for another. What its client signed with the stand-in shows it.
+ * request for one object would be signed again for another. What its client signed with the stand-in shows it.
  */
 
 import { Fault } from '../../core/fault.ts'

@@ -50,7 +50,7 @@ export type World = {
 
 /** What only a server that lies may cause. `hidden_workspace` is a question: the person alone knows the answer. */
 const ALARMS =
-  /unverified_workspace|unverified_state|changed_key|changed_name|unproven_|wrong_fallback|not what|(?<!token )is refused:|signed text|runs the server|not carried over|not signed anew|took no signature/
+  /unverified_workspace|unverified_state|changed_key|changed_name|unproven_|wrong_fallback|not what|(?<!token )is refused:|signed text|runs the server|not carried over|not signed again|took no signature/
 
 export async function openPeople(app: TestApp, run: string): Promise<Someone[]> {
   const names = ['ada', 'bob', 'cyd', 'dan'].slice(0, effort(2, 4))

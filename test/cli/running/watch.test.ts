@@ -94,7 +94,7 @@ const callers: [string, () => Record<string, string>][] = [
 ]
 
 describe.each(callers)('with %s', (_, env) => {
-  test('a changed value starts it anew, says which, and its own end is the end', async () => {
+  test('a changed value starts it again, says which, and its own end is the end', async () => {
     const run = await start(SERVE, [], env())
     await until('the first start', () => log() === 'one\n')
     await set('MODE=two')
@@ -103,7 +103,7 @@ describe.each(callers)('with %s', (_, env) => {
     const { code, out, err } = await run.over
     expect([code, out]).toEqual([7, ''])
     expect(err).toBe(
-      'MODE changed: the command is started anew\nMODE, OTHER changed: the command is started anew\n',
+      'MODE changed: the command is started again\nMODE, OTHER changed: the command is started again\n',
     )
     expect(log()).toBe('one\ntwo\nlast\n')
   }, 120_000)
@@ -125,7 +125,7 @@ describe.each(callers)('with %s', (_, env) => {
     expect([code, log()]).toEqual([7, 'one\nlast\n'])
     expect(err).toBe(
       'Answered 503.: the command goes on with what it has\n' +
-        'changes are seen again\nMODE changed: the command is started anew\n',
+        'changes are seen again\nMODE changed: the command is started again\n',
     )
   }, 120_000)
 })
@@ -274,7 +274,7 @@ test('values are masked after a restart too, and never said', async () => {
   expect([out, err.includes(value)]).toEqual(['got \ngot [REDACTED]\n', false])
 }, 120_000)
 
-test("a value of one's own starts it anew like any other, and that there are some is said once", async () => {
+test("a value of one's own starts it again like any other, and that there are some is said once", async () => {
   const run = await start(SERVE)
   await until('the first start', () => log() === 'one\n')
   await ada.must('secrets', 'set', 'MODE=two', '--mine')
@@ -282,7 +282,7 @@ test("a value of one's own starts it anew like any other, and that there are som
   await ada.must('secrets', 'set', 'MODE=last', '--mine')
   const { code, err } = await run.over
   await ada.must('secrets', 'delete', 'MODE', '--mine', '--yes')
-  const changed = 'MODE changed: the command is started anew\n'
+  const changed = 'MODE changed: the command is started again\n'
   const own =
     'your own values are in force in payments/development: MODE (--no-mine leaves them out)\n'
   expect([code, err]).toEqual([7, `${own}${changed}${changed}`])

@@ -157,7 +157,7 @@ describe('a wrong ENCRYPTION_KEY', () => {
   }
 })
 
-test('sub-keys beyond the bound of the cache are derived anew and still open', async () => {
+test('sub-keys beyond the bound of the cache are derived again and still open', async () => {
   const first = await layer.seal('secrets.value', salt, row, x)
   for (let index = 0; index < 4200; index++) {
     const other = `01920000-0000-7000-8000-${index.toString(16).padStart(12, '1')}`

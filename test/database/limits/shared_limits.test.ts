@@ -149,7 +149,7 @@ const KEYS = { SECRET_KEY: 'k'.repeat(36), ENCRYPTION_KEY: Buffer.alloc(32).toSt
         expect(await throttle.judge({ ...attempt, network: '198.51.100.1' }, right)).toBe('ada')
     })
 
-    test('the right password is let in at three processes at once, and begins anew', async () => {
+    test('the right password is let in at three processes at once, and begins again', async () => {
       const three = throttles()
       for (let round = 0; round < 4; round += 1) {
         await three[round % 3]?.judge(attempt, wrong)

@@ -1,5 +1,5 @@
 // tier: quick
-/** What becomes of the tokens of an administrator who goes: what is not signed anew in the same call ends. */
+/** What becomes of the tokens of an administrator who goes: what is not signed again in the same call ends. */
 import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { wrapKeys } from '../../../src/client/account/account_keys.ts'
@@ -83,7 +83,7 @@ const params = () => ({ workspace_id: project.workspaceId, member: admin.userId 
 const path = () => `/api/workspaces/${project.workspaceId}/members/${admin.userId}/`
 
 describe('an administrator who is demoted', () => {
-  test('leaves tokens that end, but for those that are signed anew', async () => {
+  test('leaves tokens that end, but for those that are signed again', async () => {
     const link = await demotion()
     const body = { role: 'member' as const, link, grants: [await kept(link)] }
     await project.owner.api.call(changeMemberRole, { params: params(), body })
@@ -115,7 +115,7 @@ describe('an administrator who is demoted', () => {
 })
 
 describe('an administrator who is removed', () => {
-  test('leaves no token that is not signed anew', async () => {
+  test('leaves no token that is not signed again', async () => {
     await project.owner.api.call(removeMember, {
       params: params(),
       body: { link: await removal() },
@@ -164,7 +164,7 @@ describe('an administrator who is removed', () => {
   })
 })
 
-test('an administrator with new keys keeps what is signed anew with them', async () => {
+test('an administrator with new keys keeps what is signed again with them', async () => {
   const { owner } = project
   const seed = new Uint8Array(randomBytes(32))
   const identity = await identityOf(seed)

@@ -234,7 +234,7 @@ describe('a day in the past', () => {
     expect(await computeOne(day)).toEqual(first)
   })
 
-  test('computed while it ran, it is computed anew after its end', async () => {
+  test('computed while it ran, it is computed again after its end', async () => {
     const before = (await compute(1))[0]
     stage.app.clock.advance(DAY_MS)
     const [, after] = await compute(2)

@@ -167,7 +167,7 @@ test('one check that fails leaves the others to be made', async () => {
     { name: 'three', docs, run: () => warn('late', 'hurry') },
   ]
   expect(await runChecks(checks, {}, String)).toEqual([
-    { check: 'one', level: 'fail', said: 'Error: broken', todo: 'as it says', docs },
+    { check: 'one', level: 'fail', said: 'Error: broken', todo: 'follow the message', docs },
     { check: 'two', level: 'ok', said: 'well', todo: null, docs },
     { check: 'three', level: 'warn', said: 'late', todo: 'hurry', docs },
   ])

@@ -191,7 +191,7 @@ describe('an address that was judged', () => {
     }
   })
 
-  test('is looked up anew when the clock was set back', async () => {
+  test('is looked up again when the clock was set back', async () => {
     const { find, pass } = moving(3)
     expect(await find()).toBe('93.184.216.34')
     pass(-1)

@@ -75,7 +75,7 @@ describe.each(['refuses', 'ignores'] as const)('an upstream that %s what is not 
   })
   afterAll(() => stop())
 
-  test('has the request that found it out sent anew', async () => {
+  test('has the request that found it out sent again', async () => {
     const target_url = `https://${place}/echo`
     const answer = await agent.resolve({ target_url, headers: BEARER, ...ECHO })
     expect(answer.body).toMatchObject({
@@ -117,7 +117,7 @@ describe('of a body that streams', () => {
     await other.stop()
   })
 
-  test('what was read cannot be sent anew, but the next one goes', async () => {
+  test('what was read cannot be sent again, but the next one goes', async () => {
     const { place, cut } = await startIgnoring()
     await agent.allow(place)
     const first = await send(place)
@@ -205,7 +205,7 @@ async function startIgnoring() {
   const rude = createServer(await stage.authority.issue([API]), (wire) => {
     const debug = Buffer.from('\0\0\0\0\0\0\0\x01no preface', 'latin1')
     const frames = [http2Frame(FRAME.settings), http2Frame(FRAME.goAway, { payload: debug })]
-    // When all has come: what has not been read could be sent anew.
+    // When all has come: what has not been read could be sent again.
     let text = ''
     wire.on('error', () => {})
     wire.on('data', (chunk) => {

@@ -1,6 +1,6 @@
 /**
  * `bun run fixture`: makes the fixture of each schema that has none, by running the last version that had this schema.
- * With names of schemas it makes those anew.
+ * With names of schemas it recreates only those.
  */
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'

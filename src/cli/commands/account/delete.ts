@@ -33,7 +33,7 @@ export default command({
   },
 })
 
-/** Leaving a signed workspace takes a signature of its own: the server names those. */
+/** Leaving a signed workspace needs a signature. The server's error names these workspaces. */
 function stillMember(error: unknown): unknown {
   if (!(error instanceof ApiError) || error.code !== 'conflict') return error
   const names = error.fields.map(({ message }) => message)

@@ -73,7 +73,7 @@ export default command({
     for (const id of gone) session.knownNames.forget(id)
     for (const { name } of invitations) {
       context.output.warn(
-        `the invitation to ${name} is for the old keys: decline it, and ask to be removed and invited anew`,
+        `the invitation to ${name} is for the old keys: decline it, and ask to be removed and invited again`,
       )
     }
     report(context, session, rotated, tokens, writeRecoveryKey(next.recoveryKey))
@@ -111,7 +111,7 @@ function report(
   const granted = rotated.flatMap((each) => each.granted)
   const left = [...tokens.left, ...rotated.flatMap((each) => each.left)]
   for (const { label, id, fingerprint, reason } of left)
-    output.warn(`not signed anew: ${label} (${id}), ${fingerprint}: ${reason}`)
+    output.warn(`not signed again: ${label} (${id}), ${fingerprint}: ${reason}`)
   if (left.length > 0) output.note('what is still needed gets a new token: cloakroom token issue')
   output.done(`The keys of ${email} are new; all other sessions have ended.`, {
     ...{ rotated: email, rekey_required: names, granted, left },
@@ -119,7 +119,7 @@ function report(
   })
   if (granted.length > 0) {
     const each = granted.map(({ label, id }) => `  ${label} (${id})`)
-    output.say('Signed anew; revoke what you did not issue:', ...each)
+    output.say('Signed again; revoke what you did not issue:', ...each)
   }
   const each = names.map((name) => `  cloakroom workspace rekey -w ${name}`)
   output.say('Who has the old keys may have these workspaces’ keys:', ...each)
@@ -151,7 +151,7 @@ async function openAll(session: Session): Promise<OpenWorkspace[]> {
     throw new CliError(
       'unreadable_workspace',
       `the key of ${name} does not open with your private key; nothing was changed`,
-      `leave it first (cloakroom workspace remove ${session.email} -w ${name}), or ask an admin to invite you anew`,
+      `leave it first (cloakroom workspace remove ${session.email} -w ${name}), or ask an admin to invite you again`,
     )
   })
 }

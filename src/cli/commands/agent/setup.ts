@@ -54,7 +54,7 @@ export default command({
     if (!isDone) {
       show(context, path, [linesOf(tool, before), linesOf(tool, entry)])
       await confirmed(context.host, options, `Write this to ${path}?`)
-      // Read anew: the program may have written its file while the question was open.
+      // Read again: the program may have written its file while the question was open.
       const { text } = changed(context, tool, path, entry)
       replaceFile(path, text, options.user ? 'secret' : 'committed')
     }
@@ -64,7 +64,7 @@ export default command({
       file: path,
       changed: !isDone,
     })
-    if (!isDone) context.output.note(`Start ${tool.title} anew.`)
+    if (!isDone) context.output.note(`Start ${tool.title} again.`)
   },
 })
 

@@ -32,7 +32,7 @@ export default command({
     const chosen = options.all ? known : [...new Set(keys)]
     const place = environmentOf(scope)
     const proven = await provenDeleted(place, chosen).catch(throwUnproven)
-    // An older value of the same name opens, too, so it is said which version comes back.
+    // An older value of the same name opens, too, so print the version that is restored.
     for (const { key, version, deleted_at } of proven) {
       context.output.note(`${key}: version ${version}, deleted ${deleted_at}`)
     }

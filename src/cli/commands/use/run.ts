@@ -20,7 +20,7 @@ const options = [
     '--allow-env <secret...>',
     'set this variable although it steers shells, loaders or interpreters',
   ],
-  ['--watch', 'start the command anew when a value that it was given changes'],
+  ['--watch', 'start the command again when a value that it was given changes'],
   ['--watch-interval <time>', 'between two looks for changes (10s unless given)'],
   ['--grace <time>', 'before a restart, from SIGTERM to SIGKILL (10s unless given)'],
   ['--fallback <path>', 'a sealed copy of the values, kept here and used while the server is away'],

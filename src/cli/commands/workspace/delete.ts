@@ -3,7 +3,7 @@ import { command } from '../../command.ts'
 import { yes } from '../../options.ts'
 import { confirmed, counted, countedAll } from '../../terminal/confirmed.ts'
 
-/** For good: nobody can restore a workspace. */
+/** Permanent: nobody can restore a workspace. */
 export default command({
   usage: 'delete <workspace>',
   examples: ['workspace delete acme', 'workspace delete acme --yes'],

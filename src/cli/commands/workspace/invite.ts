@@ -60,7 +60,7 @@ function demandShared({ settings }: Context, { workspace: { name, type } }: Work
   )
 }
 
-/** Those to whom the key may be sealed. @throws CliError for keys that may be somebody else's */
+/** The invitees who may get the workspace key. @throws CliError for keys that may belong to someone else */
 async function trusted(
   context: Context,
   { session, workspace }: WorkspaceScope,

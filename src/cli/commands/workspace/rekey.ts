@@ -14,12 +14,12 @@ export default command({
     const { session, workspace } = scope
     await confirmed(context.host, options, async () => {
       const ends = await endsOf(scope)
-      return `Seal everything of ${workspace.name} under a new key? That ends for good what the old one opens: ${ends}.`
+      return `Seal everything of ${workspace.name} under a new key? That permanently ends what the old key opens: ${ends}.`
     })
     const work = renewWorkspaceKey(placeOf(scope), (listed) =>
       checkKnownKeys(context, session, listed, options.acceptChangedKeys ?? false),
     )
-    const { next, left, ...counts } = await context.output.during('sealing everything anew', work)
+    const { next, left, ...counts } = await context.output.during('sealing everything again', work)
     if (!next.chains) session.workspaceKeys.remember(next)
     const done = { epoch: next.epoch, ...counts, left }
     for (const { label, id, creator, fingerprint, reason } of left) {

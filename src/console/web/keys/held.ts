@@ -132,7 +132,7 @@ export class HeldKeys {
     return { kind: 'open', email, userId, until, isEnding: this.#isEnding }
   }
 
-  /** Somebody works: the time until it locks begins anew, in all tabs, if it was not over. */
+  /** Somebody works: the time until it locks begins again, in all tabs, if it was not over. */
   stir(): void {
     this.expire()
     if (!this.#open) return

@@ -9,7 +9,7 @@ import type { HeldKeys } from './held.ts'
 const FRESH_MS = 10_000
 
 type Read = { at: number; entries: Promise<WorkspaceEntry[]> }
-/** By the chains of a session: another one reads anew. */
+/** By the chains of a session: another one reads again. */
 const read = new WeakMap<object, Read>()
 
 export type Place = { workspaceId: string; projectId: string; environment: string }

@@ -175,7 +175,7 @@ async function stay(held: HeldKeys, staying: StayChoice) {
   await stayFor(held, staying)
 }
 
-/** A person did something: the time until it locks begins anew. */
+/** A person did something: the time until it locks begins again. */
 async function stir(held: HeldKeys, _: null) {
   held.stir()
 }

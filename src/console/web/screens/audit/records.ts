@@ -37,7 +37,7 @@ export function useRecords(workspaceId: string, filters: AuditFilters) {
     },
     getNextPageParam: ({ next }) => next,
     select: recordsOf,
-    // All pages of a long list would be read anew.
+    // All pages of a long list would be read again.
     refetchOnWindowFocus: false,
     // Who comes back begins at its first page.
     gcTime: 0,

@@ -10,7 +10,7 @@ import { useSave } from './save.ts'
 const words = texts.secrets
 
 export type At = { key: string; environment: string }
-/** Of one cell. Its text is written by the field, and read when it is stored: nothing is drawn anew for a key. */
+/** Of one cell. Its text is written by the field, and read when it is stored: nothing is drawn again for a key. */
 export type Edit = {
   text: string
   /** What the person saw when they began, which nothing else may have replaced; null: what they see now. */

@@ -123,7 +123,7 @@ type AnswerProps = { workspaceId: string; expected: Expected; seen: string | nul
 
 function Answer({ workspaceId, expected, seen }: AnswerProps) {
   const navigate = useNavigate()
-  // The invitation itself is left as it was: who reads it anew here would not be led on.
+  // The invitation itself is left as it was: who reads it again here would not be led on.
   const changes = ['workspaces.list'] as const
   const accept = useCommand('workspaces.accept', { changes })
   const decline = useCommand('workspaces.decline', { changes })

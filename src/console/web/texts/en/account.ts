@@ -50,9 +50,9 @@ export const account = {
     done: 'Your keys are new; all other sessions have ended.',
     uncertain:
       'The answer was lost, so it is not known whether the server took the new keys. Log out and log in: your password opens whichever there are. Keep both recovery keys until you have made another one.',
-    granted: (labels: string) => `Signed anew: ${labels}. Revoke what you did not issue.`,
+    granted: (labels: string) => `Signed again: ${labels}. Revoke what you did not issue.`,
     left: (label: string, reason: string) =>
-      `Not signed anew: ${label}: ${reason}. What is still needed gets a new token.`,
+      `Not signed again: ${label}: ${reason}. What is still needed gets a new token.`,
     rekey: 'Who has the old keys may have the keys of these workspaces. Rekey each:',
   },
   delete: {

@@ -39,22 +39,22 @@ const byCode: Record<string, Words> = {
   },
   unreadable_workspace: {
     said: 'The key of this workspace does not open with yours.',
-    help: 'Ask an administrator to invite you anew.',
+    help: 'Ask an administrator to invite you again.',
   },
   unreadable_value: {
     said: 'This value does not open with the key of the workspace.',
-    help: 'It was altered, or sealed under another key. Nobody can use it: set it anew.',
+    help: 'It was altered, or sealed under another key. Nobody can use it: set it again.',
   },
   conflict: {
     said: 'Somebody else changed this meanwhile.',
-    help: 'It was left as they made it, and has been read again: look at it, then decide anew.',
+    help: 'It was left as they made it, and was reloaded: review it, then decide.',
   },
   unfinished: {
     said: 'The server went away before it was deleted.',
     help: 'Tokens that end with it may have ended already. Do it again once the server is back: what is done stays done.',
   },
   unproven_policy: {
-    help: 'Value or policy were altered in the database, or sealed under another key. Store the value anew at a terminal, with the policy that it is to have.',
+    help: 'Value or policy were altered in the database, or sealed under another key. Store the value again at a terminal, with the policy that it is to have.',
   },
   unstorable: { help: 'Nothing was stored.' },
   changed_name: {
@@ -80,7 +80,7 @@ const byCode: Record<string, Words> = {
   },
   other_fingerprint: {
     said: 'The keys are not those that you compared.',
-    help: 'Nobody was invited. Look at them again, and compare anew.',
+    help: 'Nobody was invited. Compare the keys again.',
   },
   other_workspace: {
     said: 'This is not the workspace that the link names.',
@@ -113,7 +113,7 @@ const byCode: Record<string, Words> = {
   },
   passkey_cannot_unlock: {
     said: 'This passkey does not unlock your keys.',
-    help: 'They may have been replaced since. Unlock with the password, and let the passkey unlock anew in your account.',
+    help: 'They may have been replaced since. Unlock with the password, and let the passkey unlock again in your account.',
   },
   passkey_without_prf: {
     said: 'This passkey cannot unlock: its device, this browser or the account lacks what that takes.',

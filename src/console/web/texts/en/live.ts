@@ -68,7 +68,7 @@ export const live = {
   },
   usual: 'the usual ones',
   version: (version: number) =>
-    `The value stays as it is; it is sealed anew with the policy and signed, as version ${version + 1}.`,
+    `The value stays as it is; it is sealed again with the policy and signed, as version ${version + 1}.`,
   toToken: (to: { label: string; agent: string; project: string; environment: string }) =>
     `The token ${to.label} of ${to.agent} gets the key of ${to.project}/${to.environment}.`,
   toTokenMeans: 'It may then use every secret there, as far as its scope goes.',

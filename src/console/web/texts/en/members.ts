@@ -70,11 +70,11 @@ export const members = {
     title: 'Rekey',
     what: 'Everything is opened here and sealed under a new key, for those who are members now.',
     ends: (changed: number, deleted: number) =>
-      `It ends for good what the old key alone opens: earlier versions (of ${secrets(changed)}), and restoring what was deleted (${secrets(deleted)}, and projects).`,
+      `It permanently ends what the old key alone opens: earlier versions (of ${secrets(changed)}), and restoring what was deleted (${secrets(deleted)}, and projects).`,
     plain:
       'This workspace is not signed; at a terminal the keys of its members are compared with those of before:',
     plainCommand: 'cloakroom workspace rekey',
-    sealing: 'Sealing everything anew',
+    sealing: 'Sealing everything again',
     done: (epoch: number, people: number, tokens: number, count: number) =>
       `Epoch ${epoch}: ${people === 1 ? 'one member' : `${people} members`}, ${tokens === 1 ? 'one token' : `${tokens} tokens`} and ${secrets(count)} are under a new key.`,
     left: 'Not carried over, and able to do nothing any more:',
