@@ -195,7 +195,7 @@ describe.each(['plain', 'signed'])('a %s workspace', (acme) => {
     expect([asked.code, Bun.stripANSI(asked.screen).replace(/\s+/g, '')]).toEqual([
       5,
       expect.stringContaining(
-        'endsforgoodwhattheoldoneopens:earlierversions(of1secret),andrestoringwhatwasdeleted(1deletedsecret,andprojects).',
+        'permanentlyendswhattheoldkeyopens:earlierversions(of1secret),andrestoringwhatwasdeleted(1deletedsecret,andprojects).',
       ),
     ])
     expect((await ada.run(['workspace', 'rekey'])).code).toBe(2)
