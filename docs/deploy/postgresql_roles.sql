@@ -137,7 +137,7 @@ DO $$
 BEGIN
   IF current_setting('server_version_num')::int >= 170000 THEN
     EXECUTE 'GRANT MAINTAIN ON audit_journal TO cloakroom_control, cloakroom_resolver';
-    EXECUTE 'GRANT MAINTAIN ON audit_deltas TO cloakroom_control';
+    EXECUTE 'GRANT MAINTAIN ON audit_deltas, audit_changes TO cloakroom_control';
   END IF;
 END
 $$;

@@ -1,61 +1,180 @@
-/** Changes of the control plane, stored in the transaction that made them: both happen or neither. */
+/**
+ * What people changed and were shown, on record: a change in its own transaction, so that both happen or neither; what is
+ * shown before the answer. A row of `audit_changes` is cheap; `settle` moves many at once to `audit_logs`, whose indexes
+ * and counts cost most of a record. Any control plane moves all of them, so that none is lost with its process.
+ */
 import { sql } from 'drizzle-orm'
-import type { Database } from '../database/open.ts'
+import type postgres from 'postgres'
+import { endsWithin } from '../core/async/timeout.ts'
+import { describeError, type Log } from '../core/log.ts'
+import { untraced } from '../core/trace/span.ts'
+import type { Database, Reading } from '../database/open.ts'
 import { prepared } from '../database/prepared.ts'
-import { auditLogs } from '../database/schema/index.ts'
-import type { Actor, Change, StoreChanges, StoreDenial } from '../http/recorder.ts'
+import { auditChanges, auditLogs } from '../database/schema/index.ts'
+import type { Actor, Change, StoreDenial } from '../http/recorder.ts'
 import { isInBucket, termOf } from './terms.ts'
 
-/** What reads leave, and most changes, is one record. */
-const insertOne = prepared((db) => {
-  const { placeholder } = sql
-  return db
-    .insert(auditLogs)
-    .values({
-      id: placeholder('id'),
-      workspaceId: placeholder('workspaceId'),
-      timestamp: placeholder('timestamp'),
-      source: placeholder('source'),
-      identityLevel: placeholder('identityLevel'),
-      agentId: placeholder('agentId'),
-      registrationId: placeholder('registrationId'),
-      userId: placeholder('userId'),
-      projectId: placeholder('projectId'),
-      environment: placeholder('environment'),
-      credentialRef: placeholder('credentialRef'),
-      decision: placeholder('decision'),
-      action: placeholder('action'),
-      resource: placeholder('resource'),
-    })
-    .prepare('change')
-})
+/** In the order of the table's columns. */
+const insertRows = prepared((db) =>
+  db
+    .insert(auditChanges)
+    .select(
+      sql`select * from json_to_recordset(${sql.placeholder('rows')}::text::json) as r(id uuid, workspace_id uuid,
+        timestamp timestamptz, agent_id text, registration_id uuid, user_id uuid, project_id uuid, environment text,
+        credential_ref text, action text, resource jsonb)`,
+    )
+    .prepare('changes'),
+)
 
-export const storeChanges: StoreChanges = async (tx, actor, changes) => {
-  const rows = changes.map((change) => rowOf(actor, change))
-  const [only, another] = rows
-  if (only && !another) await insertOne(tx).execute(only)
-  else await tx.insert(auditLogs).values(rows)
+/** Rows of one statement. Two processes take them in one order, so that neither waits for the other without end. */
+const MOVED = 1_000
+const MOVE = `with moved as (
+    delete from audit_changes where id = any (array(
+      select id from audit_changes order by id limit ${MOVED} for update)) returning *)
+  insert into audit_logs (source, identity_level, decision, id, workspace_id, timestamp, agent_id, registration_id,
+    user_id, project_id, environment, credential_ref, action, resource)
+  select 'control_plane', 'user', 'allowed', id, workspace_id, timestamp, agent_id, registration_id, user_id, project_id,
+    environment, credential_ref, action, resource from moved order by id`
+
+/** Milliseconds between moves of what this process stored, and between looks at what others left. */
+const INTERVAL_MS = 250
+const LOOK_MS = 5_000
+/** Rows that were moved, after which their room is given back. */
+const MUCH = 20_000
+/** Rows of one statement of `show`, a few for each request. */
+const SHOWN_AT_ONCE = 64
+
+type Shown = { rows: Row[]; resolve: () => void; reject: (error: unknown) => void }
+
+export class ChangeRecords {
+  readonly #db: Database
+  readonly #sql: postgres.Sql
+  readonly #log: Log
+  readonly #timers: readonly Timer[]
+  #shown: Shown[] = []
+  #isStoring = false
+  #isUnsettled = true
+  #current: Promise<void> | undefined
+  #next: Promise<void> | undefined
+  #moved = 0
+
+  /** Without `isMoving` another process moves what this one stores. */
+  constructor({ db, sql, log }: { db: Database; sql: postgres.Sql; log: Log }, isMoving = true) {
+    this.#db = db
+    this.#sql = sql
+    this.#log = log
+    this.#timers = isMoving
+      ? [
+          setInterval(() => void this.#tick(), INTERVAL_MS),
+          setInterval(() => this.#look(), LOOK_MS),
+        ]
+      : []
+  }
+
+  /** Stores changes in the transaction that made them; without one, what was shown, together with other requests. */
+  async store(tx: Reading, actor: Actor, changes: readonly Change[]): Promise<void> {
+    const rows = changes.map((change) => rowOf(actor, change))
+    if (tx === this.#db) await this.#show(rows)
+    else await insertRows(tx).execute({ rows: JSON.stringify(rows) })
+    this.#isUnsettled = true
+  }
+
+  /** Moves everything that was committed before the call. What fails is logged, and tried again. */
+  settle(): Promise<void> {
+    if (!this.#current) return this.#begin()
+    this.#next ??= this.#current.then(() => {
+      this.#next = undefined
+      return this.settle()
+    })
+    return this.#next
+  }
+
+  /** Moves what is left, at most `timeoutMs` milliseconds long. */
+  async close(timeoutMs: number): Promise<void> {
+    for (const timer of this.#timers) clearInterval(timer)
+    if (this.#timers.length > 0) await endsWithin(timeoutMs, this.settle())
+  }
+
+  #show(rows: Row[]): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#shown.push({ rows, resolve, reject })
+      // What is shown in the same tick of the event loop shares the statement.
+      if (!this.#isStoring && this.#shown.length === 1)
+        untraced(() => setImmediate(() => void this.#storeShown()))
+    })
+  }
+
+  async #storeShown(): Promise<void> {
+    if (this.#isStoring) return
+    this.#isStoring = true
+    while (this.#shown.length > 0) {
+      const group = this.#shown.splice(0, SHOWN_AT_ONCE)
+      const rows = JSON.stringify(group.flatMap((shown) => shown.rows))
+      try {
+        await insertRows(this.#db).execute({ rows })
+        for (const { resolve } of group) resolve()
+      } catch (error) {
+        for (const { reject } of group) reject(error)
+      }
+    }
+    this.#isStoring = false
+  }
+
+  async #tick(): Promise<void> {
+    if (this.#isUnsettled && !this.#current) await this.#begin()
+    if (this.#moved < MUCH) return
+    this.#moved = 0
+    try {
+      await this.#sql.unsafe('vacuum (skip_locked, truncate false) audit_changes')
+    } catch (error) {
+      this.#log.warning('room of records of changes could not be given back', describeError(error))
+    }
+  }
+
+  #look(): void {
+    this.#isUnsettled = true
+  }
+
+  #begin(): Promise<void> {
+    this.#isUnsettled = false
+    this.#current = this.#move().finally(() => {
+      this.#current = undefined
+    })
+    return this.#current
+  }
+
+  async #move(): Promise<void> {
+    try {
+      let count: number
+      do {
+        ;({ count } = await this.#sql.unsafe(MOVE, [], { prepare: true }))
+        this.#moved += count
+      } while (count === MOVED)
+    } catch (error) {
+      this.#isUnsettled = true
+      this.#log.warning('records of changes wait', describeError(error))
+    }
+  }
 }
 
+type Row = ReturnType<typeof rowOf>
+
+/** Under the names of the columns. */
 function rowOf(actor: Actor, { action, resource, registrationId, projectId, environment }: Change) {
   return {
     id: Bun.randomUUIDv7(),
-    workspaceId: actor.workspaceId,
+    workspace_id: actor.workspaceId,
     timestamp: new Date(),
-    source: 'control_plane' as const,
-    identityLevel: 'user' as const,
-    agentId: actor.email,
-    registrationId: registrationId ?? null,
-    userId: actor.userId,
-    projectId: projectId ?? null,
-    environment: environment ?? null,
-    credentialRef: resource.type === 'secret' ? resource.name : null,
-    decision: 'allowed' as const,
+    agent_id: actor.email,
+    registration_id: registrationId,
+    user_id: actor.userId,
+    project_id: projectId,
+    environment,
+    credential_ref: resource.type === 'secret' ? resource.name : null,
     action,
     resource,
   }
 }
-
 /** First half of the key of the lock; the second is a hash of person and action. */
 const DENIALS = 6_021_023
 

@@ -21,15 +21,16 @@ type Listed<Row> = { [Name in keyof Row]: Row[Name] extends Date ? string : Row[
 
 type Kind = 'value' | 'time' | 'bytes'
 
-/** Made once for each place where it runs, like `prepared`. `bytes` names the column of bytes. */
+/** Made once, like `prepared`. `bytes` names the column of bytes. */
 export function preparedList<Row extends Values>(
   name: string,
   select: (db: Reading) => Selection<Row>,
   bytes?: keyof Row & string,
 ): (db: Reading, values: Values) => Promise<Listed<Row>[]> {
+  let columns: { column: string; field: unknown; kind: Kind }[] = []
   const list = prepared((db) => {
     const rows = select(db).as('rows')
-    const columns = Object.entries(rows._.selectedFields).map(([column, field]) => ({
+    columns = Object.entries(rows._.selectedFields).map(([column, field]) => ({
       column,
       field,
       kind: column === bytes ? ('bytes' as const) : kindOf(field),
@@ -37,18 +38,16 @@ export function preparedList<Row extends Values>(
     const arrays = columns.map(({ field, kind }) =>
       kind === 'bytes' ? sql`json_agg(octet_length(${field}))` : sql`json_agg(${field})`,
     )
-    const statement = db
+    return db
       .select({
         arrays: sql<string>`json_build_array(${sql.join(arrays, sql`, `)})::text`,
         bytes: bytes ? sql<Uint8Array>`string_agg(${rows._.selectedFields[bytes]}, '')` : NOTHING,
       })
       .from(rows)
       .prepare(name)
-    return { columns, statement }
   })
   return async (db, values) => {
-    const { columns, statement } = list(db)
-    const [found] = await statement.execute(values)
+    const [found] = await list(db).execute(values)
     // Without a row there are no arrays.
     const arrays: (unknown[] | null)[] = JSON.parse(found?.arrays ?? '[]')
     const read = columns.map(({ column, kind }, at) => ({

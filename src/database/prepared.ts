@@ -1,7 +1,6 @@
 /**
- * Statements of every request. With a name the database reads and plans one once for each connection, and
- * the driver sends it in one message instead of two; here its text is made once too. A transaction makes its
- * own, since drizzle ties a statement to where it runs.
+ * Statements that are put together once. drizzle ties a statement to the connection or transaction that it was made
+ * with; here it runs in any, and its text is not made again, which takes longer than to send it.
  */
 import type { Reading } from './open.ts'
 
@@ -9,12 +8,14 @@ import type { Reading } from './open.ts'
 export function prepared<Statement extends object>(
   build: (db: Reading) => Statement,
 ): (db: Reading) => Statement {
-  const built = new WeakMap<Reading, Statement>()
+  let built: Statement | undefined
   return (db) => {
-    const known = built.get(db)
-    if (known) return known
-    const statement = build(db)
-    built.set(db, statement)
-    return statement
+    built ??= build(db)
+    return Object.assign(Object.create(built), { client: clientOf(db) })
   }
+}
+
+/** Under names that drizzle does not export. */
+function clientOf(db: Reading): unknown {
+  return (db as unknown as { session: { client: unknown } }).session.client
 }

@@ -3,6 +3,7 @@
  */
 import { Cron } from 'croner'
 import { type Access, forgetWorkspace, openAccess } from '../access/index.ts'
+import { ChangeRecords } from '../audit/changes.ts'
 import { AuditTrail } from '../audit/trail.ts'
 import { systemTimers, type Timers } from '../core/async/timers.ts'
 import { type BodyMemory, openBodyMemory } from '../core/body_memory.ts'
@@ -22,6 +23,7 @@ import { ActivityLog } from '../features/metrics/activity.ts'
 import { scheduleMetrics } from '../features/metrics/index.ts'
 import { openWatch } from '../features/metrics/watch.ts'
 import { scheduleProjectUpkeep } from '../features/projects/deleted.ts'
+import type { StoreChanges } from '../http/recorder.ts'
 import type { FeatureServices } from '../http/services.ts'
 import { scheduleBackups } from '../operator/backup/schedule.ts'
 import { answerOperators } from '../operator/operators.ts'
@@ -100,8 +102,9 @@ async function compose(config: Config, connection: Connection, options: Parts): 
   const live = await openLiveProcesses({ db, config })
   const services: FeatureServices = { db, ...keys, ...given, config, live, isStopping }
   const watch = openWatch(services, adminPortOf(config, worker))
-  const trail = new AuditTrail(connection.sql, given.log, watch?.instruments)
-  await trail.adopt(null)
+  const isLooking = config.ROLE === 'resolver' && connection.kind === 'postgresql'
+  const audit = await openAudit(connection, given.log, { watch, isLooking })
+  const { trail } = audit
   const access = openAccess(services, { sql: connection.sql, trail })
   const bus = openBus(connection, given.log, timers)
   const activity = new ActivityLog(services)
@@ -112,6 +115,8 @@ async function compose(config: Config, connection: Connection, options: Parts): 
     resolver,
     access,
     activity,
+    storeChanges: audit.storeChanges,
+    flushAudit: audit.flush,
     onChange: (workspaceId) => bus.publish(POLICY_CHANGES, workspaceId),
     onRequest: watch?.instruments.onRequest,
     tracer,
@@ -119,19 +124,13 @@ async function compose(config: Config, connection: Connection, options: Parts): 
   const dataDir = connection.kind === 'embedded' ? config.DATA_DIR : null
   const admin = watch?.open({ sql: connection.sql, tracer, dataDir, ...access }) ?? null
   ports.push(...portsIn([listeners.controlPlane, listeners.resolver, admin?.origin]))
-  const jobs = [
-    scheduleBeats(services),
-    scheduleVacuum(connection, given.log),
-    ...(config.ROLE === 'resolver' && connection.kind === 'postgresql' ? [] : upkeepOf(services)),
-    scheduleBackups({ ...services, connection, observe: watch?.instruments.onBackup }),
-    answerOperators({ ...services, connection, now: services.clock.now }),
-  ]
+  const jobs = jobsOf(services, connection, { watch, isLooking })
   return {
     connection,
     controlPlane: listeners.controlPlane,
     resolver: listeners.resolver,
     admin: admin?.origin ?? null,
-    flushAudit: () => trail.flush(),
+    flushAudit: audit.flush,
     figures: () => figuresOf({ trail, access, resolver, tracer, bodies: given.bodies }),
     bodies: given.bodies,
     tracer,
@@ -141,15 +140,47 @@ async function compose(config: Config, connection: Connection, options: Parts): 
       resolver.close()
       for (const job of jobs) job?.stop()
       await Promise.all([bus.close(), live.end()])
-      await Promise.all([activity.close(FLUSH_MS), trail.close(FLUSH_MS), tracer?.close(FLUSH_MS)])
+      await Promise.all([activity, audit, tracer].map((one) => one?.close(FLUSH_MS)))
       await connection.close()
       access.chains.seen.close()
     },
   }
 }
 
+/** A resolver that only looks at its database leaves what people did to control planes. */
+async function openAudit(
+  connection: Connection,
+  log: Log,
+  { watch, isLooking }: { watch: ReturnType<typeof openWatch>; isLooking: boolean },
+) {
+  const trail = new AuditTrail(connection.sql, log, watch?.instruments)
+  await trail.adopt(null)
+  const changes = new ChangeRecords({ ...connection, log }, !isLooking)
+  const storeChanges: StoreChanges = (...given) => changes.store(...given)
+  return {
+    trail,
+    storeChanges,
+    flush: async () => void (await Promise.all([trail.flush(), changes.settle()])),
+    close: (timeoutMs: number) => Promise.all([trail.close(timeoutMs), changes.close(timeoutMs)]),
+  }
+}
+
 function portsIn(origins: readonly (string | null | undefined)[]): number[] {
   return origins.flatMap((origin) => (origin ? [Number(new URL(origin).port)] : []))
+}
+
+function jobsOf(
+  services: FeatureServices,
+  connection: Connection,
+  { watch, isLooking }: { watch: ReturnType<typeof openWatch>; isLooking: boolean },
+): ({ stop(): void } | null)[] {
+  return [
+    scheduleBeats(services),
+    scheduleVacuum(connection, services.log),
+    ...(isLooking ? [] : upkeepOf(services)),
+    scheduleBackups({ ...services, connection, observe: watch?.instruments.onBackup }),
+    answerOperators({ ...services, connection, now: services.clock.now }),
+  ]
 }
 
 /** What a resolver on PostgreSQL leaves to the control plane, whose rows it touches. */

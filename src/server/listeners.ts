@@ -1,7 +1,7 @@
 /** The two listeners: what each serves, over the same identity, limits and audit. */
 import type { Access } from '../access/index.ts'
 import { reporterOf } from '../access/reporters.ts'
-import { storeChanges, storeDenial } from '../audit/changes.ts'
+import { storeDenial } from '../audit/changes.ts'
 import { consoleRoutes } from '../console/routes.ts'
 import { parseCidrs } from '../core/net/cidr.ts'
 import { hostCheck, refusedHosts } from '../core/net/host.ts'
@@ -29,24 +29,26 @@ import { controlPlaneRoutes, documented } from './routes.ts'
 /** Milliseconds that running requests get after a stop was asked for. */
 const DRAIN_MS = 30_000
 
-type Parts = Pick<Services, 'onChange' | 'onRequest' | 'tracer'> & {
+type Parts = Pick<Services, 'storeChanges' | 'onChange' | 'onRequest' | 'tracer'> & {
   resolver: Resolver
   access: Access
   activity: ActivityLog
+  /** Writes what the audit knows and has not written yet. */
+  flushAudit(): Promise<void>
 }
 
 export function openListeners(services: FeatureServices, parts: Parts) {
   const { HOST: hostname, PORT, RESOLVER_PORT, ROLE, WORKERS } = services.config
   const socket = { hostname, shared: WORKERS > 1 }
-  const { resolver, access, activity, onChange, onRequest, tracer } = parts
+  const { resolver, access, activity, flushAudit, ...watched } = parts
   const identity = stamping(openIdentity(services), activity)
   const { chains } = access
   const onSigned = (note: SignedNote) => chains.seen.see(note.name, note)
-  const shared = { ...sharedServices(services), identity, onChange, onSigned, onRequest, tracer }
+  const shared = { ...sharedServices(services), ...watched, identity, onSigned }
   const live = new LiveAudit(services)
   const routes = controlPlaneRoutes(
     { ...services, chains },
-    { activity: () => activity.flush(), audit: () => access.trail.flush() },
+    { activity: () => activity.flush(), audit: flushAudit },
     live,
   )
   const ofTokens = [...workloadRoutes(access), ...tokenLinkRoutes(access, services)]
@@ -90,7 +92,7 @@ export function openListeners(services: FeatureServices, parts: Parts) {
 
 function sharedServices(
   services: FeatureServices,
-): Omit<Services, 'surface' | 'routes' | 'identity' | 'tracer'> {
+): Omit<Services, 'surface' | 'routes' | 'identity' | 'tracer' | 'storeChanges'> {
   const { db, config, clock, live, log, bodies, isStopping } = services
   const trusted = parseCidrs(config.TRUSTED_PROXIES)
   return {
@@ -98,7 +100,6 @@ function sharedServices(
     log,
     bodies,
     isStopping,
-    storeChanges,
     storeDenial,
     checkHost: hostCheck(config.ALLOWED_HOSTS, refusedHosts(log, clock)),
     networkOf: networkNamer(trusted, (doubt, peer) => log.warning(DOUBTS[doubt], { peer })),

@@ -240,6 +240,8 @@ describe("the resolver's database user", () => {
     "update audit_refused set intent = ''",
     'select intent from audit_refused',
     'insert into audit_deltas select * from audit_deltas',
+    'select agent_id from audit_changes',
+    'delete from audit_changes',
     'insert into audit_terms (term, bucket) values (1, now())',
     'select * from failed_attempts',
     'delete from rate_limits',

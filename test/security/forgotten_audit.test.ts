@@ -6,7 +6,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { z } from 'zod'
-import { storeChanges, storeDenial } from '../../src/audit/changes.ts'
+import { ChangeRecords, storeDenial } from '../../src/audit/changes.ts'
 import { BodyMemory } from '../../src/core/body_memory.ts'
 import { openLog } from '../../src/core/log.ts'
 import { hostCheck } from '../../src/core/net/host.ts'
@@ -46,6 +46,8 @@ beforeAll(async () => {
   person = await registerPerson(app)
   world = await buildWorld(app)
   const { db } = app.connection
+  const log = openLog('error', (line) => app.logs.push(line))
+  const changes = new ChangeRecords({ ...app.connection, log }, false)
   const limiter = () => new RateLimiter({ count: 1000, seconds: 1 }, app.clock)
   listener = serve({
     surface: 'control-plane',
@@ -58,13 +60,13 @@ beforeAll(async () => {
     ],
     db,
     identity: openIdentity({ db, pepper: app.pepper }),
-    storeChanges,
+    storeChanges: (...given) => changes.store(...given),
     storeDenial,
     checkHost: hostCheck(app.config.ALLOWED_HOSTS),
     networkOf: () => '127.0.0.1',
     originOf: () => 'http://127.0.0.1',
     limits: { register: limiter(), login: limiter(), api: limiter() },
-    log: openLog('error', (line) => app.logs.push(line)),
+    log,
     readPage: openPager(app.config),
     bodies: new BodyMemory(),
     isStopping: () => false,

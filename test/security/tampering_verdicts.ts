@@ -213,6 +213,7 @@ export const unconcerned: Record<string, string> = {
   deleted_secret_versions: 'the same',
   audit_logs: 'what was done, and not what may be',
   audit_terms: 'an index of audit_logs',
+  audit_changes: 'what was done, on its way to audit_logs',
   audit_journal: 'of audit_logs',
   audit_refused: 'of audit_logs',
   audit_deltas: 'counts of audit_logs',

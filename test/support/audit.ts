@@ -5,9 +5,10 @@ import type { TestApp } from './app.ts'
 
 /** `action name`, such as `project.created api`; what was read or refused is no change. */
 export async function recordedChanges(
-  { connection: { db } }: TestApp,
+  { connection: { db }, flushAudit }: TestApp,
   workspaceId: string,
 ): Promise<string[]> {
+  await flushAudit()
   const rows = await db
     .select({ action: auditLogs.action, resource: auditLogs.resource })
     .from(auditLogs)

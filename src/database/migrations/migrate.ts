@@ -34,6 +34,7 @@ import usedIds from '../../../drizzle/0022_used_ids.sql' with { type: 'text' }
 import narrowedTokens from '../../../drizzle/0023_narrowed_tokens.sql' with { type: 'text' }
 import unfilled from '../../../drizzle/0024_unfilled.sql' with { type: 'text' }
 import preloginKey from '../../../drizzle/0025_prelogin_key.sql' with { type: 'text' }
+import auditChanges from '../../../drizzle/0026_audit_changes.sql' with { type: 'text' }
 import { AlteredHistory, NewerSchema, SchemaInUse } from './schema_error.ts'
 
 export type Migration = {
@@ -71,6 +72,7 @@ export const migrations: readonly Migration[] = [
   { name: '0023_narrowed_tokens', text: narrowedTokens },
   { name: '0024_unfilled', text: unfilled },
   { name: '0025_prelogin_key', text: preloginKey },
+  { name: '0026_audit_changes', text: auditChanges },
 ]
 
 const ADVISORY_LOCK = 6_021_023_004

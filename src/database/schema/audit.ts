@@ -16,6 +16,8 @@ import type { RefusedBy } from '../../core/fault.ts'
 import type { Unfilled } from '../../core/policy/unfilled.ts'
 import { bytes, createdAt, id, moment } from './columns.ts'
 
+type AuditResource = { type: string; id: string | null; name: string | null }
+
 export const auditLogs = pgTable(
   'audit_logs',
   {
@@ -50,7 +52,7 @@ export const auditLogs = pgTable(
     redacted: boolean(),
     /** Control-plane changes: what was done, and to what. */
     action: text(),
-    resource: jsonb().$type<{ type: string; id: string | null; name: string | null }>(),
+    resource: jsonb().$type<AuditResource>(),
     /** Ingestion: the client's own id and a hash of its record, which make a repeat recognisable. */
     clientId: text(),
     contentHash: bytes(),
@@ -79,6 +81,24 @@ export const auditTerms = pgTable(
   },
   (table) => [index('audit_terms_by_term').on(table.term, table.bucket)],
 )
+
+/**
+ * What people changed and were shown, stored in the transaction of the change or before the answer. Each row is moved to
+ * `audit_logs` within a second (src/audit/changes.ts), with others, because a record costs most there.
+ */
+export const auditChanges = pgTable('audit_changes', {
+  id: id(),
+  workspaceId: uuid().notNull(),
+  timestamp: moment().notNull(),
+  agentId: text().notNull(),
+  registrationId: uuid(),
+  userId: uuid(),
+  projectId: uuid(),
+  environment: text(),
+  credentialRef: text(),
+  action: text().notNull(),
+  resource: jsonb().$type<AuditResource>().notNull(),
+})
 
 /**
  * What tokens were let do, on disk before it is done, one row for each group commit (src/audit/journal.ts).

@@ -90,6 +90,7 @@ describe('a deleted secret', () => {
       query: { environment },
     })
     expect(names?.value).toBeUndefined()
+    await app.flushAudit()
     const reads = await app.connection.sql`select resource ->> 'name' as name from audit_logs
       where action = 'secret.read' and project_id = ${team.projectId}`
     expect(reads.map((row) => row.name)).toEqual(['KEY'])
