@@ -21,7 +21,7 @@ export async function transactNoting<T>(
   change: (tx: Transaction) => Promise<T>,
 ): Promise<T> {
   const noted: SignedNote[] = []
-  const result = await transactImpatiently(services, (tx) => {
+  const result = await transactTelling(services, (tx) => {
     notes.set(tx, noted)
     return change(tx)
   })
@@ -29,20 +29,18 @@ export async function transactNoting<T>(
   return result
 }
 
-/** Milliseconds that a statement waits for a lock, and milliseconds until the log names its holder. */
-const WAIT_MS = 5_000
+/** Milliseconds until the log names who holds the lock that a change waits for; after five seconds it ends. */
 const TELL_MS = 2_500
 
 /**
- * Limits how long a change waits for a lock of another session. A database user may keep one for as long as they
- * like: then requests end as unavailable, do not take all connections, and the log names the session.
+ * A database user may keep a lock for as long as they like: then requests end as unavailable, do not take all
+ * connections (connection/pool.ts), and the log names the session.
  */
-function transactImpatiently<T>(
+function transactTelling<T>(
   { db, log }: { db: Database; log: Log },
   change: (tx: Transaction) => Promise<T>,
 ): Promise<T> {
   return db.transaction(async (tx) => {
-    await tx.execute(sql`select set_config('lock_timeout', ${String(WAIT_MS)}, true)`)
     const telling = untraced(() => setTimeout(() => void tellHolders(db, log), TELL_MS))
     try {
       return await change(tx)

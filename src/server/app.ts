@@ -3,8 +3,8 @@
  */
 import { Cron } from 'croner'
 import { type Access, forgetWorkspace, openAccess } from '../access/index.ts'
-import { ChangeRecords } from '../audit/changes.ts'
-import { AuditTrail } from '../audit/trail.ts'
+import { openAudit } from '../audit/open.ts'
+import type { AuditTrail } from '../audit/trail.ts'
 import { systemTimers, type Timers } from '../core/async/timers.ts'
 import { type BodyMemory, openBodyMemory } from '../core/body_memory.ts'
 import { type Clock, systemClock } from '../core/clock.ts'
@@ -23,7 +23,6 @@ import { ActivityLog } from '../features/metrics/activity.ts'
 import { scheduleMetrics } from '../features/metrics/index.ts'
 import { openWatch } from '../features/metrics/watch.ts'
 import { scheduleProjectUpkeep } from '../features/projects/deleted.ts'
-import type { StoreChanges } from '../http/recorder.ts'
 import type { FeatureServices } from '../http/services.ts'
 import { scheduleBackups } from '../operator/backup/schedule.ts'
 import { answerOperators } from '../operator/operators.ts'
@@ -103,9 +102,9 @@ async function compose(config: Config, connection: Connection, options: Parts): 
   const services: FeatureServices = { db, ...keys, ...given, config, live, isStopping }
   const watch = openWatch(services, adminPortOf(config, worker))
   const isLooking = config.ROLE === 'resolver' && connection.kind === 'postgresql'
-  const audit = await openAudit(connection, given.log, { watch, isLooking })
-  const { trail } = audit
-  const access = openAccess(services, { sql: connection.sql, trail })
+  const audited = { ...connection, log: given.log, observer: watch?.instruments, isLooking }
+  const audit = await openAudit(audited)
+  const access = openAccess(services, { sql: connection.sql, trail: audit.trail })
   const bus = openBus(connection, given.log, timers)
   const activity = new ActivityLog(services)
   const ports = configuredPorts(config)
@@ -115,8 +114,7 @@ async function compose(config: Config, connection: Connection, options: Parts): 
     resolver,
     access,
     activity,
-    storeChanges: audit.storeChanges,
-    flushAudit: audit.flush,
+    ...audit,
     onChange: (workspaceId) => bus.publish(POLICY_CHANGES, workspaceId),
     onRequest: watch?.instruments.onRequest,
     tracer,
@@ -130,8 +128,8 @@ async function compose(config: Config, connection: Connection, options: Parts): 
     controlPlane: listeners.controlPlane,
     resolver: listeners.resolver,
     admin: admin?.origin ?? null,
-    flushAudit: audit.flush,
-    figures: () => figuresOf({ trail, access, resolver, tracer, bodies: given.bodies }),
+    flushAudit: audit.flushAudit,
+    figures: () => figuresOf({ ...audit, access, resolver, tracer, bodies: given.bodies }),
     bodies: given.bodies,
     tracer,
     stop: async () => {
@@ -144,24 +142,6 @@ async function compose(config: Config, connection: Connection, options: Parts): 
       await connection.close()
       access.chains.seen.close()
     },
-  }
-}
-
-/** A resolver that only looks at its database leaves what people did to control planes. */
-async function openAudit(
-  connection: Connection,
-  log: Log,
-  { watch, isLooking }: { watch: ReturnType<typeof openWatch>; isLooking: boolean },
-) {
-  const trail = new AuditTrail(connection.sql, log, watch?.instruments)
-  await trail.adopt(null)
-  const changes = new ChangeRecords({ ...connection, log }, !isLooking)
-  const storeChanges: StoreChanges = (...given) => changes.store(...given)
-  return {
-    trail,
-    storeChanges,
-    flush: async () => void (await Promise.all([trail.flush(), changes.settle()])),
-    close: (timeoutMs: number) => Promise.all([trail.close(timeoutMs), changes.close(timeoutMs)]),
   }
 }
 

@@ -10,6 +10,7 @@ import { Lane, type ServerOptions } from './lane.ts'
 import { type Routed, routed } from './routed.ts'
 import { ConnectionError } from './server_socket.ts'
 import { workingOf } from './silence.ts'
+import { transact } from './transaction.ts'
 
 type Settings = {
   size: number
@@ -25,7 +26,6 @@ type Waiting = {
   resolve(lane: Lane): void
   reject(error: unknown): void
 }
-type Begin = (...args: unknown[]) => Promise<unknown>
 
 /** A request is answered within ten seconds, of which a statement may wait these ticks for its answer. */
 const TICK_MS = 250
@@ -38,8 +38,13 @@ const WAITING_TICKS = 24
 const FREE_TICKS = 10
 /** A connection that failed sooner delays the next one. */
 const SHORT_LIFE_MS = 1_000
-/** Ends a transaction whose client is gone: PostgreSQL does not notice that a network swallows packets. */
-const IDLE_LIMIT = "set local idle_in_transaction_session_timeout = '30s'"
+/** Milliseconds that a statement of a request waits for a lock. */
+const LOCK_WAIT_MS = 5_000
+/**
+ * Ends a transaction whose client is gone, since PostgreSQL does not notice that a network swallows packets, and a wait
+ * for a lock that another session keeps.
+ */
+const LIMITS = `; set local idle_in_transaction_session_timeout = '30s'; set local lock_timeout = '${LOCK_WAIT_MS}ms'`
 
 export function openPool(options: ServerOptions, settings: Settings): postgres.Sql {
   // Builds statements, and never connects.
@@ -89,18 +94,11 @@ class Pool {
 
   async begin(args: unknown[]): Promise<unknown> {
     const work = args.at(-1) as (tx: postgres.TransactionSql) => unknown
-    const isLimited = this.#settings.isServing && args.length === 1
-    const limited = (tx: postgres.TransactionSql) => {
-      if (isLimited) tx.unsafe(IDLE_LIMIT).execute()
-      return work(tx)
-    }
+    const [mode] = args.length > 1 ? args : ['']
+    const limits = this.#settings.isServing && mode === '' ? LIMITS : ''
     const lane = await this.#take()
     try {
-      return await new Promise((resolve, reject) => {
-        lane.onLost = reject
-        const begin = lane.client.begin as Begin
-        begin(...args.slice(0, -1), limited).then(resolve, reject)
-      })
+      return await transact(lane, `begin ${mode}${limits}`, work)
     } finally {
       this.#give(lane)
     }

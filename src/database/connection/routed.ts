@@ -5,6 +5,8 @@
 import type postgres from 'postgres'
 
 export type Routed = Promise<unknown> & {
+  /** The parts of its text. */
+  strings: readonly string[]
   handler(query: Routed): void
   resolve(rows: unknown): void
   reject(error: unknown): void

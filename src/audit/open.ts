@@ -1,0 +1,27 @@
+import type { Log } from '../core/log.ts'
+import type { Connection } from '../database/open.ts'
+import type { StoreChanges } from '../http/recorder.ts'
+import { ChangeRecords } from './changes.ts'
+import { AuditTrail, type TrailObserver } from './trail.ts'
+
+type Audited = Pick<Connection, 'db' | 'sql'> & {
+  log: Log
+  observer: TrailObserver | undefined
+  /** A resolver that may not read what people did leaves that to control planes. */
+  isLooking: boolean
+}
+
+/** The audit of a process. First it takes over what processes that are gone left. */
+export async function openAudit({ observer, isLooking, ...connection }: Audited) {
+  const trail = new AuditTrail(connection.sql, connection.log, observer)
+  await trail.adopt(null)
+  const changes = new ChangeRecords(connection, !isLooking)
+  const storeChanges: StoreChanges = (...given) => changes.store(...given)
+  return {
+    trail,
+    storeChanges,
+    /** Writes what the audit knows and has not written yet. */
+    flushAudit: async () => void (await Promise.all([trail.flush(), changes.settle()])),
+    close: (timeoutMs: number) => Promise.all([trail.close(timeoutMs), changes.close(timeoutMs)]),
+  }
+}
