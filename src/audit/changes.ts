@@ -5,9 +5,9 @@
  */
 import { sql } from 'drizzle-orm'
 import type postgres from 'postgres'
+import { Grouped } from '../core/async/grouped.ts'
 import { endsWithin } from '../core/async/timeout.ts'
 import { describeError, type Log } from '../core/log.ts'
-import { untraced } from '../core/trace/span.ts'
 import type { Database, Reading } from '../database/open.ts'
 import { prepared } from '../database/prepared.ts'
 import { auditChanges, auditLogs } from '../database/schema/index.ts'
@@ -44,15 +44,12 @@ const MUCH = 20_000
 /** Rows of one statement of `show`, a few for each request. */
 const SHOWN_AT_ONCE = 64
 
-type Shown = { rows: Row[]; resolve: () => void; reject: (error: unknown) => void }
-
 export class ChangeRecords {
   readonly #db: Database
   readonly #sql: postgres.Sql
   readonly #log: Log
   readonly #timers: readonly Timer[]
-  #shown: Shown[] = []
-  #isStoring = false
+  readonly #shown: Grouped<Row[], void>
   #isUnsettled = true
   #current: Promise<void> | undefined
   #next: Promise<void> | undefined
@@ -63,6 +60,11 @@ export class ChangeRecords {
     this.#db = db
     this.#sql = sql
     this.#log = log
+    const storeAll = async (shown: readonly Row[][]) => {
+      await insertRows(db).execute({ rows: JSON.stringify(shown.flat()) })
+      return []
+    }
+    this.#shown = new Grouped(storeAll, { size: SHOWN_AT_ONCE, width: 2 })
     this.#timers = isMoving
       ? [
           setInterval(() => void this.#tick(), INTERVAL_MS),
@@ -74,7 +76,7 @@ export class ChangeRecords {
   /** Stores changes in the transaction that made them; without one, what was shown, together with other requests. */
   async store(tx: Reading, actor: Actor, changes: readonly Change[]): Promise<void> {
     const rows = changes.map((change) => rowOf(actor, change))
-    if (tx === this.#db) await this.#show(rows)
+    if (tx === this.#db) await this.#shown.run(rows)
     else await insertRows(tx).execute({ rows: JSON.stringify(rows) })
     this.#isUnsettled = true
   }
@@ -93,31 +95,6 @@ export class ChangeRecords {
   async close(timeoutMs: number): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer)
     if (this.#timers.length > 0) await endsWithin(timeoutMs, this.settle())
-  }
-
-  #show(rows: Row[]): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.#shown.push({ rows, resolve, reject })
-      // What is shown in the same tick of the event loop shares the statement.
-      if (!this.#isStoring && this.#shown.length === 1)
-        untraced(() => setImmediate(() => void this.#storeShown()))
-    })
-  }
-
-  async #storeShown(): Promise<void> {
-    if (this.#isStoring) return
-    this.#isStoring = true
-    while (this.#shown.length > 0) {
-      const group = this.#shown.splice(0, SHOWN_AT_ONCE)
-      const rows = JSON.stringify(group.flatMap((shown) => shown.rows))
-      try {
-        await insertRows(this.#db).execute({ rows })
-        for (const { resolve } of group) resolve()
-      } catch (error) {
-        for (const { reject } of group) reject(error)
-      }
-    }
-    this.#isStoring = false
   }
 
   async #tick(): Promise<void> {

@@ -2,6 +2,7 @@
  * Statements that are put together once. drizzle ties a statement to the connection or transaction that it was made
  * with; here it runs in any, and its text is not made again, which takes longer than to send it.
  */
+import type postgres from 'postgres'
 import type { Reading } from './open.ts'
 
 /** `build` ends in `.prepare(name)`; what differs between calls are placeholders. */
@@ -15,7 +16,7 @@ export function prepared<Statement extends object>(
   }
 }
 
-/** Under names that drizzle does not export. */
-function clientOf(db: Reading): unknown {
-  return (db as unknown as { session: { client: unknown } }).session.client
+/** The driver below, under names that drizzle does not export. */
+export function clientOf(db: Reading): postgres.Sql {
+  return (db as unknown as { session: { client: postgres.Sql } }).session.client
 }

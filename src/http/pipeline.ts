@@ -4,22 +4,21 @@
  * known, and every handler that touches a tenant receives a transaction and a grant, never less. What
  * changes something says so to the audit, or fails.
  */
-import { timingSafeEqual } from 'node:crypto'
 import { transactWhenRead } from '../core/async/unread.ts'
-import { sha256 } from '../core/crypto/primitives.ts'
 import { Fault } from '../core/fault.ts'
 import { type Caller, type Grant, RoleDenied } from '../core/grant.ts'
-import { describeError, type Log } from '../core/log.ts'
 import { currentSpan, traced } from '../core/trace/span.ts'
 import { isUuid, parsePart } from '../core/validation/validate.ts'
-import { isUnwilling, unavailableFault } from '../database/errors.ts'
+import { unavailableFault } from '../database/errors.ts'
 import { rateHeaders } from '../database/limits/rate.ts'
 import type { Reading, Transaction } from '../database/open.ts'
 import { transactNoting } from '../database/signed_notes.ts'
+import { admit, recall } from './admit.ts'
 import { consoleCookies } from './console_cookies.ts'
 import { type Endpoint, type EndpointAccess, mustRecord } from './endpoint.ts'
+import { onlyLogged, recorded } from './recorded.ts'
 import { Recorder, UnrecordedChange } from './recorder.ts'
-import { commonHeaders, present } from './reply.ts'
+import { commonHeaders, EventStream, present } from './reply.ts'
 import { DEFAULT_BODY_LIMIT, queryOf, readBody } from './request_body.ts'
 import type { OpenTransaction, RequestContext, Route, Services } from './route.ts'
 import { activeOf, namedInBody, resourceOf } from './tenant.ts'
@@ -32,13 +31,68 @@ export async function perform(
   route: Route,
   received: RequestContext,
 ): Promise<Response> {
+  const headers = commonHeaders(received.requestId)
+  const remembered = await actRemembered(services, route, received, headers)
+  const { result } = remembered ?? (await actAuthenticated(services, route, received, headers))
+  // The runtime's time limit counts from the beginning of a response, however steadily it is read.
+  return present(route.endpoint, result, headers, received.putOff)
+}
+
+/** Who is not known yet, or is not what they were. */
+async function actAuthenticated(
+  services: Services,
+  route: Route,
+  received: RequestContext,
+  headers: Record<string, string>,
+): Promise<{ result: unknown }> {
+  const { access } = route.endpoint
+  const caller = await traced('authenticate', {}, () => admit(services, access, received, headers))
+  if (access.kind !== 'public') currentSpan()?.trace.know()
+  return { result: await actAs(caller, services, route, received) }
+}
+
+/**
+ * For a member whose session and role an earlier request found: both are asked about in one statement, and what only reads
+ * begins meanwhile. `null` where nothing is remembered or it no longer holds; then nothing was shown or changed.
+ */
+async function actRemembered(
+  services: Services,
+  route: Route,
+  received: RequestContext,
+  headers: Record<string, string>,
+): Promise<{ result: unknown } | null> {
+  const recalled = recall(services, route.endpoint, received)
+  if (!recalled) return null
+  const { caller, grant } = recalled
+  Object.assign(headers, rateHeaders(await services.limits.api.take(caller.sessionId)))
+  const holds = traced('authenticate', {}, () => recalled.holds())
+  const act = () => actAs(caller, services, route, received, { grant, holds })
+  const reading = route.endpoint.method === 'GET' ? act() : null
+  reading?.catch(() => {})
+  if (!(await holds)) {
+    void reading?.then(stopStream, () => {})
+    return null
+  }
+  currentSpan()?.trace.know()
+  return { result: await (reading ?? act()) }
+}
+
+function stopStream(result: unknown): void {
+  if (result instanceof EventStream) result.stop()
+}
+
+/** A grant of an earlier request. Nothing is put on record before it is known to hold. */
+type Remembered = { grant: Grant; holds: Promise<boolean> }
+
+async function actAs(
+  caller: Caller | undefined,
+  services: Services,
+  route: Route,
+  received: RequestContext,
+  remembered?: Remembered,
+): Promise<unknown> {
   const { endpoint, handle } = route
   const { request, network } = received
-  const headers = commonHeaders(received.requestId)
-  const caller = await traced('authenticate', {}, () =>
-    admit(services, endpoint.access, received, headers),
-  )
-  if (endpoint.access.kind !== 'public') currentSpan()?.trace.know()
   checkIds(received.params)
   // Before any query: a name that cannot be one, such as text with NUL, must not reach the database.
   const params = endpoint.params && parsePart(endpoint.params, received.params)
@@ -54,22 +108,18 @@ export async function perform(
     readPage: services.readPage,
   }
   const act: Act = (more) => (handle as Act)({ ...input, ...more })
-  const { access } = endpoint
-  const result =
-    caller && access.kind === 'member'
-      ? await actAsMember(caller, access, services, route, context, act)
-      : await actWithoutGrant(services, endpoint, await inputOf(endpoint, context, caller), act)
-  // The runtime's time limit counts from the beginning of a response, however steadily it is read.
-  return present(endpoint, result, headers, received.putOff)
+  return caller && endpoint.access.kind === 'member'
+    ? actAsMember({ caller, remembered }, endpoint.access, services, route, context, act)
+    : actWithoutGrant(services, endpoint, await inputOf(endpoint, context, caller), act)
 }
 
 /** What a member's role does not permit is put on record, whether the matrix says so or the handler. */
 async function actAsMember(...args: Parameters<typeof actWithGrant>): Promise<unknown> {
-  const [, , services, { endpoint }] = args
+  const [{ remembered }, , services, { endpoint }] = args
   try {
     return await actWithGrant(...args)
   } catch (error) {
-    if (error instanceof RoleDenied) {
+    if (error instanceof RoleDenied && (await remembered?.holds) !== false) {
       const { storeDenial, db, log } = services
       const stored = storeDenial(db, error.member, endpoint.name)
       await stored.catch(
@@ -83,7 +133,7 @@ async function actAsMember(...args: Parameters<typeof actWithGrant>): Promise<un
 }
 
 async function actWithGrant(
-  caller: Caller,
+  { caller, remembered }: { caller: Caller; remembered?: Remembered | undefined },
   { permission, tenant }: Extract<EndpointAccess, { kind: 'member' }>,
   services: Services,
   { endpoint, prepare }: Route,
@@ -95,27 +145,40 @@ async function actWithGrant(
   const authoriseIn = (tx: Reading, body: unknown) =>
     identity.authorise(tx, caller, permission, resourceOf(tenant, context, body))
   const isNamedBefore = endpoint.body && !namedInBody(tenant, request)
-  const early = isNamedBefore ? await authoriseIn(db, undefined) : undefined
+  const early = remembered?.grant ?? (isNamedBefore ? await authoriseIn(db, undefined) : undefined)
   const body = await bodyOf(endpoint, context, early?.workspaceId ?? caller.userId)
   const prepared =
     prepare && (await prepare({ body, grant: early ?? (await authoriseIn(db, body)), db }))
-  const actIn = async (tx: Reading) => {
-    const grant = await authoriseIn(tx, body)
+  const actIn = async (tx: Reading, grant: Grant) => {
     const query = endpoint.query && parsePart(endpoint.query, queryOf(request))
     const inside: Act = (more) =>
       naming(grant, () => act({ body, query, tx, grant, prepared, ...more }))
     if (!mustRecord(endpoint)) return { result: await inside({}), changed: grant.workspaceId }
     const audit = new Recorder(grant)
-    const result = await recorded(services, endpoint, { tx, audit }, () => inside({ audit }))
+    const recording = { tx, audit, holds: remembered?.holds }
+    const result = await recorded(services, endpoint, recording, () => inside({ audit }))
     return { result, changed: audit.isUnchanged ? undefined : grant.workspaceId }
   }
   // Each statement sees what is committed when it begins, in a transaction or not: to read, none is needed.
-  const reads = endpoint.method === 'GET'
-  const { result, changed } = await (reads
-    ? actIn(db)
-    : transactWhenRead(() => transactNoting(services, actIn)))
-  if (changed !== undefined && !reads) onChange?.(changed)
+  if (endpoint.method === 'GET')
+    return (await actIn(db, early ?? (await authoriseIn(db, body)))).result
+  const { result, changed } = await transactWhenRead(() =>
+    transactNoting(services, async (tx) => {
+      const authorising = authoriseIn(tx, body)
+      return early ? actIfStill(authorising, early, actIn(tx, early)) : actIn(tx, await authorising)
+    }),
+  )
+  if (changed !== undefined) onChange?.(changed)
   return result
+}
+
+/** What began under a grant of before takes effect only if it is the same in the transaction. */
+async function actIfStill<T>(authorising: Promise<Grant>, early: Grant, acting: Promise<T>) {
+  const [authorised, acted] = await Promise.allSettled([authorising, acting])
+  if (authorised.status === 'rejected') throw authorised.reason
+  if (authorised.value.role !== early.role) throw new Fault('conflict')
+  if (acted.status === 'rejected') throw acted.reason
+  return acted.value
 }
 
 /** A refusal by a handler's own rules, such as who may touch an owner, says whose it is too. */
@@ -152,64 +215,6 @@ async function actWithoutGrant(
   return result
 }
 
-/** @throws UnrecordedChange, which rolls the transaction back */
-async function recorded<T>(
-  { storeChanges, log }: Services,
-  { name, method }: Endpoint,
-  { tx, audit }: { tx: Reading; audit: Recorder },
-  change: () => T,
-): Promise<Awaited<T>> {
-  const result = await change()
-  const store = () => traced('audit write', {}, () => audit.store(tx, name, storeChanges))
-  if (method === 'GET') {
-    const stored = store()
-    // A database that is lost may come back without this record: then nothing is shown.
-    await stored.catch(onlyLogged(log, 'a read could not be put on record', name, isUnwilling))
-  } else await store()
-  return result
-}
-
-/** Reads and refusals go on while the database takes no writes, as on a full disk; the log has them. */
-function onlyLogged(
-  log: Log,
-  message: string,
-  endpoint: string,
-  isBearable: (error: unknown) => boolean,
-) {
-  return (error: unknown): void => {
-    if (!isBearable(error)) throw error
-    log.error(message, { endpoint, ...describeError(error) })
-  }
-}
-
-/** Rate limits and authentication; adds the rate's headers to the response. */
-async function admit(
-  { limits, identity, cronSecret }: Services,
-  access: EndpointAccess,
-  { request, network }: RequestContext,
-  headers: Record<string, string>,
-): Promise<Caller | undefined> {
-  if (access.kind === 'public') {
-    if (access.rate) Object.assign(headers, rateHeaders(await limits[access.rate].take(network)))
-    if (access.console && !consoleCookies(request.headers)) throw notTheConsole()
-    return undefined
-  }
-  if (access.kind === 'cron') {
-    Object.assign(headers, rateHeaders(await limits.login.take(network)))
-    checkCronSecret(cronSecret, request.headers)
-    return undefined
-  }
-  const caller = await identity.authenticate(request.headers)
-  Object.assign(headers, rateHeaders(await limits.api.take(caller.sessionId)))
-  if (access.kind === 'session' && access.instanceOwner && !caller.isInstanceOwner)
-    throw new Fault('forbidden', { message: 'Only the owner of this installation may call this.' })
-  return caller
-}
-
-function notTheConsole(): Fault {
-  return new Fault('forbidden', { message: 'Only the page of the console may call this.' })
-}
-
 /** An id that is none cannot name anything: 404, like one that does not exist. */
 function checkIds(params: Record<string, string>): void {
   for (const [name, value] of Object.entries(params)) {
@@ -232,12 +237,4 @@ async function bodyOf(
   expectBytes(endpoint.bodyLimit ?? DEFAULT_BODY_LIMIT)
   const account = countBodies(owner)
   return readBody(request, endpoint.body, { limit: endpoint.bodyLimit, optional, account })
-}
-
-/** @throws Fault `not_found` where no secret is set, `invalid_token` */
-function checkCronSecret(secret: string | undefined, headers: Headers): void {
-  if (!secret) throw new Fault('not_found')
-  const [, presented = ''] = /^Bearer +(.+)$/i.exec(headers.get('authorization') ?? '') ?? []
-  // Hashes have one length, so that the time does not depend on the secret's.
-  if (!timingSafeEqual(sha256(presented), sha256(secret))) throw new Fault('invalid_token')
 }

@@ -155,7 +155,15 @@ export type IdentityService = {
     permission: Permission,
     resource: ResourceRef,
   ): Promise<Grant>
+  /**
+   * Both as an earlier request found them, `null` where none did. They count only if `holds` says so.
+   *
+   * @throws Fault `invalid_token`
+   */
+  recall(headers: Headers, permission: Permission, resource: ResourceRef): Recalled | null
 }
+
+export type Recalled = { caller: Caller; grant: Grant; holds(): Promise<boolean> }
 
 /** What figures are made of: the route's pattern, never its path. */
 export type ServedRequest = {

@@ -7,12 +7,14 @@ import type { Pepper } from '../core/crypto/pepper.ts'
 import { type ParsedToken, parseToken, presentedVerifier } from '../core/crypto/token.ts'
 import { Fault } from '../core/fault.ts'
 import type { Caller } from '../core/grant.ts'
+import { permits } from '../core/roles.ts'
 import type { Database } from '../database/open.ts'
 import { prepared } from '../database/prepared.ts'
 import { sessions, sessionTokens, users } from '../database/schema/index.ts'
 import { consoleCookies } from '../http/console_cookies.ts'
 import type { IdentityService } from '../http/route.ts'
 import { authorise } from './authorise.ts'
+import { Memory } from './memory.ts'
 
 /** What an `Authorization: Bearer` header carries (RFC 6750, section 2.1); empty without one. */
 export function bearerText(headers: Headers): string {
@@ -94,20 +96,39 @@ export async function requireSession(db: Database, { sessionId }: Caller): Promi
 }
 
 /** Finds the live session of an access token; the database's clock decides what is live. */
-export async function authenticateSession(
-  { db, pepper }: SessionSource,
-  headers: Headers,
+async function findSession(
+  { db, pepper, memory }: SessionSource & { memory: Memory },
+  token: ParsedToken,
 ): Promise<Caller> {
-  const token = accessToken(headers)
   const [found] = await selectSession(db).execute({ id: token.id })
   const identity = found ? ({ kind: 'ses', id: token.id, ownerId: found.userId } as const) : null
   const match = pepper.matchVerifier(identity, presentedVerifier(token), found?.verifier ?? null)
   if (!found || match === 'wrong') throw new Fault('invalid_token')
-  const { verifier: _, isUseOld, ...caller } = found
+  const { verifier, isUseOld, ...caller } = found
   if (isUseOld) await noteUse(db).execute({ id: caller.sessionId })
+  memory.keepSession(token, verifier, caller)
   return caller
 }
 
 export function openIdentity(sessions: SessionSource): IdentityService {
-  return { authenticate: (headers) => authenticateSession(sessions, headers), authorise }
+  const memory = new Memory(sessions.db)
+  return {
+    authenticate: async (headers) => {
+      const token = accessToken(headers)
+      const known = memory.session(token)
+      if (known && (await memory.holds(known))) return known.caller
+      return findSession({ ...sessions, memory }, token)
+    },
+    authorise: async (db, caller, permission, resource) => {
+      const grant = await authorise(db, caller, permission, resource)
+      memory.keepGrant(grant, resource)
+      return grant
+    },
+    recall: (headers, permission, resource) => {
+      const known = memory.session(accessToken(headers))
+      const grant = known && memory.grant(known, resource)
+      if (!grant || !permits(grant.role, permission)) return null
+      return { caller: known.caller, grant, holds: () => memory.holds(known, grant) }
+    },
+  }
 }

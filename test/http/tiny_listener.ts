@@ -305,6 +305,7 @@ export function openTiny({
         events.push(`authorise ${permission} ${JSON.stringify(resource)}`)
         return authorise(caller, permission, resource)
       },
+      recall: () => null,
     },
     onChange: (workspaceId) => void notices.push(workspaceId),
     checkHost: (host) => {

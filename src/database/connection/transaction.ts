@@ -19,17 +19,18 @@ export async function transact(lane: Lane, beginning: string, work: Work): Promi
     lane.onLost = reject
   })
   const began = client.unsafe(beginning).then(() => {})
-  const { tx, failure } = statementsOf(lane, began)
+  const { tx, end } = statementsOf(lane, began)
   try {
     const working = (async () => work(tx))()
     const [result] = await Promise.race([Promise.all([working, began]), lost])
-    const error = failure()
+    const error = end()
     if (error !== undefined) throw error
     const { command } = await Promise.race([client.unsafe('commit'), lost])
     // PostgreSQL answers COMMIT so where a statement has failed.
     if (command === 'ROLLBACK') throw new ConnectionError('CONNECTION_ROLLED_BACK')
     return result
   } catch (error) {
+    end()
     await Promise.race([client.unsafe('rollback'), lost]).catch(() => {})
     throw error
   }
@@ -38,6 +39,7 @@ export async function transact(lane: Lane, beginning: string, work: Work): Promi
 /** The first failure counts, also where the work goes on without the statement. */
 function statementsOf(lane: Lane, began: Promise<void>) {
   let isOpen = false
+  let isOver = false
   let first: unknown
   const fail = (error: unknown) => {
     first ??= error
@@ -47,11 +49,17 @@ function statementsOf(lane: Lane, began: Promise<void>) {
   }, fail)
   const route = (query: Routed) => {
     query.catch(fail)
-    if (isOpen || READS.test(query.strings[0] ?? '')) lane.run(query)
+    // Outside of the transaction it would take effect by itself.
+    if (isOver) query.reject(new ConnectionError('CONNECTION_TRANSACTION_OVER'))
+    else if (isOpen || READS.test(query.strings[0] ?? '')) lane.run(query)
     else began.then(() => lane.run(query), query.reject)
   }
   return {
     tx: routed(lane.client, { route }) as unknown as postgres.TransactionSql,
-    failure: () => first,
+    /** No statement is taken any more; returns the first failure. */
+    end: () => {
+      isOver = true
+      return first
+    },
   }
 }

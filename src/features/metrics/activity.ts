@@ -85,5 +85,14 @@ export function stamping(identity: IdentityService, activity: ActivityLog): Iden
       activity.stamp(caller.userId)
       return caller
     },
+    recall: (...given) => {
+      const recalled = identity.recall(...given)
+      const holds = async () => {
+        const isHolding = await recalled?.holds()
+        if (isHolding && recalled) activity.stamp(recalled.caller.userId)
+        return isHolding === true
+      }
+      return recalled && { ...recalled, holds }
+    },
   }
 }

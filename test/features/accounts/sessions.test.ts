@@ -14,7 +14,7 @@ import {
   revokeSession,
 } from '../../../src/features/accounts/contract.ts'
 import { rotateTokens } from '../../../src/features/accounts/sessions.ts'
-import { authenticateSession } from '../../../src/identity/authenticate.ts'
+import { openIdentity } from '../../../src/identity/authenticate.ts'
 import { type Answer, startTestApp, type TestApp } from '../../support/app.ts'
 import { logInAs, type Person, registerPerson } from '../../support/people.ts'
 import { alike, refusal, refusedField, said, writesNothing } from './support.ts'
@@ -109,7 +109,7 @@ describe('a damaged token', () => {
   test.each(damages)('with %s is refused without a query', async (_, damage) => {
     const headers = new Headers({ authorization: `Bearer ${damage(ada.token)}` })
     const sessions = { db: untouchable(app.connection.db), pepper: app.pepper }
-    await expect(authenticateSession(sessions, headers)).rejects.toMatchObject({
+    await expect(openIdentity(sessions).authenticate(headers)).rejects.toMatchObject({
       code: 'invalid_token',
     })
     await expect(rotateTokens(sessions, damage(ada.refresh))).rejects.toMatchObject({
