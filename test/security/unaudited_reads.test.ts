@@ -77,11 +77,11 @@ describe('a read of values by a person', () => {
     const { sql } = app.connection
     await sql.unsafe(`create function fail() returns trigger language plpgsql as
       $$ begin raise exception 'no' using errcode = '${code}'; end $$`)
-    await sql`create trigger fail before insert on audit_logs for each row execute function fail()`
+    await sql`create trigger fail before insert on audit_changes for each row execute function fail()`
     try {
       await act()
     } finally {
-      await sql`drop trigger fail on audit_logs`
+      await sql`drop trigger fail on audit_changes`
       await sql`drop function fail`
     }
   }

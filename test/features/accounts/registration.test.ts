@@ -63,6 +63,7 @@ describe('registration', () => {
 
   test('records the making of the workspace under its maker', async () => {
     const person = await registerPerson(app)
+    await app.flushAudit()
     const records = await app.connection.db
       .select()
       .from(auditLogs)
