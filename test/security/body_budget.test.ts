@@ -11,12 +11,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { allEndpoints } from '../../src/dev/all_endpoints.ts'
 import { type Bounds, boundsOf } from '../../src/http/json/bounds.ts'
 import { databaseKind } from '../support/database.ts'
-import {
-  type Cost,
-  type MeteredServer,
-  type Order,
-  startMeteredServer,
-} from '../support/metered/meter.ts'
+import { type Cost, type MeteredServer, startMeteredServer } from '../support/metered/meter.ts'
+import type { Order } from '../support/metered/order.ts'
 import { isWhole, sample } from '../support/sample.ts'
 
 const MIB = 1_048_576

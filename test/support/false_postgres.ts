@@ -70,7 +70,7 @@ export async function falsePostgres(
   }
 }
 
-function listening(server: ReturnType<typeof createServer>): Promise<number> {
+export function listening(server: ReturnType<typeof createServer>): Promise<number> {
   return new Promise((resolve) => {
     server.listen(0, '127.0.0.1', () => {
       const address = server.address()

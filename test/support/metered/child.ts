@@ -4,17 +4,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { allEndpoints } from '../../../src/dev/all_endpoints.ts'
 import { upsertSecrets } from '../../../src/features/secrets/contract.ts'
-import type { Endpoint } from '../../../src/http/endpoint.ts'
-import { DEFAULT_BODY_LIMIT } from '../../../src/http/request_body.ts'
 import { prepareRekey } from '../../features/workspaces/rekeying.ts'
-import { rows } from '../../security/matrix_rows.ts'
 import { buildWorld, type World } from '../../security/matrix_world.ts'
 import { startTestApp, type TestApp } from '../app.ts'
 import { openProject } from '../project.ts'
-import type { Order, Question, RekeyOrder } from './meter.ts'
+import type { Question, RekeyOrder } from './meter.ts'
+import { CRON_SECRET, makeOrder, type Order } from './order.ts'
 import { readCost, startProbe } from './probe.ts'
 
-const CRON_SECRET = 'a-secret-of-the-scheduler-and-nobody-else'
 let app: TestApp
 let world: World
 
@@ -22,38 +19,11 @@ let world: World
 async function makeOrders(): Promise<Order[]> {
   const orders: Order[] = []
   for (const { surface, endpoints } of allEndpoints()) {
-    const origin = surface === 'resolver' ? app.resolver : app.controlPlane
     for (const endpoint of endpoints) {
-      if (endpoint.body) orders.push(await makeOrder(endpoint, origin, surface))
+      if (endpoint.body) orders.push(await makeOrder({ endpoint, surface }, world))
     }
   }
   return orders
-}
-
-async function makeOrder(endpoint: Endpoint, origin: string, surface: string): Promise<Order> {
-  const row = rows[endpoint.name]
-  if (!row) throw new Error(`no row for ${endpoint.name}`)
-  const name = row.expect?.owner === 404 ? ('invited' as const) : ('owner' as const)
-  const caller = world.person[name]
-  const request = await row.request({ world, caller, name })
-  const { params = {}, query = {}, body = {}, token, headers } = request
-  const path = endpoint.path.replace(/\{(\w+)\}/g, (_, key) =>
-    encodeURIComponent(params[key] ?? ''),
-  )
-  return {
-    name: `${surface} ${endpoint.name}`,
-    method: endpoint.method,
-    url: `${origin}${path}?${new URLSearchParams(query)}`,
-    token: token ?? tokenFor(endpoint, caller.token),
-    headers,
-    body,
-    limit: endpoint.bodyLimit ?? DEFAULT_BODY_LIMIT,
-  }
-}
-
-function tokenFor({ access: { kind } }: Endpoint, own: string): string {
-  if (kind === 'cron') return CRON_SECRET
-  return kind === 'token' ? world.agentToken : own
 }
 
 /** A workspace with so many secrets, each of so many bytes, and its rekey, in a file: it is large. */

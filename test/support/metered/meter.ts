@@ -3,21 +3,10 @@ import { join } from 'node:path'
 import { openApi } from '../../../src/client/http/api.ts'
 import type { TestApp } from '../app.ts'
 import { watched } from '../watched.ts'
+import type { Order } from './order.ts'
 import type { Cost } from './probe.ts'
 
 export type { Cost } from './probe.ts'
-
-/** A good request, to be made hostile. */
-export type Order = {
-  name: string
-  method: string
-  url: string
-  token: string
-  headers?: Record<string, string> | undefined
-  body: unknown
-  /** Bytes that the endpoint takes. */
-  limit: number
-}
 
 export type RekeyOrder = { count: number; bytes: number }
 export type Question = 'cost' | 'stop' | 'stall' | RekeyOrder
