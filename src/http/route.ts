@@ -65,7 +65,7 @@ type Context<E extends Endpoint> = {
   /** The transaction in which the grant was given; reading needs none. */
   tx: E['access'] extends { kind: 'member' }
     ? E['method'] extends 'GET'
-      ? Reading
+      ? Database
       : Transaction
     : undefined
   /** What the endpoint changed is said here, where it must say so. */

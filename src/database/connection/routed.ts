@@ -12,6 +12,9 @@ export type Routed = Promise<unknown> & {
   reject(error: unknown): void
 }
 
+type Options = { prepare?: boolean }
+type Unsafe = (text: string, values: unknown[], options: Options) => unknown
+
 type Route = {
   route(query: Routed): void
   begin?: (...args: unknown[]) => Promise<unknown>
@@ -27,13 +30,39 @@ export function routed(client: postgres.Sql, { route, ...methods }: Route): post
   const direct = (made: unknown) =>
     isStatement(made) ? Object.assign(made, { handler: send }) : made
   const call = client as unknown as (...args: unknown[]) => unknown
-  const unsafe = client.unsafe as unknown as typeof call
+  const unsafe = client.unsafe as unknown as Unsafe
   const sql = (...args: unknown[]) => direct(call(...args))
   return Object.assign(sql, client, methods, {
-    unsafe: (...args: unknown[]) => direct(unsafe(...args)),
+    unsafe: (text: string, values: unknown[] = [], options: Options = {}) =>
+      direct(unsafe(text, values, { ...options, prepare: options.prepare || isRepeated(text) })),
     notify: (channel: string, payload: string) =>
       sql`select pg_notify(${channel}, ${payload})` as Promise<unknown>,
   }) as unknown as postgres.Sql
+}
+
+/** Statements that are prepared although nobody asked for it: so many, and not longer than that. */
+const MAX_REPEATED = 300
+const MAX_LENGTH = 2_000
+/** What one look at the database's statistics decides: the planner must see what is searched for. */
+const SEARCHES = /audit_/
+
+const seen = new Set<string>()
+const repeated = new Set<string>()
+
+/**
+ * Whether a statement came before. One with parameters takes two round trips and is planned each time, unless it is
+ * prepared; a list of values has another text for each length, so their number is bounded.
+ */
+function isRepeated(text: string): boolean {
+  if (repeated.has(text)) return true
+  if (text.length > MAX_LENGTH || SEARCHES.test(text)) return false
+  if (!seen.has(text)) {
+    if (seen.size >= MAX_REPEATED) seen.clear()
+    seen.add(text)
+    return false
+  }
+  if (repeated.size < MAX_REPEATED) repeated.add(text)
+  return repeated.has(text)
 }
 
 /** What sends a statement on this client. */

@@ -1,5 +1,5 @@
 /**
- * A transaction on a lent connection. Unlike the driver's, BEGIN takes no round trip of its own: statements that read
+ * A transaction on a lent connection, without savepoints. Unlike the driver's, BEGIN takes no round trip of its own: statements that read
  * go out with it. One that writes waits for its confirmation, because without it they would take effect one by one.
  */
 import type postgres from 'postgres'

@@ -5,7 +5,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { isInBucket, reaches, termOf } from '../../audit/terms.ts'
 import type { Grant } from '../../core/grant.ts'
-import type { Reading } from '../../database/open.ts'
+import type { Database } from '../../database/open.ts'
 import type { InputOf } from '../../http/endpoint.ts'
 import type { summariseCalls } from './contract.ts'
 import { matches } from './matching.ts'
@@ -26,7 +26,7 @@ type Row = {
 }
 
 /** The most frequent kinds, and whether that is all there was. */
-export async function callsOf(tx: Reading, { workspaceId }: Grant<'audit.read'>, asked: Asked) {
+export async function callsOf(tx: Database, { workspaceId }: Grant<'audit.read'>, asked: Asked) {
   const term = termOf(workspaceId, 'credential', asked.credential)
   const rows = await tx.transaction(async (inside) => {
     // As for lists: the planner would compile what takes a millisecond.

@@ -1,7 +1,7 @@
 /** The audit records of one workspace, read with a grant. */
 import { and, eq, type SQL, sql } from 'drizzle-orm'
 import type { Grant } from '../../core/grant.ts'
-import type { Reading } from '../../database/open.ts'
+import type { Database, Reading } from '../../database/open.ts'
 import { auditLogs } from '../../database/schema/index.ts'
 import type { RecordFilters } from './contract.ts'
 import { type AuditPage, matches, type Position, shown, sorted } from './matching.ts'
@@ -11,7 +11,7 @@ type Read = Grant<'audit.read' | 'audit.export'>
 
 /** One record more than the page holds. */
 export async function selectLogs(
-  tx: Reading,
+  tx: Database,
   { workspaceId }: Read,
   filters: RecordFilters,
   page: AuditPage,

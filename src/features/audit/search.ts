@@ -4,7 +4,7 @@
  */
 import { and, eq, type SQL, sql } from 'drizzle-orm'
 import { isInBucket, reaches, termOf } from '../../audit/terms.ts'
-import type { Reading } from '../../database/open.ts'
+import type { Database, Reading } from '../../database/open.ts'
 import { auditLogs } from '../../database/schema/index.ts'
 import type { RecordFilters } from './contract.ts'
 import { type AuditPage, matches, shown, sorted } from './matching.ts'
@@ -37,7 +37,7 @@ export function termsOf(workspaceId: string, filters: RecordFilters): SQL[] {
 
 /** As a transaction, for a setting that ends with it. */
 export function selectByTerms(
-  reading: Reading,
+  reading: Database,
   terms: readonly SQL[],
   workspaceId: string,
   filters: RecordFilters,
