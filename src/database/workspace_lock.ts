@@ -2,10 +2,11 @@
  * Serialises what must not overlap within one workspace: everything that is sealed under its key,
  * the rekey that replaces the key, and changes of who belongs to it.
  */
-import { and, eq } from 'drizzle-orm'
+import { and, eq, sql } from 'drizzle-orm'
 import { Fault } from '../core/fault.ts'
 import type { Grant } from '../core/grant.ts'
 import type { Transaction } from './open.ts'
+import { prepared } from './prepared.ts'
 import { memberships, workspaces } from './schema/index.ts'
 
 export type LockedWorkspace = {
@@ -14,6 +15,34 @@ export type LockedWorkspace = {
   epoch: number
   rekeyRequired: boolean
 }
+
+const selectLocked = prepared((db) =>
+  db
+    .select({
+      name: workspaces.name,
+      type: workspaces.type,
+      epoch: workspaces.epoch,
+      rekeyRequired: workspaces.rekeyRequired,
+    })
+    .from(workspaces)
+    .where(eq(workspaces.id, sql.placeholder('workspaceId')))
+    .for('no key update')
+    .prepare('workspace_lock'),
+)
+
+const selectRole = prepared((db) =>
+  db
+    .select({ role: memberships.role })
+    .from(memberships)
+    .where(
+      and(
+        eq(memberships.workspaceId, sql.placeholder('workspaceId')),
+        eq(memberships.userId, sql.placeholder('userId')),
+        eq(memberships.status, 'active'),
+      ),
+    )
+    .prepare('role'),
+)
 
 /**
  * Holds the workspace until the transaction ends and returns it as it is then. The grant was given
@@ -25,17 +54,12 @@ export async function lockWorkspace(
   tx: Transaction,
   grant: Pick<Grant, 'workspaceId' | 'userId' | 'role'>,
 ): Promise<LockedWorkspace> {
-  const workspace = await lockWorkspaceRow(tx, grant.workspaceId)
-  const [membership] = await tx
-    .select({ role: memberships.role })
-    .from(memberships)
-    .where(
-      and(
-        eq(memberships.workspaceId, grant.workspaceId),
-        eq(memberships.userId, grant.userId),
-        eq(memberships.status, 'active'),
-      ),
-    )
+  const { workspaceId, userId } = grant
+  // Sent together: the second begins when the wait of the first is over, and sees what is committed by then.
+  const [workspace, [membership]] = await Promise.all([
+    lockWorkspaceRow(tx, workspaceId),
+    selectRole(tx).execute({ workspaceId, userId }),
+  ])
   if (!membership) throw new Fault('not_found')
   if (membership.role !== grant.role) throw new Fault('conflict')
   return workspace
@@ -50,16 +74,7 @@ export async function lockWorkspaceRow(
   tx: Transaction,
   workspaceId: string,
 ): Promise<LockedWorkspace> {
-  const [workspace] = await tx
-    .select({
-      name: workspaces.name,
-      type: workspaces.type,
-      epoch: workspaces.epoch,
-      rekeyRequired: workspaces.rekeyRequired,
-    })
-    .from(workspaces)
-    .where(eq(workspaces.id, workspaceId))
-    .for('no key update')
+  const [workspace] = await selectLocked(tx).execute({ workspaceId })
   if (!workspace) throw new Fault('not_found')
   return workspace
 }

@@ -4,9 +4,9 @@
  * known, and every handler that touches a tenant receives a transaction and a grant, never less. What
  * changes something says so to the audit, or fails.
  */
-import { transactWhenRead } from '../core/async/unread.ts'
+import { transactWhenRead, UnreadBefore } from '../core/async/unread.ts'
 import { Fault } from '../core/fault.ts'
-import { type Caller, type Grant, RoleDenied } from '../core/grant.ts'
+import { type Caller, type Grant, type ProjectGrant, RoleDenied } from '../core/grant.ts'
 import { currentSpan, traced } from '../core/trace/span.ts'
 import { isUuid, parsePart } from '../core/validation/validate.ts'
 import { unavailableFault } from '../database/errors.ts'
@@ -17,7 +17,7 @@ import { admit, recall } from './admit.ts'
 import { consoleCookies } from './console_cookies.ts'
 import { type Endpoint, type EndpointAccess, mustRecord } from './endpoint.ts'
 import { onlyLogged, recorded } from './recorded.ts'
-import { Recorder, UnrecordedChange } from './recorder.ts'
+import { UnrecordedChange } from './recorder.ts'
 import { commonHeaders, EventStream, present } from './reply.ts'
 import { DEFAULT_BODY_LIMIT, queryOf, readBody } from './request_body.ts'
 import type { OpenTransaction, RequestContext, Route, Services } from './route.ts'
@@ -142,8 +142,9 @@ async function actWithGrant(
 ): Promise<unknown> {
   const { identity, db, onChange } = services
   const { request } = context
+  const resourceIn = (body: unknown) => resourceOf(tenant, context, body)
   const authoriseIn = (tx: Reading, body: unknown) =>
-    identity.authorise(tx, caller, permission, resourceOf(tenant, context, body))
+    identity.authorise(tx, caller, permission, resourceIn(body))
   const isNamedBefore = endpoint.body && !namedInBody(tenant, request)
   const early = remembered?.grant ?? (isNamedBefore ? await authoriseIn(db, undefined) : undefined)
   const body = await bodyOf(endpoint, context, early?.workspaceId ?? caller.userId)
@@ -154,31 +155,38 @@ async function actWithGrant(
     const inside: Act = (more) =>
       naming(grant, () => act({ body, query, tx, grant, prepared, ...more }))
     if (!mustRecord(endpoint)) return { result: await inside({}), changed: grant.workspaceId }
-    const audit = new Recorder(grant)
-    const recording = { tx, audit, holds: remembered?.holds }
-    const result = await recorded(services, endpoint, recording, () => inside({ audit }))
-    return { result, changed: audit.isUnchanged ? undefined : grant.workspaceId }
+    const recording = { tx, actor: grant, holds: remembered?.holds }
+    const { result, isUnchanged } = await recorded(services, endpoint, recording, (audit) =>
+      inside({ audit }),
+    )
+    return { result, changed: isUnchanged ? undefined : grant.workspaceId }
   }
   // Each statement sees what is committed when it begins, in a transaction or not: to read, none is needed.
   if (endpoint.method === 'GET')
     return (await actIn(db, early ?? (await authoriseIn(db, body)))).result
+  let known = early ?? identity.recallGrant(caller, permission, resourceIn(body))
   const { result, changed } = await transactWhenRead(() =>
     transactNoting(services, async (tx) => {
       const authorising = authoriseIn(tx, body)
-      return early ? actIfStill(authorising, early, actIn(tx, early)) : actIn(tx, await authorising)
+      if (!known) return actIn(tx, await authorising)
+      // Begins under a grant of before, and takes effect only if it is the same in this transaction.
+      const [authorised, acted] = await Promise.allSettled([authorising, actIn(tx, known)])
+      if (authorised.status === 'rejected') throw authorised.reason
+      if (!isSameGrant(authorised.value, known)) {
+        known = authorised.value
+        throw new UnreadBefore(async () => {})
+      }
+      if (acted.status === 'rejected') throw acted.reason
+      return acted.value
     }),
   )
   if (changed !== undefined) onChange?.(changed)
   return result
 }
 
-/** What began under a grant of before takes effect only if it is the same in the transaction. */
-async function actIfStill<T>(authorising: Promise<Grant>, early: Grant, acting: Promise<T>) {
-  const [authorised, acted] = await Promise.allSettled([authorising, acting])
-  if (authorised.status === 'rejected') throw authorised.reason
-  if (authorised.value.role !== early.role) throw new Fault('conflict')
-  if (acted.status === 'rejected') throw acted.reason
-  return acted.value
+function isSameGrant(one: Partial<ProjectGrant>, other: Partial<ProjectGrant>): boolean {
+  const names = ['workspaceId', 'projectId', 'projectName', 'role'] as const
+  return names.every((name) => one[name] === other[name])
 }
 
 /** A refusal by a handler's own rules, such as who may touch an owner, says whose it is too. */
@@ -202,11 +210,9 @@ async function actWithoutGrant(
   if (!mustRecord(endpoint)) return act(input)
   let isRecorded = false
   const transaction: OpenTransaction = async (change) => {
-    const act = (tx: Transaction) => {
-      const audit = new Recorder()
-      return recorded(services, endpoint, { tx, audit }, () => change(tx, audit))
-    }
-    const result = await transactWhenRead(() => transactNoting(services, act))
+    const act = (tx: Transaction) =>
+      recorded(services, endpoint, { tx }, (audit) => change(tx, audit))
+    const { result } = await transactWhenRead(() => transactNoting(services, act))
     isRecorded = true
     return result
   }

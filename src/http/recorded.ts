@@ -4,25 +4,30 @@ import { traced } from '../core/trace/span.ts'
 import { isUnwilling } from '../database/errors.ts'
 import type { Reading } from '../database/open.ts'
 import type { Endpoint } from './endpoint.ts'
-import type { Recorder } from './recorder.ts'
+import { type Actor, Recorder, type StoreNow } from './recorder.ts'
 import type { Services } from './route.ts'
+
+type Recording = { tx: Reading; actor?: Actor; holds?: Promise<boolean> | undefined }
 
 /** @throws UnrecordedChange, which rolls the transaction back */
 export async function recorded<T>(
   { storeChanges, log }: Services,
   { name, method }: Endpoint,
-  { tx, audit, holds }: { tx: Reading; audit: Recorder; holds?: Promise<boolean> | undefined },
-  change: () => T,
-): Promise<Awaited<T>> {
-  const result = await change()
-  if ((await holds) === false) return result
-  const store = () => traced('audit write', {}, () => audit.store(tx, name, storeChanges))
-  if (method === 'GET') {
-    const stored = store()
-    // A database that is lost may come back without this record: then nothing is shown.
-    await stored.catch(onlyLogged(log, 'a read could not be put on record', name, isUnwilling))
-  } else await store()
-  return result
+  { tx, actor, holds }: Recording,
+  change: (audit: Recorder) => T,
+): Promise<{ result: Awaited<T>; isUnchanged: boolean }> {
+  const isEager = method !== 'GET'
+  const store: StoreNow = (by, changes) => storeChanges(tx, by, changes)
+  const audit = new Recorder(name, store, { actor, isEager })
+  const result = await change(audit)
+  const { isUnchanged } = audit
+  if ((await holds) === false) return { result, isUnchanged }
+  const stored = traced('audit write', {}, () => audit.store())
+  // A database that is lost may come back without this record: then nothing is shown.
+  await (isEager
+    ? stored
+    : stored.catch(onlyLogged(log, 'a read could not be put on record', name, isUnwilling)))
+  return { result, isUnchanged }
 }
 
 /** Reads and refusals go on while the database takes no writes, as on a full disk; the log has them. */

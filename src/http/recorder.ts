@@ -58,6 +58,8 @@ export type StoreDenial = (
   action: string,
 ) => Promise<void>
 
+export type StoreNow = (actor: Actor, changes: readonly Change[]) => Promise<void>
+
 /** What a handler sees of its recorder. */
 export type BoundAudit = Pick<Recorder, 'record' | 'unchanged'>
 
@@ -77,11 +79,24 @@ export class UnrecordedChange extends Error {
 }
 
 export class Recorder {
-  readonly #changes: { actor: Actor | undefined; change: Change }[] = []
+  #unsent: { actor: Actor | undefined; change: Change }[] = []
+  readonly #storing: Promise<void>[] = []
+  readonly #endpoint: string
+  readonly #storeNow: StoreNow
+  readonly #isEager: boolean
   #actor: Actor | undefined
+  #hasChanges = false
   #isUnchanged = false
 
-  constructor(actor?: Actor) {
+  /** `isEager`: what a handler records is sent with its own statements, and not when it has returned. */
+  constructor(
+    endpoint: string,
+    store: StoreNow,
+    { actor, isEager = false }: { actor?: Actor | undefined; isEager?: boolean } = {},
+  ) {
+    this.#endpoint = endpoint
+    this.#storeNow = store
+    this.#isEager = isEager
     this.#actor = actor
   }
 
@@ -91,9 +106,13 @@ export class Recorder {
     return this
   }
 
-  /** Stored when the handler returns, in the same transaction. */
+  /** Stored in the transaction of the handler. */
   record(...changes: readonly Change[]): void {
-    for (const change of changes) this.#changes.push({ actor: this.#actor, change })
+    if (changes.length === 0) return
+    this.#hasChanges = true
+    const { length } = this.#unsent
+    for (const change of changes) this.#unsent.push({ actor: this.#actor, change })
+    if (length === 0 && this.#isEager) queueMicrotask(() => this.#send())
   }
 
   /** Says that nothing was changed or shown, such as when what was asked for is there already. */
@@ -106,17 +125,23 @@ export class Recorder {
     return this.#isUnchanged
   }
 
-  /** @throws UnrecordedChange unless the handler said exactly one of the two */
-  async store(tx: Reading, endpoint: string, storeChanges: StoreChanges): Promise<void> {
-    const hasChanges = this.#changes.length > 0
-    if (hasChanges === this.#isUnchanged) throw new UnrecordedChange(endpoint)
-    for (const [actor, changes] of Map.groupBy(this.#changes, (recorded) => recorded.actor)) {
-      if (!actor) throw new UnrecordedChange(endpoint)
-      await storeChanges(
-        tx,
-        actor,
-        changes.map(({ change }) => change),
-      )
+  /** What is left. @throws UnrecordedChange unless the handler said exactly one of the two */
+  async store(): Promise<void> {
+    if (this.#hasChanges === this.#isUnchanged) throw new UnrecordedChange(this.#endpoint)
+    this.#send()
+    await Promise.all(this.#storing)
+  }
+
+  #send(): void {
+    for (const [actor, recorded] of Map.groupBy(this.#unsent.splice(0), ({ actor }) => actor)) {
+      const storing = actor
+        ? this.#storeNow(
+            actor,
+            recorded.map(({ change }) => change),
+          )
+        : Promise.reject(new UnrecordedChange(this.#endpoint))
+      storing.catch(() => {})
+      this.#storing.push(storing)
     }
   }
 }

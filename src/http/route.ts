@@ -8,7 +8,7 @@ import type { Caller, Grant, Permission, ResourceRef } from '../core/grant.ts'
 import type { Log } from '../core/log.ts'
 import type { Tracer } from '../core/trace/tracer.ts'
 import type { Limiter } from '../database/limits/rate.ts'
-import type { Database, Reading, Transaction } from '../database/open.ts'
+import type { Database, Transaction } from '../database/open.ts'
 import type { SignedNote } from '../database/signed_notes.ts'
 import type { ConsoleCookies } from './console_cookies.ts'
 import type { Endpoint, GrantOf, InputOf, MustRecord, ResultOf, TokenEndpoint } from './endpoint.ts'
@@ -161,6 +161,8 @@ export type IdentityService = {
    * @throws Fault `invalid_token`
    */
   recall(headers: Headers, permission: Permission, resource: ResourceRef): Recalled | null
+  /** The grant alone, for who is known to call. It is still to be confirmed by `authorise`. */
+  recallGrant(caller: Caller, permission: Permission, resource: ResourceRef): Grant | null
 }
 
 export type Recalled = { caller: Caller; grant: Grant; holds(): Promise<boolean> }

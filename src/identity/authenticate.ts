@@ -112,6 +112,10 @@ async function findSession(
 
 export function openIdentity(sessions: SessionSource): IdentityService {
   const memory = new Memory(sessions.db)
+  const recallGrant: IdentityService['recallGrant'] = (caller, permission, resource) => {
+    const grant = memory.grant(caller, resource)
+    return grant && permits(grant.role, permission) ? grant : null
+  }
   return {
     authenticate: async (headers) => {
       const token = accessToken(headers)
@@ -126,9 +130,9 @@ export function openIdentity(sessions: SessionSource): IdentityService {
     },
     recall: (headers, permission, resource) => {
       const known = memory.session(accessToken(headers))
-      const grant = known && memory.grant(known, resource)
-      if (!grant || !permits(grant.role, permission)) return null
-      return { caller: known.caller, grant, holds: () => memory.holds(known, grant) }
+      const grant = known && recallGrant(known.caller, permission, resource)
+      return grant && { caller: known.caller, grant, holds: () => memory.holds(known, grant) }
     },
+    recallGrant,
   }
 }

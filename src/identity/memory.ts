@@ -57,8 +57,8 @@ export class Memory {
     return known && timingSafeEqual(known.digest, digestOf(token)) ? known : null
   }
 
-  grant({ caller }: Known, resource: ResourceRef): Grant | null {
-    const name = nameOf(caller.userId, resource)
+  grant({ userId }: Caller, resource: ResourceRef): Grant | null {
+    const name = nameOf(userId, resource)
     return (name !== null && this.#grants.get(name)) || null
   }
 

@@ -417,7 +417,9 @@ describe('the audit of what changes something', () => {
     const { status, body } = await act(how)
     expect([status, body]).toEqual([500, failed('internal_error')])
     expect(errors()).toEqual([expect.objectContaining(defect(endpoint))])
-    expect(happened()).toEqual(['rollback'])
+    // What was recorded may have been sent by then: it is taken back with the change.
+    expect(happened().at(-1)).toBe('rollback')
+    expect(happened()).not.toContain('commit')
   })
 
   test.each([['outside'], ['unbound']])(

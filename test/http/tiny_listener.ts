@@ -306,6 +306,7 @@ export function openTiny({
         return authorise(caller, permission, resource)
       },
       recall: () => null,
+      recallGrant: () => null,
     },
     onChange: (workspaceId) => void notices.push(workspaceId),
     checkHost: (host) => {

@@ -8,33 +8,42 @@ export type Routed = Promise<unknown> & {
   /** The parts of its text. */
   strings: readonly string[]
   handler(query: Routed): void
+  execute(): Routed
   resolve(rows: unknown): void
   reject(error: unknown): void
 }
 
 type Options = { prepare?: boolean }
-type Unsafe = (text: string, values: unknown[], options: Options) => unknown
+type Unsafe = (text: string, values: unknown[], options: Options) => Routed
 
 type Route = {
   route(query: Routed): void
+  /** Statements are sent in the order in which they are made, whenever they are awaited. */
+  isInOrder?: boolean
   begin?: (...args: unknown[]) => Promise<unknown>
   end?: (options?: { timeout?: number }) => Promise<void>
 }
 
-export function routed(client: postgres.Sql, { route, ...methods }: Route): postgres.Sql {
+export function routed(
+  client: postgres.Sql,
+  { route, isInOrder = false, ...methods }: Route,
+): postgres.Sql {
   const send = (query: Routed) => {
     const { resolve } = query
     query.resolve = (rows) => resolve(withoutHoles(rows))
     route(query)
   }
-  const direct = (made: unknown) =>
+  const direct = <Made>(made: Made) =>
     isStatement(made) ? Object.assign(made, { handler: send }) : made
   const call = client as unknown as (...args: unknown[]) => unknown
   const unsafe = client.unsafe as unknown as Unsafe
   const sql = (...args: unknown[]) => direct(call(...args))
   return Object.assign(sql, client, methods, {
-    unsafe: (text: string, values: unknown[] = [], options: Options = {}) =>
-      direct(unsafe(text, values, { ...options, prepare: options.prepare || isRepeated(text) })),
+    unsafe: (text: string, values: unknown[] = [], options: Options = {}) => {
+      const prepare = options.prepare || isRepeated(text)
+      const made = direct(unsafe(text, values, { ...options, prepare }))
+      return isInOrder ? made.execute() : made
+    },
     notify: (channel: string, payload: string) =>
       sql`select pg_notify(${channel}, ${payload})` as Promise<unknown>,
   }) as unknown as postgres.Sql

@@ -55,7 +55,7 @@ function statementsOf(lane: Lane, began: Promise<void>) {
     else began.then(() => lane.run(query), query.reject)
   }
   return {
-    tx: routed(lane.client, { route }) as unknown as postgres.TransactionSql,
+    tx: routed(lane.client, { route, isInOrder: true }) as unknown as postgres.TransactionSql,
     /** No statement is taken any more; returns the first failure. */
     end: () => {
       isOver = true

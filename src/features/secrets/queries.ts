@@ -1,19 +1,11 @@
 /** The secrets' rows. Every statement names the project of its grant; writers need a write grant. */
-import {
-  type AnyColumn,
-  and,
-  arrayContains,
-  asc,
-  eq,
-  gt,
-  inArray,
-  type SQL,
-  sql,
-} from 'drizzle-orm'
+import { type AnyColumn, and, asc, eq, gt, inArray, type SQL, sql } from 'drizzle-orm'
+import { toBase64 } from '../../core/crypto/encoding.ts'
 import type { ProjectGrant } from '../../core/grant.ts'
-import { preparedList } from '../../database/list.ts'
+import { onTheWire, preparedList } from '../../database/list.ts'
 import type { Reading, Transaction } from '../../database/open.ts'
-import { projects, secrets, secretVersions } from '../../database/schema/index.ts'
+import { clientOf } from '../../database/prepared.ts'
+import { secrets, secretVersions } from '../../database/schema/index.ts'
 import type { Page } from '../../http/page.ts'
 import { isSignedId } from '../../sigchain/index.ts'
 
@@ -115,52 +107,43 @@ export async function selectSecret(tx: Reading, grant: Read, environment: string
   return found ?? null
 }
 
+/** What an environment has of what is to be written. */
+type Current = { secrets: Map<string, Stored>; isKnownEnvironment: boolean }
+type Stored = { id: string; version: number; policy: unknown }
+
+const CURRENT = `select s.key, s.id, s.version, s.policy, p.environments @> array[$3] or exists (
+    select from secrets o where o.project_id = p.id and o.environment = $3) as known
+  from projects p left join secrets s on s.project_id = p.id and s.environment = $3
+    and s.key in (select json_array_elements_text($4::text::json))
+  where p.id = $1 and p.workspace_id = $2 for key share of p`
+
 /**
- * Those keys that exist, with the version and policy of each, and with the project held against its deletion: a foreign key
- * would notice that only while the rows are written, and could not say what happened. Returns
+ * Those keys that exist, and whether the environment holds anything or was made before; with the project held against its
+ * deletion: a foreign key would notice that only while the rows are written, and could not say what happened. Returns
  * `null` when the project is gone. The workspace must be locked.
  */
 export async function selectCurrent(
   tx: Transaction,
-  grant: Write,
+  { projectId, workspaceId }: Write,
   environment: string,
   keys: readonly string[],
-): Promise<Map<string, { version: number; policy: unknown }> | null> {
-  const rows = await tx
-    .select({ key: secrets.key, version: secrets.version, policy: secrets.policy })
-    .from(projects)
-    .leftJoin(
-      secrets,
-      and(
-        eq(secrets.projectId, projects.id),
-        eq(secrets.environment, environment),
-        inArray(secrets.key, [...keys]),
-      ),
-    )
-    .where(and(eq(projects.id, grant.projectId), eq(projects.workspaceId, grant.workspaceId)))
-    .for('key share', { of: projects })
-  if (rows.length === 0) return null
-  return new Map(
-    rows.flatMap(({ key, version, policy }) =>
-      key === null || version === null ? [] : [[key, { version, policy }]],
-    ),
+): Promise<Current | null> {
+  const parameters = [projectId, workspaceId, environment, JSON.stringify(keys)]
+  const rows = await clientOf(tx).unsafe<(Stored & { key: string | null; known: boolean })[]>(
+    CURRENT,
+    parameters,
+    { prepare: true },
   )
-}
-
-/** Whether an environment holds nothing yet, and was not made before. The workspace must be locked. */
-export async function isNewEnvironment(tx: Transaction, grant: Write, environment: string) {
-  const [any] = await tx
-    .select({ id: secrets.id })
-    .from(secrets)
-    .where(inEnvironment(grant, environment))
-    .limit(1)
-  if (any) return false
-  const made = arrayContains(projects.environments, [environment])
-  return (await tx.$count(projects, and(eq(projects.id, grant.projectId), made))) === 0
+  const [first] = rows
+  if (!first) return null
+  const secrets = new Map(rows.flatMap((row) => (row.key === null ? [] : [[row.key, row]])))
+  return { secrets, isKnownEnvironment: first.known }
 }
 
 /** A secret as it is to be stored: its ciphertext under the outer layer, once for its row and once for its version's. */
 export type NextSecret = {
+  /** Of the secret that is there, or a new one. */
+  id: string
   key: string
   version: number
   policy: unknown
@@ -169,51 +152,55 @@ export type NextSecret = {
   valueHash?: Uint8Array
 }
 
-/** Writes the rows and their versions, and drops versions beyond the last ten. */
+/** One statement for any number. Its text is always the same, so it is prepared, and drizzle does not make it again. */
+const WRITE = `with sent as (
+    select * from json_to_recordset($5::text::json) as r(id uuid, key text, version integer, policy json, sealed text,
+      sealed_version text, hash text)),
+  written as (
+    insert into secrets as s (id, workspace_id, project_id, environment, key, policy, version, value, value_hash)
+    select id, $1::text::uuid, $2::text::uuid, $3, key, policy, version, decode(sealed, 'base64'), decode(hash, 'base64')
+    from sent
+    on conflict (project_id, environment, key) do update set value = excluded.value, value_hash = excluded.value_hash,
+      policy = excluded.policy, version = excluded.version, updated_at = now()
+    returning s.id, s.key, s.created_at, s.updated_at),
+  kept as (
+    insert into secret_versions (secret_id, version, policy, value, value_hash, created_by)
+    select w.id, r.version, r.policy, decode(r.sealed_version, 'base64'), decode(r.hash, 'base64'), $4::text::uuid
+    from sent r join written w using (key))
+  select id, to_json(created_at)::text as created, to_json(updated_at)::text as updated from written`
+
+/** Writes the rows and their versions, and drops versions beyond the last ten. Returns when the first was made and changed. */
 export async function writeSecrets(
   tx: Transaction,
-  grant: Write,
+  { workspaceId, projectId, userId }: Write,
   environment: string,
   list: readonly NextSecret[],
-) {
-  const written = await tx
-    .insert(secrets)
-    .values(
-      list.map(({ sealedVersion: _, ...secret }) => ({
-        ...secret,
-        workspaceId: grant.workspaceId,
-        projectId: grant.projectId,
-        environment,
-      })),
-    )
-    .onConflictDoUpdate({
-      target: [secrets.projectId, secrets.environment, secrets.key],
-      set: {
-        sealed: sql`excluded.value`,
-        valueHash: sql`excluded.value_hash`,
-        policy: sql`excluded.policy`,
-        version: sql`excluded.version`,
-        updatedAt: sql`now()`,
-      },
-    })
-    .returning(shown)
-  const idOf = new Map(written.map(({ key, id }) => [key, id]))
-  await tx.insert(secretVersions).values(
-    list.map(({ key, version, policy, sealedVersion, valueHash: hash }) => ({
-      secretId: idOf.get(key) ?? '',
-      version,
-      policy,
-      sealed: sealedVersion,
-      ...(hash && { valueHash: hash }),
-      createdBy: grant.userId,
-    })),
-  )
+): Promise<{ id: string; created_at: string; updated_at: string } | null> {
+  const sent = list.map(({ id, key, version, policy, sealed, sealedVersion, valueHash }) => ({
+    id,
+    key,
+    version,
+    policy,
+    sealed: toBase64(sealed),
+    sealed_version: toBase64(sealedVersion),
+    ...(valueHash && { hash: toBase64(valueHash) }),
+  }))
   const crowded = list.filter(({ version }) => version > VERSIONS_KEPT)
-  await pruneVersions(
-    tx,
-    crowded.map(({ key }) => idOf.get(key) ?? ''),
+  const parameters = [workspaceId, projectId, environment, userId, JSON.stringify(sent)]
+  type Written = { id: string; created: string; updated: string }
+  const writing = clientOf(tx).unsafe<Written[]>(WRITE, parameters, { prepare: true })
+  const [[first]] = await Promise.all([
+    writing,
+    pruneVersions(
+      tx,
+      crowded.map(({ id }) => id),
+    ),
+  ])
+  if (!first) return null
+  const [created_at, updated_at] = [first.created, first.updated].map((time) =>
+    onTheWire(JSON.parse(time)),
   )
-  return written
+  return { id: first.id, created_at: created_at ?? '', updated_at: updated_at ?? '' }
 }
 
 async function pruneVersions(tx: Transaction, secretIds: readonly string[]): Promise<void> {

@@ -16,14 +16,8 @@ import { lockWorkspace } from '../../database/workspace_lock.ts'
 import type { Changing } from '../../http/route.ts'
 import { isSignedId, type SignedText } from '../../sigchain/index.ts'
 import type { SignedServices } from '../links/index.ts'
-import { acceptManifest } from '../statements/index.ts'
-import {
-  isNewEnvironment,
-  type NextSecret,
-  selectCurrent,
-  selectSecret,
-  writeSecrets,
-} from './queries.ts'
+import { acceptManifest, readSigned } from '../statements/index.ts'
+import { type NextSecret, selectCurrent, selectSecret, writeSecrets } from './queries.ts'
 import { openVersion, sealStoredSecret, sealVersion, unreadable } from './sealed.ts'
 import { selectVersion } from './version_queries.ts'
 
@@ -60,12 +54,16 @@ export async function upsert(
   services: Services,
   { environment, entries, mayCreate, manifest }: Upsert,
 ): Promise<{ created: number; updated: number; created_environment?: true }> {
-  const { epoch } = await lockWorkspace(tx, grant)
   const keys = entries.map(({ key }) => key)
-  const current = await selectCurrent(tx, grant, environment, keys)
-  if (!current) throw new Fault('not_found')
-  const isNew = current.size === 0 && (await isNewEnvironment(tx, grant, environment))
-  if (isNew && !mayCreate) throw emptyEnvironment()
+  // One round trip: what follows the lock begins when it is held.
+  const [{ epoch }, stored, before] = await Promise.all([
+    lockWorkspace(tx, grant),
+    selectCurrent(tx, grant, environment, keys),
+    readSigned({ tx, grant }, services, environment),
+  ])
+  if (!stored) throw new Fault('not_found')
+  const { secrets: current, isKnownEnvironment } = stored
+  if (!isKnownEnvironment && !mayCreate) throw emptyEnvironment()
   requireVersions(entries, current)
   requirePolicies(entries, current)
   const decoded = entries.map((entry) => ({
@@ -76,23 +74,30 @@ export async function upsert(
   if (stale.length > 0) throw epochConflict(stale.map(({ path }) => path))
   const next = await Promise.all(
     decoded.map(({ key, policy = null, ciphertext }) => {
-      const version = (current.get(key)?.version ?? 0) + 1
-      return sealNext(services.outer, grant, environment, { key, policy, version, ciphertext })
+      const { id = Bun.randomUUIDv7(), version = 0 } = current.get(key) ?? {}
+      const secret = { id, key, policy, version: version + 1, ciphertext }
+      return sealNext(services.outer, grant, environment, secret)
     }),
   )
-  const written = await writeSecrets(tx, grant, environment, next)
-  if (entries.length > current.size) await requireRoom(tx, grant, services.config, environment)
-  await acceptManifest({ tx, grant }, services, { environment, manifest })
+  // One round trip again: nothing waits for an answer in between, and a refusal takes all of it back.
+  const writing = [
+    writeSecrets(tx, grant, environment, next),
+    ...(entries.length > current.size
+      ? [requireRoom(tx, grant, services.config, environment)]
+      : []),
+    acceptManifest({ tx, grant }, services, { environment, manifest, before, written: next }),
+  ]
   audit.record(
-    ...written.map(({ id, key, version }) => ({
+    ...next.map(({ id, key, version }) => ({
       action: version === 1 ? ('secret.created' as const) : ('secret.updated' as const),
       resource: { type: 'secret', id, name: key },
       projectId: grant.projectId,
       environment,
     })),
   )
+  await Promise.all(writing)
   const counts = { created: entries.length - current.size, updated: current.size }
-  return isNew ? { ...counts, created_environment: true } : counts
+  return isKnownEnvironment ? counts : { ...counts, created_environment: true }
 }
 
 /** For secrets that were added to an environment, which may be new itself. @throws Fault `quota_exceeded` */
@@ -102,8 +107,10 @@ export async function requireRoom(
   config: QuotaConfig,
   environment: string,
 ): Promise<void> {
-  await requireQuota(tx, config, 'secrets', projectId, environment)
-  await requireQuota(tx, config, 'environments', projectId)
+  await Promise.all([
+    requireQuota(tx, config, 'secrets', projectId, environment),
+    requireQuota(tx, config, 'environments', projectId),
+  ])
 }
 
 /** Who read a version replaces that one: what somebody else stored since would be lost unseen. */
@@ -161,12 +168,13 @@ export async function rollBack(
   const known = policy === undefined ? secret.policy : policy
   if (!isSamePolicy(earlier.policy, known)) throw otherPolicy()
   const next = await sealNext(services.outer, grant, environment, {
+    id: secret.id,
     key,
     policy: earlier.policy,
     version: secret.version + 1,
     ciphertext,
   })
-  const [written] = await writeSecrets(tx, grant, environment, [next])
+  const written = await writeSecrets(tx, grant, environment, [next])
   if (!written) throw new Fault('conflict')
   await acceptManifest({ tx, grant }, services, { environment, manifest })
   audit.record({
@@ -175,7 +183,11 @@ export async function rollBack(
     projectId: grant.projectId,
     environment,
   })
-  return { ...written, value: toBase64(ciphertext) }
+  const { policy: restored, version: newest } = next
+  return {
+    ...{ ...written, key, environment, policy: restored, version: newest },
+    value: toBase64(ciphertext),
+  }
 }
 
 /** Who holds a session only could otherwise bring back a policy that was narrowed since. */
@@ -189,7 +201,7 @@ async function sealNext(
   outer: OuterLayer,
   { workspaceId, projectId }: Write,
   environment: string,
-  secret: { key: string; policy: unknown; version: number; ciphertext: Uint8Array },
+  secret: { id: string; key: string; policy: unknown; version: number; ciphertext: Uint8Array },
 ): Promise<NextSecret> {
   const { ciphertext, ...rest } = secret
   const row = { projectId, environment, key: secret.key, version: secret.version }

@@ -11,4 +11,4 @@ export {
   selectGrant,
   storeGrant,
 } from './grants.ts'
-export { acceptManifest, judgeManifest, noteOf, selectManifest } from './manifests.ts'
+export { acceptManifest, judgeManifest, noteOf, readSigned, selectManifest } from './manifests.ts'

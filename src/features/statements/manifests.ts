@@ -28,10 +28,33 @@ import { accepted, requireSigned } from './accepting.ts'
 
 type Write = ProjectGrant<'secret.write' | 'project.delete'>
 type Writing = { tx: Transaction; grant: Write }
-type Sent = { environment: string; manifest?: SignedText | undefined }
+type Written = { key: string; valueHash?: Uint8Array }
+type Before = Awaited<ReturnType<typeof readSigned>>
+/** `before` is what was read before the write of `written`; without it, it is read now. */
+type Sent = {
+  environment: string
+  manifest?: SignedText | undefined
+  before?: Before
+  written?: readonly Written[]
+}
+
+/** What members signed of an environment, and the hashes of its values; `null` in plain workspaces. */
+export async function readSigned(
+  { tx, grant }: Writing,
+  services: Pick<SignedServices, 'db' | 'chains'>,
+  environment: string,
+) {
+  if (!isSignedId(grant.workspaceId)) return null
+  const [chain, current, rows] = await Promise.all([
+    chainOf({ tx, grant }, services),
+    selectNewest(tx, grant, environment),
+    readHashes(tx, grant, environment),
+  ])
+  return chain && { chain, current, rows }
+}
 
 /**
- * Stores the manifest of what an environment holds now, after the write that it came with. The workspace
+ * Stores the manifest of what an environment holds with the write that it came with. The workspace
  * must be locked. In plain workspaces there is none.
  *
  * @throws Fault `link_required`, `link_refused`; `conflict` when somebody else wrote since it was signed
@@ -39,15 +62,18 @@ type Sent = { environment: string; manifest?: SignedText | undefined }
 export async function acceptManifest(
   { tx, grant }: Writing,
   services: Pick<SignedServices, 'db' | 'chains'>,
-  { environment, manifest }: Sent,
+  { environment, manifest, written = [], ...sent }: Sent,
 ): Promise<void> {
   const { workspaceId, projectId, userId } = grant
   const signed = requireSigned(workspaceId, manifest, 'manifest')
-  const chain = await chainOf({ tx, grant }, services)
-  if (!signed || !chain) return
-  const current = await selectNewest(tx, grant, environment)
+  const before = sent.before ?? (await readSigned({ tx, grant }, services, environment))
+  if (!signed || !before) return
+  const { chain, current } = before
   const headSeq = current && storedHeadSeq(chain, current)
-  const rows = await readHashes(tx, grant, environment)
+  const changed = written.map(
+    ({ key, valueHash = [] }) => [key, new Uint8Array(valueHash)] as const,
+  )
+  const rows = new Map([...before.rows, ...changed])
   const place = { projectId, environment }
   const verified = await judgeManifest(
     { userId, chain },
