@@ -7,6 +7,7 @@ import { sql } from 'drizzle-orm'
 import type postgres from 'postgres'
 import { Grouped } from '../core/async/grouped.ts'
 import { endsWithin } from '../core/async/timeout.ts'
+import type { PendingTimer, Timers } from '../core/async/timers.ts'
 import { describeError, type Log } from '../core/log.ts'
 import type { Database, Reading } from '../database/open.ts'
 import { prepared } from '../database/prepared.ts'
@@ -44,11 +45,13 @@ const MUCH = 20_000
 /** Rows of one statement of `show`, a few for each request. */
 const SHOWN_AT_ONCE = 64
 
+type Parts = { db: Database; sql: postgres.Sql; log: Log; timers: Timers }
+
 export class ChangeRecords {
   readonly #db: Database
   readonly #sql: postgres.Sql
   readonly #log: Log
-  readonly #timers: readonly Timer[]
+  readonly #timers: readonly PendingTimer[]
   readonly #shown: Grouped<Row[], void>
   #isUnsettled = true
   #current: Promise<void> | undefined
@@ -56,7 +59,7 @@ export class ChangeRecords {
   #moved = 0
 
   /** Without `isMoving` another process moves what this one stores. */
-  constructor({ db, sql, log }: { db: Database; sql: postgres.Sql; log: Log }, isMoving = true) {
+  constructor({ db, sql, log, timers }: Parts, isMoving = true) {
     this.#db = db
     this.#sql = sql
     this.#log = log
@@ -67,8 +70,8 @@ export class ChangeRecords {
     this.#shown = new Grouped(storeAll, { size: SHOWN_AT_ONCE, width: 2 })
     this.#timers = isMoving
       ? [
-          setInterval(() => void this.#tick(), INTERVAL_MS),
-          setInterval(() => this.#look(), LOOK_MS),
+          timers.setRepeating(INTERVAL_MS, () => void this.#tick()),
+          timers.setRepeating(LOOK_MS, () => this.#look()),
         ]
       : []
   }
@@ -93,7 +96,7 @@ export class ChangeRecords {
 
   /** Moves what is left, at most `timeoutMs` milliseconds long. */
   async close(timeoutMs: number): Promise<void> {
-    for (const timer of this.#timers) clearInterval(timer)
+    for (const timer of this.#timers) timer.cancel()
     if (this.#timers.length > 0) await endsWithin(timeoutMs, this.settle())
   }
 

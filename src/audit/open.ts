@@ -1,3 +1,4 @@
+import type { Timers } from '../core/async/timers.ts'
 import type { Log } from '../core/log.ts'
 import type { Connection } from '../database/open.ts'
 import type { StoreChanges } from '../http/recorder.ts'
@@ -6,6 +7,7 @@ import { AuditTrail, type TrailObserver } from './trail.ts'
 
 type Audited = Pick<Connection, 'db' | 'sql'> & {
   log: Log
+  timers: Timers
   observer: TrailObserver | undefined
   /** A resolver that may not read what people did leaves that to control planes. */
   isLooking: boolean

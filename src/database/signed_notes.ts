@@ -11,9 +11,24 @@ import type { Database, Transaction } from './open.ts'
 export type SignedNote = { name: string; number: number; hash: string; head: number }
 
 const notes = new WeakMap<Transaction, SignedNote[]>()
+const conditions = new WeakMap<Transaction, Promise<unknown>[]>()
 
 export function noteSigned(tx: Transaction, note: SignedNote): void {
   notes.get(tx)?.push(note)
+}
+
+/**
+ * A condition of the whole transaction, such as a quota. The handler goes on without waiting for it, which saves a round
+ * trip; nothing is committed before it is met. Elsewhere than in the transaction of a request it is waited for.
+ */
+export async function demandBeforeCommit(tx: Transaction, condition: Promise<unknown>): Promise<void> {
+  const demanded = conditions.get(tx)
+  if (!demanded) {
+    await condition
+    return
+  }
+  condition.catch(() => {})
+  demanded.push(condition)
 }
 
 export async function transactNoting<T>(
@@ -21,9 +36,13 @@ export async function transactNoting<T>(
   change: (tx: Transaction) => Promise<T>,
 ): Promise<T> {
   const noted: SignedNote[] = []
-  const result = await transactTelling(services, (tx) => {
+  const result = await transactTelling(services, async (tx) => {
     notes.set(tx, noted)
-    return change(tx)
+    const demanded: Promise<unknown>[] = []
+    conditions.set(tx, demanded)
+    const result = await change(tx)
+    await Promise.all(demanded)
+    return result
   })
   for (const note of noted) services.onSigned?.(note)
   return result

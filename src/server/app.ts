@@ -102,7 +102,7 @@ async function compose(config: Config, connection: Connection, options: Parts): 
   const services: FeatureServices = { db, ...keys, ...given, config, live, isStopping }
   const watch = openWatch(services, adminPortOf(config, worker))
   const isLooking = config.ROLE === 'resolver' && connection.kind === 'postgresql'
-  const audited = { ...connection, log: given.log, observer: watch?.instruments, isLooking }
+  const audited = { ...connection, log: given.log, timers, observer: watch?.instruments, isLooking }
   const audit = await openAudit(audited)
   const access = openAccess(services, { sql: connection.sql, trail: audit.trail })
   const bus = openBus(connection, given.log, timers)

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { z } from 'zod'
 import { ChangeRecords, storeDenial } from '../../src/audit/changes.ts'
+import { systemTimers } from '../../src/core/async/timers.ts'
 import { BodyMemory } from '../../src/core/body_memory.ts'
 import { openLog } from '../../src/core/log.ts'
 import { hostCheck } from '../../src/core/net/host.ts'
@@ -47,7 +48,7 @@ beforeAll(async () => {
   world = await buildWorld(app)
   const { db } = app.connection
   const log = openLog('error', (line) => app.logs.push(line))
-  const changes = new ChangeRecords({ ...app.connection, log }, false)
+  const changes = new ChangeRecords({ ...app.connection, log, timers: systemTimers }, false)
   const limiter = () => new RateLimiter({ count: 1000, seconds: 1 }, app.clock)
   listener = serve({
     surface: 'control-plane',

@@ -9,6 +9,7 @@
  * request to it.
  */
 import { expect } from 'bun:test'
+import { systemTimers, type Timers } from '../../src/core/async/timers.ts'
 import { join } from 'node:path'
 import { allEndpoints } from '../../src/dev/all_endpoints.ts'
 import type { Endpoint } from '../../src/http/endpoint.ts'
@@ -45,6 +46,13 @@ type Measured = { cost: WireCost; texts: string[] }
 /** Makes one request ready. */
 type Prepare = () => Promise<Call> | Call
 
+/** What runs again and again, such as moving records, is of no request. */
+const withoutBackground: Timers = {
+  setTimer: (...given) => systemTimers.setTimer(...given),
+  setRepeating: () => ({ cancel: () => {}, restart: () => {} }),
+  sleep: (ms) => systemTimers.sleep(ms),
+}
+
 let meter: WireMeter
 let stage: Stage
 
@@ -55,7 +63,7 @@ beforeAll(async () => {
     PLENTY,
   ])
   const env = { ...Object.fromEntries(rates), ...meter.env, CRON_SECRET }
-  stage = await openStage({ env })
+  stage = await openStage({ env, timers: withoutBackground })
 })
 afterAll(async () => {
   await stage.stop()

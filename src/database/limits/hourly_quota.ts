@@ -5,6 +5,7 @@ import { hourlyQuotas } from '../../core/config/quotas.ts'
 import { Fault } from '../../core/fault.ts'
 import type { Database, Transaction } from '../open.ts'
 import { quotaFault } from './quota.ts'
+import { demandBeforeCommit } from '../signed_notes.ts'
 import { openRate, type SharedLimiter } from './shared_rate.ts'
 
 export type HourlyQuota = keyof typeof hourlyQuotas
@@ -16,7 +17,16 @@ const SECONDS = 3_600
 const limiters = new WeakMap<Database, Map<HourlyQuota, SharedLimiter>>()
 
 /** Call it for each that is added, in the transaction that adds it. @throws Fault `quota_exceeded` */
-export async function countHourly(
+export function countHourly(
+  tx: Transaction,
+  services: Services,
+  name: HourlyQuota,
+  userId: string,
+): Promise<void> {
+  return demandBeforeCommit(tx, count(tx, services, name, userId))
+}
+
+async function count(
   tx: Transaction,
   services: Services,
   name: HourlyQuota,

@@ -6,19 +6,29 @@ import { type SQL, sql } from 'drizzle-orm'
 import { overQuota, type QuotaConfig, type QuotaName, quotas } from '../../core/config/quotas.ts'
 import { Fault } from '../../core/fault.ts'
 import type { Transaction } from '../open.ts'
+import { demandBeforeCommit } from '../signed_notes.ts'
 
 /**
- * Call it only if rows were added: a server whose quota was lowered stays usable. Writers of one place must wait for each
+ * Refuses the transaction before it commits. Call it only if rows were added: a server whose quota was lowered stays usable. Writers of one place must wait for each
  * other, as they do for a workspace's or a person's lock.
  *
  * @param ids of the place, in the order of the quota's columns
  * @throws Fault `quota_exceeded`
  */
-export async function requireQuota(
+export function requireQuota(
   tx: Transaction,
   config: QuotaConfig,
   name: QuotaName,
   ...ids: readonly string[]
+): Promise<void> {
+  return demandBeforeCommit(tx, checkQuota(tx, config, name, ids))
+}
+
+async function checkQuota(
+  tx: Transaction,
+  config: QuotaConfig,
+  name: QuotaName,
+  ids: readonly string[],
 ): Promise<void> {
   const quota = quotas[name]
   const most = config[quota.setting]
