@@ -25,6 +25,7 @@ beforeAll(async () => {
 })
 afterAll(() => app.stop())
 beforeEach(async () => {
+  await app.flushAudit()
   await app.connection.db.delete(auditLogs).where(eq(auditLogs.userId, reader.userId))
 })
 

@@ -1,23 +1,34 @@
 /** The rows of links. */
-import { and, asc, eq, gt } from 'drizzle-orm'
+import { and, asc, eq, gt, sql } from 'drizzle-orm'
 import { LINKS_PAGE } from '../../access/signed/chains.ts'
 import { fromBase64, toBase64 } from '../../core/crypto/encoding.ts'
 import type { Reading, Transaction } from '../../database/open.ts'
+import { prepared } from '../../database/prepared.ts'
 import { memberships, users, workspaceLinks } from '../../database/schema/index.ts'
 import type { PublicIdentity, SignedText } from '../../sigchain/index.ts'
 
-/** A page of a chain. */
-export async function selectLinks(tx: Reading, workspaceId: string, after: number) {
-  const rows = await tx
+const selectAfter = prepared((db) =>
+  db
     .select({
       seq: workspaceLinks.seq,
       statement: workspaceLinks.statement,
       signature: workspaceLinks.signature,
     })
     .from(workspaceLinks)
-    .where(and(eq(workspaceLinks.workspaceId, workspaceId), gt(workspaceLinks.seq, after)))
+    .where(
+      and(
+        eq(workspaceLinks.workspaceId, sql.placeholder('workspaceId')),
+        gt(workspaceLinks.seq, sql.placeholder('after')),
+      ),
+    )
     .orderBy(asc(workspaceLinks.seq))
     .limit(LINKS_PAGE)
+    .prepare('links'),
+)
+
+/** A page of a chain. */
+export async function selectLinks(tx: Reading, workspaceId: string, after: number) {
+  const rows = await selectAfter(tx).execute({ workspaceId, after })
   return rows.map(({ signature, ...row }) => ({ ...row, signature: toBase64(signature) }))
 }
 

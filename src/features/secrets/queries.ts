@@ -4,7 +4,7 @@ import { toBase64 } from '../../core/crypto/encoding.ts'
 import type { ProjectGrant } from '../../core/grant.ts'
 import { onTheWire, preparedList } from '../../database/list.ts'
 import type { Reading, Transaction } from '../../database/open.ts'
-import { clientOf } from '../../database/prepared.ts'
+import { clientOf, prepared } from '../../database/prepared.ts'
 import { secrets, secretVersions } from '../../database/schema/index.ts'
 import type { Page } from '../../http/page.ts'
 import { isSignedId } from '../../sigchain/index.ts'
@@ -99,11 +99,28 @@ function selectPage(db: Reading, sealed: SQL.Aliased<Uint8Array | null>, hash: P
     .limit(placeholder('count'))
 }
 
-export async function selectSecret(tx: Reading, grant: Read, environment: string, key: string) {
-  const [found] = await tx
+const selectByKey = prepared((db) =>
+  db
     .select({ ...shown, sealed: secrets.sealed })
     .from(secrets)
-    .where(and(inEnvironment(grant, environment), eq(secrets.key, key)))
+    .where(
+      and(
+        eq(secrets.workspaceId, sql.placeholder('workspaceId')),
+        eq(secrets.projectId, sql.placeholder('projectId')),
+        eq(secrets.environment, sql.placeholder('environment')),
+        eq(secrets.key, sql.placeholder('key')),
+      ),
+    )
+    .prepare('secret'),
+)
+
+export async function selectSecret(
+  tx: Reading,
+  { workspaceId, projectId }: Read,
+  environment: string,
+  key: string,
+) {
+  const [found] = await selectByKey(tx).execute({ workspaceId, projectId, environment, key })
   return found ?? null
 }
 

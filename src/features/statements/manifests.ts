@@ -10,6 +10,7 @@ import { Fault } from '../../core/fault.ts'
 import type { ProjectGrant } from '../../core/grant.ts'
 import { preparedList } from '../../database/list.ts'
 import type { Reading, Transaction } from '../../database/open.ts'
+import { prepared } from '../../database/prepared.ts'
 import { manifests, secrets } from '../../database/schema/index.ts'
 import { noteSigned, type SignedNote } from '../../database/signed_notes.ts'
 import {
@@ -128,23 +129,36 @@ export function noteOf(
 
 type Place = { workspaceId: string; projectId: string; environment: string; revision: number }
 
+const insertManifest = prepared((db) => {
+  const { placeholder } = sql
+  return db
+    .insert(manifests)
+    .values({
+      workspaceId: placeholder('workspaceId'),
+      projectId: placeholder('projectId'),
+      environment: placeholder('environment'),
+      revision: placeholder('revision'),
+      statement: placeholder('statement'),
+      signature: placeholder('signature'),
+    })
+    .onConflictDoUpdate({
+      target: [manifests.workspaceId, manifests.projectId, manifests.environment],
+      set: {
+        revision: sql`excluded.revision`,
+        statement: sql`excluded.statement`,
+        signature: sql`excluded.signature`,
+      },
+    })
+    .prepare('store_manifest')
+})
+
 export async function storeManifest(
   tx: Transaction,
   place: Place,
   { statement, signature }: SignedText,
 ): Promise<void> {
-  const set = {
-    revision: place.revision,
-    statement,
-    signature: Uint8Array.fromBase64(signature),
-  }
-  await tx
-    .insert(manifests)
-    .values({ ...place, ...set })
-    .onConflictDoUpdate({
-      target: [manifests.workspaceId, manifests.projectId, manifests.environment],
-      set,
-    })
+  const bytes = Uint8Array.fromBase64(signature)
+  await insertManifest(tx).execute({ ...place, statement, signature: bytes })
 }
 
 /** The newest of an environment as it is shown; `null` where nothing was ever written, and in plain workspaces. */
@@ -158,8 +172,26 @@ export async function selectManifest(
   return found ? { statement: found.statement, signature: toBase64(found.signature) } : null
 }
 
-async function selectNewest(db: Reading, grant: ProjectGrant, environment: string) {
-  const [found] = await db.select().from(manifests).where(isAt(grant, environment))
+const selectStored = prepared((db) =>
+  db
+    .select()
+    .from(manifests)
+    .where(
+      and(
+        eq(manifests.workspaceId, sql.placeholder('workspaceId')),
+        eq(manifests.projectId, sql.placeholder('projectId')),
+        eq(manifests.environment, sql.placeholder('environment')),
+      ),
+    )
+    .prepare('manifest'),
+)
+
+async function selectNewest(
+  db: Reading,
+  { workspaceId, projectId }: ProjectGrant,
+  environment: string,
+) {
+  const [found] = await selectStored(db).execute({ workspaceId, projectId, environment })
   return found
 }
 
@@ -170,14 +202,6 @@ function storedHeadSeq(chain: Chain, { statement }: { statement: string }): numb
   } catch (error) {
     throw error instanceof Refusal ? unverified(error) : error
   }
-}
-
-function isAt({ workspaceId, projectId }: ProjectGrant, environment: string) {
-  return and(
-    eq(manifests.workspaceId, workspaceId),
-    eq(manifests.projectId, projectId),
-    eq(manifests.environment, environment),
-  )
 }
 
 const selectHashes = preparedList(
