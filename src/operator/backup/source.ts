@@ -3,7 +3,7 @@
  * would hold everybody up until the end. So a copy is made of a large one, and read; only a small one is read itself.
  */
 import { mkdtempSync, rmSync, statfsSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import type { Sql } from 'postgres'
 import type { Config } from '../../core/config/config.ts'
 import type { Log } from '../../core/log.ts'
@@ -11,6 +11,9 @@ import { copyCluster } from '../../database/embedded/copy_cluster.ts'
 import { SPOOL_PREFIX } from '../../database/embedded/data_directory.ts'
 import { RESERVE_BYTES } from '../../database/embedded/upkeep.ts'
 import { type Connection, openDatabase } from '../../database/open.ts'
+import { type Dumped, dump } from './dump.ts'
+import { encrypterFor, writeLines } from './file.ts'
+import { requireBackupRoom } from './room.ts'
 
 type Server = {
   connection: Connection
@@ -25,6 +28,21 @@ const SMALL_BYTES = 8 * 1024 * 1024
 
 /** One copy at a time. */
 let last: Promise<unknown> = Promise.resolve()
+
+/** @throws BackupProblem */
+export async function backUpServer(
+  server: Server & { now: () => number },
+  file: string,
+  recipients: readonly string[],
+): Promise<Dumped> {
+  const { connection, config, now } = server
+  await requireBackupRoom(connection.sql, dirname(file))
+  const encrypter = encrypterFor(recipients)
+  const encryptionKey = config.ENCRYPTION_KEY
+  return await withSource(server, (sql) =>
+    writeLines(file, encrypter, (take) => dump({ sql, encryptionKey, now }, take)),
+  )
+}
 
 export async function withSource<T>(server: Server, work: (sql: Sql) => Promise<T>): Promise<T> {
   const { connection } = server
