@@ -2,30 +2,21 @@
  * Agents, their tokens, and those of workloads. A token is made here and stays here until somebody asks to see it, and
  * as long as the keys are held: the server has never seen it.
  */
-import { endToken, listTokensOf, removeAgent } from '../../../../client/actions/end_tokens.ts'
+import { endToken, removeAgent } from '../../../../client/actions/end_tokens.ts'
 import {
   issueToAgent,
   issueToWorkload,
   registerWithToken,
 } from '../../../../client/actions/issue_token.ts'
-import { EndedToken } from '../../../../client/agents/standing.ts'
-import { grantTo, type TokenOrder } from '../../../../client/agents/tokens.ts'
-import { verifiedOf } from '../../../../client/signed/rekey_tokens.ts'
+import { readTokens } from '../../../../client/actions/read_tokens.ts'
+import type { TokenOrder } from '../../../../client/agents/tokens.ts'
 import type { WorkspacePlace } from '../../../../client/workspace.ts'
 import { listAgents } from '../../../../features/agents/contract.ts'
 import { getInstance } from '../../../../features/instance/contract.ts'
-import { type Chain, Refusal } from '../../../../sigchain/index.ts'
 import { Refused } from '../failure.ts'
 import type { HeldKeys } from '../held.ts'
 import { placeIn } from '../places.ts'
-import {
-  ending,
-  environmentNames,
-  placesIn,
-  projectNamesOf,
-  type Token,
-  type TokensOwner,
-} from '../tokens.ts'
+import { ending, environmentNames, placesIn, projectNamesOf, type TokensOwner } from '../tokens.ts'
 
 export const agentsCommands = {
   list,
@@ -63,71 +54,22 @@ function environments(held: HeldKeys, { projectId }: { projectId: string }) {
   return environmentNames(held, projectId)
 }
 
-/** In a signed workspace by what was signed, which need not be what its row says. */
 async function tokens(held: HeldKeys, owner: TokensOwner) {
   const place = await placeIn(held, owner.workspaceId)
-  const { workspace } = place
-  const [listed, names] = await Promise.all([
-    listTokensOf(place, owner),
+  const [read, names] = await Promise.all([
+    readTokens(place, owner),
     projectNamesOf(held, owner.workspaceId),
   ])
-  // Read on after the rows: of a token that was revoked meanwhile both say so.
-  const chain = await workspace.newestChain()
-  return Promise.all(
-    listed.map(async (token) => {
-      const { provisioned, projectId, ...terms } = await termsOf(chain, owner, token)
-      return {
-        id: token.id,
-        lastUsedAt: token.last_used_at,
-        createdAt: token.created_at,
-        ...terms,
-        /** Of which it is by what was signed; undefined where the row is believed. */
-        project: projectId && (names.get(projectId) ?? projectId),
-        keys: provisioned.map(({ project_id, environment, epoch }) => ({
-          project: names.get(project_id) ?? null,
-          environment,
-          isOfNow: epoch === workspace.epoch,
-        })),
-      }
-    }),
-  )
-}
-
-/** What a token may do, where and until when; and by whom, or why that does not hold: then it can do nothing. */
-async function termsOf(chain: Chain | null, owner: TokensOwner, token: Token) {
-  const { label, status, environment, capabilities, expires_at: expiresAt, provisioned } = token
-  const row = { label, status, environment, capabilities, expiresAt, provisioned }
-  const believed = { ...row, projectId: undefined, by: null, fault: null, differs: false }
-  if (!chain) return believed
-  try {
-    const grant = await grantTo(chain, token, owner)
-    const { places } = await verifiedOf(token, chain)
-    const signed = {
-      label: grant.label,
-      status: 'active' as const,
-      environment: grant.environment,
-      capabilities: [...grant.capabilities],
-      expiresAt: grant.expires_at,
-      provisioned: places,
-    }
-    const by = chain.members.get(grant.signer)?.email ?? grant.signer
-    const differs = saidBy(row) !== saidBy(signed)
-    return { ...signed, projectId: grant.project_id, by, fault: null, differs }
-  } catch (error) {
-    if (!(error instanceof Refusal || error instanceof EndedToken)) throw error
-    return status === 'active' ? { ...believed, provisioned: [], fault: error.message } : believed
-  }
-}
-
-type Terms = Pick<Token, 'label' | 'status' | 'environment' | 'provisioned'> & {
-  capabilities: readonly string[]
-  expiresAt: string | null
-}
-
-function saidBy({ label, status, environment, capabilities, expiresAt, provisioned }: Terms) {
-  const until = expiresAt && Date.parse(expiresAt)
-  const may = [...capabilities].sort()
-  return JSON.stringify([label, status, environment, may, until, provisioned.length])
+  return read.map(({ provisioned, projectId, ...token }) => ({
+    ...token,
+    /** Of which it is by what was signed; undefined where the row is believed. */
+    project: projectId && (names.get(projectId) ?? projectId),
+    keys: provisioned.map(({ project_id, environment, epoch }) => ({
+      project: names.get(project_id) ?? null,
+      environment,
+      isOfNow: epoch === place.workspace.epoch,
+    })),
+  }))
 }
 
 /** Whom a new token is for; null stands for every project, or environment. */

@@ -1,0 +1,101 @@
+/** Who could have seen a secret, as far as signatures say it: people by the links, tokens by their grants. */
+import { listProjects } from '../../features/projects/contract.ts'
+import {
+  type Chain,
+  type Link,
+  Refusal,
+  type TokenGrant,
+  verifyGrant,
+} from '../../sigchain/index.ts'
+import { emailsIn } from '../signed/link_in_words.ts'
+import { listAllTokens, verifiedOf } from '../signed/rekey_tokens.ts'
+import type { WorkspacePlace } from '../workspace.ts'
+
+/** Null in a plain workspace, where nothing is signed. @throws UntrustedChain */
+export async function readExposure({ api, workspace }: WorkspacePlace, environment: string | null) {
+  const { id, chains } = workspace
+  if (chains === null) return null
+  const [chain, links, projects] = await Promise.all([
+    chains.of(workspace),
+    chains.history(workspace),
+    api.list(listProjects, { query: { workspace_id: id } }),
+  ])
+  const listed = await listAllTokens(api, id, projects)
+  const tokens = await Promise.all(
+    listed.map((token) => tokenIn({ chain, links, token, environment })),
+  )
+  return { people: peopleIn(chain, links), rekeys: rekeysIn(chain, links), tokens: tokens.flat() }
+}
+
+/** From each on, who had left before has no key to what is stored. */
+function rekeysIn({ history }: Chain, links: readonly Link[]) {
+  const emails = emailsIn(links)
+  return links.flatMap(({ type, body, at, signer }) =>
+    type === 'epoch.advanced' && history.has(signer)
+      ? [{ at, epoch: body.epoch, by: emails.get(signer) ?? signer }]
+      : [],
+  )
+}
+
+/** Each time that somebody had the key of the workspace; `to` is null where that goes on. */
+function peopleIn(chain: Chain, links: readonly Link[]) {
+  const emails = emailsIn(links)
+  const at = (seq: number) => links[seq - 1]?.at ?? ''
+  return [...chain.history].flatMap(([userId, periods]) => {
+    const spans: { userId: string; email: string; from: string; to: string | null }[] = []
+    for (const { since, role } of periods) {
+      const last = spans.at(-1)
+      if (role === null && last) last.to = at(since)
+      else if (role !== null && (!last || last.to !== null)) {
+        spans.push({ userId, email: emails.get(userId) ?? userId, from: at(since), to: null })
+      }
+    }
+    return spans
+  })
+}
+
+type Token = Awaited<ReturnType<typeof listAllTokens>>[number]
+type Looked = {
+  chain: Chain
+  links: readonly Link[]
+  token: Token
+  environment: string | null
+}
+
+/** One that lives or lived, by its grant: from when on it was granted, and what ended it. */
+async function tokenIn({ chain, links, token, environment }: Looked) {
+  const { id, grant, public_key: publicKey, label } = token
+  if (!grant) return []
+  // As it was before it ended.
+  const before = { ...chain, revokedTokens: new Set<string>() }
+  const text = await verifyGrant(before, grant, { id, publicKey }, new Date(0)).catch(refusedAsText)
+  if (typeof text === 'string') {
+    return [{ id, label, environments: [], mayRead: null, after: null, to: null, fault: text }]
+  }
+  const isLive = token.status === 'active'
+  const { places } = await verifiedOf(token, chain)
+  const named = isLive ? [...new Set(places.map((place) => place.environment))] : scopeOf(text)
+  const isMeant = environment === null || named === null || named.includes(environment)
+  if (!isMeant || named?.length === 0) return []
+  const revoked = links.find(
+    ({ type, body }) => type === 'tokens.revoked' && body.token_ids.includes(id),
+  )
+  return [
+    {
+      ...{ id, label: text.label, environments: named ?? [], fault: null },
+      mayRead: text.capabilities.some((capability) => capability === 'read'),
+      after: links[(chain.positions.get(text.head) ?? 0) - 1]?.at ?? null,
+      to: revoked?.at ?? text.expires_at,
+    },
+  ]
+}
+
+/** Null stands for every environment. */
+function scopeOf({ environment }: TokenGrant): string[] | null {
+  return environment === null ? null : [environment]
+}
+
+function refusedAsText(error: unknown): string {
+  if (error instanceof Refusal) return error.message
+  throw error
+}
