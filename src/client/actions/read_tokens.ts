@@ -1,12 +1,20 @@
 /** Tokens with what they may do: in a signed workspace by what was signed, which need not be what their rows say. */
+import { listAgentTokens, listWorkloadTokens } from '../../features/agents/contract.ts'
 import { type Chain, Refusal } from '../../sigchain/index.ts'
 import { EndedToken } from '../agents/standing.ts'
 import { grantTo, type TokenOwner } from '../agents/tokens.ts'
 import { type SeenToken, verifiedOf } from '../signed/rekey_tokens.ts'
 import type { WorkspacePlace } from '../workspace.ts'
-import { listTokensOf } from './end_tokens.ts'
 
-/** All of an owner. @throws UntrustedChain */
+/** All tokens of an agent, or of a project's workloads. */
+export function listTokensOf({ api, workspace }: WorkspacePlace, owner: TokenOwner) {
+  if ('projectId' in owner)
+    return api.list(listWorkloadTokens, { params: { project_id: owner.projectId } })
+  const params = { workspace_id: workspace.id, registration_id: owner.agentId }
+  return api.list(listAgentTokens, { params })
+}
+
+/** Those of an owner as they were signed. @throws UntrustedChain */
 export async function readTokens(place: WorkspacePlace, owner: TokenOwner) {
   const listed = await listTokensOf(place, owner)
   // Read on after the rows: of a token that was revoked meanwhile both say so.

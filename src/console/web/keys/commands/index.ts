@@ -7,7 +7,6 @@ export const commandAreas = {
   accounts: async () => (await import('./accounts.ts')).accountsCommands,
   agents: async () => (await import('./agents.ts')).agentsCommands,
   allowlist: async () => (await import('./allowlist.ts')).allowlistCommands,
-  audit: async () => (await import('./audit.ts')).auditCommands,
   credentials: async () => (await import('./credentials.ts')).credentialsCommands,
   first_steps: async () => (await import('./first_steps.ts')).firstStepsCommands,
   grants: async () => (await import('./grants.ts')).grantsCommands,
