@@ -6,8 +6,7 @@ import { openLog } from '../../core/log.ts'
 import { CLUSTER, lockDataDirectory } from '../../database/embedded/data_directory.ts'
 import { replaceCluster } from '../../database/embedded/replace_cluster.ts'
 import { NEW_CLUSTER_PREFIX } from '../../database/embedded/template_archive.ts'
-import { type Connection, openDatabase } from '../../database/open.ts'
-import { awaitServer } from '../../database/reach.ts'
+import { withConnection } from '../connection.ts'
 import { linesOf } from './file.ts'
 import { type Archive, load } from './load.ts'
 import { BackupProblem } from './problem.ts'
@@ -45,19 +44,6 @@ export async function fill(config: Config, archive: Archive, force = false): Pro
     await load(connection, config, archive)
     return { place: connection.location, kept: null }
   })
-}
-
-export async function withConnection<T>(
-  config: Config,
-  work: (connection: Connection) => Promise<T>,
-): Promise<T> {
-  await awaitServer(config, openLog(config.LOG_LEVEL))
-  const connection = await openDatabase(config, () => process.exit(1))
-  try {
-    return await work(connection)
-  } finally {
-    await connection.close()
-  }
 }
 
 /** Made beside the old one, proven to open with our keys, and then put in its place. */
