@@ -3,20 +3,30 @@
  * as long as the keys are held: the server has never seen it.
  */
 import { endToken, removeAgent } from '../../../../client/actions/end_tokens.ts'
+import { giveKeys, lackingKeys } from '../../../../client/actions/grant.ts'
 import {
   issueToAgent,
   issueToWorkload,
   registerWithToken,
 } from '../../../../client/actions/issue_token.ts'
 import { readTokens } from '../../../../client/actions/read_tokens.ts'
-import type { TokenOrder } from '../../../../client/agents/tokens.ts'
+import { grantTo, type TokenOrder } from '../../../../client/agents/tokens.ts'
+import type { Place } from '../../../../client/signed/statements.ts'
 import type { WorkspacePlace } from '../../../../client/workspace.ts'
-import { listAgents } from '../../../../features/agents/contract.ts'
+import { getAgent, listAgents } from '../../../../features/agents/contract.ts'
 import { getInstance } from '../../../../features/instance/contract.ts'
 import { Refused } from '../failure.ts'
 import type { HeldKeys } from '../held.ts'
 import { placeIn } from '../places.ts'
-import { ending, environmentNames, placesIn, projectNamesOf, type TokensOwner } from '../tokens.ts'
+import {
+  activeToken,
+  ending,
+  environmentNames,
+  placesIn,
+  projectNamesOf,
+  type Token,
+  type TokensOwner,
+} from '../tokens.ts'
 
 export const agentsCommands = {
   list,
@@ -28,6 +38,8 @@ export const agentsCommands = {
   forgetToken,
   revoke,
   remove,
+  lacking,
+  give,
 }
 
 type Of = { workspaceId: string }
@@ -151,4 +163,39 @@ function revoke(held: HeldKeys, { tokenId, ...owner }: TokensOwner & { tokenId: 
 
 function remove(held: HeldKeys, { workspaceId, agentId }: Of & { agentId: string }) {
   return ending(held, workspaceId, (by) => removeAgent(by, agentId))
+}
+
+/** Environments of a token's scope whose key it has not: a rekey left it behind, or they were made after it. */
+async function lacking(held: HeldKeys, { tokenId, ...owner }: TokensOwner & { tokenId: string }) {
+  const place = await placeIn(held, owner.workspaceId)
+  const token = await activeToken(place, owner, tokenId)
+  const places = await placesIn(held, owner.workspaceId, await scopeOf(place, owner, token))
+  const projects = await projectNamesOf(held, owner.workspaceId)
+  return lackingKeys(place.workspace, token, places).map((place) => ({
+    ...place,
+    project: projects.get(place.projectId) ?? place.projectId,
+  }))
+}
+
+/** By the token's grant; in a plain workspace by its row. */
+async function scopeOf({ api, workspace }: WorkspacePlace, owner: TokensOwner, token: Token) {
+  const { environment } = token
+  const chain = await workspace.chain()
+  if (chain) {
+    const granted = await grantTo(chain, token, owner)
+    return { projectId: granted.project_id, environment: granted.environment }
+  }
+  if ('projectId' in owner) return { projectId: owner.projectId, environment }
+  const params = { workspace_id: workspace.id, registration_id: owner.agentId }
+  const { project_id } = await api.call(getAgent, { params })
+  return { projectId: project_id, environment }
+}
+
+/** Gives a token the keys that `lacking` listed. @throws UntrustedChain where the grant does not hold */
+async function give(
+  held: HeldKeys,
+  { tokenId, places, ...owner }: TokensOwner & { tokenId: string; places: Place[] },
+) {
+  const place = await placeIn(held, owner.workspaceId)
+  await giveKeys(place, owner, await activeToken(place, owner, tokenId), places)
 }

@@ -9,7 +9,6 @@ export const commandAreas = {
   allowlist: async () => (await import('./allowlist.ts')).allowlistCommands,
   credentials: async () => (await import('./credentials.ts')).credentialsCommands,
   first_steps: async () => (await import('./first_steps.ts')).firstStepsCommands,
-  grants: async () => (await import('./grants.ts')).grantsCommands,
   history: async () => (await import('./history.ts')).historyCommands,
   live: async () => (await import('./live.ts')).liveCommands,
   members: async () => (await import('./members.ts')).membersCommands,
