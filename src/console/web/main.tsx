@@ -4,7 +4,7 @@ import { QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
-import { account, ask } from './keys/ask.ts'
+import { accountState, ask } from './keys/ask.ts'
 import { ErrorBoundary } from './parts/states/error_boundary.tsx'
 import { applyTheme } from './parts/theme.ts'
 import { queryClient } from './queries.ts'
@@ -48,7 +48,7 @@ function keepUnlockedWhileUsed(everyMs = 10_000): void {
 /** Asks whether the session was ended elsewhere, whenever the page is seen again and at this interval. */
 function checkSessionWhileSeen(everyMs = 60_000): void {
   const check = () => {
-    if (document.visibilityState !== 'visible' || account.get()?.kind !== 'open') return
+    if (document.visibilityState !== 'visible' || accountState.get()?.kind !== 'open') return
     void ask('accounts.check', null).catch(() => {})
   }
   addEventListener('visibilitychange', check)

@@ -10,7 +10,7 @@ import {
   useQueryClient,
 } from '@tanstack/react-query'
 import { watchAway } from './away.ts'
-import { AskError, account, ask } from './keys/ask.ts'
+import { AskError, accountState, ask } from './keys/ask.ts'
 import type { CommandName, Input, Returned } from './keys/messages.ts'
 
 const STALE_MS = 15_000
@@ -32,11 +32,11 @@ export const queryClient = new QueryClient({
 
 watchAway(queryClient)
 
-account.subscribe(() => {
-  if (account.get()?.kind !== 'open') queryClient.clear()
+accountState.subscribe(() => {
+  if (accountState.get()?.kind !== 'open') queryClient.clear()
 })
 
-export const useAccountState = account.useValue
+export const useAccountState = accountState.useValue
 
 /** What a command returns, kept under its name and input; with a time of 0 it is read again where it is shown. */
 export function useAsk<N extends CommandName>(name: N, input: Input<N>, staleTime = STALE_MS) {

@@ -29,7 +29,7 @@ type Pending = {
 const pending = new Map<number, Pending>()
 let lastId = 0
 /** Who works here; null until the worker has said it first. */
-export const account = shared<AccountState | null>(null)
+export const accountState = shared<AccountState | null>(null)
 let worker: Worker | undefined
 
 /** @throws AskError */
@@ -61,7 +61,7 @@ function start(): Worker {
 function hear(message: FromWorker): void {
   if ('account' in message) {
     if (message.account.kind !== 'open') addNotice(null)
-    account.set(message.account)
+    accountState.set(message.account)
     return
   }
   if ('notice' in message) {

@@ -1,6 +1,6 @@
 /** Naming, leaving and deleting a workspace. */
 import { useState } from 'react'
-import { account, ask } from '../../keys/ask.ts'
+import { accountState, ask } from '../../keys/ask.ts'
 import type { Returned } from '../../keys/messages.ts'
 import { Button } from '../../parts/button.tsx'
 import { TextField } from '../../parts/fields/text_field.tsx'
@@ -22,7 +22,7 @@ export function Changes({ workspace }: { workspace: Workspace }) {
   const listAnew = () =>
     queryClient.invalidateQueries({ queryKey: queryKey('workspaces.list', null) })
   const leave = async () => {
-    const now = account.get()
+    const now = accountState.get()
     if (now?.kind !== 'open') return
     await ask('members.remove', { workspaceId: id, userId: now.userId, keep: [] })
     await listAnew()
