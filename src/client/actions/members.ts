@@ -111,23 +111,23 @@ function linkFor(people: readonly Invitee[], role: Role) {
  * Accepts an invitation that somebody who may invite has signed, to the key that the members have. Returns false where
  * that key does not open with the person's own; then nothing is accepted.
  *
- * @param chain the history to join: what the person compared, or what was read first
- * @param pin remembers it, where reading it did not
+ * @param compared the history that the person compared, to be pinned; without one, the history that is read is pinned
  * @throws ApiError, UntrustedChain
  */
 export async function joinWorkspace(
   { api, email }: { api: Api; email: string },
   { shown, ...invited }: WorkspaceEntry,
-  chain: Chain | null,
-  pin: (chain: Chain) => void = () => {},
+  compared?: { chain: Chain; pin(): void },
 ): Promise<boolean> {
-  if (chain !== null && invited.chains !== null) {
+  const { chains } = invited
+  if (chains !== null) {
+    const chain = compared?.chain ?? (await chains.of(invited))
     // An invitation to keys that this person has replaced since is no forgery: it does not open.
     const isReplaced = !shown && memberNamed(chain, email) !== null
     if (!isReplaced) ownId(chain, invited, (await invited.identity()).signing_key)
     if (shown) {
-      pin(chain)
-      await invited.chains.requireKey(shown)
+      compared?.pin()
+      await chains.requireKey(shown)
     }
   }
   if (!shown) return false

@@ -8,7 +8,7 @@ export default command({
   examples: ['workspace accept acme'],
   action: async (context, [named]) => {
     const { session, found } = await invitation(context, named)
-    if (!(await joinWorkspace(session, found, await found.chain()))) {
+    if (!(await joinWorkspace(session, found))) {
       throw new CliError(
         'unreadable_workspace',
         `the key of ${found.name} does not open with your private key; nothing was accepted`,

@@ -152,16 +152,16 @@ async function accept(
   { workspaceId, expected, seen }: In & { expected: Expected | null; seen: string | null },
 ) {
   const found = await entryOf(held, workspaceId)
-  const chain = (await found.chains?.unremembering().of(found)) ?? null
+  const chain = await found.chains?.unremembering().of(found)
   if (chain && firstHash(chain) !== seen) throw new Refused('other_workspace')
   if (chain && expected) requireExpected(chain, expected)
-  const isMember = await joinWorkspace(held.reader(), found, chain, (compared) =>
-    held.memory.chains.put(
-      workspaceId,
-      (before) => before ?? { ...knownOf(compared), manifests: {} },
-    ),
-  )
-  if (!isMember) throw new Refused('unreadable_workspace')
+  const compared = chain && {
+    chain,
+    pin: () =>
+      held.memory.chains.put(found.id, (before) => before ?? { ...knownOf(chain), manifests: {} }),
+  }
+  if (!(await joinWorkspace(held.reader(), found, compared)))
+    throw new Refused('unreadable_workspace')
   // The person has seen whose it is; others of this name stay what they are.
   held.names.renamed(found)
   forgetWorkspaces(held)
