@@ -1,4 +1,7 @@
-/** `cloakroom move`: all rows to another database, which has none, or no row at all; both keep their keys. */
+/**
+ * `cloakroom move`: a backup that is restored while it is read, without a file between. The target has no rows before, and
+ * both keep their keys.
+ */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Sql } from 'postgres'
