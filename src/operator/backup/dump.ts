@@ -42,10 +42,11 @@ export async function inSnapshot<T>(
   sql: Sql,
   work: (tx: TransactionSql) => Promise<T>,
 ): Promise<T> {
-  return (await sql.begin('isolation level repeatable read read only', async (tx) => {
+  const { done } = await sql.begin('isolation level repeatable read read only', async (tx) => {
     await makeTextsExact(tx)
-    return await work(tx)
-  })) as T
+    return { done: await work(tx) }
+  })
+  return done
 }
 
 export type Contents = { tables: readonly BackupTable[]; migrations: Header['migrations'] }
