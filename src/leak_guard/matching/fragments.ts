@@ -36,6 +36,10 @@ const OUT_A = power(POINT_A, FRAGMENT)
 const OUT_B = power(POINT_B, FRAGMENT)
 /** What adding a byte costs beside searching it. */
 const PER_BYTE_ADDED = 16
+/** Of the characters that fragments consist of. */
+const RUN = /[A-Za-z0-9+/_=.~-]{16,}/g
+/** Bytes that are searched in one step. */
+const SEARCHED_AT_ONCE = 65_536
 /** The bytes that runs consist of. */
 export const IS_RUN = new Uint8Array(256)
 for (const character of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/_=.~-') {
@@ -152,10 +156,6 @@ export class FragmentWindow {
     for (let from = at - FRAGMENT + 1; from <= at; from++) this.add(bytes[from] ?? 0, -1)
   }
 }
-
-const RUN = /[A-Za-z0-9+/_=.~-]{16,}/g
-/** Bytes of one step. */
-const SEARCHED_AT_ONCE = 65_536
 
 /** Windows that stand in the runs of these texts. */
 function* countWindows(stretches: readonly string[]): Generator<void, number> {

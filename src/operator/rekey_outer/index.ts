@@ -75,7 +75,12 @@ const ADVISORY_LOCK = 6_021_023_016
 
 type Database = Pick<Connection, 'sql' | 'connectBesides'> & { encryptionKey: string }
 
-/** Runs the work on the pool while a session that no pooler lends holds the lock. @throws RekeyProblem */
+/**
+ * One at a time on a PostgreSQL: the work runs on the pool while a session that no pooler lends holds the lock, and a second
+ * `rekey-outer` reports who holds it.
+ *
+ * @throws RekeyProblem
+ */
 async function alone<T>(
   { sql, connectBesides, encryptionKey }: Database,
   work: () => Promise<T>,

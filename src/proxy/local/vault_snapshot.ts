@@ -207,7 +207,7 @@ function unanswered(): Error {
   return new Error('the server does not answer')
 }
 
-/** In a signed workspace by its chain, in which this member must still be. @throws UntrustedChain */
+/** Which domains values may go to: in a signed workspace by its chain, in which this member must still be. @throws UntrustedChain */
 async function domainsOf(api: Api, workspace: OpenWorkspace): Promise<Domain[]> {
   await workspace.newestChain()
   const signer = await workspace.signer()
@@ -216,6 +216,7 @@ async function domainsOf(api: Api, workspace: OpenWorkspace): Promise<Domain[]> 
   return allowlist.flatMap(({ domain }) => parseDomain(domain) ?? [])
 }
 
+/** The agent that `--agent` named: what is done in its name ends when it is removed. */
 type NamedAgent = { id: string; name: string }
 
 class AgentRemoved extends Error {

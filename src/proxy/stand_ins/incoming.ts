@@ -158,6 +158,7 @@ type Unmark = {
   inHeaders(headers: Iterable<[name: string, value: string]>): Iterable<[string, string]>
 }
 
+/** The same for answers of gRPC, frame by frame: what stands for a value in a message is as long as the value. */
 function callWithoutMarks(
   body: ReadableStream<Uint8Array>,
   { inMessage, inHeaders }: Unmark,

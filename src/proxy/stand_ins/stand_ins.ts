@@ -24,7 +24,7 @@ export type StandIn = {
 export type StandInForm = 'exact' | 'escaped' | 'json'
 
 const patternOf: Record<StandInForm, (text: string) => string> = {
-  exact: exactPattern,
+  exact: RegExp.escape,
   escaped: escapedPattern,
   json: jsonPattern,
 }
@@ -110,10 +110,6 @@ function drawCharacter(): string {
 function coreOf(text: string): string {
   const runs = text.match(/[A-Za-z0-9]+/g) ?? []
   return runs.reduce((longest, run) => (run.length > longest.length ? run : longest), '')
-}
-
-function exactPattern(text: string): string {
-  return RegExp.escape(text)
 }
 
 /** RFC 3986, section 2.1, and forms, where `+` is a space: letters and digits as they are, all others as they are or escaped. */
