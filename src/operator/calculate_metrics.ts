@@ -7,17 +7,16 @@ import { enterCleanEnvironment } from '../core/clean_environment.ts'
 import { systemClock } from '../core/clock.ts'
 import { ConfigError, readConfig } from '../core/config/config.ts'
 import { EX_CONFIG, EX_USAGE } from '../core/exit_codes.ts'
-import { openLog } from '../core/log.ts'
 import { complaints } from '../core/printable.ts'
 import { requireCluster } from '../database/embedded/data_directory.ts'
 import { DataDirectoryError } from '../database/embedded/open.ts'
 import { pendingMigrations } from '../database/migrations/migrate.ts'
 import { OlderSchema, SchemaError } from '../database/migrations/schema_error.ts'
-import { openDatabase } from '../database/open.ts'
-import { awaitServer, ServerUnreachable } from '../database/reach.ts'
+import { ServerUnreachable } from '../database/reach.ts'
 import { computeLastDays } from '../features/metrics/compute.ts'
 import { MAX_DAYS } from '../features/metrics/contract.ts'
 import { showDay } from '../features/metrics/index.ts'
+import { withConnection } from './connection.ts'
 
 /** Nothing that is counted is opened. */
 const NO_KEYS = { SECRET_KEY: '', ENCRYPTION_KEY: '' }
@@ -52,14 +51,10 @@ function problemsOf(error: unknown): readonly string[] {
 async function calculate(count: number): Promise<void> {
   const config = readConfig(process.env, () => NO_KEYS)
   requireCluster(config)
-  await awaitServer({ ...config, DB_WAIT_SECONDS: 0 }, openLog(config.LOG_LEVEL))
-  const connection = await openDatabase(config, () => process.exit(1))
-  try {
-    const pending = await pendingMigrations(connection.sql)
+  await withConnection({ ...config, DB_WAIT_SECONDS: 0 }, async ({ sql, db }) => {
+    const pending = await pendingMigrations(sql)
     if (pending !== 0) throw new OlderSchema(pending)
-    const rows = await computeLastDays({ db: connection.db, clock: systemClock }, count)
+    const rows = await computeLastDays({ db, clock: systemClock }, count)
     for (const row of rows) process.stdout.write(`${JSON.stringify(showDay(row))}\n`)
-  } finally {
-    await connection.close()
-  }
+  })
 }

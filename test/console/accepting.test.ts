@@ -1,7 +1,7 @@
 // tier: quick
 /** Accepts an invitation on a server that shows one history for the comparison and another one afterwards. */
 import { beforeAll, expect, test } from 'bun:test'
-import { invitePeople, readPerson } from '../../src/client/actions/members.ts'
+import { invitePeople, readMembers, readPerson } from '../../src/client/actions/members.ts'
 import { type KnownEntry, knownChains } from '../../src/client/signed/known_chains.ts'
 import { chainsOf } from '../../src/client/signed/trust.ts'
 import { workspacesCommands } from '../../src/console/web/keys/commands/workspaces.ts'
@@ -129,6 +129,27 @@ test('an invitation without a link accepts exactly the history that was shown', 
   expect(other).rejects.toMatchObject({ code: 'other_workspace' })
   const shown = await invitation(held, { workspaceId, expected: null })
   await accept(held, { workspaceId, expected: null, seen: shown.found?.seen ?? null })
+})
+
+test('an invitation that was sealed to replaced keys is called unreadable, and nothing is accepted', async () => {
+  const gil = await person('gil')
+  const hal = await person('hal')
+  const found = await readPerson(gil.api, hal.email)
+  if (!found) throw new Error('there is no such account')
+  await invitePeople({ api: gil.api, workspace: gil.workspace }, [found], 'member', new Set())
+  const { id: workspaceId } = gil.workspace
+  const seed = new Uint8Array(32).fill(7)
+  const { privateKey, public_key } = await identityOf(seed)
+  const publicKey = Buffer.from(public_key, 'base64')
+  const replaced = { ...hal.reader, privateKey, publicKey, identity: () => identityOf(seed) }
+  const { held, chains } = heldBy({ ...hal, reader: replaced }, found.user_id, (links) => links)
+  const seen = firstHash(await gil.chains.of(gil.workspace))
+  const refused = accept(held, { workspaceId, expected: null, seen })
+  expect(refused).rejects.toMatchObject({ code: 'unreadable_workspace' })
+  await refused.catch(() => {})
+  expect(chains.of(workspaceId)).toBeUndefined()
+  const listed = await readMembers({ api: gil.api, workspace: gil.workspace })
+  expect(listed.find(({ email }) => email === hal.email)?.status).toBe('invited')
 })
 
 test('declining an invitation pins nothing, and also works for an invalid history', async () => {

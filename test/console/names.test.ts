@@ -78,7 +78,7 @@ test('a project under the name of another one is not read, and nothing is stored
   // Keys for it are given in a list of places, of which each counts.
   const places = [{ projectId: side, environment: 'development' }]
   const given = { workspaceId: workspace.id, agentId: agent.id, tokenId, places }
-  expect(await askWorker(page, 'grants.give', given)).toBe('changed_name')
+  expect(await askWorker(page, 'agents.give', given)).toBe('changed_name')
   await page.getByRole('button', { name: /Project$/ }).click()
   await page.getByRole('option', { name: 'web', exact: true }).click()
   await page.getByText('when it was seen before, and the server shows').first().waitFor()

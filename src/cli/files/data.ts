@@ -15,7 +15,7 @@ import {
   type YAMLError,
   type Node as YamlNode,
 } from 'yaml'
-import { lineNumbers } from '../../client/secrets/line_numbers.ts'
+import { lineNumbers } from '../../client/secrets/lines.ts'
 import type { LineFault, Located, Reading } from './located.ts'
 
 type Tree = { line: number } & (

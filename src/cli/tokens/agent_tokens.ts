@@ -1,5 +1,5 @@
 /** Tokens as the commands for agents and workloads find them and hand them out. They are made here: the server never sees one. */
-import { listTokensOf } from '../../client/actions/end_tokens.ts'
+import { listTokensOf } from '../../client/actions/read_tokens.ts'
 import type { Context } from '../context.ts'
 import { type ProjectScope, placeOf, projectScope, type WorkspaceScope } from '../scope.ts'
 import { keepToken } from '../session/saved_tokens.ts'

@@ -1,11 +1,13 @@
-/** Where agents of a workspace may send, in a signed one by its links: read and changed. */
-import { parseDomain } from '../../core/net/domain.ts'
+/** Where agents of a workspace may send, in a signed one by its links: read and changed; and what each entry let through. */
+import { canonicalName, type Domain, domainMatches, parseDomain } from '../../core/net/domain.ts'
 import {
   addToAllowlist,
   listAllowlist,
   removeFromAllowlist,
 } from '../../features/allowlist/contract.ts'
+import { listAuditLogs, summariseAudit } from '../../features/audit/contract.ts'
 import type { Link } from '../../sigchain/index.ts'
+import type { Api, CallResult } from '../http/api.ts'
 import { emailsIn } from '../signed/link_in_words.ts'
 import type { Judge } from '../signed/sign_change.ts'
 import type { WorkspacePlace } from '../workspace.ts'
@@ -92,3 +94,53 @@ function misstated(
     leftOut: [...before].filter((domain) => allowed.has(domain) && !listed.has(domain)),
   }
 }
+
+/** Records that are read of each host, and hosts below a wildcard that are looked at. */
+const MOST_RECORDS = 500
+const MOST_HOSTS = 20
+
+/**
+ * The calls of the last seven days that the entry allowed: those would be refused without it. The audit is searched by
+ * host name, and each record's URL has the port. Null for what is no entry.
+ */
+export async function callsAllowedBy(api: Api, workspaceId: string, domain: string) {
+  const entry = parseDomain(domain)
+  if (entry === null) return null
+  const hosts = entry.wildcard ? await hostsBelow(api, workspaceId, entry) : [entry.host]
+  const read = (host: string) => {
+    const query = { workspace_id: workspaceId, domain: host, since: '7d', limit: MOST_RECORDS }
+    return api.call(listAuditLogs, { query })
+  }
+  const pages = await Promise.all(hosts.slice(0, MOST_HOSTS).map(read))
+  const passed = pages.flat().filter((record) => isAllowedBy(entry, record))
+  const distinct = (names: (string | null)[]) => [
+    ...new Set(names.flatMap((name) => name?.split(',') ?? [])),
+  ]
+  return {
+    calls: passed.length,
+    isWhole: hosts.length <= MOST_HOSTS && pages.every((page) => page.length < MOST_RECORDS),
+    agents: distinct(passed.map(({ agent_id }) => agent_id)),
+    secrets: distinct(passed.map(({ credential_ref }) => credential_ref)),
+  }
+}
+
+async function hostsBelow(api: Api, workspaceId: string, entry: Domain) {
+  const query = { workspace_id: workspaceId, since: '7d' }
+  const { by_domain } = await api.call(summariseAudit, { query })
+  return by_domain
+    .map(({ domain }) => domain)
+    .filter((host) => domainMatches(entry, host, entry.port))
+}
+
+type AuditRecord = CallResult<typeof listAuditLogs>[number]
+
+/** A record without a URL does not say which port was called, so it counts for every port. */
+function isAllowedBy(entry: Domain, { reason, target_url, target_domain }: AuditRecord): boolean {
+  if (reason === 'domain_blocked') return false
+  const url = target_url === null ? null : URL.parse(target_url)
+  if (url === null) return target_domain !== null && domainMatches(entry, target_domain, entry.port)
+  const port = url.port === '' ? HTTPS_PORT : Number(url.port)
+  return domainMatches(entry, canonicalName(url.hostname) ?? '', port)
+}
+
+const HTTPS_PORT = 443

@@ -1,9 +1,7 @@
 /** Ending tokens by links, which outlast the database, and deleting what they belong to. */
 import {
   deleteAgent as deleteAgentEndpoint,
-  listAgentTokens,
   listProjectAgents,
-  listWorkloadTokens,
   revokeAgentToken,
   revokeWorkloadToken,
 } from '../../features/agents/contract.ts'
@@ -17,6 +15,7 @@ import { emptying, openWriter } from '../environment.ts'
 import { ApiError } from '../http/api.ts'
 import type { Place } from '../signed/statements.ts'
 import type { WorkspacePlace } from '../workspace.ts'
+import { listTokensOf } from './read_tokens.ts'
 
 export type TokenEnding = WorkspacePlace & {
   /** The server took no link: only its database says that a token ended. */
@@ -39,14 +38,6 @@ async function endTokens(
     await send()
     unsigned()
   }
-}
-
-/** All tokens of an agent, or of a project's workloads. */
-export function listTokensOf({ api, workspace }: WorkspacePlace, owner: TokenOwner) {
-  if ('projectId' in owner)
-    return api.list(listWorkloadTokens, { params: { project_id: owner.projectId } })
-  const params = { workspace_id: workspace.id, registration_id: owner.agentId }
-  return api.list(listAgentTokens, { params })
 }
 
 /** The server refuses the token from then on, and in a signed workspace everybody does. */

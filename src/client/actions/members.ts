@@ -1,5 +1,5 @@
 /**
- * The people in a workspace: listed, invited, changed and removed. In a signed one each change is a link, and
+ * The people in a workspace: listed, invited and joining, changed and removed. In a signed one each change is a link, and
  * who is a member with which keys is what its links say.
  */
 
@@ -8,6 +8,7 @@ import { sealMemberEnvelope } from '../../core/crypto/envelope.ts'
 import type { Role } from '../../core/grant.ts'
 import { getPublicKey } from '../../features/accounts/contract.ts'
 import {
+  acceptInvitation,
   changeMemberRole,
   inviteMembersEndpoint,
   listMembers,
@@ -16,7 +17,9 @@ import {
 import { type Chain, type Member, requireKeyProof, type SignedText } from '../../sigchain/index.ts'
 import { type Api, ApiError } from '../http/api.ts'
 import { keptBy, type SignedToken } from '../signed/kept_tokens.ts'
+import { ownId } from '../signed/sign_change.ts'
 import type { WorkspacePlace } from '../workspace.ts'
+import type { WorkspaceEntry } from '../workspaces.ts'
 
 /** Rows say of who was signed the name, and whether they accepted. */
 export async function readMembers({ api, workspace }: WorkspacePlace) {
@@ -102,6 +105,34 @@ function linkFor(people: readonly Invitee[], role: Role) {
     signing_key: signing_key ?? '',
   }))
   return { type: 'members.put', body: { members } } as const
+}
+
+/**
+ * Accepts an invitation that somebody who may invite has signed, to the key that the members have. Returns false where
+ * that key does not open with the person's own; then nothing is accepted.
+ *
+ * @param compared the history that the person compared, to be pinned; without one, the history that is read is pinned
+ * @throws ApiError, UntrustedChain
+ */
+export async function joinWorkspace(
+  { api, email }: { api: Api; email: string },
+  { shown, ...invited }: WorkspaceEntry,
+  compared?: { chain: Chain; pin(): void },
+): Promise<boolean> {
+  const { chains } = invited
+  if (chains !== null) {
+    const chain = compared?.chain ?? (await chains.of(invited))
+    // An invitation to keys that this person has replaced since is no forgery: it does not open.
+    const isReplaced = !shown && memberNamed(chain, email) !== null
+    if (!isReplaced) ownId(chain, invited, (await invited.identity()).signing_key)
+    if (shown) {
+      compared?.pin()
+      await chains.requireKey(shown)
+    }
+  }
+  if (!shown) return false
+  await api.call(acceptInvitation, { params: { workspace_id: invited.id } })
+  return true
 }
 
 /** Withdraws an invitation, and lets somebody leave, too. */

@@ -6,7 +6,7 @@
  * One exception: `$` in single quotes is text, as for shells, dotenv and compose. Bun replaces it.
  */
 import { secretKey } from '../../features/secrets/contract.ts'
-import { lineNumbers } from './line_numbers.ts'
+import { lineNumbers, matchAt, nextLine, readStatements, type Statement } from './lines.ts'
 
 export type Problem = { line: number; reason: string }
 
@@ -38,25 +38,18 @@ export type Dotenv = {
 
 /** All values, or all problems: with a problem there are no values. */
 export function parseDotenv(text: string): Dotenv {
-  const found: [name: string, value: string, line: number][] = []
-  const problems: Problem[] = []
-  const lineOf = lineNumbers(text)
-  for (let at = 0; at < text.length; ) {
-    const blank = match(LINE_END, text, at)
-    const statement = blank ? null : scanStatement(text, at)
-    if (statement && 'reason' in statement) {
-      problems.push({ line: lineOf(at), reason: statement.reason })
-    } else if (statement) found.push([statement.name, statement.value, lineOf(at)])
-    at = statement?.end ?? at + (blank?.[0].length ?? 0)
-  }
+  const { found, faults: problems } = readStatements(text, { blank: LINE_END, statementAt })
   const stray = /\r(?!\n)|\0/.exec(text)
-  if (stray) problems.push({ line: lineOf(stray.index), reason: 'there is a control character' })
+  if (stray) {
+    const line = lineNumbers(text)(stray.index)
+    problems.push({ line, reason: 'there is a control character' })
+  }
   problems.sort((one, other) => one.line - other.line)
   const good = problems.length > 0 ? [] : found
-  const values = new Map(good.map(([name, value]) => [name, value]))
-  const lines = new Map(good.map(([name, , line]) => [name, line]))
-  const other = found.filter(([name, value]) => values.get(name) !== value)
-  return { values, lines, problems, replaced: new Set(other.map(([name]) => name)) }
+  const values = new Map(good.map(({ name, value }) => [name, value]))
+  const lines = new Map(good.map(({ name, line }) => [name, line]))
+  const other = found.filter(({ name, value }) => values.get(name) !== value)
+  return { values, lines, problems, replaced: new Set(other.map(({ name }) => name)) }
 }
 
 /** Returns a value as the programs above read it back; `null` if they disagree about every way to write it. */
@@ -67,13 +60,13 @@ export function writeDotenvValue(value: string): string | null {
   return ways.find((way) => parseDotenv(`A=${way}\n`).values.get('A') === value) ?? null
 }
 
-function scanStatement(text: string, at: number): Scan & { name: string } {
-  const head = match(HEAD, text, at)
+function statementAt(text: string, at: number): Statement {
+  const head = matchAt(HEAD, text, at)
   const [whole = '', name = ''] = head ?? []
-  if (!head) return { name, end: nextLine(text, at), reason: 'this is not NAME=value' }
+  if (!head) return { end: nextLine(text, at), reason: 'this is not NAME=value' }
   const scan = scanValue(text, at + whole.length)
   const reason = faultOfSecretName(name)
-  return reason === null ? { ...scan, name } : { name, end: scan.end, reason }
+  return reason === null ? { ...scan, name } : { end: scan.end, reason }
 }
 
 /** Why a secret cannot have this name, or null. */
@@ -88,7 +81,7 @@ function scanValue(text: string, at: number): Scan {
   }
   if (text[at] === '"') return scanQuoted(text, at, DOUBLE, readDouble)
   if (text[at] === "'") return scanQuoted(text, at, SINGLE, readSingle)
-  const bare = match(BARE, text, at)?.[0] ?? ''
+  const bare = matchAt(BARE, text, at)?.[0] ?? ''
   return { end: nextLine(text, at), ...readBare(bare.replace(/\r$/, '')) }
 }
 
@@ -98,10 +91,10 @@ function scanQuoted(
   form: RegExp,
   read: (inner: string) => Reading,
 ): Scan {
-  const [whole, inner = ''] = match(form, text, at) ?? []
+  const [whole, inner = ''] = matchAt(form, text, at) ?? []
   if (whole === undefined) return { end: text.length, reason: 'the quotes are never closed' }
   const after = at + whole.length
-  const rest = match(LINE_END, text, after)
+  const rest = matchAt(LINE_END, text, after)
   if (!rest) return { end: nextLine(text, after), reason: 'there is text after the quotes' }
   const end = after + rest[0].length
   if (inner.includes('\r')) return { end, reason: 'there is a carriage return inside the quotes' }
@@ -130,14 +123,4 @@ function readBare(line: string): Reading {
   if (ODD_EDGE.test(value)) return { reason: 'some programs trim the space here: use quotes' }
   if (VARIABLE.test(value)) return { reason: 'some programs replace $ here: use single quotes' }
   return { value }
-}
-
-function match(pattern: RegExp, text: string, at: number): RegExpExecArray | null {
-  pattern.lastIndex = at
-  return pattern.exec(text)
-}
-
-function nextLine(text: string, at: number): number {
-  const end = text.indexOf('\n', at)
-  return end < 0 ? text.length : end + 1
 }

@@ -6,6 +6,7 @@
 import { isSensitive, type Policy } from '../../core/policy/policy.ts'
 import { isMarked } from '../../core/policy/references.ts'
 import type { Entry } from '../actions/set_secrets.ts'
+import type { ProvenValue } from '../actions/stored_secrets.ts'
 import { isObviousSetting } from '../delivery/obvious_setting.ts'
 
 export type Sensitivity = 'sensitive' | 'plain' | 'by value'
@@ -15,6 +16,20 @@ export type Sensitivity = 'sensitive' | 'plain' | 'by value'
  * that is stored, or one that this person decided about.
  */
 export type Candidate = Entry & { policyIs: 'new' | 'stored' | 'decided' }
+
+/** Values of a file: a value that is stored already stays under its policy. */
+export function candidatesOf(
+  values: Iterable<[string, string]>,
+  stored: ReadonlyMap<string, ProvenValue>,
+): Candidate[] {
+  return [...values].map(([key, value]) => {
+    const before = stored.get(key)
+    const isKept = before?.value === value
+    const policyIs = before ? (isKept ? 'decided' : 'stored') : 'new'
+    const expectedVersion = before?.version ?? 0
+    return { key, value, policy: before?.policy ?? undefined, policyIs, expectedVersion }
+  })
+}
 
 export function policyFor(
   { key, value, policy, policyIs }: Candidate,

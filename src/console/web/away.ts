@@ -3,31 +3,21 @@
  * that failed is asked for again.
  */
 import type { QueryClient } from '@tanstack/react-query'
-import { useSyncExternalStore } from 'react'
 import { AskError, ask } from './keys/ask.ts'
 import { callFailure } from './keys/call_failure.ts'
 import type { Failure } from './keys/reports.ts'
+import { shared } from './shared.ts'
 
 const CODES = ['unreachable', 'unusable_answer', 'unavailable', 'internal_error']
 /** Between two questions whether somebody answers. */
 export const AGAIN_MS = 3_000
 
-let isAway = false
-const listeners = new Set<() => void>()
+const away = shared(false)
+export const useAway = away.useValue
 
 /** Null for an error that is no refusal: a defect of the page. */
 export function failureIn(error: unknown): Failure | null {
   return error instanceof AskError ? error : callFailure(error)
-}
-
-export function useAway(): boolean {
-  return useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
-    () => isAway,
-  )
 }
 
 export function watchAway(client: QueryClient): void {
@@ -50,12 +40,12 @@ function isOfAway(error: unknown): boolean {
 }
 
 async function untilBack(client: QueryClient): Promise<void> {
-  if (isAway) return
-  become(true)
+  if (away.get()) return
+  away.set(true)
   do {
     await new Promise((resolve) => setTimeout(resolve, AGAIN_MS))
   } while (!(await answers()))
-  become(false)
+  away.set(false)
   await client.invalidateQueries()
 }
 
@@ -67,9 +57,4 @@ async function answers(): Promise<boolean> {
   } catch (error) {
     return !isOfAway(error)
   }
-}
-
-function become(next: boolean): void {
-  isAway = next
-  for (const listener of listeners) listener()
 }

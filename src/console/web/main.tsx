@@ -48,7 +48,7 @@ function keepUnlockedWhileUsed(everyMs = 10_000): void {
 /** Asks whether the session was ended elsewhere, whenever the page is seen again and at this interval. */
 function checkSessionWhileSeen(everyMs = 60_000): void {
   const check = () => {
-    if (document.visibilityState !== 'visible' || accountState()?.kind !== 'open') return
+    if (document.visibilityState !== 'visible' || accountState.get()?.kind !== 'open') return
     void ask('accounts.check', null).catch(() => {})
   }
   addEventListener('visibilitychange', check)

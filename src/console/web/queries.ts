@@ -9,9 +9,8 @@ import {
   useQuery,
   useQueryClient,
 } from '@tanstack/react-query'
-import { useSyncExternalStore } from 'react'
 import { watchAway } from './away.ts'
-import { AskError, accountState, ask, onAccountChange } from './keys/ask.ts'
+import { AskError, accountState, ask } from './keys/ask.ts'
 import type { CommandName, Input, Returned } from './keys/messages.ts'
 
 const STALE_MS = 15_000
@@ -33,13 +32,11 @@ export const queryClient = new QueryClient({
 
 watchAway(queryClient)
 
-onAccountChange(() => {
-  if (accountState()?.kind !== 'open') queryClient.clear()
+accountState.subscribe(() => {
+  if (accountState.get()?.kind !== 'open') queryClient.clear()
 })
 
-export function useAccountState() {
-  return useSyncExternalStore(onAccountChange, accountState)
-}
+export const useAccountState = accountState.useValue
 
 /** What a command returns, kept under its name and input; with a time of 0 it is read again where it is shown. */
 export function useAsk<N extends CommandName>(name: N, input: Input<N>, staleTime = STALE_MS) {

@@ -12,7 +12,6 @@
  */
 import { GEAR, LANE_A, LANE_B, POINT_A, POINT_B, power, SealedTable } from './fingerprint.ts'
 import { FRAGMENT, toBytes } from './guarded.ts'
-import { countWindows, pacer, RUN } from './runs.ts'
 
 /** Characters of a run that are replaced on either side of a window. */
 export const BESIDE = FRAGMENT - 1
@@ -37,6 +36,10 @@ const OUT_A = power(POINT_A, FRAGMENT)
 const OUT_B = power(POINT_B, FRAGMENT)
 /** What adding a byte costs beside searching it. */
 const PER_BYTE_ADDED = 16
+/** Of the characters that fragments consist of. */
+const RUN = /[A-Za-z0-9+/_=.~-]{16,}/g
+/** Bytes that are searched in one step. */
+const SEARCHED_AT_ONCE = 65_536
 /** The bytes that runs consist of. */
 export const IS_RUN = new Uint8Array(256)
 for (const character of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/_=.~-') {
@@ -151,5 +154,27 @@ export class FragmentWindow {
     this.a = 0
     this.b = 0
     for (let from = at - FRAGMENT + 1; from <= at; from++) this.add(bytes[from] ?? 0, -1)
+  }
+}
+
+/** Windows that stand in the runs of these texts. */
+function* countWindows(stretches: readonly string[]): Generator<void, number> {
+  const isTimeAfter = pacer()
+  let count = 0
+  for (const stretch of stretches) {
+    for (const [run] of stretch.matchAll(RUN)) count += Math.ceil(run.length / FRAGMENT)
+    if (isTimeAfter(stretch.length)) yield
+  }
+  return count
+}
+
+/** Whether a step is over, told after each part of the work. */
+function pacer(): (cost: number) => boolean {
+  let done = 0
+  return (cost) => {
+    done += cost
+    if (done < SEARCHED_AT_ONCE) return false
+    done = 0
+    return true
   }
 }

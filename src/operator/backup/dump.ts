@@ -5,7 +5,7 @@ import { outerKeysIn } from '../../core/crypto/outer_keys.ts'
 import { KEY_CHECK, SEALED, sealedUnder } from '../../database/schema/sealed.ts'
 import type { BackupTable } from './expected.ts'
 import { type BackupSums, FORMAT, type Header, sealOf } from './format.ts'
-import { makeTextsExact, readTableRows, Tally, tablesOf } from './rows.ts'
+import { makeTextsExact, readTable, tablesOf } from './rows.ts'
 
 type Source = { sql: Sql; encryptionKey: string; now: () => number }
 
@@ -17,10 +17,9 @@ export async function dump(
   take: (text: string) => Promise<void>,
 ): Promise<Dumped> {
   const [primary] = outerKeysIn(encryptionKey)
-  return await sql.begin('isolation level repeatable read read only', async (tx) => {
-    await makeTextsExact(tx)
-    const tables = await tablesOf(tx)
-    const header = await headerOf(tx, { tables, primary: primary.id, now })
+  return await inSnapshot(sql, async (tx) => {
+    const contents = await contentsOf(tx)
+    const header = await headerOf(tx, { contents, primary: primary.id, now })
     const hasher = new Bun.CryptoHasher('sha256')
     const put = async (text: string) => {
       hasher.update(text)
@@ -28,12 +27,9 @@ export async function dump(
     }
     await put(line(header))
     const sums: BackupSums = {}
-    for (const table of tables) {
+    for (const table of contents.tables) {
       await put(line({ table: table.name }))
-      const tally = new Tally()
-      for await (const rows of readTableRows(tx, table))
-        await put(rows.map((row) => tally.add(row)).join(''))
-      sums[table.name] = tally.sum()
+      sums[table.name] = await readTable(tx, table, (_, lines) => put(lines.join('')))
     }
     await put(line({ sums }))
     await take(line(sealOf(hasher.digest('hex'), primary)))
@@ -41,25 +37,42 @@ export async function dump(
   })
 }
 
-type Made = { tables: readonly BackupTable[]; primary: string; now: () => number }
+/** Reads everything of one moment, and each row as the text that a backup has of it. */
+export async function inSnapshot<T>(
+  sql: Sql,
+  work: (tx: TransactionSql) => Promise<T>,
+): Promise<T> {
+  const { done } = await sql.begin('isolation level repeatable read read only', async (tx) => {
+    await makeTextsExact(tx)
+    return { done: await work(tx) }
+  })
+  return done
+}
 
-async function headerOf(tx: TransactionSql, { tables, primary, now }: Made): Promise<Header> {
+export type Contents = { tables: readonly BackupTable[]; migrations: Header['migrations'] }
+
+export async function contentsOf(tx: TransactionSql): Promise<Contents> {
+  const tables = await tablesOf(tx)
+  const migrations = await tx<Header['migrations']>`
+    select name, sha256 from cloakroom_migrations order by name`
+  return { tables, migrations: [...migrations] }
+}
+
+type Made = { contents: Contents; primary: string; now: () => number }
+
+async function headerOf(
+  tx: TransactionSql,
+  { contents: { tables, migrations }, primary, now }: Made,
+): Promise<Header> {
   const used = await usedKeys(tx, tables)
   return {
     format: FORMAT,
     version,
     created_at: new Date(now()).toISOString(),
-    migrations: await migrationsIn(tx),
+    migrations,
     keys: [primary, ...used.filter((id) => id !== primary)],
     tables: tables.map(({ name, columns }) => ({ name, columns })),
   }
-}
-
-/** The schema of the database. */
-export async function migrationsIn(tx: TransactionSql): Promise<Header['migrations']> {
-  const rows = await tx<Header['migrations']>`
-    select name, sha256 from cloakroom_migrations order by name`
-  return [...rows]
 }
 
 async function usedKeys(tx: TransactionSql, tables: readonly BackupTable[]): Promise<string[]> {

@@ -1,13 +1,12 @@
-/** Puts rows into an empty database: all of them, proven by their sums, or none. */
+/** Puts an archive into an empty database: all of its rows, proven by their sums, or none. */
 import type { TransactionSql } from 'postgres'
 import type { Config } from '../../core/config/config.ts'
 import { openLog } from '../../core/log.ts'
 import { migrateIn, migrations } from '../../database/migrations/migrate.ts'
 import { type Connection, databaseIn } from '../../database/open.ts'
 import { checkKeys } from '../../database/prepare.ts'
-import type { Dumped } from './dump.ts'
-import { demandNoRules } from './expected.ts'
-import type { Header } from './format.ts'
+import type { Contents, Dumped } from './dump.ts'
+import { type BackupTable, demandNoRules } from './expected.ts'
 import { BackupProblem } from './problem.ts'
 import type { TakeRows } from './read.ts'
 import { demandRest, takeAlone } from './rest.ts'
@@ -16,7 +15,7 @@ import {
   findRows,
   insertRows,
   makeTextsExact,
-  sumOf,
+  readTable,
   tablesOf,
   withoutTriggers,
 } from './rows.ts'
@@ -24,33 +23,35 @@ import {
 /** What a server makes of itself at its first start: of nobody, so that something else may take its place. */
 const OWN = 'instance'
 
-type Contents = Pick<Header, 'tables' | 'migrations'>
+/** A verified backup, or the rows of another database as they are read. */
+export type Archive = Pick<Contents, 'migrations'> & {
+  tables: readonly Pick<BackupTable, 'name' | 'columns'>[]
+  /** Hands over all rows, and returns what they were. */
+  supply(take: TakeRows): Promise<Pick<Dumped, 'sums'>>
+}
 
-/**
- * @param supply hands over all rows, and returns what they were
- * @throws ConfigError when the keys are not those of the rows; then nothing is changed
- */
+/** @throws ConfigError when the keys are not those of the rows; then nothing is changed */
 export async function load(
   { sql, kind }: Connection,
-  { config, contents }: { config: Config; contents: Contents },
-  supply: (take: TakeRows) => Promise<Pick<Dumped, 'sums'>>,
+  config: Config,
+  archive: Archive,
 ): Promise<void> {
   await sql.begin(async (tx) => {
     await makeTextsExact(tx)
     if (kind === 'postgresql') await takeAlone(tx)
-    await migrateIn(tx, migrations.slice(0, contents.migrations.length))
+    await migrateIn(tx, migrations.slice(0, archive.migrations.length))
     const tables = await emptyTables(tx)
-    if (!areSame(tables, contents.tables))
+    if (!areSame(tables, archive.tables))
       throw new BackupProblem('failed', 'the tables of the database are not those of this schema')
     await tx.unsafe(`delete from ${OWN}`)
     await withoutTriggers(tx, tables, async () => {
       const byName = new Map(tables.map((table) => [table.name, table]))
-      const { sums } = await supply(async (name, rows) => {
+      const { sums } = await archive.supply(async (name, rows) => {
         const table = byName.get(name)
         if (table) await insertRows(tx, table, rows)
       })
       for (const table of tables) {
-        const { rows, sha256 } = await sumOf(tx, table)
+        const { rows, sha256 } = await readTable(tx, table)
         const meant = sums[table.name]
         if (rows !== meant?.rows || sha256 !== meant.sha256)
           throw new BackupProblem('failed', `${table.name} did not arrive as it was sent`)

@@ -83,12 +83,7 @@ export async function withDatabase<T>(
     if (pending === 0) await requireKeys(connection.db, { ...config, ROLE: 'all' }, log)
     else await requireEncryptionKey(connection.db, OuterLayer.parse(config.ENCRYPTION_KEY))
     const { sql, connectBesides } = connection
-    return await work({
-      sql,
-      connectBesides,
-      encryptionKey: config.ENCRYPTION_KEY,
-      now: Date.now,
-    })
+    return await work({ sql, connectBesides, encryptionKey: config.ENCRYPTION_KEY, now: Date.now })
   } finally {
     await connection.close()
   }

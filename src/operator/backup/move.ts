@@ -1,23 +1,23 @@
-/** `cloakroom move`: all rows to another database, which has none, or no row at all; both keep their keys. */
+/**
+ * `cloakroom move`: a backup that is restored while it is read, without a file between. The target has no rows before, and
+ * both keep their keys.
+ */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Sql, TransactionSql } from 'postgres'
+import type { Sql } from 'postgres'
 import { type Config, ConfigError } from '../../core/config/config.ts'
 import { withSecretFiles } from '../../core/config/secret_files.ts'
-import { openLog } from '../../core/log.ts'
 import { CLUSTER } from '../../database/embedded/data_directory.ts'
-import { type Connection, openDatabase } from '../../database/open.ts'
-import { awaitServer } from '../../database/reach.ts'
-import { migrationsIn } from './dump.ts'
-import type { BackupTable } from './expected.ts'
+import { withConnection } from '../connection.ts'
+import { contentsOf, inSnapshot } from './dump.ts'
 import type { BackupSums } from './format.ts'
-import { emptyTables, load } from './load.ts'
+import { emptyTables } from './load.ts'
 import { withDatabase } from './make.ts'
 import { BackupProblem } from './problem.ts'
 import type { TakeRows } from './read.ts'
 import { demandRest, NOT_RUNNING, takeAlone } from './rest.ts'
-import { intoDirectory } from './restore.ts'
-import { makeTextsExact, readTableRows, Tally, tablesOf } from './rows.ts'
+import { fill } from './restore.ts'
+import { readTable } from './rows.ts'
 
 type Wanted = { to: string; dryRun: boolean }
 
@@ -38,70 +38,40 @@ async function moveFrom(
 ): Promise<Moved> {
   // The embedded database is ours alone by its own lock.
   const isServer = source.DB_HOST !== undefined
-  return await sql.begin('isolation level repeatable read read only', async (tx) => {
-    await makeTextsExact(tx)
+  return await inSnapshot(sql, async (tx) => {
     if (isServer) await (dryRun ? demandRest(tx) : takeAlone(tx))
-    const tables = await tablesOf(tx)
+    const contents = await contentsOf(tx)
     const sums: BackupSums = {}
-    const supply = async (take: TakeRows) => {
-      for (const table of tables) sums[table.name] = await supplyTable(tx, table, take)
+    const supply = async (take?: TakeRows) => {
+      for (const table of contents.tables)
+        sums[table.name] = await readTable(tx, table, async (rows) => take?.(table.name, rows))
       if (isServer) await demandRest(tx)
       return { sums }
     }
-    if (dryRun) await supply(async () => {})
-    const contents = { tables, migrations: await migrationsIn(tx) }
-    const fill = (connection: Connection) => load(connection, { config: target, contents }, supply)
-    const place = await (dryRun ? lookAt(target) : putInto(target, fill))
+    if (dryRun) await supply()
+    const done = dryRun ? lookAt(target) : fill(target, { ...contents, supply })
+    const { place } = await done.catch((error: unknown) => {
+      throw refusalOf(error, target)
+    })
     return { sums, place }
   })
 }
 
-async function supplyTable(tx: TransactionSql, table: BackupTable, take: TakeRows) {
-  const tally = new Tally()
-  for await (const rows of readTableRows(tx, table)) {
-    for (const row of rows) tally.add(row)
-    await take(table.name, rows)
-  }
-  return tally.sum()
-}
-
-async function putInto(target: Config, fill: (connection: Connection) => Promise<void>) {
-  if (target.DB_HOST === undefined) return (await intoDirectory(target, false, fill)).place
-  return await withServer(target, async (connection) => {
-    await fill(connection)
-    return connection.location
-  })
-}
-
 /** What would refuse the rows, found without changing anything. */
-async function lookAt(target: Config): Promise<string> {
+async function lookAt(target: Config): Promise<{ place: string }> {
   if (target.DB_HOST === undefined) {
-    if (!existsSync(join(target.DATA_DIR, CLUSTER))) return target.DATA_DIR
+    if (!existsSync(join(target.DATA_DIR, CLUSTER))) return { place: target.DATA_DIR }
     throw new BackupProblem('file_exists', `${target.DATA_DIR} has a database`)
   }
-  return await withServer(target, async ({ sql, location }) => {
+  return await withConnection(target, async ({ sql, location }) => {
     await sql.begin('read only', async (tx) => {
       await demandRest(tx)
       await emptyTables(tx)
       const [can] = await tx`select has_schema_privilege(current_schema(), 'create') as make`
       if (!can?.make) throw new BackupProblem('failed', 'the role may not make tables there')
     })
-    return location
+    return { place: location }
   })
-}
-
-async function withServer<T>(target: Config, work: (there: Connection) => Promise<T>): Promise<T> {
-  try {
-    await awaitServer(target, openLog(target.LOG_LEVEL))
-  } catch (error) {
-    throw refusalOf(error, target)
-  }
-  const connection = await openDatabase(target, () => {})
-  try {
-    return await work(connection)
-  } finally {
-    await connection.close()
-  }
 }
 
 /** What PostgreSQL has against us, in words for who typed the target. */

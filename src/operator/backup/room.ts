@@ -1,6 +1,6 @@
 /** Whether there is room for a backup, and what is said where there is none. */
-import { statfsSync } from 'node:fs'
 import type { Sql } from 'postgres'
+import { freeBytesOf } from '../checks/limits.ts'
 import { BackupProblem } from './problem.ts'
 
 /** Of what the tables take on the disk, what a backup takes at least: ciphertext, once compressed, takes more. */
@@ -12,8 +12,7 @@ export async function requireBackupRoom(sql: Sql, folder: string): Promise<void>
     select sum(pg_table_size(oid))::float8 as bytes from pg_class
     where relkind = 'r' and relnamespace = current_schema()::regnamespace`
   const least = (row?.bytes ?? 0) * LEAST_SHARE
-  const { bavail, bsize } = statfsSync(folder)
-  const free = bavail * bsize
+  const free = freeBytesOf(folder)
   if (free >= least) return
   throw noRoom(
     `in ${folder}: at least ${megabytes(least)} MB are needed, ${megabytes(free)} are free`,

@@ -80,16 +80,26 @@ function inOrder(
   return ordered
 }
 
-/** All rows of a table, some at a time. @throws BackupProblem where one is longer than any that Cloakroom makes */
-export async function* readTableRows(
+/**
+ * Hands on all rows of a table, some at a time, with the lines that a backup has of them.
+ *
+ * @throws BackupProblem where one is longer than any that Cloakroom makes
+ */
+export async function readTable(
   tx: TransactionSql,
   table: BackupTable,
-): AsyncGenerator<string[]> {
+  take: (rows: string[], lines: string[]) => Promise<void> = async () => {},
+): Promise<Sum> {
+  const tally = new Tally()
   const query = `select length::int, case when length <= ${MAX_ROW_BYTES} then row end as row from ${quoted(table.name)} t
     cross join lateral (select t::text as row offset 0) made cross join lateral (select octet_length(row) as length offset 0) measured
     order by ${table.order}`
-  for await (const rows of tx.unsafe<Measured[]>(query).cursor(ROWS_AT_ONCE))
-    yield rows.map(({ row, length }) => row ?? refuse(table.name, length))
+  for await (const found of tx.unsafe<Measured[]>(query).cursor(ROWS_AT_ONCE)) {
+    const rows = found.map(({ row, length }) => row ?? refuse(table.name, length))
+    const lines = rows.map((row) => tally.add(row))
+    await take(rows, lines)
+  }
+  return tally.sum()
 }
 
 type Measured = { row: string | null; length: number }
@@ -101,7 +111,7 @@ function refuse(table: string, length: number): never {
   )
 }
 
-/** Rows in the text that `rowsOf` gives. */
+/** Rows in the text that `readTable` gives. */
 export async function insertRows(tx: TransactionSql, { name }: BackupTable, rows: string[]) {
   await tx.unsafe(
     `insert into ${quoted(name)} select (made.r).* from json_array_elements_text($1::text::json) as line
@@ -178,10 +188,4 @@ export class Tally {
 }
 
 /** What a table held: two with the same hold the same. */
-export type Sum = { rows: number; sha256: string }
-
-export async function sumOf(tx: TransactionSql, table: BackupTable): Promise<Sum> {
-  const tally = new Tally()
-  for await (const rows of readTableRows(tx, table)) for (const row of rows) tally.add(row)
-  return tally.sum()
-}
+type Sum = { rows: number; sha256: string }

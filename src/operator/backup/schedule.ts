@@ -6,10 +6,8 @@ import type { Clock } from '../../core/clock.ts'
 import type { Config } from '../../core/config/config.ts'
 import { describeError, type Log } from '../../core/log.ts'
 import type { Connection } from '../../database/open.ts'
-import { dump } from './dump.ts'
-import { encrypterFor, writeLines, writeWhole } from './file.ts'
-import { requireBackupRoom } from './room.ts'
-import { withSource } from './source.ts'
+import { encrypterFor, writeWhole } from './file.ts'
+import { backUpServer } from './source.ts'
 
 type Surroundings = {
   connection: Connection
@@ -78,16 +76,8 @@ export async function backUpByClock(
     if (!(await claim(sql, Math.floor(now / MINUTE_MS)))) return false
     const file = join(folder, nameOf(now))
     prepareFolder(folder, now)
-    await requireBackupRoom(sql, folder)
-    const { ENCRYPTION_KEY: encryptionKey, BACKUP_RECIPIENTS } = config
-    const encrypter = encrypterFor(BACKUP_RECIPIENTS)
-    await withSource({ connection, config, log }, (source) =>
-      writeWhole(file, (part) =>
-        writeLines(part, encrypter, (take) =>
-          dump({ sql: source, encryptionKey, now: clock.now }, take),
-        ),
-      ),
-    )
+    const server = { connection, config, log, now: clock.now }
+    await writeWhole(file, (part) => backUpServer(server, part, config.BACKUP_RECIPIENTS))
     await sql.begin((tx) => tx`update instance set backed_up_at = ${at}, backup_failed_at = null`)
     log.info('backed up', { file, bytes: Bun.file(file).size })
     removeOldest(file, config.BACKUP_KEEP)

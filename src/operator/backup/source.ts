@@ -2,22 +2,27 @@
  * What a running server makes a backup of. The embedded database has one session: reading all of it in one transaction
  * would hold everybody up until the end. So a copy is made of a large one, and read; only a small one is read itself.
  */
-import { mkdtempSync, rmSync, statfsSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
 import type { Sql } from 'postgres'
 import type { Config } from '../../core/config/config.ts'
 import type { Log } from '../../core/log.ts'
 import { copyCluster } from '../../database/embedded/copy_cluster.ts'
 import { SPOOL_PREFIX } from '../../database/embedded/data_directory.ts'
 import { RESERVE_BYTES } from '../../database/embedded/upkeep.ts'
-import { type Connection, openDatabase } from '../../database/open.ts'
+import type { Connection } from '../../database/open.ts'
+import { freeBytesOf } from '../checks/limits.ts'
+import { withConnection } from '../connection.ts'
+import { type Dumped, dump } from './dump.ts'
+import { encrypterFor, writeLines } from './file.ts'
+import { requireBackupRoom } from './room.ts'
 
 type Server = {
   connection: Connection
   config: Config
   log: Log
   /** On the disk of a folder. */
-  freeBytes?: typeof freeBytesAt
+  freeBytes?: typeof freeBytesOf
 }
 
 /** Read within a moment. */
@@ -25,6 +30,21 @@ const SMALL_BYTES = 8 * 1024 * 1024
 
 /** One copy at a time. */
 let last: Promise<unknown> = Promise.resolve()
+
+/** @throws BackupProblem */
+export async function backUpServer(
+  server: Server & { now: () => number },
+  file: string,
+  recipients: readonly string[],
+): Promise<Dumped> {
+  const { connection, config, now } = server
+  await requireBackupRoom(connection.sql, dirname(file))
+  const encrypter = encrypterFor(recipients)
+  const encryptionKey = config.ENCRYPTION_KEY
+  return await withSource(server, (sql) =>
+    writeLines(file, encrypter, (take) => dump({ sql, encryptionKey, now }, take)),
+  )
+}
 
 export async function withSource<T>(server: Server, work: (sql: Sql) => Promise<T>): Promise<T> {
   const { connection } = server
@@ -35,7 +55,7 @@ export async function withSource<T>(server: Server, work: (sql: Sql) => Promise<
 }
 
 async function fromEmbedded<T>(
-  { connection: { sql }, config, log, freeBytes = freeBytesAt }: Server,
+  { connection: { sql }, config, log, freeBytes = freeBytesOf }: Server,
   work: (sql: Sql) => Promise<T>,
 ): Promise<T> {
   const { own, all } = await sizesOf(sql)
@@ -51,12 +71,11 @@ async function fromEmbedded<T>(
   try {
     await copyCluster(sql, root, folder)
     const onFailure = (reason: string) => log.error('the copy of the database failed', { reason })
-    const copy = await openDatabase({ ...config, DATA_DIR: folder }, onFailure)
-    try {
-      return await work(copy.sql)
-    } finally {
-      await copy.close()
-    }
+    return await withConnection(
+      { ...config, DATA_DIR: folder },
+      (copy) => work(copy.sql),
+      onFailure,
+    )
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
@@ -68,9 +87,4 @@ async function sizesOf(sql: Sql): Promise<{ own: number; all: number }> {
     select sum(pg_total_relation_size(oid))::float8 as own, pg_database_size(current_database())::float8 as "all"
     from pg_class where relkind = 'r' and relnamespace = current_schema()::regnamespace`
   return sizes ?? { own: 0, all: 0 }
-}
-
-function freeBytesAt(folder: string): number {
-  const { bavail, bsize } = statfsSync(folder)
-  return bavail * bsize
 }

@@ -8,11 +8,9 @@ import { z } from 'zod'
 import { describeError } from '../../core/log.ts'
 import { SPOOL_PREFIX } from '../../database/embedded/data_directory.ts'
 import { notUnderstood, type OperatorHandler, type Surroundings } from '../operator_socket.ts'
-import { dump } from './dump.ts'
-import { encrypterFor, writeLines } from './file.ts'
 import { BackupProblem } from './problem.ts'
-import { orNoRoom, requireBackupRoom } from './room.ts'
-import { withSource } from './source.ts'
+import { orNoRoom } from './room.ts'
+import { backUpServer } from './source.ts'
 
 /** The status where the disk is full: Insufficient Storage. */
 export const NO_ROOM = 507
@@ -25,12 +23,7 @@ export function backupHandler({ connection, config, log, now }: Surroundings): O
     const remove = () => rmSync(folder, { recursive: true, force: true })
     const file = join(folder, 'backup')
     try {
-      await requireBackupRoom(connection.sql, folder)
-      const encrypter = encrypterFor(recipients)
-      const encryptionKey = config.ENCRYPTION_KEY
-      const made = await withSource({ connection, config, log }, (sql) =>
-        writeLines(file, encrypter, (take) => dump({ sql, encryptionKey, now }, take)),
-      )
+      const made = await backUpServer({ connection, config, log, now }, file, recipients)
       // Removed while it is open: it lives as long as it is read.
       return new Response(readAndForget(file, remove), {
         headers: { 'x-bytes': `${Bun.file(file).size}`, 'x-summary': JSON.stringify(made.sums) },

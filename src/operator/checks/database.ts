@@ -6,9 +6,9 @@ import { openLog } from '../../core/log.ts'
 import { CLUSTER } from '../../database/embedded/data_directory.ts'
 import { DataDirectoryError } from '../../database/embedded/open.ts'
 import { pendingMigrations } from '../../database/migrations/migrate.ts'
-import { type Connection, openDatabase } from '../../database/open.ts'
+import type { Connection } from '../../database/open.ts'
 import { requireKeys } from '../../database/prepare.ts'
-import { awaitServer } from '../../database/reach.ts'
+import { withConnection } from '../connection.ts'
 import { Failed } from './check.ts'
 
 /** @throws Error with what is wrong */
@@ -36,15 +36,9 @@ async function describe({ sql, db, location }: Connection, config: Config): Prom
 }
 
 /** It is tried once. */
-export async function withServerDatabase<T>(
+export function withServerDatabase<T>(
   config: Config,
   use: (connection: Connection) => Promise<T>,
 ): Promise<T> {
-  await awaitServer({ ...config, DB_WAIT_SECONDS: 0 }, openLog('error'))
-  const connection = await openDatabase(config, () => undefined)
-  try {
-    return await use(connection)
-  } finally {
-    await connection.close()
-  }
+  return withConnection({ ...config, DB_WAIT_SECONDS: 0, LOG_LEVEL: 'error' }, use, () => undefined)
 }

@@ -1,9 +1,13 @@
 /** `cloakroom rekey-outer` as the command line asks for it. */
+
+import type { Sql } from 'postgres'
 import type { Config } from '../../core/config/config.ts'
 import { outerKeysIn } from '../../core/crypto/outer_keys.ts'
+import { nameWithKeys } from '../../database/keys/live_keys.ts'
+import { lockHolder } from '../../database/lock_holder.ts'
+import type { Connection } from '../../database/open.ts'
 import { withDatabase } from '../backup/make.ts'
 import { askServer } from '../operator_socket.ts'
-import { alone } from './lock.ts'
 import { RekeyProblem } from './problem.ts'
 import type { Progress } from './progress.ts'
 import { type RekeyResult, rekey, type WantedRekey } from './rekey.ts'
@@ -65,4 +69,43 @@ async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string
   } catch (error) {
     throw new RekeyProblem(ENDED, { cause: error })
   }
+}
+
+const ADVISORY_LOCK = 6_021_023_016
+
+type Database = Pick<Connection, 'sql' | 'connectBesides'> & { encryptionKey: string }
+
+/**
+ * One at a time on a PostgreSQL: the work runs on the pool while a session that no pooler lends holds the lock, and a second
+ * `rekey-outer` reports who holds it.
+ *
+ * @throws RekeyProblem
+ */
+async function alone<T>(
+  { sql, connectBesides, encryptionKey }: Database,
+  work: () => Promise<T>,
+): Promise<T> {
+  // Its one session holds the lock.
+  const holding = connectBesides(nameWithKeys(encryptionKey))
+  try {
+    const [row] = await holding<{ mine: boolean }[]>`
+      select pg_try_advisory_lock(${ADVISORY_LOCK}) as mine`.catch((error: { code?: unknown }) => {
+      throw new RekeyProblem(
+        `no connection could be had for its lock (${error.code}): check DB_LISTEN_HOST and DB_LISTEN_PORT`,
+        { cause: error },
+      )
+    })
+    if (!row?.mine) throw new RekeyProblem(await inUse(sql))
+    return await work()
+  } finally {
+    await holding.end({ timeout: 5 })
+  }
+}
+
+async function inUse(sql: Sql): Promise<string> {
+  const holder = await lockHolder(sql, ADVISORY_LOCK)
+  const who = holder
+    ? `backend ${holder.pid} of PostgreSQL, from ${holder.place}, since ${holder.since}`
+    : 'it ends just now'
+  return `another rekey-outer is at work: ${who}`
 }

@@ -7,10 +7,19 @@ import { chunksOf, streamOf } from '../../core/async/streams.ts'
 import type { BodyMemory } from '../../core/body_memory.ts'
 import { beginningAtEndOf } from '../../core/policy/partial_match.ts'
 import { changeBinary, isBinary } from '../../outbound/encoded_headers.ts'
-import { isGrpc } from '../../outbound/grpc/frames.ts'
+import {
+  encodeGrpcFrame,
+  FLAGS,
+  framesOf,
+  type GrpcFrame,
+  isGrpc,
+  readTrailers,
+  trailersFrame,
+} from '../../outbound/grpc/frames.ts'
+import { heldCredential, readMarked } from '../../outbound/grpc/messages.ts'
+import { grpcRefusal } from '../../outbound/grpc/status.ts'
 import { AFTER_MARK, FORMS, MAX_AFTER_MARK, type MarkForm } from '../../outbound/stand_ins/mark.ts'
 import { holdShort, wholeOf } from '../request.ts'
-import { callWithoutMarks } from './incoming_call.ts'
 import type { StandIns } from './stand_ins.ts'
 
 /** What stands for a value. */
@@ -142,4 +151,35 @@ async function* readPieces(reader: ReadableStreamDefaultReader<Uint8Array>, mark
   }
   const rest = marks.flush()
   if (rest.length > 0) yield rest
+}
+
+type Unmark = {
+  inMessage(bytes: Uint8Array): Uint8Array
+  inHeaders(headers: Iterable<[name: string, value: string]>): Iterable<[string, string]>
+}
+
+/** The same for answers of gRPC, frame by frame: what stands for a value in a message is as long as the value. */
+function callWithoutMarks(
+  body: ReadableStream<Uint8Array>,
+  { inMessage, inHeaders }: Unmark,
+): ReadableStream<Uint8Array> {
+  const reader = body.getReader()
+  const unmarked = ({ flags, payload }: GrpcFrame): Uint8Array | null => {
+    if (flags === FLAGS.trailers) {
+      return trailersFrame(Object.fromEntries(inHeaders(Object.entries(readTrailers(payload)))))
+    }
+    if (flags !== FLAGS.marked) return encodeGrpcFrame(flags, payload)
+    const { length, text } = readMarked(payload)
+    const message = inMessage(text)
+    return message.length === length ? encodeGrpcFrame(FLAGS.message, message) : null
+  }
+  const frames = (async function* () {
+    for await (const frame of framesOf(chunksOf(reader))) {
+      const changed = unmarked(frame)
+      yield changed ?? trailersFrame(grpcRefusal(heldCredential()))
+      if (changed) continue
+      return void reader.cancel()
+    }
+  })()
+  return streamOf(frames, () => reader.cancel())
 }

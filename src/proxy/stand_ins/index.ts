@@ -2,11 +2,13 @@
  * A backend for programs that were given stand-ins: it gets placeholders where they are, and what it found
  * in the answer becomes stand-ins again. So both ways of the proxy take the steps that they always take.
  */
+
+import type { ServerWebSocket } from 'bun'
+import type { SocketHandlers } from '../../http/route.ts'
 import type { Backend } from '../backend.ts'
 import { PROXY_OWNER } from '../settings.ts'
 import { incoming, textsFor, textWithoutMarks, withoutMarks } from './incoming.ts'
 import { outgoing } from './outgoing.ts'
-import { replacing } from './socket.ts'
 import type { StandIns } from './stand_ins.ts'
 
 export { unshaped } from '../../outbound/stand_ins/shape.ts'
@@ -37,5 +39,38 @@ export function withStandIns(backend: Backend, standIns: StandIns): Backend {
         .finally(() => account.release())
       return response && incoming(response, standIns, textOf, backend.bodies)
     },
+  }
+}
+
+type Socket = ServerWebSocket<unknown>
+
+/** Handlers that send through `replaced`, text or bytes. */
+function replacing(
+  handlers: SocketHandlers,
+  replaced: (message: string | Uint8Array) => string | Uint8Array,
+): SocketHandlers {
+  const known = new WeakMap<Socket, Socket>()
+  const wrap = (socket: Socket): Socket => {
+    const wrapped = known.get(socket) ?? new Proxy(socket, { get: methodOf })
+    known.set(socket, wrapped)
+    return wrapped
+  }
+  const sent = (message: unknown) =>
+    typeof message === 'string' || message instanceof Uint8Array ? replaced(message) : message
+  const methodOf = (socket: Socket, key: string | symbol): unknown => {
+    const member: unknown = Reflect.get(socket, key)
+    if (typeof member !== 'function') return member
+    const method = member.bind(socket)
+    if (key === 'close') return (code: number, reason = '') => method(code, sent(reason))
+    const isSending = key === 'send' || key === 'sendText' || key === 'sendBinary'
+    return isSending ? (message: unknown) => method(sent(message)) : method
+  }
+  return {
+    open: (socket) => handlers.open(wrap(socket)),
+    message: (socket, message) => handlers.message(wrap(socket), message),
+    ping: (socket, payload) => handlers.ping(wrap(socket), payload),
+    pong: (socket, payload) => handlers.pong(wrap(socket), payload),
+    drain: (socket) => handlers.drain(wrap(socket)),
+    close: (socket, code, reason) => handlers.close(wrap(socket), code, reason),
   }
 }

@@ -9,7 +9,6 @@ import { changeNested, isJson } from '../../outbound/injection/nested_text.ts'
 import { drawStandIn } from '../../outbound/stand_ins/make.ts'
 import { alphabets } from '../../outbound/stand_ins/shape.ts'
 import type { ProxyCredential } from '../backend.ts'
-import { escapedPattern, exactPattern, jsonPattern } from './patterns.ts'
 import { Signers } from './signed.ts'
 
 export type StandIn = {
@@ -25,7 +24,7 @@ export type StandIn = {
 export type StandInForm = 'exact' | 'escaped' | 'json'
 
 const patternOf: Record<StandInForm, (text: string) => string> = {
-  exact: exactPattern,
+  exact: RegExp.escape,
   escaped: escapedPattern,
   json: jsonPattern,
 }
@@ -111,4 +110,38 @@ function drawCharacter(): string {
 function coreOf(text: string): string {
   const runs = text.match(/[A-Za-z0-9]+/g) ?? []
   return runs.reduce((longest, run) => (run.length > longest.length ? run : longest), '')
+}
+
+/** RFC 3986, section 2.1, and forms, where `+` is a space: letters and digits as they are, all others as they are or escaped. */
+function escapedPattern(text: string): string {
+  return eachByte(text, (byte, character) => {
+    if (/[A-Za-z0-9]/.test(character)) return character
+    const escaped = `%${anyCase(byte.toString(16).padStart(2, '0'))}`
+    if (byte > 0x7e || byte < 0x21) return byte === 0x20 ? `(?:\\+|${escaped})` : escaped
+    return `(?:${RegExp.escape(character)}|${escaped})`
+  })
+}
+
+/** RFC 8259, section 7: the same. */
+function jsonPattern(text: string): string {
+  const inside = (character: string) => JSON.stringify(character).slice(1, -1)
+  return [...text]
+    .map((character) => {
+      if (/[A-Za-z0-9]/.test(character)) return character
+      const units = Array.from({ length: character.length }, (_, at) => character.charCodeAt(at))
+      const escaped = units
+        .map((unit) => `\\\\u${anyCase(unit.toString(16).padStart(4, '0'))}`)
+        .join('')
+      const others = character === '/' ? '|\\\\/' : ''
+      return `(?:${RegExp.escape(inside(character))}|${escaped}${others})`
+    })
+    .join('')
+}
+
+function eachByte(text: string, write: (byte: number, character: string) => string): string {
+  return [...Buffer.from(text)].map((byte) => write(byte, String.fromCharCode(byte))).join('')
+}
+
+function anyCase(hex: string): string {
+  return hex.replace(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`)
 }

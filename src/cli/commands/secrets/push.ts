@@ -2,7 +2,7 @@
 
 import { changedOf, comparedWith } from '../../../client/actions/stored_secrets.ts'
 import { readSecrets } from '../../../client/environment.ts'
-import type { Candidate } from '../../../client/secrets/final_policy.ts'
+import { candidatesOf } from '../../../client/secrets/final_policy.ts'
 import { command } from '../../command.ts'
 import { dialectOf } from '../../files/dialects/index.ts'
 import { readValuesOf, type Values } from '../../files/formats.ts'
@@ -53,13 +53,7 @@ export default command({
     const scope = await projectScope(context)
     const known = await provenSecrets(scope, Object.keys(file))
     const values = await asStored(scope, file, known)
-    const candidates = Object.entries(values).map(([key, value]): Candidate => {
-      const before = known.get(key)
-      if (!before) return { key, value, policy: undefined, policyIs: 'new', expectedVersion: 0 }
-      const policyIs = before.value === value ? 'decided' : 'stored'
-      const expectedVersion = before.version
-      return { key, value, policy: before.policy ?? undefined, policyIs, expectedVersion }
-    })
+    const candidates = candidatesOf(Object.entries(values), known)
     const { references, dryRun } = options
     const yes = options.yes || dryRun
     const sorted = withDefaults(context, classified(context, candidates, choice))

@@ -2,8 +2,8 @@
  * Assignments that bash reads with `source`. Only literal text is read: what bash would replace or run is refused, and
  * nothing is run here.
  */
-import { lineNumbers } from '../../../client/secrets/line_numbers.ts'
-import type { DialectRules, LineFault, Located } from '../located.ts'
+import { matchAt, nextLine, readStatements, type Statement } from '../../../client/secrets/lines.ts'
+import type { DialectRules } from '../located.ts'
 
 const BLANK = /[ \t]*(?:#[^\n]*)?(?:\n|$)/y
 const HEAD = /[ \t]*(?:export[ \t]+)?([A-Za-z_]\w*)=/y
@@ -21,32 +21,13 @@ const OWN = new Set(
 )
 
 export const bash: DialectRules = {
-  read: (text) => {
-    const found: Located[] = []
-    const faults: LineFault[] = []
-    const lineAt = lineNumbers(text)
-    for (let at = 0; at < text.length; ) {
-      const blank = matchAt(BLANK, text, at)
-      if (blank) {
-        at += blank[0].length
-        continue
-      }
-      const line = lineAt(at)
-      const statement = statementAt(text, at)
-      if ('reason' in statement) faults.push({ line, reason: statement.reason })
-      else found.push({ name: statement.name, value: statement.value, line })
-      at = statement.end
-    }
-    return { found, faults }
-  },
+  read: (text) => readStatements(text, { blank: BLANK, statementAt }),
   write: (name, value) => {
     if (value.includes('\0')) return { refusal: 'has a zero byte, which no variable can hold' }
     if (OWN.has(name)) return { refusal: 'is a variable that bash sets by itself' }
     return { line: `export ${name}='${value.replaceAll("'", "'\\''")}'` }
   },
 }
-
-type Statement = { end: number } & ({ name: string; value: string } | { reason: string })
 
 function statementAt(text: string, at: number): Statement {
   const head = matchAt(HEAD, text, at)
@@ -95,14 +76,4 @@ function reasonAt(text: string, at: number): string {
   if (next === '"' || '$`~'.includes(next))
     return 'bash would replace $, ` or ~ here: use single quotes'
   return 'bash would run what follows the value: use quotes'
-}
-
-function matchAt(pattern: RegExp, text: string, at: number): RegExpExecArray | null {
-  pattern.lastIndex = at
-  return pattern.exec(text)
-}
-
-function nextLine(text: string, at: number): number {
-  const end = text.indexOf('\n', at)
-  return end < 0 ? text.length : end + 1
 }

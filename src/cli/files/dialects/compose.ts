@@ -2,8 +2,8 @@
  * Files as Docker Compose reads them (compose-go): single quotes hold text, double quotes know escapes, and `$` is
  * replaced outside of single quotes. What compose would replace is refused, because here it has no value.
  */
-import { lineNumbers } from '../../../client/secrets/line_numbers.ts'
-import type { DialectRules, LineFault, Located } from '../located.ts'
+import { matchAt, nextLine, readStatements, type Statement } from '../../../client/secrets/lines.ts'
+import type { DialectRules } from '../located.ts'
 
 const BLANK = /[ \t]*(?:#[^\n]*)?(?:\n|$)/y
 const HEAD = /[ \t]*(?:export[ \t]+)?([\w.-]+)[ \t]*[=:][ \t]*/y
@@ -13,21 +13,7 @@ const ODD_EDGE = /^[\s\x85]|[\s\x85]$/
 const SIMPLE = /^[\w./:@%+,=-]*$/
 
 export const compose: DialectRules = {
-  read: (given) => {
-    const text = given.replaceAll('\r\n', '\n')
-    const found: Located[] = []
-    const faults: LineFault[] = []
-    const lineAt = lineNumbers(text)
-    for (let at = 0; at < text.length; ) {
-      const blank = matchAt(BLANK, text, at)
-      const statement = blank ? null : statementAt(text, at)
-      const line = lineAt(at)
-      if (statement && 'reason' in statement) faults.push({ line, reason: statement.reason })
-      else if (statement) found.push({ name: statement.name, value: statement.value, line })
-      at = statement?.end ?? at + (blank?.[0].length ?? 1)
-    }
-    return { found, faults }
-  },
+  read: (text) => readStatements(text.replaceAll('\r\n', '\n'), { blank: BLANK, statementAt }),
   write: (name, value) => {
     if (value.includes('\0')) return { refusal: 'has a zero byte, which no variable can hold' }
     if (SIMPLE.test(value)) return { line: `${name}=${value}` }
@@ -40,8 +26,6 @@ export const compose: DialectRules = {
     return { line: `${name}="${escaped}"` }
   },
 }
-
-type Statement = { end: number } & ({ name: string; value: string } | { reason: string })
 
 function statementAt(text: string, at: number): Statement {
   const head = matchAt(HEAD, text, at)
@@ -93,14 +77,4 @@ const ESCAPES: Readonly<Record<string, string>> = {
 function expanded(inner: string): string {
   const text = inner.replace(/\\([nrt"\\])/g, (_, letter: string) => ESCAPES[letter] ?? letter)
   return text.replaceAll('$$', '$')
-}
-
-function matchAt(pattern: RegExp, text: string, at: number): RegExpExecArray | null {
-  pattern.lastIndex = at
-  return pattern.exec(text)
-}
-
-function nextLine(text: string, at: number): number {
-  const end = text.indexOf('\n', at)
-  return end < 0 ? text.length : end + 1
 }

@@ -1,7 +1,7 @@
 /**
  * Files as npm's `dotenv` reads them. That program skips in silence what it does not understand; here that is refused.
  */
-import { lineNumbers } from '../../../client/secrets/line_numbers.ts'
+import { lineNumbers } from '../../../client/secrets/lines.ts'
 import type { DialectRules, LineFault, Located } from '../located.ts'
 
 /** The expression of dotenv 16 and 17. */

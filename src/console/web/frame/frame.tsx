@@ -1,12 +1,22 @@
 /** What is around every screen: navigation, the workspace, the palette of commands, and the ways out. */
 import { useQuery } from '@tanstack/react-query'
 import { Link, useLocation, useMatch, useNavigate } from '@tanstack/react-router'
-import { lazy, type ReactNode, Suspense, useEffect, useMemo, useRef, useState } from 'react'
+import {
+  lazy,
+  type ReactNode,
+  Suspense,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+  useSyncExternalStore,
+} from 'react'
 import { useLandmark } from 'react-aria/useLandmark'
+import { clockSentence } from '../../../client/http/clock_difference.ts'
+import { clockDifference, onClockDifference } from '../../../client/http/transport.browser.ts'
 import { getMe } from '../../../features/accounts/contract.ts'
 import { api } from '../api.ts'
 import { useAway } from '../away.ts'
-import { useClockSentence } from '../clocks.ts'
 import type { Returned } from '../keys/messages.ts'
 import { Button } from '../parts/button.tsx'
 import { CommandPalette, usePaletteCommands } from '../parts/overlays/command_palette.tsx'
@@ -217,4 +227,10 @@ function LockWarning() {
       <Button onPress={() => stay.mutate({})}>{endingWords.goOn}</Button>
     </Banner>
   )
+}
+
+/** A sentence with both times; null while the clocks agree. */
+function useClockSentence(): string | null {
+  const difference = useSyncExternalStore(onClockDifference, clockDifference)
+  return difference && clockSentence(difference)
 }

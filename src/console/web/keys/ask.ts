@@ -1,5 +1,6 @@
 /** The page's one way to the worker that holds the keys. */
 import { scriptUrl } from '../../../core/script_url.browser.ts'
+import { shared } from '../shared.ts'
 import type { CommandName, FromWorker, Input, Returned, ToWorker } from './messages.ts'
 import { addNotice } from './notices.ts'
 import type { AccountState, Failure, Progress } from './reports.ts'
@@ -26,9 +27,9 @@ type Pending = {
 }
 
 const pending = new Map<number, Pending>()
-const listeners = new Set<() => void>()
 let lastId = 0
-let account: AccountState | null = null
+/** Who works here; null until the worker has said it first. */
+export const accountState = shared<AccountState | null>(null)
 let worker: Worker | undefined
 
 /** @throws AskError */
@@ -45,16 +46,6 @@ export function ask<N extends CommandName>(
   return promise as Promise<Returned<N>>
 }
 
-/** Who works here; null until the worker has said it first. */
-export function accountState(): AccountState | null {
-  return account
-}
-
-export function onAccountChange(listener: () => void): () => void {
-  listeners.add(listener)
-  return () => listeners.delete(listener)
-}
-
 function start(): Worker {
   const url = document.querySelector<HTMLMetaElement>('meta[name=keys-worker]')?.content ?? ''
   const started = new Worker(scriptUrl(url), { type: 'module', name: 'keys' })
@@ -69,9 +60,8 @@ function start(): Worker {
 
 function hear(message: FromWorker): void {
   if ('account' in message) {
-    account = message.account
-    if (account.kind !== 'open') addNotice(null)
-    for (const listener of listeners) listener()
+    if (message.account.kind !== 'open') addNotice(null)
+    accountState.set(message.account)
     return
   }
   if ('notice' in message) {

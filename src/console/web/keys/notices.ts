@@ -1,35 +1,21 @@
 /** What the worker has noticed of workspaces, until the person has read it; nothing of it outlasts the keys. */
-import { useSyncExternalStore } from 'react'
+import { shared } from '../shared.ts'
 import type { WorkspaceNotice } from './reports.ts'
 
-let notices: readonly WorkspaceNotice[] = []
-const listeners = new Set<() => void>()
-
-function become(next: readonly WorkspaceNotice[]): void {
-  notices = next
-  for (const listener of listeners) listener()
-}
+const notices = shared<readonly WorkspaceNotice[]>([])
+export const useNotices = notices.useValue
 
 /** Null takes all of them away. */
 export function addNotice(notice: WorkspaceNotice | null): void {
   if (notice === null) {
-    become([])
+    notices.set([])
     return
   }
   const text = JSON.stringify(notice)
-  if (!notices.some((each) => JSON.stringify(each) === text)) become([...notices, notice])
+  const before = notices.get()
+  if (!before.some((each) => JSON.stringify(each) === text)) notices.set([...before, notice])
 }
 
 export function dismissNotice(notice: WorkspaceNotice): void {
-  become(notices.filter((each) => each !== notice))
-}
-
-export function useNotices(): readonly WorkspaceNotice[] {
-  return useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
-    () => notices,
-  )
+  notices.set(notices.get().filter((each) => each !== notice))
 }

@@ -1,6 +1,7 @@
 /** Tokens and the environments that they are for, as commands read them. */
 
-import { listTokensOf, type TokenEnding } from '../../../client/actions/end_tokens.ts'
+import type { TokenEnding } from '../../../client/actions/end_tokens.ts'
+import { listTokensOf } from '../../../client/actions/read_tokens.ts'
 import type { TokenOwner } from '../../../client/agents/tokens.ts'
 import type { Place } from '../../../client/signed/statements.ts'
 import type { WorkspacePlace } from '../../../client/workspace.ts'

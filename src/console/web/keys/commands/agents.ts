@@ -2,23 +2,24 @@
  * Agents, their tokens, and those of workloads. A token is made here and stays here until somebody asks to see it, and
  * as long as the keys are held: the server has never seen it.
  */
-import { endToken, listTokensOf, removeAgent } from '../../../../client/actions/end_tokens.ts'
+import { endToken, removeAgent } from '../../../../client/actions/end_tokens.ts'
+import { giveKeys, lackingKeys } from '../../../../client/actions/grant.ts'
 import {
   issueToAgent,
   issueToWorkload,
   registerWithToken,
 } from '../../../../client/actions/issue_token.ts'
-import { EndedToken } from '../../../../client/agents/standing.ts'
+import { readTokens } from '../../../../client/actions/read_tokens.ts'
 import { grantTo, type TokenOrder } from '../../../../client/agents/tokens.ts'
-import { verifiedOf } from '../../../../client/signed/rekey_tokens.ts'
+import type { Place } from '../../../../client/signed/statements.ts'
 import type { WorkspacePlace } from '../../../../client/workspace.ts'
-import { listAgents } from '../../../../features/agents/contract.ts'
+import { getAgent, listAgents } from '../../../../features/agents/contract.ts'
 import { getInstance } from '../../../../features/instance/contract.ts'
-import { type Chain, Refusal } from '../../../../sigchain/index.ts'
 import { Refused } from '../failure.ts'
 import type { HeldKeys } from '../held.ts'
 import { placeIn } from '../places.ts'
 import {
+  activeToken,
   ending,
   environmentNames,
   placesIn,
@@ -37,6 +38,8 @@ export const agentsCommands = {
   forgetToken,
   revoke,
   remove,
+  lacking,
+  give,
 }
 
 type Of = { workspaceId: string }
@@ -63,71 +66,22 @@ function environments(held: HeldKeys, { projectId }: { projectId: string }) {
   return environmentNames(held, projectId)
 }
 
-/** In a signed workspace by what was signed, which need not be what its row says. */
 async function tokens(held: HeldKeys, owner: TokensOwner) {
   const place = await placeIn(held, owner.workspaceId)
-  const { workspace } = place
-  const [listed, names] = await Promise.all([
-    listTokensOf(place, owner),
+  const [read, names] = await Promise.all([
+    readTokens(place, owner),
     projectNamesOf(held, owner.workspaceId),
   ])
-  // Read on after the rows: of a token that was revoked meanwhile both say so.
-  const chain = await workspace.newestChain()
-  return Promise.all(
-    listed.map(async (token) => {
-      const { provisioned, projectId, ...terms } = await termsOf(chain, owner, token)
-      return {
-        id: token.id,
-        lastUsedAt: token.last_used_at,
-        createdAt: token.created_at,
-        ...terms,
-        /** Of which it is by what was signed; undefined where the row is believed. */
-        project: projectId && (names.get(projectId) ?? projectId),
-        keys: provisioned.map(({ project_id, environment, epoch }) => ({
-          project: names.get(project_id) ?? null,
-          environment,
-          isOfNow: epoch === workspace.epoch,
-        })),
-      }
-    }),
-  )
-}
-
-/** What a token may do, where and until when; and by whom, or why that does not hold: then it can do nothing. */
-async function termsOf(chain: Chain | null, owner: TokensOwner, token: Token) {
-  const { label, status, environment, capabilities, expires_at: expiresAt, provisioned } = token
-  const row = { label, status, environment, capabilities, expiresAt, provisioned }
-  const believed = { ...row, projectId: undefined, by: null, fault: null, differs: false }
-  if (!chain) return believed
-  try {
-    const grant = await grantTo(chain, token, owner)
-    const { places } = await verifiedOf(token, chain)
-    const signed = {
-      label: grant.label,
-      status: 'active' as const,
-      environment: grant.environment,
-      capabilities: [...grant.capabilities],
-      expiresAt: grant.expires_at,
-      provisioned: places,
-    }
-    const by = chain.members.get(grant.signer)?.email ?? grant.signer
-    const differs = saidBy(row) !== saidBy(signed)
-    return { ...signed, projectId: grant.project_id, by, fault: null, differs }
-  } catch (error) {
-    if (!(error instanceof Refusal || error instanceof EndedToken)) throw error
-    return status === 'active' ? { ...believed, provisioned: [], fault: error.message } : believed
-  }
-}
-
-type Terms = Pick<Token, 'label' | 'status' | 'environment' | 'provisioned'> & {
-  capabilities: readonly string[]
-  expiresAt: string | null
-}
-
-function saidBy({ label, status, environment, capabilities, expiresAt, provisioned }: Terms) {
-  const until = expiresAt && Date.parse(expiresAt)
-  const may = [...capabilities].sort()
-  return JSON.stringify([label, status, environment, may, until, provisioned.length])
+  return read.map(({ provisioned, projectId, ...token }) => ({
+    ...token,
+    /** Of which it is by what was signed; undefined where the row is believed. */
+    project: projectId && (names.get(projectId) ?? projectId),
+    keys: provisioned.map(({ project_id, environment, epoch }) => ({
+      project: names.get(project_id) ?? null,
+      environment,
+      isOfNow: epoch === place.workspace.epoch,
+    })),
+  }))
 }
 
 /** Whom a new token is for; null stands for every project, or environment. */
@@ -209,4 +163,39 @@ function revoke(held: HeldKeys, { tokenId, ...owner }: TokensOwner & { tokenId: 
 
 function remove(held: HeldKeys, { workspaceId, agentId }: Of & { agentId: string }) {
   return ending(held, workspaceId, (by) => removeAgent(by, agentId))
+}
+
+/** Environments of a token's scope whose key it has not: a rekey left it behind, or they were made after it. */
+async function lacking(held: HeldKeys, { tokenId, ...owner }: TokensOwner & { tokenId: string }) {
+  const place = await placeIn(held, owner.workspaceId)
+  const token = await activeToken(place, owner, tokenId)
+  const places = await placesIn(held, owner.workspaceId, await scopeOf(place, owner, token))
+  const projects = await projectNamesOf(held, owner.workspaceId)
+  return lackingKeys(place.workspace, token, places).map((place) => ({
+    ...place,
+    project: projects.get(place.projectId) ?? place.projectId,
+  }))
+}
+
+/** By the token's grant; in a plain workspace by its row. */
+async function scopeOf({ api, workspace }: WorkspacePlace, owner: TokensOwner, token: Token) {
+  const { environment } = token
+  const chain = await workspace.chain()
+  if (chain) {
+    const granted = await grantTo(chain, token, owner)
+    return { projectId: granted.project_id, environment: granted.environment }
+  }
+  if ('projectId' in owner) return { projectId: owner.projectId, environment }
+  const params = { workspace_id: workspace.id, registration_id: owner.agentId }
+  const { project_id } = await api.call(getAgent, { params })
+  return { projectId: project_id, environment }
+}
+
+/** Gives a token the keys that `lacking` listed. @throws UntrustedChain where the grant does not hold */
+async function give(
+  held: HeldKeys,
+  { tokenId, places, ...owner }: TokensOwner & { tokenId: string; places: Place[] },
+) {
+  const place = await placeIn(held, owner.workspaceId)
+  await giveKeys(place, owner, await activeToken(place, owner, tokenId), places)
 }

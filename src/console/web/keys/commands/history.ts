@@ -1,4 +1,5 @@
-/** What the members of a workspace have signed, in words, and whether what the server shows is that. */
+/** What the members of a workspace have signed: in words, whether the server shows the same, and who could see what by it. */
+import { readExposure } from '../../../../client/actions/exposure.ts'
 import { UntrustedChain } from '../../../../client/signed/chain.ts'
 import { linksInWords } from '../../../../client/signed/link_in_words.ts'
 import { hashInGroups } from '../../../../client/signed/trust.ts'
@@ -6,10 +7,10 @@ import { verifyWorkspace } from '../../../../client/signed/verified_workspace.ts
 import { firstHash } from '../../../../sigchain/index.ts'
 import { Refused } from '../failure.ts'
 import type { HeldKeys } from '../held.ts'
-import { workspaceOf, workspacesOf } from '../places.ts'
+import { placeIn, workspaceOf, workspacesOf } from '../places.ts'
 import type { Progress } from '../reports.ts'
 
-export const historyCommands = { read, verify }
+export const historyCommands = { read, seen, verify }
 
 type In = { workspaceId: string }
 
@@ -30,6 +31,16 @@ async function read(held: HeldKeys, { workspaceId }: In) {
     if (!(error instanceof UntrustedChain)) throw error
     return { name: found.name, fault: error.message, first: null, links: [] }
   }
+}
+
+/** Who could have seen the secrets of an environment, or of all. @throws UntrustedChain, Refused `not_signed` */
+async function seen(
+  held: HeldKeys,
+  { workspaceId, environment }: In & { environment: string | null },
+) {
+  const found = await readExposure(await placeIn(held, workspaceId), environment)
+  if (found === null) throw new Refused('not_signed')
+  return found
 }
 
 /** Everything that a member can check. @throws UntrustedChain */

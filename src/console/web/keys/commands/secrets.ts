@@ -1,21 +1,17 @@
 /** Secrets: shown without their values, of which one leaves the worker when somebody asks to see it. */
 
+import { compareEnvironments } from '../../../../client/actions/compare_environments.ts'
 import { openedValue, uploadSecrets } from '../../../../client/actions/set_secrets.ts'
 import { deleteStored, provenValues } from '../../../../client/actions/stored_secrets.ts'
-import { type EnvironmentPlace, readSecret, readSecrets } from '../../../../client/environment.ts'
+import { readSecret, readSecrets } from '../../../../client/environment.ts'
 import { fittingMark, policyFor } from '../../../../client/secrets/final_policy.ts'
-import { policyInWords } from '../../../../client/secrets/policy_in_words.ts'
-import { UntrustedChain } from '../../../../client/signed/chain.ts'
-import { isSensitive, type Policy } from '../../../../core/policy/policy.ts'
-import { listEnvironments } from '../../../../features/projects/contract.ts'
+import type { Policy } from '../../../../core/policy/policy.ts'
 import { failureFrom, Refused } from '../failure.ts'
 import type { HeldKeys } from '../held.ts'
-import { environmentAt, type Place } from '../places.ts'
+import { environmentAt, type Place, placeIn } from '../places.ts'
 import type { Progress } from '../reports.ts'
 
 export const secretsCommands = { list, matrix, reveal, set, save, remove }
-
-type Project = Omit<Place, 'environment'>
 
 /** In a signed workspace all of it is verified first. @throws UntrustedChain */
 async function list(held: HeldKeys, place: Place) {
@@ -28,85 +24,18 @@ async function list(held: HeldKeys, place: Place) {
   }))
 }
 
-export type SecretCell = {
-  version: number
-  updatedAt: string
-  policy: Policy | null
-  /** What the policy narrows; empty where it narrows nothing. */
-  words: string
-  isSensitive: boolean
-  /** Cells of one name with the same number hold the same value; null where it does not open. */
-  value: number | null
-}
-export type SecretRow = { key: string; cells: Record<string, SecretCell> }
-
-/** In this order, before all others. */
-const USUAL = ['development', 'staging', 'production']
-
 /**
- * All secrets of a project by environment; which values are the same is found here, and values stay here. An environment
- * that is not what members signed is named with why, and nothing of it is shown.
+ * All secrets of a project by environment; values stay here. An environment that is not what members signed is named
+ * with why, and nothing of it is shown.
  */
-async function matrix(held: HeldKeys, project: Project) {
-  const params = { project_id: project.projectId }
-  const found = await held.api.call(listEnvironments, { params })
-  const names = Object.keys(found.environments)
-  const others = names.filter((name) => !USUAL.includes(name)).sort()
-  const environments = [...USUAL.filter((name) => names.includes(name)), ...others]
-  const rows = new Map<string, SecretRow & { values: string[] }>()
-  const read = await Promise.all(environments.map((name) => readAll(held, project, name)))
-  for (const { environment, secrets } of read) {
-    for (const { key, value, ...cell } of secrets) {
-      const row = rows.get(key) ?? { key, cells: {}, values: [] }
-      rows.set(key, row)
-      row.cells[environment] = { ...cell, value: numberOf(row.values, value) }
-    }
-  }
-  const sorted = [...rows.values()].sort((one, other) => (one.key < other.key ? -1 : 1))
+async function matrix(held: HeldKeys, { workspaceId, projectId }: Omit<Place, 'environment'>) {
+  const place = await placeIn(held, workspaceId)
+  held.names.demand(projectId)
+  const { faults, ...compared } = await compareEnvironments(place, projectId)
   return {
-    environments: read.flatMap(({ environment, fault }) => (fault === null ? environment : [])),
-    faults: read.flatMap(({ environment, fault }) =>
-      fault === null ? [] : { environment, fault },
-    ),
-    rows: sorted.map(({ key, cells }): SecretRow => ({ key, cells })),
+    ...compared,
+    faults: faults.map(({ environment, fault }) => ({ environment, fault: failureFrom(fault) })),
   }
-}
-
-async function readAll(held: HeldKeys, project: Project, environment: string) {
-  const place = await environmentAt(held, { ...project, environment })
-  try {
-    const secrets = await readSecrets(place, { include: 'value' })
-    return { environment, fault: null, secrets: secrets.map((secret) => cellOf(place, secret)) }
-  } catch (error) {
-    if (error instanceof UntrustedChain)
-      return { environment, fault: failureFrom(error), secrets: [] }
-    throw error
-  }
-}
-
-type Listed = Awaited<ReturnType<typeof readSecrets>>[number]
-
-function cellOf(place: EnvironmentPlace, secret: Listed): Omit<SecretCell, 'value'> & Opened {
-  const value = openedValue(place, secret)
-  // A value opens under its own policy only: one that it does not open under is the server's word.
-  const policy = value === null ? null : ((secret.policy ?? null) as Policy | null)
-  return {
-    key: secret.key,
-    value,
-    version: secret.version,
-    updatedAt: secret.updated_at,
-    policy,
-    words: policyInWords(policy),
-    isSensitive: isSensitive(policy),
-  }
-}
-
-type Opened = { key: string; value: string | null }
-
-function numberOf(values: string[], value: string | null): number | null {
-  if (value === null) return null
-  const known = values.indexOf(value)
-  return known < 0 ? values.push(value) - 1 : known
 }
 
 /** One value, for somebody to look at. @throws Refused `unreadable_value` */

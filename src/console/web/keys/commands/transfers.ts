@@ -5,13 +5,17 @@
 import { type Entry, uploadSecrets } from '../../../../client/actions/set_secrets.ts'
 import {
   comparedWith,
-  type ProvenValue,
   provenEntries,
   provenValues,
   type ValueChange,
 } from '../../../../client/actions/stored_secrets.ts'
 import { type Dotenv, parseDotenv } from '../../../../client/secrets/dotenv.ts'
-import { fittingMark, policyFor } from '../../../../client/secrets/final_policy.ts'
+import {
+  type Candidate,
+  candidatesOf,
+  fittingMark,
+  policyFor,
+} from '../../../../client/secrets/final_policy.ts'
 import { isSensitive } from '../../../../core/policy/policy.ts'
 import type { HeldKeys } from '../held.ts'
 import { environmentAt, type Place } from '../places.ts'
@@ -75,7 +79,7 @@ async function transferOf(held: HeldKeys, to: Place, source: TransferSource) {
       : await provenEntries(await environmentAt(held, source.from), source.keys)
   const names = found?.map(({ key }) => key) ?? [...values.keys()]
   const known = await provenValues(place, names)
-  const entries = found ?? [...values].map(([key, value]) => typed(key, value, known.get(key)))
+  const entries = found ?? candidatesOf(values, known).map(classified)
   const versions = new Map([...known].map(([key, { version }]) => [key, version]))
   return {
     place,
@@ -87,9 +91,6 @@ async function transferOf(held: HeldKeys, to: Place, source: TransferSource) {
 }
 
 /** A value of a file under the policy that is there, or the one that a new value gets. */
-function typed(key: string, value: string, before: ProvenValue | undefined): Entry {
-  const isKept = before?.value === value
-  const policyIs = before ? (isKept ? 'decided' : 'stored') : 'new'
-  const entry = { key, value, policy: before?.policy ?? undefined }
-  return fittingMark({ ...entry, policy: policyFor({ ...entry, policyIs }, 'by value') })
+function classified(candidate: Candidate): Entry {
+  return fittingMark({ ...candidate, policy: policyFor(candidate, 'by value') })
 }

@@ -1,5 +1,6 @@
 /** Workspaces as they are shown: what their chains say of them, and nothing of their keys; making and ending them. */
 
+import { joinWorkspace } from '../../../../client/actions/members.ts'
 import {
   createSignedWorkspace,
   endWorkspace,
@@ -11,7 +12,7 @@ import { ownId } from '../../../../client/signed/sign_change.ts'
 import { hashInGroups } from '../../../../client/signed/trust.ts'
 import type { WorkspaceEntry } from '../../../../client/workspaces.ts'
 import { listProjects } from '../../../../features/projects/contract.ts'
-import { acceptInvitation, renameWorkspace } from '../../../../features/workspaces/contract.ts'
+import { renameWorkspace } from '../../../../features/workspaces/contract.ts'
 import { type Chain, firstHash, identityFingerprint } from '../../../../sigchain/index.ts'
 import { Refused } from '../failure.ts'
 import type { HeldKeys } from '../held.ts'
@@ -151,17 +152,16 @@ async function accept(
   { workspaceId, expected, seen }: In & { expected: Expected | null; seen: string | null },
 ) {
   const found = await entryOf(held, workspaceId)
-  if (found.chains) {
-    const { chains, identity } = found
-    const chain = await chains.unremembering().of(found)
-    if (firstHash(chain) !== seen) throw new Refused('other_workspace')
-    if (expected) requireExpected(chain, expected)
-    ownId(chain, found, (await identity()).signing_key)
-    if (!found.shown) throw new Refused('unreadable_workspace')
-    held.memory.chains.put(workspaceId, (before) => before ?? { ...knownOf(chain), manifests: {} })
-    await chains.requireKey(found.shown)
+  const chain = await found.chains?.unremembering().of(found)
+  if (chain && firstHash(chain) !== seen) throw new Refused('other_workspace')
+  if (chain && expected) requireExpected(chain, expected)
+  const compared = chain && {
+    chain,
+    pin: () =>
+      held.memory.chains.put(found.id, (before) => before ?? { ...knownOf(chain), manifests: {} }),
   }
-  await held.api.call(acceptInvitation, { params: { workspace_id: workspaceId } })
+  if (!(await joinWorkspace(held.reader(), found, compared)))
+    throw new Refused('unreadable_workspace')
   // The person has seen whose it is; others of this name stay what they are.
   held.names.renamed(found)
   forgetWorkspaces(held)

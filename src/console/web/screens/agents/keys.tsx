@@ -50,8 +50,8 @@ function heldIn(keys: Token['keys']): string {
 
 function Lacking({ token, owner, close }: Props & { close(): void }) {
   const about = { ...owner, tokenId: token.id }
-  const { data, error } = useAsk('grants.lacking', about)
-  const give = useCommand('grants.give', { changes: ['grants.lacking', 'agents.tokens'] })
+  const { data, error } = useAsk('agents.lacking', about)
+  const give = useCommand('agents.give', { changes: ['agents.lacking', 'agents.tokens'] })
   if (error) return <FailureNote error={error} />
   if (!data) return <Loading />
   if (data.length === 0) return <p role="status">{words.lacksNone}</p>

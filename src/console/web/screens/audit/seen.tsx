@@ -12,7 +12,7 @@ const dateOf = (text: string) => dates.format(new Date(text))
 type Props = { workspaceId: string; environment: string | null }
 
 export function SeenBy({ workspaceId, environment }: Props) {
-  const { data, error } = useAsk('audit.seen', { workspaceId, environment })
+  const { data, error } = useAsk('history.seen', { workspaceId, environment })
   return (
     <section className="stack" aria-labelledby="seen">
       <h2 id="seen">{words.title}</h2>
@@ -55,7 +55,7 @@ export function SeenBy({ workspaceId, environment }: Props) {
   )
 }
 
-type Token = Returned<'audit.seen'>['tokens'][number]
+type Token = Returned<'history.seen'>['tokens'][number]
 
 function aboutToken({ environments, mayRead, after, to, fault }: Token): string {
   if (fault !== null) return words.doesNotHold(fault)

@@ -1,6 +1,6 @@
 /** The last step: the token, a call to copy, and the answer as soon as there is one. */
 import { Link } from '@tanstack/react-router'
-import { useEffect, useMemo, useState, useSyncExternalStore } from 'react'
+import { useState } from 'react'
 import { ask } from '../../keys/ask.ts'
 import { Button } from '../../parts/button.tsx'
 import { TextField } from '../../parts/fields/text_field.tsx'
@@ -12,7 +12,7 @@ import { Loading } from '../../parts/states/loading.tsx'
 import { useAsk, useCommand } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
 import { CallRow } from '../live/call_row.tsx'
-import { LiveFeed } from '../live/stream.ts'
+import { useLiveCalls } from '../live/stream.ts'
 import { isRefused } from '../live/words.ts'
 import { curlFor, urlFor } from './first_call.ts'
 import { keepMade, useMade } from './made.ts'
@@ -86,13 +86,7 @@ const SHOWN = 3
 
 /** What the server records of calls, as it does. */
 function Answer({ workspaceId }: { workspaceId: string }) {
-  const live = useMemo(() => new LiveFeed(workspaceId), [workspaceId])
-  useEffect(() => {
-    const ended = new AbortController()
-    void live.run(ended.signal)
-    return () => ended.abort()
-  }, [live])
-  const { calls } = useSyncExternalStore(live.subscribe, live.state)
+  const { calls } = useLiveCalls(workspaceId)
   const shown = calls.filter(({ source }) => source !== 'control_plane').slice(0, SHOWN)
   const isAnswered = shown.some((call) => call.status_code !== null && !isRefused(call))
   return (

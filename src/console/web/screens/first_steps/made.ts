@@ -1,20 +1,12 @@
 /** Which token was made here, by its id: its text stays with the worker of the keys until somebody asks for it. */
-import { useSyncExternalStore } from 'react'
+import { shared } from '../../shared.ts'
 
-const made = new Map<string, string>()
-const listeners = new Set<() => void>()
+const made = shared<Readonly<Record<string, string>>>({})
 
 export function keepMade(workspaceId: string, id: string): void {
-  made.set(workspaceId, id)
-  for (const listener of listeners) listener()
+  made.set({ ...made.get(), [workspaceId]: id })
 }
 
 export function useMade(workspaceId: string): string | null {
-  return useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
-    () => made.get(workspaceId) ?? null,
-  )
+  return made.useValue()[workspaceId] ?? null
 }

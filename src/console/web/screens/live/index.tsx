@@ -1,6 +1,6 @@
 /** Calls as they happen: who, what, how it ended and why, held still while someone reads or signs, and filtered. */
 import { getRouteApi } from '@tanstack/react-router'
-import { useEffect, useMemo, useState, useSyncExternalStore } from 'react'
+import { useState } from 'react'
 import { AskError } from '../../keys/ask.ts'
 import { Button } from '../../parts/button.tsx'
 import { Select } from '../../parts/fields/select.tsx'
@@ -11,7 +11,7 @@ import { FailureNote } from '../../parts/states/failure.tsx'
 import { texts } from '../../texts/index.ts'
 import { CallRow } from './call_row.tsx'
 import { HoldContext, useHeld } from './hold.ts'
-import { type LiveCall, LiveFeed, type LiveState } from './stream.ts'
+import { type LiveCall, type LiveState, useLiveCalls } from './stream.ts'
 import { type Filter, isShown, type ShownCall } from './words.ts'
 
 const route = getRouteApi('/w/$workspaceId/live')
@@ -31,13 +31,7 @@ export function Live() {
 }
 
 function Stream({ workspaceId, again }: { workspaceId: string; again(): void }) {
-  const live = useMemo(() => new LiveFeed(workspaceId), [workspaceId])
-  useEffect(() => {
-    const ended = new AbortController()
-    void live.run(ended.signal)
-    return () => ended.abort()
-  }, [live])
-  const now = useSyncExternalStore(live.subscribe, live.state)
+  const now = useLiveCalls(workspaceId)
   const [isPaused, setPaused] = useState(false)
   const { shown, hold, pointing } = useHeld(now, isPaused)
   const shownIds = new Set(shown.calls.map(({ id }) => id))

@@ -1,5 +1,6 @@
 /** The calls of a workspace as they happen: what was there, then what comes, over one stream that is opened again. */
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
+import { useEffect, useMemo } from 'react'
 import type { z } from 'zod'
 import { download } from '../../../../client/http/answer.ts'
 import { ApiError, urlOf } from '../../../../client/http/api.ts'
@@ -7,6 +8,7 @@ import { getMe } from '../../../../features/accounts/contract.ts'
 import { auditRecord, listAuditLogs, watchAudit } from '../../../../features/audit/contract.ts'
 import { api } from '../../api.ts'
 import { failureFrom } from '../../keys/failure.ts'
+import { shared } from '../../shared.ts'
 
 export type LiveCall = z.output<typeof auditRecord>
 
@@ -29,23 +31,26 @@ const LONGEST_PAUSE_MS = 15_000
 /** No other try would be answered in another way. */
 const FINAL = ['forbidden', 'not_found', 'session_ended', 'rate_limited']
 
-export class LiveFeed {
+/** What is there, and what comes as long as a component shows it. */
+export function useLiveCalls(workspaceId: string): LiveState {
+  const live = useMemo(() => new LiveFeed(workspaceId), [workspaceId])
+  useEffect(() => {
+    const ended = new AbortController()
+    void live.run(ended.signal)
+    return () => ended.abort()
+  }, [live])
+  return live.state.useValue()
+}
+
+class LiveFeed {
+  readonly state = shared<LiveState>({ calls: [], state: 'opening', code: null, isGap: false })
   readonly #workspaceId: string
-  readonly #listeners = new Set<() => void>()
   #known = new Map<string, LiveCall>()
   #lastId: string | null = null
-  #state: LiveState = { calls: [], state: 'opening', code: null, isGap: false }
 
   constructor(workspaceId: string) {
     this.#workspaceId = workspaceId
   }
-
-  readonly subscribe = (listener: () => void): (() => void) => {
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
-  }
-
-  readonly state = (): LiveState => this.#state
 
   /** Until the signal ends it. */
   async run(signal: AbortSignal): Promise<void> {
@@ -131,8 +136,7 @@ export class LiveFeed {
   }
 
   #become(changed: Partial<LiveState>): void {
-    this.#state = { ...this.#state, ...changed }
-    for (const listener of this.#listeners) listener()
+    this.state.set({ ...this.state.get(), ...changed })
   }
 }
 

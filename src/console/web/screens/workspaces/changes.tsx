@@ -22,7 +22,7 @@ export function Changes({ workspace }: { workspace: Workspace }) {
   const listAnew = () =>
     queryClient.invalidateQueries({ queryKey: queryKey('workspaces.list', null) })
   const leave = async () => {
-    const now = accountState()
+    const now = accountState.get()
     if (now?.kind !== 'open') return
     await ask('members.remove', { workspaceId: id, userId: now.userId, keep: [] })
     await listAnew()

@@ -1,10 +1,9 @@
 // tier: quick
-/** The calls that the console lists before it removes a host: exactly those that the entry allowed. */
+/** The calls that somebody is shown before a host is removed: exactly those that its entry allowed. */
 import { expect, test } from 'bun:test'
-import { allowlistCommands } from '../../src/console/web/keys/commands/allowlist.ts'
+import { callsAllowedBy } from '../../src/client/actions/allowlist.ts'
+import type { Api } from '../../src/client/http/api.ts'
 import { listAuditLogs } from '../../src/features/audit/contract.ts'
-
-const { calls } = allowlistCommands
 
 const URLS = [
   'https://api.example.com/v1',
@@ -25,7 +24,7 @@ const record = (target_url: string | null, host = new URL(target_url ?? '').host
 const records = URLS.map((url) => record(url))
 
 /** A server whose audit finds records by host name only, like the real one. */
-function heldWith(stored: typeof records, padding = 0) {
+function serverWith(stored: typeof records, padding = 0) {
   const call = async (
     endpoint: unknown,
     { query }: { query: { domain?: string; limit: number } },
@@ -41,11 +40,11 @@ function heldWith(stored: typeof records, padding = 0) {
     const others = Array(padding).fill(record(`https://${query.domain}:9/`))
     return [...others, ...found].slice(0, query.limit)
   }
-  return { api: { call } } as unknown as Parameters<typeof calls>[0]
+  return { call } as unknown as Api
 }
 
 const urlsOf = async (domain: string) =>
-  (await calls(heldWith(records), { workspaceId: 'w', domain })).agents
+  (await callsAllowedBy(serverWith(records), 'w', domain))?.agents
 
 test.each([
   ['api.example.com', ['https://api.example.com/v1']],
@@ -55,13 +54,13 @@ test.each([
   ['api.example.com:9000', []],
   ['unused.example.net', []],
 ])('%s was called at these addresses and no others', async (domain, urls) => {
-  expect((await urlsOf(domain)).sort()).toEqual([...urls].sort())
+  expect((await urlsOf(domain))?.sort()).toEqual([...urls].sort())
 })
 
 test('secrets are named once, and a call that was refused for its host is not counted', async () => {
   const refused = { ...record('https://api.example.com:8443/v2'), reason: 'domain_blocked' }
-  const held = heldWith([...records, refused])
-  expect(await calls(held, { workspaceId: 'w', domain: 'api.example.com:8443' })).toEqual({
+  const api = serverWith([...records, refused])
+  expect(await callsAllowedBy(api, 'w', 'api.example.com:8443')).toEqual({
     calls: 1,
     isWhole: true,
     agents: ['https://api.example.com:8443/v1'],
@@ -70,14 +69,14 @@ test('secrets are named once, and a call that was refused for its host is not co
 })
 
 test('a reported call without a URL counts for every port of its host', async () => {
-  const held = heldWith([record(null, 'api.example.com')])
-  const at = (domain: string) => calls(held, { workspaceId: 'w', domain })
-  expect((await at('api.example.com:8443')).calls).toBe(1)
-  expect((await at('*.example.com')).calls).toBe(1)
+  const api = serverWith([record(null, 'api.example.com')])
+  const at = (domain: string) => callsAllowedBy(api, 'w', domain)
+  expect((await at('api.example.com:8443'))?.calls).toBe(1)
+  expect((await at('*.example.com'))?.calls).toBe(1)
 })
 
 test('"no calls" is never claimed if calls to other ports fill what was read', async () => {
-  const held = heldWith(records, 500)
-  const { isWhole } = await calls(held, { workspaceId: 'w', domain: 'api.example.com:8443' })
-  expect(isWhole).toBe(false)
+  const api = serverWith(records, 500)
+  const read = await callsAllowedBy(api, 'w', 'api.example.com:8443')
+  expect(read?.isWhole).toBe(false)
 })

@@ -1,34 +1,26 @@
 /** Who could have seen a secret, as far as signatures say it: people by the links, tokens by their grants. */
-
-import { emailsIn } from '../../../../client/signed/link_in_words.ts'
-import { listAllTokens, verifiedOf } from '../../../../client/signed/rekey_tokens.ts'
-import { listProjects } from '../../../../features/projects/contract.ts'
+import { listProjects } from '../../features/projects/contract.ts'
 import {
   type Chain,
   type Link,
   Refusal,
   type TokenGrant,
   verifyGrant,
-} from '../../../../sigchain/index.ts'
-import { Refused } from '../failure.ts'
-import type { HeldKeys } from '../held.ts'
-import { workspaceOf } from '../places.ts'
+} from '../../sigchain/index.ts'
+import { emailsIn } from '../signed/link_in_words.ts'
+import { listAllTokens, verifiedOf } from '../signed/rekey_tokens.ts'
+import type { WorkspacePlace } from '../workspace.ts'
 
-export const auditCommands = { seen }
-
-/** @throws UntrustedChain, Refused `not_signed` */
-async function seen(
-  held: HeldKeys,
-  { workspaceId, environment }: { workspaceId: string; environment: string | null },
-) {
-  const entry = await workspaceOf(held, workspaceId)
-  if (!entry.chains) throw new Refused('not_signed')
+/** Null in a plain workspace, where nothing is signed. @throws UntrustedChain */
+export async function readExposure({ api, workspace }: WorkspacePlace, environment: string | null) {
+  const { id, chains } = workspace
+  if (chains === null) return null
   const [chain, links, projects] = await Promise.all([
-    entry.chains.of(entry),
-    entry.chains.history(entry),
-    held.api.list(listProjects, { query: { workspace_id: workspaceId } }),
+    chains.of(workspace),
+    chains.history(workspace),
+    api.list(listProjects, { query: { workspace_id: id } }),
   ])
-  const listed = await listAllTokens(held.api, workspaceId, projects)
+  const listed = await listAllTokens(api, id, projects)
   const tokens = await Promise.all(
     listed.map((token) => tokenIn({ chain, links, token, environment })),
   )

@@ -1,0 +1,67 @@
+/** Tokens with what they may do: in a signed workspace by what was signed, which need not be what their rows say. */
+import { listAgentTokens, listWorkloadTokens } from '../../features/agents/contract.ts'
+import { type Chain, Refusal } from '../../sigchain/index.ts'
+import { EndedToken } from '../agents/standing.ts'
+import { grantTo, type TokenOwner } from '../agents/tokens.ts'
+import { type SeenToken, verifiedOf } from '../signed/rekey_tokens.ts'
+import type { WorkspacePlace } from '../workspace.ts'
+
+/** All tokens of an agent, or of a project's workloads. */
+export function listTokensOf({ api, workspace }: WorkspacePlace, owner: TokenOwner) {
+  if ('projectId' in owner)
+    return api.list(listWorkloadTokens, { params: { project_id: owner.projectId } })
+  const params = { workspace_id: workspace.id, registration_id: owner.agentId }
+  return api.list(listAgentTokens, { params })
+}
+
+/** Those of an owner as they were signed. @throws UntrustedChain */
+export async function readTokens(place: WorkspacePlace, owner: TokenOwner) {
+  const listed = await listTokensOf(place, owner)
+  // Read on after the rows: of a token that was revoked meanwhile both say so.
+  const chain = await place.workspace.newestChain()
+  return Promise.all(
+    listed.map(async (token) => ({
+      id: token.id,
+      lastUsedAt: token.last_used_at,
+      createdAt: token.created_at,
+      ...(await termsOf(chain, owner, token)),
+    })),
+  )
+}
+
+/** What a token may do, where and until when; and by whom, or why that does not hold: then it can do nothing. */
+async function termsOf(chain: Chain | null, owner: TokenOwner, token: SeenToken) {
+  const { label, status, environment, capabilities, expires_at: expiresAt, provisioned } = token
+  const row = { label, status, environment, capabilities, expiresAt, provisioned }
+  const believed = { ...row, projectId: undefined, by: null, fault: null, differs: false }
+  if (!chain) return believed
+  try {
+    const grant = await grantTo(chain, token, owner)
+    const { places } = await verifiedOf(token, chain)
+    const signed = {
+      label: grant.label,
+      status: 'active' as const,
+      environment: grant.environment,
+      capabilities: [...grant.capabilities],
+      expiresAt: grant.expires_at,
+      provisioned: places,
+    }
+    const by = chain.members.get(grant.signer)?.email ?? grant.signer
+    const differs = saidBy(row) !== saidBy(signed)
+    return { ...signed, projectId: grant.project_id, by, fault: null, differs }
+  } catch (error) {
+    if (!(error instanceof Refusal || error instanceof EndedToken)) throw error
+    return status === 'active' ? { ...believed, provisioned: [], fault: error.message } : believed
+  }
+}
+
+type Terms = Pick<SeenToken, 'label' | 'status' | 'environment' | 'provisioned'> & {
+  capabilities: readonly string[]
+  expiresAt: string | null
+}
+
+function saidBy({ label, status, environment, capabilities, expiresAt, provisioned }: Terms) {
+  const until = expiresAt && Date.parse(expiresAt)
+  const may = [...capabilities].sort()
+  return JSON.stringify([label, status, environment, may, until, provisioned.length])
+}
