@@ -1,11 +1,11 @@
 /** The secrets' rows. Every statement names the project of its grant; writers need a write grant. */
-import { type AnyColumn, and, asc, eq, gt, inArray, type SQL, sql } from 'drizzle-orm'
+import { type AnyColumn, and, asc, eq, gt, type SQL, sql } from 'drizzle-orm'
 import { toBase64 } from '../../core/crypto/encoding.ts'
 import type { ProjectGrant } from '../../core/grant.ts'
 import { onTheWire, preparedList } from '../../database/list.ts'
 import type { Reading, Transaction } from '../../database/open.ts'
 import { clientOf, prepared } from '../../database/prepared.ts'
-import { secrets, secretVersions } from '../../database/schema/index.ts'
+import { secrets } from '../../database/schema/index.ts'
 import type { Page } from '../../http/page.ts'
 import { isSignedId } from '../../sigchain/index.ts'
 
@@ -220,16 +220,13 @@ export async function writeSecrets(
   return { id: first.id, created_at: created_at ?? '', updated_at: updated_at ?? '' }
 }
 
+const PRUNE = `delete from secret_versions v using secrets s
+  where s.id = v.secret_id and s.id in (select json_array_elements_text($1::text::json)::uuid)
+    and v.version <= s.version - ${VERSIONS_KEPT}`
+
 async function pruneVersions(tx: Transaction, secretIds: readonly string[]): Promise<void> {
   if (secretIds.length === 0) return
-  await tx.delete(secretVersions).where(
-    and(
-      inArray(secretVersions.secretId, [...secretIds]),
-      sql`${secretVersions.version} <= (
-        select ${secrets.version} from ${secrets} where ${secrets.id} = ${secretVersions.secretId}
-      ) - ${sql.raw(String(VERSIONS_KEPT))}`,
-    ),
-  )
+  await clientOf(tx).unsafe(PRUNE, [JSON.stringify(secretIds)], { prepare: true })
 }
 
 /** The id of what was deleted, or `null`. Versions go with their secret. */
