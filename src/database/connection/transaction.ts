@@ -40,6 +40,8 @@ export async function transact(lane: Lane, beginning: string, work: Work): Promi
 function statementsOf(lane: Lane, began: Promise<void>) {
   let isOpen = false
   let isOver = false
+  /** A statement waits, so all that come behind it wait with it. */
+  let isHeld = false
   let first: unknown
   const fail = (error: unknown) => {
     first ??= error
@@ -47,12 +49,18 @@ function statementsOf(lane: Lane, began: Promise<void>) {
   began.then(() => {
     isOpen = true
   }, fail)
-  const route = (query: Routed) => {
-    query.catch(fail)
+  const run = (query: Routed) => {
     // Outside of the transaction it would take effect by itself.
     if (isOver) query.reject(new ConnectionError('CONNECTION_TRANSACTION_OVER'))
-    else if (isOpen || READS.test(query.strings[0] ?? '')) lane.run(query)
-    else began.then(() => lane.run(query), query.reject)
+    else lane.run(query)
+  }
+  const route = (query: Routed) => {
+    query.catch(fail)
+    if (isOpen || isOver || (!isHeld && READS.test(query.strings[0] ?? ''))) run(query)
+    else {
+      isHeld = true
+      began.then(() => run(query), query.reject)
+    }
   }
   return {
     tx: routed(lane.client, { route, isInOrder: true }) as unknown as postgres.TransactionSql,

@@ -1,0 +1,89 @@
+// tier: quick, both databases in test:all
+/** What people did is on record once, whoever moves it there and whatever happens meanwhile. */
+import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { ChangeRecords } from '../../src/audit/changes.ts'
+import { openLog } from '../../src/core/log.ts'
+import { startTestApp, type TestApp } from '../support/app.ts'
+import { FakeTimers } from '../support/fake_timers.ts'
+import { until } from '../support/until.ts'
+
+const WORKSPACE = Bun.randomUUIDv7()
+const actor = { workspaceId: WORKSPACE, userId: Bun.randomUUIDv7(), email: 'person@example.com' }
+
+let app: TestApp
+let timers: FakeTimers
+let logged: string[]
+
+beforeAll(async () => {
+  app = await startTestApp()
+}, 60_000)
+afterAll(() => app.stop())
+beforeEach(async () => {
+  timers = new FakeTimers()
+  logged = []
+  await app.connection.sql`delete from audit_logs where workspace_id = ${WORKSPACE}`
+})
+
+/** As of a process of its own. */
+function openRecords(isMoving = true): ChangeRecords {
+  const log = openLog('warning', (line) => logged.push(line))
+  return new ChangeRecords({ ...app.connection, log, timers }, isMoving)
+}
+
+const change = (name: string) => ({
+  action: 'secret.read' as const,
+  resource: { type: 'secret', id: null, name },
+})
+
+const names = async () => {
+  const rows = await app.connection.sql`select credential_ref as name from audit_logs
+    where workspace_id = ${WORKSPACE} order by id`
+  return rows.map((row) => String(row.name))
+}
+
+test('several thousand are moved once, in their order, by two that move at the same time', async () => {
+  const [one, other] = [openRecords(), openRecords()]
+  const stored = Array.from({ length: 2_500 }, (_, index) => `KEY_${index}`)
+  await one.store(app.connection.db, actor, stored.map(change))
+  await Promise.all([one.settle(), other.settle(), one.settle()])
+  expect(await names()).toEqual(stored)
+  expect(logged).toEqual([])
+})
+
+test('what a process left behind is moved by another one within five seconds', async () => {
+  const gone = openRecords(false)
+  await gone.store(app.connection.db, actor, [change('LEFT')])
+  openRecords()
+  await timers.advance(5_250)
+  await until(async () => (await names()).length === 1)
+})
+
+test('what was rolled back is no record', async () => {
+  const records = openRecords()
+  const failing = app.connection.db.transaction(async (tx) => {
+    await records.store(tx, actor, [change('NEVER')])
+    throw new Error('no')
+  })
+  await expect(failing).rejects.toThrow('no')
+  await records.settle()
+  expect(await names()).toEqual([])
+})
+
+test('while the trail takes no records they wait, and the log says so', async () => {
+  const { sql } = app.connection
+  const records = openRecords()
+  await sql.unsafe(`create function full_disk() returns trigger language plpgsql as
+    $$ begin raise exception 'no' using errcode = '53100'; end $$`)
+  await sql`create trigger full_disk before insert on audit_logs for each row execute function full_disk()`
+  try {
+    await records.store(app.connection.db, actor, [change('WAITS')])
+    await records.settle()
+    expect(await names()).toEqual([])
+    expect(logged.join()).toContain('records of changes wait')
+  } finally {
+    await sql`drop trigger full_disk on audit_logs`
+    await sql`drop function full_disk`
+  }
+  await timers.advance(250)
+  await until(async () => (await names()).join() === 'WAITS')
+})

@@ -1,0 +1,90 @@
+// tier: quick
+/** BEGIN is not waited for, so nothing may take effect without it, or after the end of its transaction. */
+import { expect } from 'bun:test'
+import type postgres from 'postgres'
+import { readConfig } from '../../../src/core/config/config.ts'
+import { openPool } from '../../../src/database/connection/pool.ts'
+import { serverOptions } from '../../../src/database/open.ts'
+import { preparedDatabase, type TestDatabase } from '../../support/database.ts'
+import { requires } from '../../support/requires.ts'
+
+const KEYS = {
+  SECRET_KEY: 'k'.repeat(36),
+  ENCRYPTION_KEY: Buffer.alloc(32, 1).toString('base64url'),
+}
+
+const { afterAll, beforeAll, beforeEach, describe, test } = requires('postgresql')
+
+describe('a transaction', () => {
+  let database: TestDatabase
+  let sql: postgres.Sql
+
+  beforeAll(async () => {
+    database = await preparedDatabase()
+    const config = readConfig({ ...KEYS, ...database.env }, () => KEYS)
+    sql = openPool(serverOptions(config, config.DB_HOST ?? ''), { size: 1, isServing: true })
+    await sql`create table written (what text)`
+  }, 60_000)
+  afterAll(async () => {
+    await sql.end()
+    database.remove()
+  })
+  beforeEach(async () => {
+    await sql`truncate written`
+  })
+
+  const written = async () => (await sql`select what from written`).map(({ what }) => what)
+
+  test('whose BEGIN fails takes no statement that writes', async () => {
+    const begun = sql.begin('no such mode', (tx) =>
+      tx.unsafe("insert into written values ('loose')"),
+    )
+    await expect(begun).rejects.toMatchObject({ code: '42601' })
+    expect(await written()).toEqual([])
+  })
+
+  test('takes statements in the order in which they are made', async () => {
+    const count = await sql.begin(async (tx) => {
+      const first = tx.unsafe("insert into written values ('first')")
+      const second = tx.unsafe('select count(*)::int as count from written')
+      const [row] = await second
+      await first
+      return row?.count
+    })
+    expect(count).toBe(1)
+  })
+
+  test('in which a statement failed is taken back, also where its failure was caught', async () => {
+    const begun = sql.begin(async (tx) => {
+      await tx.unsafe("insert into written values ('half')")
+      await tx.unsafe('select 1 / 0').catch(() => {})
+    })
+    await expect(begun).rejects.toMatchObject({ code: '22012' })
+    expect(await written()).toEqual([])
+  })
+
+  test('that fails before BEGIN is confirmed stores nothing afterwards', async () => {
+    const begun = sql.begin((tx) => {
+      void tx.unsafe("insert into written values ('afterwards')").catch(() => {})
+      throw new Error('no')
+    })
+    await expect(begun).rejects.toThrow('no')
+    expect(await written()).toEqual([])
+  })
+
+  test('that is over takes no statement', async () => {
+    let kept: postgres.TransactionSql | undefined
+    await sql.begin(async (tx) => {
+      kept = tx
+      await tx.unsafe("insert into written values ('in it')")
+    })
+    const late = kept?.unsafe("insert into written values ('late')")
+    await expect(late).rejects.toMatchObject({ code: 'CONNECTION_TRANSACTION_OVER' })
+    expect(await written()).toEqual(['in it'])
+  })
+
+  test('of a request waits five seconds for a lock at most', async () => {
+    const [row] = await sql.begin((tx) => tx`select current_setting('lock_timeout') as wait`)
+    expect(row?.wait).toBe('5s')
+  })
+})
