@@ -10,7 +10,6 @@ import { readNamedFile } from './files/read.ts'
 import type { Host } from './host.ts'
 import { demandProjectFile } from './project_file.ts'
 import { openLocalWrites } from './session/local_writes.ts'
-import { settleNext } from './session/next_keys.ts'
 import { resumeSession, type Session } from './session/session.ts'
 import type { AskPassphrase } from './session/session_seal.ts'
 import { type AddressName, readSettings, type SettingName, type Settings } from './settings.ts'
@@ -107,6 +106,8 @@ export function openContext(host: Host, options: GlobalOptions): Context {
         warn: output.warn,
       }
       const session = await resumeSession(store, choice, known)
+      if (session.stored.next === null) return session
+      const { settleNext } = await import('./session/next_keys.ts')
       const isOther = await settleNext(session, output.warn)
       return isOther ? resumeSession(store, choice, known) : session
     },

@@ -1,4 +1,7 @@
-/** The command line as commander knows it. Actions are loaded when they run, so that none slows another. */
+/**
+ * The command line as commander knows it. Actions are loaded when they run, so that none slows another, and what explains
+ * errors, which knows most of the program, when there is one.
+ */
 import { type Argument, Command, CommanderError, Option } from 'commander'
 import { version } from '../../package.json'
 import { CLOCK_HINT, clockSentence, ServerClocks } from '../client/http/clock_difference.ts'
@@ -11,7 +14,6 @@ import type { Host, Screen } from './host.ts'
 import { nearWords, suggestionLine } from './near_words.ts'
 import { globalOptions } from './options.ts'
 import { CliError } from './terminal/cli_error.ts'
-import { errorText, explain, withClocks } from './terminal/explain.ts'
 
 /** What became of a command line. */
 type Outcome = {
@@ -51,6 +53,7 @@ export async function runProgram(
     return outcome.exitCode
   } catch (error) {
     if (error instanceof CommanderError) return reportUsage(host, error, outcome)
+    const { errorText, explain, withClocks } = await import('./terminal/explain.ts')
     const explanation = withClocks(explain(error), clocks.difference)
     stderr.write(errorText(explanation, outcome.json))
     if (own.includes('--debug') && error instanceof Error) stderr.write(`${error.stack}\n`)
@@ -58,16 +61,17 @@ export async function runProgram(
   }
 }
 
-function reportUsage(
+async function reportUsage(
   { streams }: Host,
   { exitCode, code, message }: CommanderError,
   outcome: Outcome,
-): number {
+): Promise<number> {
   if (exitCode === 0) return 0
   const said = code === 'commander.help' ? 'a command is missing' : message.replace(/^error: /, '')
   const suggestion = outcome.near.length > 0 ? [suggestionLine(outcome.near)] : []
   const error = new CliError('usage', [said, ...suggestion], `see ${outcome.path} --help`)
   const isHelp = code === 'commander.help' && !outcome.json
+  const { errorText, explain } = await import('./terminal/explain.ts')
   streams.stderr.write(isHelp ? outcome.complaint : errorText(explain(error), outcome.json))
   return error.exitCode
 }

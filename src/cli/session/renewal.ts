@@ -1,6 +1,5 @@
 /** Calls of a session whose tokens are renewed, by this process or another one that shares them. */
 import { type Api, ApiError, callsWithin, NO_CODE, openApi } from '../../client/http/api.ts'
-import { refresh } from '../../features/accounts/contract.ts'
 import { CliError } from '../terminal/cli_error.ts'
 import type { SessionStore, StoredSession } from './session_store.ts'
 
@@ -46,6 +45,7 @@ async function renewAlone(store: SessionStore, stored: StoredSession): Promise<v
 
 /** A lost answer is asked for once more: the server gives the same tokens again. */
 async function exchange({ server, refresh: token }: StoredSession) {
+  const { refresh } = await import('../../features/accounts/contract.ts')
   const ask = () => openApi(server).call(refresh, { body: { refresh: token } })
   try {
     return await ask()

@@ -23,7 +23,6 @@ import {
   tokenRefusal,
 } from '../resolver_call.ts'
 import { environmentOf, type ProjectScope, projectScope } from '../scope.ts'
-import { refuseEmpty } from '../suggestions.ts'
 import { openKnownDeliveries } from '../trust/known_deliveries.ts'
 import { openedSecrets } from './sealing.ts'
 
@@ -100,8 +99,11 @@ async function ofSession(context: Context, options: Options): Promise<Source> {
     deliver: async () => {
       const scope = await open()
       const opened = await openedForMember({ output: { ...output, warn } }, scope, options)
-      if (opened === null) await refuseEmpty(scope, options)
-      if (opened === null) return {}
+      if (opened === null) {
+        const { refuseEmpty } = await import('../suggestions.ts')
+        await refuseEmpty(scope, options)
+        return {}
+      }
       sayWithheld(note, opened)
       return resolvedFrom(opened)
     },
