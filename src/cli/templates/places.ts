@@ -5,9 +5,9 @@
  */
 import { isUuid } from '../../core/validation/validate.ts'
 import type { Context } from '../context.ts'
-import { environmentFor } from '../resolver_call.ts'
 import { chosenProject, projectNamed, projectsOf, workspaceScope } from '../scope.ts'
 import { CliError } from '../terminal/cli_error.ts'
+import { environmentFor } from '../tokens/given_token.ts'
 import { type Opened, openedForMember, openedForToken } from '../values/delivered.ts'
 import type { FindPlace, Place } from './fill.ts'
 import type { NamedPlace } from './parse.ts'

@@ -14,6 +14,7 @@ import { isDeliverable } from '../../core/policy/policy.ts'
 import { type Entry, type Resolved, resolveReferences } from '../../core/policy/references.ts'
 import { getVersion } from '../../features/workloads/contract.ts'
 import type { Context } from '../context.ts'
+import { environmentOf, type ProjectScope, projectScope } from '../scope.ts'
 import {
   deliveredTo,
   environmentFor,
@@ -21,8 +22,7 @@ import {
   namedProject,
   tokenOf,
   tokenRefusal,
-} from '../resolver_call.ts'
-import { environmentOf, type ProjectScope, projectScope } from '../scope.ts'
+} from '../tokens/given_token.ts'
 import { openKnownDeliveries } from '../trust/known_deliveries.ts'
 import { openedSecrets } from './sealing.ts'
 
