@@ -13,7 +13,7 @@ import type { OpenWorkspace } from './workspace.ts'
 
 export type EnvironmentPlace = Place & { api: Api; workspace: OpenWorkspace }
 
-type Reading = Omit<NonNullable<CallInput<typeof listSecrets>['query']>, 'environment'>
+export type Reading = Omit<NonNullable<CallInput<typeof listSecrets>['query']>, 'environment'>
 type Secrets = CallResult<typeof listSecrets>
 
 /** A write may meet others, and a chain and a list that are read one after the other may differ. */
@@ -60,7 +60,8 @@ function knownAs({ workspace: { id }, projectId, environment }: EnvironmentPlace
   return { workspaceId: id, projectId, environment }
 }
 
-function orderOf({ projectId, environment }: Place, reading: Reading) {
+/** What a list of secrets is asked for with. */
+export function orderOf({ projectId, environment }: Place, reading: Reading) {
   return { params: { project_id: projectId }, query: { environment, ...reading } }
 }
 

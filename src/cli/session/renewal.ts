@@ -6,12 +6,19 @@ import type { SessionStore, StoredSession } from './session_store.ts'
 /** Calls with the access token; when it has expired, with a new one. */
 export function renewing(store: SessionStore, stored: StoredSession): Api {
   const direct = openApi(stored.server, () => stored.access)
+  let renewal: Promise<void> | undefined
   const renewed = async <T>(act: () => Promise<T>): Promise<T> => {
+    const { access } = stored
     try {
       return await act()
     } catch (error) {
       if (!(error instanceof ApiError) || error.code !== 'invalid_token') throw error
-      await renew(store, stored)
+      // Of requests that are sent together, one renews the session for all.
+      if (stored.access === access)
+        renewal ??= renew(store, stored).finally(() => {
+          renewal = undefined
+        })
+      await renewal
       return act()
     }
   }

@@ -6,7 +6,7 @@ import {
   InvalidToken,
 } from '../../client/delivery/delivery.ts'
 import type { Asked, Holder, SeenDelivery } from '../../client/delivery/fallback.ts'
-import { readSecrets } from '../../client/environment.ts'
+import { type Reading, readSecrets } from '../../client/environment.ts'
 import { openApi } from '../../client/http/api.ts'
 import { toBase64 } from '../../core/crypto/encoding.ts'
 import { parseToken, sealedToken } from '../../core/crypto/token.ts'
@@ -92,12 +92,13 @@ async function ofToken(context: Context, token: string): Promise<Source> {
 async function ofSession(context: Context, options: Options): Promise<Source> {
   const session = await context.session()
   // Asked for once, and the workspace's key each time: it may be another by then.
-  const open = () => projectScope({ ...context, session: async () => session })
+  const open = (reading: Reading) =>
+    projectScope({ ...context, session: async () => session }, reading)
   const { settings, output } = context
   const [warn, note] = [once(output.warn), once(output.note)]
   return {
     deliver: async () => {
-      const scope = await open()
+      const scope = await open({ include: 'value' })
       const opened = await openedForMember({ output: { ...output, warn } }, scope, options)
       if (opened === null) {
         const { refuseEmpty } = await import('../suggestions.ts')
@@ -108,7 +109,7 @@ async function ofSession(context: Context, options: Options): Promise<Source> {
       return resolvedFrom(opened)
     },
     version: async () => {
-      const scope = await open()
+      const scope = await open({})
       const stored = await readSecrets(environmentOf(scope))
       const own = options.mine === false ? [] : [...session.own.of(scope)]
       return JSON.stringify([stored.map(({ id, version }) => [id, version]), own])

@@ -38,7 +38,12 @@ export default command({
     show(
       context,
       token === undefined
-        ? await ofPerson(context, await projectScope(context), keys, options)
+        ? await ofPerson(
+            context,
+            await projectScope(context, version === undefined ? {} : undefined),
+            keys,
+            options,
+          )
         : await valuesNamed(context, token, keys, { raw }),
     )
   },
