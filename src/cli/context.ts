@@ -10,13 +10,12 @@ import { readNamedFile } from './files/read.ts'
 import type { Host } from './host.ts'
 import { demandProjectFile } from './project_file.ts'
 import { openLocalWrites } from './session/local_writes.ts'
-import { resumeSession, type Session } from './session/session.ts'
+import type { Session } from './session/session.ts'
 import type { AskPassphrase } from './session/session_seal.ts'
 import { type AddressName, readSettings, type SettingName, type Settings } from './settings.ts'
 import { CliError } from './terminal/cli_error.ts'
 import { type Output, openOutput } from './terminal/output.ts'
 import { hasColour } from './terminal/streams.ts'
-import { openChains } from './trust/chains.ts'
 import { openKnownChains, openKnownNames, openKnownWorkspaceKeys } from './trust/known.ts'
 
 export type GlobalOptions = {
@@ -88,6 +87,8 @@ export function openContext(host: Host, options: GlobalOptions): Context {
     resolver: () => address('resolver'),
     accounts,
     session: async () => {
+      const { resumeSession } = await import('./session/session.ts')
+      const { openChains } = await import('./trust/chains.ts')
       const choice = await accounts.chosen(await server()).catch((error: unknown) => {
         throw besideToken(error, env)
       })

@@ -8,7 +8,7 @@ import { CLOCK_HINT, clockSentence, ServerClocks } from '../client/http/clock_di
 import { watchingClocks } from '../client/http/server_clock.ts'
 import { printable } from '../core/printable.ts'
 import { ALIASES, type Group, nameOf, type Spec } from './command.ts'
-import { headingOf } from './commands/index.ts'
+import { headingOf, isLoaded } from './commands/index.ts'
 import type { GlobalOptions } from './context.ts'
 import type { Host, Screen } from './host.ts'
 import { nearWords, suggestionLine } from './near_words.ts'
@@ -95,9 +95,10 @@ function build(host: Host, entries: readonly (Spec | Group)[], outcome: Outcome)
     })
   suggestFor(program, outcome)
   for (const option of globalOptions) program.addOption(globalOption(option))
-  // Each command has them, hundreds in all: one object for each option is enough.
+  // Commands that the line may run have them: for all, thousands would be added.
   const shared = globalOptions.map((option) => globalOption(option).helpGroup('Global options:'))
-  const declare = (spec: Spec) => commandOf(host, spec, outcome, program, shared)
+  const declare = (spec: Spec) =>
+    commandOf(host, spec, outcome, program, isLoaded(spec) ? shared : [])
   for (const entry of entries) {
     const built = 'commands' in entry ? groupOf(entry, outcome, program, shared) : declare(entry)
     if ('commands' in entry) for (const spec of entry.commands) addTo(built, declare(spec))

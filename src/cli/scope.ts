@@ -1,6 +1,6 @@
 /** Where a command works: the workspace with its key, the project and the environment. */
 import { type EnvironmentPlace, orderOf, type Reading } from '../client/environment.ts'
-import type { NameList } from '../client/known_names.ts'
+import { type NameList, namesOfProjects, usualProject } from '../client/known_names.ts'
 import type { OpenWorkspace, WorkspacePlace } from '../client/workspace.ts'
 import type { WorkspaceEntry } from '../client/workspaces.ts'
 import { isUuid } from '../core/validation/validate.ts'
@@ -105,14 +105,6 @@ function usual<T extends { id: string }>({ session, workspace }: WorkspaceScope,
   session.knownNames.learn(list, [meant])
   demandKnown(session.knownNames, list, meant, 'the only project')
   return only
-}
-
-export function namesOfProjects({ id }: { id: string }): NameList {
-  return `projects of ${id}`
-}
-
-export function usualProject({ id }: { id: string }): NameList {
-  return `default projects of ${id}`
 }
 
 /** By id, or by a name that is known. @throws CliError */

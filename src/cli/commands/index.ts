@@ -145,6 +145,11 @@ export function loadCommands(words: readonly string[]): Promise<(Spec | Group)[]
   )
 }
 
+/** Whether a line may run it: others are listed only. */
+export function isLoaded({ run }: Spec): boolean {
+  return run !== notLoaded
+}
+
 const notLoaded = () => Promise.reject(new Error('this command was not loaded'))
 
 async function specOf(

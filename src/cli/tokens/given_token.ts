@@ -6,12 +6,12 @@ import {
   type SealedEnvironment,
 } from '../../client/delivery/delivery.ts'
 import { ApiError, openApi } from '../../client/http/api.ts'
+import { namesOfProjects } from '../../client/known_names.ts'
 import { parseToken, sealedToken } from '../../core/crypto/token.ts'
 import { isUuid } from '../../core/validation/validate.ts'
 import { getToken } from '../../features/workloads/contract.ts'
 import type { Context } from '../context.ts'
 import { demandProjectFile } from '../project_file.ts'
-import { namesOfProjects } from '../scope.ts'
 import type { AddressName, Origin } from '../settings.ts'
 import { CliError } from '../terminal/cli_error.ts'
 import { openKnownNames } from '../trust/known.ts'

@@ -5,7 +5,7 @@
  *
  * One exception: `$` in single quotes is text, as for shells, dotenv and compose. Bun replaces it.
  */
-import { secretKey } from '../../features/secrets/contract.ts'
+import { secretKey } from '../../core/validation/validate.ts'
 import { lineNumbers } from './line_numbers.ts'
 
 export type Problem = { line: number; reason: string }

@@ -8,7 +8,7 @@ import { startChild } from '../../terminal/child.ts'
 import { CliError } from '../../terminal/cli_error.ts'
 import { durationOf } from '../../terminal/moments.ts'
 import { endProcess } from '../../terminal/streams.ts'
-import { type Delivered, openSource, type Source } from '../../values/delivered.ts'
+import type { Delivered, Source } from '../../values/delivered.ts'
 
 const options = [
   token,
@@ -120,6 +120,13 @@ async function sourceOf(context: Context, options: RunOptions): Promise<Source> 
     warn: context.output.warn,
     now: () => new Date(),
   })
+}
+
+/** By a token where there is one, else by the session. @throws CliError without either */
+async function openSource(context: Context, options: RunOptions): Promise<Source> {
+  const token = options.token ?? context.givenToken()
+  if (token) return (await import('../../tokens/token_source.ts')).tokenSource(context, token)
+  return (await import('../../values/session_source.ts')).sessionSource(context, options)
 }
 
 function textsOf(delivered: Delivered, onlySensitive = false): Record<string, string> {
