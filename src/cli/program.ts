@@ -8,7 +8,7 @@ import { CLOCK_HINT, clockSentence, ServerClocks } from '../client/http/clock_di
 import { watchingClocks } from '../client/http/server_clock.ts'
 import { printable } from '../core/printable.ts'
 import { ALIASES, type Group, nameOf, type Spec } from './command.ts'
-import { headingOf, isLoaded } from './commands/index.ts'
+import { headingOf } from './commands/index.ts'
 import type { GlobalOptions } from './context.ts'
 import type { Host, Screen } from './host.ts'
 import { nearWords, suggestionLine } from './near_words.ts'
@@ -48,7 +48,7 @@ export async function runProgram(
     stderr.write(`${printable(clockSentence(difference))}\n→ ${CLOCK_HINT}\n`)
   })
   try {
-    const program = build(host, entries, outcome)
+    const program = build(host, args, entries, outcome)
     await watchingClocks(clocks, () => program.parseAsync(args, { from: 'user' }))
     return outcome.exitCode
   } catch (error) {
@@ -76,7 +76,12 @@ async function reportUsage(
   return error.exitCode
 }
 
-function build(host: Host, entries: readonly (Spec | Group)[], outcome: Outcome): Command {
+function build(
+  host: Host,
+  args: readonly string[],
+  entries: readonly (Spec | Group)[],
+  outcome: Outcome,
+): Command {
   const { stdout, stderr } = host.streams
   const program = new Command('cloakroom')
     .description(
@@ -95,13 +100,15 @@ function build(host: Host, entries: readonly (Spec | Group)[], outcome: Outcome)
     })
   suggestFor(program, outcome)
   for (const option of globalOptions) program.addOption(globalOption(option))
-  // Commands that the line may run have them: for all, thousands would be added.
-  const shared = globalOptions.map((option) => globalOption(option).helpGroup('Global options:'))
-  const declare = (spec: Spec) =>
-    commandOf(host, spec, outcome, program, isLoaded(spec) ? shared : [])
+  // Declared for what the line names only: all options of all commands are thousands of objects.
+  const all = globalOptions.map((option) => globalOption(option).helpGroup('Global options:'))
   for (const entry of entries) {
+    const isNamed = args.includes(nameOf(entry))
+    const shared = isNamed ? all : []
+    const declare = (spec: Spec) => commandOf(host, spec, outcome, program, shared)
     const built = 'commands' in entry ? groupOf(entry, outcome, program, shared) : declare(entry)
-    if ('commands' in entry) for (const spec of entry.commands) addTo(built, declare(spec))
+    if (isNamed && 'commands' in entry)
+      for (const spec of entry.commands) addTo(built, declare(spec))
     program.addCommand(built.helpGroup(headingOf(nameOf(entry))))
   }
   return program

@@ -145,11 +145,6 @@ export function loadCommands(words: readonly string[]): Promise<(Spec | Group)[]
   )
 }
 
-/** Whether a line may run it: others are listed only. */
-export function isLoaded({ run }: Spec): boolean {
-  return run !== notLoaded
-}
-
 const notLoaded = () => Promise.reject(new Error('this command was not loaded'))
 
 async function specOf(
