@@ -4,6 +4,8 @@
  * more for a change than a plain one.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import type { Terminal } from './person.ts'
 import { openSwitch } from './running/switched_server.ts'
@@ -91,6 +93,14 @@ test.each([
     expect(await requestsOf(...args)).toHaveLength(4)
   },
 )
+
+test('an expired session is renewed once for all requests that are sent together', async () => {
+  const path = join(ada.home, '.config/cloakroom/session.json')
+  const session = JSON.parse(readFileSync(path, 'utf8')) as { refresh: string }
+  writeFileSync(path, JSON.stringify({ ...session, access: 'svc_ses_expired' }))
+  const asked = await requestsOf('secrets', 'list', '-w', 'new', '-p', 'api')
+  expect(asked.filter((each) => each.startsWith('POST'))).toEqual(['POST /api/auth/refresh/'])
+})
 
 const fingerprint = async () => ((await bob.json('whoami')) as { fingerprint: string }).fingerprint
 
