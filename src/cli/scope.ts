@@ -1,5 +1,5 @@
 /** Where a command works: the workspace with its key, the project and the environment. */
-import { type EnvironmentPlace, orderOf, type Reading } from '../client/environment.ts'
+import { type EnvironmentPlace, type SecretsReading, secretsInput } from '../client/environment.ts'
 import { type NameList, namesOfProjects, usualProject } from '../client/known_names.ts'
 import type { OpenWorkspace, WorkspacePlace } from '../client/workspace.ts'
 import type { WorkspaceEntry } from '../client/workspaces.ts'
@@ -53,7 +53,10 @@ export async function chosenWorkspace(context: Context): Promise<WorkspaceScope>
  *
  * @throws CliError when no project is chosen, or there is no such project
  */
-export async function projectScope(context: Context, reading?: Reading): Promise<ProjectScope> {
+export async function projectScope(
+  context: Context,
+  reading?: SecretsReading,
+): Promise<ProjectScope> {
   demandProjectFile(context, 'workspace')
   const session = await context.session()
   askForPlace(context, session, reading)
@@ -63,7 +66,7 @@ export async function projectScope(context: Context, reading?: Reading): Promise
 }
 
 /** Asks for the place that the names stood for when they were seen last; what they stand for is found out as ever. */
-function askForPlace({ settings }: Context, session: Session, reading?: Reading): void {
+function askForPlace({ settings }: Context, session: Session, reading?: SecretsReading): void {
   const { knownNames, askAhead } = session
   const idOf = (typed: string | undefined, named: NameList, usual: NameList) =>
     typed !== undefined && isUuid(typed)
@@ -77,7 +80,7 @@ function askForPlace({ settings }: Context, session: Session, reading?: Reading)
   const environment = settings.environment?.value
   if (!reading || !projectId || !environment || !isSignedId(id)) return
   askAhead(listLinks, { params: { workspace_id: id }, query: { after: 0 } })
-  askAhead(listSecrets, orderOf({ projectId, environment }, reading))
+  askAhead(listSecrets, secretsInput({ projectId, environment }, reading))
 }
 
 /** The one that is set, else the only one. @throws CliError */

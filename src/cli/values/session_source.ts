@@ -1,5 +1,5 @@
 /** An environment for a program, read by the session and opened here. */
-import { type Reading, readSecrets } from '../../client/environment.ts'
+import { readSecrets, type SecretsReading } from '../../client/environment.ts'
 import { toBase64 } from '../../core/crypto/encoding.ts'
 import { isDeliverable } from '../../core/policy/policy.ts'
 import type { Entry } from '../../core/policy/references.ts'
@@ -14,7 +14,7 @@ type Options = { allowEmpty: boolean | undefined; mine: boolean | undefined }
 export async function sessionSource(context: Context, options: Options): Promise<Source> {
   const session = await context.session()
   // Asked for once, and the workspace's key each time: it may be another by then.
-  const open = (reading: Reading) =>
+  const open = (reading: SecretsReading) =>
     projectScope({ ...context, session: async () => session }, reading)
   const { settings, output } = context
   const [warn, note] = [once(output.warn), once(output.note)]
