@@ -4,7 +4,6 @@ import { type NameList, namesOfProjects, usualProject } from '../client/known_na
 import type { OpenWorkspace, WorkspacePlace } from '../client/workspace.ts'
 import type { WorkspaceEntry } from '../client/workspaces.ts'
 import { isUuid } from '../core/validation/validate.ts'
-import { listLinks } from '../features/links/contract.ts'
 import { listProjects } from '../features/projects/contract.ts'
 import { listSecrets } from '../features/secrets/contract.ts'
 import { listWorkspacesEndpoint } from '../features/workspaces/contract.ts'
@@ -67,7 +66,7 @@ export async function projectScope(
 
 /** Asks for the place that the names stood for when they were seen last; what they stand for is found out as ever. */
 function askForPlace({ settings }: Context, session: Session, reading?: SecretsReading): void {
-  const { knownNames, askAhead } = session
+  const { knownNames, askAhead, chains } = session
   const idOf = (typed: string | undefined, named: NameList, usual: NameList) =>
     typed !== undefined && isUuid(typed)
       ? typed
@@ -79,7 +78,7 @@ function askForPlace({ settings }: Context, session: Session, reading?: SecretsR
   const projectId = idOf(settings.project?.value, namesOfProjects({ id }), usualProject({ id }))
   const environment = settings.environment?.value
   if (!reading || !projectId || !environment || !isSignedId(id)) return
-  askAhead(listLinks, { params: { workspace_id: id }, query: { after: 0 } })
+  chains.readAhead({ id, name: knownNames.placesOf(id)[0]?.name ?? id })
   askAhead(listSecrets, secretsInput({ projectId, environment }, reading))
 }
 

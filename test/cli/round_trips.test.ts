@@ -45,7 +45,7 @@ const WORKSPACES = 'GET /api/workspaces/'
 const PROJECTS = 'GET /api/projects/'
 const LINKS = 'GET /api/workspaces/id/links/'
 const SECRETS = 'GET /api/secrets/id/'
-const PLACE = [WORKSPACES, PROJECTS, LINKS, SECRETS]
+const PLACE = [WORKSPACES, PROJECTS, SECRETS, LINKS]
 
 /** What each command asks the server in a signed workspace that this machine has seen. A number here is not to grow. */
 test.each([
