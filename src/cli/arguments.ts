@@ -8,10 +8,10 @@ import {
   email as address,
   environmentName,
   isUuid,
+  projectName,
   properName,
+  secretKey,
 } from '../core/validation/validate.ts'
-import { projectName } from '../features/projects/contract.ts'
-import { secretKey } from '../features/secrets/contract.ts'
 import { nearNames } from './named.ts'
 import { CliError } from './terminal/cli_error.ts'
 

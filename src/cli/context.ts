@@ -10,14 +10,12 @@ import { readNamedFile } from './files/read.ts'
 import type { Host } from './host.ts'
 import { demandProjectFile } from './project_file.ts'
 import { openLocalWrites } from './session/local_writes.ts'
-import { settleNext } from './session/next_keys.ts'
-import { resumeSession, type Session } from './session/session.ts'
+import type { Session } from './session/session.ts'
 import type { AskPassphrase } from './session/session_seal.ts'
 import { type AddressName, readSettings, type SettingName, type Settings } from './settings.ts'
 import { CliError } from './terminal/cli_error.ts'
 import { type Output, openOutput } from './terminal/output.ts'
 import { hasColour } from './terminal/streams.ts'
-import { openChains } from './trust/chains.ts'
 import { openKnownChains, openKnownNames, openKnownWorkspaceKeys } from './trust/known.ts'
 
 export type GlobalOptions = {
@@ -89,6 +87,8 @@ export function openContext(host: Host, options: GlobalOptions): Context {
     resolver: () => address('resolver'),
     accounts,
     session: async () => {
+      const { resumeSession } = await import('./session/session.ts')
+      const { openChains } = await import('./trust/chains.ts')
       const choice = await accounts.chosen(await server()).catch((error: unknown) => {
         throw besideToken(error, env)
       })
@@ -107,6 +107,8 @@ export function openContext(host: Host, options: GlobalOptions): Context {
         warn: output.warn,
       }
       const session = await resumeSession(store, choice, known)
+      if (session.stored.next === null) return session
+      const { settleNext } = await import('./session/next_keys.ts')
       const isOther = await settleNext(session, output.warn)
       return isOther ? resumeSession(store, choice, known) : session
     },

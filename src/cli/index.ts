@@ -26,9 +26,13 @@ async function dispatch(args: string[], host: Host): Promise<number> {
     const entries = await loadCommands(rest.slice(0, -1))
     return (await import('./completion/index.ts')).runComplete(host, rest, entries)
   }
+  if (isOwnProcess(host) && !LASTING.has(name)) (await import('zod')).config({ jitless: true })
   const { runProgram } = await import('./program.ts')
   return runProgram(host, args, await loadCommands(args))
 }
+
+/** Commands that parse many texts of a form. Others would compile each parser and use it once or twice. */
+const LASTING: ReadonlySet<string> = new Set(['serve', 'proxy', 'mcp', 'demo'])
 
 const VERSION: Readonly<Record<string, string | undefined>> = {
   '-V': 'version',

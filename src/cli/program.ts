@@ -1,4 +1,7 @@
-/** The command line as commander knows it. Actions are loaded when they run, so that none slows another. */
+/**
+ * The command line as commander knows it. Actions are loaded when they run, so that none slows another, and what explains
+ * errors, which knows most of the program, when there is one.
+ */
 import { type Argument, Command, CommanderError, Option } from 'commander'
 import { version } from '../../package.json'
 import { CLOCK_HINT, clockSentence, ServerClocks } from '../client/http/clock_difference.ts'
@@ -11,7 +14,6 @@ import type { Host, Screen } from './host.ts'
 import { nearWords, suggestionLine } from './near_words.ts'
 import { globalOptions } from './options.ts'
 import { CliError } from './terminal/cli_error.ts'
-import { errorText, explain, withClocks } from './terminal/explain.ts'
 
 /** What became of a command line. */
 type Outcome = {
@@ -46,11 +48,12 @@ export async function runProgram(
     stderr.write(`${printable(clockSentence(difference))}\n→ ${CLOCK_HINT}\n`)
   })
   try {
-    const program = build(host, entries, outcome)
+    const program = build(host, args, entries, outcome)
     await watchingClocks(clocks, () => program.parseAsync(args, { from: 'user' }))
     return outcome.exitCode
   } catch (error) {
     if (error instanceof CommanderError) return reportUsage(host, error, outcome)
+    const { errorText, explain, withClocks } = await import('./terminal/explain.ts')
     const explanation = withClocks(explain(error), clocks.difference)
     stderr.write(errorText(explanation, outcome.json))
     if (own.includes('--debug') && error instanceof Error) stderr.write(`${error.stack}\n`)
@@ -58,21 +61,27 @@ export async function runProgram(
   }
 }
 
-function reportUsage(
+async function reportUsage(
   { streams }: Host,
   { exitCode, code, message }: CommanderError,
   outcome: Outcome,
-): number {
+): Promise<number> {
   if (exitCode === 0) return 0
   const said = code === 'commander.help' ? 'a command is missing' : message.replace(/^error: /, '')
   const suggestion = outcome.near.length > 0 ? [suggestionLine(outcome.near)] : []
   const error = new CliError('usage', [said, ...suggestion], `see ${outcome.path} --help`)
   const isHelp = code === 'commander.help' && !outcome.json
+  const { errorText, explain } = await import('./terminal/explain.ts')
   streams.stderr.write(isHelp ? outcome.complaint : errorText(explain(error), outcome.json))
   return error.exitCode
 }
 
-function build(host: Host, entries: readonly (Spec | Group)[], outcome: Outcome): Command {
+function build(
+  host: Host,
+  args: readonly string[],
+  entries: readonly (Spec | Group)[],
+  outcome: Outcome,
+): Command {
   const { stdout, stderr } = host.streams
   const program = new Command('cloakroom')
     .description(
@@ -91,12 +100,15 @@ function build(host: Host, entries: readonly (Spec | Group)[], outcome: Outcome)
     })
   suggestFor(program, outcome)
   for (const option of globalOptions) program.addOption(globalOption(option))
-  // Each command has them, hundreds in all: one object for each option is enough.
-  const shared = globalOptions.map((option) => globalOption(option).helpGroup('Global options:'))
-  const declare = (spec: Spec) => commandOf(host, spec, outcome, program, shared)
+  // Declared for what the line names only: all options of all commands are thousands of objects.
+  const all = globalOptions.map((option) => globalOption(option).helpGroup('Global options:'))
   for (const entry of entries) {
+    const isNamed = args.includes(nameOf(entry))
+    const shared = isNamed ? all : []
+    const declare = (spec: Spec) => commandOf(host, spec, outcome, program, shared)
     const built = 'commands' in entry ? groupOf(entry, outcome, program, shared) : declare(entry)
-    if ('commands' in entry) for (const spec of entry.commands) addTo(built, declare(spec))
+    if (isNamed && 'commands' in entry)
+      for (const spec of entry.commands) addTo(built, declare(spec))
     program.addCommand(built.helpGroup(headingOf(nameOf(entry))))
   }
   return program

@@ -1,11 +1,16 @@
 /** Where a command works: the workspace with its key, the project and the environment. */
-import type { EnvironmentPlace } from '../client/environment.ts'
-import type { NameList } from '../client/known_names.ts'
+import { type EnvironmentPlace, type SecretsReading, secretsInput } from '../client/environment.ts'
+import { type NameList, namesOfProjects, usualProject } from '../client/known_names.ts'
 import type { OpenWorkspace, WorkspacePlace } from '../client/workspace.ts'
 import type { WorkspaceEntry } from '../client/workspaces.ts'
+import { isUuid } from '../core/validation/validate.ts'
 import { listProjects } from '../features/projects/contract.ts'
+import { listSecrets } from '../features/secrets/contract.ts'
+import { listWorkspacesEndpoint } from '../features/workspaces/contract.ts'
+import { isSignedId } from '../sigchain/index.ts'
 import type { Context } from './context.ts'
 import { demandProjectFile } from './project_file.ts'
+import { namesOfWorkspaces, usualList } from './session/chosen.ts'
 import type { Session } from './session/session.ts'
 import { CliError } from './terminal/cli_error.ts'
 import { demandKnown, knownOne } from './trust/known_names.ts'
@@ -42,11 +47,39 @@ export async function chosenWorkspace(context: Context): Promise<WorkspaceScope>
   return { session, workspace: await session.workspace(context.settings.workspace?.value) }
 }
 
-/** @throws CliError when no project is chosen, or there is no such project */
-export async function projectScope(context: Context): Promise<ProjectScope> {
-  const scope = await workspaceScope(context)
+/**
+ * `reading` is how the command will list the environment's secrets, if it does.
+ *
+ * @throws CliError when no project is chosen, or there is no such project
+ */
+export async function projectScope(
+  context: Context,
+  reading?: SecretsReading,
+): Promise<ProjectScope> {
+  demandProjectFile(context, 'workspace')
+  const session = await context.session()
+  askForPlace(context, session, reading)
+  const scope = await chosenWorkspace({ ...context, session: async () => session })
   const project = chosenProject(context, scope, await projectsOf(scope))
   return { ...scope, project, environment: context.setting('environment') }
+}
+
+/** Asks for the place that the names stood for when they were seen last; what they stand for is found out as ever. */
+function askForPlace({ settings }: Context, session: Session, reading?: SecretsReading): void {
+  const { knownNames, askAhead, chains } = session
+  const idOf = (typed: string | undefined, named: NameList, usual: NameList) =>
+    typed !== undefined && isUuid(typed)
+      ? typed
+      : knownNames.idsOf(typed === undefined ? usual : named, typed ?? '')[0]
+  askAhead(listWorkspacesEndpoint, {})
+  const id = idOf(settings.workspace?.value, namesOfWorkspaces(session), usualList(session))
+  if (id === undefined) return
+  askAhead(listProjects, { query: { workspace_id: id } })
+  const projectId = idOf(settings.project?.value, namesOfProjects({ id }), usualProject({ id }))
+  const environment = settings.environment?.value
+  if (!reading || !projectId || !environment || !isSignedId(id)) return
+  chains.readAhead({ id, name: knownNames.placesOf(id)[0]?.name ?? id })
+  askAhead(listSecrets, secretsInput({ projectId, environment }, reading))
 }
 
 /** The one that is set, else the only one. @throws CliError */
@@ -74,14 +107,6 @@ function usual<T extends { id: string }>({ session, workspace }: WorkspaceScope,
   session.knownNames.learn(list, [meant])
   demandKnown(session.knownNames, list, meant, 'the only project')
   return only
-}
-
-export function namesOfProjects({ id }: { id: string }): NameList {
-  return `projects of ${id}`
-}
-
-export function usualProject({ id }: { id: string }): NameList {
-  return `default projects of ${id}`
 }
 
 /** By id, or by a name that is known. @throws CliError */

@@ -1,9 +1,7 @@
 /** Errors of a request whose address is not a server or resolver, or where neither listens: they name the setting. */
 import { ApiError, openApi } from '../client/http/api.ts'
-import { getResolverHealth, getStatus } from '../features/health/contract.ts'
 import type { AddressName } from './settings.ts'
 import { CliError } from './terminal/cli_error.ts'
-import { explain } from './terminal/explain.ts'
 
 const SETTINGS: Readonly<Record<AddressName, string>> = {
   server: 'SERVICE_SERVER_URL (--server)',
@@ -26,13 +24,14 @@ export async function atAddress<T>(
     return await work
   } catch (error) {
     if (await isElsewhere(name, address, error)) throw wrongAddress(name, address)
-    throw name === 'resolver' ? withResolverNamed(error) : error
+    throw name === 'resolver' ? await withResolverNamed(error) : error
   }
 }
 
 /** Whether `not_found` is about the address: its health check is not there either. */
 async function isElsewhere(name: AddressName, address: string, error: unknown): Promise<boolean> {
   if (!isNotFound(error)) return false
+  const { getResolverHealth, getStatus } = await import('../features/health/contract.ts')
   const api = openApi(address, () => null, { timeoutMs: PROBE_MS })
   const probe = name === 'server' ? api.call(getStatus, {}) : api.call(getResolverHealth, {})
   return probe.then(() => false, isNotFound)
@@ -47,7 +46,8 @@ function wrongAddress(name: AddressName, address: string): CliError {
   return new CliError('unusable_answer', `${address} is not a Cloakroom ${name}`, hint)
 }
 
-function withResolverNamed(error: unknown): unknown {
+async function withResolverNamed(error: unknown): Promise<unknown> {
+  const { explain } = await import('./terminal/explain.ts')
   const { code, message, hint } = explain(error)
   if (code !== 'unreachable' || error instanceof CliError) return error
   return new CliError(code, message.replace(/^the server\b/, 'the resolver'), hint)

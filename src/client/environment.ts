@@ -13,7 +13,10 @@ import type { OpenWorkspace } from './workspace.ts'
 
 export type EnvironmentPlace = Place & { api: Api; workspace: OpenWorkspace }
 
-type Reading = Omit<NonNullable<CallInput<typeof listSecrets>['query']>, 'environment'>
+export type SecretsReading = Omit<
+  NonNullable<CallInput<typeof listSecrets>['query']>,
+  'environment'
+>
 type Secrets = CallResult<typeof listSecrets>
 
 /** A write may meet others, and a chain and a list that are read one after the other may differ. */
@@ -25,7 +28,7 @@ const MAX_SINGLE = 10
 /** All secrets, with their ciphertexts where they are included. @throws ApiError, UntrustedChain */
 export async function readSecrets(
   place: EnvironmentPlace,
-  reading: Reading = {},
+  reading: SecretsReading = {},
 ): Promise<Secrets> {
   return (await readWholeEnvironment(place, reading)).secrets
 }
@@ -33,11 +36,11 @@ export async function readSecrets(
 /** The same with what was verified, null in a plain workspace. */
 export async function readWholeEnvironment(
   place: EnvironmentPlace,
-  reading: Reading,
+  reading: SecretsReading,
 ): Promise<{ secrets: Secrets; stored: StoredRows | null }> {
   const { chains } = place.workspace
   if (chains) return readSigned(place, chains, reading)
-  return { secrets: await place.api.list(listSecrets, orderOf(place, reading)), stored: null }
+  return { secrets: await place.api.list(listSecrets, secretsInput(place, reading)), stored: null }
 }
 
 /** What was verified, or written, is the oldest that is taken from then on. */
@@ -60,20 +63,21 @@ function knownAs({ workspace: { id }, projectId, environment }: EnvironmentPlace
   return { workspaceId: id, projectId, environment }
 }
 
-function orderOf({ projectId, environment }: Place, reading: Reading) {
+/** What a list of secrets is asked for with. */
+export function secretsInput({ projectId, environment }: Place, reading: SecretsReading) {
   return { params: { project_id: projectId }, query: { environment, ...reading } }
 }
 
 function readSigned(
   place: EnvironmentPlace,
   chains: Chains,
-  reading: Reading = {},
+  reading: SecretsReading = {},
 ): Promise<{ secrets: Secrets; stored: StoredRows }> {
   const { api, workspace } = place
   return verified(workspace, async (isFirst) => {
     const seen = chains.manifestOf(knownAs(place))
     const [{ data: secrets, beside }, chain] = await Promise.all([
-      api.whole(listSecrets, orderOf(place, reading)),
+      api.whole(listSecrets, secretsInput(place, reading)),
       isFirst ? chains.of(workspace) : chains.continued(workspace),
     ])
     const stored = await verifyStored(

@@ -21,6 +21,14 @@ export type NameList =
   | `${'' | 'home '}agents of ${string}`
   | `keys of ${string}`
 
+export function namesOfProjects({ id }: { id: string }): NameList {
+  return `projects of ${id}`
+}
+
+export function usualProject({ id }: { id: string }): NameList {
+  return `default projects of ${id}`
+}
+
 const entry = z.strictObject({ name: z.string(), ids: z.array(z.string()) })
 /** List → names; several agents may have one, in different projects. */
 export const nameLists = z.record(z.string(), z.array(entry))

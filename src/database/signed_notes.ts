@@ -21,7 +21,10 @@ export function noteSigned(tx: Transaction, note: SignedNote): void {
  * A condition of the whole transaction, such as a quota. The handler goes on without waiting for it, which saves a round
  * trip; nothing is committed before it is met. Elsewhere than in the transaction of a request it is waited for.
  */
-export async function demandBeforeCommit(tx: Transaction, condition: Promise<unknown>): Promise<void> {
+export async function demandBeforeCommit(
+  tx: Transaction,
+  condition: Promise<unknown>,
+): Promise<void> {
   const demanded = conditions.get(tx)
   if (!demanded) {
     await condition

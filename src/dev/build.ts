@@ -41,6 +41,8 @@ export async function buildExecutable(options: BuildOptions): Promise<void> {
     // Bytecode needs ESM here, because of top-level await; it halves the time to start.
     format: 'esm',
     bytecode: true,
+    // In one file, the imports of the runtime's own modules would all be evaluated at start: node:http2 alone takes 20 ms.
+    splitting: true,
     minify: true,
     sourcemap: 'none',
     // Without it the development build of React ships.

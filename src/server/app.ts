@@ -102,8 +102,8 @@ async function compose(config: Config, connection: Connection, options: Parts): 
   const services: FeatureServices = { db, ...keys, ...given, config, live, isStopping }
   const watch = openWatch(services, adminPortOf(config, worker))
   const isLooking = config.ROLE === 'resolver' && connection.kind === 'postgresql'
-  const audited = { ...connection, log: given.log, timers, observer: watch?.instruments, isLooking }
-  const audit = await openAudit(audited)
+  const watched = { log: given.log, timers, observer: watch?.instruments, isLooking }
+  const audit = await openAudit({ ...connection, ...watched })
   const access = openAccess(services, { sql: connection.sql, trail: audit.trail })
   const bus = openBus(connection, given.log, timers)
   const activity = new ActivityLog(services)
@@ -153,23 +153,16 @@ function jobsOf(
   services: FeatureServices,
   connection: Connection,
   { watch, isLooking }: { watch: ReturnType<typeof openWatch>; isLooking: boolean },
-): ({ stop(): void } | null)[] {
+) {
+  // A resolver on PostgreSQL leaves this to the control plane, whose rows it touches.
+  const upkeep = [scheduleProjectUpkeep, scheduleMetrics, scheduleSweeps]
   return [
     scheduleBeats(services),
     scheduleVacuum(connection, services.log),
-    ...(isLooking ? [] : upkeepOf(services)),
+    ...(isLooking ? [] : upkeep.map((schedule) => schedule(services))),
+    isLooking ? null : scheduleUpkeep(services, services.config.AUDIT_RETENTION_DAYS),
     scheduleBackups({ ...services, connection, observe: watch?.instruments.onBackup }),
     answerOperators({ ...services, connection, now: services.clock.now }),
-  ]
-}
-
-/** What a resolver on PostgreSQL leaves to the control plane, whose rows it touches. */
-function upkeepOf(services: FeatureServices): { stop(): void }[] {
-  return [
-    scheduleUpkeep(services, services.config.AUDIT_RETENTION_DAYS),
-    scheduleProjectUpkeep(services),
-    scheduleMetrics(services),
-    scheduleSweeps(services),
   ]
 }
 

@@ -1,13 +1,14 @@
 /** People and agents as the benches employ them: by the client of this checkout, in a signed or a plain workspace. */
 import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
+import * as ownLogIn from '../../src/client/account/log_in.ts'
 import { allowHosts } from '../../src/client/actions/allowlist.ts'
 import { uploadSecrets } from '../../src/client/actions/set_secrets.ts'
 import { makeToken } from '../../src/client/agents/tokens.ts'
 import type { EnvironmentPlace } from '../../src/client/environment.ts'
 import { type KnownEntry, knownChains } from '../../src/client/signed/known_chains.ts'
 import { chainsOf } from '../../src/client/signed/trust.ts'
-import * as ownVault from '../../src/client/vault.ts'
 import { type OpenWorkspace, plainWorkspace, signedWorkspace } from '../../src/client/workspace.ts'
 import type { WorkspaceKey } from '../../src/client/workspace_key.ts'
 import { registerAgent } from '../../src/features/agents/contract.ts'
@@ -19,7 +20,7 @@ export const ENVIRONMENT = 'development'
 export const PASSWORD = 'a passphrase for benches only'
 
 export type Customer = {
-  session: ownVault.OpenSession
+  session: ownLogIn.OpenSession
   workspace: OpenWorkspace
   projectId: string
 }
@@ -29,10 +30,8 @@ export type Kind = 'signed' | 'plain' | { directory: string }
 
 /** Somebody with a workspace and a project. */
 export async function registerCustomer(server: Server, kind: Kind): Promise<Customer> {
-  const client: typeof ownVault =
-    typeof kind === 'string'
-      ? ownVault
-      : await import(resolve(kind.directory, 'src/client/vault.ts'))
+  const client: typeof ownLogIn =
+    typeof kind === 'string' ? ownLogIn : await import(clientIn(kind.directory))
   const email = `customer-${randomBytes(6).toString('hex')}@example.com`
   await client.signUp(server.controlPlane, email, PASSWORD, kind === 'signed')
   const session = await client.logInByPassword(server.controlPlane, email, PASSWORD)
@@ -44,8 +43,14 @@ export async function registerCustomer(server: Server, kind: Kind): Promise<Cust
   return { session, workspace, projectId: project.id }
 }
 
+/** Where a checkout has registration and login: older ones beside what seals and opens. */
+function clientIn(directory: string): string {
+  const newer = resolve(directory, 'src/client/account/log_in.ts')
+  return existsSync(newer) ? newer : resolve(directory, 'src/client/vault.ts')
+}
+
 /** What a session of the command line adds to a signed workspace; it is remembered in memory. */
-function signing({ api, seed }: ownVault.OpenSession, workspace: WorkspaceKey) {
+function signing({ api, seed }: ownLogIn.OpenSession, workspace: WorkspaceKey) {
   if (seed === null) throw new Error('the account cannot sign')
   const entries = new Map<string, KnownEntry>()
   const known = knownChains({

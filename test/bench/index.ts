@@ -1,5 +1,6 @@
 /** `bun run bench [name] [options]`: measurements that live with the code; see docs/performance.md. */
 import { benchCold } from './cold.ts'
+import { benchCommands } from './commands.ts'
 import { benchGuard } from './guard.ts'
 import { benchIsolation } from './isolation.ts'
 import { benchLarge } from './large.ts'
@@ -12,6 +13,7 @@ import { benchStart } from './start.ts'
 
 const benches: Record<string, (args: string[]) => Promise<void>> = {
   start: benchStart,
+  commands: benchCommands,
   resolver: benchResolver,
   record: benchRecord,
   lists: benchLists,

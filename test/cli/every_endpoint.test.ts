@@ -82,7 +82,7 @@ async function importedByClients(): Promise<Set<string>> {
     for (const file of await filesOf(`${client}/**/*.ts`)) {
       const text = await Bun.file(join(SOURCE, file)).text()
       for (const [, names = ''] of text.matchAll(
-        /import (?!type)\{([^}]*)\} from '[^']*contract\.ts'/g,
+        /(?:import|const) \{([^}]*)\} (?:from |= await import\()'[^']*contract\.ts'/g,
       ))
         for (const name of names.split(',')) imported.add(name.trim().replace(/ as .*/, ''))
     }

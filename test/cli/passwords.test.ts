@@ -1,7 +1,7 @@
 // tier: quick
 /** What a person chooses must not be easily guessed; what was chosen before goes on opening. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { signUp } from '../../src/client/vault.ts'
+import { signUp } from '../../src/client/account/log_in.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { cheapArgon2id } from '../support/cheap_argon2id.ts'
 import { openAccount, openTerminal, PASSWORD, type Terminal } from './person.ts'

@@ -1,6 +1,11 @@
 // tier: quick
-/** What a signed workspace costs in requests: each change takes at most one round trip more than in a plain one. */
+/**
+ * What commands cost in requests, and how many of those are sent together. A signed workspace takes at most one round trip
+ * more for a change than a plain one.
+ */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import type { Terminal } from './person.ts'
 import { openSwitch } from './running/switched_server.ts'
@@ -35,6 +40,67 @@ async function requestsOf(...args: string[]): Promise<string[]> {
   await ada.must(...args)
   return between.asked.slice(before).map((asked) => asked.replaceAll(/[0-9a-f-]{36}/g, 'id'))
 }
+
+const WORKSPACES = 'GET /api/workspaces/'
+const PROJECTS = 'GET /api/projects/'
+const LINKS = 'GET /api/workspaces/id/links/'
+const SECRETS = 'GET /api/secrets/id/'
+const PLACE = [WORKSPACES, PROJECTS, SECRETS, LINKS]
+
+/** What each command asks the server in a signed workspace that this machine has seen. A number here is not to grow. */
+test.each([
+  [['run', '--', 'true'], PLACE],
+  [['secrets', 'list'], PLACE],
+  [['secrets', 'pull'], PLACE],
+  [
+    ['secrets', 'get', 'FIRST'],
+    [...PLACE, `${SECRETS}FIRST/`],
+  ],
+  [
+    ['secrets', 'set', 'FIRST=1'],
+    [WORKSPACES, PROJECTS, SECRETS, LINKS, `${SECRETS}FIRST/`, 'POST /api/secrets/'],
+  ],
+  [
+    ['env', 'list'],
+    [WORKSPACES, PROJECTS, `${PROJECTS}id/environments/`],
+  ],
+  [
+    ['project', 'list'],
+    [WORKSPACES, PROJECTS],
+  ],
+  [
+    ['allowlist', 'list'],
+    [WORKSPACES, LINKS, 'GET /api/workspaces/id/allowlist/', LINKS],
+  ],
+  [
+    ['workspace', 'list'],
+    [WORKSPACES, LINKS, LINKS],
+  ],
+] as const)('%p asks for no more than it did', async (command, asked) => {
+  const [name = '', ...more] = command
+  const place = ['-w', 'new', '-p', 'api']
+  expect(await requestsOf(name, ...place, ...more)).toEqual([...asked])
+})
+
+test.each([
+  [['run', '-w', 'new', '-p', 'api', '--', 'true']],
+  [['secrets', 'list', '-w', 'new', '-p', 'api']],
+])(
+  '%p takes one round trip: none of its requests waits for the answer to another',
+  async (args) => {
+    const [project] = (await ada.json('project', 'list', '-w', 'new')) as { id: string }[]
+    between.together(['/api/workspaces/', '/api/projects/', '/links/', `/${project?.id}/`])
+    expect(await requestsOf(...args)).toHaveLength(4)
+  },
+)
+
+test('an expired session is renewed once for all requests that are sent together', async () => {
+  const path = join(ada.home, '.config/cloakroom/session.json')
+  const session = JSON.parse(readFileSync(path, 'utf8')) as { refresh: string }
+  writeFileSync(path, JSON.stringify({ ...session, access: 'svc_ses_expired' }))
+  const asked = await requestsOf('secrets', 'list', '-w', 'new', '-p', 'api')
+  expect(asked.filter((each) => each.startsWith('POST'))).toEqual(['POST /api/auth/refresh/'])
+})
 
 const fingerprint = async () => ((await bob.json('whoami')) as { fingerprint: string }).fingerprint
 

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { signUp } from '../../src/client/vault.ts'
+import { signUp } from '../../src/client/account/log_in.ts'
 import { uuidv8 } from '../../src/core/crypto/encoding.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { cheapArgon2id } from '../support/cheap_argon2id.ts'

@@ -1,7 +1,7 @@
 /** Workspaces of which a test says whether they are signed, and people at a terminal who have such ones. */
 
+import { logInByPassword, signUp } from '../../src/client/account/log_in.ts'
 import { newWorkspace } from '../../src/client/actions/workspaces.ts'
-import { logInByPassword, signUp } from '../../src/client/vault.ts'
 import { getMe } from '../../src/features/accounts/contract.ts'
 import { createWorkspaceEndpoint } from '../../src/features/workspaces/contract.ts'
 import { identityOf } from '../../src/sigchain/index.ts'

@@ -1,7 +1,7 @@
 // tier: all
 /** Real terminals: what is echoed, Ctrl-C, window sizes, and children in a terminal. Needs the executable in a pty. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { logInByPassword } from '../../src/client/vault.ts'
+import { logInByPassword } from '../../src/client/account/log_in.ts'
 import { sharedApp, type TestApp } from '../support/app.ts'
 import { marked } from '../support/canary.ts'
 import { openRealAccount, openTerminal, PASSWORD, type Terminal } from './person.ts'

@@ -103,6 +103,32 @@ describe('reading', () => {
     expect(notices).toEqual(['met acme'])
   })
 
+  test('a chain that is read ahead is sound although another command learns more meanwhile', async () => {
+    served = ours.slice(0, 2)
+    await opened().of(HERE)
+    const chains = opened()
+    chains.readAhead(HERE)
+    await null
+    served = ours
+    await opened().of(HERE)
+    expect((await chains.of(HERE)).seq).toBe(2)
+    expect(asked).toEqual([0, 0, 0])
+  })
+
+  test('a workspace that is new to this machine is not read ahead, nor is a failure of that kept', async () => {
+    const chains = opened()
+    chains.readAhead(HERE)
+    await null
+    expect(asked).toEqual([])
+    await chains.of(HERE)
+    const next = opened()
+    served = theirs
+    next.readAhead(HERE)
+    await expect(next.of(HERE)).rejects.toBeInstanceOf(UntrustedChain)
+    served = ours
+    expect((await next.of(HERE)).seq).toBe(3)
+  })
+
   test('what came since continues what was read', async () => {
     served = ours.slice(0, 2)
     const chains = opened()

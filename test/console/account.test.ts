@@ -2,8 +2,8 @@
 /** A person's account in a real browser: password, sessions, recovery key, key rotation and deletion. */
 import { expect } from 'bun:test'
 import type { Page } from 'playwright-core'
+import { logInByPassword as logInByClient } from '../../src/client/account/log_in.ts'
 import { registerWithToken } from '../../src/client/actions/issue_token.ts'
-import { logInByPassword as logInByClient } from '../../src/client/vault.ts'
 import { createProject } from '../../src/features/projects/contract.ts'
 import { getToken } from '../../src/features/workloads/contract.ts'
 import { marked } from '../support/canary.ts'

@@ -2,8 +2,8 @@
 /** A newcomer's first steps in the console, in a real browser. */
 
 import { expect } from 'bun:test'
+import { logInByPassword as logInByClient } from '../../src/client/account/log_in.ts'
 import { uploadSecrets } from '../../src/client/actions/set_secrets.ts'
-import { logInByPassword as logInByClient } from '../../src/client/vault.ts'
 import { createProject } from '../../src/features/projects/contract.ts'
 import { freshEmail } from '../support/app.ts'
 import { marked } from '../support/canary.ts'

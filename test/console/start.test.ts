@@ -2,7 +2,7 @@
 /** The ways into and out of the console: the first account, recovery, staying unlocked, and the end of a session. */
 import { expect } from 'bun:test'
 import type { Page } from 'playwright-core'
-import { logInByPassword as logInByClient } from '../../src/client/vault.ts'
+import { logInByPassword as logInByClient } from '../../src/client/account/log_in.ts'
 import { listSessions, revokeSession } from '../../src/features/accounts/contract.ts'
 import { marked } from '../support/canary.ts'
 import { requires } from '../support/requires.ts'

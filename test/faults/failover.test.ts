@@ -1,8 +1,8 @@
 // tier: all
 /** A primary that dies, and its standby that is promoted: the server goes on with what was acknowledged. */
 import { expect } from 'bun:test'
+import { logInByPassword, signUp } from '../../src/client/account/log_in.ts'
 import { ApiError, openApi } from '../../src/client/http/api.ts'
-import { logInByPassword, signUp } from '../../src/client/vault.ts'
 import { createProject, listProjects } from '../../src/features/projects/contract.ts'
 import { benchSettings } from '../bench/server.ts'
 import { requires } from '../support/requires.ts'

@@ -1,5 +1,6 @@
 /** A person with the product's own client in a signed workspace, whose memory outlives the server: it notices what went back. */
 
+import { logInByPassword, type OpenSession, signUp } from '../../src/client/account/log_in.ts'
 import { allowHosts } from '../../src/client/actions/allowlist.ts'
 import { openedValue, uploadSecrets } from '../../src/client/actions/set_secrets.ts'
 import { makeToken, type TokenOrder } from '../../src/client/agents/tokens.ts'
@@ -7,7 +8,6 @@ import { type EnvironmentPlace, readWholeEnvironment } from '../../src/client/en
 import { type Api, openApi } from '../../src/client/http/api.ts'
 import { type KnownEntry, knownChains } from '../../src/client/signed/known_chains.ts'
 import { chainsOf } from '../../src/client/signed/trust.ts'
-import { logInByPassword, type OpenSession, signUp } from '../../src/client/vault.ts'
 import { type OpenWorkspace, signedWorkspace } from '../../src/client/workspace.ts'
 import { registerAgent } from '../../src/features/agents/contract.ts'
 import { createProject } from '../../src/features/projects/contract.ts'

@@ -4,7 +4,8 @@
  * or with a token tries; only a token with all of that, or a password, opens something: what it is for.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { logInByPassword, sealSecret, signUp } from '../../src/client/vault.ts'
+import { logInByPassword, signUp } from '../../src/client/account/log_in.ts'
+import { sealSecret } from '../../src/client/vault.ts'
 import { toBase64 } from '../../src/core/crypto/encoding.ts'
 import { createProject } from '../../src/features/projects/contract.ts'
 import { upsertSecrets } from '../../src/features/secrets/contract.ts'

@@ -6,7 +6,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { signUp } from '../../src/client/vault.ts'
+import { signUp } from '../../src/client/account/log_in.ts'
 import { uuidv8 } from '../../src/core/crypto/encoding.ts'
 import { openAccount, PASSWORD, type Terminal } from '../cli/person.ts'
 import { loggedIn, plainWorkspace } from '../cli/signed_person.ts'

@@ -9,8 +9,8 @@
  * request to it.
  */
 import { expect } from 'bun:test'
-import { systemTimers, type Timers } from '../../src/core/async/timers.ts'
 import { join } from 'node:path'
+import { systemTimers, type Timers } from '../../src/core/async/timers.ts'
 import { allEndpoints } from '../../src/dev/all_endpoints.ts'
 import type { Endpoint } from '../../src/http/endpoint.ts'
 import { markdownTable } from '../bench/measure.ts'

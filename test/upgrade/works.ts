@@ -1,8 +1,9 @@
 /** Whether all that people and agents of before did goes on working. */
 import { expect } from 'bun:test'
+import { logInByPassword, type OpenSession } from '../../src/client/account/log_in.ts'
 import { recoverByKey } from '../../src/client/account/recovery.ts'
 import { fetchEnvironment } from '../../src/client/delivery/delivery.ts'
-import { logInByPassword, type OpenSession, openSecret } from '../../src/client/vault.ts'
+import { openSecret } from '../../src/client/vault.ts'
 import type { Policy } from '../../src/core/policy/policy.ts'
 import { listAuditLogs } from '../../src/features/audit/contract.ts'
 import { listProjects } from '../../src/features/projects/contract.ts'

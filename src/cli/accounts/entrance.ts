@@ -1,5 +1,5 @@
+import { logInByPassword } from '../../client/account/log_in.ts'
 import { openApi } from '../../client/http/api.ts'
-import { logInByPassword } from '../../client/vault.ts'
 import { toBase64 } from '../../core/crypto/encoding.ts'
 import { getStatus } from '../../features/health/contract.ts'
 import type { OptionValues } from '../command.ts'

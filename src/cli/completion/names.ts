@@ -4,10 +4,16 @@
  */
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
-import { listAgents } from '../../features/agents/contract.ts'
-import { listEnvironments, listProjects, showCoverage } from '../../features/projects/contract.ts'
-import { listMembers, listWorkspacesEndpoint } from '../../features/workspaces/contract.ts'
+import type { CallResult } from '../../client/http/api.ts'
+import type { listAgents } from '../../features/agents/contract.ts'
+import type {
+  listEnvironments,
+  listProjects,
+  showCoverage,
+} from '../../features/projects/contract.ts'
+import type { listMembers, listWorkspacesEndpoint } from '../../features/workspaces/contract.ts'
 import type { Endpoint } from '../../http/endpoint.ts'
 import { type Account, FIRST_SLOT } from '../accounts/registry.ts'
 import { readOwnFile } from '../files/read.ts'
@@ -18,6 +24,8 @@ type Env = Record<string, string | undefined>
 
 /** Seconds for which what was remembered is taken for true without asking. */
 const FRESH_SECONDS = 60
+/** Seconds after which the same names are written again, so that they stay fresh. */
+const REWRITTEN_SECONDS = 30
 /** Lists that are kept; the oldest is forgotten. */
 const MAX_LISTS = 200
 
@@ -57,15 +65,25 @@ export function openNames(env: Env, server: string): Names {
       return { names: known.names, isFresh: Date.now() - known.at < FRESH_SECONDS * 1_000 }
     },
     learn: (endpoint, input, answer) => {
-      const learned = endpoint.method === 'GET' ? namesIn(endpoint, input, answer) : null
-      if (endpoint.method === 'GET' && learned === null) return
-      change(path, (known) => {
-        if (learned === null) for (const list of Object.values(known)) list.at = 0
-        for (const [list, names] of learned ?? [])
-          known[keyOf(server, list)] = { at: Date.now(), names }
-      })
+      if (endpoint.method !== 'GET') return ageAll(path)
+      const learned = namesIn(endpoint, input, answer)
+      if (learned.length === 0) return
+      const known = read(path)
+      const isKept = ([list, names]: Learned[number]) => {
+        const { at = 0, names: kept } = known[keyOf(server, list)] ?? {}
+        return Date.now() - at < REWRITTEN_SECONDS * 1_000 && isDeepStrictEqual(kept, names)
+      }
+      if (learned.every(isKept)) return
+      for (const [list, names] of learned) known[keyOf(server, list)] = { at: Date.now(), names }
+      keep(path, known)
     },
   }
+}
+
+function ageAll(path: string): void {
+  const known = read(path)
+  for (const list of Object.values(known)) list.at = 0
+  keep(path, known)
 }
 
 /** For those who log out. */
@@ -91,9 +109,7 @@ function read(path: string): z.output<typeof lists> {
 }
 
 /** What cannot be remembered is asked for again. */
-function change(path: string, act: (known: z.output<typeof lists>) => void): void {
-  const known = read(path)
-  act(known)
+function keep(path: string, known: z.output<typeof lists>): void {
   const newest = Object.entries(known).sort(([, one], [, other]) => other.at - one.at)
   try {
     replaceFile(path, JSON.stringify(Object.fromEntries(newest.slice(0, MAX_LISTS))))
@@ -103,25 +119,33 @@ function change(path: string, act: (known: z.output<typeof lists>) => void): voi
 type Learned = [ListName, KnownName[]][]
 type Parts = { params?: Record<string, string>; query?: Record<string, string> }
 
-/** By endpoint, each with the schema of its own answer. `null` where nothing is to be learned. */
-function namesIn(endpoint: Endpoint, input: unknown, answer: unknown): Learned | null {
+type Listing =
+  | typeof listWorkspacesEndpoint
+  | typeof listProjects
+  | typeof listAgents
+  | typeof listMembers
+  | typeof listEnvironments
+  | typeof showCoverage
+
+/** By an endpoint's name, so that no contract is loaded for it; empty where nothing is to be learned. */
+function namesIn(endpoint: Endpoint, input: unknown, answer: unknown): Learned {
   const { params = {}, query = {} } = input as Parts
   const { workspace_id = '', project_id = '' } = { ...query, ...params }
-  switch (endpoint.name) {
-    case listWorkspacesEndpoint.name:
+  switch (endpoint.name as Listing['name']) {
+    case 'workspaces.list':
       return [[['workspaces'], namedIn(personalFirst(answer))]]
-    case listProjects.name:
+    case 'projects.list':
       return [[['projects', workspace_id], namedIn(answer)]]
-    case listAgents.name:
+    case 'agents.list':
       return [[['agents', workspace_id], namedIn(answer)]]
-    case listMembers.name:
+    case 'members.list':
       return [[['members', workspace_id], namedIn(answer, 'email')]]
-    case listEnvironments.name:
+    case 'projects.environments':
       return [[['environments', project_id], environmentsIn(answer)]]
-    case showCoverage.name:
+    case 'projects.coverage':
       return secretsIn(project_id, answer)
     default:
-      return null
+      return []
   }
 }
 
@@ -131,8 +155,8 @@ function namedIn(answer: unknown, field = 'name'): KnownName[] {
 }
 
 function personalFirst(answer: unknown) {
-  const all = listWorkspacesEndpoint.result.parse(answer)
-  return all.sort(
+  const all = answer as CallResult<typeof listWorkspacesEndpoint>
+  return all.toSorted(
     (one, other) => Number(other.type === 'personal') - Number(one.type === 'personal'),
   )
 }
@@ -142,13 +166,13 @@ function asNames(names: readonly string[]): KnownName[] {
 }
 
 function environmentsIn(answer: unknown): KnownName[] {
-  const { environments } = listEnvironments.result.parse(answer)
+  const { environments } = answer as CallResult<typeof listEnvironments>
   return asNames(Object.keys(environments))
 }
 
 function secretsIn(projectId: string, answer: unknown): Learned {
   const found = new Map<string, string[]>()
-  for (const { key, environments } of showCoverage.result.parse(answer).keys) {
+  for (const { key, environments } of (answer as CallResult<typeof showCoverage>).keys) {
     for (const [environment, isThere] of Object.entries(environments)) {
       if (isThere) found.set(environment, [...(found.get(environment) ?? []), key])
     }

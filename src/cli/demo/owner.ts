@@ -1,11 +1,12 @@
 /** The demo's person, whose workspace is signed: what they make and allow goes with signatures of theirs. */
 
+import { logInByPassword, type OpenSession, signUp } from '../../client/account/log_in.ts'
 import { allowHosts } from '../../client/actions/allowlist.ts'
 import { endToken } from '../../client/actions/end_tokens.ts'
 import { makeToken } from '../../client/agents/tokens.ts'
 import { openWriter, storing } from '../../client/environment.ts'
 import { Chains, type KnownChains } from '../../client/signed/chain.ts'
-import { logInByPassword, type OpenSession, sealSecret, signUp } from '../../client/vault.ts'
+import { sealSecret } from '../../client/vault.ts'
 import { type OpenWorkspace, signedWorkspace } from '../../client/workspace.ts'
 import { uuidv7 } from '../../core/crypto/encoding.ts'
 import { registerAgent } from '../../features/agents/contract.ts'

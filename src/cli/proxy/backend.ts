@@ -11,11 +11,11 @@ import { openUpload } from '../../proxy/outbox/upload.ts'
 import { remoteBackend } from '../../proxy/remote.ts'
 import { openProxyBodies, readProxySettings } from '../../proxy/settings.ts'
 import type { Context } from '../context.ts'
-import { environmentFor, namedProject } from '../resolver_call.ts'
 import { type ProjectScope, projectScope, type WorkspaceScope } from '../scope.ts'
 import type { Session } from '../session/session.ts'
 import { CliError } from '../terminal/cli_error.ts'
 import { type Agent, agentsOf, demandHome, knownAgent, usableIn } from '../tokens/agents.ts'
+import { environmentFor, namedProject } from '../tokens/given_token.ts'
 
 type Order = {
   way: 'remote' | 'local'

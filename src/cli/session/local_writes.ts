@@ -3,11 +3,10 @@
  * call that changes something: then nothing was done. A write that fails all the same is a warning, because the command
  * succeeded.
  */
-import type { Api } from '../../client/http/api.ts'
+import { type Api, type Around, callsWithin } from '../../client/http/api.ts'
 import type { KnownNames } from '../../client/known_names.ts'
 import type { KnownChains } from '../../client/signed/chain.ts'
 import type { KnownWorkspaceKeys } from '../../client/workspace_key.ts'
-import type { Endpoint } from '../../http/endpoint.ts'
 import { demandWritable } from '../files/replace.ts'
 import { configDirectory } from '../settings.ts'
 import { CliError } from '../terminal/cli_error.ts'
@@ -29,7 +28,7 @@ export function openLocalWrites(
 ): LocalWrites {
   let isChecked = false
   let isDone = false
-  const around = async <T>({ method }: Endpoint, call: () => Promise<T>): Promise<T> => {
+  const around: Around = async (call, { method }) => {
     if (method === 'GET') return call()
     if (!isChecked) demandWritable(configDirectory(env))
     isChecked = true
@@ -49,10 +48,7 @@ export function openLocalWrites(
     }
   }
   return {
-    checking: (api) => ({
-      ...api,
-      call: (endpoint, input) => around(endpoint, () => api.call(endpoint, input)),
-    }),
+    checking: (api) => callsWithin(api, around),
     remember,
     names: (known) => ({
       ...known,

@@ -1,5 +1,5 @@
 /** A refusal by role names the role held, the role needed and who has it: the server's own says none of it. */
-import { type Api, ApiError } from '../../client/http/api.ts'
+import { type Api, ApiError, callsWithin } from '../../client/http/api.ts'
 import { roleDenied } from '../../client/signed/rights.ts'
 import type { Permission } from '../../core/grant.ts'
 import { matrix } from '../../core/roles.ts'
@@ -31,18 +31,12 @@ function isEnough(held: string, permission: Permission): boolean {
 
 /** `placeOf` is the workspace that the command works in, once it is known. */
 export function namingRoles(api: Api, placeOf: () => Place | null): Api {
-  const around = async <T>({ access }: Endpoint, call: () => Promise<T>): Promise<T> => {
+  return callsWithin(api, async (call, { access }) => {
     try {
       return await call()
     } catch (error) {
       const place = placeOf()
       throw place === null ? error : await namingRole(api, place, access, error)
     }
-  }
-  return {
-    call: (endpoint, input) => around(endpoint, () => api.call(endpoint, input)),
-    page: (endpoint, input) => around(endpoint, () => api.page(endpoint, input)),
-    list: (endpoint, input) => around(endpoint, () => api.list(endpoint, input)),
-    whole: (endpoint, input) => around(endpoint, () => api.whole(endpoint, input)),
-  }
+  })
 }

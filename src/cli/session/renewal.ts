@@ -1,18 +1,24 @@
 /** Calls of a session whose tokens are renewed, by this process or another one that shares them. */
 import { type Api, ApiError, callsWithin, NO_CODE, openApi } from '../../client/http/api.ts'
-import { refresh } from '../../features/accounts/contract.ts'
 import { CliError } from '../terminal/cli_error.ts'
 import type { SessionStore, StoredSession } from './session_store.ts'
 
 /** Calls with the access token; when it has expired, with a new one. */
 export function renewing(store: SessionStore, stored: StoredSession): Api {
   const direct = openApi(stored.server, () => stored.access)
+  let renewal: Promise<void> | undefined
   const renewed = async <T>(act: () => Promise<T>): Promise<T> => {
+    const { access } = stored
     try {
       return await act()
     } catch (error) {
       if (!(error instanceof ApiError) || error.code !== 'invalid_token') throw error
-      await renew(store, stored)
+      // Of requests that are sent together, one renews the session for all.
+      if (stored.access === access)
+        renewal ??= renew(store, stored).finally(() => {
+          renewal = undefined
+        })
+      await renewal
       return act()
     }
   }
@@ -46,6 +52,7 @@ async function renewAlone(store: SessionStore, stored: StoredSession): Promise<v
 
 /** A lost answer is asked for once more: the server gives the same tokens again. */
 async function exchange({ server, refresh: token }: StoredSession) {
+  const { refresh } = await import('../../features/accounts/contract.ts')
   const ask = () => openApi(server).call(refresh, { body: { refresh: token } })
   try {
     return await ask()

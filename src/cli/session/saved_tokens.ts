@@ -4,10 +4,10 @@
  */
 
 import type { Context } from '../context.ts'
-import { requireToken } from '../resolver_call.ts'
 import { workspaceScope } from '../scope.ts'
 import { CliError } from '../terminal/cli_error.ts'
 import { agentNamed } from '../tokens/agents.ts'
+import { requireToken } from '../tokens/given_token.ts'
 import type { Session } from './session.ts'
 
 type Options = { token: string | undefined; agent: string | undefined }

@@ -15,6 +15,7 @@ import type { Names } from '../completion/names.ts'
 import { CliError } from '../terminal/cli_error.ts'
 import type { Output } from '../terminal/output.ts'
 import { sayPlain } from '../trust/chains.ts'
+import { type AskAhead, askingAhead } from './ahead.ts'
 import { choose, namesOfWorkspaces } from './chosen.ts'
 import type { LocalWrites } from './local_writes.ts'
 import { namingRoles } from './named_roles.ts'
@@ -29,6 +30,8 @@ export type Session = AccountKeys & {
   email: string
   server: string
   api: Api
+  /** Sends a request that the command is about to make. */
+  askAhead: AskAhead
   /** Every workspace of this person, with its key where it opens. */
   workspaces(): Promise<WorkspaceEntry[]>
   /** A workspace by id or name, with its key. @throws CliError */
@@ -84,7 +87,8 @@ function openSession(
   { env, argon2id, names, workspaceKeys, knownNames, writes, warn, ...known }: Known,
 ): Session {
   let place: WorkspaceEntry | null = null
-  const api = namingRoles(writes.checking(learning(renewing(store, stored), names)), () => place)
+  const { api: early, askAhead } = askingAhead(renewing(store, stored))
+  const api = namingRoles(writes.checking(learning(early, names)), () => place)
   const chains = known.chains(api)
   const metPlain = (shown: OpenWorkspace) => sayPlain(shown, warn)
   const trust = { chains, workspaceKeys, metPlain }
@@ -108,6 +112,7 @@ function openSession(
     email: stored.email,
     server: stored.server,
     api,
+    askAhead,
     privateKey,
     publicKey,
     seed,

@@ -1,9 +1,10 @@
 /** Projects, and the project file that remembers one. */
 import { join } from 'node:path'
+import { namesOfProjects } from '../../client/known_names.ts'
 import { createProject, updateProjectShort } from '../../features/projects/contract.ts'
 import { bindFolder } from '../accounts/registry.ts'
 import type { Context } from '../context.ts'
-import { namesOfProjects, projectNamed, projectsOf, type WorkspaceScope } from '../scope.ts'
+import { projectNamed, projectsOf, type WorkspaceScope } from '../scope.ts'
 import { findProjectFile, PROJECT_FILE, updateFile } from '../settings.ts'
 import { demandNew } from '../trust/known_names.ts'
 import { openTrustedFolders } from '../trust/trusted_folders.ts'

@@ -5,10 +5,12 @@
  */
 import { isUuid } from '../../core/validation/validate.ts'
 import type { Context } from '../context.ts'
-import { environmentFor } from '../resolver_call.ts'
 import { chosenProject, projectNamed, projectsOf, workspaceScope } from '../scope.ts'
 import { CliError } from '../terminal/cli_error.ts'
-import { type Opened, openedForMember, openedForToken } from '../values/delivered.ts'
+import { environmentFor } from '../tokens/given_token.ts'
+import { openedForToken } from '../tokens/token_source.ts'
+import type { Opened } from '../values/delivered.ts'
+import { openedForMember } from '../values/session_source.ts'
 import type { FindPlace, Place } from './fill.ts'
 import type { NamedPlace } from './parse.ts'
 

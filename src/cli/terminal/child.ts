@@ -6,7 +6,7 @@ import { constants } from 'node:os'
 import { endsWithin } from '../../core/async/timeout.ts'
 import { type Host, isOwnProcess, type Screen } from '../host.ts'
 import { CliError } from './cli_error.ts'
-import { type Mask, prepareMask, type Values } from './mask.ts'
+import type { Mask, Values } from './mask.ts'
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'] as const
 
@@ -27,7 +27,8 @@ export type Running = {
   ended: Promise<number>
 }
 
-type Opening = ReturnType<typeof prepareMask>
+/** Opens the mask of one output. */
+type OpenMask = (to: Screen) => Promise<Mask>
 
 /** Runs a command to its end; returns its exit code. @throws CliError for what is no program */
 export async function runChild(
@@ -62,12 +63,12 @@ export function startChild(host: Host, command: readonly string[], options: Opti
 
 function start(host: Host, command: string[], options: Options): Running {
   const { masked, onMasked } = options
-  const openPiped = () => prepareMask(masked, undefined, onMasked)
-  if (!isOwnProcess(host)) return piped(host, command, options, openPiped())
+  const openPiped = lazyMasks(masked, onMasked)
+  if (!isOwnProcess(host)) return piped(host, command, options, openPiped)
   if (Object.keys(masked).length === 0) return passThrough(command, options)
   const isTerminal = process.stdin.isTTY && process.stdout.isTTY
-  if (isTerminal) return inTerminal(command, options, prepareMask(masked))
-  return piped(host, command, options, openPiped())
+  if (isTerminal) return inTerminal(command, options, lazyMasks(masked))
+  return piped(host, command, options, openPiped)
 }
 
 function passThrough(command: string[], { env, grouped = false }: Options): Running {
@@ -80,7 +81,7 @@ function piped(
   host: Host,
   command: string[],
   { env, grouped = false }: Options,
-  open: Opening,
+  open: OpenMask,
 ): Running {
   const { cwd, streams } = host
   const { stdout, stderr } = streams
@@ -88,8 +89,8 @@ function piped(
   const child = Bun.spawn(command, { cwd, env, detached: grouped, ...pipes })
   const code = ended(child, grouped)
   const relayed = Promise.all([
-    relay(child.stdout, maskFor(stdout, open)),
-    relay(child.stderr, maskFor(stderr, open)),
+    relay(child.stdout, () => open(stdout)),
+    relay(child.stderr, () => open(stderr)),
   ])
   return { pid: child.pid, ended: relayed.then(() => code) }
 }
@@ -100,18 +101,27 @@ function inputFor(host: Host): 'inherit' | Uint8Array {
   return isOwnProcess(host) ? 'inherit' : Buffer.from(stdin.read() ?? '')
 }
 
-async function relay(from: ReadableStream<Uint8Array>, mask: Mask): Promise<void> {
-  for await (const chunk of from) mask.write(chunk)
-  mask.end()
+async function relay(from: ReadableStream<Uint8Array>, open: () => Promise<Mask>): Promise<void> {
+  let mask: Mask | undefined
+  for await (const chunk of from) {
+    mask ??= await open()
+    mask.write(chunk)
+  }
+  mask?.end()
 }
 
-function maskFor(to: Screen, open: Opening): Mask {
-  return open((text) => void to.write(text))
+/** Masking is prepared once for all outputs, and while the command runs: many print nothing. */
+function lazyMasks(masked: Values, onMasked?: () => void): OpenMask {
+  let prepared: Promise<ReturnType<typeof import('./mask.ts').prepareMask>> | undefined
+  const prepare = async () => (await import('./mask.ts')).prepareMask(masked, undefined, onMasked)
+  return async (to) => {
+    prepared ??= prepare()
+    return (await prepared)((text) => void to.write(text))
+  }
 }
 
 /** A pseudo-terminal of its own keeps colours, prompts and window size, and lets us mask what comes out. */
-function inTerminal(command: string[], { env, grouped = false }: Options, open: Opening): Running {
-  const mask = maskFor(process.stdout, open)
+function inTerminal(command: string[], { env, grouped = false }: Options, open: OpenMask): Running {
   const closed = Promise.withResolvers<void>()
   const child = Bun.spawn(command, {
     env,
@@ -119,10 +129,15 @@ function inTerminal(command: string[], { env, grouped = false }: Options, open: 
       cols: process.stdout.columns,
       rows: process.stdout.rows,
       name: env.TERM ?? 'xterm-256color',
-      data: (_, chunk) => mask.write(chunk),
+      data: (_, chunk) => {
+        // The runtime may reuse the chunk.
+        const kept = chunk.slice()
+        void mask.then(({ write }) => write(kept))
+      },
       exit: () => closed.resolve(),
     },
   })
+  const mask = open(process.stdout)
   const { terminal } = child
   const type = (chunk: Uint8Array) => void terminal?.write(chunk)
   const resize = () => terminal?.resize(process.stdout.columns, process.stdout.rows)
@@ -135,7 +150,7 @@ function inTerminal(command: string[], { env, grouped = false }: Options, open: 
     const code = await ended(child, grouped)
     // The last output may still be on its way when the child is gone.
     await endsWithin(200, closed.promise)
-    mask.end()
+    ;(await mask).end()
     process.stdin.off('data', type)
     process.stdout.off('resize', resize)
     process.stdin.setRawMode(false)

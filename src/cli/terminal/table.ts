@@ -119,14 +119,12 @@ function total(columns: readonly Laid[]): number {
   return columns.reduce((sum, { width }) => sum + width + GAP, -GAP)
 }
 
-const graphemes = new Intl.Segmenter()
-
 /** Cut between characters as people see them, never inside of one. */
 function padded(text: string, width: number): string {
   let shown = text
   if (Bun.stringWidth(text) > width) {
     shown = ''
-    for (const { segment } of graphemes.segment(text)) {
+    for (const { segment } of new Intl.Segmenter().segment(text)) {
       if (Bun.stringWidth(shown + segment) >= width) break
       shown += segment
     }

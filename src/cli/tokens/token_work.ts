@@ -10,10 +10,10 @@ import { listCredentials } from '../../resolver/contract.ts'
 import type { Context } from '../context.ts'
 import type { Values } from '../files/formats.ts'
 import { notFound } from '../named.ts'
-import { deliveredTo, environmentFor, tokenOf, tokenRefusal } from '../resolver_call.ts'
 import { CliError } from '../terminal/cli_error.ts'
 import { type Form, shownValues } from '../values/references.ts'
 import { atAddress } from '../wrong_address.ts'
+import { deliveredTo, environmentFor, tokenOf, tokenRefusal } from './given_token.ts'
 
 /** The token that stands for a session here: an account that is named on the line wins. @throws CliError */
 export function tokenInstead(

@@ -109,13 +109,18 @@ export function openApi(
   }
 }
 
-/** The same calls, each of them within `around`, which may make it again. */
-export function callsWithin(api: Api, around: <T>(call: () => Promise<T>) => Promise<T>): Api {
+/** Makes a call, or instead of it what it knows of the request, and possibly again. */
+export type Around = <T>(call: () => Promise<T>, endpoint: Endpoint, input: unknown) => Promise<T>
+
+/** The same calls, each of them within `around`. */
+export function callsWithin(api: Api, around: Around): Api {
+  const whole: Api['whole'] = (endpoint, input) =>
+    around(() => api.whole(endpoint, input), endpoint, input)
   return {
-    call: (endpoint, input) => around(() => api.call(endpoint, input)),
-    page: (endpoint, input) => around(() => api.page(endpoint, input)),
-    list: (endpoint, input) => around(() => api.list(endpoint, input)),
-    whole: (endpoint, input) => around(() => api.whole(endpoint, input)),
+    call: (endpoint, input) => around(() => api.call(endpoint, input), endpoint, input),
+    page: (endpoint, input) => around(() => api.page(endpoint, input), endpoint, input),
+    list: async (endpoint, input) => (await whole(endpoint, input)).data,
+    whole,
   }
 }
 

@@ -5,7 +5,7 @@
  *
  * One exception: `$` in single quotes is text, as for shells, dotenv and compose. Bun replaces it.
  */
-import { secretKey } from '../../features/secrets/contract.ts'
+import { secretKey } from '../../core/validation/validate.ts'
 import { lineNumbers, matchAt, nextLine, readStatements, type Statement } from './lines.ts'
 
 export type Problem = { line: number; reason: string }

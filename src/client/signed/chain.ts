@@ -87,6 +87,14 @@ export class Chains {
     return this.#read.get(workspace.id) ?? this.continued(workspace)
   }
 
+  /**
+   * Begins to read a chain that is known. What was known is read before the links are asked for: another process may know
+   * more when they arrive. A failure is that of the reading that follows.
+   */
+  readAhead(workspace: Named): void {
+    if (this.#known.of(workspace.id)) this.of(workspace).catch(() => {})
+  }
+
   /** With the links that came since. @throws UntrustedChain */
   continued(workspace: Named): Promise<Chain> {
     const { id } = workspace

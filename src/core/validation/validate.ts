@@ -1,6 +1,7 @@
 /** Validation at the edge: zod's issues become field faults that never repeat what was submitted. */
 import { z } from 'zod'
 import { Fault } from '../fault.ts'
+import { SECRET_NAME } from '../names/secret_name.ts'
 import { atLeastEntries, atMostEntries, fieldFaults } from './complaints.ts'
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
@@ -151,6 +152,38 @@ export const environmentName = z
     /^[a-z][a-z0-9_-]{0,31}$/,
     'must be at most 32 lower-case letters, digits, _ and -, and begin with a letter',
   )
+
+/** Names that would shadow the paths below a project. */
+const RESERVED_PROJECTS = new Set([
+  'environments',
+  'secrets',
+  'invite',
+  'restore',
+  'workload-tokens',
+])
+
+/** The name of a project (protocol 5.4). */
+export const projectName = z
+  .string()
+  .regex(
+    /^[a-z0-9][a-z0-9_-]{1,62}$/,
+    'must be 2 to 63 lower-case letters, digits, _ and -, and begin with a letter or a digit',
+  )
+  .refine((name) => !RESERVED_PROJECTS.has(name), 'is a reserved name')
+  .refine((name) => !isUuid(name), 'must not have the form of an id')
+  .meta({ examples: ['billing'] })
+
+const RESERVED_SECRETS = new Set(['__proto__', 'constructor', 'prototype'])
+
+/** The name of a secret. */
+export const secretKey = z
+  .string()
+  .regex(
+    new RegExp(`^${SECRET_NAME}$`),
+    'must be at most 128 letters, digits and _, and not begin with a digit',
+  )
+  .refine((key) => !RESERVED_SECRETS.has(key), 'is a reserved name')
+  .meta({ examples: ['STRIPE_API_KEY'] })
 
 /** The query of every list (protocol 2). */
 export const pagination = z.strictObject({

@@ -4,8 +4,8 @@ import type { Config } from '../../core/config/config.ts'
 import { hourlyQuotas } from '../../core/config/quotas.ts'
 import { Fault } from '../../core/fault.ts'
 import type { Database, Transaction } from '../open.ts'
-import { quotaFault } from './quota.ts'
 import { demandBeforeCommit } from '../signed_notes.ts'
+import { quotaFault } from './quota.ts'
 import { openRate, type SharedLimiter } from './shared_rate.ts'
 
 export type HourlyQuota = keyof typeof hourlyQuotas

@@ -1,5 +1,12 @@
 import { z } from 'zod'
-import { email, isUuid, line, pagination, timestamp, uuid } from '../../core/validation/validate.ts'
+import {
+  email,
+  line,
+  pagination,
+  projectName,
+  timestamp,
+  uuid,
+} from '../../core/validation/validate.ts'
 import { defineEndpoint } from '../../http/endpoint.ts'
 import { id, projectId, role, text, workspaceId } from '../../http/fields.ts'
 import { linkFaults } from '../links/contract.ts'
@@ -13,19 +20,6 @@ export {
   showCoverage,
   showDiff,
 } from './environment_contract.ts'
-
-/** Names that would shadow the paths below a project (protocol 5.4). */
-const RESERVED = new Set(['environments', 'secrets', 'invite', 'restore', 'workload-tokens'])
-
-export const projectName = z
-  .string()
-  .regex(
-    /^[a-z0-9][a-z0-9_-]{1,62}$/,
-    'must be 2 to 63 lower-case letters, digits, _ and -, and begin with a letter or a digit',
-  )
-  .refine((name) => !RESERVED.has(name), 'is a reserved name')
-  .refine((name) => !isUuid(name), 'must not have the form of an id')
-  .meta({ examples: ['billing'] })
 
 const description = line(1000, 0).meta({ examples: ['Payments and invoices'] })
 

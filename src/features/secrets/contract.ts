@@ -1,7 +1,7 @@
 /** Secrets: what clients sealed, by project, environment and key (protocol 5.5). */
 import { z } from 'zod'
 import { policy } from '../../core/policy/policy.ts'
-import { map, pagination, timestamp } from '../../core/validation/validate.ts'
+import { map, pagination, secretKey, timestamp } from '../../core/validation/validate.ts'
 import { defineEndpoint } from '../../http/endpoint.ts'
 import {
   exampleOfForm,
@@ -20,13 +20,12 @@ import {
   manifest,
   manifestOnly,
   sealedValue,
-  secretKey,
   storedPolicy,
 } from './shapes.ts'
 
 export { listDeletedSecrets, restoreSecretsEndpoint } from './deleted_contract.ts'
 /** For who deletes an environment; and for clients. */
-export { MAX_SEALED_BYTES, manifestOnly, secretKey } from './shapes.ts'
+export { MAX_SEALED_BYTES, manifestOnly } from './shapes.ts'
 
 const BODY_LIMIT = 4_194_304
 

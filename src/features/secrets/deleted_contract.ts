@@ -1,10 +1,10 @@
 /** Secrets that were deleted and can be restored (protocol 5.5). */
 import { z } from 'zod'
-import { pagination, timestamp } from '../../core/validation/validate.ts'
+import { pagination, secretKey, timestamp } from '../../core/validation/validate.ts'
 import { defineEndpoint } from '../../http/endpoint.ts'
 import { exampleOfForm, integer, text, valueHash } from '../../http/fields.ts'
 import { linkFaults } from '../links/contract.ts'
-import { environment, inProject, MAX_ENTRIES, manifest, secretKey, storedPolicy } from './shapes.ts'
+import { environment, inProject, MAX_ENTRIES, manifest, storedPolicy } from './shapes.ts'
 
 const ofDeleted = '/api/projects/{project_id}/secrets/'
 

@@ -1,6 +1,5 @@
 /** What the contracts of secrets have in common. */
 import { z } from 'zod'
-import { SECRET_NAME } from '../../core/names/secret_name.ts'
 import { examplePolicy } from '../../core/policy/policy.ts'
 import { base64 } from '../../core/validation/validate.ts'
 import {
@@ -14,17 +13,6 @@ import {
 export const MAX_ENTRIES = 500
 /** Decoded; a value of 64 KiB fits in every sealing that we know of. */
 export const MAX_SEALED_BYTES = 98_304
-const RESERVED = new Set(['__proto__', 'constructor', 'prototype'])
-
-/** The name of a secret. */
-export const secretKey = z
-  .string()
-  .regex(
-    new RegExp(`^${SECRET_NAME}$`),
-    'must be at most 128 letters, digits and _, and not begin with a digit',
-  )
-  .refine((key) => !RESERVED.has(key), 'is a reserved name')
-  .meta({ examples: ['STRIPE_API_KEY'] })
 
 /** A client's ciphertext. The server reads nothing of it but the epoch, where there is one. */
 export const sealedValue = base64(MAX_SEALED_BYTES, 1).meta({

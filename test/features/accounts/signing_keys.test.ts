@@ -2,9 +2,9 @@
 /** Accounts with a signing key (protocol 3.1): made with a proof, shown to others with it. */
 import { beforeAll, expect, test } from 'bun:test'
 import { newAccount } from '../../../src/client/account/account_keys.ts'
+import { logInByPassword, signUp } from '../../../src/client/account/log_in.ts'
 import { recoverByKey } from '../../../src/client/account/recovery.ts'
 import { changeOwnPassword, renewRecoveryKey } from '../../../src/client/actions/credentials.ts'
-import { logInByPassword, signUp } from '../../../src/client/vault.ts'
 import { getMe, getPublicKey } from '../../../src/features/accounts/contract.ts'
 import { listMembers } from '../../../src/features/workspaces/contract.ts'
 import { identityFingerprint, identityOf, requireKeyProof } from '../../../src/sigchain/index.ts'

@@ -1,6 +1,7 @@
+import { namesOfProjects, usualProject } from '../../../client/known_names.ts'
 import { command } from '../../command.ts'
 import { yes } from '../../options.ts'
-import { namesOfProjects, projectsOf, usualProject, workspaceScope } from '../../scope.ts'
+import { projectsOf, workspaceScope } from '../../scope.ts'
 import { accept } from '../../trust/accept_name.ts'
 
 export default command({

@@ -8,9 +8,9 @@ import { environmentOf, type ProjectScope, projectScope } from '../../scope.ts'
 import { absence, onSecret } from '../../suggestions.ts'
 import { CliError } from '../../terminal/cli_error.ts'
 import { tokenInstead, valuesNamed } from '../../tokens/token_work.ts'
-import { sayOwn } from '../../values/delivered.ts'
 import { shownValues, withReferenced } from '../../values/references.ts'
 import { openedSecrets } from '../../values/sealing.ts'
+import { sayOwn } from '../../values/session_source.ts'
 import { versionOf } from '../../values/versions.ts'
 
 const options = [
@@ -38,7 +38,12 @@ export default command({
     show(
       context,
       token === undefined
-        ? await ofPerson(context, await projectScope(context), keys, options)
+        ? await ofPerson(
+            context,
+            await projectScope(context, version === undefined ? {} : undefined),
+            keys,
+            options,
+          )
         : await valuesNamed(context, token, keys, { raw }),
     )
   },

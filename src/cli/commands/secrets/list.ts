@@ -18,7 +18,7 @@ export default command({
       context.output.table(rows, [{ field: 'key', whole: true }, 'environment', 'description'])
       return
     }
-    const scope = await projectScope(context)
+    const scope = await projectScope(context, {})
     const { session, environment } = scope
     const secrets = await readSecrets(environmentOf(scope))
     const own = session.own.of(scope)

@@ -65,7 +65,7 @@ async function valuesFor(context: Context, options: PullOptions): Promise<Values
   const token = tokenInstead(context, options)
   const during = <T>(work: Promise<T>) => context.output.during('fetching and decrypting', work)
   if (token !== undefined) return during(valuesOfToken(context, token, options))
-  const scope = await projectScope(context)
+  const scope = await projectScope(context, { include: 'value' })
   const values = await during(download(scope, options))
   const own = [...scope.session.own.of(scope).keys()]
   if (own.length > 0) {

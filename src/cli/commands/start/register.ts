@@ -1,5 +1,5 @@
+import { signUp } from '../../../client/account/log_in.ts'
 import { ApiError } from '../../../client/http/api.ts'
-import { signUp } from '../../../client/vault.ts'
 import { enter, placeFor, reachServer, showEntered } from '../../accounts/entrance.ts'
 import { readNewPassword, showRecoveryKey } from '../../accounts/passwords.ts'
 import { command } from '../../command.ts'

@@ -19,9 +19,10 @@ import type { Context } from '../../context.ts'
 import { defineTool, RESULT_BYTES, serveTools, type Tool } from '../../mcp/tools.ts'
 import { StdioTransport } from '../../mcp/transport.ts'
 import { keptToken, token } from '../../options.ts'
-import { callResolver, environmentFor } from '../../resolver_call.ts'
+import { callResolver } from '../../resolver_call.ts'
 import { tokenFor } from '../../session/saved_tokens.ts'
 import { explain, sentences } from '../../terminal/explain.ts'
+import { environmentFor } from '../../tokens/given_token.ts'
 import { atAddress } from '../../wrong_address.ts'
 
 const options = [keptToken, token] as const

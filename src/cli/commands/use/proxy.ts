@@ -27,10 +27,10 @@ import { listening, portFrom, untilStopped } from '../../port.ts'
 import { openBackend } from '../../proxy/backend.ts'
 import { hintFor } from '../../proxy/hints.ts'
 import { type Drawn, drawVariables, NOTHING_DRAWN, type Skipped } from '../../proxy/variables.ts'
-import { tokenOf } from '../../resolver_call.ts'
 import { configDirectory } from '../../settings.ts'
 import { runChild } from '../../terminal/child.ts'
 import { CliError } from '../../terminal/cli_error.ts'
+import { tokenOf } from '../../tokens/given_token.ts'
 
 const options = [
   ['--port <number>', 'port on 127.0.0.1 (8899, or a free one with a command); 0 for a free one'],

@@ -4,13 +4,11 @@ import { command, type OptionValues } from '../../command.ts'
 import type { Context } from '../../context.ts'
 import { inherited } from '../../inherited.ts'
 import { allowEmpty, noMine, token } from '../../options.ts'
-import { withFallback } from '../../running/fallback.ts'
-import { runWatched } from '../../running/watch.ts'
 import { startChild } from '../../terminal/child.ts'
 import { CliError } from '../../terminal/cli_error.ts'
 import { durationOf } from '../../terminal/moments.ts'
 import { endProcess } from '../../terminal/streams.ts'
-import { type Delivered, openSource, type Source } from '../../values/delivered.ts'
+import type { Delivered, Source } from '../../values/delivered.ts'
 
 const options = [
   token,
@@ -76,9 +74,11 @@ export default command({
         onMasked: noteMasked,
         grouped: options.watch === true,
       })
-    const code = options.watch
-      ? await runWatched({ source, first, check, start, warn, ...times })
-      : await start(first).ended
+    const watched = async () => {
+      const { runWatched } = await import('../../running/watch.ts')
+      return runWatched({ source, first, check, start, warn, ...times })
+    }
+    const code = await (options.watch ? watched() : start(first).ended)
     // What may still wait for a server that says nothing is not needed any more.
     return options.watch || options.fallback !== undefined ? endProcess(context.host, code) : code
   },
@@ -111,6 +111,7 @@ async function sourceOf(context: Context, options: RunOptions): Promise<Source> 
   const maxAgeMs = durationOf(fallbackMaxAge ?? '24h', MAX_AGE)
   const source = await openSource(context, options)
   if (path === undefined) return source
+  const { withFallback } = await import('../../running/fallback.ts')
   return withFallback(source, {
     host: context.host,
     path,
@@ -119,6 +120,13 @@ async function sourceOf(context: Context, options: RunOptions): Promise<Source> 
     warn: context.output.warn,
     now: () => new Date(),
   })
+}
+
+/** By a token where there is one, else by the session. @throws CliError without either */
+async function openSource(context: Context, options: RunOptions): Promise<Source> {
+  const token = options.token ?? context.givenToken()
+  if (token) return (await import('../../tokens/token_source.ts')).tokenSource(context, token)
+  return (await import('../../values/session_source.ts')).sessionSource(context, options)
 }
 
 function textsOf(delivered: Delivered, onlySensitive = false): Record<string, string> {

@@ -1,11 +1,11 @@
 /** Coming in, unlocking and locking. */
 import { unwrapKeys } from '../../../../client/account/account_keys.ts'
 import { authKey, userKey } from '../../../../client/account/keys.ts'
+import { signUp } from '../../../../client/account/log_in.ts'
 import { inSentences, weaknessOf } from '../../../../client/account/password_strength.ts'
 import { recoverByKey } from '../../../../client/account/recovery.ts'
 import { masterKeyOf } from '../../../../client/actions/credentials.ts'
 import { openApi } from '../../../../client/http/api.ts'
-import { signUp } from '../../../../client/vault.ts'
 import {
   consoleLogin,
   getMe,

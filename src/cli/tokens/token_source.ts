@@ -1,0 +1,74 @@
+/** An environment for a program, delivered to a token and opened here. */
+import {
+  type AskedScope,
+  type DeliveryMemory,
+  InvalidToken,
+} from '../../client/delivery/delivery.ts'
+import type { SeenDelivery } from '../../client/delivery/fallback.ts'
+import { openApi } from '../../client/http/api.ts'
+import { parseToken, sealedToken } from '../../core/crypto/token.ts'
+import { getVersion } from '../../features/workloads/contract.ts'
+import type { Context } from '../context.ts'
+import { openKnownDeliveries } from '../trust/known_deliveries.ts'
+import { once, resolvedFrom, type Source, sayWithheld } from '../values/delivered.ts'
+import {
+  deliveredTo,
+  environmentFor,
+  namedEnvironment,
+  namedProject,
+  tokenRefusal,
+} from './given_token.ts'
+
+/** @throws InvalidToken, CliError */
+export async function tokenSource(context: Context, token: string): Promise<Source> {
+  const parsed = parseToken(token)
+  if (!parsed) throw new InvalidToken(token)
+  const server = await context.server()
+  const named = { ...namedEnvironment(context), ...namedProject(context) }
+  const { id, secret } = parsed
+  const api = openApi(server, () => sealedToken(id, secret))
+  const memory = openKnownDeliveries(context.env, id)
+  const note = once(context.output.note)
+  let last: SeenDelivery | undefined
+  return {
+    deliver: async () => {
+      const environment = await environmentFor(context, token, 'server')
+      const scope: AskedScope = { ...namedProject(context), ...environment }
+      const opened = await openedForToken(context, token, scope, memory)
+      last = opened.seen ?? undefined
+      sayWithheld(note, opened)
+      return resolvedFrom(opened)
+    },
+    seen: { last: () => last, demand: (seen) => memory.remember(seen, seen) },
+    version: async () => {
+      const { version } = await api.call(getVersion, {}).catch((error: unknown) => {
+        throw tokenRefusal(error)
+      })
+      return String(version)
+    },
+    holder: { id, secret },
+    asked: {
+      server,
+      workspace: '',
+      project: named.project_id ?? '',
+      environment: named.environment ?? '',
+    },
+  }
+}
+
+/** @throws ApiError, CliError */
+export async function openedForToken(
+  context: Context,
+  token: string,
+  scope: AskedScope,
+  memory?: DeliveryMemory,
+) {
+  const delivery = await deliveredTo(context, token, scope, memory)
+  const { open, projectId, environment, seen, withheld } = delivery
+  return {
+    entries: await open(),
+    own: new Set<string>(),
+    withheld,
+    seen: seen && { projectId, environment, ...seen },
+  }
+}

@@ -1,0 +1,85 @@
+/** An environment for a program, read by the session and opened here. */
+import { readSecrets, type SecretsReading } from '../../client/environment.ts'
+import { toBase64 } from '../../core/crypto/encoding.ts'
+import { isDeliverable } from '../../core/policy/policy.ts'
+import type { Entry } from '../../core/policy/references.ts'
+import type { Context } from '../context.ts'
+import { environmentOf, type ProjectScope, projectScope } from '../scope.ts'
+import { type Opened, once, resolvedFrom, type Source, sayWithheld } from './delivered.ts'
+import { openedSecrets } from './sealing.ts'
+
+type Options = { allowEmpty: boolean | undefined; mine: boolean | undefined }
+
+/** @throws CliError without a session */
+export async function sessionSource(context: Context, options: Options): Promise<Source> {
+  const session = await context.session()
+  // Asked for once, and the workspace's key each time: it may be another by then.
+  const open = (reading: SecretsReading) =>
+    projectScope({ ...context, session: async () => session }, reading)
+  const { settings, output } = context
+  const [warn, note] = [once(output.warn), once(output.note)]
+  return {
+    deliver: async () => {
+      const scope = await open({ include: 'value' })
+      const opened = await openedForMember({ output: { ...output, warn } }, scope, options)
+      if (opened === null) {
+        const { refuseEmpty } = await import('../suggestions.ts')
+        await refuseEmpty(scope, options)
+        return {}
+      }
+      sayWithheld(note, opened)
+      return resolvedFrom(opened)
+    },
+    version: async () => {
+      const scope = await open({})
+      const stored = await readSecrets(environmentOf(scope))
+      const own = options.mine === false ? [] : [...session.own.of(scope)]
+      return JSON.stringify([stored.map(({ id, version }) => [id, version]), own])
+    },
+    holder: { id: toBase64(session.publicKey), secret: session.privateKey },
+    asked: {
+      server: session.server,
+      workspace: settings.workspace?.value ?? '',
+      project: settings.project?.value ?? '',
+      environment: context.setting('environment'),
+    },
+  }
+}
+
+/**
+ * Secrets whose policy does not list `env` stay where they are, as in delivery by token; `null` for an
+ * environment that has none at all. Values of the person's own stand in for those that all have.
+ */
+export async function openedForMember(
+  { output }: Pick<Context, 'output'>,
+  scope: ProjectScope,
+  { mine }: { mine: boolean | undefined },
+): Promise<Opened | null> {
+  const { session } = scope
+  const stored = await readSecrets(environmentOf(scope), { include: 'value' })
+  const kept = stored.filter(({ policy }) => !isDeliverable(policy)).map(({ key }) => key)
+  const own = mine === false ? new Map<string, Entry>() : session.own.of(scope)
+  for (const name of kept) own.delete(name)
+  if (stored.length === 0 && own.size === 0) return null
+  const meant = stored.filter(({ key }) => !own.has(key))
+  const opened = openedSecrets(scope, meant)
+  // That they open proves their policies: a server cannot keep a value from a program by a policy of its own.
+  for (const name of kept) opened.delete(name)
+  sayOwn(output, scope, [...own.keys()])
+  return {
+    entries: new Map([...opened, ...own]),
+    own: new Set(own.keys()),
+    withheld: kept,
+  }
+}
+
+/** Nobody is to look for a fault in what others have. */
+export function sayOwn(
+  output: Context['output'],
+  { project, environment }: ProjectScope,
+  names: readonly string[],
+): void {
+  if (names.length === 0) return
+  const which = `${project.name}/${environment}: ${[...names].sort().join(', ')}`
+  output.warn(`your own values are in force in ${which} (--no-mine leaves them out)`)
+}
