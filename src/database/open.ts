@@ -131,7 +131,16 @@ async function openLocal(config: Config, onFailure: (reason: string) => void): P
     max_pipeline: Number.MAX_SAFE_INTEGER,
     socket: () => connectToPath(path),
   } as ServerOptions)
-  const sql = routed(client, { route: handlerOf(client) })
+  const sql = routed(client, {
+    route: handlerOf(client),
+    begin: (...args) => {
+      const work = args.at(-1) as (tx: postgres.Sql) => unknown
+      const begin = client.begin as (...given: unknown[]) => Promise<unknown>
+      return begin(...args.slice(0, -1), (tx: postgres.Sql) =>
+        work(routed(tx, { route: handlerOf(tx), isInOrder: true })),
+      )
+    },
+  })
   return {
     ...wrap(sql),
     kind: 'embedded',

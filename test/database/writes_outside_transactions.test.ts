@@ -32,6 +32,8 @@ const REASONS: Record<string, string> = {
   'features/audit/upkeep.ts delete from audit_refused': 'what is old then',
   'features/metrics/activity.ts db.insert(userActivity)': 'adds a day of a person, or nothing',
   'features/passkeys/queries.ts db.delete(passkeys)': 'by id, which is never given again',
+  'features/statements/manifests.ts db.insert(manifests)':
+    'is made in a transaction: its function takes one',
   'features/secrets/queries.ts delete from secret_versions v using secrets s':
     'is made in a transaction: its function takes one',
   'features/secrets/queries.ts with sent as (select * from json_to_recordset($5::text::json)':
