@@ -3,6 +3,7 @@
  * not be gone later, and what was rolled back never was.
  */
 import { sql } from 'drizzle-orm'
+import { Semaphores } from '../core/async/semaphore.ts'
 import { describeError, type Log } from '../core/log.ts'
 import { untraced } from '../core/trace/span.ts'
 import type { Database, Transaction } from './open.ts'
@@ -34,19 +35,36 @@ export async function demandBeforeCommit(
   demanded.push(condition)
 }
 
+/**
+ * Transactions of one workspace at a time, in this process: one works and the next one waits for the workspace's lock. More
+ * would wait there too, each with a connection that the requests of other workspaces need.
+ */
+const AT_ONCE = { width: 2, queue: 1_000, waitMs: 5_000 }
+const turns = new WeakMap<Database, Semaphores>()
+
+function inTurn<T>(db: Database, workspaceId: string | undefined, task: () => Promise<T>) {
+  if (workspaceId === undefined) return task()
+  const known = turns.get(db) ?? new Semaphores(AT_ONCE)
+  turns.set(db, known)
+  return known.run(workspaceId, task)
+}
+
+/** `workspaceId` is the one that is changed, where that is known. */
 export async function transactNoting<T>(
   services: { db: Database; log: Log; onSigned?: ((note: SignedNote) => void) | undefined },
   change: (tx: Transaction) => Promise<T>,
+  workspaceId?: string,
 ): Promise<T> {
   const noted: SignedNote[] = []
-  const result = await transactTelling(services, async (tx) => {
+  const act = async (tx: Transaction) => {
     notes.set(tx, noted)
     const demanded: Promise<unknown>[] = []
     conditions.set(tx, demanded)
     const result = await change(tx)
     await Promise.all(demanded)
     return result
-  })
+  }
+  const result = await inTurn(services.db, workspaceId, () => transactTelling(services, act))
   for (const note of noted) services.onSigned?.(note)
   return result
 }

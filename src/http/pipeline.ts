@@ -165,20 +165,21 @@ async function actWithGrant(
   if (endpoint.method === 'GET')
     return (await actIn(db, early ?? (await authoriseIn(db, body)))).result
   let known = early ?? identity.recallGrant(caller, permission, resourceIn(body))
+  const change = async (tx: Transaction) => {
+    const authorising = authoriseIn(tx, body)
+    if (!known) return actIn(tx, await authorising)
+    // Begins under a grant of before, and takes effect only if it is the same in this transaction.
+    const [authorised, acted] = await Promise.allSettled([authorising, actIn(tx, known)])
+    if (authorised.status === 'rejected') throw authorised.reason
+    if (!isSameGrant(authorised.value, known)) {
+      known = authorised.value
+      throw new UnreadBefore(async () => {})
+    }
+    if (acted.status === 'rejected') throw acted.reason
+    return acted.value
+  }
   const { result, changed } = await transactWhenRead(() =>
-    transactNoting(services, async (tx) => {
-      const authorising = authoriseIn(tx, body)
-      if (!known) return actIn(tx, await authorising)
-      // Begins under a grant of before, and takes effect only if it is the same in this transaction.
-      const [authorised, acted] = await Promise.allSettled([authorising, actIn(tx, known)])
-      if (authorised.status === 'rejected') throw authorised.reason
-      if (!isSameGrant(authorised.value, known)) {
-        known = authorised.value
-        throw new UnreadBefore(async () => {})
-      }
-      if (acted.status === 'rejected') throw acted.reason
-      return acted.value
-    }),
+    transactNoting(services, change, known?.workspaceId),
   )
   if (changed !== undefined) onChange?.(changed)
   return result

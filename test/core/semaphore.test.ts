@@ -33,4 +33,15 @@ describe('a semaphore', () => {
     await expect(semaphore.run(() => Promise.reject(new Error('no')))).rejects.toThrow('no')
     expect(await semaphore.run(async () => 'yes')).toBe('yes')
   })
+
+  test('refuses who waited too long, and goes on with the others', async () => {
+    const semaphore = new Semaphore({ width: 1, queue: 2, waitMs: 20 })
+    const gate = Promise.withResolvers<void>()
+    const running = semaphore.run(() => gate.promise)
+    await expect(semaphore.run(async () => {})).rejects.toMatchObject({ code: 'unavailable' })
+    const waiting = semaphore.run(async () => 'ran')
+    gate.resolve()
+    await running
+    expect(await waiting).toBe('ran')
+  })
 })

@@ -1,16 +1,18 @@
 /** A bound on tasks that run at a time. */
 import { Fault } from '../fault.ts'
+import { withTimeout } from './timeout.ts'
 
-/** Lets `width` tasks run at a time and `queue` wait; more are refused with 503 `unavailable`. */
+/** `waitMs`: milliseconds that a task waits at most; without it, as long as it takes. */
+type Bounds = { width: number; queue: number; waitMs?: number }
+
+/** Lets `width` tasks run at a time and `queue` wait; more, and longer, are refused with 503 `unavailable`. */
 export class Semaphore {
-  readonly #width: number
+  readonly #bounds: Bounds
   #running = 0
-  readonly #queue: number
-  readonly #waiting: (() => void)[] = []
+  #waiting: (() => void)[] = []
 
-  constructor({ width, queue }: { width: number; queue: number }) {
-    this.#width = width
-    this.#queue = queue
+  constructor(bounds: Bounds) {
+    this.#bounds = bounds
   }
 
   async run<T>(task: () => Promise<T>): Promise<T> {
@@ -27,14 +29,19 @@ export class Semaphore {
   }
 
   async #enter(): Promise<void> {
-    if (this.#running < this.#width) {
+    const { width, queue, waitMs } = this.#bounds
+    if (this.#running < width) {
       this.#running += 1
       return
     }
-    if (this.#waiting.length >= this.#queue) {
-      throw new Fault('unavailable', { headers: { 'retry-after': '1' } })
-    }
-    await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    if (this.#waiting.length >= queue) throw busy()
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#waiting.push(resolve)
+    if (waitMs === undefined) return promise
+    await withTimeout(waitMs, promise, () => {
+      this.#waiting = this.#waiting.filter((waiting) => waiting !== resolve)
+      return busy()
+    })
   }
 
   #leave(): void {
@@ -44,12 +51,16 @@ export class Semaphore {
   }
 }
 
+function busy(): Fault {
+  return new Fault('unavailable', { headers: { 'retry-after': '1' } })
+}
+
 /** One for each key. */
 export class Semaphores {
-  readonly #bounds: { width: number; queue: number }
+  readonly #bounds: Bounds
   readonly #byKey = new Map<string, Semaphore>()
 
-  constructor(bounds: { width: number; queue: number }) {
+  constructor(bounds: Bounds) {
     this.#bounds = bounds
   }
 

@@ -1,0 +1,37 @@
+// tier: quick
+/** Who writes to one workspace without pause takes no connection that the requests of others need. */
+import { expect } from 'bun:test'
+import { getSecret, upsertSecrets } from '../../src/features/secrets/contract.ts'
+import { startTestApp } from '../support/app.ts'
+import { openProject, type ProjectTeam } from '../support/project.ts'
+import { requires } from '../support/requires.ts'
+
+const { test } = requires('postgresql')
+
+/** More than the pool has connections. */
+const WRITERS = 16
+
+const write = ({ owner, projectId, seal }: ProjectTeam, name = 'KEY') =>
+  owner.api.call(upsertSecrets, {
+    body: { project_id: projectId, secrets: { [name]: seal(name, 'value') } },
+  })
+
+test('while writers wait for the lock of their workspace, another one is read', async () => {
+  const app = await startTestApp()
+  const [busy, other] = [await openProject(app), await openProject(app)]
+  for (const team of [busy, other]) await write(team)
+  const read = () =>
+    other.owner.api.call(getSecret, { params: { project_id: other.projectId, key: 'KEY' } })
+  await read()
+  const keeper = app.connection.connectBesides('keeper')
+  await keeper`begin`
+  await keeper`select 1 from workspaces where id = ${busy.workspaceId} for update`
+  const writing = Array.from({ length: WRITERS }, (_, index) => write(busy, `KEY_${index}`))
+  const settled = Promise.allSettled(writing)
+  await read()
+  await keeper`rollback`
+  // Each that had waited for a connection's sake would be refused by now.
+  expect((await settled).filter(({ status }) => status === 'rejected')).toEqual([])
+  await keeper.end()
+  await app.stop()
+}, 30_000)
