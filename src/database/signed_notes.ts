@@ -36,24 +36,31 @@ export async function demandBeforeCommit(
 }
 
 /**
- * Transactions of one workspace at a time, in this process: one works and the next one waits for the workspace's lock. More
- * would wait there too, each with a connection that the requests of other workspaces need.
+ * Transactions at a time, in this process, of one workspace and of one person in it. More would wait for the workspace's
+ * lock, each with a connection that the requests of other workspaces need; and who writes without pause stands in line
+ * with two requests, so that a revoke by somebody else comes soon.
  */
-const AT_ONCE = { width: 2, queue: 1_000, waitMs: 5_000 }
-const turns = new WeakMap<Database, Semaphores>()
+const AT_ONCE = { queue: 1_000, waitMs: 5_000 }
+const turns = new WeakMap<Database, { workspaces: Semaphores; people: Semaphores }>()
 
-function inTurn<T>(db: Database, workspaceId: string | undefined, task: () => Promise<T>) {
-  if (workspaceId === undefined) return task()
-  const known = turns.get(db) ?? new Semaphores(AT_ONCE)
-  turns.set(db, known)
-  return known.run(workspaceId, task)
+type Changer = { workspaceId: string; userId: string }
+
+function inTurn<T>(db: Database, changer: Changer | null, task: () => Promise<T>): Promise<T> {
+  if (!changer) return task()
+  const { workspaces, people } = turns.get(db) ?? {
+    workspaces: new Semaphores({ ...AT_ONCE, width: 4 }),
+    people: new Semaphores({ ...AT_ONCE, width: 2 }),
+  }
+  turns.set(db, { workspaces, people })
+  const { workspaceId, userId } = changer
+  return people.run(`${workspaceId} ${userId}`, () => workspaces.run(workspaceId, task))
 }
 
-/** `workspaceId` is the one that is changed, where that is known. */
+/** `changer` is who changes which workspace, where that is known before. */
 export async function transactNoting<T>(
   services: { db: Database; log: Log; onSigned?: ((note: SignedNote) => void) | undefined },
   change: (tx: Transaction) => Promise<T>,
-  workspaceId?: string,
+  changer: Changer | null = null,
 ): Promise<T> {
   const noted: SignedNote[] = []
   const act = async (tx: Transaction) => {
@@ -64,7 +71,7 @@ export async function transactNoting<T>(
     await Promise.all(demanded)
     return result
   }
-  const result = await inTurn(services.db, workspaceId, () => transactTelling(services, act))
+  const result = await inTurn(services.db, changer, () => transactTelling(services, act))
   for (const note of noted) services.onSigned?.(note)
   return result
 }

@@ -178,9 +178,7 @@ async function actWithGrant(
     if (acted.status === 'rejected') throw acted.reason
     return acted.value
   }
-  const { result, changed } = await transactWhenRead(() =>
-    transactNoting(services, change, known?.workspaceId),
-  )
+  const { result, changed } = await transactWhenRead(() => transactNoting(services, change, known))
   if (changed !== undefined) onChange?.(changed)
   return result
 }
