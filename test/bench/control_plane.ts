@@ -18,8 +18,8 @@ import { bodyOf, type Shot } from './load.ts'
 import { figure, markdownTable } from './measure.ts'
 import { backendCpuSeconds, startPart } from './processes.ts'
 import { benchSettings, serverCommand, startServer } from './server.ts'
-import { openWriters, type Writer, writeSigned } from './signed_writes.ts'
-import { CONCURRENCY, type Contestant, loadOf, type Pace, type Sample, takeTurns } from './turns.ts'
+import { openWriters, writeSigned } from './signed_writes.ts'
+import { CONCURRENCY, type Contestant, loadOf, type Pace, type Result, takeTurns } from './turns.ts'
 
 const KEY = 'SECRET_5'
 const SIGNED = `write one secret, signed, ${CONCURRENCY} workspaces`
@@ -35,9 +35,10 @@ type Subject = {
   pid: number
   databaseSeconds: () => number
   customer: Customer
-  /** None for an older checkout, which has its own client. */
-  writers: readonly Writer[]
 }
+
+/** Bare and ours, then the other checkout. */
+type Subjects = [Subject, Subject, ...Subject[]]
 
 /** The rows of the table that `--only` selects. */
 export function controlPlaneOperations(only: RegExp): string[] {
@@ -51,54 +52,46 @@ export async function benchControlPlane(
 ): Promise<string> {
   await using stops = new AsyncDisposableStack()
   if (profile) stops.defer(() => drawProfile(profile, `${profile}.svg`, operations.join(', ')))
-  const subjects = await startSubjects(stops, {
-    against,
-    profile,
-    isSigned: operations.includes(SIGNED),
-  })
+  const subjects = await startSubjects(stops, { against, profile })
   const rows: string[][] = []
   for (const operation of operations) {
     const contestants = await contestantsOf(operation, subjects)
-    rows.push(...rowsOf(operation, contestants, await takeTurns(contestants, pace)))
+    rows.push(...rowsOf(operation, await takeTurns(contestants, pace)))
   }
   const head = ['CPU µs', '× bare', 'database CPU µs', '× bare', 'p50 ms', '× bare', 'failures']
   return markdownTable([`control plane, ${CONCURRENCY} concurrent`, ...head], rows)
 }
 
-/** Bare is the last. */
 async function startSubjects(
   stops: AsyncDisposableStack,
-  { against, profile, isSigned }: Omit<Options, 'pace'> & { isSigned: boolean },
-): Promise<Subject[]> {
+  { against, profile }: Omit<Options, 'pace'>,
+): Promise<Subjects> {
   const cluster = await startBenchCluster()
   stops.defer(cluster.stop)
   const createDatabase = async () => {
-    const database = await cluster.createDatabase()
-    return { database, databaseSeconds: () => backendCpuSeconds(cluster.pid, database.DB_NAME) }
+    const settings = await cluster.createDatabase()
+    return { settings, databaseSeconds: () => backendCpuSeconds(cluster.pid, settings.DB_NAME) }
   }
   const start = async (name: string, directory?: string): Promise<Subject> => {
-    const { database, databaseSeconds } = await createDatabase()
+    const { settings, databaseSeconds } = await createDatabase()
     const command = serverCommand(directory ? { directory } : { profile })
-    const server = await startServer({ ...benchSettings(), ...database }, command)
+    const server = await startServer({ ...benchSettings(), ...settings }, command)
     stops.defer(server.stop)
     const customer = await registerCustomer(server, directory ? { directory } : 'plain')
     await storeSecrets(customer, valuesOf('first'))
-    const writers = isSigned && !directory ? await openWriters(server, CONCURRENCY, KEY) : []
-    const { controlPlane: origin, pid } = server
-    return { name, origin, pid, databaseSeconds, customer, writers }
+    return { name, origin: server.controlPlane, pid: server.pid, databaseSeconds, customer }
   }
   const ours = await start('ours')
   const others = against ? [await start('other', against)] : []
-  const { database, databaseSeconds } = await createDatabase()
-  const { pid, ready, stop } = await startPart('store', database)
+  const { settings, databaseSeconds } = await createDatabase()
+  const { pid, ready, stop } = await startPart('store', settings)
   stops.defer(stop)
   const origin = `http://127.0.0.1:${ready.port}`
-  const writers = ours.writers.map((writer) => ({ ...writer }))
-  const bare = { ...ours, name: 'bare', origin, pid, databaseSeconds, writers }
+  const bare = { ...ours, name: 'bare', origin, pid, databaseSeconds }
   for (const { key, value } of JSON.parse(await bodyOf(listingShot(ours, '&include=value'))).data) {
     await bodyOf(writingShot(bare, key, value))
   }
-  return [ours, ...others, bare]
+  return [bare, ours, ...others]
 }
 
 type Place = Pick<Subject, 'origin' | 'customer'>
@@ -139,40 +132,35 @@ async function rewritingShot(place: Place): Promise<Shot> {
   return writingShot(place, KEY, value)
 }
 
-async function contestantsOf(
-  operation: string,
-  subjects: readonly Subject[],
-): Promise<Contestant[]> {
+async function contestantsOf(operation: string, subjects: Subjects): Promise<Contestant[]> {
   const shotOf = requests[operation]
-  if (!shotOf) {
-    return subjects
-      .filter(({ writers }) => writers.length > 0)
-      .map(({ origin, writers, ...subject }) => ({
-        ...subject,
-        applyLoad: (seconds) => writeSigned(origin, writers, seconds),
-      }))
-  }
+  if (!shotOf) return signedContestants(subjects)
   const shots = await Promise.all(subjects.map(shotOf))
   const sizes = await Promise.all(shots.map(async (shot) => (await bodyOf(shot)).length))
-  const [ours = 0, bare = 0] = [sizes[0], sizes.at(-1)]
+  const [bare = 0, ours = 0] = sizes
   if (Math.abs(bare / ours - 1) > TOLERANCE) {
     throw new Error(`${operation}: bare returns ${bare} characters, ours ${ours}`)
   }
   return subjects.map((subject, index) => ({ ...subject, applyLoad: loadOf(shots[index]) }))
 }
 
-function rowsOf(
-  operation: string,
-  contestants: readonly Contestant[],
-  samples: readonly Sample[],
-): string[][] {
-  const bare = samples.at(-1)
-  return samples.map((sample, index) => [
-    `${operation}, ${contestants[index]?.name}`,
+/** The other checkout is left out: this client may not sign what its server accepts. */
+async function signedContestants([bare, ours]: Subjects): Promise<Contestant[]> {
+  const writers = await openWriters({ controlPlane: ours.origin }, CONCURRENCY, KEY)
+  return [bare, ours].map(({ origin, ...subject }) => {
+    const own = writers.map((writer) => ({ ...writer }))
+    return { ...subject, applyLoad: (seconds) => writeSigned(origin, own, seconds) }
+  })
+}
+
+function rowsOf(operation: string, results: readonly Result[]): string[][] {
+  const [bare] = results
+  return results.map((result) => [
+    `${operation}, ${result.name}`,
     ...(['cpuUs', 'databaseUs', 'p50Ms'] as const).flatMap((column) => [
-      figure(sample[column]),
-      figure(sample[column] / (bare?.[column] ?? Number.NaN)),
+      figure(result[column]),
+      figure(result[column] / (bare?.[column] ?? Number.NaN)),
     ]),
-    figure(sample.failures),
+    figure(result.failures),
   ])
 }

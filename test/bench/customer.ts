@@ -31,7 +31,10 @@ export type Customer = {
 export type Kind = 'signed' | 'plain' | { directory: string }
 
 /** Somebody with a workspace and a project. */
-export async function registerCustomer(server: Server, kind: Kind): Promise<Customer> {
+export async function registerCustomer(
+  server: Pick<Server, 'controlPlane'>,
+  kind: Kind,
+): Promise<Customer> {
   const client: typeof ownLogIn =
     typeof kind === 'string' ? ownLogIn : await import(clientIn(kind.directory))
   const email = `customer-${randomBytes(6).toString('hex')}@example.com`

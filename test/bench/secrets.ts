@@ -24,7 +24,7 @@ import { bodyOf, type Shot } from './load.ts'
 import { figure, markdownTable, median, timed } from './measure.ts'
 import { startPart } from './processes.ts'
 import { benchSettings, type Server, serverCommand, startServer } from './server.ts'
-import { CONCURRENCY, type Contestant, loadOf, type Pace, type Sample, takeTurns } from './turns.ts'
+import { CONCURRENCY, type Contestant, loadOf, type Pace, type Result, takeTurns } from './turns.ts'
 
 /** Of one request, and of an import of four. */
 const WRITTEN = [500, 2000] as const
@@ -176,10 +176,7 @@ async function benchReads(
       { name: `${kind}, bare route`, pid: bare.pid, applyLoad: loadOf({ ...first, url }) },
     ]
     try {
-      const samples = await takeTurns(contestants, pace)
-      rows.push(
-        ...samples.map((sample, index) => [contestants[index]?.name ?? '', ...figuresOf(sample)]),
-      )
+      rows.push(...(await takeTurns(contestants, pace)).map(rowOf))
     } finally {
       await bare.stop()
     }
@@ -188,8 +185,8 @@ async function benchReads(
   return markdownTable(head, rows)
 }
 
-function figuresOf({ perSecond, p50Ms, p99Ms, cpuUs, failures }: Sample): string[] {
-  return [perSecond, p50Ms, p99Ms, cpuUs, failures].map(figure)
+function rowOf({ name, perSecond, p50Ms, p99Ms, cpuUs, failures }: Result): string[] {
+  return [name, ...[perSecond, p50Ms, p99Ms, cpuUs, failures].map(figure)]
 }
 
 async function deliveryShot({ origin, customer, token }: Subject): Promise<Shot> {

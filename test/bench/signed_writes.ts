@@ -30,7 +30,11 @@ export type Writer = {
 }
 
 /** Signed workspaces with the bench's secrets, of which each writer replaces one. */
-export async function openWriters(server: Server, count: number, key: string): Promise<Writer[]> {
+export async function openWriters(
+  server: Pick<Server, 'controlPlane'>,
+  count: number,
+  key: string,
+): Promise<Writer[]> {
   const writers: Writer[] = []
   while (writers.length < count) {
     const customer = await registerCustomer(server, 'signed')
@@ -60,7 +64,7 @@ async function openWriter(customer: Customer, key: string): Promise<Writer> {
   }
 }
 
-/** Counts what a writer's server accepted as its newest revision. */
+/** Each connection uses `fetch`, for ours and for bare, so compare p50 with bare's only. */
 export async function writeSigned(
   origin: string,
   writers: readonly Writer[],

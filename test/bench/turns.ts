@@ -18,27 +18,32 @@ export type Contestant = {
 const COLUMNS = ['perSecond', 'p50Ms', 'p99Ms', 'cpuUs', 'databaseUs', 'failures'] as const
 
 /** `cpuUs`, `databaseUs`: microseconds of processor time for each request. */
-export type Sample = Record<(typeof COLUMNS)[number], number>
+type Sample = Record<(typeof COLUMNS)[number], number>
+
+/** Medians of the rounds. */
+export type Result = Sample & { name: string }
 
 export function loadOf(shot: Shot | undefined): Contestant['applyLoad'] {
   if (!shot) throw new Error('no request')
   return (seconds) => applyLoad({ shot, concurrency: CONCURRENCY, seconds })
 }
 
-/** Medians, in the order of the contestants. */
+/** Results in the order of the contestants. */
 export async function takeTurns(
   contestants: readonly Contestant[],
   { rounds, seconds, warmSeconds }: Pace,
-): Promise<Sample[]> {
-  const samples = contestants.map(() => [] as Sample[])
+): Promise<Result[]> {
+  const taken = contestants.map((contestant) => ({ contestant, samples: [] as Sample[] }))
   // The compiler is still busy for some seconds of load.
   for (const contestant of contestants) await contestant.applyLoad(warmSeconds)
   for (let round = 0; round < rounds; round += 1) {
-    for (const [index, contestant] of contestants.entries()) {
-      samples[index]?.push(await takeSample(contestant, seconds))
+    // Each begins a round: the one that is always first takes a few percent more of the processor.
+    const first = round % taken.length
+    for (const { contestant, samples } of [...taken.slice(first), ...taken.slice(0, first)]) {
+      samples.push(await takeSample(contestant, seconds))
     }
   }
-  return samples.map(medianOf)
+  return taken.map(({ contestant: { name }, samples }) => ({ name, ...medianOf(samples) }))
 }
 
 async function takeSample(contestant: Contestant, seconds: number): Promise<Sample> {
