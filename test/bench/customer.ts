@@ -17,6 +17,8 @@ import { identityOf } from '../../src/sigchain/index.ts'
 import type { Server } from './server.ts'
 
 export const ENVIRONMENT = 'development'
+/** Secrets in an environment. */
+export const COUNT = 100
 export const PASSWORD = 'a passphrase for benches only'
 
 export type Customer = {
@@ -29,7 +31,10 @@ export type Customer = {
 export type Kind = 'signed' | 'plain' | { directory: string }
 
 /** Somebody with a workspace and a project. */
-export async function registerCustomer(server: Server, kind: Kind): Promise<Customer> {
+export async function registerCustomer(
+  server: Pick<Server, 'controlPlane'>,
+  kind: Kind,
+): Promise<Customer> {
   const client: typeof ownLogIn =
     typeof kind === 'string' ? ownLogIn : await import(clientIn(kind.directory))
   const email = `customer-${randomBytes(6).toString('hex')}@example.com`
@@ -62,6 +67,17 @@ function signing({ api, seed }: ownLogIn.OpenSession, workspace: WorkspaceKey) {
   })
   const chains = chainsOf(api, known, { met: () => {}, rekeyed: () => {} })
   return signedWorkspace(workspace, { chains, identity: () => identityOf(seed) })
+}
+
+/** What each request of theirs has. */
+export function headersOf({ session }: Customer): Record<string, string> {
+  return { authorization: `Bearer ${session.access}`, 'content-type': 'application/json' }
+}
+
+/** A hundred secrets, unless told otherwise. */
+export function valuesOf(word: string, count = COUNT): Record<string, string> {
+  const names = Array.from({ length: count }, (_, index) => `SECRET_${index}`)
+  return Object.fromEntries(names.map((name) => [name, `${word}-${crypto.randomUUID()}`]))
 }
 
 /** Stores them as the command line does: the manifest of the result goes with each request. */

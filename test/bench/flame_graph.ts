@@ -24,7 +24,7 @@ const [WIDTH, ROW, TOP] = [1200, 16, 44]
 const [MIN_WIDTH, MIN_TEXT] = [1.5, 24]
 const CHARACTER = 6.2
 
-export function drawFlameGraph(profile: Profile, title: string): string {
+function drawFlameGraph(profile: Profile, title: string): string {
   const root = treeOf(profile)
   const boxes: string[] = []
   const depth = drawFrames(root, { x: 0, depth: 0, scale: WIDTH / root.time }, boxes)
@@ -119,8 +119,12 @@ function round(value: number): number {
   return Math.round(value * 10) / 10
 }
 
+export async function drawProfile(input: string, output: string, title: string): Promise<void> {
+  await Bun.write(output, drawFlameGraph(await Bun.file(input).json(), title))
+}
+
 if (import.meta.main) {
   const [input, output, title = 'CPU time'] = process.argv.slice(2)
   if (!input || !output) throw new Error('usage: bun test/bench/flame_graph.ts <in> <out> [title]')
-  await Bun.write(output, drawFlameGraph(await Bun.file(input).json(), title))
+  await drawProfile(input, output, title)
 }

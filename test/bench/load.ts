@@ -30,6 +30,14 @@ export async function applyLoad(plan: LoadPlan): Promise<LoadResult> {
   return wrk ? await byWrk(wrk, plan) : await byClient(plan)
 }
 
+/** @throws Error for a refusal: nobody's failures are to be measured */
+export async function bodyOf({ url, method, headers, body }: Shot): Promise<string> {
+  const answer = await fetch(url, { method, headers, body })
+  const text = await answer.text()
+  if (!answer.ok) throw new Error(`${url} answers ${answer.status}: ${text}`)
+  return text
+}
+
 async function byWrk(wrk: string, { shot, concurrency, seconds }: LoadPlan): Promise<LoadResult> {
   const directory = mkdtempSync(join(tmpdir(), 'cr-bench-wrk-'))
   const script = join(directory, 'shot.lua')

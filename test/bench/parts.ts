@@ -8,6 +8,7 @@ const parts: Record<string, (settings: never) => Promise<void>> = {
   broker: serveBroker,
   'no-audit': serveWithoutAudit,
   route: serveRoute,
+  store: serveStore,
   load: generate,
   record: recordCalls,
 }
@@ -91,13 +92,8 @@ async function serveBroker({ host, port, ca, database }: BrokerSettings): Promis
 }
 
 /** The least that a durable record can be: requests that wait share one row, and one commit. */
-async function openRecord({
-  DB_HOST = '',
-  DB_NAME = '',
-  DB_USER = '',
-}): Promise<() => Promise<void>> {
-  const { default: postgres } = await import('postgres')
-  const sql = postgres({ host: DB_HOST, database: DB_NAME, user: DB_USER, max: 1 })
+async function openRecord(database: Record<string, string>): Promise<() => Promise<void>> {
+  const sql = await connect(database, 1)
   await sql`create table if not exists records (ids text)`
   let waiting: { id: string; done: () => void }[] = []
   let writing = false
@@ -116,6 +112,14 @@ async function openRecord({
       waiting.push({ id: Bun.randomUUIDv7(), done })
       if (!writing && waiting.length === 1) setImmediate(write)
     })
+}
+
+async function connect(
+  { DB_HOST = '', DB_NAME = '', DB_USER = '' }: Record<string, string>,
+  max: number,
+) {
+  const { default: postgres } = await import('postgres')
+  return postgres({ host: DB_HOST, database: DB_NAME, user: DB_USER, max })
 }
 
 /** The product with a trail that records nothing: what is left of the cost without the audit. */
@@ -140,6 +144,44 @@ async function serveRoute(text: string): Promise<void> {
   const app = new Elysia().all('/', () => new Response(text, { headers }), { parse: 'none' })
   announce(Number(app.listen({ hostname: '127.0.0.1', port: 0 }).server?.port))
 }
+
+/** The least that a store of secrets can be: one route and one prepared statement for a request, no checks. */
+async function serveStore(database: Record<string, string>): Promise<void> {
+  const { Elysia } = await import('elysia')
+  const sql = await connect(database, 10)
+  await sql`create table secrets (id uuid, project_id uuid, environment text, key text, value text, policy json,
+    version integer, created_at timestamptz default now(), updated_at timestamptz default now(),
+    primary key (project_id, environment, key))`
+  const app = new Elysia()
+    .get('/api/secrets/:project/:key/', async ({ params: { project, key }, query }) => {
+      const [data] = await sql`
+        select id, key, environment, value, policy, version, created_at, updated_at
+        from secrets where project_id = ${project} and environment = ${query.environment ?? ''} and key = ${key}`
+      return { status: 'success', data }
+    })
+    .get('/api/secrets/:project/', async ({ params: { project }, query }) => {
+      const environment = query.environment ?? ''
+      const data =
+        query.include === 'value'
+          ? await sql`select id, key, environment, value, policy, version, created_at, updated_at
+              from secrets where project_id = ${project} and environment = ${environment} order by key`
+          : await sql`select id, key, environment, policy, version, created_at, updated_at
+              from secrets where project_id = ${project} and environment = ${environment} order by key`
+      return { status: 'success', data }
+    })
+    .post('/api/secrets/', async ({ body }) => {
+      const { project_id, environment, secrets } = body as Upsert
+      const [[key, value] = ['', '']] = Object.entries(secrets)
+      await sql`insert into secrets (id, project_id, environment, key, value, version)
+        values (${Bun.randomUUIDv7()}, ${project_id}, ${environment}, ${key}, ${value}, 1)
+        on conflict (project_id, environment, key) do update set value = excluded.value, version = secrets.version + 1`
+      return { status: 'success', data: { created: 0, updated: 1 } }
+    })
+    .listen({ hostname: '127.0.0.1', port: 0 })
+  announce(Number(app.server?.port))
+}
+
+type Upsert = { project_id: string; environment: string; secrets: Record<string, string> }
 
 async function generate(plan: LoadPlan): Promise<void> {
   const { generateLoad } = await import('./load_client.ts')

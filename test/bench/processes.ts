@@ -105,6 +105,14 @@ export function familyCpuSeconds(pid: number): number {
   return cpuSeconds(pid) + alive + ended.reduce((sum, ticks) => sum + ticks, 0) / TICKS
 }
 
+/** User and system time of a PostgreSQL server's processes for one database. */
+export function backendCpuSeconds(server: number, database = ''): number {
+  const isBackend = (pid: number) => readProc(`${pid}/cmdline`).includes(` cloakroom ${database} `)
+  return childrenOf(server)
+    .filter(isBackend)
+    .reduce((sum, pid) => sum + cpuSeconds(pid), 0)
+}
+
 /** Resident memory in MB. */
 export function residentMb(pid: number): number {
   const status = readProc(`${pid}/status`)

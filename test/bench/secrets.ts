@@ -7,54 +7,71 @@ import { authKey, deriveMasterKey } from '../../src/client/account/keys.ts'
 import { openApi } from '../../src/client/http/api.ts'
 import { fromBase64 } from '../../src/core/crypto/encoding.ts'
 import { login, prelogin } from '../../src/features/accounts/contract.ts'
-import { listSecrets } from '../../src/features/secrets/contract.ts'
 import { deliverEnvironment } from '../../src/features/workloads/contract.ts'
 import { startBenchCluster } from './cluster.ts'
+import { benchControlPlane, controlPlaneOperations, listingShot } from './control_plane.ts'
 import {
+  COUNT,
   type Customer,
   ENVIRONMENT,
   employAgents,
   PASSWORD,
   registerCustomer,
   storeSecrets,
+  valuesOf,
 } from './customer.ts'
-import { applyLoad, type Shot } from './load.ts'
+import { bodyOf, type Shot } from './load.ts'
 import { figure, markdownTable, median, timed } from './measure.ts'
-import { cpuSeconds, startPart } from './processes.ts'
+import { startPart } from './processes.ts'
 import { benchSettings, type Server, serverCommand, startServer } from './server.ts'
+import { CONCURRENCY, type Contestant, loadOf, type Pace, type Result, takeTurns } from './turns.ts'
 
-const COUNT = 100
 /** Of one request, and of an import of four. */
 const WRITTEN = [500, 2000] as const
 const WRITES = ['new', 'new values']
-const CONCURRENCY = 16
 
 type Subject = {
   database: string
-  server: Server
+  origin: string
+  pid: number
   customer: Customer
   token: string
   /** Where the writes are measured, by turns. */
   writers: { kind: string; customer: Customer }[]
 }
 
+const FULL = { rounds: '7', seconds: '2', warm: '8' }
+const QUICK = { rounds: '1', seconds: '2', warm: '3' }
+
 export async function benchSecrets(args: string[]): Promise<void> {
   const { values } = parseArgs({
     args,
     options: {
-      rounds: { type: 'string', default: '7' },
-      seconds: { type: 'string', default: '2' },
-      warm: { type: 'string', default: '8' },
+      quick: { type: 'boolean', default: false },
+      rounds: { type: 'string' },
+      seconds: { type: 'string' },
+      warm: { type: 'string' },
       only: { type: 'string', default: '' },
       against: { type: 'string' },
+      profile: { type: 'string' },
     },
   })
-  const rounds = Number(values.rounds)
-  const pace = { rounds, seconds: Number(values.seconds), warmSeconds: Number(values.warm) }
+  const { rounds, seconds, warm } = { ...(values.quick ? QUICK : FULL), ...values }
+  const pace = { rounds: Number(rounds), seconds: Number(seconds), warmSeconds: Number(warm) }
   const wanted = new RegExp(values.only)
+  const operations = controlPlaneOperations(wanted)
+  if (operations.length > 0) {
+    process.stdout.write(`${await benchControlPlane(operations, { ...values, pace })}\n\n`)
+  }
+  if (['store', ...kinds.map(([kind]) => kind)].some((kind) => wanted.test(kind))) {
+    await benchDatabases(wanted, pace, values.against)
+  }
+}
+
+async function benchDatabases(wanted: RegExp, pace: Pace, against?: string): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), 'cr-bench-secrets-'))
   const cluster = await startBenchCluster()
-  const checkouts = [undefined, ...(values.against ? [values.against] : [])]
+  const checkouts = [undefined, ...(against ? [against] : [])]
   const servers: Server[] = []
   const subjects: Subject[] = []
   try {
@@ -71,7 +88,8 @@ export async function benchSecrets(args: string[]): Promise<void> {
         subjects.push(await prepare(`${other}${database}`, server, checkout))
       }
     }
-    if (wanted.test('store')) process.stdout.write(`${await benchWrites(subjects, rounds)}\n\n`)
+    if (wanted.test('store'))
+      process.stdout.write(`${await benchWrites(subjects, pace.rounds)}\n\n`)
     process.stdout.write(`${await benchReads(subjects, pace, wanted)}\n`)
   } finally {
     for (const server of servers) await server.stop()
@@ -91,12 +109,8 @@ async function prepare(
   const [token = ''] = await employAgents(customer, valuesOf('first'), 'api.bench.example', 1)
   const kinds = { plain, ...(signed && { signed }) }
   const writers = Object.entries(kinds).map(([kind, customer]) => ({ kind, customer }))
-  return { database, server, customer, token, writers }
-}
-
-function valuesOf(word: string, count = COUNT): Record<string, string> {
-  const names = Array.from({ length: count }, (_, index) => `SECRET_${index}`)
-  return Object.fromEntries(names.map((name) => [name, `${word}-${crypto.randomUUID()}`]))
+  const { controlPlane: origin, pid } = server
+  return { database, origin, pid, customer, token, writers }
 }
 
 /** New secrets in an environment of their own, then new values for all of them, sealed and sent by the client. */
@@ -134,10 +148,7 @@ async function writeAll(customer: Customer, round: number): Promise<[string, num
   return times
 }
 
-type Reader = { name: string; shot: Shot; pid: number }
-type Pace = { rounds: number; seconds: number; warmSeconds: number }
-
-const kinds: [string, (subject: Subject) => Promise<Shot>][] = [
+const kinds: [string, (subject: Subject) => Shot | Promise<Shot>][] = [
   [`list ${COUNT} names`, (subject) => listingShot(subject)],
   [`list ${COUNT} values`, (subject) => listingShot(subject, '&include=value')],
   [`deliver ${COUNT}`, deliveryShot],
@@ -152,22 +163,20 @@ async function benchReads(
   const rows: string[][] = []
   for (const [kind, shotOf] of kinds.filter(([kind]) => wanted.test(kind))) {
     const shots = await Promise.all(subjects.map(shotOf))
-    const bare = await startPart('route', await bodyOf(shots[0]))
+    const [first] = shots
+    if (!first) continue
+    const bare = await startPart('route', await bodyOf(first))
     const url = `http://127.0.0.1:${bare.ready.port}/`
-    const readers: Reader[] = [
-      ...subjects.map(({ database, server }, index) => ({
+    const contestants: Contestant[] = [
+      ...subjects.map(({ database, pid }, index) => ({
         name: `${kind}, ${database}`,
-        shot: shots[index] as Shot,
-        pid: server.pid,
+        pid,
+        applyLoad: loadOf(shots[index]),
       })),
-      {
-        name: `${kind}, bare route`,
-        shot: { ...(shots[0] as Shot), url },
-        pid: bare.pid,
-      },
+      { name: `${kind}, bare route`, pid: bare.pid, applyLoad: loadOf({ ...first, url }) },
     ]
     try {
-      rows.push(...(await compare(readers, pace)))
+      rows.push(...(await takeTurns(contestants, pace)).map(rowOf))
     } finally {
       await bare.stop()
     }
@@ -176,67 +185,28 @@ async function benchReads(
   return markdownTable(head, rows)
 }
 
-async function compare(
-  readers: readonly Reader[],
-  { rounds, seconds, warmSeconds }: Pace,
-): Promise<string[][]> {
-  const samples = readers.map(() => [] as number[][])
-  // The compiler is still busy for some seconds of load.
-  for (const { shot } of readers) {
-    await applyLoad({ shot, concurrency: CONCURRENCY, seconds: warmSeconds })
-  }
-  for (let round = 0; round < rounds; round += 1) {
-    for (const [index, { shot, pid }] of readers.entries()) {
-      const before = cpuSeconds(pid)
-      const result = await applyLoad({ shot, concurrency: CONCURRENCY, seconds })
-      const cpuUs = ((cpuSeconds(pid) - before) * 1e6) / result.requests
-      const { requests, p50Ms, p99Ms, failures } = result
-      samples[index]?.push([requests / result.seconds, p50Ms, p99Ms, cpuUs, failures])
-    }
-  }
-  return readers.map(({ name }, index) => [
-    name,
-    ...[0, 1, 2, 3, 4].map((column) =>
-      figure(median((samples[index] ?? []).map((sample) => sample[column] ?? Number.NaN))),
-    ),
-  ])
+function rowOf({ name, perSecond, p50Ms, p99Ms, cpuUs, failures }: Result): string[] {
+  return [name, ...[perSecond, p50Ms, p99Ms, cpuUs, failures].map(figure)]
 }
 
-async function listingShot({ server, customer }: Subject, more = ''): Promise<Shot> {
-  const path = listSecrets.path.replace('{project_id}', customer.projectId)
-  const query = `environment=${ENVIRONMENT}&limit=${COUNT}${more}`
-  const headers = { authorization: `Bearer ${customer.session.access}` }
-  return { url: `${server.controlPlane}${path}?${query}`, method: 'GET', headers, body: null }
-}
-
-async function deliveryShot({ server, customer, token }: Subject): Promise<Shot> {
+async function deliveryShot({ origin, customer, token }: Subject): Promise<Shot> {
   return {
-    url: `${server.controlPlane}${deliverEnvironment.path}`,
+    url: `${origin}${deliverEnvironment.path}`,
     method: 'POST',
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
     body: JSON.stringify({ project_id: customer.projectId, environment: ENVIRONMENT }),
   }
 }
 
-async function loginShot({ server, customer }: Subject): Promise<Shot> {
+async function loginShot({ origin, customer }: Subject): Promise<Shot> {
   const { email } = customer.session
-  const api = openApi(server.controlPlane)
+  const api = openApi(origin)
   const { key_salt, kdf } = await api.call(prelogin, { body: { email } })
   const masterKey = await deriveMasterKey(PASSWORD, fromBase64(key_salt) ?? new Uint8Array(), kdf)
   return {
-    url: `${server.controlPlane}${login.path}`,
+    url: `${origin}${login.path}`,
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ email, password: authKey(masterKey) }),
   }
-}
-
-/** @throws Error for a refusal: nobody's failures are to be measured */
-async function bodyOf(shot: Shot | undefined): Promise<string> {
-  if (!shot) return ''
-  const { url, method, headers, body } = shot
-  const answer = await fetch(url, { method, headers, body })
-  const text = await answer.text()
-  if (!answer.ok) throw new Error(`${url} answers ${answer.status}: ${text}`)
-  return text
 }
