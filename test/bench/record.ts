@@ -99,12 +99,12 @@ const keys = {
 export async function recordCalls(settings: RecordSettings): Promise<void> {
   const { directory, env, databasePid, concurrency, seconds, isEmpty } = settings
   const load = (path: string) => import(join(directory, 'src', path))
-  const { readConfig } = await load('platform/config/config.ts')
-  const { openDatabase } = await load('platform/db/open.ts')
-  const { migrate } = await load('platform/db/migrate.ts')
+  const { readConfig } = await load('core/config/config.ts')
+  const { openDatabase } = await load('database/open.ts')
+  const { migrate } = await load('database/migrations/migrate.ts')
   const { AuditTrail } = await load('audit/trail.ts')
   const { scheduleUpkeep } = await load('features/audit/upkeep.ts')
-  const { openLog } = await load('platform/log.ts')
+  const { openLog } = await load('core/log.ts')
   const connection = await openDatabase(
     readConfig(env, () => keys),
     () => {},
