@@ -184,7 +184,7 @@ async function actWithGrant(
 }
 
 function isSameGrant(one: Partial<ProjectGrant>, other: Partial<ProjectGrant>): boolean {
-  const names = ['workspaceId', 'projectId', 'projectName', 'role'] as const
+  const names = ['workspaceId', 'projectId', 'projectName', 'role', 'email'] as const
   return names.every((name) => one[name] === other[name])
 }
 

@@ -124,6 +124,8 @@ export function openIdentity(sessions: SessionSource): IdentityService {
       return findSession({ ...sessions, memory }, token)
     },
     authorise: async (db, caller, permission, resource) => {
+      // What is refused is not remembered either, so that the next request is refused before it waits for anything.
+      memory.forgetGrant(caller, resource)
       const grant = await authorise(db, caller, permission, resource)
       memory.keepGrant(grant, resource)
       return grant

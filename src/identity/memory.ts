@@ -51,15 +51,22 @@ export class Memory {
     if (name !== null) this.#grants.set(name, grant)
   }
 
+  forgetGrant({ userId }: Caller, resource: ResourceRef): void {
+    const name = nameOf(userId, resource)
+    if (name !== null) this.#grants.delete(name)
+  }
+
   /** Who presented this token before. */
   session(token: ParsedToken): Known | null {
     const known = this.#sessions.get(token.id)
     return known && timingSafeEqual(known.digest, digestOf(token)) ? known : null
   }
 
-  grant({ userId }: Caller, resource: ResourceRef): Grant | null {
+  grant({ userId, email }: Caller, resource: ResourceRef): Grant | null {
     const name = nameOf(userId, resource)
-    return (name !== null && this.#grants.get(name)) || null
+    const grant = name === null ? undefined : this.#grants.get(name)
+    // Records name the caller by it.
+    return grant?.email === email ? grant : null
   }
 
   /** Whether it is all as remembered. What is not is forgotten. */

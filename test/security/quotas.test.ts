@@ -327,3 +327,23 @@ async function mostStored(name: keyof typeof quotas): Promise<number> {
   )
   return row?.most
 }
+
+test('who is asked twenty times at once gets no more workspaces than the quota', async () => {
+  const few = await startTestApp({ ...UNLIMITED, QUOTA_WORKSPACES: '4' })
+  const person = await registerPerson(few)
+  const create = async () => {
+    const id = Bun.randomUUIDv7()
+    const encrypted_workspace_key = await envelopeFor(person, {
+      workspaceId: id,
+      workspaceKey: new Uint8Array(32),
+    })
+    const body = { id, name: 'Team', encrypted_workspace_key }
+    return (await few.call('POST', '/api/workspaces/', { token: person.token, body })).status
+  }
+  const statuses = await Promise.all(Array.from({ length: 20 }, create))
+  const [row] = await few.connection.sql`select count(*)::int as active from memberships
+    where user_id = ${person.userId} and status = 'active'`
+  expect(row?.active).toBe(4)
+  expect(statuses.filter((status) => status === 201)).toHaveLength(3)
+  await few.stop()
+})

@@ -132,6 +132,26 @@ describe.each(cases)('after $title', ({ change, expected: [reads, writes] }) => 
   })
 })
 
+test('a record names the account as it is now, also for what was remembered before', async () => {
+  const { team, person } = await open()
+  const other: Scene = { team, person }
+  const projectId = await team.addProject('second')
+  await team.owner.api.call(upsertSecrets, {
+    body: { project_id: projectId, secrets: { KEY: team.seal('KEY', 'first') } },
+  })
+  const second: Scene = { team: { ...team, projectId }, person }
+  for (const scene of [other, second]) await read(scene)
+  const email = `now-${person.email}`
+  await sql()`update users set email = ${email} where id = ${person.userId}`
+  for (const scene of [other, second]) expect((await read(scene)).status).toBe(200)
+  expect((await write(other)).status).toBe(200)
+  const query = { workspace_id: team.workspaceId, agent_id: email }
+  const records = await team.owner.api.list(listAuditLogs, { query })
+  expect(records.map(({ action }) => action).sort()).toEqual([
+    ...['secret.read', 'secret.read', 'secret.updated'],
+  ])
+})
+
 test('many at once are answered each by its own', async () => {
   const scenes = await Promise.all(Array.from({ length: 6 }, open))
   for (const scene of scenes) await read(scene)

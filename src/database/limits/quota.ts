@@ -8,6 +8,9 @@ import { Fault } from '../../core/fault.ts'
 import type { Transaction } from '../open.ts'
 import { demandBeforeCommit } from '../signed_notes.ts'
 
+/** First half of the key of the advisory lock; the second is a hash of the person. */
+const PEOPLE = 6_021_024
+
 /**
  * Refuses the transaction before it commits. Call it only if rows were added: a server whose quota was lowered stays usable. Writers of one place must wait for each
  * other, as they do for a workspace's or a person's lock.
@@ -37,9 +40,15 @@ async function checkQuota(
     ...quota.by.map((column, index) => sql`${sql.identifier(column)} = ${ids[index]}`),
     ...which,
   ]
-  const [row] = await tx.execute<{ rows: number }>(sql`
+  // Of a person no workspace's lock covers all: who counts waits for whoever counted before, and sees what they stored.
+  const isOfPerson = quota.by.some((column) => column === 'user_id')
+  const locking =
+    isOfPerson && tx.execute(sql`select pg_advisory_xact_lock(${PEOPLE}::int, hashtext(${ids[0]}))`)
+  const counting = tx.execute<{ rows: number }>(sql`
     select count(*)::int as rows from (select 1 from ${sql.raw(quota.rows)} as counted
       where ${sql.join(conditions, sql` and `)} limit ${most + 1}) as found`)
+  // In this order: a count that begins behind the lock sees what is committed by then.
+  const [, [row]] = await Promise.all([locking, counting])
   if ((row?.rows ?? 0) > most) throw quotaFault(quota, most)
 }
 

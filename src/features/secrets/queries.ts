@@ -171,18 +171,18 @@ export type NextSecret = {
 
 /** One statement for any number. Its text is always the same, so it is prepared, and drizzle does not make it again. */
 const WRITE = `with sent as (
-    select * from json_to_recordset($5::text::json) as r(id uuid, key text, version integer, policy json, sealed text,
+    select * from json_to_recordset($5::text::json) as r(id uuid, key text, version integer, policy text, sealed text,
       sealed_version text, hash text)),
   written as (
     insert into secrets as s (id, workspace_id, project_id, environment, key, policy, version, value, value_hash)
-    select id, $1::text::uuid, $2::text::uuid, $3, key, policy, version, decode(sealed, 'base64'), decode(hash, 'base64')
+    select id, $1::text::uuid, $2::text::uuid, $3, key, policy::json, version, decode(sealed, 'base64'), decode(hash, 'base64')
     from sent
     on conflict (project_id, environment, key) do update set value = excluded.value, value_hash = excluded.value_hash,
       policy = excluded.policy, version = excluded.version, updated_at = now()
     returning s.id, s.key, s.created_at, s.updated_at),
   kept as (
     insert into secret_versions (secret_id, version, policy, value, value_hash, created_by)
-    select w.id, r.version, r.policy, decode(r.sealed_version, 'base64'), decode(r.hash, 'base64'), $4::text::uuid
+    select w.id, r.version, r.policy::json, decode(r.sealed_version, 'base64'), decode(r.hash, 'base64'), $4::text::uuid
     from sent r join written w using (key))
   select id, to_json(created_at)::text as created, to_json(updated_at)::text as updated from written`
 
@@ -197,7 +197,8 @@ export async function writeSecrets(
     id,
     key,
     version,
-    policy,
+    // As text in text: of JSON in JSON each string would be decoded, and there is none with U+0000.
+    policy: policy === null ? null : JSON.stringify(policy),
     sealed: toBase64(sealed),
     sealed_version: toBase64(sealedVersion),
     ...(valueHash && { hash: toBase64(valueHash) }),

@@ -80,7 +80,9 @@ async function requireRoom(
   const { config } = services
   const added = invited.filter(({ person }) => person.status === null)
   if (added.length > 0) await requireQuota(tx, config, 'members', grant.workspaceId)
-  for (const { person } of added) await requireQuota(tx, config, 'invitations', person.userId)
+  // In one order, since each is locked.
+  for (const userId of added.map(({ person }) => person.userId).sort())
+    await requireQuota(tx, config, 'invitations', userId)
   for (const _ of invited) await countHourly(tx, services, 'sentInvitations', grant.userId)
 }
 

@@ -119,6 +119,7 @@ describe('storing', () => {
         allowed_domains: ['API.Example.com', '*.example.org:8443'],
       },
       { sign_templates: ['{timestamp}.{body}'], allowed_locations: ['sign'] },
+      { sign_templates: ['{timestamp}\u0000{body}\ud83d\ude00"\\'], allowed_locations: ['sign'] },
       { sensitive: false, description: 'Log level of the API' },
       { description: '' },
       { allowed_locations: ['json', 'env'], allowed_headers: [], allowed_methods: ['GET', 'GET'] },
