@@ -85,7 +85,8 @@ export class ChangeRecords {
   }
 
   /** Moves everything that was committed before the call. What fails is logged, and tried again. */
-  settle(): Promise<void> {
+  async settle(): Promise<void> {
+    if (this.#timers.length === 0) return
     if (!this.#current) return this.#begin()
     this.#next ??= this.#current.then(() => {
       this.#next = undefined
@@ -97,7 +98,7 @@ export class ChangeRecords {
   /** Moves what is left, at most `timeoutMs` milliseconds long. */
   async close(timeoutMs: number): Promise<void> {
     for (const timer of this.#timers) timer.cancel()
-    if (this.#timers.length > 0) await endsWithin(timeoutMs, this.settle())
+    await endsWithin(timeoutMs, this.settle())
   }
 
   async #tick(): Promise<void> {

@@ -18,7 +18,7 @@ type Unsafe = (text: string, values: unknown[], options: Options) => Routed
 
 type Route = {
   route(query: Routed): void
-  /** Statements are sent in the order in which they are made, whenever they are awaited. */
+  /** Statements of drizzle, and those that say whether they are prepared, are sent in the order in which they are made. */
   isInOrder?: boolean
   begin?: (...args: unknown[]) => Promise<unknown>
   end?: (options?: { timeout?: number }) => Promise<void>
@@ -42,7 +42,8 @@ export function routed(
     unsafe: (text: string, values: unknown[] = [], options: Options = {}) => {
       const prepare = options.prepare || isRepeated(text)
       const made = direct(unsafe(text, values, { ...options, prepare }))
-      return isInOrder ? made.execute() : made
+      // Without the option it may be read by a cursor, which has to say so before.
+      return isInOrder && options.prepare !== undefined ? made.execute() : made
     },
     notify: (channel: string, payload: string) =>
       sql`select pg_notify(${channel}, ${payload})` as Promise<unknown>,

@@ -45,13 +45,23 @@ describe('a transaction', () => {
 
   test('takes statements in the order in which they are made', async () => {
     const count = await sql.begin(async (tx) => {
-      const first = tx.unsafe("insert into written values ('first')")
-      const second = tx.unsafe('select count(*)::int as count from written')
+      const prepare = { prepare: true }
+      const first = tx.unsafe("insert into written values ('first')", [], prepare)
+      const second = tx.unsafe('select count(*)::int as count from written', [], prepare)
       const [row] = await second
       await first
       return row?.count
     })
     expect(count).toBe(1)
+  })
+
+  test('is read by a cursor', async () => {
+    const numbers: number[] = []
+    await sql.begin(async (tx) => {
+      for await (const rows of tx.unsafe('select generate_series(1, 5) as number').cursor(2))
+        numbers.push(...rows.map(({ number }) => Number(number)))
+    })
+    expect(numbers).toEqual([1, 2, 3, 4, 5])
   })
 
   test('in which a statement failed is taken back, also where its failure was caught', async () => {
