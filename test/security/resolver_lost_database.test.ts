@@ -36,11 +36,11 @@ test('a server lost in the middle of a bulk upsert is 503, nothing of it is stor
   const count = async () => (await admin`select count(*)::int as count from secrets`)[0]?.count
   const lost = await admin.begin(async (tx) => {
     // The change is recorded last: there it waits, with 500 rows inserted and not committed.
-    await tx`lock table audit_logs in access exclusive mode`
+    await tx`lock table audit_changes in access exclusive mode`
     const answered = upsert()
     // Asked outside of this transaction, which would see the same list again and again.
     const waiting = () => admin`select pid from pg_stat_activity where datname = ${database}
-    and application_name like 'cloakroom%' and wait_event_type = 'Lock' and xact_start is not null`
+    and application_name like 'cloakroom%' and wait_event_type = 'Lock' and query ilike 'insert%'`
     const backend = await until(async () => (await waiting())[0])
     await tx`select pg_terminate_backend(${backend.pid})`
     return answered
