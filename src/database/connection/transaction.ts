@@ -62,8 +62,11 @@ function statementsOf(lane: Lane, began: Promise<void>) {
       began.then(() => run(query), query.reject)
     }
   }
+  const tx = routed(lane.client, { route, isInOrder: true }) as unknown as postgres.TransactionSql
+  // A transaction within it is a part of it: what fails there takes all of it back.
+  const savepoint = (inner: Work) => inner(tx)
   return {
-    tx: routed(lane.client, { route, isInOrder: true }) as unknown as postgres.TransactionSql,
+    tx: Object.assign(tx, { savepoint }) as unknown as postgres.TransactionSql,
     /** No statement is taken any more; returns the first failure. */
     end: () => {
       isOver = true

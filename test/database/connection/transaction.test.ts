@@ -55,6 +55,16 @@ describe('a transaction', () => {
     expect(count).toBe(1)
   })
 
+  test('has another one within it as a part of itself', async () => {
+    const begun = sql.begin(async (tx) => {
+      await tx.unsafe("insert into written values ('outer')")
+      const inner = tx.savepoint((within) => within.unsafe('select 1 / 0'))
+      await inner.catch(() => {})
+    })
+    await expect(begun).rejects.toMatchObject({ code: '22012' })
+    expect(await written()).toEqual([])
+  })
+
   test('is read by a cursor', async () => {
     const numbers: number[] = []
     await sql.begin(async (tx) => {
