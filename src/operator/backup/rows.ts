@@ -83,7 +83,7 @@ function inOrder(
 /**
  * Hands on all rows of a table, some at a time, with the lines that a backup has of them.
  *
- * @throws BackupProblem where one is longer than any that Cloakroom makes
+ * @throws BackupProblem where one is longer than any that Cloakroom makes, or not as many were read as the database counts
  */
 export async function readTable(
   tx: TransactionSql,
@@ -99,7 +99,15 @@ export async function readTable(
     const lines = rows.map((row) => tally.add(row))
     await take(rows, lines)
   }
-  return tally.sum()
+  const sum = tally.sum()
+  const counting = `select count(*)::float8 as rows from ${quoted(table.name)}`
+  const [counted] = await tx.unsafe<{ rows: number }[]>(counting)
+  if (counted?.rows !== sum.rows)
+    throw new BackupProblem(
+      'failed',
+      `the table ${table.name} has ${counted?.rows} rows, of which ${sum.rows} were read`,
+    )
+  return sum
 }
 
 type Measured = { row: string | null; length: number }

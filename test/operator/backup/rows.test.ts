@@ -124,3 +124,11 @@ test('random rows of every type are the same after the way into a text and back'
 }, 60_000)
 
 class Undone extends Error {}
+
+test('rows that the database counts and the reader does not see end a backup', async () => {
+  async function* nothing() {}
+  const unsafe = (query: string) =>
+    query.startsWith('select count') ? Promise.resolve([{ rows: 3 }]) : { cursor: nothing }
+  const reading = readTable({ unsafe } as never, { name: 'secrets', columns: '', order: 'id' })
+  await expect(reading).rejects.toThrow('the table secrets has 3 rows, of which 0 were read')
+})
