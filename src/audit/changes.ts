@@ -42,8 +42,10 @@ const INTERVAL_MS = 250
 const LOOK_MS = 5_000
 /** Rows that were moved, after which their room is given back. */
 const MUCH = 20_000
-/** Rows of one statement of `show`, a few for each request. */
+/** Reads whose records share one statement. */
 const SHOWN_AT_ONCE = 64
+/** Moves after the last record, because its transaction commits later than it is stored. */
+const MOVES_AFTER = 4
 
 type Parts = { db: Database; sql: postgres.Sql; log: Log; timers: Timers }
 
@@ -53,7 +55,7 @@ export class ChangeRecords {
   readonly #log: Log
   readonly #timers: readonly PendingTimer[]
   readonly #shown: Grouped<Row[], void>
-  #isUnsettled = true
+  #movesLeft = MOVES_AFTER
   #current: Promise<void> | undefined
   #next: Promise<void> | undefined
   #moved = 0
@@ -71,7 +73,9 @@ export class ChangeRecords {
     this.#timers = isMoving
       ? [
           timers.setRepeating(INTERVAL_MS, () => void this.#tick()),
-          timers.setRepeating(LOOK_MS, () => this.#look()),
+          timers.setRepeating(LOOK_MS, () => {
+            this.#movesLeft = Math.max(1, this.#movesLeft)
+          }),
         ]
       : []
   }
@@ -81,7 +85,7 @@ export class ChangeRecords {
     const rows = changes.map((change) => rowOf(actor, change))
     if (tx === this.#db) await this.#shown.run(rows)
     else await insertRows(tx).execute({ rows: JSON.stringify(rows) })
-    this.#isUnsettled = true
+    this.#movesLeft = MOVES_AFTER
   }
 
   /** Moves everything that was committed before the call. What fails is logged, and tried again. */
@@ -102,7 +106,7 @@ export class ChangeRecords {
   }
 
   async #tick(): Promise<void> {
-    if (this.#isUnsettled && !this.#current) await this.#begin()
+    if (this.#movesLeft > 0 && !this.#current) await this.#begin()
     if (this.#moved < MUCH) return
     this.#moved = 0
     try {
@@ -112,12 +116,8 @@ export class ChangeRecords {
     }
   }
 
-  #look(): void {
-    this.#isUnsettled = true
-  }
-
   #begin(): Promise<void> {
-    this.#isUnsettled = false
+    this.#movesLeft = Math.max(0, this.#movesLeft - 1)
     this.#current = this.#move().finally(() => {
       this.#current = undefined
     })
@@ -132,7 +132,7 @@ export class ChangeRecords {
         this.#moved += count
       } while (count === MOVED)
     } catch (error) {
-      this.#isUnsettled = true
+      this.#movesLeft = MOVES_AFTER
       this.#log.warning('records of changes wait', describeError(error))
     }
   }

@@ -1,4 +1,4 @@
-/** A call through the resolver, with what a person is told of its refusals. */
+/** Calls through the resolver, and explains refusals to people. */
 
 import {
   AnswerError,

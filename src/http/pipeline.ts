@@ -168,7 +168,7 @@ async function actWithGrant(
   const change = async (tx: Transaction) => {
     const authorising = authoriseIn(tx, body)
     if (!known) return actIn(tx, await authorising)
-    // Begins under a grant of before, and takes effect only if it is the same in this transaction.
+    // The handler starts with the remembered grant. Its changes are committed only if this transaction reads the same grant.
     const [authorised, acted] = await Promise.allSettled([authorising, actIn(tx, known)])
     if (authorised.status === 'rejected') throw authorised.reason
     if (!isSameGrant(authorised.value, known)) {

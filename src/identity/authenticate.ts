@@ -124,11 +124,15 @@ export function openIdentity(sessions: SessionSource): IdentityService {
       return findSession({ ...sessions, memory }, token)
     },
     authorise: async (db, caller, permission, resource) => {
-      // What is refused is not remembered either, so that the next request is refused before it waits for anything.
-      memory.forgetGrant(caller, resource)
-      const grant = await authorise(db, caller, permission, resource)
-      memory.keepGrant(grant, resource)
-      return grant
+      try {
+        const grant = await authorise(db, caller, permission, resource)
+        memory.keepGrant(grant, resource)
+        return grant
+      } catch (error) {
+        // Otherwise the next write would begin with the old role, and wait for the workspace's lock before it is refused.
+        memory.forgetGrant(caller, resource)
+        throw error
+      }
     },
     recall: (headers, permission, resource) => {
       const known = memory.session(accessToken(headers))

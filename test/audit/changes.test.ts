@@ -1,5 +1,5 @@
 // tier: quick, both databases in test:all
-/** What people did is on record once, whoever moves it there and whatever happens meanwhile. */
+/** Every change becomes exactly one audit record, whichever process moves it and whatever fails meanwhile. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { ChangeRecords } from '../../src/audit/changes.ts'
 import { openLog } from '../../src/core/log.ts'
@@ -56,6 +56,18 @@ test('what a process left behind is moved by another one within five seconds', a
   openRecords()
   await timers.advance(5_250)
   await until(async () => (await names()).length === 1)
+})
+
+test('a change that commits after the next move is moved by the one behind it', async () => {
+  const records = openRecords()
+  await records.settle()
+  await app.connection.db.transaction(async (tx) => {
+    await records.store(tx, actor, [change('LATE')])
+    // A move that sees nothing of it; the embedded database has one connection and would wait.
+    if (app.connection.kind === 'postgresql') await records.settle()
+  })
+  await timers.advance(250)
+  await until(async () => (await names()).join() === 'LATE')
 })
 
 test('what was rolled back is no record', async () => {

@@ -2,9 +2,10 @@
 /** Who writes to one workspace without pause takes no connection that the requests of others need. */
 import { expect } from 'bun:test'
 import { getSecret, upsertSecrets } from '../../src/features/secrets/contract.ts'
-import { startTestApp } from '../support/app.ts'
+import { startTestApp, type TestApp } from '../support/app.ts'
 import { openProject, type ProjectTeam } from '../support/project.ts'
 import { requires } from '../support/requires.ts'
+import { until } from '../support/until.ts'
 
 const { test } = requires('postgresql')
 
@@ -35,3 +36,33 @@ test('while writers wait for the lock of their workspace, another one is read', 
   await keeper.end()
   await app.stop()
 }, 30_000)
+
+test('who writes without pause stands in line with two requests, so that somebody else comes soon', async () => {
+  const app = await startTestApp()
+  const team = await openProject(app)
+  const other = { ...team, owner: await team.join('member') }
+  for (const writer of [team, other]) await write(writer)
+  const keeper = app.connection.connectBesides('keeper')
+  await keeper`begin`
+  await keeper`select 1 from workspaces where id = ${team.workspaceId} for update`
+  const ended: string[] = []
+  const writing = Array.from({ length: WRITERS }, async (_, index) => {
+    await write(team, `KEY_${index}`)
+    ended.push('busy')
+  })
+  await until(async () => (await waiting(app)) === 2)
+  const single = write(other).then(() => ended.push('single'))
+  await until(async () => (await waiting(app)) === 3)
+  await keeper`rollback`
+  await Promise.all([...writing, single])
+  expect(ended.indexOf('single')).toBeLessThan(6)
+  await keeper.end()
+  await app.stop()
+}, 30_000)
+
+/** Connections that wait for a lock. */
+async function waiting({ connection: { sql } }: TestApp): Promise<number> {
+  const [row] = await sql`select count(*)::int as count from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock'`
+  return row?.count
+}

@@ -27,7 +27,7 @@ export function tokenOf(context: Context, { token }: TokenOption): string | unde
   return token ?? context.givenToken()
 }
 
-/** @throws CliError when there is none */
+/** @throws CliError without a token */
 export function requireToken(context: Context, options: TokenOption): string {
   const token = tokenOf(context, options)
   if (token) return token
@@ -98,7 +98,7 @@ async function askForEnvironment(
   return {}
 }
 
-/** A token knows its project; one that is for several is told by id which. */
+/** A token of one project needs no name. For a token of several projects, the project that was typed as an ID. */
 export function namedProject(context: Context): { project_id?: string } {
   const typed = typedProject(context)
   return typed !== undefined && isUuid(typed) ? { project_id: typed } : {}

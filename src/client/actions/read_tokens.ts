@@ -29,7 +29,7 @@ export async function readTokens(place: WorkspacePlace, owner: TokenOwner) {
   )
 }
 
-/** What a token may do, where and until when; and by whom, or why that does not hold: then it can do nothing. */
+/** What a token may do, where and until when, and who granted it. A token with a `fault` can do nothing. */
 async function termsOf(chain: Chain | null, owner: TokenOwner, token: SeenToken) {
   const { label, status, environment, capabilities, expires_at: expiresAt, provisioned } = token
   const row = { label, status, environment, capabilities, expiresAt, provisioned }

@@ -1,6 +1,6 @@
 /**
- * A transaction on a lent connection, without savepoints. Unlike the driver's, BEGIN takes no round trip of its own: statements that read
- * go out with it. One that writes waits for its confirmation, because without it they would take effect one by one.
+ * A transaction on a lent connection, without savepoints. BEGIN takes no round trip of its own: statements that read are
+ * sent with it. Statements that write wait until BEGIN is confirmed. Without BEGIN, each would be committed by itself.
  */
 import type postgres from 'postgres'
 import type { Lane } from './lane.ts'

@@ -40,7 +40,8 @@ async function checkQuota(
     ...quota.by.map((column, index) => sql`${sql.identifier(column)} = ${ids[index]}`),
     ...which,
   ]
-  // Of a person no workspace's lock covers all: who counts waits for whoever counted before, and sees what they stored.
+  // The lock of a workspace does not cover the rows that a person has in others. This lock does: requests count one after
+  // the other, and each sees what the requests before it committed.
   const isOfPerson = quota.by.some((column) => column === 'user_id')
   const locking =
     isOfPerson && tx.execute(sql`select pg_advisory_xact_lock(${PEOPLE}::int, hashtext(${ids[0]}))`)

@@ -197,7 +197,7 @@ export async function writeSecrets(
     id,
     key,
     version,
-    // As text in text: of JSON in JSON each string would be decoded, and there is none with U+0000.
+    // A text that contains JSON: PostgreSQL would decode the strings of nested JSON, and refuses U+0000 in them.
     policy: policy === null ? null : JSON.stringify(policy),
     sealed: toBase64(sealed),
     sealed_version: toBase64(sealedVersion),
