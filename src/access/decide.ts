@@ -7,6 +7,7 @@ import { Fault } from '../core/fault.ts'
 import { type Attributes, currentSpan, traced } from '../core/trace/span.ts'
 import type { Access } from './index.ts'
 import type { Decide, Decided } from './locked_decision.ts'
+import type { SentRead } from './reader.ts'
 import { StaleSnapshot } from './snapshots/snapshots.ts'
 import type { LiveToken } from './tokens.ts'
 
@@ -49,9 +50,12 @@ async function decideAndRecord<T>(
   decide: Decide<T>,
 ): Promise<T> {
   const started = performance.now()
+  const asked: SentRead[] = []
   for (let attempt = 1; performance.now() - started < TIMEOUT_MS; attempt += 1) {
     const isLocked = attempt > FREE_ATTEMPTS
-    const decided = await attemptOnce(access, token, decide, isLocked)
+    const decided = isLocked
+      ? await unlessStale(() => access.decideLocked(token, decide, asked))
+      : await unlessStale(() => attemptFreely(access, token, decide))
     if (decided) currentSpan()?.set(told(decided.entry))
     if (decided?.result instanceof Fault) throw decided.result
     if (decided) return decided.result
@@ -62,23 +66,26 @@ async function decideAndRecord<T>(
 }
 
 /** `null` when what was decided by is no longer current: then nothing was stored. */
-async function attemptOnce<T>(
-  { snapshots, trail, decideLocked }: Deciding,
-  token: LiveToken,
-  decide: Decide<T>,
-  isLocked: boolean,
+async function unlessStale<T>(
+  attempt: () => Promise<Decided<T> | null>,
 ): Promise<Decided<T> | null> {
   try {
-    if (isLocked) return await decideLocked(token, decide)
-    const { workspaceId } = token
-    const snapshot = snapshots.known(workspaceId) ?? (await snapshots.of(workspaceId))
-    const decision = decide(snapshot, snapshots)
-    const decided = decision instanceof Promise ? await decision : decision
-    return (await trail.record(decided.entry)) === 'recorded' ? decided : null
+    return await attempt()
   } catch (error) {
     if (error instanceof StaleSnapshot) return null
     throw error
   }
+}
+
+async function attemptFreely<T>(
+  { snapshots, trail }: Deciding,
+  { workspaceId }: LiveToken,
+  decide: Decide<T>,
+): Promise<Decided<T> | null> {
+  const snapshot = snapshots.known(workspaceId) ?? (await snapshots.of(workspaceId))
+  const decision = decide(snapshot, snapshots)
+  const decided = decision instanceof Promise ? await decision : decision
+  return (await trail.record(decided.entry)) === 'recorded' ? decided : null
 }
 
 /** Of a decision, in traces: no more than the audit shows. */

@@ -25,3 +25,32 @@ export function openReader(
     return withTimeout(timeoutMs, query, () => new Fault('unavailable')) as Promise<Rows>
   }
 }
+
+/** A statement that a reader was given. */
+export type SentRead = { parts: TemplateStringsArray; values: string[] }
+
+/** Statements of one decision; it asks for about six. */
+const MAX_AHEAD = 20
+
+/**
+ * Sends all of `asked` at once, and answers each of them with its rows when it is asked for. What is asked besides is
+ * added to `asked`, for a reader that comes after this one.
+ */
+export function readAhead(read: AccessReader, asked: SentRead[]): AccessReader {
+  const sent = asked.map(({ parts, values }) => {
+    const rows = read(parts, ...values)
+    rows.catch(() => {})
+    return { name: nameOf(parts, values), rows: rows as Promise<unknown> }
+  })
+  return <Rows extends readonly object[]>(parts: TemplateStringsArray, ...values: string[]) => {
+    const name = nameOf(parts, values)
+    const at = sent.findIndex((each) => each.name === name)
+    if (at >= 0) return sent.splice(at, 1)[0]?.rows as Promise<Rows>
+    if (asked.length < MAX_AHEAD) asked.push({ parts, values })
+    return read<Rows>(parts, ...values)
+  }
+}
+
+function nameOf(parts: TemplateStringsArray, values: string[]): string {
+  return JSON.stringify([parts, values])
+}

@@ -31,6 +31,11 @@ export function isUnwilling(error: unknown): boolean {
   return isOneOf(UNWILLING, error)
 }
 
+/** Whether a statement failed only because one before it in its transaction had: SQLSTATE 25P02. */
+export function isAftermath(error: unknown): boolean {
+  return codeOf(error) === '25P02'
+}
+
 /** SQLSTATE 23505. */
 export function isUniqueViolation(error: unknown): boolean {
   return codeOf(error) === '23505'

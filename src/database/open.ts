@@ -11,7 +11,8 @@ import { announcedName } from './announced.ts'
 import { connectToPath, type Reach, socketTo } from './connection/dial.ts'
 import type { ServerOptions } from './connection/lane.ts'
 import { openPool } from './connection/pool.ts'
-import { handlerOf, routed } from './connection/routed.ts'
+import { handlerOf, type Routed, routed } from './connection/routed.ts'
+import { behind } from './connection/transaction.ts'
 import { openEmbedded } from './embedded/open.ts'
 import { nameWithKeys } from './keys/live_keys.ts'
 import * as schema from './schema/index.ts'
@@ -136,9 +137,7 @@ async function openLocal(config: Config, onFailure: (reason: string) => void): P
     begin: (...args) => {
       const work = args.at(-1) as (tx: postgres.Sql) => unknown
       const begin = client.begin as (...given: unknown[]) => Promise<unknown>
-      return begin(...args.slice(0, -1), (tx: postgres.Sql) =>
-        work(routed(tx, { route: handlerOf(tx), isInOrder: true })),
-      )
+      return begin(...args.slice(0, -1), (tx: postgres.Sql) => workIn(tx, work))
     },
   })
   return {
@@ -152,6 +151,23 @@ async function openLocal(config: Config, onFailure: (reason: string) => void): P
       await sql.end({ timeout: 5 })
       await embedded.close()
     },
+  }
+}
+
+/** In a transaction of the driver. */
+async function workIn(tx: postgres.Sql, work: (tx: postgres.Sql) => unknown): Promise<unknown> {
+  const send = handlerOf(tx)
+  let first: unknown
+  const route = (query: Routed) => {
+    query.catch((error) => {
+      first ??= error
+    })
+    send(query)
+  }
+  try {
+    return await work(routed(tx, { route, isInOrder: true }))
+  } catch (error) {
+    throw behind(error, first)
   }
 }
 

@@ -3,6 +3,7 @@
  * sent with it. Statements that write wait until BEGIN is confirmed. Without BEGIN, each would be committed by itself.
  */
 import type postgres from 'postgres'
+import { isAftermath } from '../errors.ts'
 import type { Lane } from './lane.ts'
 import { type Routed, routed } from './routed.ts'
 import { ConnectionError } from './server_socket.ts'
@@ -30,10 +31,15 @@ export async function transact(lane: Lane, beginning: string, work: Work): Promi
     if (command === 'ROLLBACK') throw new ConnectionError('CONNECTION_ROLLED_BACK')
     return result
   } catch (error) {
-    end()
+    const first = end()
     await Promise.race([client.unsafe('rollback'), lost]).catch(() => {})
-    throw error
+    throw behind(error, first)
   }
+}
+
+/** Work may wait for a later statement first, which failed because one before it had. */
+export function behind(error: unknown, first: unknown): unknown {
+  return isAftermath(error) ? (first ?? error) : error
 }
 
 /** The first failure counts, also where the work goes on without the statement. */

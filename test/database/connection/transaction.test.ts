@@ -1,10 +1,10 @@
-// tier: quick
+// tier: quick, both databases always
 /** BEGIN is not waited for, so nothing may take effect without it, or after the end of its transaction. */
-import { expect } from 'bun:test'
+import * as bun from 'bun:test'
 import type postgres from 'postgres'
 import { readConfig } from '../../../src/core/config/config.ts'
 import { openPool } from '../../../src/database/connection/pool.ts'
-import { serverOptions } from '../../../src/database/open.ts'
+import { openDatabase, serverOptions } from '../../../src/database/open.ts'
 import { preparedDatabase, type TestDatabase } from '../../support/database.ts'
 import { requires } from '../../support/requires.ts'
 
@@ -13,6 +13,7 @@ const KEYS = {
   ENCRYPTION_KEY: Buffer.alloc(32, 1).toString('base64url'),
 }
 
+const { expect } = bun
 const { afterAll, beforeAll, beforeEach, describe, test } = requires('postgresql')
 
 describe('a transaction', () => {
@@ -108,3 +109,22 @@ describe('a transaction', () => {
     expect(row?.wait).toBe('5s')
   })
 })
+
+bun.test(
+  'of either database says why it failed, also where a later statement is awaited',
+  async () => {
+    const database = await preparedDatabase()
+    const config = readConfig({ ...KEYS, ...database.env }, () => KEYS)
+    const { sql, close } = await openDatabase(config, () => {})
+    const prepare = { prepare: true }
+    await sql.unsafe('select 1', [], prepare)
+    const begun = sql.begin(async (tx) => {
+      const first = tx.unsafe('select 1 / 0', [], prepare)
+      first.catch(() => {})
+      await tx.unsafe('select 1', [], prepare)
+    })
+    await expect(begun).rejects.toMatchObject({ code: '22012' })
+    await close()
+    database.remove()
+  },
+)
