@@ -119,7 +119,7 @@ type Job = {
   record: CallRecord
 }
 
-/** Steps 3 to 7 of protocol 6, for a message. @throws Unread, and Fault of the step that refuses */
+/** Steps 3 to 6 of protocol 6, for a message. @throws Unread, and Fault of the step that refuses */
 function filledBy(
   permission: CallPermission,
   { text, placeholders, asked, record }: Job,

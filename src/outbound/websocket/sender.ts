@@ -68,18 +68,22 @@ export class FrameSender {
     while (this.#waiting.length > 0) {
       const frames = this.#waiting
       this.#waiting = []
-      for (const { type, payload } of frames) {
-        await this.#hold(this.#options.turn(payload.length))
-        await this.#hold(this.#room.opened)
-        if (this.#isOver) return
-        if (type === 'text') await this.#sendText(payload)
-        else if (type) this.#write(type, payload)
+      for (const frame of frames) {
+        await this.#send(frame)
         if (this.#isOver) return
       }
     }
     this.#isSending = false
     if (this.#isHeld) this.#options.onHeld(false)
     this.#isHeld = false
+  }
+
+  async #send({ type, payload }: Frame): Promise<void> {
+    await this.#hold(this.#options.turn(payload.length))
+    await this.#hold(this.#room.opened)
+    if (this.#isOver) return
+    if (type === 'text') await this.#sendText(payload)
+    else if (type) this.#write(type, payload)
   }
 
   /** Who is told of a refusal ends the connection. */
