@@ -236,6 +236,24 @@ test('of a group what had no live token or an old policy is never put on record'
   expect(await recordsOf(good, old, unknown)).toEqual([open(good)])
 })
 
+test('an intent alone in its group is stored only for a live token of its workspace and the current policy', async () => {
+  const trail = openTrail()
+  const stale = [
+    entryOf({ policy_version: version - 1 }),
+    entryOf({ token_id: Bun.randomUUIDv7() }),
+    entryOf({ workspace_id: Bun.randomUUIDv7() }),
+  ]
+  for (const entry of stale) expect(await trail.record(entry)).toBe('stale')
+  const expired = entryOf()
+  await sql`update tokens set expires_at = 'epoch' where id = ${agent.tokenId}`
+  expect(await trail.record(expired)).toBe('stale')
+  await sql`update tokens set expires_at = null where id = ${agent.tokenId}`
+  const good = entryOf()
+  expect(await trail.record(good)).toBe('recorded')
+  await trail.flush()
+  expect(await recordsOf(...stale, expired, good)).toEqual([open(good)])
+})
+
 test('a record that the database will not take holds up no other, and is kept whole, once', async () => {
   const [trail, good] = [openTrail(), Array.from({ length: 5 }, () => entryOf())]
   const bad = entryOf({ target_path: 'NUL \0' })
