@@ -149,7 +149,7 @@ export async function unprovisionToken(
 /** What is recorded of tokens that were revoked. */
 export function revocations(
   revoked: readonly Awaited<ReturnType<typeof revokeTokens>>[number][],
-  { agent }: Holder,
+  { agent }: Pick<Holder, 'agent'>,
 ): Change[] {
   return revoked.map((token) => ({
     action: 'token.revoked',
