@@ -136,8 +136,11 @@ export async function unprovisionToken(
   { holder }: LockedHolder,
   { id, place }: { id: string; place: { project_id: string; environment: string } },
 ): Promise<undefined> {
-  const token = await selectToken(tx, grant, holder, id)
-  if (!token || !(await deleteEnvelope(tx, grant, id, place))) throw new Fault('not_found')
+  const [token, isDeleted] = await Promise.all([
+    selectToken(tx, grant, holder, id),
+    deleteEnvelope(tx, grant, id, place),
+  ])
+  if (!token || !isDeleted) throw new Fault('not_found')
   audit.record({
     action: 'token.grant_removed',
     ...aboutToken(token, holder.agent),
