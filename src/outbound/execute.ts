@@ -33,6 +33,7 @@ import type { Scheduler } from './scheduler.ts'
 import type { Steps } from './steps.ts'
 import type { SocketConnector } from './websocket/connect.ts'
 import { weightOf } from './websocket/frame_weight.ts'
+import { MessageFiller } from './websocket/message.ts'
 import { relay } from './websocket/relay.ts'
 
 /** What all calls of a process share. */
@@ -56,7 +57,9 @@ export type Principal = {
    *
    * @throws Fault what was decided, or `audit_unavailable`
    */
-  decide(attempt: Attempt): Promise<OutboundRequest>
+  decide<T extends object>(attempt: Attempt<T>): Promise<T>
+  /** The same caller with something of its own on record. */
+  withRecord(record: CallRecord): Principal
   /** Told of an answer's head. */
   received?(response: Response): void
   /** Adds to the record how the call ended. */
@@ -77,7 +80,7 @@ export type CallerConnection = Pick<RequestContext, 'request' | 'upgrade'> &
   Partial<Pick<RequestContext, 'putOff'>>
 
 /** Without a wait where all is known. */
-export type Attempt = (permission: CallPermission) => Decision | Promise<Decision>
+export type Attempt<T> = (permission: CallPermission) => T | Fault | Promise<T | Fault>
 
 type Sending = Omit<Job, 'address'> & { request: OutboundRequest; principal: Principal }
 
@@ -197,11 +200,11 @@ async function openSocket(
   outbound: Outbound,
   { request, deadline, record, principal }: Sending,
 ): Promise<null> {
-  const guard = request.guard(outbound.steps.of(principal.owner, deadline.signal))
+  const steps = outbound.steps.of(principal.owner, deadline.signal)
   const { workspaceId } = principal.owner
   const socket = await outbound.sockets.connect(request, deadline.signal)
   relay(socket, {
-    guard,
+    messages: new MessageFiller(principal, record, request, steps),
     deadline,
     turn: (bytes) => outbound.frames.take(workspaceId, weightOf(bytes)),
     requestId: record.id,

@@ -11,7 +11,7 @@ import { bytesOf, type Call, type CallBody } from './call.ts'
 import { type AnswerGuard, CredentialGuard, type Guarded } from './guard.ts'
 import type { HeaderPair } from './headers.ts'
 import { Hidden } from './hidden.ts'
-import type { FilledRequest } from './injection/locations.ts'
+import type { FilledRequest, IsPlaceable } from './injection/locations.ts'
 import type { Injection } from './injection/placeholders.ts'
 import type { Signature, SignedAnew } from './signing/client_signature.ts'
 import { sign } from './signing/sign.ts'
@@ -50,6 +50,8 @@ type Parts = {
   /** Whether the answer is an object, or a part of one. */
   isObject: boolean
   allowsRanges: boolean
+  /** Where placeholders count in messages of a WebSocket. */
+  isPlaceable: IsPlaceable
 }
 
 export type RequestSigner = { userAgent: string; clock: Clock }
@@ -63,6 +65,7 @@ export class OutboundRequest extends Hidden<WireRequest> {
   readonly isObject: boolean
   /** Whether parts of its answer can be had. */
   readonly allowsRanges: boolean
+  readonly isPlaceable: IsPlaceable
   readonly #guarded: Guarded
   readonly #received: SignedAnew['received']
   /** Tokens that were taken out of its answer. */
@@ -76,6 +79,7 @@ export class OutboundRequest extends Hidden<WireRequest> {
     this.part = parts.part
     this.isObject = parts.isObject
     this.allowsRanges = parts.allowsRanges
+    this.isPlaceable = parts.isPlaceable
     const isSecret = ({ name }: NamedBytes) => !settings.has(name)
     const used: NamedBytes[] = []
     for (const [name, value] of values) {
@@ -94,10 +98,14 @@ export class OutboundRequest extends Hidden<WireRequest> {
     return this.#received?.(response, (token) => this.#taken.push(token)) ?? response
   }
 
-  /** For its one answer, after that was received: what was taken out of it is guarded in the rest of it. */
-  guard(pause: StepPause): AnswerGuard {
+  /**
+   * For its one answer, after that was received: what was taken out of it is guarded in the rest of it. `later` are
+   * values that messages used after it.
+   */
+  guard(pause: StepPause, later: readonly NamedBytes[] = []): AnswerGuard {
     const made = [...this.#guarded.made, ...this.#taken]
-    return new CredentialGuard({ ...this.#guarded, made }, pause)
+    const used = [...this.#guarded.used, ...later]
+    return new CredentialGuard({ ...this.#guarded, used, made }, pause)
   }
 }
 

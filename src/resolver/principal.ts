@@ -11,7 +11,6 @@ import { toFault } from '../http/unexpected_error.ts'
 import type { Owner } from '../outbound/connection/session_pool.ts'
 import type { CallDeadline } from '../outbound/deadline.ts'
 import type { Attempt, CallerConnection, Principal } from '../outbound/execute.ts'
-import type { OutboundRequest } from '../outbound/outbound_request.ts'
 import { basisOf } from '../outbound/policy/judge_again.ts'
 import type { CallRecord, Conclusion } from '../outbound/record.ts'
 import { type NamedScope, TokenPermission } from './permission.ts'
@@ -55,7 +54,11 @@ export class TokenPrincipal implements Principal {
     return this.#call?.traceparent ?? null
   }
 
-  async decide(attempt: Attempt): Promise<OutboundRequest> {
+  withRecord(record: CallRecord): TokenPrincipal {
+    return new TokenPrincipal(this.#services, { ...this.#caller, record })
+  }
+
+  async decide<T extends object>(attempt: Attempt<T>): Promise<T> {
     const { token, record, deadline, isLong } = this.#caller
     const request = await decideDurably(this.#services, token, (snapshot, snapshots) =>
       this.#decideBy(snapshot, snapshots, attempt),
@@ -92,7 +95,7 @@ export class TokenPrincipal implements Principal {
     return toFault(error, this.#caller.record.id, this.#services.log)
   }
 
-  #decideBy(snapshot: Snapshot, snapshots: SnapshotCache, attempt: Attempt) {
+  #decideBy<T extends object>(snapshot: Snapshot, snapshots: SnapshotCache, attempt: Attempt<T>) {
     const { keys, guards } = this.#services
     const { token, scope } = this.#caller
     const parts = { snapshots, keys, guards, snapshot, token }
@@ -102,7 +105,7 @@ export class TokenPrincipal implements Principal {
       : this.#decided(decision, snapshot)
   }
 
-  #decided(result: OutboundRequest | Fault, { policyVersion }: Snapshot): Decided<OutboundRequest> {
+  #decided<T extends object>(result: T | Fault, { policyVersion }: Snapshot): Decided<T> {
     const { token, record, deadline } = this.#caller
     const refusal = result instanceof Fault ? record.refusal(result, deadline.isUnwanted) : null
     return { result, entry: entryOf(token, policyVersion, record, refusal) }

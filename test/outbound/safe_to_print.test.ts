@@ -146,6 +146,7 @@ async function run(call: Call, answer: () => Response, wire?: UpstreamSocket['wi
       if (decided instanceof Fault) throw decided
       return decided
     },
+    withRecord: () => principal,
     conclude: (conclusion) => {
       kept.conclusion = conclusion
     },
@@ -220,6 +221,7 @@ describe('no value is shown by', () => {
       part: null,
       isObject: false,
       allowsRanges: true,
+      isPlaceable: () => false,
     }
     const request = new OutboundRequest(signer, call, parts)
     const wire = request.reveal()

@@ -28,6 +28,7 @@ const values: Record<string, [value: string, policy?: Policy]> = {
   IN_PATH: [marked('12345678:in_path'), { allowed_locations: ['path'] }],
   IN_JSON: [PEM, { allowed_locations: ['json'] }],
   IN_FORM: [marked('form&='), { allowed_locations: ['form'] }],
+  IN_MESSAGE: [marked('bot "token" in messages'), { allowed_locations: ['websocket'] }],
   OAUTH: [marked('client+%/=secret'), { basic_encoding: 'form' }],
   SETTING: ['eu-west-1', { sensitive: false }],
   REPOSITORY: [`https://ada:${PASSWORD}@git.example/repo`],
@@ -260,6 +261,35 @@ describe.each(Object.entries(proxies))('behind the %s proxy', (_, proxy) => {
     socket.onclose = ({ code }) => ended.resolve(code)
     await ended.promise
     expect(messages).toEqual([`welcome, Bearer ${textOf('KEY')}`, `bytes of ${textOf('KEY')} \xff`])
+  })
+
+  test('a message of a WebSocket has the value where the policy says so, and its echo the stand-in', async () => {
+    const received: string[] = []
+    upstream.on(
+      '/messages',
+      accepting(async ({ wire, next }) => {
+        for (let message = await next(); message.opcode === 1; message = await next()) {
+          received.push(message.payload.toString())
+          wire.write(frame(1, message.payload))
+        }
+        wire.end(closing(1000))
+      }),
+    )
+    const url = `${proxy.baseUrl.replace('http', 'ws')}/${stage.authorityOf()}/messages`
+    const socket = new WebSocket(url)
+    const sent = ['IN_MESSAGE', 'KEY'].map((name) => JSON.stringify({ token: textOf(name) }))
+    const messages: string[] = []
+    const ended = Promise.withResolvers<void>()
+    socket.onopen = () => sent.forEach((text) => void socket.send(text))
+    socket.onmessage = ({ data }) => {
+      messages.push(String(data))
+      if (messages.length === sent.length) socket.close(1000)
+    }
+    socket.onclose = () => ended.resolve()
+    await ended.promise
+    const [value] = values.IN_MESSAGE ?? []
+    expect(received).toEqual([JSON.stringify({ token: value }), sent[1] ?? ''])
+    expect(messages).toEqual(sent)
   })
 
   test('of another run a stand-in is text, and opens nothing', async () => {

@@ -7,6 +7,7 @@ import { marked } from '../support/canary.ts'
 import { FakeTimers } from '../support/fake_timers.ts'
 import { newestRecord } from '../support/forward.ts'
 import { rawRequest, sendRaw } from '../support/raw_http.ts'
+import { type CallerOptions, socketThrough } from '../support/socket_caller.ts'
 import { type Accepted, accepting, acceptOf, closing, frame } from '../support/socket_upstream.ts'
 import { until } from '../support/until.ts'
 import { type Script, startUpstream } from '../support/upstream.ts'
@@ -26,49 +27,11 @@ beforeAll(async () => {
 })
 afterAll(() => stage.stop())
 
-type Caller = {
-  socket: WebSocket
-  /** `open`, or how it failed. */
-  opened: Promise<string>
-  messages: (string | Buffer)[]
-  next(): Promise<string | Buffer>
-  closed: Promise<{ code: number; reason: string }>
-}
-
-type CallerOptions = {
-  headers?: Record<string, string>
-  protocols?: string[]
-  authority?: string
-  /** In the header of its own; `null` where it comes otherwise. */
-  token?: string | null
-}
-
-function connectTo(path: string, options: CallerOptions = {}): Caller {
-  const { headers = {}, protocols = [], authority = stage.authorityOf() } = options
-  const { token = agent.token } = options
-  const url = `${stage.app.resolver.replace('http', 'ws')}/v1/forward/${authority}${path}`
-  const all = {
-    ...(token === null ? {} : { 'x-service-token': token }),
-    authorization: 'Bearer SVC_SECRET_KEY',
-    ...headers,
-  }
-  const socket = new WebSocket(url, { headers: all, protocols } as never)
-  socket.binaryType = 'nodebuffer' as never
-  const messages: (string | Buffer)[] = []
-  const opened = Promise.withResolvers<string>()
-  const closed = Promise.withResolvers<{ code: number; reason: string }>()
-  socket.onopen = () => opened.resolve('open')
-  socket.onerror = (event) => opened.resolve('message' in event ? String(event.message) : 'error')
-  socket.onclose = ({ code, reason }) => closed.resolve({ code, reason })
-  socket.onmessage = ({ data }) => void messages.push(data)
-  let looked = 0
-  const next = async () => {
-    await until(() => messages[looked] !== undefined)
-    looked += 1
-    return messages[looked - 1] ?? ''
-  }
-  return { socket, opened: opened.promise, messages, next, closed: closed.promise }
-}
+const connectTo = (path: string, { headers = {}, ...options }: CallerOptions = {}) =>
+  socketThrough(stage, agent, path, {
+    ...options,
+    headers: { authorization: 'Bearer SVC_SECRET_KEY', ...headers },
+  })
 
 /** Both ends of a relayed WebSocket. */
 async function join(options: CallerOptions = {}, headers?: Parameters<typeof accepting>[1]) {

@@ -10,6 +10,7 @@ const PLACES: Record<Location, string> = {
   path: 'the path',
   json: 'a JSON body',
   form: 'a form',
+  websocket: 'messages of a WebSocket',
   env: 'variables of programs',
   sign: 'signatures',
 }

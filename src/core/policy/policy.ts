@@ -26,6 +26,7 @@ export const policyLocations = [
   'path',
   'json',
   'form',
+  'websocket',
   'env',
   'sign',
 ] as const

@@ -51,6 +51,7 @@ const injectionStyle = z.enum([
   'path',
   'json',
   'form',
+  'websocket',
   'env',
   'hmac_sha256',
   'aws_sigv4',

@@ -18,7 +18,7 @@ import type { LocationStyle, Placeholder } from './placeholders.ts'
 import { unusable } from './unusable.ts'
 
 /** A text in which placeholders may stand, and how a value is written there. */
-type Place = { style: LocationStyle; text: string }
+type Place = { style: Exclude<LocationStyle, 'websocket'>; text: string }
 
 /** Tickets stand in headers only. */
 const PLACEHOLDER = new RegExp(
@@ -99,6 +99,34 @@ function textsOf(body: Uint8Array | null): Unfilled[] {
   return [...found.take(MAX_PLACEHOLDERS)].map(([, name = '']) => ({ name, place: 'body' }))
 }
 
+/**
+ * The placeholders of a text message.
+ *
+ * @throws Fault `validation_error` for too many
+ */
+export function findInMessage(text: string, isPlaceable: IsPlaceable): Placeholder[] {
+  const found: Placeholder[] = []
+  for (const [, name = ''] of text.matchAll(PLACEHOLDER)) {
+    if (isPlaceable(name, 'websocket')) found.push({ name, style: 'websocket', header: '' })
+    if (found.length > MAX_PLACEHOLDERS) throw tooManyPlaceholders()
+  }
+  return found
+}
+
+/**
+ * A text message with the values of the placeholders that were found in it: escaped if it is JSON.
+ *
+ * @throws Fault `unusable_secret` when a value cannot stand in its place
+ */
+export function fillMessage(text: string, values: ReadonlyMap<string, Secret>): string {
+  const valueFor = (name: string) => values.get(name)?.reveal()
+  if (!isJson(text)) return fillText({ syntax: 'text', raw: text, read: text }, valueFor)
+  return changeNested('json', text, {
+    isSought: (part) => part.includes(PLACEHOLDER_PREFIX),
+    change: (innermost) => fillText(innermost, valueFor),
+  })
+}
+
 /** How placeholders stand in a body of such a type, for which it has to be here whole; `null` where they are text. */
 export function styleOfBody(contentType: string | null | undefined): 'json' | 'form' | null {
   const type = contentType?.split(';')[0]?.trim().toLowerCase() ?? ''
@@ -114,7 +142,7 @@ function placeOfBody(bytes: Uint8Array, contentType: string | undefined): Place 
   return text === null ? null : { style, text }
 }
 
-function holdsPrefix(bytes: Uint8Array | null): boolean {
+export function holdsPrefix(bytes: Uint8Array | null): boolean {
   if (bytes === null) return false
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes(PLACEHOLDER_PREFIX)
 }
@@ -138,7 +166,7 @@ export function fillLocations(
 ): FilledRequest {
   if (found.length === 0)
     return new Hidden({ path: target.path, search: target.search, body: null })
-  const fill = (style: LocationStyle, text: string) => {
+  const fill = (style: Place['style'], text: string) => {
     const names = new Set(found.filter((use) => use.style === style).map(({ name }) => name))
     if (names.size === 0) return text
     const valueFor = (name: string) => (names.has(name) ? values.get(name)?.reveal() : undefined)
@@ -160,9 +188,10 @@ export function fillLocations(
 }
 
 type ValueFor = (name: string) => Uint8Array | undefined
+type Filled = Omit<Innermost, 'syntax'> & { syntax: Syntax | 'text' }
 
 /** @throws Fault `unusable_secret` where the value needs an escape and nobody can tell which */
-function fillText({ syntax, raw, read }: Innermost, valueFor: ValueFor): string {
+function fillText({ syntax, raw, read }: Filled, valueFor: ValueFor): string {
   if (read.includes('"')) checkEscapes(read, valueFor)
   return raw.replace(PLACEHOLDER, (whole, name: string) => {
     const value = valueFor(name)
@@ -185,11 +214,11 @@ function checkEscapes(read: string, valueFor: ValueFor): void {
   }
 }
 
-function write(syntax: Syntax, name: string, value: Uint8Array): string {
-  if (syntax !== 'json') return percentEncode(value)
+function write(syntax: Filled['syntax'], name: string, value: Uint8Array): string {
+  if (syntax === 'form') return percentEncode(value)
   const text = fromUtf8(value)
-  if (text !== null) return JSON.stringify(text).slice(1, -1)
-  throw unusable(`The secret ${name} is not text and cannot be sent in JSON.`)
+  if (text === null) throw unusable(`The secret ${name} is not text and cannot be sent in JSON.`)
+  return syntax === 'text' ? text : JSON.stringify(text).slice(1, -1)
 }
 
 /** A value must not change which path it stands in: `..` in a segment would, or nothing in the first. */

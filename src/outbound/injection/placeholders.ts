@@ -19,7 +19,7 @@ import { MAX_PLACEHOLDERS, tooManyPlaceholders } from './budget.ts'
 import { percentEncode } from './percent_encode.ts'
 
 export type InjectionStyle = 'header' | 'basic'
-export type LocationStyle = 'query' | 'path' | 'json' | 'form'
+export type LocationStyle = 'query' | 'path' | 'json' | 'form' | 'websocket'
 
 /**
  * One place where a secret is asked for; `header` is the name of its header in lower case, empty where

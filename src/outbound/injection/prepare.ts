@@ -39,6 +39,7 @@ import {
   type Locations,
   mayHaveLocations,
   NO_LOCATIONS,
+  NOTHING_PLACEABLE,
 } from './locations.ts'
 import { findPlaceholders, injectPlaceholders, type Placeholder } from './placeholders.ts'
 import { refuseUnfilled, unfilledOf } from './unfilled.ts'
@@ -63,12 +64,16 @@ export function decide(
   job: Job,
   permission: CallPermission,
 ): Decision | Promise<Decision> {
+  return decidedBy(() => prepare(outbound, job, permission))
+}
+
+/** What `take` returns, or the refusal that it throws; taken again when what was missing is read. */
+export function decidedBy<T>(take: () => T): T | Fault | Promise<T | Fault> {
   try {
-    return prepare(outbound, job, permission)
+    return take()
   } catch (error) {
     if (!(error instanceof Unread)) return refusalIn(error)
-    const again = () => whenRead(() => prepare(outbound, job, permission))
-    return error.read.then(again).catch(refusalIn)
+    return error.read.then(() => whenRead(take)).catch(refusalIn)
   }
 }
 
@@ -132,7 +137,8 @@ function prepare(outbound: Surroundings, job: Job, permission: CallPermission): 
   const part = range?.part ?? null
   const isObject = call.method === 'GET' && ranges.length > 0
   const found = { target, address, injection, filled, values, signature, guard, settings }
-  const parts = { ...found, part, isObject, allowsRanges: ranges.length > 0 }
+  const isPlaceable = call.answer === 'socket' ? permission.placeable() : NOTHING_PLACEABLE
+  const parts = { ...found, part, isObject, allowsRanges: ranges.length > 0, isPlaceable }
   permission.remember(injection.reveal().obtained)
   return new OutboundRequest(outbound, call, parts)
 }

@@ -47,7 +47,14 @@ function uuidLike(text: string): StandInShape {
 
 /** JSON Web Tokens, and what begins as a vendor's keys do. */
 function tokenIn(text: string): StandInShape | null {
-  return jsonWebTokenIn(text) ?? prefixedIn(text)
+  return jsonWebTokenIn(text) ?? installationTokenIn(text) ?? prefixedIn(text)
+}
+
+/** What GitHub gives to an App since April 2026: `ghs_`, the number of the App, and a JSON Web Token. */
+function installationTokenIn(text: string): StandInShape | null {
+  const [, app = '', token = ''] = /^ghs_([0-9]{1,20})_(eyJ.*)$/.exec(text) ?? []
+  const jwt = jsonWebTokenIn(token)
+  return jwt && [{ text: 'ghs_' }, { random: 'digits', length: app.length }, { text: '_' }, ...jwt]
 }
 
 function jsonWebTokenIn(text: string): StandInShape | null {

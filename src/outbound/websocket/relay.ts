@@ -16,7 +16,6 @@ import type { RequestContext } from '../../http/route.ts'
 import { MAX_MESSAGE_BYTES } from '../../http/websocket.ts'
 import type { Ending } from '../answer/stream.ts'
 import type { CallDeadline } from '../deadline.ts'
-import type { AnswerGuard } from '../guard.ts'
 import { splitProtocols, type UpstreamSocket } from './connect.ts'
 import {
   decodeClosing,
@@ -28,10 +27,11 @@ import {
   type SocketMessage,
 } from './frames.ts'
 import { ReaderGate } from './gate.ts'
+import type { MessageFiller } from './message.ts'
 import { FrameSender } from './sender.ts'
 
 type Options = {
-  guard: AnswerGuard
+  messages: MessageFiller
   deadline: CallDeadline
   /** Resolves when a frame of so many bytes may be handled; `null` when that is now. */
   turn(bytes: number): Promise<void> | null
@@ -93,6 +93,8 @@ class Relay {
         if (isHeld) this.#caller?.pause()
         else this.#caller?.resume()
       },
+      fill: (payload) => options.messages.fill(payload),
+      onRefused: (error) => this.#fail(toFault(error)),
       onSent: () => options.deadline.putOff(),
     })
   }
@@ -157,7 +159,7 @@ class Relay {
       }
       if (this.#upstream.wire.destroyed) this.#fail(broken())
     } catch (error) {
-      this.#fail(error instanceof Fault ? error : new Fault('internal_error', { cause: error }))
+      this.#fail(toFault(error))
     }
     this.#isReading = false
     this.#upstream.wire.resume()
@@ -179,7 +181,7 @@ class Relay {
   /** To the caller; while it does not take it, the upstream has to wait. */
   async #pass(type: 'text' | 'binary', payload: Uint8Array): Promise<void> {
     if (type === 'text') decodeText(payload)
-    const redacted = await this.#options.guard.redactBody(payload)
+    const redacted = await this.#options.messages.guard.redactBody(payload)
     if (this.#ended) return
     const sent =
       type === 'text'
@@ -190,7 +192,7 @@ class Relay {
 
   async #close(payload: Uint8Array): Promise<void> {
     const { code, reason } = decodeClosing(payload)
-    const redacted = await this.#options.guard.redactBody(UTF8.encode(reason))
+    const redacted = await this.#options.messages.guard.redactBody(UTF8.encode(reason))
     const shown = Buffer.from(redacted).toString()
     if (this.#ended) return
     this.#end(null)
@@ -213,7 +215,7 @@ class Relay {
     this.#callerRoom.open()
     this.#caller?.resume()
     this.#options.deadline.clear()
-    this.#options.onEnd({ fault, redacted: this.#options.guard.redacted })
+    this.#options.onEnd({ fault, redacted: this.#options.messages.redacted })
     if (wire.destroyed) return
     const patience = setTimeout(() => wire.destroy(), LINGER_MS)
     wire.once('close', () => clearTimeout(patience))
@@ -225,6 +227,10 @@ class Relay {
 function closingCodeOf({ code, status }: Fault): number {
   if (code === 'upstream_too_large') return TOO_BIG
   return status < 500 ? POLICY_VIOLATION : INTERNAL_ERROR
+}
+
+function toFault(error: unknown): Fault {
+  return error instanceof Fault ? error : new Fault('internal_error', { cause: error })
 }
 
 function broken(): Fault {

@@ -11,6 +11,10 @@ type Options = {
   turn(bytes: number): Promise<void> | null
   /** Whether the caller is to be read no further. */
   onHeld(isHeld: boolean): void
+  /** What a text message is in the upstream's eyes; `null` as it is. */
+  fill(payload: Uint8Array): Promise<Uint8Array> | null
+  /** A message is not sent. */
+  onRefused(error: unknown): void
   /** The upstream was given a frame. */
   onSent(): void
 }
@@ -64,11 +68,9 @@ export class FrameSender {
     while (this.#waiting.length > 0) {
       const frames = this.#waiting
       this.#waiting = []
-      for (const { type, payload } of frames) {
-        await this.#hold(this.#options.turn(payload.length))
-        await this.#hold(this.#room.opened)
+      for (const frame of frames) {
+        await this.#send(frame)
         if (this.#isOver) return
-        if (type) this.#write(type, payload)
       }
     }
     this.#isSending = false
@@ -76,7 +78,26 @@ export class FrameSender {
     this.#isHeld = false
   }
 
-  #hold(until: Promise<void> | null): Promise<void> | null {
+  async #send({ type, payload }: Frame): Promise<void> {
+    await this.#hold(this.#options.turn(payload.length))
+    await this.#hold(this.#room.opened)
+    if (this.#isOver) return
+    if (type === 'text') await this.#sendText(payload)
+    else if (type) this.#write(type, payload)
+  }
+
+  /** Who is told of a refusal ends the connection. */
+  async #sendText(payload: Uint8Array): Promise<void> {
+    try {
+      const filling = this.#options.fill(payload)
+      const filled = filling ? await this.#hold(filling) : payload
+      if (filled && !this.#isOver) this.#write('text', filled)
+    } catch (error) {
+      this.#options.onRefused(error)
+    }
+  }
+
+  #hold<T>(until: Promise<T> | null): Promise<T> | null {
     if (until && !this.#isHeld) {
       this.#isHeld = true
       this.#options.onHeld(true)

@@ -154,6 +154,8 @@ function principalOf(
   connection: Inbound,
 ): Principal {
   const { outbox, liveCalls } = services
+  const withRecord = (of: CallRecord) =>
+    principalOf(services, { ...work, record: of }, services.vault.current(), connection)
   const { record, origin, deadline } = work
   let begun: Awaited<ReturnType<Outbox['begin']>> | null = null
   return {
@@ -172,6 +174,7 @@ function principalOf(
       if (basis) deadline.afterwards(liveCalls.hold(basis, end))
       return decided
     },
+    withRecord,
     owner: MEMBER,
     headers: {},
     // An outcome that does not reach the disk leaves the record without one.

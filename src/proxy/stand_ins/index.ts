@@ -34,11 +34,26 @@ export function withStandIns(backend: Backend, standIns: StandIns): Backend {
         .execute({
           ...inbound,
           mark,
-          upgrade: (handlers, headers) => given.upgrade(replacing(handlers, message), headers),
+          upgrade: (handlers, headers) =>
+            given.upgrade(replacing(withPlaceholders(handlers, standIns), message), headers),
         })
         .finally(() => account.release())
       return response && incoming(response, standIns, textOf, backend.bodies)
     },
+  }
+}
+
+/** Stand-ins in a program's text messages count where the policy lists `websocket`. */
+function withPlaceholders(handlers: SocketHandlers, standIns: StandIns): SocketHandlers {
+  const placeable = standIns.all.filter(({ locations }) => locations.has('websocket'))
+  if (placeable.length === 0) return handlers
+  return {
+    ...handlers,
+    message: (socket, sent) =>
+      handlers.message(
+        socket,
+        typeof sent === 'string' ? standIns.replacedInNested(sent, 'json', placeable) : sent,
+      ),
   }
 }
 

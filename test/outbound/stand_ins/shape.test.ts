@@ -94,6 +94,19 @@ function checksumOf(text: string): string {
   return digits
 }
 
+test('an installation token of GitHub has another App and another JSON Web Token', async () => {
+  const part = (content: object) => Buffer.from(JSON.stringify(content)).toString('base64url')
+  const token = `${part({ alg: 'RS256' })}.${part({ installation: 7 })}.${drawn('base64url', 342)}`
+  const text = await standIn(`ghs_1234567_${token}`)
+  const [, app, header = '', claims = '', signature] =
+    /^ghs_([0-9]{7})_([\w-]+)\.([\w-]+)\.([\w-]{342})$/.exec(text) ?? []
+  const read = (base64: string) => JSON.parse(Buffer.from(base64, 'base64url').toString())
+  expect(app).not.toBe('1234567')
+  expect(read(header)).toMatchObject({ alg: 'RS256' })
+  expect(Object.keys(read(claims))).toEqual(['jti'])
+  expect(token).not.toEndWith(signature ?? token)
+})
+
 test('a JSON Web Token has three parts, its algorithm and its time, and none of its claims', async () => {
   const part = (content: object) => Buffer.from(JSON.stringify(content)).toString('base64url')
   const claims = { sub: 'ada@example.com', role: 'owner', exp: 1_900_000_000 }

@@ -57,6 +57,7 @@ const styles: Record<Style, true> = {
   path: true,
   json: true,
   form: true,
+  websocket: true,
   env: true,
   hmac_sha256: true,
   aws_sigv4: true,

@@ -37,6 +37,7 @@ export const policies = {
     path: 'Path',
     json: 'JSON body',
     form: 'Form',
+    websocket: 'WebSocket message',
     env: 'Variables of programs',
     sign: 'Signatures',
   },
