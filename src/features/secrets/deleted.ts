@@ -53,7 +53,7 @@ export async function deleteEnvironmentSecrets(
 ): Promise<number> {
   const [, deleted] = await Promise.all([
     keepDeletedSecrets(tx, grant, { environment, deletedWith: null }),
-    deleteRows(tx, grant, environment),
+    deleteRows(tx, grant, { environment }),
   ])
   return deleted.length
 }

@@ -97,7 +97,7 @@ function itemRoutes(services: SignedServices): Route[] {
       await lockWorkspace(tx, grant)
       const [, [deleted]] = await Promise.all([
         keepDeletedSecrets(tx, grant, { environment, key, deletedWith: null }),
-        deleteRows(tx, grant, environment, key),
+        deleteRows(tx, grant, { environment, key }),
       ])
       if (!deleted) throw new Fault('not_found')
       await acceptManifest({ tx, grant }, services, { environment, ...body })

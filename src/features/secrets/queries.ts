@@ -234,8 +234,7 @@ async function pruneVersions(tx: Transaction, secretIds: readonly string[]): Pro
 export async function deleteRows(
   tx: Transaction,
   grant: ProjectGrant<'secret.write' | 'project.delete'>,
-  environment: string,
-  key?: string,
+  { environment, key }: { environment: string; key?: string },
 ) {
   return tx
     .delete(secrets)
