@@ -25,11 +25,19 @@ export async function startSession(
   { tx, pepper }: Within,
   { userId, userAgent, passkeyId }: Opener,
 ): Promise<SessionTokens> {
-  await deleteDeadSessions(tx, userId)
   const sessionId = Bun.randomUUIDv7()
   const row = { id: sessionId, userId, passkeyId, userAgent: printable(userAgent) }
+  // In this order: a session without tokens counts as dead.
+  const [, , tokens] = await Promise.all([
+    deleteDeadSessions(tx, userId),
+    insertSession(tx, row),
+    issueTokens({ tx, pepper }, { sessionId, userId }, null),
+  ])
+  return tokens
+}
+
+async function insertSession(tx: Transaction, row: typeof sessions.$inferInsert): Promise<void> {
   await tx.insert(sessions).values(row)
-  return issueTokens({ tx, pepper }, { sessionId, userId }, null)
 }
 
 /** A header may hold what breaks a line or drives a terminal. */
@@ -77,15 +85,15 @@ async function rotateWithin(
     await revokeSessions(tx, eq(sessions.id, sessionId))
     return 'refused'
   }
-  await tx
-    .update(sessionTokens)
-    .set({ rotatedAt: sql`now()` })
-    .where(eq(sessionTokens.id, token.id))
-  await tx.update(sessions).set({ lastUsedAt: sql`now()` }).where(eq(sessions.id, sessionId))
-  await tx
-    .delete(sessionTokens)
-    .where(and(eq(sessionTokens.sessionId, sessionId), lt(sessionTokens.expiresAt, sql`now()`)))
-  return issueTokens({ tx, pepper }, { sessionId, userId }, token)
+  const [tokens] = await Promise.all([
+    issueTokens({ tx, pepper }, { sessionId, userId }, token),
+    tx.update(sessionTokens).set({ rotatedAt: sql`now()` }).where(eq(sessionTokens.id, token.id)),
+    tx.update(sessions).set({ lastUsedAt: sql`now()` }).where(eq(sessions.id, sessionId)),
+    tx
+      .delete(sessionTokens)
+      .where(and(eq(sessionTokens.sessionId, sessionId), lt(sessionTokens.expiresAt, sql`now()`))),
+  ])
+  return tokens
 }
 
 /** The row of a live refresh token, locked: a rival sees what became of it, not what it was. */

@@ -60,24 +60,30 @@ function projectOf(grant: Manage): string | null {
 async function register(
   changing: Changing<Manage>,
   services: SignedServices,
-  { id, name, ...order }: Order & { id?: string | undefined; name: string },
+  { id: chosen, name, ...order }: Order & { id?: string | undefined; name: string },
 ) {
   const { tx, grant, audit } = changing
   const projectId = projectOf(grant)
-  if (id !== undefined && !isSignedId(grant.workspaceId))
+  if (chosen !== undefined && !isSignedId(grant.workspaceId))
     throw invalidField('id', 'is not a field of this request')
-  const { epoch } = await lockWorkspace(tx, grant)
-  refuseTaken(name, await selectNames(tx, grant, projectId))
-  const agent = await insertAgent(tx, grant, { id, name, projectId })
-  if (!agent) throw new Fault('already_exists', { message: 'The agent id is taken.' })
-  await requireQuota(tx, services.config, 'agents', grant.workspaceId)
-  await countHourly(tx, services, 'created', grant.userId)
+  const id = chosen ?? Bun.randomUUIDv7()
+  const [{ epoch }, names] = await Promise.all([
+    lockWorkspace(tx, grant),
+    selectNames(tx, grant, projectId),
+  ])
+  refuseTaken(name, names)
   audit.record({
     action: 'agent.created',
-    resource: { type: 'agent', id: agent.id, name },
-    registrationId: agent.id,
+    resource: { type: 'agent', id, name },
+    registrationId: id,
     projectId: projectId ?? undefined,
   })
+  const [agent] = await Promise.all([
+    insertAgent(tx, grant, { id, name, projectId }),
+    requireQuota(tx, services.config, 'agents', grant.workspaceId),
+    countHourly(tx, services, 'created', grant.userId),
+  ])
+  if (!agent) throw new Fault('already_exists', { message: 'The agent id is taken.' })
   const holder = { kind: 'agent', agent, projectId } as const
   const issued = await issueToken(changing, services, { holder, order, epoch })
   return { ...issued, agent: shownNew(agent) }
@@ -126,11 +132,12 @@ async function remove(
 ): Promise<undefined> {
   const { tx, grant, audit } = changing
   await lockWorkspace(tx, grant)
-  const agent = await markDeleted(tx, grant, agentId)
+  const [agent, revoked] = await Promise.all([
+    markDeleted(tx, grant, agentId),
+    revokeTokens(tx, grant, { kind: 'agent', agent: { id: agentId } }),
+  ])
   if (!agent) throw new Fault('not_found')
   const { projectId } = agent
-  const holder = { kind: 'agent', agent, projectId } as const
-  const revoked = await revokeTokens(tx, grant, holder)
   if (link) {
     const chain = await chainOf(changing, services)
     await acceptLink(changing, chain, link, claimOf(revoked, chain))
@@ -142,7 +149,7 @@ async function remove(
       registrationId: agentId,
       projectId: projectId ?? undefined,
     },
-    ...revocations(revoked, holder),
+    ...revocations(revoked, { agent }),
   )
 }
 

@@ -45,27 +45,25 @@ export async function issueToken(
   // Of two that work it would not say which one is to be revoked; an agent's are told apart by their ids.
   if (holder.kind === 'workload' && (await isLabelTaken(tx, grant, holder, terms.label)))
     throw new Fault('already_exists', { message: 'A token of that label works in the project.' })
-  const token = await insertToken(tx, grant, holder, {
-    ...credential,
-    ...terms,
-    verifier: services.pepper.sealVerifier(
-      {
-        kind: holder.kind === 'agent' ? 'agt' : 'wkl',
-        id: credential.id,
-        ownerId: grant.workspaceId,
-      },
-      credential.verifier,
-    ),
-  })
-  if (!token) throw new Fault('already_exists', { message: 'The token id is taken.' })
-  await requireQuota(tx, services.config, 'liveTokens', grant.workspaceId)
-  await countHourly(tx, services, 'created', grant.userId)
+  const { id } = credential
+  const place = {
+    kind: holder.kind === 'agent' ? 'agt' : 'wkl',
+    id,
+    ownerId: grant.workspaceId,
+  } as const
+  const verifier = services.pepper.sealVerifier(place, credential.verifier)
   audit.record({
     action: 'token.issued',
-    ...aboutToken(token, holder.agent),
-    projectId: token.projectId ?? undefined,
-    environment: token.environment ?? undefined,
+    ...aboutToken({ id, label: terms.label }, holder.agent),
+    projectId: holder.projectId ?? undefined,
+    environment: terms.environment ?? undefined,
   })
+  const [token] = await Promise.all([
+    insertToken(tx, grant, holder, { ...credential, ...terms, verifier }),
+    requireQuota(tx, services.config, 'liveTokens', grant.workspaceId),
+    countHourly(tx, services, 'created', grant.userId),
+  ])
+  if (!token) throw new Fault('already_exists', { message: 'The token id is taken.' })
   await storeSentGrant(changing, order)
   const list = order.token?.envelopes ?? []
   const held = { ...token, agent: holder.agent }

@@ -65,8 +65,6 @@ export async function storeEnvelopes(
   const sealed = await Promise.all(
     list.map((envelope, index) => seal(context, envelope, `${path}${index}`)),
   )
-  await mergeEnvelopes(tx, grant, token.id, sealed)
-  await requireQuota(tx, config, 'tokenEnvelopes', token.id)
   audit.record(
     ...list.map(({ project_id, environment }) => ({
       action: 'token.provisioned' as const,
@@ -75,6 +73,10 @@ export async function storeEnvelopes(
       environment,
     })),
   )
+  await Promise.all([
+    mergeEnvelopes(tx, grant, token.id, sealed),
+    requireQuota(tx, config, 'tokenEnvelopes', token.id),
+  ])
 }
 
 function outsideScope(

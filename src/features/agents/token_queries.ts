@@ -23,6 +23,9 @@ export type Holder =
   | { kind: 'agent'; agent: { id: string; name: string }; projectId: string | null }
   | { kind: 'workload'; agent: null; projectId: string }
 
+/** What finds a holder's tokens. */
+type HolderId = { kind: 'agent'; agent: { id: string } } | { kind: 'workload'; projectId: string }
+
 export type NewTokenRow = {
   id: string
   label: string
@@ -168,27 +171,22 @@ export async function selectToken(tx: Transaction, grant: Manage, holder: Holder
  * Revokes the tokens that are not revoked yet, all of the holder's or one, and returns them. Their
  * envelopes go with it: what no token may open any more is better not kept.
  */
-export async function revokeTokens(tx: Transaction, grant: Manage, holder: Holder, id?: string) {
-  const revoked = await tx
-    .update(tokens)
-    .set({ revokedAt: sql`now()` })
-    .where(
-      and(
-        isOf(grant, holder),
-        isNull(tokens.revokedAt),
-        id === undefined ? undefined : eq(tokens.id, id),
-      ),
-    )
-    .returning({
+export async function revokeTokens(tx: Transaction, grant: Manage, holder: HolderId, id?: string) {
+  const which = and(
+    isOf(grant, holder),
+    isNull(tokens.revokedAt),
+    id === undefined ? undefined : eq(tokens.id, id),
+  )
+  const ids = tx.select({ id: tokens.id }).from(tokens).where(which)
+  const [, revoked] = await Promise.all([
+    tx.delete(tokenEnvelopes).where(inArray(tokenEnvelopes.tokenId, ids)),
+    tx.update(tokens).set({ revokedAt: sql`now()` }).where(which).returning({
       id: tokens.id,
       label: tokens.label,
       projectId: tokens.projectId,
       environment: tokens.environment,
-    })
-  if (revoked.length > 0) {
-    const ids = revoked.map((token) => token.id)
-    await tx.delete(tokenEnvelopes).where(inArray(tokenEnvelopes.tokenId, ids))
-  }
+    }),
+  ])
   return revoked
 }
 
@@ -202,7 +200,7 @@ export async function holdProjects(tx: Transaction, grant: Manage, ids: readonly
   return new Set(found.map(({ id }) => id))
 }
 
-function isOf(grant: Manage, holder: Holder): SQL | undefined {
+function isOf(grant: Manage, holder: HolderId): SQL | undefined {
   const held =
     holder.kind === 'agent'
       ? eq(tokens.agentId, holder.agent.id)

@@ -98,8 +98,11 @@ type Named = { registration_id: string } | { project_id: string }
 
 /** An agent is read under the lock: else one that is being deleted could get a token that lives on. */
 async function lockHolder(within: Within, named: Named): Promise<LockedHolder> {
-  const { epoch } = await lockWorkspace(within.tx, within.grant)
-  return { epoch, holder: await holderOf(within, named) }
+  const [{ epoch }, holder] = await Promise.all([
+    lockWorkspace(within.tx, within.grant),
+    holderOf(within, named),
+  ])
+  return { epoch, holder }
 }
 
 async function holderOf({ tx, grant }: Within<Reading>, named: Named): Promise<Holder> {

@@ -136,8 +136,11 @@ export async function unprovisionToken(
   { holder }: LockedHolder,
   { id, place }: { id: string; place: { project_id: string; environment: string } },
 ): Promise<undefined> {
-  const token = await selectToken(tx, grant, holder, id)
-  if (!token || !(await deleteEnvelope(tx, grant, id, place))) throw new Fault('not_found')
+  const [token, isDeleted] = await Promise.all([
+    selectToken(tx, grant, holder, id),
+    deleteEnvelope(tx, grant, id, place),
+  ])
+  if (!token || !isDeleted) throw new Fault('not_found')
   audit.record({
     action: 'token.grant_removed',
     ...aboutToken(token, holder.agent),
@@ -149,7 +152,7 @@ export async function unprovisionToken(
 /** What is recorded of tokens that were revoked. */
 export function revocations(
   revoked: readonly Awaited<ReturnType<typeof revokeTokens>>[number][],
-  { agent }: Holder,
+  { agent }: Pick<Holder, 'agent'>,
 ): Change[] {
   return revoked.map((token) => ({
     action: 'token.revoked',

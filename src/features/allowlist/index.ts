@@ -56,8 +56,7 @@ async function add(
   { domains, link }: Sent & { domains: readonly string[] },
 ) {
   const { tx, grant, audit } = changing
-  await lockWorkspace(tx, grant)
-  const chain = await chainOf(changing, services)
+  const [, chain] = await Promise.all([lockWorkspace(tx, grant), chainOf(changing, services)])
   const unsigned = [...new Set(domains)].filter((domain) => !chain?.allowlist.has(domain))
   const body = { add: unsigned, remove: [] }
   const claim: Claim | null = unsigned.length > 0 ? { type: 'allowlist.changed', body } : null
@@ -69,8 +68,8 @@ async function add(
     audit.unchanged()
     return entries
   }
-  await insertLog(tx, grant, 'added', added)
   audit.record(...added.map((domain) => change('allowlist.added', domain)))
+  await insertLog(tx, grant, 'added', added)
   return created(entries)
 }
 
@@ -80,14 +79,16 @@ async function remove(
   { domain, link }: Sent & { domain: string },
 ): Promise<undefined> {
   const { tx, grant, audit } = changing
-  await lockWorkspace(tx, grant)
-  const chain = await chainOf(changing, services)
+  const [, chain] = await Promise.all([lockWorkspace(tx, grant), chainOf(changing, services)])
   const isSigned = chain?.allowlist.has(domain) ?? false
   const body = { add: [], remove: [domain] }
   await acceptLink(changing, chain, link, isSigned ? { type: 'allowlist.changed', body } : null)
-  if (!(await deleteEntry(tx, grant, domain)) && !isSigned) throw new Fault('not_found')
-  await insertLog(tx, grant, 'removed', [domain])
   audit.record(change('allowlist.removed', domain))
+  const [isDeleted] = await Promise.all([
+    deleteEntry(tx, grant, domain),
+    insertLog(tx, grant, 'removed', [domain]),
+  ])
+  if (!isDeleted && !isSigned) throw new Fault('not_found')
 }
 
 function change(action: AuditAction, domain: string): Change {

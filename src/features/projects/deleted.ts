@@ -3,7 +3,7 @@
  * them (`secrets/deleted.ts`).
  */
 import { Cron } from 'croner'
-import { and, eq, sql } from 'drizzle-orm'
+import { and, eq, type SQL, sql } from 'drizzle-orm'
 import type { ProjectGrant } from '../../core/grant.ts'
 import { describeError, type Log } from '../../core/log.ts'
 import type { Database, Transaction } from '../../database/open.ts'
@@ -17,31 +17,50 @@ const PROJECT = sql.raw('id, workspace_id, name, description, environments, crea
 
 /** Copies the project and its secrets to where they can be restored from; the rows are deleted next. */
 export async function keepDeleted(tx: Transaction, grant: Delete): Promise<void> {
-  const { projectId, workspaceId } = grant
+  const { projectId } = grant
+  await Promise.all([
+    keepProject(tx, grant),
+    keepDeletedSecrets(tx, grant, { deletedWith: projectId }),
+  ])
+}
+
+async function keepProject(tx: Transaction, { projectId, workspaceId }: Delete): Promise<void> {
   await tx.execute(sql`
     insert into ${deletedProjects} (${PROJECT}) select ${PROJECT} from ${projects}
     where id = ${projectId} and workspace_id = ${workspaceId}`)
-  await keepDeletedSecrets(tx, grant, { deletedWith: projectId })
 }
 
-/**
- * Puts them back, or does nothing when the project is gone for good or another has its name by now. The
- * workspace must be locked.
- */
-export async function restoreDeletedProject(
+/** Whether the project can be restored. The workspace must be locked. */
+export async function isRestorableHere(tx: Transaction, grant: Delete): Promise<boolean> {
+  return (await tx.$count(deletedProjects, isKept(grant))) > 0
+}
+
+function isKept({ projectId, workspaceId }: Delete): SQL | undefined {
+  return and(eq(deletedProjects.id, projectId), eq(deletedProjects.workspaceId, workspaceId))
+}
+
+/** Puts project and secrets back. False when another has its name by now: then the transaction must not be committed. */
+export async function restoreDeletedProject(tx: Transaction, grant: Delete): Promise<boolean> {
+  const [isRestored] = await Promise.all([
+    restoreProjectRow(tx, grant),
+    restoreDeletedWith(tx, grant),
+    dropKept(tx, grant),
+  ])
+  return isRestored
+}
+
+async function restoreProjectRow(
   tx: Transaction,
-  grant: Delete,
-): Promise<'restored' | 'gone' | 'name taken'> {
-  const { projectId, workspaceId } = grant
-  const here = and(eq(deletedProjects.id, projectId), eq(deletedProjects.workspaceId, workspaceId))
-  if ((await tx.$count(deletedProjects, here)) === 0) return 'gone'
+  { projectId, workspaceId }: Delete,
+): Promise<boolean> {
   const restored = await tx.execute(sql`
     insert into ${projects} (${PROJECT}) select ${PROJECT} from ${deletedProjects}
     where id = ${projectId} and workspace_id = ${workspaceId} on conflict do nothing returning id`)
-  if (restored.length === 0) return 'name taken'
-  await restoreDeletedWith(tx, grant)
-  await tx.delete(deletedProjects).where(here)
-  return 'restored'
+  return restored.length > 0
+}
+
+async function dropKept(tx: Transaction, grant: Delete): Promise<void> {
+  await tx.delete(deletedProjects).where(isKept(grant))
 }
 
 /** Housekeeping of deleted projects and secrets: what can no longer be restored is deleted permanently. */

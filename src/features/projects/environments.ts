@@ -77,14 +77,19 @@ async function create(
   config: QuotaConfig,
   name: string,
 ): Promise<{ name: string }> {
-  await lockWorkspace(tx, grant)
-  const made = await selectEnvironments(tx, grant)
-  if ((await selectEnvironmentNames(tx, grant)).includes(name)) {
+  const [, made, names] = await Promise.all([
+    lockWorkspace(tx, grant),
+    selectEnvironments(tx, grant),
+    selectEnvironmentNames(tx, grant),
+  ])
+  if (names.includes(name)) {
     throw new Fault('already_exists', { message: 'The project has an environment of that name.' })
   }
-  await updateEnvironments(tx, grant, [...made, name])
-  await requireQuota(tx, config, 'environments', grant.projectId)
   audit.record(change('environment.created', grant, name))
+  await Promise.all([
+    updateEnvironments(tx, grant, [...made, name]),
+    requireQuota(tx, config, 'environments', grant.projectId),
+  ])
   return { name }
 }
 
@@ -97,20 +102,18 @@ async function remove(
   services: SignedServices,
   { name, manifest }: { name: string; manifest?: SignedText | undefined },
 ): Promise<{ secrets: number; tokens: number }> {
-  await lockWorkspace(tx, grant)
-  const made = await selectEnvironments(tx, grant)
-  const secrets = await deleteEnvironmentSecrets(tx, grant, name)
+  const [, made] = await Promise.all([lockWorkspace(tx, grant), selectEnvironments(tx, grant)])
+  const others = made.filter((other) => other !== name)
+  const isMade = others.length < made.length
+  const [secrets, granted, revoked] = await Promise.all([
+    deleteEnvironmentSecrets(tx, grant, name),
+    deleteGrants(tx, grant, name),
+    revokeEnvironmentTokens(tx, grant, name),
+    isMade && updateEnvironments(tx, grant, others),
+  ])
   if (secrets > 0 || manifest)
     await acceptManifest({ tx, grant }, services, { environment: name, manifest })
-  const granted = await deleteGrants(tx, grant, name)
-  const revoked = await revokeEnvironmentTokens(tx, grant, name)
-  if (made.includes(name)) {
-    await updateEnvironments(
-      tx,
-      grant,
-      made.filter((other) => other !== name),
-    )
-  } else if (secrets + granted + revoked.length === 0) throw new Fault('not_found')
+  if (!isMade && secrets + granted + revoked.length === 0) throw new Fault('not_found')
   audit.record(
     ...revoked.map(
       (token): Change => ({

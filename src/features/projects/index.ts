@@ -33,7 +33,7 @@ import {
   updateProject,
   updateProjectShort,
 } from './contract.ts'
-import { keepDeleted, restoreDeletedProject } from './deleted.ts'
+import { isRestorableHere, keepDeleted, restoreDeletedProject } from './deleted.ts'
 import { environmentRoutes } from './environments.ts'
 import {
   deleteGrants,
@@ -66,13 +66,15 @@ function ownRoutes(services: FeatureServices): Route[] {
     }),
     route(createProject, async ({ tx, grant, audit, body: { name, description = '' } }) => {
       await lockWorkspace(tx, grant)
-      const projectId = await insertProject(tx, grant, { name, description })
-      if (projectId === null) throw nameTaken()
-      await requireQuota(tx, config, 'projects', grant.workspaceId)
-      await countHourly(tx, services, 'created', grant.userId)
-      const project = { ...grant, projectId, projectName: name }
+      const project = { ...grant, projectId: Bun.randomUUIDv7(), projectName: name }
       audit.record(change('project.created', project))
-      return show(tx, project)
+      const [inserted] = await Promise.all([
+        insertProject(tx, project, description),
+        requireQuota(tx, config, 'projects', grant.workspaceId),
+        countHourly(tx, services, 'created', grant.userId),
+      ])
+      if (!inserted) throw nameTaken()
+      return inserted
     }),
     ...[getProject, getProjectShort].map((endpoint) =>
       route(endpoint, ({ tx, grant }) => show(tx, grant)),
@@ -107,14 +109,15 @@ async function update(
     audit.unchanged()
     return show(tx, grant)
   }
+  const project = { ...grant, projectName: changes.name ?? grant.projectName }
+  audit.record(change('project.updated', project))
   try {
-    await updateProjectRow(tx, grant, changes)
+    const updated = await updateProjectRow(tx, grant, changes)
+    if (!updated) throw new Fault('not_found')
+    return updated
   } catch (error) {
     throw isUniqueViolation(error) ? nameTaken() : error
   }
-  const project = { ...grant, projectName: changes.name ?? grant.projectName }
-  audit.record(change('project.updated', project))
-  return show(tx, grant)
 }
 
 /**
@@ -127,11 +130,14 @@ async function remove({
   audit,
 }: Changing<ProjectGrant<'project.delete'>>): Promise<undefined> {
   await lockWorkspace(tx, grant)
-  await deleteGrants(tx, grant)
-  const revoked = await revokeEnvironmentTokens(tx, grant)
-  const deleted = await deleteProjectAgents(tx, grant)
-  await keepDeleted(tx, grant)
-  if (!(await deleteProjectRow(tx, grant))) throw new Fault('not_found')
+  const [, revoked, deleted, , isDeleted] = await Promise.all([
+    deleteGrants(tx, grant),
+    revokeEnvironmentTokens(tx, grant),
+    deleteProjectAgents(tx, grant),
+    keepDeleted(tx, grant),
+    deleteProjectRow(tx, grant),
+  ])
+  if (!isDeleted) throw new Fault('not_found')
   const { projectId } = grant
   audit.record(
     ...revoked.map(
@@ -158,13 +164,17 @@ async function restore(
   { tx, grant, audit }: Changing<ProjectGrant<'project.delete'>>,
   config: QuotaConfig,
 ) {
-  await lockWorkspace(tx, grant)
-  const outcome = await restoreDeletedProject(tx, grant)
-  if (outcome === 'gone') throw new Fault('not_found')
-  if (outcome === 'name taken') throw nameTaken()
-  await requireQuota(tx, config, 'projects', grant.workspaceId)
+  const [, isKept] = await Promise.all([lockWorkspace(tx, grant), isRestorableHere(tx, grant)])
+  if (!isKept) throw new Fault('not_found')
   audit.record(change('project.restored', grant))
-  return show(tx, grant)
+  const [isRestored, project] = await Promise.all([
+    restoreDeletedProject(tx, grant),
+    selectProject(tx, grant),
+    requireQuota(tx, config, 'projects', grant.workspaceId),
+  ])
+  if (!isRestored) throw nameTaken()
+  if (!project) throw new Fault('not_found')
+  return project
 }
 
 type InviteBody = { members: string[] } | Parameters<typeof inviteMembers>[2]

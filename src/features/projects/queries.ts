@@ -1,7 +1,7 @@
 /** The projects' rows. Writers need a write grant; the list over all workspaces takes the caller. */
 import { and, asc, eq, isNull, type SQL, sql } from 'drizzle-orm'
 import { Fault } from '../../core/fault.ts'
-import type { Caller, Grant, ProjectGrant } from '../../core/grant.ts'
+import type { Caller, ProjectGrant } from '../../core/grant.ts'
 import type { Database, Reading, Transaction } from '../../database/open.ts'
 import {
   agents,
@@ -62,32 +62,39 @@ function shownProjects(db: Reading, userId: string, which: SQL | undefined) {
     .orderBy(asc(projects.name), asc(projects.id))
 }
 
-/** The new project's id, or `null` when the workspace has one of that name. */
-export async function insertProject(
-  tx: Transaction,
-  grant: Grant<'project.write'>,
-  { name, description }: { name: string; description: string },
-): Promise<string | null> {
+/** What the row itself has of what is shown, so that a write needs no read after it. */
+const written = {
+  id: projects.id,
+  name: projects.name,
+  description: projects.description,
+  workspace_id: projects.workspaceId,
+  workspace_name: sql<string>`(
+    select w.name from ${workspaces} w where w.id = ${projects.workspaceId})`,
+  created_at: projects.createdAt,
+  updated_at: projects.updatedAt,
+}
+
+/** The new project as it is shown, or `null` when the workspace has one of that name. */
+export async function insertProject(tx: Transaction, grant: Write, description: string) {
+  const { projectId: id, projectName: name, workspaceId, role } = grant
   const [project] = await tx
     .insert(projects)
-    .values({ workspaceId: grant.workspaceId, name, description })
+    .values({ id, workspaceId, name, description })
     .onConflictDoNothing()
-    .returning({ id: projects.id })
-  return project?.id ?? null
+    .returning(written)
+  return project ? { ...project, role } : null
 }
 
 export type ProjectChanges = { name?: string | undefined; description?: string | undefined }
 
-/** Throws the database's unique violation when the name is taken. */
-export async function updateProjectRow(
-  tx: Transaction,
-  grant: Write,
-  changes: ProjectChanges,
-): Promise<void> {
-  await tx
+/** The project as it is shown, or `null` when it is gone. Throws the database's unique violation when the name is taken. */
+export async function updateProjectRow(tx: Transaction, grant: Write, changes: ProjectChanges) {
+  const [project] = await tx
     .update(projects)
     .set({ ...changes, updatedAt: sql`now()` })
     .where(and(eq(projects.workspaceId, grant.workspaceId), eq(projects.id, grant.projectId)))
+    .returning(written)
+  return project ? { ...project, role: grant.role } : null
 }
 
 type Delete = ProjectGrant<'project.delete'>
@@ -124,7 +131,11 @@ export async function deleteGrants(
 }
 
 /** Revokes the live tokens that were scoped to the project, or to one environment of it. */
-export function revokeEnvironmentTokens(tx: Transaction, grant: Delete, environment?: string) {
+export async function revokeEnvironmentTokens(
+  tx: Transaction,
+  grant: Delete,
+  environment?: string,
+) {
   return tx
     .update(tokens)
     .set({ revokedAt: sql`now()` })
@@ -146,7 +157,7 @@ export function revokeEnvironmentTokens(tx: Transaction, grant: Delete, environm
 }
 
 /** Deletes the agents that were scoped to the project; their rows stay for the audit. */
-export function deleteProjectAgents(tx: Transaction, grant: Delete) {
+export async function deleteProjectAgents(tx: Transaction, grant: Delete) {
   return tx
     .update(agents)
     .set({ deletedAt: sql`now()` })

@@ -9,11 +9,12 @@ import { isRestorable } from '../../database/restorable.ts'
 import {
   deletedSecrets,
   deletedSecretVersions,
+  projects,
   secrets,
   secretVersions,
 } from '../../database/schema/index.ts'
 import { isSignedId } from '../../sigchain/index.ts'
-import { type SecretPage, selectHash } from './queries.ts'
+import { deleteRows, type SecretPage, selectHash } from './queries.ts'
 
 type Read = ProjectGrant<'secret.read'>
 type Write = ProjectGrant<'secret.write' | 'project.delete'>
@@ -35,11 +36,13 @@ export async function keepDeletedSecrets(
   const chosen = sql`project_id = ${grant.projectId} and workspace_id = ${grant.workspaceId}
     and environment = coalesce(${which.environment ?? null}, environment)
     and key = coalesce(${which.key ?? null}, key)`
-  await tx.execute(sql`insert into ${deletedSecrets} (${SECRET}, deleted_with)
-    select ${SECRET}, ${which.deletedWith}::uuid from ${secrets} where ${chosen}`)
-  await tx.execute(sql`insert into ${deletedSecretVersions} (${VERSION})
-    select ${VERSION} from ${secretVersions}
-    where secret_id in (select id from ${secrets} where ${chosen})`)
+  await Promise.all([
+    tx.execute(sql`insert into ${deletedSecrets} (${SECRET}, deleted_with)
+      select ${SECRET}, ${which.deletedWith}::uuid from ${secrets} where ${chosen}`),
+    tx.execute(sql`insert into ${deletedSecretVersions} (${VERSION})
+      select ${VERSION} from ${secretVersions}
+      where secret_id in (select id from ${secrets} where ${chosen})`),
+  ])
 }
 
 /** Deletes the secrets of an environment, which can be restored; returns how many there were. */
@@ -48,51 +51,49 @@ export async function deleteEnvironmentSecrets(
   grant: ProjectGrant<'project.delete'>,
   environment: string,
 ): Promise<number> {
-  await keepDeletedSecrets(tx, grant, { environment, deletedWith: null })
-  const deleted = await tx
-    .delete(secrets)
-    .where(
-      and(
-        eq(secrets.workspaceId, grant.workspaceId),
-        eq(secrets.projectId, grant.projectId),
-        eq(secrets.environment, environment),
-      ),
-    )
-    .returning({ id: secrets.id })
+  const [, deleted] = await Promise.all([
+    keepDeletedSecrets(tx, grant, { environment, deletedWith: null }),
+    deleteRows(tx, grant, { environment }),
+  ])
   return deleted.length
 }
 
-/** Puts back what was deleted with a project. */
+/** Puts back what was deleted with a project, if the project is there again. */
 export async function restoreDeletedWith(tx: Transaction, grant: Write): Promise<void> {
-  await putBack(tx, sql`deleted_with = ${grant.projectId} and workspace_id = ${grant.workspaceId}`)
+  const { projectId, workspaceId } = grant
+  await putBack(
+    tx,
+    sql`deleted_with = ${projectId} and workspace_id = ${workspaceId}
+      and exists (select from ${projects} p where p.id = ${projectId})`,
+  )
 }
 
-/**
- * Puts back secrets that were deleted by themselves, of each name what was deleted last. Returns the names
- * that cannot be: those that are not there, else those that are taken by now.
- */
-export async function restoreSecrets(
+/** Secrets of these names that were deleted by themselves, of each name what was deleted last. */
+export function selectRestorable(
   tx: Transaction,
   grant: ProjectGrant<'secret.write'>,
   { environment, keys }: { environment: string; keys: readonly string[] },
-): Promise<{ restored: Restorable[] } | { missing: string[] } | { taken: string[] }> {
-  const found = await newestOfEach(
-    tx,
-    grant,
-    and(restorable(grant, environment), inArray(deletedSecrets.key, [...keys])),
-  )
-  const known = new Set(found.map(({ key }) => key))
-  const missing = keys.filter((key) => !known.has(key))
-  if (missing.length > 0) return { missing }
-  const ids = found.map(({ id }) => id)
-  const returned = await putBack(tx, inArray(deletedSecrets.id, ids))
-  const taken = keys.filter((key) => !returned.has(key))
-  if (taken.length > 0) return { taken }
-  await tx.delete(deletedSecrets).where(inArray(deletedSecrets.id, ids))
-  return { restored: found }
+) {
+  const which = and(restorable(grant, environment), inArray(deletedSecrets.key, [...keys]))
+  return newestOfEach(tx, grant, which)
 }
 
-type Restorable = Awaited<ReturnType<typeof newestOfEach>>[number]
+/** Puts back what `selectRestorable` found. Returns the names that are free; what has another name is lost, unless all is rolled back. */
+export async function restoreSecrets(
+  tx: Transaction,
+  found: readonly { id: string }[],
+): Promise<Set<string>> {
+  const which = inArray(
+    deletedSecrets.id,
+    found.map(({ id }) => id),
+  )
+  const [returned] = await Promise.all([putBack(tx, which), dropRestored(tx, which)])
+  return returned
+}
+
+async function dropRestored(tx: Transaction, which: SQL): Promise<void> {
+  await tx.delete(deletedSecrets).where(which)
+}
 
 /** One row more than the page holds, by name. */
 export function selectDeleted(
@@ -138,12 +139,14 @@ function restorable(
 
 /** Names of what was put back; where a name is taken nothing is. */
 async function putBack(tx: Transaction, which: SQL): Promise<Set<string>> {
-  const rows = await tx.execute<{ key: string }>(sql`
-    insert into ${secrets} (${SECRET}) select ${SECRET} from ${deletedSecrets} where ${which}
-    on conflict (project_id, environment, key) do nothing returning key`)
-  await tx.execute(sql`
-    insert into ${secretVersions} (${VERSION}) select ${VERSION} from ${deletedSecretVersions}
-    where secret_id in (select id from ${deletedSecrets} where ${which})
-      and secret_id in (select id from ${secrets})`)
+  const [rows] = await Promise.all([
+    tx.execute<{ key: string }>(sql`
+      insert into ${secrets} (${SECRET}) select ${SECRET} from ${deletedSecrets} where ${which}
+      on conflict (project_id, environment, key) do nothing returning key`),
+    tx.execute(sql`
+      insert into ${secretVersions} (${VERSION}) select ${VERSION} from ${deletedSecretVersions}
+      where secret_id in (select id from ${deletedSecrets} where ${which})
+        and secret_id in (select id from ${secrets})`),
+  ])
   return new Set(rows.map(({ key }) => key))
 }

@@ -22,8 +22,8 @@ import {
   rollBackSecret,
   upsertSecrets,
 } from './contract.ts'
-import { keepDeletedSecrets, restoreSecrets, selectDeleted } from './deleted.ts'
-import { deleteRow, selectSecret, selectSecretPage } from './queries.ts'
+import { keepDeletedSecrets, restoreSecrets, selectDeleted, selectRestorable } from './deleted.ts'
+import { deleteRows, selectSecret, selectSecretPage } from './queries.ts'
 import {
   addCiphertexts,
   hasCiphertext,
@@ -95,11 +95,13 @@ function itemRoutes(services: SignedServices): Route[] {
       const { projectId } = grant
       const { environment } = query
       await lockWorkspace(tx, grant)
-      await keepDeletedSecrets(tx, grant, { environment, key, deletedWith: null })
-      const id = await deleteRow(tx, grant, environment, key)
-      if (id === null) throw new Fault('not_found')
+      const [, [deleted]] = await Promise.all([
+        keepDeletedSecrets(tx, grant, { environment, key, deletedWith: null }),
+        deleteRows(tx, grant, { environment, key }),
+      ])
+      if (!deleted) throw new Fault('not_found')
       await acceptManifest({ tx, grant }, services, { environment, ...body })
-      const resource = { type: 'secret', id, name: key }
+      const resource = { type: 'secret', id: deleted.id, name: key }
       audit.record({ action: 'secret.deleted', resource, projectId, environment })
       return undefined
     }),
@@ -184,24 +186,30 @@ async function restore(
   services: SignedServices,
   { environment, keys, manifest }: InputOf<typeof restoreSecretsEndpoint, 'body'>,
 ): Promise<{ restored: number }> {
-  await lockWorkspace(tx, grant)
-  const outcome = await restoreSecrets(tx, grant, { environment, keys })
-  if ('missing' in outcome) {
-    throw new Fault('not_found', { fields: fieldsOf(outcome.missing, 'was not deleted lately') })
-  }
-  if ('taken' in outcome) {
-    throw new Fault('already_exists', { fields: fieldsOf(outcome.taken, 'is there again') })
-  }
-  await requireRoom(tx, grant, services.config, environment)
-  await acceptManifest({ tx, grant }, services, { environment, manifest })
+  const [, found] = await Promise.all([
+    lockWorkspace(tx, grant),
+    selectRestorable(tx, grant, { environment, keys }),
+  ])
+  const known = new Set(found.map(({ key }) => key))
+  const missing = keys.filter((key) => !known.has(key))
+  if (missing.length > 0)
+    throw new Fault('not_found', { fields: fieldsOf(missing, 'was not deleted lately') })
   audit.record(
-    ...outcome.restored.map(({ id, key }) => ({
+    ...found.map(({ id, key }) => ({
       action: 'secret.restored' as const,
       resource: { type: 'secret', id, name: key },
       projectId: grant.projectId,
       environment,
     })),
   )
+  const [returned] = await Promise.all([
+    restoreSecrets(tx, found),
+    requireRoom(tx, grant, services.config, environment),
+  ])
+  const taken = keys.filter((key) => !returned.has(key))
+  if (taken.length > 0)
+    throw new Fault('already_exists', { fields: fieldsOf(taken, 'is there again') })
+  await acceptManifest({ tx, grant }, services, { environment, manifest })
   return { restored: keys.length }
 }
 

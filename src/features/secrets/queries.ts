@@ -230,19 +230,21 @@ async function pruneVersions(tx: Transaction, secretIds: readonly string[]): Pro
   await clientOf(tx).unsafe(PRUNE, [JSON.stringify(secretIds)], { prepare: true })
 }
 
-/** The id of what was deleted, or `null`. Versions go with their secret. */
-export async function deleteRow(tx: Transaction, grant: Write, environment: string, key: string) {
-  const [deleted] = await tx
+/** What was deleted: one secret, or all of the environment. Versions go with their secret. */
+export async function deleteRows(
+  tx: Transaction,
+  grant: ProjectGrant<'secret.write' | 'project.delete'>,
+  { environment, key }: { environment: string; key?: string },
+) {
+  return tx
     .delete(secrets)
-    .where(and(inEnvironment(grant, environment), eq(secrets.key, key)))
+    .where(
+      and(
+        eq(secrets.workspaceId, grant.workspaceId),
+        eq(secrets.projectId, grant.projectId),
+        eq(secrets.environment, environment),
+        key === undefined ? undefined : eq(secrets.key, key),
+      ),
+    )
     .returning({ id: secrets.id })
-  return deleted?.id ?? null
-}
-
-function inEnvironment(grant: Read, environment: string) {
-  return and(
-    eq(secrets.workspaceId, grant.workspaceId),
-    eq(secrets.projectId, grant.projectId),
-    eq(secrets.environment, environment),
-  )
 }

@@ -1,7 +1,7 @@
 /** The versions that are kept of a secret. */
 import { and, desc, eq, lt, sql } from 'drizzle-orm'
 import type { Reading } from '../../database/open.ts'
-import { secretVersions, users } from '../../database/schema/index.ts'
+import { secrets, secretVersions, users } from '../../database/schema/index.ts'
 import { isSignedId } from '../../sigchain/index.ts'
 import { type Read, type SecretPage, selectHash } from './queries.ts'
 
@@ -35,7 +35,11 @@ export function selectVersions(
     .limit(limit + 1)
 }
 
-export async function selectVersion(tx: Reading, _grant: Read, secretId: string, version: number) {
+export async function selectVersion(
+  tx: Reading,
+  { workspaceId, projectId }: Read,
+  { environment, key, version }: { environment: string; key: string; version: number },
+) {
   const [found] = await tx
     .select({
       version: secretVersions.version,
@@ -43,6 +47,15 @@ export async function selectVersion(tx: Reading, _grant: Read, secretId: string,
       policy: secretVersions.policy,
     })
     .from(secretVersions)
-    .where(and(eq(secretVersions.secretId, secretId), eq(secretVersions.version, version)))
+    .innerJoin(secrets, eq(secrets.id, secretVersions.secretId))
+    .where(
+      and(
+        eq(secrets.workspaceId, workspaceId),
+        eq(secrets.projectId, projectId),
+        eq(secrets.environment, environment),
+        eq(secrets.key, key),
+        eq(secretVersions.version, version),
+      ),
+    )
   return found ?? null
 }

@@ -157,10 +157,13 @@ export async function rollBack(
   services: Services,
   { environment, key, version, policy, manifest }: RollBack,
 ) {
-  const { epoch } = await lockWorkspace(tx, grant)
-  const secret = await selectSecret(tx, grant, environment, key)
-  const earlier = secret && (await selectVersion(tx, grant, secret.id, version))
-  if (!earlier) throw new Fault('not_found')
+  const [{ epoch }, secret, earlier, before] = await Promise.all([
+    lockWorkspace(tx, grant),
+    selectSecret(tx, grant, environment, key),
+    selectVersion(tx, grant, { environment, key, version }),
+    readSigned({ tx, grant }, services, environment),
+  ])
+  if (!secret || !earlier) throw new Fault('not_found')
   const row = { projectId: grant.projectId, environment, key, version, sealed: earlier.sealed }
   const ciphertext = await openVersion(services.outer, grant.workspaceId, row)
   if (!ciphertext) throw unreadable(key)
@@ -174,15 +177,17 @@ export async function rollBack(
     version: secret.version + 1,
     ciphertext,
   })
-  const written = await writeSecrets(tx, grant, environment, [next])
-  if (!written) throw new Fault('conflict')
-  await acceptManifest({ tx, grant }, services, { environment, manifest })
   audit.record({
     action: 'secret.rolled_back',
     resource: { type: 'secret', id: secret.id, name: key },
     projectId: grant.projectId,
     environment,
   })
+  const [written] = await Promise.all([
+    writeSecrets(tx, grant, environment, [next]),
+    acceptManifest({ tx, grant }, services, { environment, manifest, before, written: [next] }),
+  ])
+  if (!written) throw new Fault('conflict')
   const { policy: restored, version: newest } = next
   return {
     ...{ ...written, key, environment, policy: restored, version: newest },

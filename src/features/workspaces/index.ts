@@ -83,10 +83,13 @@ function ownRoutes(services: SignedServices): Route[] {
     ),
     route(getWorkspace, ({ tx, grant }) => show(tx, grant.userId, grant.workspaceId)),
     route(renameWorkspace, async ({ tx, grant, audit, body }) => {
-      await updateName(tx, grant, body.name)
       const resource = { type: 'workspace', id: grant.workspaceId, name: body.name }
       audit.record({ action: 'workspace.renamed', resource })
-      return show(tx, grant.userId, grant.workspaceId)
+      const [, workspace] = await Promise.all([
+        updateName(tx, grant, body.name),
+        show(tx, grant.userId, grant.workspaceId),
+      ])
+      return workspace
     }),
     route(deleteWorkspace, ({ body: { link }, ...changing }) => remove(changing, services, link)),
   ]
@@ -98,14 +101,16 @@ async function remove(
   link: SignedText | undefined,
 ): Promise<undefined> {
   const { tx, grant, audit } = changing
-  const { name, type } = await lockWorkspace(tx, grant)
+  const [{ name, type }, chain] = await Promise.all([
+    lockWorkspace(tx, grant),
+    chainOf(changing, services),
+  ])
   if (type === 'personal')
     throw new Fault('conflict', { message: 'A personal workspace cannot be deleted.' })
-  const chain = await chainOf(changing, services)
   await acceptLink(changing, chain, link, { type: 'workspace.deleted', body: {} })
-  await deleteWorkspaceRow(tx, grant)
   const resource = { type: 'workspace', id: grant.workspaceId, name }
   audit.record({ action: 'workspace.deleted', resource })
+  await deleteWorkspaceRow(tx, grant)
 }
 
 /** Accepting or declining an invitation. Before, a person sees the envelope and the name, and nothing else. */
@@ -114,11 +119,13 @@ function invitationRoutes(services: SignedServices): Route[] {
     route(acceptInvitation, ({ caller, transaction, params: { workspace_id: workspaceId } }) =>
       transaction(async (tx, audit) => {
         await lockWorkspaceRow(tx, workspaceId)
-        if (!(await acceptOwn(tx, caller, workspaceId))) throw new Fault('not_found')
-        await requireQuota(tx, services.config, 'workspaces', caller.userId)
         recordOwn({ caller, audit }, workspaceId, 'member.accepted')
-        const [workspace] = await listWorkspaces(tx, services.outer, caller.userId, { workspaceId })
-        if (!workspace) throw new Fault('not_found')
+        const [isAccepted, [workspace]] = await Promise.all([
+          acceptOwn(tx, caller, workspaceId),
+          listWorkspaces(tx, services.outer, caller.userId, { workspaceId }),
+          requireQuota(tx, services.config, 'workspaces', caller.userId),
+        ])
+        if (!isAccepted || !workspace) throw new Fault('not_found')
         return workspace
       }),
     ),
@@ -126,15 +133,18 @@ function invitationRoutes(services: SignedServices): Route[] {
       transaction(async (tx, audit) => {
         const { workspace_id: workspaceId } = params
         await lockWorkspaceRow(tx, workspaceId)
-        if (!(await declineOwn(tx, caller, workspaceId))) throw new Fault('not_found')
+        recordOwn({ caller, audit }, workspaceId, 'member.declined')
+        const [isDeclined] = await Promise.all([
+          declineOwn(tx, caller, workspaceId),
+          requireRekey(tx, workspaceId),
+        ])
+        if (!isDeclined) throw new Fault('not_found')
         // Declining is always possible: a stranger may have signed what cannot be read or followed.
         if (link) {
           const changing = { tx, grant: { workspaceId, userId: caller.userId } }
           const chain = await chainOf(changing, services)
           await acceptLink(changing, chain, link, removalOf(chain, caller.userId))
         }
-        await requireRekey(tx, workspaceId)
-        recordOwn({ caller, audit }, workspaceId, 'member.declined')
         return undefined
       }),
     ),

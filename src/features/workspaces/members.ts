@@ -69,10 +69,13 @@ async function changeRole(
   { named, role, link, grants: kept }: Sent & { role: Role },
 ) {
   const { tx, grant, audit } = changing
-  const { epoch } = await lockWorkspace(tx, grant)
-  const target = await findMember(tx, grant, refOf(named))
+  const ref = refOf(named)
+  const [{ epoch }, target, chain] = await Promise.all([
+    lockWorkspace(tx, grant),
+    findMember(tx, grant, ref),
+    chainOf(changing, services),
+  ])
   requireMayChange(grant, { kind: 'set_role', from: target.role, to: role })
-  const chain = await chainOf(changing, services)
   const claim = roleChangeOf(chain, target.user_id, role)
   const after = await acceptLink(changing, chain, link, claim)
   const signed = { before: chain, after, userId: target.user_id, kept, epoch }
@@ -82,12 +85,15 @@ async function changeRole(
     return showMember(target)
   }
   if (role !== 'owner') await requireOtherOwner(tx, grant, target)
-  await updateRole(tx, grant, target.user_id, role)
-  // What a reader has signed before holds until the rekey.
-  if (chain && role === 'read_only') await requireRekey(tx, grant.workspaceId)
   const action = role === 'owner' ? 'workspace.ownership_transferred' : 'member.role_changed'
   audit.record(change(action, target))
-  return showMember(await findMember(tx, grant, { userId: target.user_id }))
+  const [, , changed] = await Promise.all([
+    updateRole(tx, grant, target.user_id, role),
+    // What a reader has signed before holds until the rekey.
+    chain && role === 'read_only' && requireRekey(tx, grant.workspaceId),
+    findMember(tx, grant, { userId: target.user_id }),
+  ])
+  return showMember(changed)
 }
 
 async function remove(
@@ -96,18 +102,21 @@ async function remove(
   { named, link, grants: kept }: Sent,
 ): Promise<undefined> {
   const { tx, grant, audit } = changing
-  const { epoch } = await lockWorkspace(tx, grant)
-  const chain = await chainOf(changing, services)
-  const target = await findRemovable(tx, grant, chain, refOf(named))
+  const ref = refOf(named)
+  const [{ epoch }, chain, stored] = await Promise.all([
+    lockWorkspace(tx, grant),
+    chainOf(changing, services),
+    selectMember(tx, grant, ref),
+  ])
+  const target = stored ?? findSigned(chain, ref)
   const self = target.user_id === grant.userId
   requireMayChange(grant, { kind: 'remove', from: target.role, self })
   const after = await acceptLink(changing, chain, link, removalOf(chain, target.user_id))
   const signed = { before: chain, after, userId: target.user_id, kept, epoch }
   await endSigned(changing, services, signed)
   await requireOtherOwner(tx, grant, target)
-  await deleteMember(tx, grant, target.user_id)
-  await requireRekey(tx, grant.workspaceId)
   audit.record(change(self ? 'member.left' : 'member.removed', target))
+  await Promise.all([deleteMember(tx, grant, target.user_id), requireRekey(tx, grant.workspaceId)])
 }
 
 type Manager = Grant<'workspace.read' | 'member.manage'>
@@ -119,20 +128,13 @@ async function findMember(tx: Transaction, grant: Manager, ref: MemberRef) {
 
 type Removable = { user_id: string; email: string; role: Role; status: 'active' | 'invited' }
 
-/** Also who is in the chain of a signed workspace only: then a row was lost, and the link still says it. */
-async function findRemovable(
-  tx: Transaction,
-  grant: Manager,
-  chain: Chain | null,
-  ref: MemberRef,
-): Promise<Removable> {
-  const stored = await selectMember(tx, grant, ref)
+/** A member in the chain of a signed workspace whose row was lost: the link still says it. */
+function findSigned(chain: Chain | null, ref: MemberRef): Removable {
   const signed = [...(chain?.members.values() ?? [])].find(({ user_id, email }) =>
     'userId' in ref ? user_id === ref.userId : email === ref.email,
   )
-  const found = stored ?? (signed && { ...signed, status: 'active' as const })
-  if (!found) throw new Fault('not_found')
-  return found
+  if (!signed) throw new Fault('not_found')
+  return { ...signed, status: 'active' }
 }
 
 /** What is neither an id nor an address names no member. */
