@@ -22,7 +22,7 @@ const INSERT = `insert into audit_journal (id, live, intents)
   having count(*) > 0
   returning live`
 
-/** The same for one proof, at half of what the lists cost the database: a call that comes alone waits for it. */
+/** The same for one proof, for which the lists cost the database about as much as the insert. */
 const INSERT_ONE = `insert into audit_journal (id, live, intents)
   select $1::uuid, '1', $5 from tokens t join workspaces w on w.id = $3::uuid and w.policy_version = $4::bigint
   where t.id = $2::uuid and t.revoked_at is null and (t.expires_at is null or t.expires_at > clock_timestamp())

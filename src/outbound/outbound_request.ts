@@ -4,6 +4,7 @@
  */
 
 import type { Clock } from '../core/clock.ts'
+import { PLACEHOLDER_PREFIX, SECRET_NAME } from '../core/names/secret_name.ts'
 import type { Secret } from '../core/secret.ts'
 import type { Guard, MadeBytes, NamedBytes } from '../leak_guard/index.ts'
 import type { Part } from './answer/part.ts'
@@ -103,11 +104,24 @@ export class OutboundRequest extends Hidden<WireRequest> {
    * values that messages used after it.
    */
   guard(pause: StepPause, later: readonly NamedBytes[] = []): AnswerGuard {
-    const made = [...this.#guarded.made, ...this.#taken]
-    const used = [...this.#guarded.used, ...later]
-    return new CredentialGuard({ ...this.#guarded, used, made }, pause)
+    const { used, made } = this.#guarded
+    const cut = later.filter(({ name }) => partNamed(name))
+    const all = { used: [...used, ...later], made: [...made, ...cut, ...this.#taken] }
+    return new CredentialGuard({ ...this.#guarded, ...all }, pause)
+  }
+
+  /** Whether the guard of its answer recognises a value, or will when it is told of it. */
+  async knows({ name, bytes }: NamedBytes, pause: StepPause): Promise<boolean> {
+    if (bytes.length < MIN_PREPARED || partNamed(name)) return true
+    const guard = new CredentialGuard({ ...this.#guarded, standsFor: undefined }, pause)
+    return WHOLE.test(Buffer.from(await guard.redactBody(bytes)).toString())
   }
 }
+
+/** Bytes of values that are guarded whether a call uses them or not (protocol 6.1). */
+const MIN_PREPARED = 8
+/** What stands for a whole value. */
+const WHOLE = new RegExp(`^\\s*"?${PLACEHOLDER_PREFIX}${SECRET_NAME}"?\\s*$`)
 
 function standsForIn({ mark }: Call): Guarded['standsFor'] {
   return mark ? (name, ...how) => markOf(mark, name, ...how) : undefined

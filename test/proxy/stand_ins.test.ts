@@ -292,6 +292,29 @@ describe.each(Object.entries(proxies))('behind the %s proxy', (_, proxy) => {
     expect(messages).toEqual(sent)
   })
 
+  test('a message that is nested too deeply is not sent, and the proxy goes on', async () => {
+    const received: string[] = []
+    upstream.on(
+      '/deep',
+      accepting(async ({ wire, next }) => {
+        for (let message = await next(); message.opcode === 1; message = await next())
+          received.push(message.payload.toString())
+        wire.end(closing(1000))
+      }),
+    )
+    const url = `${proxy.baseUrl.replace('http', 'ws')}/${stage.authorityOf()}/deep`
+    const socket = new WebSocket(url)
+    let deep = textOf('IN_MESSAGE')
+    for (let level = 0; level < 10; level += 1) deep = JSON.stringify({ deep })
+    const ended = Promise.withResolvers<unknown>()
+    socket.onopen = () => ['before', deep, 'after'].forEach((text) => void socket.send(text))
+    socket.onclose = ({ code, reason }) => ended.resolve({ code, reason })
+    expect(await ended.promise).toEqual({ code: 1008, reason: 'unusable_secret' })
+    const answer = await send('/echo', { headers: bearer('KEY') })
+    expect(answer.status).toBe(200)
+    expect(received).toEqual(['before'])
+  })
+
   test('of another run a stand-in is text, and opens nothing', async () => {
     const [other] = Object.values(proxies).filter((one) => one !== proxy)
     await send('/echo', { headers: { authorization: `Bearer ${other?.standIns.KEY}` } })

@@ -1,11 +1,15 @@
 // tier: quick
 /** Credentials in messages of WebSockets: where the policy lists them, decided and recorded one by one. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { type Agent, employAgent, type Stage, sharedStage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { newestRecord } from '../support/forward.ts'
+import { rawRequest } from '../support/raw_http.ts'
 import { type Caller, socketThrough } from '../support/socket_caller.ts'
-import { type Accepted, accepting, frame } from '../support/socket_upstream.ts'
+import { type Accepted, accepting, closing, frame } from '../support/socket_upstream.ts'
 
 const BOT = marked('bot.token-0123456789')
 const QUOTED = 'a"b\\c-0123456789'
@@ -98,7 +102,8 @@ test('a message that is refused is not sent, and ends the connection with the co
     ['SVC_SECRET_ELSEWHERE', 'policy_blocked'],
     ['("SVC_SECRET_QUOTED")', 'unusable_secret'],
     ['SVC_SECRET_BOT '.repeat(65), 'validation_error'],
-    [`SVC_SECRET_BOT${' '.repeat(1_048_576 - 14)}`, 'validation_error'],
+    [`SVC_SECRET_BOT${' '.repeat(131_072)}`, 'validation_error'],
+    ['SVC_SECRET_x '.repeat(1025), 'validation_error'],
   ]
   for (const [message, code] of refused) {
     const { caller, upstream } = await join()
@@ -111,6 +116,71 @@ test('a message that is refused is not sent, and ends the connection with the co
     expect(texts.map(({ payload }) => payload.toString())).toEqual(['before'])
     expect(await newestRecord(stage)).toMatchObject({ reason: code })
   }
+})
+
+test('a value that was stored after the handshake is not sent: nobody would know it in what comes back', async () => {
+  await agent.store('ROTATED', 'first-value-0123456', LISTED)
+  for (const value of ['other-value-9876543', 'x7Kq', 'grown-value-0123456789']) {
+    const { caller, upstream } = await join()
+    await agent.store('ROTATED', value, LISTED)
+    caller.socket.send('SVC_SECRET_ROTATED')
+    if (value.length < 8) {
+      expect(await said(upstream)).toBe(value)
+      upstream.wire.write(frame(TEXT, `it is ${value}`))
+      expect(await caller.next()).toBe('it is SVC_SECRET_ROTATED')
+      caller.socket.close()
+    } else expect(await caller.closed).toEqual({ code: 1008, reason: 'conflict' })
+    await upstream.closed
+    const record =
+      value.length < 8 ? { status_code: 101 } : { decision: 'error', reason: 'conflict' }
+    expect(await newestRecord(stage)).toMatchObject(record)
+  }
+  const { caller, upstream } = await join()
+  caller.socket.send('SVC_SECRET_ROTATED')
+  expect(await said(upstream)).toBe('grown-value-0123456789')
+  upstream.wire.write(closing(4000, 'grown-value-0123456789'))
+  expect(await caller.closed).toEqual({ code: 4000, reason: 'SVC_SECRET_ROTATED' })
+})
+
+test('a short value that was replaced is still known', async () => {
+  const { caller, upstream } = await join()
+  for (const value of ['x7Kq', 'y8Lr']) {
+    await agent.store('SHORT', value, LISTED)
+    caller.socket.send('SVC_SECRET_SHORT')
+    expect(await said(upstream)).toBe(value)
+  }
+  upstream.wire.write(frame(TEXT, 'old x7Kq new y8Lr'))
+  expect(await caller.next()).toBe('old SVC_SECRET_SHORT new SVC_SECRET_SHORT')
+  caller.socket.close()
+  await upstream.closed
+})
+
+test('nothing goes out after a refused message, also of a caller that has closed meanwhile', async () => {
+  count += 1
+  const accepted = Promise.withResolvers<Accepted>()
+  stage.upstream.on(`/messages/${count}`, accepting(accepted.resolve))
+  const { hostname, port } = new URL(stage.app.resolver)
+  const wire = connect(Number(port), hostname)
+  wire.write(
+    rawRequest(`GET /v1/forward/${stage.authorityOf()}/messages/${count} HTTP/1.1`, [
+      ...['Host: localhost', `X-Service-Token: ${agent.token}`, 'Connection: Upgrade'],
+      ...['Upgrade: websocket', 'Sec-WebSocket-Version: 13'],
+      `Sec-WebSocket-Key: ${randomBytes(16).toString('base64')}`,
+    ]),
+  )
+  await once(wire, 'data')
+  const upstream = await accepted.promise
+  const masked = (opcode: number, text: string | Buffer) => {
+    const bytes = Buffer.from(text as string)
+    return Buffer.concat([Buffer.from([0x80 | opcode, 0x80 | bytes.length, 0, 0, 0, 0]), bytes])
+  }
+  const texts = ['before', 'SVC_SECRET_ELSEWHERE', 'after', 'SVC_SECRET_BOT']
+  const frames = [...texts.map((text) => masked(TEXT, text)), masked(8, Buffer.from([3, 232]))]
+  wire.write(Buffer.concat(frames))
+  await upstream.closed
+  wire.destroy()
+  const sent = upstream.frames.filter(({ opcode }) => opcode === TEXT)
+  expect(sent.map(({ payload }) => payload.toString())).toEqual(['before'])
 })
 
 test('one connection takes 64 messages with secrets', async () => {

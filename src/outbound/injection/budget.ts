@@ -26,9 +26,9 @@ export function tooManyPlaceholders(): Fault {
   return refused(`A call may have at most ${MAX_PLACEHOLDERS} placeholders.`)
 }
 
-export function tooManyExamined(): Fault {
+export function tooManyExamined(limit = MAX_EXAMINED): Fault {
   return refused(
-    `A policy allows placeholders there, and more than ${MAX_EXAMINED} texts look like one. Send less at a time.`,
+    `A policy allows placeholders there, and more than ${limit} texts look like one. Send less at a time.`,
   )
 }
 

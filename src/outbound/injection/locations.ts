@@ -26,6 +26,8 @@ const PLACEHOLDER = new RegExp(
   'g',
 )
 const MAX_URL_BYTES = 16_384
+/** Texts in a message that look like placeholders: it is looked through in one go. */
+const MAX_IN_MESSAGE = 1024
 const NO_BYTES = new Uint8Array()
 
 export type Locations = {
@@ -102,14 +104,15 @@ function textsOf(body: Uint8Array | null): Unfilled[] {
 /**
  * The placeholders of a text message.
  *
- * @throws Fault `validation_error` for too many
+ * @throws Fault `validation_error` for too many, or too many texts that look like one
  */
 export function findInMessage(text: string, isPlaceable: IsPlaceable): Placeholder[] {
+  if (text.split(PLACEHOLDER_PREFIX, MAX_IN_MESSAGE + 2).length > MAX_IN_MESSAGE + 1)
+    throw tooManyExamined(MAX_IN_MESSAGE)
   const found: Placeholder[] = []
-  for (const [, name = ''] of text.matchAll(PLACEHOLDER)) {
+  for (const [, name = ''] of text.matchAll(PLACEHOLDER))
     if (isPlaceable(name, 'websocket')) found.push({ name, style: 'websocket', header: '' })
-    if (found.length > MAX_PLACEHOLDERS) throw tooManyPlaceholders()
-  }
+  if (found.length > MAX_PLACEHOLDERS) throw tooManyPlaceholders()
   return found
 }
 

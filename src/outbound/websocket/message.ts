@@ -3,7 +3,6 @@
  * decided, and put on record before it goes on, as a call to the address of the WebSocket.
  */
 import { Fault } from '../../core/fault.ts'
-import { MAX_MESSAGE_BYTES } from '../../http/websocket.ts'
 import type { NamedBytes } from '../../leak_guard/index.ts'
 import type { AnswerGuard } from '../guard.ts'
 import { Hidden } from '../hidden.ts'
@@ -32,6 +31,9 @@ import type { StepPause } from '../steps.ts'
 /** What goes out, and the values in it that are secrets. */
 type FilledMessage = Hidden<{ payload: Uint8Array; used: readonly NamedBytes[] }>
 
+/** A message with its values; `conclude` puts on record whether it was sent. */
+export type Outgoing = { payload: Uint8Array; conclude(isSent: boolean): void }
+
 /** Who calls, with something of its own on record for each message. */
 type Caller = {
   withRecord(record: CallRecord): {
@@ -45,6 +47,8 @@ type Caller = {
 
 /** Messages with credentials on one WebSocket: a client logs in once, and now and then anew. */
 const MAX_FILLED_MESSAGES = 64
+/** Bytes of a message that takes values: it is parsed and written again in one go. */
+const MAX_FILLED_BYTES = 131_072
 /** What a handshake is answered with. */
 const SWITCHING_PROTOCOLS = 101
 
@@ -53,8 +57,8 @@ export class MessageFiller {
   readonly #record: CallRecord
   readonly #request: OutboundRequest
   readonly #pause: StepPause
-  /** Each once. */
-  readonly #used = new Map<string, NamedBytes>()
+  /** One that was replaced is still known. */
+  readonly #used: NamedBytes[] = []
   #guard: AnswerGuard
   #wasRedacted = false
   #filled = 0
@@ -68,14 +72,14 @@ export class MessageFiller {
     this.#guard = request.guard(pause)
   }
 
-  /** Of what comes back. It knows every value that went out. */
-  get guard(): AnswerGuard {
-    return this.#guard
-  }
-
   /** Whether anything was replaced so far. */
   get redacted(): boolean {
     return this.#wasRedacted || this.#guard.redacted
+  }
+
+  /** What comes back, without the values. */
+  redact(message: Uint8Array): Uint8Array | Promise<Uint8Array> {
+    return this.#guard.redactBody(message)
   }
 
   /**
@@ -83,16 +87,18 @@ export class MessageFiller {
    *
    * @throws Fault of the step that refuses, `validation_error` for too many
    */
-  fill(message: Uint8Array): Promise<Uint8Array> | null {
+  fill(message: Uint8Array): Promise<Outgoing> | null {
     const { isPlaceable } = this.#request
     if (isPlaceable === NOTHING_PLACEABLE || !holdsPrefix(message)) return null
     const text = Buffer.from(message).toString()
     const placeholders = findInMessage(text, isPlaceable)
     const { asked } = this.#record
-    return placeholders.length > 0 && asked ? this.#decide({ text, placeholders, asked }) : null
+    if (placeholders.length === 0 || asked === null) return null
+    if (message.length > MAX_FILLED_BYTES) throw tooLong()
+    return this.#decide({ text, placeholders, asked })
   }
 
-  async #decide(job: Omit<Job, 'record'>): Promise<Uint8Array> {
+  async #decide(job: Omit<Job, 'record'>): Promise<Outgoing> {
     this.#filled += 1
     if (this.#filled > MAX_FILLED_MESSAGES) throw tooMany()
     const { projectId, environment } = this.#record
@@ -103,12 +109,27 @@ export class MessageFiller {
       .catch((error) => {
         throw principal.faultOf(error)
       })
-    principal.conclude(record.outcome(SWITCHING_PROTOCOLS, false))
     const { payload, used } = filled.reveal()
-    for (const value of used) this.#used.set(value.name, value)
+    for (const value of used) {
+      if (await this.#request.knows(value, this.#pause)) continue
+      const fault = changed(value)
+      principal.conclude(record.failure(fault))
+      throw fault
+    }
+    this.#guardLater(used)
+    return {
+      payload,
+      conclude: (isSent) =>
+        principal.conclude(
+          isSent ? record.outcome(SWITCHING_PROTOCOLS, false) : record.abandonment(),
+        ),
+    }
+  }
+
+  #guardLater(used: readonly NamedBytes[]): void {
+    this.#used.push(...used)
     this.#wasRedacted = this.redacted
-    this.#guard = this.#request.guard(this.#pause, [...this.#used.values()])
-    return payload
+    this.#guard = this.#request.guard(this.#pause, this.#used)
   }
 }
 
@@ -138,11 +159,17 @@ function filledBy(
   checkPolicies(used, placeholders, asked)
   checkBytes(placeholders, values)
   const payload = new TextEncoder().encode(fillMessage(text, values))
-  if (payload.length > MAX_MESSAGE_BYTES) throw tooLong()
   const settings = settingsAmong(used)
   const secrets = [...values].filter(([name]) => !settings.has(name))
   const bytes = secrets.map(([name, value]) => ({ name, bytes: value.reveal() }))
   return new Hidden({ payload, used: bytes })
+}
+
+/** What comes back is searched for the values that there were at the handshake. */
+function changed({ name }: NamedBytes): Fault {
+  return new Fault('conflict', {
+    message: `The secret ${name} was changed after the WebSocket was opened. Open another one.`,
+  })
 }
 
 function tooMany(): Fault {
@@ -153,6 +180,6 @@ function tooMany(): Fault {
 
 function tooLong(): Fault {
   return new Fault('validation_error', {
-    message: `A message may have at most ${MAX_MESSAGE_BYTES} bytes with its secrets.`,
+    message: `A message that takes secrets may have at most ${MAX_FILLED_BYTES} bytes.`,
   })
 }

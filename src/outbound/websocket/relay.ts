@@ -181,7 +181,7 @@ class Relay {
   /** To the caller; while it does not take it, the upstream has to wait. */
   async #pass(type: 'text' | 'binary', payload: Uint8Array): Promise<void> {
     if (type === 'text') decodeText(payload)
-    const redacted = await this.#options.messages.guard.redactBody(payload)
+    const redacted = await this.#options.messages.redact(payload)
     if (this.#ended) return
     const sent =
       type === 'text'
@@ -192,7 +192,7 @@ class Relay {
 
   async #close(payload: Uint8Array): Promise<void> {
     const { code, reason } = decodeClosing(payload)
-    const redacted = await this.#options.messages.guard.redactBody(UTF8.encode(reason))
+    const redacted = await this.#options.messages.redact(UTF8.encode(reason))
     const shown = Buffer.from(redacted).toString()
     if (this.#ended) return
     this.#end(null)

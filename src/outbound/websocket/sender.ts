@@ -3,8 +3,9 @@
  * its caller is not read: no more than one read of its connection brings can wait, however small the frames.
  */
 import type { TLSSocket } from 'node:tls'
-import { encodeFrame, type FrameType } from './frames.ts'
+import { encodeClosing, encodeFrame, type FrameType } from './frames.ts'
 import { ReaderGate } from './gate.ts'
+import type { Outgoing } from './message.ts'
 
 type Options = {
   /** Resolves when a frame of so many bytes may be handled; `null` when that is now. */
@@ -12,12 +13,15 @@ type Options = {
   /** Whether the caller is to be read no further. */
   onHeld(isHeld: boolean): void
   /** What a text message is in the upstream's eyes; `null` as it is. */
-  fill(payload: Uint8Array): Promise<Uint8Array> | null
+  fill(payload: Uint8Array): Promise<Outgoing> | null
   /** A message is not sent. */
   onRefused(error: unknown): void
   /** The upstream was given a frame. */
   onSent(): void
 }
+
+/** RFC 6455, section 7.4.1. */
+const GOING_AWAY = 1001
 
 /** Without a type it is not passed on. */
 type Frame = { type: FrameType | null; payload: Uint8Array }
@@ -86,14 +90,17 @@ export class FrameSender {
     else if (type) this.#write(type, payload)
   }
 
-  /** Who is told of a refusal ends the connection. */
+  /** Nothing goes out after a message that is refused. */
   async #sendText(payload: Uint8Array): Promise<void> {
     try {
       const filling = this.#options.fill(payload)
-      const filled = filling ? await this.#hold(filling) : payload
-      if (filled && !this.#isOver) this.#write('text', filled)
+      const filled = filling && (await this.#hold(filling))
+      const isSent = !this.#isOver
+      if (isSent) this.#write('text', filled?.payload ?? payload)
+      filled?.conclude(isSent)
     } catch (error) {
       this.#options.onRefused(error)
+      if (!this.#isOver) this.#write('close', encodeClosing(GOING_AWAY))
     }
   }
 

@@ -4,6 +4,7 @@
  */
 
 import type { ServerWebSocket } from 'bun'
+import { Fault } from '../../core/fault.ts'
 import type { SocketHandlers } from '../../http/route.ts'
 import type { Backend } from '../backend.ts'
 import { PROXY_OWNER } from '../settings.ts'
@@ -43,17 +44,28 @@ export function withStandIns(backend: Backend, standIns: StandIns): Backend {
   }
 }
 
+/** RFC 6455, section 7.4.1. */
+const POLICY_VIOLATION = 1008
+
 /** Stand-ins in a program's text messages count where the policy lists `websocket`. */
 function withPlaceholders(handlers: SocketHandlers, standIns: StandIns): SocketHandlers {
   const placeable = standIns.all.filter(({ locations }) => locations.has('websocket'))
   if (placeable.length === 0) return handlers
+  let isOver = false
   return {
     ...handlers,
-    message: (socket, sent) =>
-      handlers.message(
-        socket,
-        typeof sent === 'string' ? standIns.replacedInNested(sent, 'json', placeable) : sent,
-      ),
+    message: (socket, sent) => {
+      if (isOver) return
+      try {
+        const isText = typeof sent === 'string'
+        const replaced = isText ? standIns.replacedInNested(sent, 'json', placeable) : sent
+        handlers.message(socket, replaced)
+      } catch (error) {
+        // Nested more deeply than is looked through: nothing of it is sent, nor what comes behind it.
+        isOver = true
+        socket.close(POLICY_VIOLATION, error instanceof Fault ? error.code : 'internal_error')
+      }
+    },
   }
 }
 

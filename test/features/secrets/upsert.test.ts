@@ -311,7 +311,7 @@ describe('refusing', () => {
       [
         { allowed_locations: [locations] },
         'allowed_locations.0',
-        'must be one of header, basic, query, path, json, form, env, sign',
+        'must be one of header, basic, query, path, json, form, websocket, env, sign',
       ],
     ]
     for (const [policy, where, message] of cases) {
