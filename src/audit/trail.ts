@@ -97,8 +97,9 @@ export class AuditTrail {
       const hasRoom = this.#records.waiting < MAX_WAITING
       if (!hasRoom || !this.#queue.add(entry.workspace_id, waiting)) return refuse(unavailable())
       this.#waiting.add(waiting)
-      // At once where none is under way; what arrives meanwhile shares the next.
-      untraced(() => void this.#write())
+      // What arrives in the same tick of the event loop shares the commit, also when none is under way.
+      if (!this.#writing && this.#queue.length === 1)
+        untraced(() => setImmediate(() => void this.#write()))
     })
   }
 
