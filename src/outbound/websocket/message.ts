@@ -32,7 +32,7 @@ import type { StepPause } from '../steps.ts'
 type FilledMessage = Hidden<{ payload: Uint8Array; used: readonly NamedBytes[] }>
 
 /** A message with its values; `conclude` puts on record whether it was sent. */
-export type Outgoing = { payload: Uint8Array; conclude(isSent: boolean): void }
+export type FilledText = { payload: Uint8Array; conclude(isSent: boolean): void }
 
 /** Who calls, with something of its own on record for each message. */
 type Caller = {
@@ -87,7 +87,7 @@ export class MessageFiller {
    *
    * @throws Fault of the step that refuses, `validation_error` for too many
    */
-  fill(message: Uint8Array): Promise<Outgoing> | null {
+  fill(message: Uint8Array): Promise<FilledText> | null {
     const { isPlaceable } = this.#request
     if (isPlaceable === NOTHING_PLACEABLE || !holdsPrefix(message)) return null
     const text = Buffer.from(message).toString()
@@ -98,7 +98,7 @@ export class MessageFiller {
     return this.#decide({ text, placeholders, asked })
   }
 
-  async #decide(job: Omit<Job, 'record'>): Promise<Outgoing> {
+  async #decide(job: Omit<Job, 'record'>): Promise<FilledText> {
     this.#filled += 1
     if (this.#filled > MAX_FILLED_MESSAGES) throw tooMany()
     const { projectId, environment } = this.#record

@@ -5,7 +5,7 @@
 import type { TLSSocket } from 'node:tls'
 import { encodeClosing, encodeFrame, type FrameType } from './frames.ts'
 import { ReaderGate } from './gate.ts'
-import type { Outgoing } from './message.ts'
+import type { FilledText } from './message.ts'
 
 type Options = {
   /** Resolves when a frame of so many bytes may be handled; `null` when that is now. */
@@ -13,7 +13,7 @@ type Options = {
   /** Whether the caller is to be read no further. */
   onHeld(isHeld: boolean): void
   /** What a text message is in the upstream's eyes; `null` as it is. */
-  fill(payload: Uint8Array): Promise<Outgoing> | null
+  fill(payload: Uint8Array): Promise<FilledText> | null
   /** A message is not sent. */
   onRefused(error: unknown): void
   /** The upstream was given a frame. */
