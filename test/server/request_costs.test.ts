@@ -34,6 +34,8 @@ const MOST = 10
 const COUNTED = ['statements', 'transaction', 'round trips'] as const
 /** How much more a request may transfer than recorded: ids and numbers vary in length. */
 const MAX_MORE_BYTES = 1.1
+/** How many more rows it may read: each request that had to be repeated leaves something that a later one lists. */
+const MAX_MORE_ROWS = MOST
 /** A record above this share of the cost is out of date. */
 const MAX_STALE = 1.2
 const PLENTY = '1000000/1'
@@ -161,7 +163,8 @@ async function send({ method, url, token, headers, body }: Call): Promise<void> 
 function compare(recorded: readonly number[], cost: WireCost): string[] {
   return COSTS.flatMap((what, index) => {
     const [was = 0, is] = [recorded[index], cost[what]]
-    const allowed = what === 'bytes' ? was * MAX_MORE_BYTES : was
+    const more = { bytes: was * (MAX_MORE_BYTES - 1), rows: MAX_MORE_ROWS }
+    const allowed = was + ((more as Record<string, number>)[what] ?? 0)
     if (is > allowed) return [`${what}: ${is} instead of ${was}`]
     return was > is * MAX_STALE ? [`${what}: ${is} instead of ${was}, which can be recorded`] : []
   })
