@@ -53,9 +53,7 @@ async function decideAndRecord<T>(
   const asked: SentRead[] = []
   for (let attempt = 1; performance.now() - started < TIMEOUT_MS; attempt += 1) {
     const isLocked = attempt > FREE_ATTEMPTS
-    const decided = isLocked
-      ? await unlessStale(() => access.decideLocked(token, decide, asked))
-      : await unlessStale(() => attemptFreely(access, token, decide))
+    const decided = await attemptOnce(access, token, decide, isLocked ? asked : null)
     if (decided) currentSpan()?.set(told(decided.entry))
     if (decided?.result instanceof Fault) throw decided.result
     if (decided) return decided.result
@@ -65,27 +63,24 @@ async function decideAndRecord<T>(
   throw new Fault('unavailable')
 }
 
-/** `null` when what was decided by is no longer current: then nothing was stored. */
-async function unlessStale<T>(
-  attempt: () => Promise<Decided<T> | null>,
+/** With `asked`, under a lock. `null` when what was decided by is no longer current: then nothing was stored. */
+async function attemptOnce<T>(
+  { snapshots, trail, decideLocked }: Deciding,
+  token: LiveToken,
+  decide: Decide<T>,
+  asked: SentRead[] | null,
 ): Promise<Decided<T> | null> {
   try {
-    return await attempt()
+    if (asked) return await decideLocked(token, decide, asked)
+    const { workspaceId } = token
+    const snapshot = snapshots.known(workspaceId) ?? (await snapshots.of(workspaceId))
+    const decision = decide(snapshot, snapshots)
+    const decided = decision instanceof Promise ? await decision : decision
+    return (await trail.record(decided.entry)) === 'recorded' ? decided : null
   } catch (error) {
     if (error instanceof StaleSnapshot) return null
     throw error
   }
-}
-
-async function attemptFreely<T>(
-  { snapshots, trail }: Deciding,
-  { workspaceId }: LiveToken,
-  decide: Decide<T>,
-): Promise<Decided<T> | null> {
-  const snapshot = snapshots.known(workspaceId) ?? (await snapshots.of(workspaceId))
-  const decision = decide(snapshot, snapshots)
-  const decided = decision instanceof Promise ? await decision : decision
-  return (await trail.record(decided.entry)) === 'recorded' ? decided : null
 }
 
 /** Of a decision, in traces: no more than the audit shows. */

@@ -8,4 +8,4 @@ export {
 } from './guard.ts'
 export type { StreamOptions } from './guard_stream.ts'
 export type { Frames } from './hold.ts'
-export type { MadeBytes, NamedBytes } from './matching/guarded.ts'
+export { type MadeBytes, MIN_USED, type NamedBytes } from './matching/guarded.ts'

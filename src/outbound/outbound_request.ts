@@ -6,7 +6,7 @@
 import type { Clock } from '../core/clock.ts'
 import { PLACEHOLDER_PREFIX, SECRET_NAME } from '../core/names/secret_name.ts'
 import type { Secret } from '../core/secret.ts'
-import type { Guard, MadeBytes, NamedBytes } from '../leak_guard/index.ts'
+import { type Guard, type MadeBytes, MIN_USED, type NamedBytes } from '../leak_guard/index.ts'
 import type { Part } from './answer/part.ts'
 import { bytesOf, type Call, type CallBody } from './call.ts'
 import { type AnswerGuard, CredentialGuard, type Guarded } from './guard.ts'
@@ -110,16 +110,16 @@ export class OutboundRequest extends Hidden<WireRequest> {
     return new CredentialGuard({ ...this.#guarded, ...all }, pause)
   }
 
-  /** Whether the guard of its answer recognises a value, or will when it is told of it. */
-  async knows({ name, bytes }: NamedBytes, pause: StepPause): Promise<boolean> {
-    if (bytes.length < MIN_PREPARED || partNamed(name)) return true
-    const guard = new CredentialGuard({ ...this.#guarded, standsFor: undefined }, pause)
+  /** Whether `guard` recognises a value in an answer, if the value is among `later`. */
+  async knows(value: NamedBytes, pause: StepPause): Promise<boolean> {
+    const { name, bytes } = value
+    if (partNamed(name) || [...Buffer.from(bytes).toString().trim()].length < MIN_USED) return true
+    const used = [...this.#guarded.used, value]
+    const guard = new CredentialGuard({ ...this.#guarded, used, standsFor: undefined }, pause)
     return WHOLE.test(Buffer.from(await guard.redactBody(bytes)).toString())
   }
 }
 
-/** Bytes of values that are guarded whether a call uses them or not (protocol 6.1). */
-const MIN_PREPARED = 8
 /** What stands for a whole value. */
 const WHOLE = new RegExp(`^\\s*"?${PLACEHOLDER_PREFIX}${SECRET_NAME}"?\\s*$`)
 

@@ -127,7 +127,7 @@ test("OpenAI's realtime API takes the key in the handshake", async () => {
   const received = serve('/v1/realtime', { type: 'session.created' }, ({ type }) =>
     type === 'session.update' ? { type: 'session.updated' } : null,
   )
-  // It takes no base URL without TLS, so it goes through CONNECT, as programs that are told of a proxy do.
+  // The client requires TLS, so it goes through CONNECT, like a program that HTTPS_PROXY is set for.
   class Proxied extends WebSocket {
     constructor(url: string | URL, protocols: string[]) {
       super(url, { protocols, proxy: proxy.url, tls: { ca: proxy.certificate } } as never)

@@ -142,6 +142,28 @@ test('a value that was stored after the handshake is not sent: nobody would know
   expect(await caller.closed).toEqual({ code: 4000, reason: 'SVC_SECRET_ROTATED' })
 })
 
+const kinds: Record<string, string> = {
+  JSON: '{"type":"service_account","token":"abcdef0123456789"}',
+  'a list': '["abcdef0123456789"]',
+  'a number': '1234567890123',
+  lines: 'first line 0123456789\nsecond line 9876543210\n',
+  'few characters of many bytes': 'ééééé',
+  'spaces at its ends': '  padded-value-01  ',
+  'mostly spaces': '    ab4C    ',
+  'a URL': 'https://user:pass-0123@host.example/path',
+  'one character': 'aaaaaaaaaaaa',
+  'too short to be guarded': 'x7',
+  words: 'correct horse battery staple',
+}
+test.each(Object.entries(kinds))('a value that is %s goes out', async (_, value) => {
+  await agent.store('KIND', value, LISTED)
+  const { caller, upstream } = await join()
+  caller.socket.send(JSON.stringify({ token: 'SVC_SECRET_KIND' }))
+  expect(JSON.parse(await said(upstream))).toEqual({ token: value })
+  caller.socket.close()
+  await upstream.closed
+})
+
 test('a short value that was replaced is still known', async () => {
   const { caller, upstream } = await join()
   for (const value of ['x7Kq', 'y8Lr']) {

@@ -137,7 +137,8 @@ function prepare(outbound: Surroundings, job: Job, permission: CallPermission): 
   const part = range?.part ?? null
   const isObject = call.method === 'GET' && ranges.length > 0
   const found = { target, address, injection, filled, values, signature, guard, settings }
-  const isPlaceable = call.answer === 'socket' ? permission.placeable() : NOTHING_PLACEABLE
+  const takesMessages = call.answer === 'socket' && !call.from
+  const isPlaceable = takesMessages ? permission.placeable() : NOTHING_PLACEABLE
   const parts = { ...found, part, isObject, allowsRanges: ranges.length > 0, isPlaceable }
   permission.remember(injection.reveal().obtained)
   return new OutboundRequest(outbound, call, parts)

@@ -45,11 +45,11 @@ type Caller = {
   }
 }
 
-/** Messages with credentials on one WebSocket: a client logs in once, and now and then anew. */
+/** Messages with credentials on one WebSocket: a client logs in once and rarely again. */
 const MAX_FILLED_MESSAGES = 64
 /** Bytes of a message that takes values: it is parsed and written again in one go. */
 const MAX_FILLED_BYTES = 131_072
-/** What a handshake is answered with. */
+/** The status of an accepted handshake. */
 const SWITCHING_PROTOCOLS = 101
 
 export class MessageFiller {
@@ -57,7 +57,7 @@ export class MessageFiller {
   readonly #record: CallRecord
   readonly #request: OutboundRequest
   readonly #pause: StepPause
-  /** One that was replaced is still known. */
+  /** All values that messages used, including those that were replaced since. */
   readonly #used: NamedBytes[] = []
   #guard: AnswerGuard
   #wasRedacted = false
