@@ -133,4 +133,4 @@ export const policy = z
     for (const issue of checked.error?.issues ?? []) context.addIssue({ ...issue })
   })
   .transform((sent) => sent as Policy | null)
-  .meta({ ...documentation, id: 'Policy' })
+  .meta({ ...documentation, examples: [examplePolicy], id: 'Policy' })
