@@ -49,15 +49,18 @@ BEGIN
 END
 $$;
 --> statement-breakpoint
--- A secret that is written again, rolled back or restored may derive again. A live lease keeps its mark.
+-- A secret that is written again, rolled back or restored may derive again. A live lease loses its holder, so that an
+-- attempt with the old value records no failure. Once a refresh token was sent, the lease still lasts until its end.
 CREATE FUNCTION clear_derived_failures() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF current_setting('cloakroom.resealing', true) = 'on' THEN RETURN NULL; END IF;
   UPDATE derived_states d SET failed_at = NULL, failed_code = NULL, failures = 0, retry_at = NULL, is_final = false,
+    lease_id = NULL,
+    lease_until = CASE WHEN d.sent_at IS NOT NULL AND d.lease_until > clock_timestamp() THEN d.lease_until END,
     sent_at = CASE WHEN d.lease_until > clock_timestamp() THEN d.sent_at END
     FROM changed c
     WHERE d.workspace_id = c.workspace_id AND d.project_id = c.project_id AND d.environment = c.environment
-      AND d.key = c.key AND (d.failed_at IS NOT NULL OR d.sent_at IS NOT NULL);
+      AND d.key = c.key AND (d.failed_at IS NOT NULL OR d.sent_at IS NOT NULL OR d.lease_id IS NOT NULL);
   RETURN NULL;
 END
 $$;

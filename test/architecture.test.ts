@@ -54,6 +54,7 @@ const rules: Record<string, readonly string[]> = {
   resolver: [
     'outbound',
     'access',
+    'renewal',
     'audit',
     'identity',
     'leak_guard',
@@ -66,6 +67,7 @@ const rules: Record<string, readonly string[]> = {
   outbound: ['leak_guard', 'sigchain', 'http', 'core'],
   leak_guard: ['core/crypto'],
   access: ['audit', 'identity', 'sigchain', 'http', 'database', 'core'],
+  renewal: ['database', 'core'],
   sigchain: ['core/crypto'],
   audit: ['http', 'database', 'core'],
   identity: ['http', 'database', 'core'],

@@ -1,4 +1,4 @@
-/** Derived credentials (protocol 13.2): the sealed state of a secret's short-lived credential, and hints about it. */
+/** Derived credentials: the sealed state of a secret's short-lived credential, and hints about it. */
 import { bigint, boolean, integer, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
 import { bytes, moment } from './columns.ts'
 import { workspaces } from './workspaces.ts'
