@@ -5,6 +5,7 @@
 import { chunksOf } from '../core/async/streams.ts'
 import { Fault } from '../core/fault.ts'
 import type { TokenAnswer, TokenRequest } from '../derivation/derivation.ts'
+import { MAX_ANSWER_BYTES } from '../derivation/exchange.ts'
 import type { Owner } from './connection/session_pool.ts'
 import { CallDeadline } from './deadline.ts'
 import type { Outbound } from './execute.ts'
@@ -13,12 +14,13 @@ import type { WireRequest } from './outbound_request.ts'
 import { parseTarget } from './target.ts'
 
 const TIMEOUT_MS = 10_000
-const MAX_BYTES = 1_048_576
 
-export type TokenOutbound = Pick<Outbound, 'addresses' | 'fetcher' | 'userAgent'>
+export type TokenOutbound = Pick<Outbound, 'addresses' | 'fetcher'>
 
 /** A request whose address is judged, so that nothing but sending it is left. */
-export type PreparedTokenRequest = { send(): Promise<TokenAnswer> }
+export type PreparedTokenRequest = { send(): Promise<Answered> }
+
+type Answered = TokenAnswer | 'unreachable' | 'timeout'
 
 /**
  * `send` never throws: whatever may have reached the endpoint is an answer.
@@ -26,7 +28,7 @@ export type PreparedTokenRequest = { send(): Promise<TokenAnswer> }
  * @throws Fault `address_blocked`, `upstream_unreachable`, `upstream_timeout` before anything is sent
  */
 export async function prepareTokenRequest(
-  { addresses, fetcher, userAgent }: TokenOutbound,
+  { addresses, fetcher }: TokenOutbound,
   owner: Owner,
   { url, headers, body }: TokenRequest,
 ): Promise<PreparedTokenRequest> {
@@ -41,7 +43,7 @@ export async function prepareTokenRequest(
     authority,
     pathAndQuery: `${path}${search}`,
     method: 'POST',
-    headers: [...headers, ['user-agent', userAgent], ['accept-encoding', 'identity']],
+    headers: [...headers, ['accept-encoding', 'identity']],
     body: { bytes: body },
   })
   return { send: () => sendWithin(fetcher, wire, owner) }
@@ -51,7 +53,7 @@ async function sendWithin(
   fetcher: Outbound['fetcher'],
   wire: Hidden<WireRequest>,
   owner: Owner,
-): Promise<TokenAnswer> {
+): Promise<Answered> {
   const deadline = new CallDeadline(TIMEOUT_MS)
   try {
     const { status, headers, body } = await fetcher.fetch(wire, owner, deadline)
@@ -69,7 +71,7 @@ async function readWithin(body: ReadableStream<Uint8Array> | null): Promise<Uint
   let bytes = 0
   for await (const chunk of chunksOf(body.getReader())) {
     bytes += chunk.length
-    if (bytes > MAX_BYTES) throw new Fault('upstream_too_large')
+    if (bytes > MAX_ANSWER_BYTES) throw new Fault('upstream_too_large')
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)

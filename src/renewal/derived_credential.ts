@@ -49,7 +49,7 @@ export function derivedCredential(parts: DerivedParts, opened: OpenedRoot): Secr
   const stateKey = stateKeyOf(opened)
   const state = openDerivedState(stateKey, opened.sealed)
   const now = clock.now()
-  if (state && isUsable(state, now)) {
+  if (state?.credential && isUsable(state, now)) {
     if (isDue(state, now))
       renewals.renewInBackground(named, () => renewalOf(parts, opened, stateKey, state))
     return secretOf(state.credential)
@@ -64,7 +64,10 @@ export function derivedCredential(parts: DerivedParts, opened: OpenedRoot): Secr
 export function guardedDerived(sealed: SealedSecret, root: Secret, key: Uint8Array): Uint8Array[] {
   const stateKey = deriveStateKey(key, root.reveal(), kindOf(sealed))
   const state = openDerivedState(stateKey, sealed)
-  return [...guardedInRoot(root.reveal(), kindOf(sealed)), ...(state ? guardedInState(state) : [])]
+  return [
+    ...guardedInRoot(readRoot(kindOf(sealed), root.reveal(), sealed.key)),
+    ...(state ? guardedInState(state).map(({ bytes }) => bytes) : []),
+  ]
 }
 
 function stateKeyOf({ sealed, root, key }: OpenedRoot): Uint8Array {

@@ -1,8 +1,8 @@
 /** What callers get while a credential is not renewed. */
 import { commandFix, Fault } from '../core/fault.ts'
-import type { Lease } from './leases.ts'
+import type { LeaseResult } from './leases.ts'
 
-type Failure = Exclude<Lease, { kind: 'taken' } | { kind: 'stale' }>
+type Failure = Exclude<LeaseResult, { kind: 'taken' } | { kind: 'stale' }>
 
 /** Milliseconds after which a final failure is looked up again: another process may have seen a new root. */
 const FINAL_MS = 10_000

@@ -24,7 +24,7 @@ import {
   type TokenOutbound,
 } from '../outbound/token_request.ts'
 import { DerivationRecord } from './derivation_record.ts'
-import type { Lease, Leases } from './leases.ts'
+import type { LeaseResult, Leases } from './leases.ts'
 import { faultOfFailure } from './renewal_faults.ts'
 
 /** A secret as of one version of its workspace's policy. */
@@ -48,7 +48,7 @@ type Parts = {
   log: Log
 }
 
-type Taken = Extract<Lease, { kind: 'taken' }>
+type Taken = Extract<LeaseResult, { kind: 'taken' }>
 
 /** Milliseconds of a lease, and from the moment at which a refresh token may leave. */
 const LEASE_MS = 30_000
