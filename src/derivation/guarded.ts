@@ -1,12 +1,19 @@
 /** The values of roots and states that must never reach a token that may use the secret (protocol 13.4). */
 import { fromBase64Url, fromUtf8, utf8 } from '../core/crypto/encoding.ts'
-import type { Root } from './root.ts'
+import type { DerivedKind } from '../core/policy/policy.ts'
+import { checkRoot, type Root, readRoot } from './root.ts'
 import { type DerivedState, valuesOf } from './state.ts'
 
 const JSON_WEB_TOKEN = /^([\w-]+)\.[\w-]+\.([\w-]{8,})$/
 
 /** `until` is when the value may be forgotten, in Unix milliseconds; null while it is in use. */
 type Guarded = { bytes: Uint8Array; until: number | null }
+
+/** The secret values of a plaintext. One that is no root derives nothing, and is guarded as a whole. */
+export function guardedInPlaintext(kind: DerivedKind, plaintext: Uint8Array): Uint8Array[] {
+  if (checkRoot(kind, plaintext).length > 0) return [plaintext]
+  return guardedInRoot(readRoot(kind, plaintext, ''))
+}
 
 /** The secret values of a root. `grant_type` is a word of the protocol and not guarded. */
 export function guardedInRoot(root: Root): Uint8Array[] {

@@ -3,23 +3,17 @@ import type { Snapshot } from '../access/snapshots/snapshots.ts'
 import type { LiveToken } from '../access/tokens.ts'
 import { UnreadBefore } from '../core/async/unread.ts'
 import type { Clock } from '../core/clock.ts'
-import { utf8 } from '../core/crypto/encoding.ts'
 import type { SealedSecret } from '../core/crypto/secret_value.ts'
 import { domainMatches } from '../core/net/domain.ts'
 import type { DerivedKind } from '../core/policy/policy.ts'
 import { Secret } from '../core/secret.ts'
 import { endpointOf } from '../derivation/derivation.ts'
 import { isDue, isUsable } from '../derivation/due.ts'
-import { guardedInRoot, guardedInState } from '../derivation/guarded.ts'
+import { guardedInPlaintext, guardedInState } from '../derivation/guarded.ts'
 import { readRoot } from '../derivation/root.ts'
-import {
-  type Credential,
-  type DerivedState,
-  deriveStateKey,
-  openState,
-} from '../derivation/state.ts'
+import { type DerivedState, deriveStateKey, openState } from '../derivation/state.ts'
 import { domainBlocked } from '../outbound/policy/permission.ts'
-import { RoleKeys } from '../outbound/signing/role_keys.ts'
+import { openedCredential } from '../outbound/signing/role_keys.ts'
 import { parseTarget } from '../outbound/target.ts'
 import type { Renewal, Renewals } from './renewals.ts'
 
@@ -52,7 +46,7 @@ export function derivedCredential(parts: DerivedParts, opened: OpenedRoot): Secr
   if (state?.credential && isUsable(state, now)) {
     if (isDue(state, now))
       renewals.renewInBackground(named, () => renewalOf(parts, opened, stateKey, state))
-    return secretOf(state.credential)
+    return openedCredential(state.credential)
   }
   const fault = renewals.faultOf(named)
   if (fault) throw fault
@@ -65,7 +59,7 @@ export function guardedDerived(sealed: SealedSecret, root: Secret, key: Uint8Arr
   const stateKey = deriveStateKey(key, root.reveal(), kindOf(sealed))
   const state = openDerivedState(stateKey, sealed)
   return [
-    ...guardedInRoot(readRoot(kindOf(sealed), root.reveal(), sealed.key)),
+    ...guardedInPlaintext(kindOf(sealed), root.reveal()),
     ...(state ? guardedInState(state).map(({ bytes }) => bytes) : []),
   ]
 }
@@ -112,10 +106,4 @@ function renewalOf(
 
 function kindOf({ policy }: SealedSecret): DerivedKind {
   return policy?.kind as DerivedKind
-}
-
-function secretOf(credential: Credential): Secret {
-  if (typeof credential === 'string') return new Secret(utf8(credential))
-  const { access_key_id, secret_access_key, session_token } = credential
-  return new RoleKeys(access_key_id, utf8(secret_access_key), session_token)
 }

@@ -159,10 +159,14 @@ export class Renewals {
       prepared = await prepareTokenRequest(this.#parts.outbound, owner, request)
     } catch (error) {
       if (!(error instanceof Fault)) throw error
-      return { outcome: { kind: 'retry', code: error.code, retryAfterS: null }, status: null, derivedAt: 0 }
+      return {
+        outcome: { kind: 'retry', code: error.code, retryAfterS: null },
+        status: null,
+        derivedAt: 0,
+      }
     }
     if (request.spendsRefreshToken && !(await this.#mayStillSend(renewal, lease))) return null
-    const derivedAt = now()
+    const derivedAt = Math.round(now())
     const answer = await prepared.send()
     const status = typeof answer === 'string' ? null : answer.status
     return { outcome: readOutcome(root, answer, request, now()), status, derivedAt }

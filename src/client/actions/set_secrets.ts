@@ -2,7 +2,9 @@
 
 import { readUtf8 } from '../../core/crypto/encoding.ts'
 import { OVERHEAD_BYTES } from '../../core/crypto/secret_value.ts'
+import { inWords } from '../../core/fault.ts'
 import type { Policy } from '../../core/policy/policy.ts'
+import { checkRoot } from '../../derivation/root.ts'
 import { MAX_SEALED_BYTES, upsertSecrets } from '../../features/secrets/contract.ts'
 import { type EnvironmentPlace, openWriter, storing } from '../environment.ts'
 import { ApiError } from '../http/api.ts'
@@ -41,13 +43,21 @@ export function tooLarge(key: string, value: string): string | null {
   return `${key} has ${shown(bytes)} bytes; the limit is ${shown(MAX_BYTES)}`
 }
 
+/** What is wrong with the value of a secret with a kind, without its text. */
+function rootFaults({ key, value, policy }: Entry): string[] {
+  const faults = policy?.kind ? checkRoot(policy.kind, new TextEncoder().encode(value)) : []
+  return faults.length === 0
+    ? []
+    : [inWords(`${key} is not a usable ${policy?.kind} root.`, faults)]
+}
+
 /** Nothing is sent before it is certain that all of it can be stored. @throws Unstorable, ApiError, UntrustedChain */
 export async function uploadSecrets(
   place: EnvironmentPlace,
   entries: readonly Entry[],
   mayCreate: boolean,
 ) {
-  const faults = entries.flatMap(({ key, value }) => tooLarge(key, value) ?? [])
+  const faults = entries.flatMap((entry) => tooLarge(entry.key, entry.value) ?? rootFaults(entry))
   if (faults.length > 0) throw new Unstorable(faults)
   const { api, projectId, environment } = place
   const counts = { created: 0, updated: 0, isNewEnvironment: false }

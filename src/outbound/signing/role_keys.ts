@@ -1,6 +1,8 @@
 /** The keys of an assumed AWS role (protocol 13.1): one name stands for all three, and they only sign. */
+import { utf8 } from '../../core/crypto/encoding.ts'
 import { Fault } from '../../core/fault.ts'
 import { Secret } from '../../core/secret.ts'
+import type { Credential } from '../../derivation/state.ts'
 import { textIn } from './signature.ts'
 
 /** Its bytes are the secret access key. */
@@ -18,6 +20,13 @@ export class RoleKeys extends Secret {
   revealSessionToken(): string {
     return this.#sessionToken
   }
+}
+
+/** A derived credential, for one call. */
+export function openedCredential(credential: NonNullable<Credential>): Secret {
+  if (typeof credential === 'string') return new Secret(utf8(credential))
+  const { access_key_id, secret_access_key, session_token } = credential
+  return new RoleKeys(access_key_id, utf8(secret_access_key), session_token)
 }
 
 export function roleKeysIn(values: ReadonlyMap<string, Secret>, name: string): RoleKeys | null {

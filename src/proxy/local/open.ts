@@ -8,6 +8,7 @@ import { OutboxDelivery, type Upload } from '../outbox/delivery.ts'
 import { Outbox, type OutboxOwner } from '../outbox/outbox.ts'
 import { openProxyBodies, readProxySettings } from '../settings.ts'
 import { localBackend } from './backend.ts'
+import { LocalDerivation } from './derivation.ts'
 import { LocalLiveCalls } from './live_calls.ts'
 import { VaultCache, type VaultPlace } from './vault_snapshot.ts'
 
@@ -38,7 +39,8 @@ export function openLocalBackend(options: LocalOptions): Backend {
   const outbox = new Outbox(directory, owner)
   const refusedFile = join(directory, 'refused.jsonl')
   const delivery = new OutboxDelivery(outbox, { upload, notice, refusedFile, timers })
-  const vault = new VaultCache(place, time?.now, notice)
+  const derivation = new LocalDerivation(outbound, time?.now)
+  const vault = new VaultCache(place, time?.now, notice, derivation)
   const liveCalls = new LocalLiveCalls({ vault, place }, timers)
   return localBackend({
     vault,

@@ -3,13 +3,18 @@
 import type { SealedSecret } from '../../core/crypto/secret_value.ts'
 import { Fault } from '../../core/fault.ts'
 import type { Secret } from '../../core/secret.ts'
+import { guardedInPlaintext } from '../../derivation/guarded.ts'
 import { type Guard, prepareGuardInSteps } from '../../leak_guard/index.ts'
 import { type Derived, derivedValues } from '../../outbound/derived_values.ts'
 import type { ObtainedTokens } from '../../outbound/obtained_tokens.ts'
 import { shapedBy, UNREADABLE } from '../../outbound/stand_ins/shaped.ts'
 import type { ProxyCredential } from '../backend.ts'
+import type { LocalDerivation } from './derivation.ts'
 
 export type Open = (sealed: SealedSecret) => Secret
+
+/** What is made of values: tokens that APIs handed out, and derived credentials. */
+export type Made = { obtained: ObtainedTokens; derivation: LocalDerivation | null }
 
 const OPENED_AT_ONCE = 32
 
@@ -17,14 +22,21 @@ const OPENED_AT_ONCE = 32
 export async function prepareValues(
   sealed: readonly SealedSecret[],
   open: Open,
-  obtained: ObtainedTokens,
+  { obtained, derivation }: Made,
 ): Promise<Guard> {
   const secrets = sealed.filter(({ policy }) => policy?.sensitive !== false)
   const values: Derived = []
   const made: Derived = []
-  await eachOpened(secrets, open, ({ key: name, policy }, value) => {
-    const bytes = value?.reveal()
-    if (!bytes) return
+  await eachOpened(secrets, open, (entry, value) => {
+    const { key: name, policy } = entry
+    if (!value) return
+    if (policy?.kind) {
+      const guarded =
+        derivation?.guarded(entry, value) ?? guardedInPlaintext(policy.kind, value.reveal())
+      values.push(...guarded.map((bytes) => ({ name, bytes })))
+      return
+    }
+    const bytes = value.reveal()
     values.push({ name, bytes })
     made.push(...derivedValues(name, bytes, policy), ...obtained.of(name, bytes))
   })

@@ -26,7 +26,8 @@ import type { Guard } from '../../leak_guard/index.ts'
 import { scansBodies } from '../../outbound/derived_values.ts'
 import { type ObtainedToken, ObtainedTokens } from '../../outbound/obtained_tokens.ts'
 import type { ProxyCredential, ProxyNotice } from '../backend.ts'
-import { prepareValues, shapeAll } from './opened_values.ts'
+import type { LocalDerivation } from './derivation.ts'
+import { type Made, prepareValues, shapeAll } from './opened_values.ts'
 
 /** Where the values come from. `workspace` opens it again each time, for a rekey changes its key. */
 export type VaultPlace = {
@@ -42,7 +43,7 @@ export type VaultSnapshot = {
   sealed(name: string): SealedSecret | undefined
   /** Whether any policy lets a value stand in a body, or limits methods, which a body may override. */
   scansBodies: boolean
-  /** @throws Fault `unreadable_secret` */
+  /** What a call gets: of a root its credential. @throws Unread while it is derived, Fault `unreadable_secret` and others */
   open(sealed: SealedSecret): Secret
   /** Knows every value of the environment; it keeps fingerprints, not values. */
   guard(): Promise<Guard>
@@ -53,7 +54,10 @@ export type VaultSnapshot = {
 }
 
 /** Secrets as they are stored, by name, with what only depends on them. */
-type SealedSecrets = Omit<VaultSnapshot, 'allows'> & { marks: string }
+type SealedSecrets = Omit<VaultSnapshot, 'allows' | 'open'> & {
+  marks: string
+  openFor(sealed: SealedSecret, allows: VaultSnapshot['allows']): Secret
+}
 
 const FRESH_MS = 10_000
 /** Secrets without ciphertext in a page. */
@@ -68,13 +72,21 @@ export class VaultCache {
   readonly #now: () => number
   readonly #ended: ProxyNotice
   readonly #obtained: ObtainedTokens
+  readonly #derivation: LocalDerivation | null
   #snapshot: VaultSnapshot | null = null
   #secrets: SealedSecrets | null = null
   #readAt = 0
   #failedAt = Number.NEGATIVE_INFINITY
   #reading: Promise<VaultSnapshot> | null = null
 
-  constructor(place: VaultPlace, now: () => number = Date.now, ended: ProxyNotice = () => {}) {
+  /** Without `derivation`, roots are refused. */
+  constructor(
+    place: VaultPlace,
+    now: () => number = Date.now,
+    ended: ProxyNotice = () => {},
+    derivation: LocalDerivation | null = null,
+  ) {
+    this.#derivation = derivation
     this.#place = place
     this.#now = now
     this.#obtained = new ObtainedTokens(now)
@@ -104,13 +116,16 @@ export class VaultCache {
     const opened = await workspace()
     const [domains, secrets] = await Promise.all([
       domainsOf(api, opened),
-      secretsOf(this.#place, opened, this.#secrets, this.#obtained),
+      secretsOf(this.#place, opened, this.#secrets, {
+        obtained: this.#obtained,
+        derivation: this.#derivation,
+      }),
       checkIsThere(api, opened.id, agent),
     ])
     const allows = (host: string, port: number) =>
       domains.some((domain) => domainMatches(domain, host, port))
     this.#secrets = secrets
-    this.#snapshot = { ...secrets, allows }
+    this.#snapshot = { ...secrets, allows, open: (sealed) => secrets.openFor(sealed, allows) }
     this.#readAt = startedAt
     return this.#snapshot
   }
@@ -143,7 +158,7 @@ async function secretsOf(
   { api, projectId, environment }: VaultPlace,
   workspace: OpenWorkspace,
   known: SealedSecrets | null,
-  obtained: ObtainedTokens,
+  made: Made,
 ): Promise<SealedSecrets> {
   const { key, epoch } = workspace
   const place = { api, workspace, projectId, environment }
@@ -165,7 +180,7 @@ async function secretsOf(
     ]),
   )
   const openingKey = new Secret(environmentKey(key, projectId, environment, epoch))
-  return { marks: marksOf(epoch, secrets), ...sealedSecrets(openingKey, sealed, obtained) }
+  return { marks: marksOf(epoch, secrets), ...sealedSecrets(openingKey, sealed, made) }
 }
 
 /** Every write of a secret, also of its policy alone, counts its version up; a new secret has a new id. */
@@ -177,7 +192,7 @@ function marksOf(epoch: number, secrets: Awaited<ReturnType<typeof readSecrets>>
 function sealedSecrets(
   openingKey: Secret,
   sealed: ReadonlyMap<string, SealedSecret>,
-  obtained: ObtainedTokens,
+  { obtained, derivation }: Made,
 ): Omit<SealedSecrets, 'marks'> {
   const open = (entry: SealedSecret): Secret => {
     const { policy, ciphertext } = entry
@@ -191,11 +206,19 @@ function sealedSecrets(
   return {
     sealed: (name) => sealed.get(name),
     scansBodies: [...sealed.values()].some(scansBodies),
-    open,
+    openFor: (entry, allows) => {
+      const value = open(entry)
+      if (!entry.policy?.kind) return value
+      if (derivation) return derivation.open(entry, value, allows)
+      throw new Fault('unusable_secret')
+    },
     guard: () => {
-      const { version } = obtained
+      const version = obtained.version + (derivation?.version ?? 0)
       if (kept?.version !== version)
-        kept = { guard: prepareValues([...sealed.values()], open, obtained), version }
+        kept = {
+          guard: prepareValues([...sealed.values()], open, { obtained, derivation }),
+          version,
+        }
       return kept.guard
     },
     remember: (tokens) => obtained.add(tokens),
