@@ -96,6 +96,13 @@ test('a state that does not open in its place counts as absent', async () => {
   expect(await read()).toMatchObject({ generation, state: null })
 })
 
+test('a policy that PostgreSQL cannot take apart makes no state unreadable', async () => {
+  const generation = await store('first')
+  const policy = JSON.stringify({ kind: 'oauth2', sign_templates: ['\u0000'] })
+  await sql`update secrets set policy = ${policy}::text::json where workspace_id = ${place.workspaceId}`
+  expect(await read()).toMatchObject({ generation })
+})
+
 test('a secret whose policy has no kind has no state', async () => {
   await store('first')
   await sql`update secrets set policy = '{}' where workspace_id = ${place.workspaceId}`

@@ -26,7 +26,10 @@ export function readWorkspace(read: AccessReader, workspaceId: string): Promise<
     from workspaces w where w.id = ${workspaceId}`
 }
 
-/** Of all projects. */
+/**
+ * Of all projects. `kind` is looked for in the text, because PostgreSQL takes no JSON apart that has U+0000 in it, which
+ * policies may have.
+ */
 export function readStoredSecrets(
   read: AccessReader,
   workspaceId: string,
@@ -43,7 +46,7 @@ export function readStoredSecrets(
       on s.workspace_id = w.id and s.environment = ${environment} and s.key in
         (select json_array_elements_text(${JSON.stringify(names)}::text::json))
       left join derived_states d on d.workspace_id = s.workspace_id and d.project_id = s.project_id
-        and d.environment = s.environment and d.key = s.key and s.policy->>'kind' is not null
+        and d.environment = s.environment and d.key = s.key and s.policy::text like '%"kind"%'
     where w.id = ${workspaceId}`
 }
 
@@ -80,7 +83,7 @@ export function readPlaceSecrets(
       left join projects p on p.workspace_id = w.id and p.id = ${projectId}
       left join secrets s on s.workspace_id = w.id and s.project_id = p.id and s.environment = ${environment}
       left join derived_states d on d.workspace_id = s.workspace_id and d.project_id = s.project_id
-        and d.environment = s.environment and d.key = s.key and s.policy->>'kind' is not null
+        and d.environment = s.environment and d.key = s.key and s.policy::text like '%"kind"%'
     where w.id = ${workspaceId} order by s.key`
 }
 
