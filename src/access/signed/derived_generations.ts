@@ -1,5 +1,5 @@
 /**
- * The newest generation that this process saw of each derived credential, in a temporary file (protocol 13.2): a
+ * The newest generation that this process saw of each derived credential, in a temporary file: a
  * database cannot go back to an older state. A missing row counts as no state, and a later row starts above it.
  */
 import type { SealedSecret } from '../../core/crypto/secret_value.ts'

@@ -8,7 +8,7 @@ import { clientOf, prepared } from '../../database/prepared.ts'
 import { derivedStates, secrets } from '../../database/schema/index.ts'
 import type { Page } from '../../http/page.ts'
 import { isSignedId } from '../../sigchain/index.ts'
-import { type Hash, ofDerived, selectHash, shown } from './shown.ts'
+import { type Hash, ofDerived, selectHash, shownColumns } from './shown.ts'
 
 const VERSIONS_KEPT = 10
 
@@ -65,7 +65,7 @@ export async function selectSecretPage(
 function selectPage(db: Reading, sealed: SQL.Aliased<Uint8Array | null>, hash: Partial<Hash> = {}) {
   const { placeholder } = sql
   return db
-    .select({ ...shown, ...hash, sealed })
+    .select({ ...shownColumns, ...hash, sealed })
     .from(secrets)
     .leftJoin(derivedStates, ofDerived)
     .where(
@@ -82,7 +82,7 @@ function selectPage(db: Reading, sealed: SQL.Aliased<Uint8Array | null>, hash: P
 
 const selectByKey = prepared((db) =>
   db
-    .select({ ...shown, sealed: secrets.sealed })
+    .select({ ...shownColumns, sealed: secrets.sealed })
     .from(secrets)
     .leftJoin(derivedStates, ofDerived)
     .where(

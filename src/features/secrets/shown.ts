@@ -38,7 +38,7 @@ export const ofDerived = and(
 )
 
 /** With `derivedStates`, joined by `ofDerived`. */
-export const shown = {
+export const shownColumns = {
   id: secrets.id,
   key: secrets.key,
   environment: secrets.environment,
