@@ -48,6 +48,10 @@ export const TAKE = `with live as (
 export const EXTEND = `update derived_states set lease_until = ${AFTER('$6')}, sent_at = coalesce(sent_at, ${NOW})
   where ${IS_PLACE} and lease_id = $5::text::uuid and lease_until > ${NOW} returning ${MS(NOW)} as now`
 
+/** $5 lease. */
+export const RELEASE = `update derived_states set lease_id = null, lease_until = null
+  where ${IS_PLACE} and lease_id = $5::text::uuid`
+
 /** $5 generation, $6 state in base64, $7 when it was derived, $8 its lifetime in milliseconds. */
 export const STORE = `with held as materialized (select lock_derived_workspace($1::text::uuid) as is_held)
   update derived_states d set generation = d.generation + 1, state = decode($6, 'base64'),

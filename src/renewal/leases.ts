@@ -13,6 +13,7 @@ import {
   MAX_EXPIRED_AN_HOUR,
   MAX_RETRY_S,
   MIN_AGE_S,
+  RELEASE,
   STORE,
   TAKE,
 } from './lease_statements.ts'
@@ -109,6 +110,11 @@ export class Leases {
   async extendLease(place: DerivedPlace, leaseId: string, leaseMs: number): Promise<number | null> {
     const [row] = await this.#run<{ now: number }>(EXTEND, place, [leaseId, leaseMs])
     return row?.now ?? null
+  }
+
+  /** Gives back a lease that was not used. */
+  async releaseLease(place: DerivedPlace, leaseId: string): Promise<void> {
+    await this.#run(RELEASE, place, [leaseId])
   }
 
   /**
