@@ -75,6 +75,9 @@ GRANT SELECT (token_id, workspace_id, project_id, environment, epoch, envelope, 
 GRANT SELECT (workspace_id, seq, statement, signature) ON workspace_links TO cloakroom_resolver;
 GRANT SELECT (token_id, workspace_id, statement, signature, binding) ON token_grants TO cloakroom_resolver;
 GRANT SELECT (workspace_id, project_id, environment, statement, signature) ON manifests TO cloakroom_resolver;
+GRANT SELECT, INSERT (workspace_id, project_id, environment, key, generation, lease_id, lease_until),
+  UPDATE (generation, state, derived_at, expires_at, lease_id, lease_until, sent_at, failed_at, failed_code, failures,
+  retry_at, is_final, expired_count, expired_since) ON derived_states TO cloakroom_resolver;
 GRANT SELECT, INSERT, DELETE ON audit_journal TO cloakroom_resolver;
 GRANT INSERT, SELECT (id, source, decision, reason, refused_by, status_code, duration_ms, redacted),
   UPDATE (decision, reason, refused_by, status_code, duration_ms, redacted) ON audit_logs TO cloakroom_resolver;
@@ -84,6 +87,10 @@ GRANT SELECT, INSERT, UPDATE (seen_at) ON live_processes TO cloakroom_resolver;
 -- What the triggers of audit_logs count and index they write as the owner: the resolver writes no counts itself.
 ALTER FUNCTION count_added_audit_logs() SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp;
 ALTER FUNCTION count_changed_audit_logs() SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp;
+
+-- A new state raises the workspace's policy version, which the resolver may not write itself.
+ALTER FUNCTION bump_derived_version() SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp;
+ALTER FUNCTION lock_derived_workspace(uuid) SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp;
 
 -- Columns cannot say which rows: the resolver adds records of what tokens did, as of now, with values that there are ...
 CREATE OR REPLACE FUNCTION refuse_strange_audit_logs() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -129,6 +136,9 @@ CREATE OR REPLACE TRIGGER audit_journal_long BEFORE INSERT ON audit_journal FOR 
   WHEN (current_user = 'cloakroom_resolver' AND octet_length(NEW::text) > 8388608)
   EXECUTE FUNCTION refuse_long_audit_rows();
 CREATE OR REPLACE TRIGGER audit_refused_long BEFORE INSERT ON audit_refused FOR EACH ROW
+  WHEN (current_user = 'cloakroom_resolver' AND octet_length(NEW::text) > 8388608)
+  EXECUTE FUNCTION refuse_long_audit_rows();
+CREATE OR REPLACE TRIGGER derived_states_long BEFORE INSERT OR UPDATE ON derived_states FOR EACH ROW
   WHEN (current_user = 'cloakroom_resolver' AND octet_length(NEW::text) > 8388608)
   EXECUTE FUNCTION refuse_long_audit_rows();
 

@@ -76,9 +76,9 @@ export const FAIL = `update derived_states d set lease_id = null, lease_until = 
     and (d.lease_id = $6::text::uuid or (d.lease_id is null and d.lease_until is not null))
   returning ${MS('d.failed_at')} as failed_at, ${MS('d.retry_at')} as retry_at`
 
-/** $5 generation, $6 least age in seconds, $7 times an hour. */
+/** $5 generation, $6 least age in seconds, $7 times an hour. A column's milliseconds would round up into the future. */
 export const EXPIRE = `with expired as (
-    update derived_states d set expires_at = ${NOW},
+    update derived_states d set expires_at = date_trunc('milliseconds', ${NOW}),
       expired_count = case when d.expired_since > ${NOW} - interval '1 hour' then d.expired_count + 1 else 1 end,
       expired_since = case when d.expired_since > ${NOW} - interval '1 hour' then d.expired_since else ${NOW} end
     where ${IS_PLACE} and d.generation = $5::text::bigint and d.expires_at > ${NOW}

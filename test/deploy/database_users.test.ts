@@ -10,10 +10,12 @@ import postgres from 'postgres'
 import type { Entry } from '../../src/audit/entry.ts'
 import { AuditTrail } from '../../src/audit/trail.ts'
 import { storeRefused } from '../../src/audit/write_records.ts'
+import { OuterLayer } from '../../src/core/crypto/outer_layer.ts'
 import { openLog } from '../../src/core/log.ts'
 import { tokenActions } from '../../src/http/endpoint.ts'
 import { MAX_ROW_BYTES } from '../../src/operator/backup/rows.ts'
 import { writeReport } from '../../src/operator/report.ts'
+import { Leases } from '../../src/renewal/leases.ts'
 import { type Agent, employAgent, openStage, resolveAs, type Stage } from '../support/agent.ts'
 import { callJson, startTestApp, type TestApp } from '../support/app.ts'
 import { type Collector, startCollector } from '../support/collector.ts'
@@ -244,6 +246,8 @@ describe("the resolver's database user", () => {
     'delete from audit_changes',
     'insert into audit_terms (term, bucket) values (1, now())',
     'select * from failed_attempts',
+    'delete from derived_states',
+    "update derived_states set key = 'ANOTHER'",
     'delete from rate_limits',
     'update rate_limits set full_at = 0',
     'delete from token_rates',
@@ -338,7 +342,42 @@ describe("the resolver's database user", () => {
     expect(await outcome.catch(code)).toBe('42501')
     const text = readFileSync(ROLES_FILE, 'utf8')
     const bounds = [...text.matchAll(/octet_length\(NEW::text\) > (\d+)/g)]
-    expect(bounds.map(([, bound]) => Number(bound) < MAX_ROW_BYTES)).toEqual(Array(4).fill(true))
+    expect(bounds.map(([, bound]) => Number(bound) < MAX_ROW_BYTES)).toEqual(Array(5).fill(true))
+  })
+
+  test('leases derived credentials and stores their states, which raises the policy version', async () => {
+    const { workspaceId, projectId, environment, tokenId } = agent
+    const place = { workspaceId, projectId, environment, key: 'KEY' }
+    const leases = new Leases(asResolver, OuterLayer.parse(stage.app.config.ENCRYPTION_KEY))
+    const versionNow = async () => {
+      const [row] =
+        await asResolver`select policy_version from workspaces where id = ${workspaceId}`
+      return Number(row?.policy_version)
+    }
+    const policyVersion = await versionNow()
+    const taken = (generation: number, version: number) =>
+      leases.takeLease(place, { leaseMs: 30_000, generation, tokenId, policyVersion: version })
+    const lease = await taken(0, policyVersion)
+    if (lease.kind !== 'taken') throw new Error(lease.kind)
+    const now = await leases.extendLease(place, lease.leaseId, 300_000)
+    const stored = await leases.storeState(place, {
+      expectedGeneration: lease.generation,
+      sealedState: new Uint8Array(40),
+      derivedAt: (now ?? 0) - 61_000,
+      expiresInMs: 3_600_000,
+    })
+    expect([stored, await versionNow()]).toEqual([true, policyVersion + 1])
+    expect(await leases.expireCredential(place, lease.generation + 1)).toBe(true)
+    const again = await taken(lease.generation + 1, policyVersion + 1)
+    if (again.kind !== 'taken') throw new Error(again.kind)
+    const failure = { code: 'refused', isFinal: true, retryAfterS: null, mayHaveLost: false }
+    const of = { expectedGeneration: again.generation, leaseId: again.leaseId }
+    expect(await leases.storeFailure(place, { ...failure, ...of })).not.toBeNull()
+    const long = asResolver`update derived_states set state = ${Buffer.alloc(5_000_000)}`
+    expect(await long.catch(({ code }: { code: string }) => code)).toBe('23514')
+    await agent.store('KEY', 'the value of a key')
+    expect((await taken(again.generation, await versionNow())).kind).toBe('taken')
+    await owner`delete from derived_states`
   })
 
   test('what is very long in the journal, and no intent, is kept as its beginning', async () => {
@@ -387,6 +426,7 @@ describe("the resolver's database user", () => {
       audit_logs: [...ROW_LOCKS, 'row exclusive'],
       audit_refused: ['row exclusive'],
       cloakroom_migrations: ['access share'],
+      derived_states: [...ROW_LOCKS, 'access share'],
       live_processes: [...ROW_LOCKS, 'access share', 'row exclusive'],
       token_uses: [...ROW_LOCKS, 'access share', 'row exclusive'],
     })

@@ -6,6 +6,7 @@ import { OuterLayer, secretRow } from '../../src/core/crypto/outer_layer.ts'
 import { type Connection, openDatabase } from '../../src/database/open.ts'
 import { type DerivedPlace, type LeaseRequest, Leases } from '../../src/renewal/leases.ts'
 import { databaseKind, preparedDatabase, type TestDatabase } from '../support/database.ts'
+import { insertDerivedPlace } from '../support/derived_place.ts'
 
 const KEYS = { SECRET_KEY: 'k'.repeat(36), ENCRYPTION_KEY: Buffer.alloc(32).toString('base64url') }
 const LEASE_MS = 30_000
@@ -35,18 +36,8 @@ afterAll(async () => {
 })
 
 beforeEach(async () => {
-  const [agentId, projectId] = [Bun.randomUUIDv7(), Bun.randomUUIDv7()]
-  workspaceId = Bun.randomUUIDv7()
-  tokenId = Bun.randomUUIDv7()
-  place = { workspaceId, projectId, environment: 'development', key: 'OAUTH' }
-  const bytes = Buffer.alloc(8)
-  await sql`insert into workspaces (id, name, type) values (${workspaceId}, 'w', 'shared')`
-  await sql`insert into projects (id, workspace_id, name) values (${projectId}, ${workspaceId}, 'p')`
-  await sql`insert into agents (id, workspace_id, name) values (${agentId}, ${workspaceId}, 'bot')`
-  await sql`insert into tokens (id, workspace_id, kind, agent_id, label, capabilities, verifier, public_key)
-    values (${tokenId}, ${workspaceId}, 'agent', ${agentId}, 'ci', '["use"]', ${bytes}, ${bytes})`
-  await sql`insert into secrets (id, workspace_id, project_id, environment, key, value)
-    values (${Bun.randomUUIDv7()}, ${workspaceId}, ${projectId}, 'development', 'OAUTH', ${bytes})`
+  ;({ place, tokenId } = await insertDerivedPlace(sql))
+  workspaceId = place.workspaceId
 })
 
 async function readPolicyVersion(): Promise<number> {

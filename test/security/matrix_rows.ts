@@ -423,6 +423,7 @@ const secretRows: Record<string, Row> = {
     })
     return { params: inProject(scene), body: { environment: 'development', keys: [key] } }
   }),
+  'secrets.derived': row((scene) => ({ params: inProject(scene) })),
   'secrets.versions': row((scene) => ({ params: ofSecret(scene) })),
   'secrets.rollback': row(async (scene) => ({
     params: { ...inProject(scene), key: await addSecret(scene.world) },

@@ -181,7 +181,13 @@ const protocol = {
     ...['secrets.upsert', 'secrets.delete', 'secrets.restore', 'secrets.rollback'],
   ],
   admins: [
-    ...['workspaces.rename', 'workspaces.rekey', 'members.invite', 'members.change_role'],
+    ...[
+      'workspaces.rename',
+      'workspaces.rekey',
+      'secrets.derived',
+      'members.invite',
+      'members.change_role',
+    ],
     ...['allowlist.add', 'allowlist.remove', 'allowlist.remove_log', 'audit.export'],
     ...['projects.delete', 'projects.delete_short', 'projects.restore'],
     'projects.environments.delete',

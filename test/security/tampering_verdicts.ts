@@ -207,6 +207,8 @@ export const unconcerned: Record<string, string> = {
   spent_challenges: 'which answers to passkeys were given; none of them is for a workspace',
   instance:
     'that ENCRYPTION_KEY is the right one, and made-up salts of addresses without an account',
+  derived_states:
+    'states open with the root only, else they count as absent; older ones are refused (test/access/derived_states.test.ts)',
   allowlist_log: 'shown; the history that counts is the chain',
   deleted_projects: 'nothing is used from here; restoring carries manifests',
   deleted_secrets: 'the same',

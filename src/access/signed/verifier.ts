@@ -33,12 +33,14 @@ import {
 } from '../snapshots/snapshot.ts'
 import type { LiveToken } from '../tokens.ts'
 import type { ChainCache } from './chains.ts'
+import { DerivedGenerations } from './derived_generations.ts'
 import { Refusals } from './refusals.ts'
 import { seenName } from './seen_states.ts'
 
 export class Verifier {
   readonly chains: ChainCache
   readonly refusals: Refusals
+  readonly derived = new DerivedGenerations()
   readonly #clock: Clock
 
   constructor({ chains, log, clock }: { chains: ChainCache; log: Log; clock: Clock }) {

@@ -101,8 +101,12 @@ export function isFull(snapshot: Snapshot): boolean {
 
 /** Half of the room is for what is not to be read twice. */
 export function fitsInto(snapshot: Snapshot, environment: readonly SealedSecret[]): boolean {
-  const bytes = environment.reduce((sum, { ciphertext }) => sum + (ciphertext?.length ?? 0), 0)
+  const bytes = environment.reduce((sum, secret) => sum + bytesOf(secret), 0)
   return bytes <= SMALL_BYTES && partsOf(snapshot) + environment.length < MAX_PARTS / 2
+}
+
+function bytesOf({ ciphertext, derived }: SealedSecret): number {
+  return (ciphertext?.length ?? 0) + (derived?.state?.length ?? 0)
 }
 
 function partsOf({

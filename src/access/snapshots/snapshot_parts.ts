@@ -2,7 +2,7 @@
  * Reads what a snapshot is made of: all of its policy version, out of the outer layer, and in a signed
  * workspace verified.
  */
-import { type OuterLayer, secretRow } from '../../core/crypto/outer_layer.ts'
+import type { OuterLayer } from '../../core/crypto/outer_layer.ts'
 import type { SealedSecret } from '../../core/crypto/secret_value.ts'
 import { Fault } from '../../core/fault.ts'
 import { type Domain, parseDomain } from '../../core/net/domain.ts'
@@ -11,6 +11,7 @@ import type { AccessReader } from '../reader.ts'
 import { readLinks, readManifest, readTokenGrant, signedTextOf } from '../signed/queries.ts'
 import { ofAnotherKind, requireNamed, type Verifier } from '../signed/verifier.ts'
 import type { LiveToken } from '../tokens.ts'
+import { lockedSecret, openSecretRows } from './open_rows.ts'
 import {
   emptySnapshot,
   environmentIn,
@@ -111,7 +112,7 @@ export class SnapshotParts {
     })
     // Of an environment that no token was given there is nothing to use, and nothing was verified.
     const others = stored.filter((row) => !isVerified(row))
-    return [...opened, ...others.map((row) => ({ ...row, ciphertext: null }))]
+    return [...opened, ...others.map(lockedSecret)]
   }
 
   /** What policies let stand outside of headers; that they are their authors' shows when a value opens. */
@@ -220,15 +221,13 @@ export class SnapshotParts {
   }
 
   async #openSecrets(snapshot: Snapshot, rows: readonly SecretRow[]): Promise<SealedSecret[]> {
-    const stored = rows.map((row) => ({ row: secretRow(row), blob: row.sealed }))
-    const opened = await this.#outer.openAll('secrets.value', snapshot.workspaceId, stored)
-    return rows.map(({ projectId, environment, key, policy }, index) => ({
-      projectId,
-      environment,
-      key,
-      policy,
-      ciphertext: opened[index] ?? null,
-    }))
+    const secrets = await openSecretRows(this.#outer, snapshot.workspaceId, rows)
+    const derived = secrets.filter((secret) => secret.derived)
+    for (const [environment, list] of Map.groupBy(derived, (secret) => secret.environment))
+      await this.#verifying(snapshot, `derived/${environment}`, async () =>
+        this.#verifier.derived.requireNewest(snapshot, list),
+      )
+    return secrets
   }
 
   #checkVersion(snapshot: Snapshot, version: number | undefined): void {

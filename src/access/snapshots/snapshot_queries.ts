@@ -1,11 +1,17 @@
 /** The statements that fill snapshots. Each also reads the policy version that its rows are of. */
-import type { SecretPlace } from '../../core/crypto/secret_value.ts'
+import type { DerivedRow, SecretPlace } from '../../core/crypto/secret_value.ts'
 import type { Policy } from '../../core/policy/policy.ts'
 import type { AccessReader } from '../reader.ts'
 import type { StoredText } from '../signed/queries.ts'
 
 /** A row as it is read: `sealed` is the ciphertext in the outer layer. */
-export type SecretRow = SecretPlace & { policy: Policy | null; sealed: Uint8Array }
+export type SecretRow = SecretPlace & {
+  policy: Policy | null
+  sealed: Uint8Array
+  /** Null without a row; its state is in `sealedState`. */
+  derived: Omit<DerivedRow, 'state'> | null
+  sealedState: Uint8Array | null
+}
 
 /** A left join: one row without a secret where there is none. */
 type Joined<T> = (T & { version: number })[]
@@ -20,7 +26,10 @@ export function readWorkspace(read: AccessReader, workspaceId: string): Promise<
     from workspaces w where w.id = ${workspaceId}`
 }
 
-/** Of all projects. */
+/**
+ * Of all projects. `kind` is looked for in the text, because PostgreSQL takes no JSON apart that has U+0000 in it, which
+ * policies may have.
+ */
 export function readStoredSecrets(
   read: AccessReader,
   workspaceId: string,
@@ -28,20 +37,28 @@ export function readStoredSecrets(
   names: readonly string[],
 ): Promise<Joined<SecretRow>> {
   return read<Joined<SecretRow>>`
-    select w.policy_version::float8 as version, s.project_id as "projectId", s.environment, s.key, s.policy, s.value as sealed
+    select w.policy_version::float8 as version, s.project_id as "projectId", s.environment, s.key, s.policy, s.value as sealed,
+      case when d.generation is not null then json_build_object('generation', d.generation, 'isFinal', d.is_final,
+        'failedCode', d.failed_code, 'expiresAt', extract(epoch from d.expires_at) * 1000,
+        'failedAt', extract(epoch from d.failed_at) * 1000, 'retryAt', extract(epoch from d.retry_at) * 1000) end as derived,
+      d.state as "sealedState"
     from workspaces w left join secrets s
       on s.workspace_id = w.id and s.environment = ${environment} and s.key in
         (select json_array_elements_text(${JSON.stringify(names)}::text::json))
+      left join derived_states d on d.workspace_id = s.workspace_id and d.project_id = s.project_id
+        and d.environment = s.environment and d.key = s.key and s.policy::text like '%"kind"%'
     where w.id = ${workspaceId}`
 }
+
+type PlaceableRow = SecretPlace & { policy: Policy | null }
 
 /** Of all projects: the secrets whose policy says where they may stand. */
 export function readPlaceable(
   read: AccessReader,
   workspaceId: string,
   environment: string,
-): Promise<Joined<Omit<SecretRow, 'sealed'>>> {
-  return read<Joined<Omit<SecretRow, 'sealed'>>>`
+): Promise<Joined<PlaceableRow>> {
+  return read<Joined<PlaceableRow>>`
     select w.policy_version::float8 as version, s.project_id as "projectId", s.environment, s.key, s.policy
     from workspaces w left join secrets s on s.workspace_id = w.id and s.environment = ${environment}
       and s.policy->'allowed_locations' is not null
@@ -57,10 +74,16 @@ export function readPlaceSecrets(
 ): Promise<Joined<SecretRow & { project: string | null }>> {
   return read<Joined<SecretRow & { project: string | null }>>`
     select w.policy_version::float8 as version, p.id as project,
-      s.project_id as "projectId", s.environment, s.key, s.policy, s.value as sealed
+      s.project_id as "projectId", s.environment, s.key, s.policy, s.value as sealed,
+      case when d.generation is not null then json_build_object('generation', d.generation, 'isFinal', d.is_final,
+        'failedCode', d.failed_code, 'expiresAt', extract(epoch from d.expires_at) * 1000,
+        'failedAt', extract(epoch from d.failed_at) * 1000, 'retryAt', extract(epoch from d.retry_at) * 1000) end as derived,
+      d.state as "sealedState"
     from workspaces w
       left join projects p on p.workspace_id = w.id and p.id = ${projectId}
       left join secrets s on s.workspace_id = w.id and s.project_id = p.id and s.environment = ${environment}
+      left join derived_states d on d.workspace_id = s.workspace_id and d.project_id = s.project_id
+        and d.environment = s.environment and d.key = s.key and s.policy::text like '%"kind"%'
     where w.id = ${workspaceId} order by s.key`
 }
 

@@ -26,6 +26,23 @@ export type SecretPlace = { projectId: string; environment: string; key: string 
 export type SealedSecret = SecretPlace & {
   policy: Policy | null
   ciphertext: Uint8Array | null
+  /** Only of a policy with `kind`, once something was derived or tried. */
+  derived?: DerivedRow | null
+}
+
+/**
+ * What is stored of a derived credential. `state` is sealed for this generation; null if none was stored or it
+ * is damaged. The rest are hints for people and for timing. Times are milliseconds since 1970.
+ */
+export type DerivedRow = {
+  generation: number
+  state: Uint8Array | null
+  expiresAt: number | null
+  failedAt: number | null
+  failedCode: string | null
+  /** Nothing is derived until the secret is written. */
+  isFinal: boolean
+  retryAt: number | null
 }
 
 const VERSION = 1

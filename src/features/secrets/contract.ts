@@ -13,6 +13,7 @@ import {
   valueHash,
 } from '../../http/fields.ts'
 import { linkFaults } from '../links/contract.ts'
+import { derivedHints } from './derived_contract.ts'
 import {
   environment,
   inProject,
@@ -24,6 +25,7 @@ import {
 } from './shapes.ts'
 
 export { listDeletedSecrets, restoreSecretsEndpoint } from './deleted_contract.ts'
+export { listDerivedStates } from './derived_contract.ts'
 /** For who deletes an environment; and for clients. */
 export { MAX_SEALED_BYTES, manifestOnly } from './shapes.ts'
 
@@ -88,6 +90,7 @@ const secret = z
     value: text(exampleOfForm.sealedValue),
     policy: storedPolicy,
     version: integer(3),
+    derived: derivedHints.nullable().optional(),
     created_at: timestamp,
     updated_at: timestamp,
   })

@@ -14,7 +14,8 @@ import {
   secretVersions,
 } from '../../database/schema/index.ts'
 import { isSignedId } from '../../sigchain/index.ts'
-import { deleteRows, type SecretPage, selectHash } from './queries.ts'
+import { deleteRows, type SecretPage } from './queries.ts'
+import { selectHash } from './shown.ts'
 
 type Read = ProjectGrant<'secret.read'>
 type Write = ProjectGrant<'secret.write' | 'project.delete'>

@@ -23,6 +23,7 @@ import {
   upsertSecrets,
 } from './contract.ts'
 import { keepDeletedSecrets, restoreSecrets, selectDeleted, selectRestorable } from './deleted.ts'
+import { derivedRoutes } from './derived.ts'
 import { deleteRows, selectSecret, selectSecretPage } from './queries.ts'
 import {
   addCiphertexts,
@@ -46,6 +47,7 @@ export function secretRoutes(services: SignedServices): Route[] {
     ...itemRoutes(services),
     ...versionRoutes(services),
     ...deletedRoutes(services),
+    ...derivedRoutes(services.outer),
   ]
 }
 

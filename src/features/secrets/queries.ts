@@ -1,40 +1,20 @@
 /** The secrets' rows. Every statement names the project of its grant; writers need a write grant. */
-import { type AnyColumn, and, asc, eq, gt, type SQL, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, type SQL, sql } from 'drizzle-orm'
 import { toBase64 } from '../../core/crypto/encoding.ts'
 import type { ProjectGrant } from '../../core/grant.ts'
 import { onTheWire, preparedList } from '../../database/list.ts'
 import type { Reading, Transaction } from '../../database/open.ts'
 import { clientOf, prepared } from '../../database/prepared.ts'
-import { secrets } from '../../database/schema/index.ts'
+import { derivedStates, secrets } from '../../database/schema/index.ts'
 import type { Page } from '../../http/page.ts'
 import { isSignedId } from '../../sigchain/index.ts'
+import { type Hash, ofDerived, selectHash, shownColumns } from './shown.ts'
 
 const VERSIONS_KEPT = 10
 
 export type Read = ProjectGrant<'secret.read' | 'secret.write'>
 type Write = ProjectGrant<'secret.write'>
 export type SecretPage = Page & { withCiphertext: boolean }
-
-type Hash = { value_sha256: SQL.Aliased<string | null> }
-
-/** The hash of a value as on the wire; plain workspaces have none. */
-export function selectHash({ valueHash }: { valueHash: AnyColumn }): Hash {
-  const base64url = sql<
-    string | null
-  >`translate(rtrim(encode(${valueHash}, 'base64'), '='), '+/', '-_')`
-  return { value_sha256: base64url.as('value_sha256') }
-}
-
-/** What is shown of a secret besides its ciphertext. */
-const shown = {
-  id: secrets.id,
-  key: secrets.key,
-  environment: secrets.environment,
-  policy: secrets.policy,
-  version: secrets.version,
-  created_at: secrets.createdAt,
-  updated_at: secrets.updatedAt,
-}
 
 /** Ciphertexts are large: a list reads them only when it shows them. */
 const noCiphertext = sql<Uint8Array | null>`null`.as('sealed')
@@ -85,8 +65,9 @@ export async function selectSecretPage(
 function selectPage(db: Reading, sealed: SQL.Aliased<Uint8Array | null>, hash: Partial<Hash> = {}) {
   const { placeholder } = sql
   return db
-    .select({ ...shown, ...hash, sealed })
+    .select({ ...shownColumns, ...hash, sealed })
     .from(secrets)
+    .leftJoin(derivedStates, ofDerived)
     .where(
       and(
         eq(secrets.workspaceId, placeholder('workspaceId')),
@@ -101,8 +82,9 @@ function selectPage(db: Reading, sealed: SQL.Aliased<Uint8Array | null>, hash: P
 
 const selectByKey = prepared((db) =>
   db
-    .select({ ...shown, sealed: secrets.sealed })
+    .select({ ...shownColumns, sealed: secrets.sealed })
     .from(secrets)
+    .leftJoin(derivedStates, ofDerived)
     .where(
       and(
         eq(secrets.workspaceId, sql.placeholder('workspaceId')),

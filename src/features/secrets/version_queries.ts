@@ -3,7 +3,8 @@ import { and, desc, eq, lt, sql } from 'drizzle-orm'
 import type { Reading } from '../../database/open.ts'
 import { secrets, secretVersions, users } from '../../database/schema/index.ts'
 import { isSignedId } from '../../sigchain/index.ts'
-import { type Read, type SecretPage, selectHash } from './queries.ts'
+import type { Read, SecretPage } from './queries.ts'
+import { selectHash } from './shown.ts'
 
 const nothing = sql<null>`null`
 

@@ -27,6 +27,7 @@ import {
   requireNextEpoch,
   requireOnce,
 } from './rekey_checks.ts'
+import { replaceDerived, sealDerived } from './rekey_derived.ts'
 import {
   advanceEpoch,
   dropDeleted,
@@ -80,6 +81,7 @@ async function rekey(
   const { signed } = prepared
   if (after?.head !== signed?.head) throw new Fault('conflict')
 
+  await replaceDerived(tx, grant, body, prepared.derived)
   await replaceEnvelopes(tx, outer, grant, held, body)
   await replaceSecrets(tx, grant, prepared.sealed)
   await replaceGrants(tx, outer, grant, held, body, signed !== null)
@@ -113,6 +115,7 @@ type PreparedRekey = {
   secrets: Holdings['secrets']
   /** Rows to be written by one statement each, as the text of a JSON array. */
   sealed: string[]
+  derived: string[]
   /** Null in a plain workspace, and if the link cannot be stored. */
   signed: SignedRekey | null
 }
@@ -138,8 +141,9 @@ async function prepareRekey(
   await requireHeld(held, body)
   const hashes: Hashes | null = before ? new Map() : null
   const sealed = await sealSecrets(services.outer, grant, { held: secrets, hashes }, body)
+  const derived = await sealDerived(services.outer, grant, body)
   const signed = await judgeSigned({ db, grant }, services, { before, held, hashes }, body)
-  return { policyVersion, secrets, sealed, signed }
+  return { policyVersion, secrets, sealed, derived, signed }
 }
 
 async function sealSecrets(

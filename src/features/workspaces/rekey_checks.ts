@@ -62,7 +62,12 @@ export function* portions<T>(list: readonly T[], lengthOf: (entry: T) => number)
 }
 
 /** @throws Fault `validation_error` when anything is named twice */
-export async function requireOnce({ members, tokens, secrets }: RekeyBody): Promise<void> {
+export async function requireOnce({
+  members,
+  tokens,
+  secrets,
+  derived = [],
+}: RekeyBody): Promise<void> {
   const complaints = new Complaints('is named twice')
   await refuseRepeats(complaints, members, 'members', ({ user_id }) => user_id)
   await refuseRepeats(complaints, tokens, 'tokens', ({ token_id }) => token_id)
@@ -73,6 +78,7 @@ export async function requireOnce({ members, tokens, secrets }: RekeyBody): Prom
     await slice.next()
   }
   await refuseRepeats(complaints, secrets, 'secrets', placeOf)
+  await refuseRepeats(complaints, derived, 'derived', placeOf)
   complaints.refuse()
 }
 

@@ -107,6 +107,8 @@ const MAX_TOKENS = 100_000
 const MAX_ENVELOPES = 10_000
 const MAX_SECRETS = 200_000
 const MAX_MANIFESTS = 20_000
+/** Decoded: 256 KiB. */
+const MAX_STATE_BYTES = 262_144
 
 /** Any: one that is not the next is a conflict with the state, however far off it is. */
 const integer = z.number().refine(Number.isInteger, 'must be an integer').meta({ type: 'integer' })
@@ -147,6 +149,18 @@ const secret = z.strictObject({
   policy: sentPolicy.optional(),
 })
 
+/** A derived credential's state, sealed under the new key for the generation after the one that was read. */
+const derivedState = z.strictObject({
+  ...secret.pick({ project_id: true, environment: true, key: true }).shape,
+  /** As it was read. */
+  generation: z
+    .number()
+    .int()
+    .min(1)
+    .meta({ examples: [1_798_761_600_000] }),
+  state: base64(MAX_STATE_BYTES, 1).meta({ examples: [exampleOfForm.sealedValue] }),
+})
+
 /** What a rekey carries: the whole workspace. */
 export const rekeyBody = z.strictObject({
   /** The new one: the current one and 1. */
@@ -157,4 +171,6 @@ export const rekeyBody = z.strictObject({
   link,
   /** In signed workspaces, one for each environment that has one. */
   manifests: z.array(signedText).max(MAX_MANIFESTS).meta(rarelyNeeded).optional(),
+  /** What is left out is deleted. */
+  derived: z.array(derivedState).max(MAX_SECRETS).meta(rarelyNeeded).optional(),
 })

@@ -63,6 +63,7 @@ describe('lists', () => {
       environment: 'shown',
       policy: null,
       version,
+      derived: null,
       created_at: moment,
       updated_at: moment,
     })
@@ -153,6 +154,7 @@ describe('one secret', () => {
           value: OPAQUE,
           policy: null,
           version: 1,
+          derived: null,
           created_at: moment,
           updated_at: moment,
         },

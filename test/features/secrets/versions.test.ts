@@ -118,7 +118,7 @@ describe('rolling back', () => {
     expect([answer.status, answer.body]).toEqual([200, { status: 'success', data }])
     const path = `/api/secrets/${team.projectId}/BACK/`
     const read = await app.call('GET', path, { token: team.owner.token })
-    expect(read.body).toEqual({ status: 'success', data })
+    expect(read.body).toEqual({ status: 'success', data: { ...data, derived: null } })
     expect((await recordedChanges(app, team.workspaceId)).at(-1)).toBe('secret.rolled_back BACK')
   })
 

@@ -59,7 +59,7 @@ beforeEach(async () => {
 })
 
 type Rekey = {
-  body: Required<Omit<RekeyBody, 'manifests'>> & { manifests: SignedText[] }
+  body: Required<Omit<RekeyBody, 'manifests' | 'derived'>> & { manifests: SignedText[] }
   after: SignedProject
 }
 

@@ -1,6 +1,7 @@
 /** A server with something in every column that it seals, and ways to look at what is under which key. */
 
 import { outerKeysIn } from '../../../src/core/crypto/outer_keys.ts'
+import { OuterLayer, secretRow } from '../../../src/core/crypto/outer_layer.ts'
 import { deleteProject } from '../../../src/features/projects/contract.ts'
 import { deleteSecret } from '../../../src/features/secrets/contract.ts'
 import { countByKey, countUnder } from '../../../src/operator/rekey_outer/counts.ts'
@@ -36,6 +37,13 @@ export async function openFilled(database: Record<string, string> = {}): Promise
   await api.call(deleteProject, {
     params: { workspace_id: agent.workspaceId, project_name: 'gone' },
   })
+  const { workspaceId, projectId: of, environment } = agent
+  const place = { workspaceId, projectId: of, environment, key: 'KEPT' }
+  const outer = OuterLayer.parse(BOTH)
+  const state = await outer.seal('derived.state', workspaceId, secretRow(place), new Uint8Array(40))
+  await app.connection
+    .sql`insert into derived_states (workspace_id, project_id, environment, key, generation, state)
+    values (${workspaceId}, ${of}, ${environment}, 'KEPT', 1, ${state})`
   await addTo(app, agent.person, { encrypted_seed: sealedSeed() })
   return { stage, app, agent, env: { ...environmentOf(app), ...database } }
 }
