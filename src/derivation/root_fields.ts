@@ -146,7 +146,7 @@ const githubApp = z
   })
   .refine((root) => root.client_id !== undefined || root.app_id !== undefined, {
     path: ['client_id'],
-    message: 'or app_id is required',
+    message: 'is required unless app_id is given',
   })
 
 const awsRole = z.strictObject({
