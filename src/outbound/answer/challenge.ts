@@ -1,0 +1,31 @@
+/**
+ * The challenge of a 401 to a call in which Cloakroom put a credential. `resource_metadata` (RFC 9728, section 5.1)
+ * would start a program's own OAuth flow at the upstream, and the tokens would end in the program's files. The
+ * parameter is replaced by `cloakroom_fix`, the command that gets a new credential.
+ */
+
+const QUOTED = '"(?:[^"\\\\]|\\\\.)*"'
+/** Quoted strings are matched to be skipped. */
+const METADATA = new RegExp(
+  `${QUOTED}|(?<![\\w-])resource_metadata\\s*=\\s*(?:${QUOTED}|[^\\s,]*)`,
+  'gi',
+)
+
+/**
+ * Changes `headers` in place.
+ *
+ * @param url what was called, as the caller wrote it
+ */
+export function replaceDiscovery(
+  headers: Record<string, string>,
+  secret: string,
+  url: string,
+): void {
+  const challenge = headers['www-authenticate']
+  if (challenge === undefined) return
+  const { origin, pathname } = new URL(url)
+  const fix = `cloakroom_fix="cloakroom connect ${secret} --url ${origin}${pathname}"`
+  headers['www-authenticate'] = challenge.replace(METADATA, (text) =>
+    text.startsWith('"') ? text : fix,
+  )
+}
