@@ -11,20 +11,19 @@ const METADATA = new RegExp(
   'gi',
 )
 
-/**
- * Changes `headers` in place.
- *
- * @param url what was called, as the caller wrote it
- */
+/** The first secret that went out in a call, and the called URL as the caller wrote it. */
+export type SentCredential = { secret: string; url: string }
+
+/** Changes the headers of a 401 in place. */
 export function replaceDiscovery(
   headers: Record<string, string>,
-  secret: string,
-  url: string,
+  status: number,
+  credential: SentCredential | null,
 ): void {
   const challenge = headers['www-authenticate']
-  if (challenge === undefined) return
-  const { origin, pathname } = new URL(url)
-  const fix = `cloakroom_fix="cloakroom connect ${secret} --url ${origin}${pathname}"`
+  if (status !== 401 || credential === null || challenge === undefined) return
+  const { origin, pathname } = new URL(credential.url)
+  const fix = `cloakroom_fix="cloakroom connect ${credential.secret} --url ${origin}${pathname}"`
   headers['www-authenticate'] = challenge.replace(METADATA, (text) =>
     text.startsWith('"') ? text : fix,
   )

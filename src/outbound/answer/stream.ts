@@ -13,7 +13,7 @@ import { presentHeaders } from '../headers.ts'
 import { joinLinks, type LinkBase, linksAmong, rewriteLinks } from '../links.ts'
 import { type Begun, beginBody } from './begin_body.ts'
 import { breakingFault } from './breaking.ts'
-import { replaceDiscovery } from './challenge.ts'
+import { replaceDiscovery, type SentCredential } from './challenge.ts'
 import { isEncoded } from './decoded_body.ts'
 import { hasStrings, LinkRewriter } from './links_in_body.ts'
 import { completeHeaders, droppedHeader, lengthHeader } from './own_headers.ts'
@@ -30,8 +30,7 @@ type Options = {
   notes?: Record<string, string>
   /** `source` as the caller wrote it, without the values that went out in it. */
   links: { base: LinkBase; source: { authority: string; path: string; search: string } } | null
-  /** The first secret that went out in the call, and the URL as the caller wrote it. */
-  credential: { secret: string; url: string } | null
+  credential: SentCredential | null
   /** Whether only the head was asked for. */
   isHead: boolean
   /** Whether parts of it can be had. */
@@ -65,9 +64,7 @@ export async function streamAnswer(response: Response, options: Options): Promis
   // Before the headers are: what is replaced in them leaves the body as it was.
   const isBodyRedacted = guard.redacted
   const presented = headersOf(received, { guard, links, isHead, cut })
-  if (status === 401 && options.credential) {
-    replaceDiscovery(presented, options.credential.secret, options.credential.url)
-  }
+  replaceDiscovery(presented, status, options.credential)
   dropUntrue(presented, {
     isCut: cut !== null,
     isDecoded: isEncoded(received['content-encoding']),
