@@ -10,6 +10,7 @@ import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js'
 import { messageOf } from '../../src/core/fault.ts'
+import { replaceDiscovery } from '../../src/outbound/answer/challenge.ts'
 import { EndpointEvent } from '../../src/outbound/answer/endpoint_event.ts'
 import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
@@ -122,6 +123,25 @@ describe('HTTP with SSE', () => {
     ['event: endpoint\ndata: a b\n\n', 'event: endpoint\ndata: a b\n\n'],
   ])('%j becomes %j, however it is cut', (text, led) => {
     for (const size of [1, 2, 3, 7, 1000]) expect(lead(text, size)).toBe(led)
+  })
+})
+
+describe('a challenge', () => {
+  const FIX = 'cloakroom_fix="cloakroom connect KEY --url https://h.example/a%22b"'
+  test.each([
+    ['Bearer resource_metadata="https://h.example/m"', `Bearer ${FIX}`],
+    ['Bearer Resource_Metadata = https://h.example/m, scope="a"', `Bearer ${FIX}, scope="a"`],
+    [
+      'Bearer error="x", resource_metadata="a\\"b", Basic realm="r"',
+      `Bearer error="x", ${FIX}, Basic realm="r"`,
+    ],
+    ['Bearer error_description="not resource_metadata=x"', null],
+    ['Bearer x_resource_metadata="y"', null],
+    ['Basic realm="r"', null],
+  ])('%s names a command where it named metadata', (given, replaced) => {
+    const headers = { 'www-authenticate': given }
+    replaceDiscovery(headers, { secret: 'KEY', url: 'https://h.example/a"b?q=1' })
+    expect(headers['www-authenticate']).toBe(replaced ?? given)
   })
 })
 

@@ -64,7 +64,7 @@ export async function streamAnswer(response: Response, options: Options): Promis
   // Before the headers are: what is replaced in them leaves the body as it was.
   const isBodyRedacted = guard.redacted
   const presented = headersOf(received, { guard, links, isHead, cut })
-  replaceDiscovery(presented, status, options.credential)
+  replaceDiscovery(presented, options.credential)
   dropUntrue(presented, {
     isCut: cut !== null,
     isDecoded: isEncoded(received['content-encoding']),
