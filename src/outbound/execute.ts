@@ -168,10 +168,17 @@ async function sendStreamed(
     isObject: request.isObject,
     bodies: principal.bodies,
     notes: unfilledHeader(record.unfilled),
+    credential: credentialOf(record),
     links: call.linkBase && record.target && { base: call.linkBase, source: record.target },
     // Step 12 comes when the stream ends.
     onEnd: (status, ending) => concludeEnding(principal, record, status, ending),
   })
+}
+
+function credentialOf({ uses: [first], target }: CallRecord) {
+  return first && target
+    ? { secret: first.name, url: `https://${target.authority}${target.path}` }
+    : null
 }
 
 /** The same for gRPC: the answer's body has the trailers as its end. */

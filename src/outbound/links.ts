@@ -84,26 +84,33 @@ export function rewriteLinks(
   base: LinkBase,
 ): void {
   const { host } = new URL(source)
-  const lead = (reference: string) => {
-    const url = URL.parse(reference, source)
-    if (url === null) return null
-    const place = url.host === host ? null : forwardDestination(url, host, base)
-    return place ?? destinationOf(url, host, base)
-  }
   for (const name of ['location', 'content-location']) {
     if (headers[name] === undefined) continue
-    const destination = lead(headers[name])
+    const destination = destinationFrom(headers[name], source, base)
     if (destination === null) delete headers[name]
     else headers[name] = `${base.location}${destination}`
   }
   rewriteOwnLinks(headers, host, base)
   if (headers.link === undefined) return
   const rewritten = rewriteAll(headers.link, (reference) => {
-    const destination = lead(reference)
+    const destination = destinationFrom(reference, source, base)
     return destination === null ? null : `${base.link}${destination}`
   })
   if (rewritten === null) delete headers.link
   else headers.link = rewritten
+}
+
+/** Where a reference in an answer of `host` leads back to, from the origin on; null for what is not https. */
+export function leadReferenceBack(reference: string, host: string, base: LinkBase): string | null {
+  const destination = destinationFrom(reference, `https://${host}/`, base)
+  return destination === null ? null : `${base.location}${destination}`
+}
+
+function destinationFrom(reference: string, source: string, base: LinkBase): string | null {
+  const { host } = new URL(source)
+  const url = URL.parse(reference, source)
+  const place = url && url.host !== host ? forwardDestination(url, host, base) : null
+  return place ?? (url && destinationOf(url, host, base))
 }
 
 /** All other headers, and parameters of challenges. `host` is as URLs write it. */

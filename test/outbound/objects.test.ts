@@ -46,6 +46,7 @@ async function streamed(response: Response, part: Part | null = null) {
       deadline,
       requestId: 'id',
       links: null,
+      credential: null,
       isHead: false,
       allowsRanges: true,
       part,

@@ -42,6 +42,18 @@ describe.each(doors)('%s', (_, base, program) => {
   const send = (path: string, { headers = {}, ...init }: RequestInit & { headers?: Sent } = {}) =>
     fetch(`${base}/${path}`, { redirect: 'manual', ...init, headers: { ...program, ...headers } })
 
+  test("leads the endpoint back that an SSE stream's first event names", async () => {
+    const events = (data: string) => `event: endpoint\ndata: ${data}\n\n`
+    for (const data of ['/messages?s=1', `https://${own}/messages?s=1`]) {
+      stage.upstream.on(
+        '/sse',
+        answerOf(200, { 'content-type': 'text/event-stream' }, events(data)),
+      )
+      const [, link = ''] = /^data: (.*)$/m.exec(await (await send(`${own}/sse`)).text()) ?? []
+      expect(new URL(link, base).href).toBe(`${base}/${own}/messages?s=1`)
+    }
+  })
+
   test.each(['whole', 'in pieces'])(
     'marks its own address where an API repeats it, %s, as a link from that API',
     async (how) => {

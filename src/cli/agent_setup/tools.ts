@@ -1,14 +1,17 @@
 /** Where each program that is told of `cloakroom mcp` keeps what is a person's own. */
 import { join } from 'node:path'
 import { z } from 'zod'
-import { type Program, programs } from '../../client/agents/agent_setup.ts'
+import { type Program, type ProgramEntry, programs } from '../../client/agents/agent_setup.ts'
 import { homeOf } from '../host.ts'
+import { type ReachedServer, remoteEntries } from './remote.ts'
 
 type Env = Record<string, string | undefined>
 
 export type AgentProgram = Program & {
   /** The same as of the project, of a person's own files. */
   user(env: Env): readonly string[]
+  /** @throws CliError where the program does not support the transport */
+  remote(server: ReachedServer): ProgramEntry
   /** Where the servers stand in what a file says already, if that differs. */
   serversIn?(present: unknown): readonly string[]
 }
@@ -19,20 +22,32 @@ const configHome = (env: Env) => env.XDG_CONFIG_HOME || home(env, '.config')
 export const tools: Readonly<Record<string, AgentProgram>> = {
   'claude-code': {
     ...programs['claude-code'],
+    remote: remoteEntries['claude-code'],
     user: (env) => [join(env.CLAUDE_CONFIG_DIR || homeOf(env), '.claude.json')],
   },
-  cursor: { ...programs.cursor, user: (env) => [home(env, '.cursor', 'mcp.json')] },
+  cursor: {
+    ...programs.cursor,
+    remote: remoteEntries.cursor,
+    user: (env) => [home(env, '.cursor', 'mcp.json')],
+  },
   vscode: {
     ...programs.vscode,
+    remote: remoteEntries.vscode,
     user: (env) => [join(applicationData(env), 'Code', 'User', 'mcp.json')],
   },
   codex: {
     ...programs.codex,
+    remote: remoteEntries.codex,
     user: (env) => [join(env.CODEX_HOME || home(env, '.codex'), 'config.toml')],
   },
-  gemini: { ...programs.gemini, user: (env) => [home(env, '.gemini', 'settings.json')] },
+  gemini: {
+    ...programs.gemini,
+    remote: remoteEntries.gemini,
+    user: (env) => [home(env, '.gemini', 'settings.json')],
+  },
   opencode: {
     ...programs.opencode,
+    remote: remoteEntries.opencode,
     user: (env) =>
       ['opencode.json', 'opencode.jsonc'].map((name) => join(configHome(env), 'opencode', name)),
     serversIn: opencodeServers,

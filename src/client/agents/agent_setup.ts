@@ -78,9 +78,13 @@ export const programs = {
   },
 } satisfies Record<string, Program>
 
-/** The entry as it stands in a file of its own. */
-export function programFile({ format, servers }: Program, entry: ProgramEntry): string {
-  const file = [...servers, SERVER_NAME].reduceRight<ProgramEntry>(
+/** The entry of a server in a file without other servers. */
+export function programFile(
+  { format, servers }: Program,
+  entry: ProgramEntry,
+  server = SERVER_NAME,
+): string {
+  const file = [...servers, server].reduceRight<ProgramEntry>(
     (inner, key) => ({ [key]: inner }),
     entry,
   )

@@ -4,7 +4,8 @@
  */
 import { TimeSlice } from '../../core/async/time_slice.ts'
 import type { GuardedBodyKind } from '../guard.ts'
-import { type LinkBase, lastSegment, leadTextBack } from '../links.ts'
+import { type LinkBase, lastSegment, leadReferenceBack, leadTextBack } from '../links.ts'
+import { EndpointEvent } from './endpoint_event.ts'
 
 /** Characters of a string that is still looked at as a URL: of 8 KiB, each one escaped. */
 const MAX_LINK = 65_536
@@ -35,9 +36,13 @@ export class LinkRewriter {
   /** What may become a link, and the character before it. One character is one byte. */
   #held = ''
   #before = ''
+  readonly #endpoint: EndpointEvent | null
 
   /** @param host as URLs write it, without the port 443 */
-  constructor(host: string, base: LinkBase) {
+  constructor(host: string, base: LinkBase, isEventStream = false) {
+    this.#endpoint = isEventStream
+      ? new EndpointEvent((reference) => leadReferenceBack(reference, host, base))
+      : null
     this.#host = host
     this.#base = base
     const names = base.prefixes.map(lastSegment)
@@ -45,7 +50,12 @@ export class LinkRewriter {
   }
 
   push(bytes: Uint8Array): Uint8Array {
-    const text = this.#held + latin1(bytes)
+    const text = latin1(bytes)
+    return this.#push(this.#endpoint?.push(text) ?? text)
+  }
+
+  #push(pushed: string): Uint8Array {
+    const text = this.#held + pushed
     const { done, end } = this.#rewrite(text)
     this.#held = text.slice(end)
     if (end > 0) this.#before = text.charAt(end - 1)
@@ -54,9 +64,10 @@ export class LinkRewriter {
 
   /** What is left of a body that has ended. */
   flush(): Uint8Array {
-    const left = this.#held
+    const last = this.#push(this.#endpoint?.flush() ?? '')
+    const left = Buffer.from(this.#held, 'latin1')
     this.#held = ''
-    return Buffer.from(left, 'latin1')
+    return last.length === 0 ? left : Buffer.concat([last, left])
   }
 
   /** The same in one go. */

@@ -13,6 +13,7 @@ import { presentHeaders } from '../headers.ts'
 import { joinLinks, type LinkBase, linksAmong, rewriteLinks } from '../links.ts'
 import { type Begun, beginBody } from './begin_body.ts'
 import { breakingFault } from './breaking.ts'
+import { replaceDiscovery, type SentCredential } from './challenge.ts'
 import { isEncoded } from './decoded_body.ts'
 import { hasStrings, LinkRewriter } from './links_in_body.ts'
 import { completeHeaders, droppedHeader, lengthHeader } from './own_headers.ts'
@@ -29,6 +30,7 @@ type Options = {
   notes?: Record<string, string>
   /** `source` as the caller wrote it, without the values that went out in it. */
   links: { base: LinkBase; source: { authority: string; path: string; search: string } } | null
+  credential: SentCredential | null
   /** Whether only the head was asked for. */
   isHead: boolean
   /** Whether parts of it can be had. */
@@ -62,6 +64,7 @@ export async function streamAnswer(response: Response, options: Options): Promis
   // Before the headers are: what is replaced in them leaves the body as it was.
   const isBodyRedacted = guard.redacted
   const presented = headersOf(received, { guard, links, isHead, cut })
+  replaceDiscovery(presented, options.credential)
   dropUntrue(presented, {
     isCut: cut !== null,
     isDecoded: isEncoded(received['content-encoding']),
@@ -107,8 +110,10 @@ function rewriterFor(
   contentType: string | undefined,
   links: Options['links'],
 ): LinkRewriter | null {
-  if (!links || !hasStrings(kindOf(contentType))) return null
-  return new LinkRewriter(new URL(`https://${links.source.authority}`).host, links.base)
+  const kind = kindOf(contentType)
+  if (!links || !hasStrings(kind)) return null
+  const { host } = new URL(`https://${links.source.authority}`)
+  return new LinkRewriter(host, links.base, 'frames' in kind && kind.frames === 'events')
 }
 
 async function withLinks(begun: Begun, rewriter: LinkRewriter): Promise<Begun> {

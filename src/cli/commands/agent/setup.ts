@@ -1,4 +1,7 @@
-/** `cloakroom agent setup`: has a program start `cloakroom mcp` for an agent, by its own settings file. */
+/**
+ * `cloakroom agent setup`: changes a program's settings file, so that the program starts `cloakroom mcp` for an agent or
+ * reaches a remote MCP server through forward mode.
+ */
 import { dirname, join, resolve } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { type ProgramEntry, programFile, SERVER_NAME } from '../../../client/agents/agent_setup.ts'
@@ -6,6 +9,14 @@ import { fromUtf8 } from '../../../core/crypto/encoding.ts'
 import { TOKEN_PATTERN } from '../../../core/crypto/token.ts'
 import { withEntry } from '../../agent_setup/formats.ts'
 import { json } from '../../agent_setup/json.ts'
+import {
+  entryName,
+  type RemoteServer,
+  reachedThrough,
+  remoteServerOf,
+  stepsBefore,
+  withoutUnknown,
+} from '../../agent_setup/remote.ts'
 import { toml } from '../../agent_setup/toml.ts'
 import { type AgentProgram, toolNames, tools } from '../../agent_setup/tools.ts'
 import { command, type OptionValues } from '../../command.ts'
@@ -23,6 +34,9 @@ import { type Agent, agentNamed, agentsOf } from '../../tokens/agents.ts'
 
 const options = [
   keptToken,
+  ['--mcp-server <url>', 'a remote MCP server, which the program reaches through forward mode'],
+  ['--secret <secret>', 'its credential (LINEAR_MCP for mcp.linear.app unless given)'],
+  ['--name <name>', 'its name in the file (linear for mcp.linear.app unless given)'],
   ['--user', "in your own settings of the program instead of the project's"],
   ['--print', 'print what is to be in the file, and write nothing'],
   ['--remove', 'take it out of the file again'],
@@ -36,37 +50,57 @@ export default command({
     'agent setup codex --agent deploy-bot --user',
     'agent setup vscode --agent deploy-bot --print',
     'agent setup cursor --remove',
+    'agent setup claude-code --mcp-server https://mcp.linear.app/mcp',
+    'agent setup claude-code --remove --name linear',
   ],
   options,
   action: async (context, [name], options) => {
     const tool = toolNamed(name)
     if (options.print && options.remove)
       throw new CliError('usage', '--print and --remove exclude each other')
+    const remote = remoteServerOf(context.settings, options)
     const path = pathOf(context, tool, options)
-    const entry = options.remove ? null : await entryFor(context, tool, options)
+    const place = { name, tool, path, server: entryName(remote, options) }
+    const entry = options.remove ? null : await entryFor(context, tool, remote, options)
     if (entry && options.print) {
-      context.output.raw(programFile(tool, entry))
+      context.output.raw(programFile(tool, entry, place.server))
       context.output.note(`It belongs into ${path}`)
-      return
+    } else {
+      await write(context, place, entry, options)
     }
-    const { before } = changed(context, tool, path, entry)
-    const isDone = isDeepStrictEqual(before, entry)
-    if (!isDone) {
-      show(context, path, [linesOf(tool, before), linesOf(tool, entry)])
-      await confirmed(context.host, options, `Write this to ${path}?`)
-      // Read again: the program may have written its file while the question was open.
-      const { text } = changed(context, tool, path, entry)
-      replaceFile(path, text, options.user ? 'secret' : 'committed')
-    }
-    const starts = entry ? 'starts' : 'does not start'
-    context.output.done(`${tool.title} ${starts} cloakroom${isDone ? ' already' : ''}: ${path}`, {
-      tool: name,
-      file: path,
-      changed: !isDone,
-    })
-    if (!isDone) context.output.note(`Start ${tool.title} again.`)
+    if (!entry || !remote) return
+    for (const step of stepsBefore(remote, options.agent ?? '<agent>')) context.output.note(step)
   },
 })
+
+type Place = { name: string; tool: AgentProgram; path: string; server: string }
+
+async function write(
+  context: Context,
+  place: Place,
+  entry: ProgramEntry | null,
+  options: Options,
+): Promise<void> {
+  const { tool, path, server } = place
+  const { before } = changed(context, place, entry)
+  const isDone = isDeepStrictEqual(before, entry)
+  if (!isDone) {
+    show(context, path, [linesOf(place, before, entry), linesOf(place, entry, entry)])
+    await confirmed(context.host, options, `Write this to ${path}?`)
+    // Read again: the program may have written its file while the question was open.
+    const { text } = changed(context, place, entry)
+    replaceFile(path, text, options.user ? 'secret' : 'committed')
+  }
+  const [does, doesNot] =
+    server === SERVER_NAME ? ['starts', 'does not start'] : ['reaches', 'does not reach']
+  const what = `${tool.title} ${entry ? does : doesNot} ${server}${isDone ? ' already' : ''}`
+  context.output.done(`${what}: ${path}`, {
+    tool: place.name,
+    file: path,
+    changed: !isDone,
+  })
+  if (!isDone) context.output.note(`Start ${tool.title} again.`)
+}
 
 const formats = { json, toml }
 
@@ -89,13 +123,19 @@ function pathOf({ host, env, cwd }: Context, tool: AgentProgram, { user }: Optio
   return path
 }
 
-/** What starts `cloakroom mcp` with the token that this machine keeps. @throws CliError when it keeps none */
+/**
+ * Reaches the remote server, else starts `cloakroom mcp` with the token that this machine keeps.
+ *
+ * @throws CliError when it keeps none
+ */
 async function entryFor(
   context: Context,
   tool: AgentProgram,
+  remote: RemoteServer | null,
   options: Options,
 ): Promise<ProgramEntry> {
   const { cwd, env } = context
+  if (remote) return tool.remote(reachedThrough(await context.resolver(), remote))
   const program = Bun.which(SERVER_NAME, { cwd, PATH: env.PATH ?? '' })
   if (program === null)
     context.output.warn('cloakroom is not on the PATH: that program will not find it')
@@ -164,13 +204,13 @@ function settingsOf({ settings }: Context, isForUser: boolean): string[] {
 }
 
 /** @throws CliError for a file that cannot be changed without touching what else is in it */
-function changed({ host }: Context, tool: AgentProgram, path: string, entry: ProgramEntry | null) {
+function changed({ host }: Context, { tool, path, server }: Place, entry: ProgramEntry | null) {
   const text = demandReplaceable(path) === null ? '' : fromUtf8(readNamedFile(host, path))
   try {
     if (text === null) throw new Error('not UTF-8')
     const format = formats[tool.format]
     const servers = tool.serversIn?.(format.parse(text)) ?? tool.servers
-    return withEntry(format, text, [...servers, SERVER_NAME], entry)
+    return withEntry(format, text, [...servers, server], entry)
   } catch {
     throw new CliError(
       'invalid_file',
@@ -188,12 +228,18 @@ function show({ output }: Context, path: string, [gone, come]: [string[], string
 }
 
 /** Without values of variables: somebody may have written a token there. */
-function linesOf(tool: AgentProgram, entry: ProgramEntry | null): string[] {
+function linesOf(
+  { tool, server }: Place,
+  entry: ProgramEntry | null,
+  next: ProgramEntry | null,
+): string[] {
   if (entry === null) return []
-  const hidden = Object.entries(entry).map(([name, value]) => [
+  // An entry of another name may be the person's.
+  const shown = server === SERVER_NAME ? entry : withoutUnknown(entry, next)
+  const hidden = Object.entries(shown).map(([name, value]) => [
     name,
     /^env(ironment)?$/.test(name) ? Object.keys(value ?? {}) : value,
   ])
-  const text = programFile(tool, Object.fromEntries(hidden)).replaceAll(TOKEN_PATTERN, '…')
+  const text = programFile(tool, Object.fromEntries(hidden), server).replaceAll(TOKEN_PATTERN, '…')
   return text.trimEnd().split('\n')
 }
