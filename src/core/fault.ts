@@ -26,6 +26,7 @@ const catalogue = {
   ],
   key_not_provisioned: [409, 'The token holds no key for this project and environment.'],
   conflict: [409, 'The state has changed in the meantime.'],
+  reconnect_required: [409, 'The secret can no longer be renewed. Connect it again.'],
   quota_exceeded: [409, 'A quota of this server is reached.'],
   unverified_state: [
     409,
@@ -57,6 +58,7 @@ const catalogue = {
   upstream_tls_error: [502, 'No trustworthy TLS 1.3 connection to the upstream could be made.'],
   upstream_too_large: [502, 'The response of the upstream is too large.'],
   upstream_protocol_error: [502, 'The upstream did not answer with acceptable HTTP.'],
+  derivation_failed: [502, 'The credential could not be renewed. Retry later.'],
   unavailable: [503, 'The service is temporarily unavailable.'],
   audit_unavailable: [503, 'The audit record could not be written, so nothing was sent.'],
   upstream_timeout: [504, 'The upstream did not answer in time.'],

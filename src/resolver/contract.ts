@@ -72,6 +72,8 @@ const outboundFaults = [
   'unusable_secret',
   'unreadable_secret',
   'unresolved_reference',
+  'reconnect_required',
+  'derivation_failed',
   'placeholder_not_allowed',
   'upstream_unreachable',
   'upstream_tls_error',

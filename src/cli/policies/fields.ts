@@ -10,7 +10,7 @@ import { CliError } from '../terminal/cli_error.ts'
 type FieldOptions = OptionValues<typeof policyFieldOptions>
 
 type Field = {
-  name: Exclude<keyof Policy, 'sensitive'>
+  name: Exclude<keyof Policy, 'sensitive' | 'kind'>
   option: keyof FieldOptions
   /** What holds where a policy does not say it. */
   absent: string
@@ -43,7 +43,7 @@ const fields: Readonly<Record<string, Field>> = {
 
 export const policyFields = Object.keys(fields)
 /** The same as the fields of a policy are called in JSON. */
-export const policyNames = [...Object.values(fields).map(({ name }) => name), 'sensitive']
+export const policyNames = [...Object.values(fields).map(({ name }) => name), 'sensitive', 'kind']
 
 /** Each field, with what holds where the policy does not say it. */
 export function shownFields(policy: Policy | null): Record<string, unknown> {

@@ -21,8 +21,9 @@ export function policyInWords(shown: unknown): string {
   if (!success) return 'not a policy'
   if (policy === null) return ''
   const references = policy.references ? 'with references' : ''
+  const derived = policy.kind ? `renewed by itself (${policy.kind})` : ''
   const basic = policy.basic_encoding ? 'form-encoded in basic authentication' : ''
-  return [callsOf(policy), placesOf(policy), signedOf(policy), basic, references]
+  return [callsOf(policy), placesOf(policy), signedOf(policy), basic, references, derived]
     .filter(Boolean)
     .join(', ')
 }

@@ -56,9 +56,13 @@ const template = z
   .refine((text) => text.isWellFormed(), 'must be text')
   .meta({ examples: ['{timestamp}.{body}'] })
 
+/** Credentials that are derived from a stored root during a call (protocol 13). */
+export const derivedKinds = ['oauth2', 'github_app', 'aws_role'] as const
+export type DerivedKind = (typeof derivedKinds)[number]
+
 const listOf = <T extends z.ZodType>(entry: T) => z.array(entry).max(MAX_ENTRIES).optional()
 
-const shape = z.strictObject({
+const fields = z.strictObject({
   allowed_domains: listOf(domain),
   allowed_methods: listOf(z.enum(callMethods).meta({ examples: ['POST'] })),
   allowed_paths: listOf(path),
@@ -71,15 +75,26 @@ const shape = z.strictObject({
   sensitive: z.literal(false).optional(),
   /** `${NAME}` in the value stands for another secret. */
   references: z.literal(true).optional(),
+  /** The value is a root, and calls get the credential that is derived from it. */
+  kind: z.enum(derivedKinds).optional(),
   description: line(500, 0)
     .meta({ examples: ['Charges cards of the test account'] })
     .optional(),
 })
 
-/** An absent list narrows nothing, an empty one allows nothing. */
-export type Policy = z.output<typeof shape>
+/** A root is never delivered or put together, so it cannot be a setting or refer to other secrets. */
+const shape = fields.superRefine(({ kind, ...others }, context) => {
+  if (kind === undefined) return
+  for (const name of ['references', 'sensitive'] as const) {
+    if (others[name] === undefined) continue
+    context.addIssue({ code: 'custom', path: [name], message: 'cannot be combined with kind' })
+  }
+})
 
-const { $schema: _, ...documentation } = z.toJSONSchema(shape.nullable(), { io: 'input' })
+/** An absent list narrows nothing, an empty one allows nothing. */
+export type Policy = z.output<typeof fields>
+
+const { $schema: _, ...documentation } = z.toJSONSchema(fields.nullable(), { io: 'input' })
 
 /** A policy where a contract takes any value, as an example. */
 export const examplePolicy: Policy = {
@@ -118,4 +133,4 @@ export const policy = z
     for (const issue of checked.error?.issues ?? []) context.addIssue({ ...issue })
   })
   .transform((sent) => sent as Policy | null)
-  .meta({ ...documentation, id: 'Policy' })
+  .meta({ ...documentation, examples: [examplePolicy], id: 'Policy' })

@@ -44,6 +44,7 @@ test('the documentation knows its fields', () => {
     'basic_encoding',
     'sensitive',
     'references',
+    'kind',
     'description',
   ])
 })

@@ -9,7 +9,10 @@ import { environmentAt, type Place } from '../places.ts'
 export const policiesCommands = { set, calls }
 
 /** The fields that narrow. */
-export type Narrowing = Omit<Policy, 'sensitive' | 'basic_encoding' | 'references' | 'description'>
+export type Narrowing = Omit<Policy, (keyof Policy & (typeof KEPT)[number]) | 'description'>
+
+/** What a policy says of its value. */
+const KEPT = ['sensitive', 'basic_encoding', 'references', 'kind'] as const
 
 type Order = Place & {
   narrowing: Narrowing
@@ -23,13 +26,12 @@ async function set(held: HeldKeys, { narrowing, description, versions, ...at }: 
   const place = await environmentAt(held, at)
   const known = await provenValues(place, Object.keys(versions))
   const entries = [...known].map(([key, { value, policy }]) => {
-    const { sensitive, basic_encoding, references, description: before } = policy ?? {}
-    const said = description ?? before
+    const said = description ?? policy?.description
     const next: Policy = {
       ...narrowing,
-      ...(sensitive === undefined ? {} : { sensitive }),
-      ...(basic_encoding === undefined ? {} : { basic_encoding }),
-      ...(references === undefined ? {} : { references }),
+      ...Object.fromEntries(
+        KEPT.flatMap((name) => (policy?.[name] === undefined ? [] : [[name, policy[name]]])),
+      ),
       ...(said ? { description: said } : {}),
     }
     const isNone = Object.keys(next).length === 0
