@@ -31,6 +31,7 @@ const files: Readonly<Record<string, Load | undefined>> = {
   'env delete': () => import('./env/delete.ts'),
   'env copy': () => import('./env/copy.ts'),
   'env use': () => import('./env/use.ts'),
+  connect: () => import('./secrets/connect.ts'),
   run: () => import('./use/run.ts'),
   inject: () => import('./use/inject.ts'),
   'policy show': () => import('./policy/show.ts'),

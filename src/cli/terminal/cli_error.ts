@@ -21,6 +21,7 @@ export const cliErrors = {
   disk_full: [EX_FAILED, 'there is no room for a file'],
   unreadable_value: [EX_FAILED, 'a value does not open, or cannot be written in this format'],
   unresolved_reference: [EX_FAILED, 'a value refers to what is not there, or to itself'],
+  connect_failed: [EX_FAILED, 'the connection to a provider was not made; nothing was stored'],
   port_taken: [EX_FAILED, 'another program listens on the port'],
   usage: [EX_USAGE, 'an argument, an option or a variable is missing or not acceptable'],
   empty_value: [EX_USAGE, 'a value is empty, and nobody confirmed that'],

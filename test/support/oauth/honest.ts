@@ -116,7 +116,12 @@ export async function serveInteraction(
 ): Promise<void> {
   if (!request.url?.startsWith('/interaction/')) return provider.callback()(request, response)
   const denial = { error: 'access_denied', error_description: 'The person said no' }
-  const result = denies ? denial : { login: { accountId: ACCOUNT } }
+  const { prompt, params } = await provider.interactionDetails(request, response)
+  const result = denies
+    ? denial
+    : prompt.name === 'login'
+      ? { login: { accountId: ACCOUNT } }
+      : { consent: { grantId: await saveGrant(provider, String(params.client_id), ACCOUNT, params.resource) } }
   await provider.interactionFinished(request, response, result)
 }
 
