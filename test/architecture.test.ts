@@ -28,13 +28,14 @@ const rules: Record<string, readonly string[]> = {
     'operator',
     'proxy',
     'client',
+    'derivation',
     'leak_guard',
     'sigchain',
     'http',
     'core',
     contracts,
   ],
-  console: ['client', 'sigchain', 'http', 'core', contracts],
+  console: ['client', 'derivation', 'sigchain', 'http', 'core', contracts],
   server: [
     'console',
     'operator',
@@ -56,20 +57,22 @@ const rules: Record<string, readonly string[]> = {
     'access',
     'audit',
     'identity',
+    'derivation',
     'leak_guard',
     'sigchain',
     'http',
     'database',
     'core',
   ],
-  proxy: ['outbound', 'client', 'leak_guard', 'sigchain', 'http', 'core', contracts],
-  outbound: ['leak_guard', 'sigchain', 'http', 'core'],
+  proxy: ['outbound', 'client', 'derivation', 'leak_guard', 'sigchain', 'http', 'core', contracts],
+  outbound: ['derivation', 'leak_guard', 'sigchain', 'http', 'core'],
+  derivation: ['core'],
   leak_guard: ['core/crypto'],
   access: ['audit', 'identity', 'sigchain', 'http', 'database', 'core'],
   sigchain: ['core/crypto'],
   audit: ['http', 'database', 'core'],
   identity: ['http', 'database', 'core'],
-  client: ['sigchain', 'http', 'core', contracts],
+  client: ['derivation', 'sigchain', 'http', 'core', contracts],
   http: ['database', 'core'],
   database: ['core'],
   core: [],
@@ -88,7 +91,16 @@ const rules: Record<string, readonly string[]> = {
 }
 
 /** What runs on a member's machine, or for either side, never sees the database. */
-const withoutDatabase = ['cli', 'console', 'proxy', 'outbound', 'leak_guard', 'client', 'sigchain']
+const withoutDatabase = [
+  'cli',
+  'console',
+  'proxy',
+  'outbound',
+  'leak_guard',
+  'client',
+  'derivation',
+  'sigchain',
+]
 
 /** Listed files may be longer; there is none. */
 const longFiles: readonly string[] = []

@@ -5,11 +5,12 @@
  */
 import { Fault } from '../core/fault.ts'
 import { PLACEHOLDER_PREFIX } from '../core/names/secret_name.ts'
+import type { HeaderPair } from '../core/signing/signable.ts'
 import { tokenPattern } from '../core/token_pattern.ts'
 import { type AskedRange, type ReceivedHeaders, surrounded } from './answer/part.ts'
 import { withoutConsoleCookies } from './browsers.ts'
 
-export type HeaderPair = [name: string, value: string]
+export type { HeaderPair }
 
 /** No more than this goes upstream in header names and values, including separators. */
 export const MAX_HEADER_BYTES = 65_536

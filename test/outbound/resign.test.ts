@@ -6,6 +6,7 @@ import { SignatureV4 } from '@smithy/signature-v4'
 import fc from 'fast-check'
 import { Fault } from '../../src/core/fault.ts'
 import { Secret } from '../../src/core/secret.ts'
+import { deriveSigningKey } from '../../src/core/signing/aws_sigv4.ts'
 import type { CallBody } from '../../src/outbound/call.ts'
 import { chunksSignedAnew } from '../../src/outbound/signing/aws_chunks.ts'
 import { signAgain } from '../../src/outbound/signing/aws_resign.ts'
@@ -15,7 +16,6 @@ import {
   keyFor,
   needsWholeBody,
 } from '../../src/outbound/signing/aws_signature.ts'
-import { deriveSigningKey } from '../../src/outbound/signing/aws_sigv4.ts'
 import { parseTarget } from '../../src/outbound/target.ts'
 
 const HOST = 'bucket.s3.example.com'

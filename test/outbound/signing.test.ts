@@ -7,8 +7,8 @@ import { SignatureV4 } from '@smithy/signature-v4'
 import fc from 'fast-check'
 import { Fault } from '../../src/core/fault.ts'
 import { Secret } from '../../src/core/secret.ts'
+import type { Signable } from '../../src/core/signing/signable.ts'
 import { sign, signing } from '../../src/outbound/signing/sign.ts'
-import type { Signable } from '../../src/outbound/signing/signable.ts'
 import {
   type Agent,
   API,

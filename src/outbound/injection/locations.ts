@@ -5,6 +5,7 @@
  */
 import { fromUtf8 } from '../../core/crypto/encoding.ts'
 import { PLACEHOLDER_PREFIX, SECRET_NAME } from '../../core/names/secret_name.ts'
+import { percentEncode } from '../../core/net/percent_encode.ts'
 import type { Unfilled } from '../../core/policy/unfilled.ts'
 import type { Secret } from '../../core/secret.ts'
 import { Hidden } from '../hidden.ts'
@@ -13,7 +14,6 @@ import { TICKET_PATTERN } from '../signing/tickets.ts'
 import type { Target } from '../target.ts'
 import { MAX_EXAMINED, MAX_PLACEHOLDERS, tooManyExamined, tooManyPlaceholders } from './budget.ts'
 import { changeNested, type Innermost, isJson, quotedAt, type Syntax } from './nested_text.ts'
-import { percentEncode } from './percent_encode.ts'
 import type { LocationStyle, Placeholder } from './placeholders.ts'
 import { unusable } from './unusable.ts'
 

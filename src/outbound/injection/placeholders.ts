@@ -6,6 +6,7 @@
 
 import { Fault } from '../../core/fault.ts'
 import { PLACEHOLDER_PREFIX, SECRET_NAME } from '../../core/names/secret_name.ts'
+import { percentEncode } from '../../core/net/percent_encode.ts'
 import type { Secret } from '../../core/secret.ts'
 import type { MadeBytes } from '../../leak_guard/index.ts'
 import { changeTexts, type Encoding, type HeaderText } from '../encoded_headers.ts'
@@ -16,7 +17,6 @@ import type { SigningStyle } from '../signing/sign.ts'
 import { bytesIn } from '../signing/signature.ts'
 import { openTicket, TICKET_PATTERN } from '../signing/tickets.ts'
 import { MAX_PLACEHOLDERS, tooManyPlaceholders } from './budget.ts'
-import { percentEncode } from './percent_encode.ts'
 
 export type InjectionStyle = 'header' | 'basic'
 export type LocationStyle = 'query' | 'path' | 'json' | 'form' | 'websocket'

@@ -3,7 +3,7 @@
  * is made again while it streams. Nothing else of the body changes, nor its length.
  */
 import { Fault } from '../../core/fault.ts'
-import { type AwsSigningKey, sha256Hex } from './aws_sigv4.ts'
+import { type AwsSigningKey, sha256Hex } from '../../core/signing/aws_sigv4.ts'
 
 /** Bytes of one chunk, which is held until its signature is known. Clients send at most a few MiB. */
 const MAX_CHUNK = 8 * 1024 * 1024

@@ -5,6 +5,17 @@
  * always signed, so that the signature is good nowhere else.
  */
 import type { Secret } from '../../core/secret.ts'
+import {
+  type AwsSigningKey,
+  authorizationOf,
+  canonicalHeaders,
+  canonicalRequest,
+  deriveSigningKey,
+  formsOf,
+  isStorage,
+  sha256Hex,
+  textToSign,
+} from '../../core/signing/aws_sigv4.ts'
 import { bytesOf, type Call, type CallBody } from '../call.ts'
 import type { HeaderPair } from '../headers.ts'
 import type { Target } from '../target.ts'
@@ -17,17 +28,6 @@ import {
   HASH,
   usesOfAws,
 } from './aws_signature.ts'
-import {
-  type AwsSigningKey,
-  authorizationOf,
-  canonicalHeaders,
-  canonicalRequest,
-  deriveSigningKey,
-  formsOf,
-  isStorage,
-  sha256Hex,
-  textToSign,
-} from './aws_sigv4.ts'
 import { signingKey4a } from './aws_sigv4a.ts'
 import type { Signature, SignedAnew, Unsigned } from './client_signature.ts'
 import { bytesIn, textIn } from './signature.ts'

@@ -4,7 +4,7 @@
  */
 import { Fault } from '../../core/fault.ts'
 import { PLACEHOLDER_PREFIX, SECRET_NAME } from '../../core/names/secret_name.ts'
-import { ALGORITHM, isStorage } from './aws_sigv4.ts'
+import { ALGORITHM, isStorage } from '../../core/signing/aws_sigv4.ts'
 import { ALGORITHM_4A } from './aws_sigv4a.ts'
 import { type SigningUse, sessionTokenUse } from './sign.ts'
 import { headerOf } from './signature.ts'

@@ -11,7 +11,7 @@ import {
   verify,
 } from 'node:crypto'
 import { Fault } from '../../core/fault.ts'
-import type { AwsSigningKey } from './aws_sigv4.ts'
+import type { AwsSigningKey } from '../../core/signing/aws_sigv4.ts'
 
 export const ALGORITHM_4A = 'AWS4-ECDSA-P256-SHA256'
 /** The order of the group less 2: what is derived must lie below, so that 1 more is a private key. */

@@ -2,8 +2,9 @@
  * The text of shared access signatures of Azure storage: "Create an account SAS" and "Create a service SAS",
  * Microsoft Learn. Those of a user delegation key are made with another key.
  */
+
+import type { Signable } from '../../core/signing/signable.ts'
 import { decoded, isHostOf, parametersIn } from './azure_text.ts'
-import type { Signable } from './signable.ts'
 
 /** Its parameters, decoded; `null` for a query in which one stands twice. */
 export function sharedAccessIn(search: string): ReadonlyMap<string, string> | null {

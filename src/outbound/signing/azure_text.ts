@@ -2,8 +2,9 @@
  * The text that is signed with the key of an Azure storage account: "Authorize with Shared Key (REST API)",
  * Microsoft Learn, in its version from 2009-09-19 on, for blobs, queues, files and tables.
  */
+
+import type { Signable } from '../../core/signing/signable.ts'
 import type { HeaderPair } from '../headers.ts'
-import type { Signable } from './signable.ts'
 
 export type AzureScheme = 'SharedKey' | 'SharedKeyLite'
 

@@ -1,11 +1,11 @@
 /** A signature that a client made with a stand-in or a placeholder, and that the real key makes again. */
 
 import type { Secret } from '../../core/secret.ts'
+import type { Signable } from '../../core/signing/signable.ts'
 import type { MadeBytes, NamedBytes } from '../../leak_guard/index.ts'
 import type { CallBody } from '../call.ts'
 import type { HeaderPair } from '../headers.ts'
 import type { SigningUse } from './sign.ts'
-import type { Signable } from './signable.ts'
 
 export type Signature = {
   /** Where the signature is: placeholders there are part of it. */

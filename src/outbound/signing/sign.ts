@@ -8,11 +8,11 @@ import { Fault } from '../../core/fault.ts'
 import { PLACEHOLDER_PREFIX, SECRET_NAME } from '../../core/names/secret_name.ts'
 import { MAX_TEMPLATE, type Policy } from '../../core/policy/policy.ts'
 import type { Secret } from '../../core/secret.ts'
+import { type AwsCredentials, isStorage, signAws } from '../../core/signing/aws_sigv4.ts'
+import type { MadeSignature, Signable } from '../../core/signing/signable.ts'
 import { tokenPattern } from '../../core/token_pattern.ts'
 import type { NamedBytes } from '../../leak_guard/index.ts'
 import { checkSignatureHeaders, type HeaderPair } from '../headers.ts'
-import { type AwsCredentials, isStorage, signAws } from './aws_sigv4.ts'
-import type { MadeSignature, Signable } from './signable.ts'
 import { bytesIn, textIn } from './signature.ts'
 
 /** `SVC_SECRET_NAME`, read as the name. */

@@ -6,9 +6,8 @@
  * the same signatures, in 1.0 to 2.1 times the processor time.
  */
 import { createHash, createHmac } from 'node:crypto'
-import { Fault } from '../../core/fault.ts'
-import type { HeaderPair } from '../headers.ts'
-import type { MadeSignature, Signable } from './signable.ts'
+import { Fault } from '../fault.ts'
+import type { HeaderPair, MadeSignature, Signable } from './signable.ts'
 
 export type AwsCredentials = {
   accessKeyId: string

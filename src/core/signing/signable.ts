@@ -1,5 +1,6 @@
 /** The request that a signature is made over. */
-import type { HeaderPair } from '../headers.ts'
+
+export type HeaderPair = [name: string, value: string]
 
 /** What a signature adds to a request, and itself in each of its forms. */
 export type MadeSignature = { headers: HeaderPair[]; signature: readonly Uint8Array[] }
