@@ -23,6 +23,5 @@ describe('connect', () => {
       client_id: stage.provider.clientId,
       client_secret: stage.provider.clientSecret,
     })
-    console.log(root, err, page)
   })
 })

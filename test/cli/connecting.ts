@@ -28,7 +28,10 @@ export async function openConnectStage(): Promise<ConnectStage> {
   const fetcher = loopbackFetch(provider.certificate)
   const open = (url: string) => {
     const page = openInBrowser(url, fetcher)
-    page.then((p) => console.log("PAGE", p.status, p.url, p.text), (e) => console.log("FAILED", e))
+    page.then(
+      (p) => console.log('PAGE', p.status, p.url, p.text),
+      (e) => console.log('FAILED', e),
+    )
     pages.push(page)
   }
   return {
@@ -55,7 +58,9 @@ export async function openConnectStage(): Promise<ConnectStage> {
       'http://127.0.0.1:28976/callback',
       '--parameter',
       'prompt=consent',
-      '--wait', '5s', '--domains',
+      '--wait',
+      '5s',
+      '--domains',
       'api.example.com',
     ],
     root: async (name) => JSON.parse(await ada.reveal('secrets', 'get', name)),

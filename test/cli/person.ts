@@ -132,7 +132,14 @@ async function runInside(
   input.end(stdin)
   const [stdout, stderr] = [keepingStream(), keepingStream()]
   const streams = { stdin: input, stdout, stderr }
-  const code = await runCommand([...args], { env, cwd, streams, argon2id: cheapArgon2id, now, ...providers })
+  const code = await runCommand([...args], {
+    env,
+    cwd,
+    streams,
+    argon2id: cheapArgon2id,
+    now,
+    ...providers,
+  })
   const [out, err] = [stdout.text(), stderr.text()]
   if (!reveals) search('output', 'stdout', out)
   search('output', 'stderr', err)

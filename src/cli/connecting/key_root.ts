@@ -7,7 +7,7 @@ import { readNamedFile } from '../files/read.ts'
 import { CliError } from '../terminal/cli_error.ts'
 import { askSecret, readPasswordFromStdin } from '../terminal/prompts.ts'
 import { domainOf } from './root_hosts.ts'
-import { checkRoot } from './store_root.ts'
+import { demandRoot } from './store_root.ts'
 
 export const keyOptions = [
   ['--field <name=value...>', 'a field of github_app or aws_role that is not secret'],
@@ -33,7 +33,7 @@ export async function readKeyRoot(
       ? { private_key: readPrivateKey(context, options) }
       : { secret_access_key: await readSecretKey(context, options) }
   const value = JSON.stringify({ ...fields, ...secret })
-  const root = checkRoot(kind, name, value)
+  const root = demandRoot(kind, name, value)
   return { value, domains: kind === 'github_app' ? [domainOf(endpointOf(root).href)] : [] }
 }
 

@@ -19,7 +19,7 @@ export type NewRoot = {
 }
 
 /** @throws CliError for what is not a root of this kind; it names the field and no value */
-export function checkRoot(kind: DerivedKind, key: string, value: string) {
+export function demandRoot(kind: DerivedKind, key: string, value: string) {
   try {
     return readRoot(kind, utf8(value), key)
   } catch (error) {
@@ -36,7 +36,7 @@ export async function storeRoot(
   { key, value, policy, expectedVersion }: NewRoot,
   options: { yes: boolean | undefined; allow: boolean | undefined },
 ): Promise<void> {
-  const root = checkRoot(policy.kind, key, value)
+  const root = demandRoot(policy.kind, key, value)
   await store(context, scope, [{ key, value, policy, expectedVersion }], options)
   const hosts = [domainOf(endpointOf(root).href), ...(policy.allowed_domains ?? [])]
   const { allowed, missing } = await settleHosts(context, scope, hosts, options.allow === true)

@@ -1,9 +1,8 @@
 /** The device flow (RFC 8628): the person confirms a code on any device while this one polls. */
 import type { DeviceAuthorizationResponse } from 'oauth4webapi'
-import { readUtf8, utf8 } from '../../core/crypto/encoding.ts'
+import { readUtf8 } from '../../core/crypto/encoding.ts'
 import { buildRequest } from '../../derivation/derivation.ts'
-import { readRoot } from '../../derivation/root.ts'
-import { type ConnectPlan, requestRoot, TokenRefusal, textOfRoot } from './plan.ts'
+import { type ConnectPlan, planRoot, requestRoot, TokenRefusal } from './plan.ts'
 import { ConnectFault, type ProviderFetch, requireHttps } from './provider_fetch.ts'
 
 export type DeviceFlow = {
@@ -81,8 +80,7 @@ async function authenticate(
   body: URLSearchParams,
   headers: Headers,
 ): Promise<void> {
-  const root = readRoot('oauth2', utf8(textOfRoot(plan, {})), plan.name)
-  const request = await buildRequest(root, null, Date.now())
+  const request = await buildRequest(planRoot(plan), null, Date.now())
   const basic = request.headers.find(([name]) => name.toLowerCase() === 'authorization')
   if (basic) headers.set('authorization', basic[1])
   for (const [name, value] of new URLSearchParams(readUtf8(request.body))) {

@@ -1,7 +1,7 @@
 /** What a connection is made with, and the root that comes out of it. */
 import { readUtf8, utf8 } from '../../core/crypto/encoding.ts'
 import { buildRequest, readOutcome } from '../../derivation/derivation.ts'
-import { readRoot } from '../../derivation/root.ts'
+import { type OAuth2Root, readRoot } from '../../derivation/root.ts'
 import type { Endpoints } from './discovery.ts'
 import { ConnectFault, type ProviderFetch } from './provider_fetch.ts'
 
@@ -59,8 +59,9 @@ export async function requestRoot(
   send: ProviderFetch,
 ): Promise<string> {
   const { name, scope } = plan
-  const root = readRoot('oauth2', utf8(textOfRoot(plan, { parameters })), name)
-  const request = await buildRequest(root, null, Date.now())
+  const root = planRoot(plan)
+  const grant = { ...root, scope: null, parameters: { ...root.parameters, ...parameters } }
+  const request = await buildRequest(grant, null, Date.now())
   const { url, headers, body } = request
   const response = await send(url, { method: 'POST', headers, body: new Uint8Array(body) })
   const answer = {
@@ -68,7 +69,8 @@ export async function requestRoot(
     headers: response.headers,
     body: new Uint8Array(await response.arrayBuffer()),
   }
-  const outcome = readOutcome(root, answer, request, Date.now())
+  // With a refresh token of its own the root keeps the one in the answer.
+  const outcome = readOutcome({ ...root, refreshToken: '' }, answer, request, Date.now())
   if (outcome.kind === 'final') throw new TokenRefusal(outcome.code)
   if (outcome.kind === 'retry') {
     const { host } = new URL(url)
@@ -93,17 +95,20 @@ function withoutRefreshToken({ scope }: ConnectPlan): ConnectFault {
   )
 }
 
+/** The root without a refresh token: whose client authenticates. */
+export function planRoot(plan: ConnectPlan): OAuth2Root {
+  return readRoot('oauth2', utf8(textOfRoot(plan, {})), plan.name) as OAuth2Root
+}
+
 /** The JSON of 13.1, with what this connection knows. */
-export function textOfRoot(plan: ConnectPlan, more: Readonly<Record<string, unknown>>): string {
+function textOfRoot(plan: ConnectPlan, more: Readonly<Record<string, unknown>>): string {
   const { endpoints, client, rootFields } = plan
-  const parameters = { ...(rootFields?.parameters ?? {}), ...(more.parameters ?? {}) }
   const fields = {
     token_url: endpoints.server.token_endpoint,
     ...client,
     resource: endpoints.resource,
     ...rootFields,
     ...more,
-    parameters: Object.keys(parameters).length > 0 ? parameters : undefined,
   }
   return JSON.stringify(fields)
 }

@@ -121,7 +121,11 @@ export async function serveInteraction(
     ? denial
     : prompt.name === 'login'
       ? { login: { accountId: ACCOUNT } }
-      : { consent: { grantId: await saveGrant(provider, String(params.client_id), ACCOUNT, params.resource) } }
+      : {
+          consent: {
+            grantId: await saveGrant(provider, String(params.client_id), ACCOUNT, params.resource),
+          },
+        }
   await provider.interactionFinished(request, response, result)
 }
 
