@@ -3,6 +3,7 @@
  * is still the one that was decided by; otherwise both are read again and the decision is repeated.
  */
 import type { Entry } from '../audit/entry.ts'
+import { UnreadBefore } from '../core/async/unread.ts'
 import { Fault } from '../core/fault.ts'
 import { type Attributes, currentSpan, traced } from '../core/trace/span.ts'
 import type { Access } from './index.ts'
@@ -18,6 +19,8 @@ import type { LiveToken } from './tokens.ts'
 const TIMEOUT_MS = 5_000
 /** After so many attempts the workspace's writers have to wait for one decision. */
 const FREE_ATTEMPTS = 2
+/** Things that one decision waits for outside of its attempts, such as renewals of its credentials. */
+const MAX_WAITS = 50
 
 /** A refusal is a result: it is put on record like what is let through. */
 export async function orRefusal<T>(task: () => Promise<T>): Promise<T | Fault> {
@@ -49,27 +52,38 @@ async function decideAndRecord<T>(
   token: LiveToken,
   decide: Decide<T>,
 ): Promise<T> {
-  const started = performance.now()
+  let started = performance.now()
+  let waits = 0
   const asked: SentRead[] = []
   for (let attempt = 1; performance.now() - started < TIMEOUT_MS; attempt += 1) {
     const isLocked = attempt > FREE_ATTEMPTS
     const decided = await attemptOnce(access, token, decide, isLocked ? asked : null)
-    if (decided) currentSpan()?.set(told(decided.entry))
-    if (decided?.result instanceof Fault) throw decided.result
-    if (decided) return decided.result
+    if (decided instanceof UnreadBefore) {
+      if (++waits > MAX_WAITS) break
+      await decided.read()
+      started = performance.now()
+      attempt = 0
+    } else if (decided) {
+      currentSpan()?.set(told(decided.entry))
+      if (decided.result instanceof Fault) throw decided.result
+      return decided.result
+    }
     access.snapshots.forget(token.workspaceId)
     await access.tokens.confirm(token)
   }
   throw new Fault('unavailable')
 }
 
-/** With `asked`, under a lock. `null` when what was decided by is no longer current: then nothing was stored. */
+/**
+ * With `asked`, under a lock, which ends before the wait for what has to be read first. `null` when what was decided by
+ * is no longer current: then nothing was stored.
+ */
 async function attemptOnce<T>(
   { snapshots, trail, decideLocked }: Deciding,
   token: LiveToken,
   decide: Decide<T>,
   asked: SentRead[] | null,
-): Promise<Decided<T> | null> {
+): Promise<Decided<T> | UnreadBefore | null> {
   try {
     if (asked) return await decideLocked(token, decide, asked)
     const { workspaceId } = token
@@ -79,6 +93,7 @@ async function attemptOnce<T>(
     return (await trail.record(decided.entry)) === 'recorded' ? decided : null
   } catch (error) {
     if (error instanceof StaleSnapshot) return null
+    if (error instanceof UnreadBefore) return error
     throw error
   }
 }

@@ -55,6 +55,7 @@ export type TokenAccess = {
 /** What tokens do besides making requests. */
 export const tokenActions = [
   'audit.reported',
+  'credential.derived',
   'credentials.listed',
   'credentials.read',
   'domains.listed',

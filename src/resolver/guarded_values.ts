@@ -9,6 +9,7 @@ import { Fault } from '../core/fault.ts'
 import type { Secret } from '../core/secret.ts'
 import type { MadeBytes, NamedBytes } from '../leak_guard/index.ts'
 import { derivedValues } from '../outbound/derived_values.ts'
+import { guardedDerived } from '../renewal/derived_credential.ts'
 
 /** What it takes to open a value. */
 export type GuardedValueParts = {
@@ -18,7 +19,7 @@ export type GuardedValueParts = {
   token: LiveToken
 }
 
-/** A value, and what can be made of it in any call. */
+/** A value, and what can be made of it in any call; of a root its secret fields and what was derived from it. */
 type Guarded = { value: NamedBytes; made: MadeBytes[] }
 
 /** Values that are opened between two pauses: well under a millisecond. */
@@ -58,8 +59,14 @@ export async function openedKeyOf(
 }
 
 function open(key: Uint8Array, sealed: SealedSecret): Guarded[] {
-  const bytes = openSealed(key, sealed)?.reveal()
-  if (!bytes) return []
+  const value = openSealed(key, sealed)
+  if (!value) return []
+  if (sealed.policy?.kind)
+    return guardedDerived(sealed, value, key).map((bytes) => ({
+      value: { name: sealed.key, bytes },
+      made: [],
+    }))
+  const bytes = value.reveal()
   const made = derivedValues(sealed.key, bytes, sealed.policy)
   return [{ value: { name: sealed.key, bytes }, made }]
 }

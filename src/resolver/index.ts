@@ -10,9 +10,9 @@ import { commonHeaders, present } from '../http/reply.ts'
 import { type RequestContext, type Route, rawRoute } from '../http/route.ts'
 import type { FeatureServices } from '../http/services.ts'
 import { bearerText } from '../identity/authenticate.ts'
-import type { Lookup } from '../outbound/connection/address_lookup.ts'
-import { openOutbound } from '../outbound/index.ts'
+import type { Outbound } from '../outbound/execute.ts'
 import { Scheduler } from '../outbound/scheduler.ts'
+import type { Renewals } from '../renewal/renewals.ts'
 import { Bulkheads } from './bulkhead.ts'
 import { forwardCalls, listCredentials, listDomains, listShapes, resolveCall } from './contract.ts'
 import { openListings, usableCredentials } from './credentials.ts'
@@ -34,22 +34,21 @@ export type Resolver = {
 
 type Options = {
   access: Access
-  ownPorts: () => readonly number[]
-  lookup?: Lookup | undefined
+  outbound: Outbound
+  renewals: Renewals
   timers: Timers
 }
 
-/** @throws ConfigError when RESOLVER_CA_FILE cannot be read */
 export function openResolver(
   { config, clock, live, log, bodies }: FeatureServices,
-  { access, ownPorts, lookup, timers }: Options,
+  { access, outbound, renewals, timers }: Options,
 ): Resolver {
-  const outbound = openOutbound({ config, clock, lookup, ownPorts })
   const { steps } = outbound
   const guards = new GuardCache({ keys: access.keys, steps })
   const services: ResolverServices = {
     ...access,
     outbound,
+    renewals,
     guards,
     bodies,
     scheduler: new Scheduler(),
@@ -85,8 +84,6 @@ export function openResolver(
       services.liveCalls.close()
       services.keys.close()
       guards.close()
-      services.outbound.fetcher.close()
-      services.outbound.http2.close()
     },
   }
 }

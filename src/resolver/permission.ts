@@ -20,6 +20,7 @@ import type { ObtainedToken } from '../outbound/obtained_tokens.ts'
 import type { CallPermission, CallScope, UsableSecret } from '../outbound/policy/permission.ts'
 import { openedPart, partNamed, withParts } from '../outbound/stand_ins/parts.ts'
 import type { Target } from '../outbound/target.ts'
+import type { OpenedRoot } from '../renewal/derived_credential.ts'
 import type { GuardCache } from './guards.ts'
 
 /** The scope that a call names; `null` where it leaves it to its token. */
@@ -31,6 +32,8 @@ type Parts = {
   snapshot: Snapshot
   token: LiveToken
   guards: Pick<GuardCache, 'get' | 'of' | 'remember'>
+  /** The credential behind a root; without it nothing is opened. */
+  derive?: (root: OpenedRoot) => Secret
 }
 
 /** @throws Fault `scope_required` for what contradicts the token's own */
@@ -54,8 +57,11 @@ export class TokenPermission implements CallPermission {
   readonly #keys = new Map<string, Secret>()
   #guard: Guard | undefined
 
+  readonly derive: Parts['derive']
+
   constructor(parts: Parts, named: NamedScope) {
     this.#parts = parts
+    this.derive = parts.derive
     this.#named = named
   }
 
@@ -178,11 +184,19 @@ class TokenSecret implements UsableSecret {
 
   open(): Secret {
     const sealed = this.#sealed
-    const value = openSealed(this.#permission.keyOf(sealed).reveal(), sealed)
+    const key = this.#permission.keyOf(sealed)
+    const value = openSealed(key.reveal(), sealed)
+    if (value && sealed.policy?.kind) return this.#derived({ sealed, root: value, key })
     if (value) return this.name === sealed.key ? value : openedPart(value, this.name)
     throw new Fault('unreadable_secret', {
       message: `The secret ${sealed.key} cannot be decrypted: it was altered or sealed under another key.`,
     })
+  }
+
+  #derived(root: OpenedRoot): Secret {
+    const { derive } = this.#permission
+    if (derive) return derive(root)
+    throw new Error('a call that is only judged opens no value')
   }
 
   confirmGrant(): Promise<void> {

@@ -4,7 +4,9 @@ import { entryOf } from '../access/entry.ts'
 import type { Decided } from '../access/locked_decision.ts'
 import type { Snapshot, SnapshotCache } from '../access/snapshots/snapshots.ts'
 import type { LiveToken } from '../access/tokens.ts'
+import { untilAborted } from '../core/async/timeout.ts'
 import type { BodyAccount } from '../core/body_memory.ts'
+import type { SealedSecret } from '../core/crypto/secret_value.ts'
 import { Fault } from '../core/fault.ts'
 import { currentSpan, type Span } from '../core/trace/span.ts'
 import { toFault } from '../http/unexpected_error.ts'
@@ -13,6 +15,7 @@ import type { CallDeadline } from '../outbound/deadline.ts'
 import type { Attempt, CallerConnection, Principal } from '../outbound/execute.ts'
 import { basisOf } from '../outbound/policy/judge_again.ts'
 import type { CallRecord, Conclusion } from '../outbound/record.ts'
+import { derivedCredential, type OpenedRoot } from '../renewal/derived_credential.ts'
 import { type NamedScope, TokenPermission } from './permission.ts'
 import type { ResolverServices } from './services.ts'
 
@@ -36,6 +39,10 @@ export class TokenPrincipal implements Principal {
   readonly bodies: BodyAccount
   readonly #services: ResolverServices
   readonly #caller: TokenCaller
+  /** Whose credentials the call has that are derived. */
+  #derived: readonly SealedSecret[] = []
+  /** Why there was no credential in time. */
+  #lateFault: Fault | null = null
   /** From what is sent to the end of its answer. */
   readonly #call: Span | undefined
 
@@ -72,8 +79,9 @@ export class TokenPrincipal implements Principal {
     return request
   }
 
-  /** Looks at nothing where it is not traced: to read headers makes them. */
+  /** Headers are looked at only where the call is traced, because reading them takes time. */
   received(response: Response): void {
+    if (response.status === 401) this.#expireDerived()
     if (!this.#call) return
     const { status, headers } = response
     this.#call.note('first byte')
@@ -96,13 +104,36 @@ export class TokenPrincipal implements Principal {
   }
 
   #decideBy<T extends object>(snapshot: Snapshot, snapshots: SnapshotCache, attempt: Attempt<T>) {
-    const { keys, guards } = this.#services
+    const { keys, guards, renewals, outbound } = this.#services
     const { token, scope } = this.#caller
-    const parts = { snapshots, keys, guards, snapshot, token }
+    if (this.#lateFault) return this.#decided<T>(this.#lateFault, snapshot)
+    const waitFor = (renewal: Promise<void>) => this.#waitFor(renewal)
+    const deriving = { renewals, clock: outbound.clock, snapshot, token, waitFor }
+    const derived: SealedSecret[] = []
+    this.#derived = derived
+    const derive = (root: OpenedRoot) => {
+      derived.push(root.sealed)
+      return derivedCredential(deriving, root)
+    }
+    const parts = { snapshots, keys, guards, snapshot, token, derive }
     const decision = attempt(new TokenPermission(parts, scope))
     return decision instanceof Promise
       ? decision.then((result) => this.#decided(result, snapshot))
       : this.#decided(decision, snapshot)
+  }
+
+  #expireDerived(): void {
+    const { workspaceId } = this.owner
+    for (const { derived, ...place } of this.#derived)
+      if (derived) this.#services.renewals.expire(workspaceId, place, derived.generation)
+  }
+
+  /** A renewal goes on when the call is over; the call that did not get it is refused, and on record. */
+  async #waitFor(renewal: Promise<void>): Promise<void> {
+    const { signal } = this.#caller.deadline
+    await untilAborted(renewal, signal, () => new Fault('upstream_timeout')).catch((error) => {
+      this.#lateFault = this.faultOf(error)
+    })
   }
 
   #decided<T extends object>(result: T | Fault, { policyVersion }: Snapshot): Decided<T> {

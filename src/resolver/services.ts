@@ -6,6 +6,7 @@ import type { Log } from '../core/log.ts'
 import type { LruMap } from '../core/lru.ts'
 import type { Outbound } from '../outbound/execute.ts'
 import type { Scheduler } from '../outbound/scheduler.ts'
+import type { Renewals } from '../renewal/renewals.ts'
 import type { Bulkheads } from './bulkhead.ts'
 import type { GuardCache } from './guards.ts'
 import type { LiveCalls } from './live_calls.ts'
@@ -18,6 +19,7 @@ export type Listings = LruMap<string, true>
 
 export type ResolverServices = Access & {
   outbound: Outbound
+  renewals: Renewals
   scheduler: Scheduler
   /** RESOLVER_CONCURRENCY, by workspace. */
   bulkheads: Bulkheads

@@ -27,6 +27,9 @@ import type { FeatureServices } from '../http/services.ts'
 import { scheduleBackups } from '../operator/backup/schedule.ts'
 import { answerOperators } from '../operator/operators.ts'
 import type { Lookup } from '../outbound/connection/address_lookup.ts'
+import { openOutbound } from '../outbound/index.ts'
+import { Leases } from '../renewal/leases.ts'
+import { Renewals } from '../renewal/renewals.ts'
 import { openResolver, type Resolver } from '../resolver/index.ts'
 import { openListeners } from './listeners.ts'
 
@@ -108,11 +111,15 @@ async function compose(config: Config, connection: Connection, options: Parts): 
   const bus = openBus(connection, given.log, timers)
   const activity = new ActivityLog(services)
   const ports = configuredPorts(config)
-  const resolver = openResolver(services, { access, ownPorts: () => ports, lookup, timers })
+  const outbound = openOutbound({ ...services, lookup, ownPorts: () => ports })
+  const leases = new Leases(connection.sql, keys.outer)
+  const renewals = new Renewals({ leases, trail: audit.trail, outbound, timers, log: given.log })
+  const resolver = openResolver(services, { access, outbound, renewals, timers })
   followChanges(bus, access, resolver)
   const listeners = openListeners(services, {
     resolver,
     access,
+    renewals,
     activity,
     ...audit,
     onChange: (workspaceId) => bus.publish(POLICY_CHANGES, workspaceId),
@@ -136,6 +143,9 @@ async function compose(config: Config, connection: Connection, options: Parts): 
       await beginStop().then(listeners.close)
       await admin?.close()
       resolver.close()
+      await renewals.close()
+      outbound.fetcher.close()
+      outbound.http2.close()
       for (const job of jobs) job?.stop()
       await Promise.all([bus.close(), live.end()])
       await Promise.all([activity, audit, tracer].map((one) => one?.close(FLUSH_MS)))

@@ -23,6 +23,7 @@ import type { Services } from '../http/route.ts'
 import { serve } from '../http/serve.ts'
 import type { FeatureServices } from '../http/services.ts'
 import { openIdentity } from '../identity/authenticate.ts'
+import type { Renewals } from '../renewal/renewals.ts'
 import type { Resolver } from '../resolver/index.ts'
 import { controlPlaneRoutes, documented } from './routes.ts'
 
@@ -32,6 +33,7 @@ const DRAIN_MS = 30_000
 type Parts = Pick<Services, 'storeChanges' | 'onChange' | 'onRequest' | 'tracer'> & {
   resolver: Resolver
   access: Access
+  renewals: Renewals
   activity: ActivityLog
   /** Writes what the audit knows and has not written yet. */
   flushAudit(): Promise<void>
@@ -40,7 +42,7 @@ type Parts = Pick<Services, 'storeChanges' | 'onChange' | 'onRequest' | 'tracer'
 export function openListeners(services: FeatureServices, parts: Parts) {
   const { HOST: hostname, PORT, RESOLVER_PORT, ROLE, WORKERS } = services.config
   const socket = { hostname, shared: WORKERS > 1 }
-  const { resolver, access, activity, flushAudit, ...watched } = parts
+  const { resolver, access, renewals, activity, flushAudit, ...watched } = parts
   const identity = stamping(openIdentity(services), activity)
   const { chains } = access
   const onSigned = (note: SignedNote) => chains.seen.see(note.name, note)
@@ -51,7 +53,8 @@ export function openListeners(services: FeatureServices, parts: Parts) {
     { activity: () => activity.flush(), audit: flushAudit },
     live,
   )
-  const ofTokens = [...workloadRoutes(access), ...tokenLinkRoutes(access, services)]
+  const delivering = { ...access, renewals, clock: services.clock }
+  const ofTokens = [...workloadRoutes(delivering), ...tokenLinkRoutes(access, services)]
   const reference = (listener: Surface) =>
     referenceRoutes(listener, services.config, () => documented(routes))
   const securityContact = securityContactRoutes(services.config, services.clock)

@@ -41,6 +41,8 @@ const ACCEPTED_BREAKING: Record<string, string[]> = {
     'adds a trigger to tokens',
     'adds a trigger to projects',
   ],
+  // The triggers write to the new table only.
+  '0027_derived_states': ['adds a trigger to secrets', 'adds a trigger to deleted_secrets'],
 }
 
 /** The first version that promises a rolling restart has all before this. */

@@ -39,6 +39,15 @@ const REASONS: Record<string, string> = {
   'features/secrets/queries.ts with sent as (select * from json_to_recordset($5::text::json)':
     'is made in a transaction: its function takes one',
   'features/projects/deleted.ts db.delete(table)': 'what can no longer be restored then',
+  'renewal/lease_statements.ts with live as (':
+    'takes a lease that is free when it arrives, and which ends by itself',
+  'renewal/lease_statements.ts update derived_states set lease_until':
+    'only by the holder of a live lease',
+  'renewal/lease_statements.ts with held as materialized (': 'only the next generation',
+  'renewal/lease_statements.ts update derived_states d set lease_id':
+    'only of the same lease and generation',
+  'renewal/lease_statements.ts with expired as (':
+    'only of the same generation, which is then derived again',
   'identity/authenticate.ts db.update(sessions)': 'now, where a minute has passed',
   'database/keys/key_check.ts db.insert(instance)': 'writes only where no row exists',
   'database/notify.ts sql.notify': 'no decision depends on a notice',

@@ -122,7 +122,7 @@ async function run(call: Call, answer: () => Response, wire?: UpstreamSocket['wi
     fetcher: {
       fetch: async (request) => {
         kept.request = request
-        kept.guard = request.guard(async () => {})
+        if (request instanceof OutboundRequest) kept.guard = request.guard(async () => {})
         return answer()
       },
       close: () => {},

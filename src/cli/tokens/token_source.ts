@@ -10,7 +10,7 @@ import { parseToken, sealedToken } from '../../core/crypto/token.ts'
 import { getVersion } from '../../features/workloads/contract.ts'
 import type { Context } from '../context.ts'
 import { openKnownDeliveries } from '../trust/known_deliveries.ts'
-import { once, resolvedFrom, type Source, sayWithheld } from '../values/delivered.ts'
+import { once, resolvedFrom, type Source, sayUnavailable, sayWithheld } from '../values/delivered.ts'
 import {
   deliveredTo,
   environmentFor,
@@ -28,7 +28,7 @@ export async function tokenSource(context: Context, token: string): Promise<Sour
   const { id, secret } = parsed
   const api = openApi(server, () => sealedToken(id, secret))
   const memory = openKnownDeliveries(context.env, id)
-  const note = once(context.output.note)
+  const [note, warn] = [once(context.output.note), once(context.output.warn)]
   let last: SeenDelivery | undefined
   return {
     deliver: async () => {
@@ -37,6 +37,7 @@ export async function tokenSource(context: Context, token: string): Promise<Sour
       const opened = await openedForToken(context, token, scope, memory)
       last = opened.seen ?? undefined
       sayWithheld(note, opened)
+      sayUnavailable(warn, opened.unavailable)
       return resolvedFrom(opened)
     },
     seen: { last: () => last, demand: (seen) => memory.remember(seen, seen) },
@@ -64,9 +65,10 @@ export async function openedForToken(
   memory?: DeliveryMemory,
 ) {
   const delivery = await deliveredTo(context, token, scope, memory)
-  const { open, projectId, environment, seen, withheld } = delivery
+  const { open, projectId, environment, seen, withheld, unavailable } = delivery
   return {
     entries: await open(),
+    unavailable,
     own: new Set<string>(),
     withheld,
     seen: seen && { projectId, environment, ...seen },

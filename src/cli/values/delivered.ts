@@ -24,6 +24,15 @@ export function sayWithheld(note: (text: string) => void, { withheld = [] }: Ope
   if (names) note(`left out, for their policies do not list env: ${names}`)
 }
 
+/** Credentials that could not be renewed are missing from the environment. */
+export function sayUnavailable(
+  warn: (text: string) => void,
+  unavailable: Readonly<Record<string, string>>,
+): void {
+  const reasons = Object.entries(unavailable).map(([name, code]) => `${name} (${code})`)
+  if (reasons.length > 0) warn(`not renewed, so left out: ${reasons.sort().join(', ')}`)
+}
+
 /** The same sentence again says nothing. */
 export function once(warn: Context['output']['warn']): Context['output']['warn'] {
   let last = ''

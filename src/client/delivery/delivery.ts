@@ -10,7 +10,7 @@ import { parseToken, sealedToken, tokenPrivateKey } from '../../core/crypto/toke
 import type { Policy } from '../../core/policy/policy.ts'
 import type { Entry } from '../../core/policy/references.ts'
 import { listLinksForToken } from '../../features/links/contract.ts'
-import { deliverEnvironment } from '../../features/workloads/contract.ts'
+import { deliverEnvironment, type SealedDelivery } from '../../features/workloads/contract.ts'
 import { openApi } from '../http/api.ts'
 import type { Place } from '../signed/statements.ts'
 import { type Seen, type SeenBefore, verifyDelivery } from '../signed/verified_delivery.ts'
@@ -25,7 +25,9 @@ export type SealedEnvironment = {
   seen: Seen | null
   /** Names that are stored and were not delivered, as a signed workspace has them. */
   withheld: string[]
-  /** Opens all values, each as it is stored. @throws Error that names what does not open */
+  /** Derived credentials that `open` did not get, with the code of the reason. */
+  unavailable: Record<string, string>
+  /** Opens all values, each as it is stored, and fetches derived credentials. @throws Error that names what does not open */
   open(): Promise<Map<string, Entry>>
 }
 
@@ -82,14 +84,43 @@ export async function fetchEnvironment(
   )
   if (seen) memory?.remember(place, seen)
   const privateKey = tokenPrivateKey(id, secret)
+  const names = derivedNames(answer)
+  const unavailable: Record<string, string> = {}
+  const derive = async (): Promise<[string, Entry][]> => {
+    const whole = openApi(origin, () => token)
+    const derived: [string, Entry][] = []
+    for (let from = 0; from < names.length; from += MAX_NAMES) {
+      const body = { ...scope, names: names.slice(from, from + MAX_NAMES) }
+      const part = await whole.call(deliverEnvironment, { body })
+      if (!('secrets' in part)) throw new Error('the server did not answer with credentials')
+      Object.assign(unavailable, part.unavailable)
+      for (const name of body.names) {
+        const value = part.secrets[name]
+        if (value !== undefined) derived.push([name, { value, policy: null }])
+      }
+    }
+    return derived
+  }
   return {
     workspaceId: answer.workspace_id,
     ...place,
     sealed: answer.sealed,
     seen,
-    withheld: Object.keys(answer.value_sha256 ?? {}).sort(),
-    open: async () => openAll(answer, id, privateKey),
+    withheld: Object.keys(answer.value_sha256 ?? {})
+      .filter((name) => !names.includes(name))
+      .sort(),
+    unavailable,
+    open: async () => new Map([...openAll(answer, id, privateKey), ...(await derive())]),
   }
+}
+
+/** Names in one request. */
+const MAX_NAMES = 100
+
+/** A server chooses no names: in a signed workspace they are those of stored secrets, and nowhere those of others. */
+function derivedNames({ derived = [], sealed, value_sha256, grant }: SealedDelivery): string[] {
+  const isStored = (name: string) => !grant || Object.hasOwn(value_sha256 ?? {}, name)
+  return derived.filter((name) => !Object.hasOwn(sealed, name) && isStored(name))
 }
 
 type Answer = {

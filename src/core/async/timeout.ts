@@ -31,3 +31,16 @@ export async function endsWithin(
     timer.cancel()
   }
 }
+
+/** The result of `task`, unless `signal` aborts before; the task then goes on by itself. */
+export function untilAborted<T>(
+  task: Promise<T>,
+  signal: AbortSignal,
+  onAbort: () => Error,
+): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>()
+  const abort = () => reject(onAbort())
+  signal.addEventListener('abort', abort, { once: true })
+  if (signal.aborted) abort()
+  return Promise.race([task, promise]).finally(() => signal.removeEventListener('abort', abort))
+}

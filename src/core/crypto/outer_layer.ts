@@ -15,11 +15,12 @@ export type OuterColumn =
   | 'token_envelopes.envelope'
   | `users.${'encrypted_private_key' | 'recovery_private_key'}`
   | 'passkeys.encrypted_seed'
+  | 'derived.state'
 
 /** One part of a row's identity; each is length-prefixed in the additional data. */
 export type OuterPart = { uuid: string } | { text: string } | { u32: number }
 
-/** The identity of a secret's row (protocol 3.4); a version's has its number after it. */
+/** The identity of a secret's row and of its derived state's (protocol 3.4); a version's has its number after it. */
 export function secretRow(row: {
   projectId: string
   environment: string

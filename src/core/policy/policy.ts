@@ -120,8 +120,18 @@ export function allowedLocations(policy: Policy | null): readonly Location[] {
   return policy?.allowed_locations ?? USUAL_LOCATIONS
 }
 
-/** Whether a value may be a variable of a program: not where a policy lists places without `env`. */
+/** Whether a value may be a variable of a program: no root may, and no value whose policy lists places without `env`. */
 export function isDeliverable(policy: unknown): boolean {
+  return (policy as Policy | null | undefined)?.kind === undefined && mayBeVariable(policy)
+}
+
+/** The same for a credential that is derived. An AWS role only signs. */
+export function isDerivedVariable(policy: unknown): boolean {
+  const { kind } = (policy ?? {}) as Policy
+  return kind !== undefined && kind !== 'aws_role' && mayBeVariable(policy)
+}
+
+function mayBeVariable(policy: unknown): boolean {
   return (policy as Policy | null | undefined)?.allowed_locations?.includes('env') ?? true
 }
 

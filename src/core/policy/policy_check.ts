@@ -181,6 +181,10 @@ function objectionToPlace(
       'lists no domains, and what is signed for this host would be good at that of the API'
     return { rule: 'allowed_domains', text }
   }
+  if (policy.kind === 'aws_role' && style !== 'aws_sigv4') {
+    const text = 'has the kind aws_role, whose keys only sign requests for AWS'
+    return { rule: 'allowed_locations', text }
+  }
   const location = locationOf(style)
   const locations = allowedLocations(policy)
   const isAllowed = locations.includes(location)

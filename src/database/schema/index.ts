@@ -2,6 +2,7 @@
 export * from './accounts.ts'
 export * from './agents.ts'
 export * from './audit.ts'
+export * from './derived.ts'
 export * from './instance.ts'
 export * from './signed.ts'
 export * from './workspaces.ts'

@@ -106,6 +106,19 @@ export const SEALED: readonly SealedColumn[] = [
     join: 'join secrets s on s.id = t.secret_id',
   },
   {
+    table: 'derived_states',
+    column: 'state',
+    as: 'derived.state',
+    primaryKey: [
+      ['workspace_id', 'uuid'],
+      ['project_id', 'uuid'],
+      ['environment', 'text'],
+      ['key', 'text'],
+    ],
+    salt: 't.workspace_id',
+    row: secretRow('t'),
+  },
+  {
     table: 'deleted_secrets',
     column: 'value',
     as: 'secrets.value',

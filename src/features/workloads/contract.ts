@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { capabilities } from '../../core/capability.ts'
 import { examplePolicy } from '../../core/policy/policy.ts'
-import { base64, timestamp } from '../../core/validation/validate.ts'
+import { base64, secretKey, timestamp } from '../../core/validation/validate.ts'
 import { defineEndpoint } from '../../http/endpoint.ts'
 import {
   environment,
@@ -29,6 +29,8 @@ const deliveryScope = z
     project_id: projectId.nullish(),
     environment: environment.nullish(),
     links_after: linkNumber.nullish(),
+    /** Only these secrets; all of the environment without it. */
+    names: z.array(secretKey).min(1).max(100).nullish(),
   })
   .meta({ id: 'DeliveryScope' })
 
@@ -53,6 +55,8 @@ const openDelivery = z
   .object({
     ...place,
     secrets: z.record(secretName, text('the value in the clear')),
+    /** Derived credentials that could not be had, with the code of the reason. */
+    unavailable: z.record(secretName, text('reconnect_required')).optional(),
   })
   .meta({ id: 'OpenDelivery' })
 
@@ -78,6 +82,8 @@ const sealedDelivery = z
         policy: z.unknown().meta({ examples: [examplePolicy] }),
       }),
     ),
+    /** Secrets of a kind: fetch their credentials by name with the whole token. */
+    derived: z.array(secretName).optional(),
     envelopes: z.array(
       z.object({
         project_id: projectId,
@@ -90,6 +96,8 @@ const sealedDelivery = z
     ...signedParts.shape,
   })
   .meta({ id: 'SealedDelivery' })
+
+export type SealedDelivery = z.input<typeof sealedDelivery>
 
 export type Delivery = z.input<typeof openDelivery> | z.input<typeof sealedDelivery>
 

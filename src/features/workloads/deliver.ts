@@ -19,7 +19,7 @@ import type { BodyAccount } from '../../core/body_memory.ts'
 import { fromUtf8, toBase64, toBase64Url } from '../../core/crypto/encoding.ts'
 import { openSealed, type SealedSecret } from '../../core/crypto/secret_value.ts'
 import { Fault } from '../../core/fault.ts'
-import { isDeliverable } from '../../core/policy/policy.ts'
+import { isDeliverable, isDerivedVariable } from '../../core/policy/policy.ts'
 import {
   isMarked,
   type Entry as OpenedEntry,
@@ -34,19 +34,21 @@ import type { RequestContext } from '../../http/route.ts'
 import { bearerText } from '../../identity/authenticate.ts'
 import { CallRecord } from '../../outbound/record.ts'
 import { type Delivery, type DeliveryScope, deliverEnvironment } from './contract.ts'
+import { type Delivering, derivedParts, type RenewalWait } from './derived.ts'
 
 type Scope = { projectId: string; environment: string }
 
-export async function deliver(access: Access, context: RequestContext): Promise<Response> {
+export async function deliver(access: Delivering, context: RequestContext): Promise<Response> {
   const { request, requestId, putOff, countBodies } = context
   const text = bearerText(request.headers)
   const { token, rate } = await admitToken(access, deliverEnvironment, { text, requestId })
   const named = await readScope(access, token, request, countBodies(token.workspaceId))
   const { projectId, environment } = token
   const record = new CallRecord({ id: requestId, projectId, environment })
+  const wait: RenewalWait = { isOver: false }
   const delivery = await decideDurably(access, token, async (snapshot, snapshots) => {
     const result = await orRefusal(() =>
-      gather({ ...access, snapshots }, snapshot, token, named, record),
+      gather({ ...access, snapshots }, snapshot, token, { ...named, wait }, record),
     )
     return { result, entry: deliveryEntryOf(token, snapshot.policyVersion, record, result) }
   })
@@ -83,10 +85,10 @@ async function readScope(
 
 /** @throws Fault `scope_required`, `not_found`, `key_not_provisioned`, `unreadable_secret`, `unresolved_reference` */
 async function gather(
-  access: Access,
+  access: Delivering,
   snapshot: Snapshot,
   token: LiveToken,
-  named: DeliveryScope,
+  named: DeliveryScope & { wait: RenewalWait },
   record: CallRecord,
 ): Promise<Delivery> {
   const { snapshots } = access
@@ -96,7 +98,8 @@ async function gather(
   await snapshots.envelope(snapshot, token.id, scope.projectId, scope.environment)
   const secrets = await snapshots.environment(snapshot, scope.projectId, scope.environment)
   if (secrets === null) throw new Fault('not_found')
-  const delivered = secrets.filter(({ policy }) => isDeliverable(policy))
+  const isNamed = ({ key }: SealedSecret) => named.names?.includes(key) ?? true
+  const delivered = secrets.filter((secret) => isDeliverable(secret.policy) && isNamed(secret))
   record.delivers(
     scope,
     delivered.map(({ key }) => key),
@@ -107,8 +110,16 @@ async function gather(
     project_id: scope.projectId,
     environment: scope.environment,
   }
-  if (!token.isSealed)
-    return { ...place, secrets: await openedParts(access, snapshot, token, scope, secrets) }
+  if (!token.isSealed) {
+    const roots = secrets.filter(isNamed)
+    const derived = await derivedParts(access, snapshot, token, roots, named.wait)
+    const opened = await openedParts(access, snapshot, token, scope, secrets)
+    const values = { ...pick(opened, delivered), ...derived.values }
+    record.delivers(scope, Object.keys(values))
+    const { unavailable } = derived
+    const isAll = Object.keys(unavailable).length === 0
+    return { ...place, secrets: values, ...(isAll ? {} : { unavailable }) }
+  }
   const sealed = await sealedParts(access, snapshot, token, scope, secrets)
   if (granted === null) return { ...place, ...sealed }
   return {
@@ -116,6 +127,10 @@ async function gather(
     ...sealed,
     ...(await signedParts(access, snapshot, granted, scope, { ...named, secrets })),
   }
+}
+
+function pick(values: Record<string, string>, secrets: readonly SealedSecret[]) {
+  return Object.fromEntries(secrets.map(({ key }) => [key, values[key] ?? '']))
 }
 
 /** Both must be named, by the token or by the request, and the request cannot leave the token's. */
@@ -191,7 +206,9 @@ async function sealedParts(
   const broken = secrets.find(({ ciphertext }) => ciphertext === null)
   if (broken) throw unreadable(broken.key)
   const delivered = secrets.filter(({ policy }) => isDeliverable(policy))
+  const derived = secrets.filter(({ policy }) => isDerivedVariable(policy)).map(({ key }) => key)
   return {
+    ...(derived.length === 0 ? {} : { derived }),
     sealed: Object.fromEntries(
       delivered.flatMap(({ key, ciphertext, policy }) =>
         ciphertext ? [[key, { value: toBase64(ciphertext), policy }] as const] : [],

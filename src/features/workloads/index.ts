@@ -8,8 +8,9 @@ import { type RequestContext, type Route, rawRoute } from '../../http/route.ts'
 import { bearerText } from '../../identity/authenticate.ts'
 import { deliverEnvironment, getToken, getVersion } from './contract.ts'
 import { deliver } from './deliver.ts'
+import type { Delivering } from './derived.ts'
 
-export function workloadRoutes(access: Access): Route[] {
+export function workloadRoutes(access: Delivering): Route[] {
   return [
     rawRoute(deliverEnvironment, (context) => deliver(access, context)),
     rawRoute(getToken, (context) => describeToken(access, context)),

@@ -5,6 +5,7 @@
  * with its verdict for as long as DNS says, and not longer than ten seconds; refusals are not kept.
  */
 import { networkInterfaces } from 'node:os'
+import { untilAborted } from '../../core/async/timeout.ts'
 import type { Clock } from '../../core/clock.ts'
 import { Fault } from '../../core/fault.ts'
 import { LruMap } from '../../core/lru.ts'
@@ -114,19 +115,13 @@ async function lookUp(
   host: string,
   deadline: AbortSignal,
 ): Promise<readonly FoundAddress[]> {
-  const late = Promise.withResolvers<never>()
-  const expire = () => late.reject(new Fault('upstream_timeout'))
-  deadline.addEventListener('abort', expire)
-  if (deadline.aborted) expire()
   try {
     return await traced('dns', { 'server.address': host }, () =>
-      Promise.race([lookup(host), late.promise]),
+      untilAborted(lookup(host), deadline, () => new Fault('upstream_timeout')),
     )
   } catch (cause) {
     if (cause instanceof Fault) throw cause
     throw new Fault('upstream_unreachable', { cause: isUnknown(cause) ? new UnknownName() : cause })
-  } finally {
-    deadline.removeEventListener('abort', expire)
   }
 }
 

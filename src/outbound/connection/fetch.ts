@@ -12,7 +12,7 @@ import type { HeaderPair } from '../headers.ts'
 import type { OutboundRequest, WireRequest } from '../outbound_request.ts'
 import { type Owner, SessionPool } from './session_pool.ts'
 
-export type Fetcher<Request = OutboundRequest> = {
+export type Fetcher<Request = Pick<OutboundRequest, 'reveal'>> = {
   /**
    * The upstream's response, its body not yet read, over a connection of the owner's own. It counts as
    * used until the deadline's work has ended.

@@ -29,7 +29,7 @@ export type Http2Connector = {
    * @throws Fault `upstream_*`, also where the upstream does not agree to HTTP/2
    */
   open(
-    request: OutboundRequest,
+    request: Pick<OutboundRequest, 'reveal'>,
     owner: Owner,
     deadline: CallDeadline,
     kind: Kind,

@@ -4,6 +4,7 @@
  * signed headers and the payload's hash are what the client chose, all else is what goes out. The host is
  * always signed, so that the signature is good nowhere else.
  */
+import { Fault } from '../../core/fault.ts'
 import type { Secret } from '../../core/secret.ts'
 import {
   type AwsSigningKey,
@@ -30,6 +31,7 @@ import {
 } from './aws_signature.ts'
 import { signingKey4a } from './aws_sigv4a.ts'
 import type { Signature, SignedAnew, Unsigned } from './client_signature.ts'
+import { accessKeyIdIn, type RoleKeys, roleKeysIn } from './role_keys.ts'
 import { bytesIn, textIn } from './signature.ts'
 
 export function awsSignature({ headers }: Call, { search }: Target): Signature | null {
@@ -53,7 +55,8 @@ export function signAgain(
   const { key, sent, signed, presented, payload, text } = described(signature, request, values)
   const isHeader = signature.place === 'header'
   const made = key.sign(text)
-  const authorization = authorizationOf(textIn(values, signature.id), key, signed, made)
+  const id = accessKeyIdIn(values, signature.id)
+  const authorization = authorizationOf(id, key, signed, made)
   return {
     headers: isHeader ? [...sent, ['authorization', authorization]] : sent,
     search: isHeader ? presented : `${presented}&X-Amz-Signature=${made}`,
@@ -85,25 +88,40 @@ function described(
   values: ReadonlyMap<string, Secret>,
 ) {
   const { id, service, stamp, token } = signature
+  const role = roleIn(signature, values)
   const key = keyOf(signature, values)
   const payload = payloadOf(signature, request.body)
   const isHeader = signature.place === 'header'
-  const headers = request.headers.filter(([name]) => !(isHeader && /^authorization$/i.test(name)))
+  const own = role ? /^(authorization|x-amz-security-token)$/i : /^authorization$/i
+  const headers = request.headers.filter(([name]) => !(isHeader && own.test(name)))
+  if (role) headers.push([SESSION_TOKEN, role.revealSessionToken()])
   const sent = headers.map(
     ([name, value]): HeaderPair => [name, /^x-amz-content-sha256$/i.test(name) ? payload : value],
   )
   const signed = canonicalHeaders([['host', request.authority], ...sent]).filter(
-    ([name]) => name === 'host' || signature.signedHeaders.includes(name),
+    ([name]) =>
+      name === 'host' || signature.signedHeaders.includes(name) || (role && name === SESSION_TOKEN),
   )
   const presented = isHeader
     ? request.search
     : presigned(request.search, {
-        'X-Amz-Credential': `${textIn(values, id)}/${key.scope}`,
+        'X-Amz-Credential': `${accessKeyIdIn(values, id)}/${key.scope}`,
         'X-Amz-SignedHeaders': signed.map(([name]) => name).join(';'),
         ...(token === null ? {} : { 'X-Amz-Security-Token': textIn(values, token) }),
       })
   const canonical = canonicalRequest(service, { ...request, search: presented }, signed, payload)
   return { key, sent, signed, presented, payload, text: textToSign(key, stamp, canonical) }
+}
+
+const SESSION_TOKEN = 'x-amz-security-token'
+
+/** @throws Fault `invalid_header` for a name that means neither a role nor the ID of a key */
+function roleIn({ id, key }: AwsSignature, values: ReadonlyMap<string, Secret>): RoleKeys | null {
+  const role = roleKeysIn(values, id)
+  if (role || key !== id) return role
+  throw new Fault('invalid_header', {
+    message: `The name of the secret ${id} does not say which key signs. Name it …ACCESS_KEY_ID, and the key …SECRET_ACCESS_KEY.`,
+  })
 }
 
 function keyOf(
@@ -112,7 +130,7 @@ function keyOf(
 ): AwsSigningKey {
   const secretAccessKey = bytesIn(values, key)
   if (region !== null) return deriveSigningKey({ secretAccessKey, region, service }, day)
-  return signingKey4a(textIn(values, id), secretAccessKey, `${day}/${service}/aws4_request`)
+  return signingKey4a(accessKeyIdIn(values, id), secretAccessKey, `${day}/${service}/aws4_request`)
 }
 
 /** A body that is here may have values in it that were not there when the client took its hash. */

@@ -80,7 +80,7 @@ export function usesOfAws({ place, id, key, token }: AwsSignature): SigningUse[]
   })
   const shown: SigningUse =
     place === 'query' ? { name: id, style: 'query', header: '' } : signing(id)
-  const keys = [shown, signing(key)]
+  const keys = key === id ? [shown] : [shown, signing(key)]
   return token === null ? keys : [...keys, sessionTokenUse(token, 'query')]
 }
 
@@ -153,15 +153,11 @@ function signatureFrom(
 
 /**
  * The name of the secret key that belongs to the name of its id: `AWS_ACCESS_KEY_ID` and
- * `AWS_SECRET_ACCESS_KEY`, `ACCESS_KEY` and `SECRET_KEY`, with whatever stands before and behind.
+ * `AWS_SECRET_ACCESS_KEY`, `ACCESS_KEY` and `SECRET_KEY`, with any text before and after. Any other name is an AWS role, which has no second name.
  */
 export function keyFor(id: string): string {
   const key = id.replace(/ACCESS_KEY_ID(?!.*ACCESS_KEY_ID)/, 'SECRET_ACCESS_KEY')
-  const other = key === id ? id.replace(/ACCESS_KEY(?!.*ACCESS_KEY)/, 'SECRET_KEY') : key
-  if (other !== id) return other
-  throw new Fault('invalid_header', {
-    message: `The secret ${id} is no id of an access key by its name, so it names no key to sign with: call it …ACCESS_KEY_ID, and the key …SECRET_ACCESS_KEY.`,
-  })
+  return key === id ? id.replace(/ACCESS_KEY(?!.*ACCESS_KEY)/, 'SECRET_KEY') : key
 }
 
 function isKnown(algorithm: string | undefined): algorithm is Algorithm {

@@ -13,6 +13,7 @@ import type { MadeSignature, Signable } from '../../core/signing/signable.ts'
 import { tokenPattern } from '../../core/token_pattern.ts'
 import type { NamedBytes } from '../../leak_guard/index.ts'
 import { checkSignatureHeaders, type HeaderPair } from '../headers.ts'
+import { requireRole, roleKeysIn } from './role_keys.ts'
 import { bytesIn, textIn } from './signature.ts'
 
 /** `SVC_SECRET_NAME`, read as the name. */
@@ -46,7 +47,8 @@ const sigv4 = z
   .strictObject({
     type: z.literal('aws-sigv4'),
     access_key_id: reference,
-    secret_access_key: reference,
+    /** Absent where the ID names an AWS role. */
+    secret_access_key: reference.optional(),
     session_token: reference.optional(),
     region: awsWord,
     service: awsWord,
@@ -85,8 +87,8 @@ export function usesOf(spec: RequestSigning): SigningUse[] {
     const { secret: name, template } = spec
     return [{ name, style: 'hmac_sha256', header: spec.header.toLowerCase(), template }]
   }
-  const keys = [spec.access_key_id, spec.secret_access_key].map(
-    (name): SigningUse => ({ name, style: 'aws_sigv4', header: 'authorization' }),
+  const keys = [spec.access_key_id, spec.secret_access_key].flatMap((name): SigningUse[] =>
+    name === undefined ? [] : [{ name, style: 'aws_sigv4', header: 'authorization' }],
   )
   return spec.session_token ? [...keys, sessionTokenUse(spec.session_token, 'header')] : keys
 }
@@ -125,17 +127,29 @@ export function sign(
   }
   // The caller chose name and value: a signature must not become a way to set Host or framing.
   const headers = checkSignatureHeaders(added)
-  const name = spec.type === 'hmac-sha256' ? spec.secret : spec.secret_access_key
+  const name =
+    spec.type === 'hmac-sha256' ? spec.secret : (spec.secret_access_key ?? spec.access_key_id)
   return { headers, signatures: signature.map((bytes) => ({ name, bytes })) }
 }
 
 function awsCredentials(spec: SigV4, values: ReadonlyMap<string, Secret>): AwsCredentials {
+  const { region, service } = spec
+  if (spec.secret_access_key === undefined) {
+    const role = requireRole(roleKeysIn(values, spec.access_key_id), spec.access_key_id)
+    return {
+      accessKeyId: role.accessKeyId,
+      secretAccessKey: role.reveal(),
+      sessionToken: role.revealSessionToken(),
+      region,
+      service,
+    }
+  }
   return {
     accessKeyId: textIn(values, spec.access_key_id),
     secretAccessKey: bytesIn(values, spec.secret_access_key),
     sessionToken: spec.session_token ? textIn(values, spec.session_token) : null,
-    region: spec.region,
-    service: spec.service,
+    region,
+    service,
   }
 }
 

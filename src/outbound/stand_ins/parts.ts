@@ -5,6 +5,7 @@
  */
 import { fromUtf8, utf8 } from '../../core/crypto/encoding.ts'
 import { Fault } from '../../core/fault.ts'
+import type { Policy } from '../../core/policy/policy.ts'
 import { Secret } from '../../core/secret.ts'
 
 export const partNames = ['USER', 'PASSWORD', 'PRIVATE_KEY', 'KEY'] as const
@@ -25,9 +26,9 @@ export function partNamed(name: string): { base: string; part: PartName } | null
 
 /**
  * The secrets of these names that `find` knows, and the parts of others that are asked for. A secret of the
- * whole name goes before a part.
+ * whole name goes before a part. A root has no parts: its name means what is derived from it.
  */
-export function withParts<S extends { name: string }>(
+export function withParts<S extends { name: string; policy: Policy | null }>(
   names: readonly string[],
   find: (names: readonly string[]) => S[],
   partOf: (secret: S, name: string) => S,
@@ -45,7 +46,9 @@ export function withParts<S extends { name: string }>(
     ...parts
       .filter(({ name }) => !known.has(name))
       .flatMap(({ name, base }) =>
-        all.filter((secret) => secret.name === base).map((secret) => partOf(secret, name)),
+        all
+          .filter((secret) => secret.name === base && secret.policy?.kind === undefined)
+          .map((secret) => partOf(secret, name)),
       ),
   ]
 }

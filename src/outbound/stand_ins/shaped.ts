@@ -1,6 +1,6 @@
 /** What is told of a credential to who may use it, so that a stand-in can be made: protocol 6.8. */
 import { fromUtf8 } from '../../core/crypto/encoding.ts'
-import type { Policy } from '../../core/policy/policy.ts'
+import type { DerivedKind, Policy } from '../../core/policy/policy.ts'
 import type { StandInShape, Unshaped } from './shape.ts'
 import { shapeOf } from './shape_of.ts'
 
@@ -16,14 +16,21 @@ const NOTHING: Shaped = { shape: null, setting: null, reason: null }
 export const AMBIGUOUS: Shaped = { ...NOTHING, reason: 'ambiguous' }
 export const UNREADABLE: Shaped = { ...NOTHING, reason: 'unreadable' }
 
+/** What is derived has the usual form of its kind: its own is not known before the first call. */
+const derivedShapes: Readonly<Record<DerivedKind, StandInShape>> = {
+  oauth2: [{ random: 'base62', length: 64 }],
+  github_app: [{ text: 'ghs_' }, { random: 'base62', length: 36, checksum: 'crc32' }],
+  aws_role: [{ text: 'ASIA' }, { random: 'base32', length: 16 }],
+}
+
 /** @param mayRead whether who asks may read values, and so settings, which are no secrets */
 export function shapedBy(policy: Policy | null, value: Uint8Array, mayRead: boolean): Shaped {
-  const { references, sensitive, allowed_locations: locations } = policy ?? {}
+  const { references, sensitive, kind, allowed_locations: locations } = policy ?? {}
   // No call may use it, and what it refers to is set under its own name.
   if (references) return { ...NOTHING, reason: 'references' }
   if (sensitive === false) return settingBy(locations, value, mayRead)
   if (locations?.every((location) => location === 'env')) return { ...NOTHING, reason: 'unused' }
-  const shape = shapeOf(value)
+  const shape = kind ? derivedShapes[kind] : shapeOf(value)
   return typeof shape === 'string' ? { ...NOTHING, reason: shape } : { ...NOTHING, shape }
 }
 

@@ -104,6 +104,7 @@ export function rowOf(column: OuterColumn, fields: Fields): OuterPart[] {
   const text = (name: string) => ({ text: textOf(fields, name) })
   switch (column) {
     case 'secrets.value':
+    case 'derived.state':
       return [uuid('project_id'), text('environment'), text('key')]
     case 'secret_versions.value':
       return [

@@ -1,6 +1,6 @@
 // tier: quick
 import { expect, test } from 'bun:test'
-import type { Access } from '../../../src/access/index.ts'
+import type { Delivering } from '../../../src/features/workloads/derived.ts'
 import { BodyMemory } from '../../../src/core/body_memory.ts'
 import { Fault } from '../../../src/core/fault.ts'
 import { deliver } from '../../../src/features/workloads/deliver.ts'
@@ -28,7 +28,7 @@ test('the network of a caller with a token is not worked out', async () => {
   const verify = async (text: string) => {
     throw new Fault(text === 'of-nobody' ? 'invalid_token' : 'unavailable')
   }
-  const access = { tokens: { verify } } as unknown as Access
+  const access = { tokens: { verify } } as unknown as Delivering
 
   await expect(deliver(access, context)).rejects.toMatchObject({ code: 'invalid_token' })
 

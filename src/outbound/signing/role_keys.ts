@@ -1,0 +1,39 @@
+/** The keys of an assumed AWS role (protocol 13.1): one name stands for all three, and they only sign. */
+import { Fault } from '../../core/fault.ts'
+import { Secret } from '../../core/secret.ts'
+import { textIn } from './signature.ts'
+
+/** Its bytes are the secret access key. */
+export class RoleKeys extends Secret {
+  readonly accessKeyId: string
+  readonly #sessionToken: string
+
+  constructor(accessKeyId: string, secretAccessKey: Uint8Array, sessionToken: string) {
+    super(secretAccessKey)
+    this.accessKeyId = accessKeyId
+    this.#sessionToken = sessionToken
+  }
+
+  /** Call it only where the token goes on the wire. */
+  revealSessionToken(): string {
+    return this.#sessionToken
+  }
+}
+
+export function roleKeysIn(values: ReadonlyMap<string, Secret>, name: string): RoleKeys | null {
+  const value = values.get(name)
+  return value instanceof RoleKeys ? value : null
+}
+
+/** The access key ID that a secret holds. @throws Fault `unknown_secret`, `unusable_secret` */
+export function accessKeyIdIn(values: ReadonlyMap<string, Secret>, name: string): string {
+  return roleKeysIn(values, name)?.accessKeyId ?? textIn(values, name)
+}
+
+/** @throws Fault `validation_error` for an access key ID that is alone and no role */
+export function requireRole(role: RoleKeys | null, name: string): RoleKeys {
+  if (role) return role
+  throw new Fault('validation_error', {
+    message: `The secret ${name} is not an AWS role, so name its secret_access_key too.`,
+  })
+}

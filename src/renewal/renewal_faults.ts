@@ -1,0 +1,36 @@
+/** What callers get while a credential is not renewed. */
+import { commandFix, Fault } from '../core/fault.ts'
+import type { LeaseResult } from './leases.ts'
+
+type Failure = Exclude<LeaseResult, { kind: 'taken' } | { kind: 'stale' }>
+
+/** Milliseconds after which a final failure is looked up again: another process may have seen a new root. */
+const FINAL_MS = 10_000
+
+/** The fault, and for how many milliseconds it holds without another look. `now` by the database's clock. */
+export function faultOfFailure(
+  name: string,
+  failure: Failure,
+  now: number = Date.now(),
+): { fault: Fault; waitMs: number } {
+  if (failure.kind === 'final') return { fault: reconnectRequired(name, failure), waitMs: FINAL_MS }
+  const retryAt = failure.kind === 'waiting' ? failure.retryAt : now
+  const waitMs = Math.max(1000, retryAt - now)
+  const fault = new Fault('derivation_failed', {
+    message: `The credential ${name} could not be renewed. Retry later.`,
+    headers: { 'retry-after': String(Math.ceil(waitMs / 1000)) },
+  })
+  return { fault, waitMs }
+}
+
+function reconnectRequired(
+  name: string,
+  { failedAt, code, mayHaveLost }: Extract<Failure, { kind: 'final' }>,
+): Fault {
+  const time = new Date(failedAt).toISOString()
+  const lost = mayHaveLost ? ' An answer of the provider was lost before, and a new refresh token may have been in it.' : ''
+  return new Fault('reconnect_required', {
+    message: `The provider refused to renew ${name} at ${time} (${code}).${lost} Connect it again.`,
+    fix: commandFix('secrets', 'reconnect', name),
+  })
+}
