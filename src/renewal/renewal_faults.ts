@@ -28,7 +28,9 @@ function reconnectRequired(
   { failedAt, code, mayHaveLost }: Extract<Failure, { kind: 'final' }>,
 ): Fault {
   const time = new Date(failedAt).toISOString()
-  const lost = mayHaveLost ? ' An answer of the provider was lost before, and a new refresh token may have been in it.' : ''
+  const lost = mayHaveLost
+    ? ' An answer of the provider was lost before, and a new refresh token may have been in it.'
+    : ''
   return new Fault('reconnect_required', {
     message: `The provider refused to renew ${name} at ${time} (${code}).${lost} Connect it again.`,
     fix: commandFix('secrets', 'reconnect', name),

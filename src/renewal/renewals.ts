@@ -159,7 +159,11 @@ export class Renewals {
       prepared = await prepareTokenRequest(this.#parts.outbound, owner, request)
     } catch (error) {
       if (!(error instanceof Fault)) throw error
-      return { outcome: { kind: 'retry', code: error.code, retryAfterS: null }, status: null, derivedAt: 0 }
+      return {
+        outcome: { kind: 'retry', code: error.code, retryAfterS: null },
+        status: null,
+        derivedAt: 0,
+      }
     }
     if (request.spendsRefreshToken && !(await this.#mayStillSend(renewal, lease))) return null
     const derivedAt = now()

@@ -7,6 +7,7 @@ import { readRoot } from '../../derivation/root.ts'
 import type { Context } from '../context.ts'
 import type { ProjectScope } from '../scope.ts'
 import { CliError } from '../terminal/cli_error.ts'
+import { ROOT_HINT } from '../values/sealing.ts'
 import { store } from '../values/storing.ts'
 import { domainOf, settleHosts } from './root_hosts.ts'
 
@@ -24,11 +25,9 @@ export function demandRoot(kind: DerivedKind, key: string, value: string) {
     return readRoot(kind, utf8(value), key)
   } catch (error) {
     if (!(error instanceof Fault)) throw error
-    throw new CliError('usage', error.message, ROOT_HINT)
+    throw new CliError('unusable_root', error.message, ROOT_HINT)
   }
 }
-
-const ROOT_HINT = 'The fields of each kind: docs/connections.md'
 
 export async function storeRoot(
   context: Context,

@@ -26,6 +26,7 @@ export const cliErrors = {
   usage: [EX_USAGE, 'an argument, an option or a variable is missing or not acceptable'],
   empty_value: [EX_USAGE, 'a value is empty, and nobody confirmed that'],
   value_too_large: [EX_USAGE, 'a value is longer than can be stored'],
+  unusable_root: [EX_USAGE, 'a value does not have the fields that its kind needs'],
   invalid_file: [EX_USAGE, 'a file cannot be read, or is not what it should be'],
   terminal_required: [EX_USAGE, 'a question, and no terminal to ask on'],
   not_logged_in: [EX_AUTH, 'there is no session for this server'],

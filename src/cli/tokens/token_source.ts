@@ -10,7 +10,13 @@ import { parseToken, sealedToken } from '../../core/crypto/token.ts'
 import { getVersion } from '../../features/workloads/contract.ts'
 import type { Context } from '../context.ts'
 import { openKnownDeliveries } from '../trust/known_deliveries.ts'
-import { once, resolvedFrom, type Source, sayUnavailable, sayWithheld } from '../values/delivered.ts'
+import {
+  once,
+  resolvedFrom,
+  type Source,
+  sayUnavailable,
+  sayWithheld,
+} from '../values/delivered.ts'
 import {
   deliveredTo,
   environmentFor,

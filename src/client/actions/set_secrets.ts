@@ -1,8 +1,9 @@
 /** Values sealed for the server, and opened as it stored them: on a client only, the server has ciphertext. */
 
-import { readUtf8 } from '../../core/crypto/encoding.ts'
+import { readUtf8, utf8 } from '../../core/crypto/encoding.ts'
 import { OVERHEAD_BYTES } from '../../core/crypto/secret_value.ts'
 import type { Policy } from '../../core/policy/policy.ts'
+import { readRoot } from '../../derivation/root.ts'
 import { MAX_SEALED_BYTES, upsertSecrets } from '../../features/secrets/contract.ts'
 import { type EnvironmentPlace, openWriter, storing } from '../environment.ts'
 import { ApiError } from '../http/api.ts'
@@ -41,7 +42,11 @@ export function tooLarge(key: string, value: string): string | null {
   return `${key} has ${shown(bytes)} bytes; the limit is ${shown(MAX_BYTES)}`
 }
 
-/** Nothing is sent before it is certain that all of it can be stored. @throws Unstorable, ApiError, UntrustedChain */
+/**
+ * Nothing is sent before it is certain that all of it can be stored.
+ *
+ * @throws Unstorable, ApiError, UntrustedChain; Fault `unusable_secret` for a value that is not a root of its kind
+ */
 export async function uploadSecrets(
   place: EnvironmentPlace,
   entries: readonly Entry[],
@@ -49,6 +54,9 @@ export async function uploadSecrets(
 ) {
   const faults = entries.flatMap(({ key, value }) => tooLarge(key, value) ?? [])
   if (faults.length > 0) throw new Unstorable(faults)
+  for (const { key, value, policy } of entries) {
+    if (policy?.kind !== undefined) readRoot(policy.kind, utf8(value), key)
+  }
   const { api, projectId, environment } = place
   const counts = { created: 0, updated: 0, isNewEnvironment: false }
   const write = openWriter(place)

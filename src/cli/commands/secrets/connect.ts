@@ -1,7 +1,7 @@
 /** `cloakroom connect`: stores the root of a credential that calls derive. */
 
 import { SECRET_NAME } from '../../../core/names/secret_name.ts'
-import { type DerivedKind, derivedKinds, type Policy } from '../../../core/policy/policy.ts'
+import { type DerivedKind, derivedKinds } from '../../../core/policy/policy.ts'
 import { command, type OptionValues } from '../../command.ts'
 import {
   chooseClient,
@@ -18,7 +18,7 @@ import { type NewRoot, storeRoot } from '../../connecting/store_root.ts'
 import type { Context } from '../../context.ts'
 import { policyFieldOptions, yes } from '../../options.ts'
 import { withFields } from '../../policies/fields.ts'
-import { type ProjectScope, projectScope } from '../../scope.ts'
+import { projectScope } from '../../scope.ts'
 import { CliError } from '../../terminal/cli_error.ts'
 import { provenSecrets } from '../../values/storing.ts'
 
