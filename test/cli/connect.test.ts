@@ -99,7 +99,7 @@ describe('The code flow', () => {
     await stage.ada.must('secrets', 'set', 'KEPT=first')
     stage.provider.setFault({ denies: true })
     expect((await stage.connect(['KEPT', ...stage.given])).code).toBe(1)
-    expect(await stage.ada.reveal('secrets', 'get', 'KEPT')).toBe('first\n')
+    expect(await stage.ada.reveal('secrets', 'get', 'KEPT')).toBe('first')
     stage.provider.clearFaults()
     expect((await stage.connect(['KEPT', ...stage.given])).code).toBe(0)
     expect(await stage.root('KEPT')).toHaveProperty('refresh_token')
@@ -260,7 +260,8 @@ describe('Stored roots', () => {
     const bad = await stage.ada.run(set, {
       stdin: '{"token_url":"http://a.example","client_id":"x"}',
     })
-    expect(bad).toMatchObject({ code: 2, err: expect.stringContaining('token_url') })
+    expect(bad.code).toBe(2)
+    expect(bad.err).toContain('token_url')
     expect(bad.err).not.toContain('a.example')
     const root = { token_url: 'https://a.example/t', client_id: 'x', client_secret: 'secret-of-x' }
     expect((await stage.ada.run(set, { stdin: JSON.stringify(root) })).code).toBe(0)

@@ -28,10 +28,7 @@ export async function openConnectStage(): Promise<ConnectStage> {
   const fetcher = loopbackFetch(provider.certificate)
   const open = (url: string) => {
     const page = openInBrowser(url, fetcher)
-    page.then(
-      (p) => console.log('PAGE', p.status, p.url, p.text),
-      (e) => console.log('FAILED', e),
-    )
+    page.catch(() => {})
     pages.push(page)
   }
   return {

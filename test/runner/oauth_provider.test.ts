@@ -16,12 +16,13 @@ afterEach(() => provider.clearFaults())
 
 const percent = (text: string) => new URLSearchParams({ text }).toString().slice('text='.length)
 
+const basic = () =>
+  `Basic ${btoa(`${percent(provider.clientId)}:${percent(provider.clientSecret)}`)}`
+
 async function ask(parameters: Record<string, string>) {
-  const { clientId, clientSecret } = provider
-  const basic = btoa(`${percent(clientId)}:${percent(clientSecret)}`)
   const response = await send(provider.tokenUrl, {
     method: 'POST',
-    headers: { authorization: `Basic ${basic}` },
+    headers: { authorization: basic() },
     body: new URLSearchParams(parameters),
   })
   return { response, token: JSON.parse(await response.text()) as Record<string, unknown> }
@@ -73,7 +74,12 @@ test('A canned answer replaces the answer of the token endpoint', async () => {
 test('A lost answer closes the connection after the token was rotated', async () => {
   const first = await provider.issueRefreshToken()
   provider.setFault({ losesAnswer: true })
-  await expect(refresh(first)).rejects.toThrow()
+  const lost = send(provider.tokenUrl, {
+    method: 'POST',
+    headers: { authorization: basic() },
+    body: new URLSearchParams({ grant_type: 'refresh_token', refresh_token: first }),
+  })
+  await expect(lost).rejects.toThrow()
   provider.clearFaults()
   expect((await refresh(first)).token.error).toBe('invalid_grant')
 })

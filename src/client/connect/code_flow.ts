@@ -26,6 +26,8 @@ export async function startCodeFlow(
   const state = oauth.generateRandomState()
   const url = new URL(server.authorization_endpoint)
   const parameters = {
+    // OpenID Connect Core, section 11: without it the scope is ignored.
+    prompt: server.scopes_supported && asksForOfflineAccess(scope) ? 'consent' : undefined,
     ...authorizeParameters,
     response_type: 'code',
     client_id: client.client_id,
@@ -50,6 +52,10 @@ export async function startCodeFlow(
     return requestRoot(plan, grant, send)
   }
   return { url: url.href, finish }
+}
+
+function asksForOfflineAccess(scope: string | undefined): boolean {
+  return scope?.split(' ').includes('offline_access') === true
 }
 
 /** @returns the code @throws ConnectFault unless state and issuer are those of this flow */

@@ -128,7 +128,7 @@ export async function startProvider(options: Options = {}): Promise<FakeProvider
   front.on('request', async (request, response) => {
     const asked = await readAsked(request)
     const answer = await answerFront(asked)
-    if (answer === null) return void response.destroy()
+    if (answer === null) return void request.socket.destroy()
     response.writeHead(answer.status, Object.fromEntries(listHeaders(answer.headers)))
     response.end(Buffer.from(await answer.arrayBuffer()))
   })
@@ -138,7 +138,11 @@ export async function startProvider(options: Options = {}): Promise<FakeProvider
     visited.push(asked.path)
     if (asked.path === '/mcp') return challenge(url)
     if (asked.path === '/.well-known/oauth-protected-resource/mcp') {
-      const metadata = { resource: `${url}/mcp`, authorization_servers: [url] }
+      const metadata = {
+        resource: `${url}/mcp`,
+        authorization_servers: [url],
+        scopes_supported: ['api'],
+      }
       return editedJson(metadata, faults.editResource)
     }
     const response = await forward(asked, innerUrl, url)
