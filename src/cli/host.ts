@@ -6,6 +6,7 @@ import { homedir } from 'node:os'
 import { isAbsolute } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import type { Argon2id } from '../client/account/argon2.ts'
+import type { ProviderFetch } from '../client/connect/provider_fetch.ts'
 
 type Env = Record<string, string | undefined>
 
@@ -19,6 +20,10 @@ export type Host = {
   argon2id?: Argon2id | undefined
   /** Milliseconds since 1970; the system clock unless given. */
   now?: (() => number) | undefined
+  /** Sends requests to providers; `fetch` unless given. */
+  providerFetch?: ProviderFetch | undefined
+  /** Shows a page to the person; the machine's browser unless given. */
+  openBrowser?: ((url: string) => void) | undefined
 }
 
 /** The process that this is. */

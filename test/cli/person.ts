@@ -7,6 +7,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { PassThrough, Writable } from 'node:stream'
+import type { Host } from '../../src/cli/host.ts'
 import { runCommand } from '../../src/cli/index.ts'
 import { executable } from '../binary/executable.ts'
 import { search, searchFiles } from '../support/canary.ts'
@@ -42,6 +43,8 @@ export type RunOptions = {
   cwd?: string
   /** This machine's clock. */
   now?: () => number
+  /** What stands for the provider and for the person's browser. */
+  providers?: Pick<Host, 'providerFetch' | 'openBrowser'>
   /** Standard output is where the command shows a value, as it should. */
   reveals?: boolean
 }
@@ -63,6 +66,7 @@ type Surroundings = {
   stdin: string
   reveals: boolean
   now?: (() => number) | undefined
+  providers?: RunOptions['providers']
 }
 type Runner = (args: readonly string[], around: Surroundings) => Promise<Run>
 
@@ -84,12 +88,14 @@ async function terminalWith(server: Server, runner: Runner): Promise<Terminal> {
     cwd: place = cwd,
     reveals = false,
     now,
+    providers = {},
   }: RunOptions) => ({
     cwd: place,
     env: { ...base, ...env },
     stdin,
     reveals,
     now,
+    providers,
   })
   const run: Terminal['run'] = (args, options = {}) => runner(args, around(options))
   const mustRun = async (args: readonly string[], options: RunOptions = {}) => {
@@ -120,13 +126,20 @@ async function terminalWith(server: Server, runner: Runner): Promise<Terminal> {
 
 async function runInside(
   args: readonly string[],
-  { cwd, env, stdin, reveals, now }: Surroundings,
+  { cwd, env, stdin, reveals, now, providers }: Surroundings,
 ): Promise<Run> {
   const input = new PassThrough()
   input.end(stdin)
   const [stdout, stderr] = [keepingStream(), keepingStream()]
   const streams = { stdin: input, stdout, stderr }
-  const code = await runCommand([...args], { env, cwd, streams, argon2id: cheapArgon2id, now })
+  const code = await runCommand([...args], {
+    env,
+    cwd,
+    streams,
+    argon2id: cheapArgon2id,
+    now,
+    ...providers,
+  })
   const [out, err] = [stdout.text(), stderr.text()]
   if (!reveals) search('output', 'stdout', out)
   search('output', 'stderr', err)

@@ -33,6 +33,8 @@ export const contents: Readonly<Record<string, Readonly<Record<string, string | 
         'push [path]': 'upload what is new or different in a file (.env unless given)',
         'diff <from> <to>':
           'compare names, values and policies of two environments, without showing values',
+        'show <key>': 'show the kind of a secret, and the state of a connection',
+        'reconnect <key>': 'connect an OAuth secret again with what it has stored',
         'history <key>': 'list the versions of a secret',
         'rollback <key> <version>':
           'make an earlier version the newest; asks when its policy is another',
@@ -49,6 +51,7 @@ export const contents: Readonly<Record<string, Readonly<Record<string, string | 
         'use <environment>': 'use an environment in this directory',
       },
     },
+    'connect <name>': 'connect an OAuth provider, MCP server, GitHub App or AWS role',
     'run [command...]': 'run a command with the secrets in its environment variables',
     inject: 'fill a template with secrets: {{ NAME }} and svc://project/environment/NAME',
     policy: {

@@ -2,7 +2,13 @@
  * Copying between environments and projects of a workspace: each has its own key, so values are opened
  * here and sealed again, each with the policy that it opens with.
  */
-import { changedOf, comparedWith, provenEntries } from '../../client/actions/stored_secrets.ts'
+import {
+  cannotBeCopied,
+  changedOf,
+  comparedWith,
+  provenEntries,
+} from '../../client/actions/stored_secrets.ts'
+import { Fault } from '../../core/fault.ts'
 import { isMarked } from '../../core/policy/references.ts'
 import type { OptionValues } from '../command.ts'
 import type { Context } from '../context.ts'
@@ -26,7 +32,15 @@ export async function copyTo(
 ): Promise<undefined> {
   const to = await targetOf(from, options)
   await demandEnvironment(from)
-  const found = await entriesOf(from, keys)
+  const stored = await entriesOf(from, keys)
+  const [kept, found] = [
+    stored.filter(cannotBeCopied),
+    stored.filter((one) => !cannotBeCopied(one)),
+  ]
+  if (kept.length > 0) {
+    const names = kept.map(({ key }) => key).join(', ')
+    context.output.warn(`Not copied: ${names}. Connect it there: cloakroom connect NAME`)
+  }
   const names = found.map(({ key }) => key)
   const there = await storedSecrets(to, names)
   const entries = found.map((entry) => ({
@@ -70,9 +84,18 @@ async function entriesOf(
   from: ProjectScope,
   keys: readonly string[] | undefined,
 ): Promise<Entry[]> {
-  const entries = await provenEntries(environmentOf(from), keys).catch(throwUnproven)
+  const entries = await provenEntries(environmentOf(from), keys).catch(throwUncopyable)
   const missing = keys?.find((name) => !entries.some(({ key }) => key === name))
   const error = missing === undefined ? null : await absence(from, missing)
   if (error) throw error
   return entries
+}
+
+/** @throws CliError in the place of `Unproven`, and of a root with a refresh token */
+function throwUncopyable(error: unknown): never {
+  if (error instanceof Fault && error.code === 'unusable_secret') {
+    const hint = 'Connect it in the other environment: cloakroom connect NAME -e ENVIRONMENT'
+    throw new CliError('unusable_root', error.message, hint)
+  }
+  return throwUnproven(error)
 }

@@ -1,8 +1,12 @@
 /** Sealing values for the server and opening what it stored, for a command. */
 import * as client from '../../client/actions/set_secrets.ts'
+import { Fault } from '../../core/fault.ts'
 import type { Entry as Opened } from '../../core/policy/references.ts'
 import { environmentOf, type ProjectScope } from '../scope.ts'
 import { CliError } from '../terminal/cli_error.ts'
+
+/** Where people read what a root has. */
+export const ROOT_HINT = 'The fields of each kind: docs/connections.md'
 
 export type { Entry } from '../../client/actions/set_secrets.ts'
 
@@ -15,6 +19,9 @@ export async function upload(
   try {
     return await client.uploadSecrets(environmentOf(scope), entries, mayCreate)
   } catch (error) {
+    if (error instanceof Fault && error.code === 'unusable_secret') {
+      throw new CliError('unusable_root', error.message, ROOT_HINT)
+    }
     if (!(error instanceof client.Unstorable)) throw error
     throw new CliError('value_too_large', error.message.split('\n'), 'nothing was stored')
   }

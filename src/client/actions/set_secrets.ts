@@ -1,10 +1,9 @@
 /** Values sealed for the server, and opened as it stored them: on a client only, the server has ciphertext. */
 
-import { readUtf8 } from '../../core/crypto/encoding.ts'
+import { readUtf8, utf8 } from '../../core/crypto/encoding.ts'
 import { OVERHEAD_BYTES } from '../../core/crypto/secret_value.ts'
-import { inWords } from '../../core/fault.ts'
 import type { Policy } from '../../core/policy/policy.ts'
-import { checkRoot } from '../../derivation/root.ts'
+import { readRoot } from '../../derivation/root.ts'
 import { MAX_SEALED_BYTES, upsertSecrets } from '../../features/secrets/contract.ts'
 import { type EnvironmentPlace, openWriter, storing } from '../environment.ts'
 import { ApiError } from '../http/api.ts'
@@ -43,22 +42,21 @@ export function tooLarge(key: string, value: string): string | null {
   return `${key} has ${shown(bytes)} bytes; the limit is ${shown(MAX_BYTES)}`
 }
 
-/** What is wrong with the value of a secret with a kind, without its text. */
-function rootFaults({ key, value, policy }: Entry): string[] {
-  const faults = policy?.kind ? checkRoot(policy.kind, new TextEncoder().encode(value)) : []
-  return faults.length === 0
-    ? []
-    : [inWords(`${key} is not a usable ${policy?.kind} root.`, faults)]
-}
-
-/** Nothing is sent before it is certain that all of it can be stored. @throws Unstorable, ApiError, UntrustedChain */
+/**
+ * Nothing is sent before it is certain that all of it can be stored.
+ *
+ * @throws Unstorable, ApiError, UntrustedChain; Fault `unusable_secret` for a value that is not a root of its kind
+ */
 export async function uploadSecrets(
   place: EnvironmentPlace,
   entries: readonly Entry[],
   mayCreate: boolean,
 ) {
-  const faults = entries.flatMap((entry) => tooLarge(entry.key, entry.value) ?? rootFaults(entry))
+  const faults = entries.flatMap(({ key, value }) => tooLarge(key, value) ?? [])
   if (faults.length > 0) throw new Unstorable(faults)
+  for (const { key, value, policy } of entries) {
+    if (policy?.kind !== undefined) readRoot(policy.kind, utf8(value), key)
+  }
   const { api, projectId, environment } = place
   const counts = { created: 0, updated: 0, isNewEnvironment: false }
   const write = openWriter(place)

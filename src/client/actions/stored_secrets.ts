@@ -1,6 +1,7 @@
 /** What is stored of some names, opened, and what is done to it: taken away, put back, made the newest again. */
 
 import { isSamePolicy } from '../../core/crypto/secret_value.ts'
+import { Fault } from '../../core/fault.ts'
 import type { Policy } from '../../core/policy/policy.ts'
 import {
   deleteSecret,
@@ -81,7 +82,19 @@ export async function provenValues(
   return provenOf(place, await readNamed(place, new Set(names)))
 }
 
-/** All secrets of an environment, or some by name, to be stored elsewhere. @throws Unproven */
+/**
+ * Whether the value belongs to one place: a refresh token may be used once, so a second copy would end the first
+ * (protocol 13.5).
+ */
+export function cannotBeCopied({ value, policy }: Pick<Entry, 'value' | 'policy'>): boolean {
+  return policy?.kind === 'oauth2' && 'refresh_token' in JSON.parse(value)
+}
+
+/**
+ * All secrets of an environment, or some by name, to be stored elsewhere.
+ *
+ * @throws Unproven; Fault `unusable_secret` for a named one that cannot be copied
+ */
 export async function provenEntries(
   place: EnvironmentPlace,
   names?: readonly string[],
@@ -89,7 +102,16 @@ export async function provenEntries(
   const secrets = names
     ? await readNamed(place, new Set(names))
     : await readSecrets(place, { include: 'value' })
-  return [...provenOf(place, secrets)].map(([key, { value, policy }]) => ({ key, value, policy }))
+  const entries = [...provenOf(place, secrets)].map(([key, { value, policy }]) => ({
+    key,
+    value,
+    policy,
+  }))
+  const [root] = names === undefined ? [] : entries.filter(cannotBeCopied)
+  if (root === undefined) return entries
+  throw new Fault('unusable_secret', {
+    message: `${root.key} has a refresh token, which works in one place only. Nothing was copied.`,
+  })
 }
 
 function provenOf(

@@ -1,9 +1,9 @@
 /** `cloakroom console`: the web console from this executable, for a server anywhere. */
 import { ConsoleNotBuilt } from '../../../console/build_on_demand.ts'
 import { type LocalConsole, openLocalConsole } from '../../../console/local.ts'
-import { startAside } from '../../../core/helper_program.ts'
 import { command } from '../../command.ts'
 import { listening, portFrom, untilStopped } from '../../port.ts'
+import { openBrowser } from '../../terminal/browser.ts'
 import { CliError } from '../../terminal/cli_error.ts'
 
 export default command({
@@ -18,7 +18,7 @@ export default command({
     const port = portFrom(options.port)
     const { url, hash, close } = await listening(port, () => openBuilt(server, port))
     context.output.record({ url, server, sha256: hash }, url)
-    if (options.open !== false && context.output.isTerminal) show(url)
+    if (options.open !== false && context.output.isTerminal) openBrowser(context.host, url)
     try {
       return await untilStopped()
     } finally {
@@ -27,11 +27,6 @@ export default command({
   },
 })
 
-const OPENERS: Partial<Record<NodeJS.Platform, readonly string[]>> = {
-  darwin: ['open'],
-  win32: ['cmd', '/c', 'start', ''],
-}
-
 async function openBuilt(server: string, port: number): Promise<LocalConsole> {
   try {
     return await openLocalConsole(server, port)
@@ -39,10 +34,4 @@ async function openBuilt(server: string, port: number): Promise<LocalConsole> {
     if (!(error instanceof ConsoleNotBuilt)) throw error
     throw new CliError('failed', error.message, error.fix)
   }
-}
-
-/** Where there is no browser the address is there to be copied. */
-function show(url: string): void {
-  const [opener = 'xdg-open', ...args] = OPENERS[process.platform] ?? []
-  startAside([opener, ...args, url])
 }

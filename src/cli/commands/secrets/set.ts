@@ -38,6 +38,7 @@ const options = [
     '--policy <json>',
     'narrow where the values may go; without it policies stay, null removes them',
   ],
+  ['--kind <kind>', 'the value is a root in JSON: oauth2, github_app or aws_role'],
   references,
   ...sensitivityOptions,
   storedEmpty,
@@ -55,6 +56,7 @@ export default command({
     'secrets set DB_HOST=localhost --mine',
     'secrets set --from-file .env',
     'secrets set KEY=x --policy \'{"allowed_methods":["GET"]}\'',
+    'secrets set DRIVE_TOKEN --kind oauth2 --stdin',
   ],
   options,
   action: async (context, pairs, options) => {
@@ -154,8 +156,10 @@ function splitPair(pair: string): { name: string; value: string } {
 }
 
 /** `null` where `--policy null` removes policies. @throws CliError */
-function policyOf({ policy }: SetOptions): Policy | null | undefined {
-  return policy === undefined ? undefined : policyFromJson(policy)
+function policyOf({ policy, kind }: SetOptions): Policy | null | undefined {
+  if (kind === undefined) return policy === undefined ? undefined : policyFromJson(policy)
+  const fields = policy === undefined ? {} : policyFromJson(policy)
+  return policyFromJson(JSON.stringify({ ...fields, kind }))
 }
 
 const EXAMPLE = `example: --policy '{"allowed_methods":["GET"]}'`

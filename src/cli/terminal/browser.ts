@@ -1,0 +1,16 @@
+/** Opening a page in the person's browser. */
+import { startAside } from '../../core/helper_program.ts'
+import type { Host } from '../host.ts'
+
+const OPENERS: Partial<Record<NodeJS.Platform, readonly string[]>> = {
+  darwin: ['open'],
+  // Not cmd, which takes the & of an address for its own.
+  win32: ['rundll32', 'url.dll,FileProtocolHandler'],
+}
+
+/** Where there is no browser the address is there to be copied. */
+export function openBrowser(host: Host, url: string): void {
+  if (host.openBrowser) return host.openBrowser(url)
+  const [opener = 'xdg-open', ...args] = OPENERS[process.platform] ?? []
+  startAside([opener, ...args, url])
+}

@@ -1,0 +1,64 @@
+/** Requests to a provider, and what went wrong with a connection. */
+import { concat } from '../../core/crypto/encoding.ts'
+
+/** What a request has; `oauth4webapi` has it in the same form. */
+type ProviderInit = {
+  method?: string
+  headers?: HeadersInit
+  body?: BodyInit | null | undefined
+  redirect?: RequestRedirect
+  signal?: AbortSignal | undefined
+}
+export type ProviderFetch = (url: string, init?: ProviderInit) => Promise<Response>
+
+/** A connection that was not made. Nothing was stored, and the message holds no text of the provider's. */
+export class ConnectFault extends Error {
+  readonly fix: string | null
+
+  constructor(message: string, fix: string | null = null, cause?: unknown) {
+    super(message, { cause })
+    this.name = 'ConnectFault'
+    this.fix = fix
+  }
+}
+
+const TIMEOUT_MS = 10_000
+const MAX_BYTES = 1_048_576
+
+/** Requests over https only, without redirects, for 10 s and 1 MiB each. */
+export function openProviderFetch(send: ProviderFetch): ProviderFetch {
+  return async (address, init) => {
+    const { protocol, host } = requireHttps(address)
+    const signal = AbortSignal.timeout(TIMEOUT_MS)
+    try {
+      const response = await send(address, { ...init, redirect: 'manual', signal })
+      const { status, headers } = response
+      const body = await readBounded(response)
+      // Constructors refuse a body for these.
+      return new Response([204, 205, 304].includes(status) ? null : body, { status, headers })
+    } catch (error) {
+      const why = signal.aborted ? 'did not answer within 10 seconds' : 'could not be reached'
+      if (error instanceof ConnectFault) throw error
+      throw new ConnectFault(`${protocol}//${host} ${why}.`, 'Check the address and retry.', error)
+    }
+  }
+}
+
+/** @throws ConnectFault */
+export function requireHttps(address: string): URL {
+  const url = URL.parse(address)
+  if (url === null) throw new ConnectFault('The provider has an address that is not a URL.')
+  if (url.protocol === 'https:' && url.username === '' && url.password === '') return url
+  throw new ConnectFault(`${url.protocol}//${url.host} is not an https address.`)
+}
+
+async function readBounded(response: Response): Promise<Uint8Array<ArrayBuffer>> {
+  const pieces: Uint8Array[] = []
+  let size = 0
+  for await (const piece of response.body ?? []) {
+    size += piece.length
+    if (size > MAX_BYTES) throw new ConnectFault('The provider answered with more than 1 MiB.')
+    pieces.push(piece)
+  }
+  return concat(...pieces)
+}
