@@ -1,0 +1,316 @@
+// tier: quick
+/** Calls with derived credentials: renewed when they are due, once for all, and shown to nobody (protocol 13). */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { generateKeyPairSync } from 'node:crypto'
+import type { Policy } from '../../src/core/policy/policy.ts'
+import { type Agent, employAgent, recordOf, type Stage, sharedStage } from '../support/agent.ts'
+import { marked } from '../support/canary.ts'
+import { cannedAnswers, type FakeProvider, startProvider } from '../support/oauth/provider.ts'
+import { until } from '../support/until.ts'
+import { answerOf } from '../support/upstream.ts'
+
+const ID = 'id.provider.example'
+const oauth2: Policy = { kind: 'oauth2' }
+
+let stage: Stage
+let provider: FakeProvider
+let agent: Agent
+beforeAll(async () => {
+  stage = await sharedStage()
+  stage.names.set(ID, ['127.0.0.1'])
+  provider = await startProvider({ authority: stage.authority, host: ID })
+  // Sends back everything that it got.
+  stage.upstream.on('/echo', ({ header }, wire) => {
+    wire.write(answerOf(200, { 'x-got': header('authorization') ?? '' }, header('authorization')))
+  })
+  stage.upstream.on('/reject', (_, wire) => wire.write(answerOf(401, {}, 'no')))
+})
+afterAll(async () => {
+  await provider.stop()
+  await stage.stop()
+})
+beforeEach(async () => {
+  provider.clearFaults()
+  provider.requests.length = 0
+  agent = await employAgent(stage, { domains: [stage.authorityOf(), provider.host] })
+})
+
+const rootWith = (fields: object = {}) =>
+  JSON.stringify({
+    token_url: provider.tokenUrl,
+    client_id: provider.clientId,
+    client_secret: provider.clientSecret,
+    ...fields,
+  })
+const refreshing = async () => rootWith({ refresh_token: await provider.issueRefreshToken() })
+const call = (name = 'CRM', path = '/echo') =>
+  agent.resolve({
+    target_url: stage.url(path),
+    headers: { authorization: `Bearer SVC_SECRET_${name}` },
+  })
+const sentToken = () =>
+  stage.upstream.received.at(-1)?.header('authorization')?.replace('Bearer ', '') ?? ''
+/** Makes the stored credential one that ends in so many seconds, as its hint says. */
+const leave = async (seconds: number) => {
+  await stage.app.connection
+    .sql`update derived_states set expires_at = now() + ${seconds} * interval '1 second'`
+  await stage.app.connection.sql`update workspaces set policy_version = policy_version + 1`
+}
+
+describe('a call gets the credential that is derived from a root', () => {
+  test('by a refresh token, once for many calls, and the answer shows none of it', async () => {
+    await agent.store('CRM', await refreshing(), { policy: oauth2 })
+    const answers = await Promise.all(Array.from({ length: 8 }, () => call()))
+    for (const { status, body } of answers) {
+      expect(status).toBe(200)
+      expect(body).toMatchObject({
+        status_code: 200,
+        body: 'Bearer SVC_SECRET_CRM',
+        redacted: true,
+      })
+    }
+    expect(await provider.isLive(sentToken())).toBe(true)
+    expect(provider.requests).toHaveLength(1)
+  })
+
+  test('by client credentials', async () => {
+    await agent.store('CRM', rootWith({ scope: 'api' }), { policy: oauth2 })
+    expect(await call()).toMatchObject({ status: 200, body: { status_code: 200 } })
+    expect(provider.requests[0]?.parameters.get('grant_type')).toBe('client_credentials')
+  })
+
+  test('a replaced refresh token is kept, and used for the next renewal', async () => {
+    await agent.store('CRM', await refreshing(), { policy: oauth2 })
+    await call()
+    const first = sentToken()
+    await leave(5)
+    expect(await call()).toMatchObject({ status: 200 })
+    expect(sentToken()).not.toBe(first)
+    const used = provider.requests.map(({ parameters }) => parameters.get('refresh_token'))
+    expect(new Set(used).size).toBe(2)
+  })
+
+  test('one that is due is used while it is renewed', async () => {
+    await agent.store('CRM', await refreshing(), { policy: oauth2 })
+    await call()
+    const first = sentToken()
+    await leave(30)
+    await call()
+    expect(sentToken()).toBe(first)
+    await until(async () => (await call()) && sentToken() !== first)
+    expect(provider.requests).toHaveLength(2)
+  })
+
+  test('a renewal is on record with its secret, host and status', async () => {
+    await agent.store('CRM', await refreshing(), { policy: oauth2 })
+    await call()
+    await stage.app.flushAudit()
+    const rows = await until(async () => {
+      const found = await stage.app.connection
+        .sql`select * from audit_logs where workspace_id = ${agent.workspaceId} and action = 'credential.derived'`
+      return found[0]?.status_code !== null && found
+    })
+    expect(rows).toMatchObject([
+      {
+        credential_ref: 'CRM',
+        target_domain: ID,
+        status_code: 200,
+        decision: 'allowed',
+        token_id: agent.tokenId,
+      },
+    ])
+  })
+})
+
+describe('what a call is told when there is no credential', () => {
+  test('a host that is not allowed is not asked', async () => {
+    await agent.disallow(provider.host)
+    await agent.store('CRM', await refreshing(), { policy: oauth2 })
+    expect(await call()).toMatchObject({ status: 403, body: { error_code: 'domain_blocked' } })
+    expect(provider.requests).toHaveLength(0)
+  })
+
+  test.each(
+    Object.entries(cannedAnswers).filter(
+      ([name]) => name !== 'invalidGrant' && name !== 'plainText',
+    ),
+  )('the endpoint answers %s: derivation_failed, with the time to wait', async (_, answer) => {
+    await agent.store('CRM', await refreshing(), { policy: oauth2 })
+    provider.setFault({ answer })
+    const refused = await call()
+    expect(refused).toMatchObject({ status: 502, body: { error_code: 'derivation_failed' } })
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+    expect(await recordOf(stage.app, refused)).toMatchObject({ reason: 'derivation_failed' })
+    expect(provider.requests).toHaveLength(1)
+    // Until then the endpoint is left alone.
+    await call()
+    expect(provider.requests.length).toBeLessThanOrEqual(2)
+  })
+
+  test('a refused root needs a new one, and works again with it', async () => {
+    await agent.store('CRM', await refreshing(), { policy: oauth2 })
+    provider.setFault({ answer: cannedAnswers.invalidGrant })
+    const refused = await call()
+    expect(refused).toMatchObject({
+      status: 409,
+      body: {
+        error_code: 'reconnect_required',
+        fix: { command: ['cloakroom', 'secrets', 'reconnect', 'CRM'] },
+      },
+    })
+    provider.clearFaults()
+    expect(await call()).toMatchObject({ status: 409 })
+    expect(provider.requests).toHaveLength(1)
+    await agent.store('CRM', await refreshing(), { policy: oauth2 })
+    expect(await call()).toMatchObject({ status: 200 })
+  })
+
+  test('a lost answer is tried again, and a final refusal then says that a token may be lost', async () => {
+    await agent.store('CRM', await refreshing(), { policy: oauth2 })
+    provider.setFault({ losesAnswer: true })
+    expect(await call()).toMatchObject({ status: 502 })
+    provider.clearFaults()
+    const answer = await until(async () => {
+      const next = await call()
+      return next.status === 409 && next
+    })
+    expect((answer.body as { message: string }).message).toContain('may have been')
+  })
+
+  test('a text that is no root', async () => {
+    await agent.store('CRM', 'just text', { policy: oauth2 })
+    expect(await call()).toMatchObject({ status: 422, body: { error_code: 'unusable_secret' } })
+  })
+
+  test('a part of a root', async () => {
+    await agent.store('CRM', await refreshing(), { policy: oauth2 })
+    expect(await call('CRM__PASSWORD')).toMatchObject({
+      status: 422,
+      body: { error_code: 'unknown_secret' },
+    })
+  })
+})
+
+test('an upstream that answers 401 gets another credential afterwards, once it is old enough', async () => {
+  await agent.store('CRM', await refreshing(), { policy: oauth2 })
+  await call('CRM', '/reject')
+  await call()
+  expect(provider.requests).toHaveLength(1)
+  await stage.app.connection
+    .sql`update derived_states set derived_at = derived_at - interval '2 minutes'`
+  expect(await call('CRM', '/reject')).toMatchObject({ body: { status_code: 401 } })
+  await until(async () => {
+    await call()
+    return provider.requests.length === 2
+  })
+})
+
+test('an echo of any secret of the root, or of what was derived before, is taken out', async () => {
+  const secret = marked('client-secret-of-an-echo')
+  await agent.store('CRM', rootWith({ refresh_token: await provider.issueRefreshToken() }), {
+    policy: oauth2,
+  })
+  await agent.store('OTHER', marked('other-value'))
+  await call()
+  const first = sentToken()
+  await leave(5)
+  await call()
+  const state = [first, sentToken(), provider.clientSecret, secret]
+  const refreshTokens = provider.requests.map((one) => one.parameters.get('refresh_token') ?? '')
+  stage.upstream.on('/told', (_, wire) => {
+    wire.write(answerOf(200, {}, [...state, ...refreshTokens].join('\n')))
+  })
+  const { body } = await call('OTHER', '/told')
+  for (const value of [...state.slice(0, 3), ...refreshTokens])
+    expect(JSON.stringify(body)).not.toContain(value)
+})
+
+test('a GitHub App: the call gets an installation token', async () => {
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  const token = marked('ghs_0123456789abcdefghijklmnopqrstuvwxyz')
+  stage.upstream.on('/app/installations/7/access_tokens', (_, wire) => {
+    wire.write(
+      answerOf(
+        201,
+        { 'content-type': 'application/json' },
+        JSON.stringify({ token, expires_at: new Date(Date.now() + 3_600_000).toISOString() }),
+      ),
+    )
+  })
+  const root = JSON.stringify({
+    app_id: '1234',
+    private_key: privateKey.export({ type: 'pkcs8', format: 'pem' }),
+    installation_id: '7',
+    api_url: stage.url('').replace(/\/$/, ''),
+  })
+  await agent.store('GITHUB', root, { policy: { kind: 'github_app' } })
+  expect(await call('GITHUB')).toMatchObject({ body: { body: 'Bearer SVC_SECRET_GITHUB' } })
+  expect(sentToken()).toBe(token)
+})
+
+describe('an AWS role', () => {
+  const keys = {
+    id: 'ASIA0123456789ABCDEF',
+    secret: marked('role-secret-key-0123456789'),
+    session: marked('role-session-token-0123456789'),
+  }
+  const role = () =>
+    JSON.stringify({
+      access_key_id: 'AKIA0123456789ABCDEF',
+      secret_access_key: marked('long-lived-key-0123456789'),
+      role_arn: 'arn:aws:iam::123456789012:role/agent',
+      sts_url: stage.url('/sts'),
+    })
+  beforeEach(() => {
+    const expiration = new Date(Date.now() + 3_600_000).toISOString()
+    stage.upstream.on('/sts', (_, wire) => {
+      const answer = {
+        AssumeRoleResponse: {
+          AssumeRoleResult: {
+            Credentials: {
+              AccessKeyId: keys.id,
+              SecretAccessKey: keys.secret,
+              SessionToken: keys.session,
+              Expiration: Math.round(Date.parse(expiration) / 1000),
+            },
+          },
+        },
+      }
+      wire.write(answerOf(200, { 'content-type': 'application/json' }, JSON.stringify(answer)))
+    })
+  })
+  const signed = (more: object = {}) =>
+    agent.resolve({
+      target_url: stage.url('/echo'),
+      sign: {
+        type: 'aws-sigv4',
+        access_key_id: 'SVC_SECRET_ROLE',
+        region: 'us-east-1',
+        service: 'sqs',
+        ...more,
+      },
+    })
+
+  test('signs with its keys and sends its session token, named by one secret', async () => {
+    await agent.store('ROLE', role(), { policy: { kind: 'aws_role' } })
+    const answer = await signed()
+    expect(answer).toMatchObject({ status: 200, body: { status_code: 200 } })
+    const sent = stage.upstream.received.at(-1)
+    expect(sent?.header('authorization')).toContain(`Credential=${keys.id}/`)
+    expect(sent?.header('x-amz-security-token')).toBe(keys.session)
+    expect(JSON.stringify(answer.body)).not.toContain(keys.session)
+  })
+
+  test('stands nowhere else', async () => {
+    await agent.store('ROLE', role(), { policy: { kind: 'aws_role' } })
+    expect(await call('ROLE')).toMatchObject({
+      status: 403,
+      body: { error_code: 'policy_blocked' },
+    })
+  })
+
+  test('a static key that is named alone is refused', async () => {
+    await agent.store('ROLE', marked('AKIASTATIC0123456789'))
+    expect(await signed()).toMatchObject({ status: 422, body: { error_code: 'validation_error' } })
+  })
+})
