@@ -43,6 +43,7 @@ const REASONS: Record<string, string> = {
     'takes a lease that is free when it arrives, and which ends by itself',
   'renewal/lease_statements.ts update derived_states set lease_until':
     'only by the holder of a live lease',
+  'renewal/lease_statements.ts update derived_states set lease_id = null': 'only of the same lease',
   'renewal/lease_statements.ts with held as materialized (': 'only the next generation',
   'renewal/lease_statements.ts update derived_states d set lease_id':
     'only of the same lease and generation',
