@@ -74,9 +74,8 @@ export function openDerivedState(stateKey: Uint8Array, sealed: SealedSecret): De
   if (!derived?.state) return null
   const state = openState(stateKey, { ...sealed, generation: derived.generation }, derived.state)
   const { expiresAt } = derived
-  return state && expiresAt !== null && expiresAt < (state.expires_at ?? Infinity)
-    ? { ...state, expires_at: expiresAt }
-    : state
+  const isEarlier = expiresAt !== null && expiresAt < (state?.expires_at ?? 0)
+  return state && isEarlier ? { ...state, expires_at: expiresAt } : state
 }
 
 /** @throws Fault `unusable_secret`, `domain_blocked` */

@@ -46,6 +46,8 @@ type Parts = {
   outbound: TokenOutbound
   timers: Timers
   log: Log
+  /** A workspace has another state: what is cached of it is read again. */
+  onChange(workspaceId: string): void
 }
 
 type Taken = Extract<LeaseResult, { kind: 'taken' }>
@@ -101,7 +103,10 @@ export class Renewals {
 
   /** After an API answered 401: the credential counts as expired, if it is old enough (protocol 13.3). */
   expire(workspaceId: string, place: SecretPlace, generation: number): void {
-    const expiring = this.#parts.leases.expireCredential({ workspaceId, ...place }, generation)
+    const { leases, onChange } = this.#parts
+    const expiring = leases
+      .expireCredential({ workspaceId, ...place }, generation)
+      .then((isExpired) => isExpired && onChange(workspaceId))
     expiring.catch((error) => this.#warn('a rejected credential was not expired', error))
   }
 
@@ -194,6 +199,7 @@ export class Renewals {
       derivedAt,
       expiresInMs: outcome.lifetimeS * 1000,
     })
+    this.#parts.onChange(renewal.workspaceId)
   }
 
   async #storeFailure(

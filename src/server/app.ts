@@ -113,7 +113,9 @@ async function compose(config: Config, connection: Connection, options: Parts): 
   const ports = configuredPorts(config)
   const outbound = openOutbound({ ...services, lookup, ownPorts: () => ports })
   const leases = new Leases(connection.sql, keys.outer)
-  const renewals = new Renewals({ leases, trail: audit.trail, outbound, timers, log: given.log })
+  const onChange = (workspaceId: string) => bus.publish(POLICY_CHANGES, workspaceId)
+  const { log } = given
+  const renewals = new Renewals({ leases, trail: audit.trail, outbound, timers, log, onChange })
   const resolver = openResolver(services, { access, outbound, renewals, timers })
   followChanges(bus, access, resolver)
   const listeners = openListeners(services, {
@@ -122,7 +124,7 @@ async function compose(config: Config, connection: Connection, options: Parts): 
     renewals,
     activity,
     ...audit,
-    onChange: (workspaceId) => bus.publish(POLICY_CHANGES, workspaceId),
+    onChange,
     onRequest: watch?.instruments.onRequest,
     tracer,
   })

@@ -23,7 +23,7 @@ beforeAll(async () => {
   stage.upstream.on('/echo', ({ header }, wire) => {
     wire.write(answerOf(200, { 'x-got': header('authorization') ?? '' }, header('authorization')))
   })
-  stage.upstream.on('/reject', (_, wire) => wire.write(answerOf(401, {}, 'no')))
+  stage.upstream.on('/reject', (_, wire) => void wire.write(answerOf(401, {}, 'no')))
 })
 afterAll(async () => {
   await provider.stop()
@@ -92,9 +92,10 @@ describe('a call gets the credential that is derived from a root', () => {
 
   test('one that is due is used while it is renewed', async () => {
     await agent.store('CRM', await refreshing(), { policy: oauth2 })
+    provider.setFault({ expiresIn: 20 })
     await call()
     const first = sentToken()
-    await leave(30)
+    await leave(11)
     await call()
     expect(sentToken()).toBe(first)
     await until(async () => (await call()) && sentToken() !== first)
