@@ -64,9 +64,9 @@ const rules: Record<string, readonly string[]> = {
     'core',
   ],
   resolver: [
+    'renewal',
     'outbound',
     'access',
-    'renewal',
     'audit',
     'identity',
     'derivation',

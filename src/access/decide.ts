@@ -55,23 +55,28 @@ async function decideAndRecord<T>(
   let started = performance.now()
   let waits = 0
   const asked: SentRead[] = []
-  for (let attempt = 1; performance.now() - started < TIMEOUT_MS; attempt += 1) {
+  const mayGoOn = () => performance.now() - started < TIMEOUT_MS && waits < MAX_WAITS
+  for (let attempt = 1; mayGoOn(); attempt += 1) {
     const isLocked = attempt > FREE_ATTEMPTS
     const decided = await attemptOnce(access, token, decide, isLocked ? asked : null)
-    if (decided instanceof UnreadBefore) {
-      if (++waits > MAX_WAITS) break
+    if (decided && 'entry' in decided) return resultOf(decided)
+    if (decided) {
       await decided.read()
+      waits += 1
       started = performance.now()
       attempt = 0
-    } else if (decided) {
-      currentSpan()?.set(told(decided.entry))
-      if (decided.result instanceof Fault) throw decided.result
-      return decided.result
     }
     access.snapshots.forget(token.workspaceId)
     await access.tokens.confirm(token)
   }
   throw new Fault('unavailable')
+}
+
+/** @throws Fault what was decided */
+function resultOf<T>({ entry, result }: Decided<T>): T {
+  currentSpan()?.set(told(entry))
+  if (result instanceof Fault) throw result
+  return result
 }
 
 /**

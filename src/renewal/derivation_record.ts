@@ -1,15 +1,18 @@
 /** The audit record of a renewal: the secret, the endpoint's host and how it ended. The endpoint's text is in no record. */
 import { entryOf } from '../access/entry.ts'
+import type { LiveToken } from '../access/tokens.ts'
 import type { Entry, Outcome } from '../audit/trail.ts'
+import type { SecretPlace } from '../core/crypto/secret_value.ts'
 import type { TokenRequest } from '../derivation/derivation.ts'
 import { parseTarget } from '../outbound/target.ts'
-import type { Renewal } from './renewals.ts'
+
+type Used = { token: LiveToken; policyVersion: number; place: SecretPlace }
 
 export class DerivationRecord {
   readonly entry: Entry
   readonly #started = performance.now()
 
-  constructor({ token, policyVersion, place }: Renewal, { url }: TokenRequest) {
+  constructor({ token, policyVersion, place }: Used, { url }: TokenRequest) {
     const known = {
       id: Bun.randomUUIDv7(),
       startedAt: new Date(),

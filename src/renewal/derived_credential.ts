@@ -15,7 +15,8 @@ import { type DerivedState, deriveStateKey, openState } from '../derivation/stat
 import { domainBlocked } from '../outbound/policy/permission.ts'
 import { openedCredential } from '../outbound/signing/role_keys.ts'
 import { parseTarget } from '../outbound/target.ts'
-import type { Renewal, Renewals } from './renewals.ts'
+import type { Renewal } from './renewal.ts'
+import type { Renewals } from './renewals.ts'
 
 /** Who uses the credential, and what renews it. */
 export type DerivedParts = {

@@ -2,22 +2,19 @@
  * Renews derived credentials (protocol 13.3). One process at a time holds a secret's lease, and the calls of a process
  * share one renewal. What was sent completes: no caller that leaves, no deadline and no shutdown cancels it.
  */
-import type { LiveToken } from '../access/tokens.ts'
 import type { AuditTrail } from '../audit/trail.ts'
 import type { Timers } from '../core/async/timers.ts'
 import type { SecretPlace } from '../core/crypto/secret_value.ts'
 import { Fault } from '../core/fault.ts'
 import { describeError, type Log } from '../core/log.ts'
 import { LruMap } from '../core/lru.ts'
-import type { Secret } from '../core/secret.ts'
 import {
   buildRequest,
   type Outcome,
   readOutcome,
   type TokenRequest,
 } from '../derivation/derivation.ts'
-import type { Root } from '../derivation/root.ts'
-import { type DerivedState, nextState, sealState } from '../derivation/state.ts'
+import { nextState, sealState } from '../derivation/state.ts'
 import {
   type PreparedTokenRequest,
   prepareTokenRequest,
@@ -25,20 +22,8 @@ import {
 } from '../outbound/token_request.ts'
 import { DerivationRecord } from './derivation_record.ts'
 import type { LeaseResult, Leases } from './leases.ts'
+import { type NamedDerived, nameOf, type Renewal, rowOf } from './renewal.ts'
 import { faultOfFailure } from './renewal_faults.ts'
-
-/** A secret as of one version of its workspace's policy. */
-export type NamedDerived = { workspaceId: string; policyVersion: number; place: SecretPlace }
-
-/** What a renewal takes from the call that asks for it, and keeps until it has ended. */
-export type Renewal = NamedDerived & {
-  token: LiveToken
-  root: Root
-  stateKey: Secret
-  /** Of the state as it was read; 0 without one. */
-  generation: number
-  state: DerivedState | null
-}
 
 type Parts = {
   leases: Leases
@@ -244,12 +229,3 @@ export class Renewals {
 }
 
 type SentRequest = { outcome: Outcome; status: number | null; derivedAt: number }
-
-function rowOf({ workspaceId, place }: NamedDerived) {
-  return { workspaceId, ...place }
-}
-
-function nameOf({ workspaceId, policyVersion, place }: NamedDerived): string {
-  const { projectId, environment, key } = place
-  return `${workspaceId}/${policyVersion}/${projectId}/${environment}/${key}`
-}

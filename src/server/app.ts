@@ -4,7 +4,6 @@
 import { Cron } from 'croner'
 import { type Access, forgetWorkspace, openAccess } from '../access/index.ts'
 import { openAudit } from '../audit/open.ts'
-import type { AuditTrail } from '../audit/trail.ts'
 import { systemTimers, type Timers } from '../core/async/timers.ts'
 import { type BodyMemory, openBodyMemory } from '../core/body_memory.ts'
 import { type Clock, systemClock } from '../core/clock.ts'
@@ -27,11 +26,10 @@ import type { FeatureServices } from '../http/services.ts'
 import { scheduleBackups } from '../operator/backup/schedule.ts'
 import { answerOperators } from '../operator/operators.ts'
 import type { Lookup } from '../outbound/connection/address_lookup.ts'
-import { openOutbound } from '../outbound/index.ts'
-import { Leases } from '../renewal/leases.ts'
-import { Renewals } from '../renewal/renewals.ts'
-import { openResolver, type Resolver } from '../resolver/index.ts'
+import type { Resolver } from '../resolver/index.ts'
+import { figuresOf } from './figures.ts'
 import { openListeners } from './listeners.ts'
+import { openOutgoing } from './outgoing.ts'
 
 export type App = {
   connection: Connection
@@ -107,21 +105,19 @@ async function compose(config: Config, connection: Connection, options: Parts): 
   const isLooking = config.ROLE === 'resolver' && connection.kind === 'postgresql'
   const watched = { log: given.log, timers, observer: watch?.instruments, isLooking }
   const audit = await openAudit({ ...connection, ...watched })
-  const access = openAccess(services, { sql: connection.sql, trail: audit.trail })
+  const { sql } = connection
+  const access = openAccess(services, { sql, trail: audit.trail })
   const bus = openBus(connection, given.log, timers)
   const activity = new ActivityLog(services)
   const ports = configuredPorts(config)
-  const outbound = openOutbound({ ...services, lookup, ownPorts: () => ports })
-  const leases = new Leases(connection.sql, keys.outer)
   const onChange = (workspaceId: string) => bus.publish(POLICY_CHANGES, workspaceId)
-  const { log } = given
-  const renewals = new Renewals({ leases, trail: audit.trail, outbound, timers, log, onChange })
-  const resolver = openResolver(services, { access, outbound, renewals, timers })
+  const ownPorts = () => ports
+  const outgoing = openOutgoing(services, { access, sql, lookup, ownPorts, timers, onChange })
+  const { resolver } = outgoing
   followChanges(bus, access, resolver)
   const listeners = openListeners(services, {
-    resolver,
+    ...outgoing,
     access,
-    renewals,
     activity,
     ...audit,
     onChange,
@@ -129,7 +125,7 @@ async function compose(config: Config, connection: Connection, options: Parts): 
     tracer,
   })
   const dataDir = connection.kind === 'embedded' ? config.DATA_DIR : null
-  const admin = watch?.open({ sql: connection.sql, tracer, dataDir, ...access }) ?? null
+  const admin = watch?.open({ sql, tracer, dataDir, ...access }) ?? null
   ports.push(...portsIn([listeners.controlPlane, listeners.resolver, admin?.origin]))
   const jobs = jobsOf(services, connection, { watch, isLooking })
   return {
@@ -144,10 +140,7 @@ async function compose(config: Config, connection: Connection, options: Parts): 
     stop: async () => {
       await beginStop().then(listeners.close)
       await admin?.close()
-      resolver.close()
-      await renewals.close()
-      outbound.fetcher.close()
-      outbound.http2.close()
+      await outgoing.close()
       for (const job of jobs) job?.stop()
       await Promise.all([bus.close(), live.end()])
       await Promise.all([activity, audit, tracer].map((one) => one?.close(FLUSH_MS)))
@@ -176,23 +169,6 @@ function jobsOf(
     scheduleBackups({ ...services, connection, observe: watch?.instruments.onBackup }),
     answerOperators({ ...services, connection, now: services.clock.now }),
   ]
-}
-
-function figuresOf(parts: {
-  trail: AuditTrail
-  access: Access
-  resolver: Resolver
-  tracer: Tracer | null
-  bodies: BodyMemory
-}): object {
-  const { tokens, snapshots, keys } = parts.access
-  return {
-    audit_queue: parts.trail.depth,
-    caches: { tokens: tokens.stats, snapshots: snapshots.stats, keys: keys.stats },
-    open_calls: parts.resolver.open,
-    body_bytes: parts.bodies.taken,
-    traces: parts.tracer?.counts ?? null,
-  }
 }
 
 /** What other processes change is dropped here, and what is open judged again. */

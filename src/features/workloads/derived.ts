@@ -10,7 +10,11 @@ import { fromUtf8 } from '../../core/crypto/encoding.ts'
 import { openSealed, type SealedSecret } from '../../core/crypto/secret_value.ts'
 import { Fault } from '../../core/fault.ts'
 import { isDerivedVariable } from '../../core/policy/policy.ts'
-import { derivedCredential } from '../../renewal/derived_credential.ts'
+import {
+  type DerivedParts,
+  derivedCredential,
+  type OpenedRoot,
+} from '../../renewal/derived_credential.ts'
 import type { Renewals } from '../../renewal/renewals.ts'
 
 export type Delivering = Access & { renewals: Renewals; clock: Clock }
@@ -42,19 +46,24 @@ export async function derivedParts(
     // Looked up for each, because the cache may wipe a key whenever its workspace changes.
     const key = await environmentKeyOf(access, snapshot, token, sealed)
     const root = openSealed(key.reveal(), sealed)
-    try {
-      if (!root) throw new Fault('unreadable_secret')
-      const credential = derivedCredential(parts, { sealed, root, key })
-      derived.values[sealed.key] = fromUtf8(credential.reveal()) ?? ''
-    } catch (error) {
-      if (error instanceof UnreadBefore && !wait.isOver) renewing.push(error)
-      else if (error instanceof UnreadBefore) derived.unavailable[sealed.key] = 'derivation_failed'
-      else if (error instanceof Fault) derived.unavailable[sealed.key] = error.code
-      else throw error
-    }
+    const found = root ? tryDerive(parts, { sealed, root, key }) : new Fault('unreadable_secret')
+    if (typeof found === 'string') derived.values[sealed.key] = found
+    else if (found instanceof Fault) derived.unavailable[sealed.key] = found.code
+    else if (wait.isOver) derived.unavailable[sealed.key] = 'derivation_failed'
+    else renewing.push(found)
   }
   if (renewing.length === 0) return derived
   throw new UnreadBefore(async () => {
     wait.isOver = !(await endsWithin(WAIT_MS, Promise.all(renewing.map(({ read }) => read()))))
   })
+}
+
+/** The credential, why there is none, or what has to be waited for. */
+function tryDerive(parts: DerivedParts, root: OpenedRoot): string | Fault | UnreadBefore {
+  try {
+    return fromUtf8(derivedCredential(parts, root).reveal()) ?? ''
+  } catch (error) {
+    if (error instanceof Fault || error instanceof UnreadBefore) return error
+    throw error
+  }
 }

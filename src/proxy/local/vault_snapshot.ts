@@ -20,13 +20,13 @@ import { Fault } from '../../core/fault.ts'
 import { type Domain, domainMatches, parseDomain } from '../../core/net/domain.ts'
 import type { Policy } from '../../core/policy/policy.ts'
 import { Secret } from '../../core/secret.ts'
-import { getAgent } from '../../features/agents/contract.ts'
 import { listAllowlist } from '../../features/allowlist/contract.ts'
 import type { Guard } from '../../leak_guard/index.ts'
 import { scansBodies } from '../../outbound/derived_values.ts'
 import { type ObtainedToken, ObtainedTokens } from '../../outbound/obtained_tokens.ts'
 import type { ProxyCredential, ProxyNotice } from '../backend.ts'
 import type { LocalDerivation } from './derivation.ts'
+import { AgentRemoved, checkIsThere, type NamedAgent } from './named_agent.ts'
 import { type Made, prepareValues, shapeAll } from './opened_values.ts'
 
 /** Where the values come from. `workspace` opens it again each time, for a rekey changes its key. */
@@ -237,29 +237,4 @@ async function domainsOf(api: Api, workspace: OpenWorkspace): Promise<Domain[]> 
   if (signer) return [...signer.chain.allowlist].flatMap((domain) => parseDomain(domain) ?? [])
   const allowlist = await api.list(listAllowlist, { params: { workspace_id: workspace.id } })
   return allowlist.flatMap(({ domain }) => parseDomain(domain) ?? [])
-}
-
-/** The agent that `--agent` named: what is done in its name ends when it is removed. */
-type NamedAgent = { id: string; name: string }
-
-class AgentRemoved extends Error {
-  constructor({ name }: NamedAgent) {
-    super(`The agent ${name} was removed: nothing is sent in its name any more.`)
-  }
-}
-
-/** @throws AgentRemoved, ApiError */
-async function checkIsThere(
-  api: Api,
-  workspaceId: string,
-  agent: NamedAgent | null | undefined,
-): Promise<void> {
-  if (!agent) return
-  const params = { workspace_id: workspaceId, registration_id: agent.id }
-  try {
-    await api.call(getAgent, { params })
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 404) throw new AgentRemoved(agent)
-    throw error
-  }
 }

@@ -1,0 +1,28 @@
+/** One renewal of a derived credential: of which secret, and what it takes. */
+import type { LiveToken } from '../access/tokens.ts'
+import type { SecretPlace } from '../core/crypto/secret_value.ts'
+import type { Secret } from '../core/secret.ts'
+import type { Root } from '../derivation/root.ts'
+import type { DerivedState } from '../derivation/state.ts'
+
+/** A secret as of one version of its workspace's policy. */
+export type NamedDerived = { workspaceId: string; policyVersion: number; place: SecretPlace }
+
+/** What a renewal takes from the call that asks for it, and keeps until it has ended. */
+export type Renewal = NamedDerived & {
+  token: LiveToken
+  root: Root
+  stateKey: Secret
+  /** Of the state as it was read; 0 without one. */
+  generation: number
+  state: DerivedState | null
+}
+
+export function rowOf({ workspaceId, place }: NamedDerived) {
+  return { workspaceId, ...place }
+}
+
+export function nameOf({ workspaceId, policyVersion, place }: NamedDerived): string {
+  const { projectId, environment, key } = place
+  return `${workspaceId}/${policyVersion}/${projectId}/${environment}/${key}`
+}
