@@ -20,6 +20,8 @@ import type { StepPause } from './steps.ts'
 export type StreamGuard = {
   /** What goes out with the chunk, with a pause after each step. */
   push(chunk: Uint8Array): AsyncIterable<Uint8Array>
+  /** The same without pauses, for a few bytes. */
+  pushNow(chunk: Uint8Array): Uint8Array
   /** The rest, after the last chunk. */
   flush(): Uint8Array
 }
@@ -111,6 +113,13 @@ export class CredentialGuard extends Unprintable implements AnswerGuard {
         let step = steps.next()
         for (; !step.done; step = steps.next()) await pause()
         if (step.value.length > 0) yield step.value
+      },
+      pushNow: (chunk) => {
+        const steps = stream.pushInSteps(chunk, STEP)
+        for (;;) {
+          const step = steps.next()
+          if (step.done) return step.value
+        }
       },
       flush: () => stream.flush(),
     }

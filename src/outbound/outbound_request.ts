@@ -9,6 +9,7 @@ import type { Secret } from '../core/secret.ts'
 import { type Guard, type MadeBytes, MIN_USED, type NamedBytes } from '../leak_guard/index.ts'
 import type { Part } from './answer/part.ts'
 import { bytesOf, type Call, type CallBody } from './call.ts'
+import { FollowingGuard } from './following_guard.ts'
 import { type AnswerGuard, CredentialGuard, type Guarded } from './guard.ts'
 import type { HeaderPair } from './headers.ts'
 import { Hidden } from './hidden.ts'
@@ -67,7 +68,9 @@ export class OutboundRequest extends Hidden<WireRequest> {
   /** Whether parts of its answer can be had. */
   readonly allowsRanges: boolean
   readonly isPlaceable: IsPlaceable
-  readonly #guarded: Guarded
+  #guarded: Guarded
+  /** Of its answer. */
+  #given: FollowingGuard | null = null
   readonly #received: SignedAnew['received']
   /** Tokens that were taken out of its answer. */
   readonly #taken: MadeBytes[] = []
@@ -107,7 +110,24 @@ export class OutboundRequest extends Hidden<WireRequest> {
     const { used, made } = this.#guarded
     const cut = later.filter(({ name }) => partNamed(name))
     const all = { used: [...used, ...later], made: [...made, ...cut, ...this.#taken] }
-    return new CredentialGuard({ ...this.#guarded, ...all }, pause)
+    const first = new CredentialGuard({ ...this.#guarded, ...all }, pause)
+    const { standsFor } = this.#guarded
+    this.#given = new FollowingGuard(
+      first,
+      (prepared) => new CredentialGuard({ prepared, used: [], made: [], standsFor }, pause),
+    )
+    return this.#given
+  }
+
+  /** What the caller may use, as its answer's guard knows it. */
+  get prepared(): Guard {
+    return this.#guarded.prepared
+  }
+
+  /** Has its answer searched for what the caller may use by now. */
+  follow(prepared: Guard): void {
+    this.#guarded = { ...this.#guarded, prepared }
+    this.#given?.follow(prepared)
   }
 
   /** Whether `guard` recognises a value in an answer, if the value is among `later`. */

@@ -31,8 +31,8 @@ type Parts = {
   outbound: TokenOutbound
   timers: Timers
   log: Log
-  /** A workspace has another state: what is cached of it is read again. */
-  onChange(workspaceId: string): void
+  /** A workspace has another state: what is cached of it is read again, and then nothing shows it. */
+  onChange(workspaceId: string): Promise<void>
 }
 
 type Taken = Extract<LeaseResult, { kind: 'taken' }>
@@ -91,7 +91,7 @@ export class Renewals {
     const { leases, onChange } = this.#parts
     const expiring = leases
       .expireCredential({ workspaceId, ...place }, generation)
-      .then((isExpired) => isExpired && onChange(workspaceId))
+      .then((isExpired) => (isExpired ? onChange(workspaceId) : undefined))
     expiring.catch((error) => this.#warn('a rejected credential was not expired', error))
   }
 
@@ -184,7 +184,7 @@ export class Renewals {
       derivedAt,
       expiresInMs: outcome.lifetimeS * 1000,
     })
-    this.#parts.onChange(renewal.workspaceId)
+    await this.#parts.onChange(renewal.workspaceId)
   }
 
   async #storeFailure(

@@ -45,6 +45,7 @@ export class GuardCache {
   readonly #keys: KeyCache
   readonly #guards = new LruMap<string, Kept>({ max: MAX_GUARDS })
   readonly #obtained = new LruMap<string, ObtainedTokens>({ max: MAX_WORKSPACES })
+  readonly #derived = new WeakMap<Guard, number>()
   readonly #timer: Timer
   /** By the grants of a token in one snapshot; some may hold no key that opens. */
   readonly #openings = new WeakMap<readonly Granted[], Opening>()
@@ -124,6 +125,11 @@ export class GuardCache {
     return opening
   }
 
+  /** Which derived credentials a guard covers, as one number; 0 for none. */
+  derivedIn(guard: Guard): number {
+    return this.#derived.get(guard) ?? 0
+  }
+
   #kept(opening: Opening): Guard | undefined {
     if (opening.keyNames.length === 0) return UNGUARDED
     if (!this.#isLive(opening)) return undefined
@@ -172,13 +178,17 @@ export class GuardCache {
     const values: NamedBytes[] = []
     const derived: MadeBytes[] = []
     const obtained = this.#obtained.get(parts.snapshot.workspaceId)
+    let generations = 0
     for (const { place } of opened) {
-      for (const { value, made } of await openAll(parts, place, pause)) {
+      for (const { value, made, generation = 0 } of await openAll(parts, place, pause)) {
         values.push(value)
         derived.push(...made, ...(obtained?.of(value.name, value.bytes) ?? []))
+        generations += generation
       }
     }
-    return prepareGuardInSteps(values, pause, derived)
+    const guard = await prepareGuardInSteps(values, pause, derived)
+    this.#derived.set(guard, generations)
+    return guard
   }
 }
 

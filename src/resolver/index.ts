@@ -16,6 +16,7 @@ import type { Renewals } from '../renewal/renewals.ts'
 import { Bulkheads } from './bulkhead.ts'
 import { forwardCalls, listCredentials, listDomains, listShapes, resolveCall } from './contract.ts'
 import { openListings, usableCredentials } from './credentials.ts'
+import { Followers } from './followers.ts'
 import { forward } from './forward.ts'
 import { GuardCache } from './guards.ts'
 import { LiveCalls } from './live_calls.ts'
@@ -27,6 +28,8 @@ export type Resolver = {
   routes: Route[]
   /** The policy of a workspace changed, or may have in any: what is open is judged again. */
   recheck(workspaceId?: string): void
+  /** Resolves when open answers are searched for what is derived by now, in a workspace or in all. */
+  follow(workspaceId?: string): Promise<void>
   /** Streams and WebSockets that are open. */
   readonly open: { calls: number; workspaces: number }
   close(): void
@@ -57,6 +60,7 @@ export function openResolver(
       sharers: live.resolvers,
       timers,
     }),
+    followers: new Followers({ ...access, guards, log }),
     liveCalls: new LiveCalls({ ...access, guards, log }, timers),
     listings: openListings(clock),
     deadlines: { wholeMs: config.RESOLVER_TIMEOUT_MS, silenceMs: config.RESOLVER_SILENCE_MS },
@@ -76,7 +80,9 @@ export function openResolver(
     recheck: (workspaceId) => {
       guards.sweep()
       services.liveCalls.check(workspaceId)
+      void services.followers.update(workspaceId)
     },
+    follow: (workspaceId) => services.followers.update(workspaceId),
     get open() {
       return services.liveCalls.counts
     },

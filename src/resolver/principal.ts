@@ -13,6 +13,7 @@ import { toFault } from '../http/unexpected_error.ts'
 import type { Owner } from '../outbound/connection/session_pool.ts'
 import type { CallDeadline } from '../outbound/deadline.ts'
 import type { Attempt, CallerConnection, Principal } from '../outbound/execute.ts'
+import { OutboundRequest } from '../outbound/outbound_request.ts'
 import { basisOf } from '../outbound/policy/judge_again.ts'
 import type { CallRecord, Conclusion } from '../outbound/record.ts'
 import { derivedCredential, type OpenedRoot } from '../renewal/derived_credential.ts'
@@ -70,6 +71,11 @@ export class TokenPrincipal implements Principal {
     const request = await decideDurably(this.#services, token, (snapshot, snapshots) =>
       this.#decideBy(snapshot, snapshots, attempt),
     )
+    if (request instanceof OutboundRequest) {
+      const { scope } = this.#caller
+      const release = this.#services.followers.hold({ token, scope, following: request })
+      if (release) deadline.afterwards(release)
+    }
     // What takes its time ends when it is not permitted any more.
     const basis = isLong ? basisOf(record) : null
     const { liveCalls } = this.#services

@@ -8,6 +8,7 @@ import type { Outbound } from '../outbound/execute.ts'
 import type { Scheduler } from '../outbound/scheduler.ts'
 import type { Renewals } from '../renewal/renewals.ts'
 import type { Bulkheads } from './bulkhead.ts'
+import type { Followers } from './followers.ts'
 import type { GuardCache } from './guards.ts'
 import type { LiveCalls } from './live_calls.ts'
 
@@ -27,6 +28,8 @@ export type ResolverServices = Access & {
   bodies: BodyMemory
   /** What the answers of calls are searched for. */
   guards: GuardCache
+  /** Calls whose guards cover what is derived meanwhile. */
+  followers: Followers
   /** Streams and WebSockets, for as long as they last. */
   liveCalls: LiveCalls
   listings: Listings

@@ -34,8 +34,13 @@ export function openOutgoing(services: FeatureServices, options: Options): Outgo
   const outbound = openOutbound({ ...services, ...options })
   const leases = new Leases(sql, outer)
   const { trail } = access
-  const renewals = new Renewals({ ...options, leases, trail, outbound, log })
-  const resolver = openResolver(services, { access, outbound, renewals, timers })
+  const onChange = async (workspaceId: string) => {
+    options.onChange(workspaceId)
+    access.snapshots.forget(workspaceId)
+    await resolver.follow(workspaceId)
+  }
+  const renewals = new Renewals({ timers, leases, trail, outbound, log, onChange })
+  const resolver: Resolver = openResolver(services, { access, outbound, renewals, timers })
   return {
     resolver,
     renewals,

@@ -226,6 +226,38 @@ test('an echo of any secret of the root, or of what was derived before, is taken
     expect(JSON.stringify(body)).not.toContain(value)
 })
 
+describe('what is derived while an answer is open is taken out of it', () => {
+  const chunked =
+    'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\ncontent-type: text/plain\r\n\r\n'
+  const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`
+
+  test.each([true, false])('streamed: %p', async (stream) => {
+    await agent.store('CRM', await refreshing(), { policy: oauth2 })
+    await call()
+    const first = sentToken()
+    const opened = Promise.withResolvers<void>()
+    const told = Promise.withResolvers<string>()
+    stage.upstream.on('/wait', async (_, wire) => {
+      wire.write(`${chunked}${chunk('open ')}`)
+      opened.resolve()
+      wire.write(`${chunk(await told.promise)}0\r\n\r\n`)
+    })
+    const waiting = fetch(`${stage.app.resolver}/v1/resolve`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${agent.token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ target_url: stage.url('/wait'), stream }),
+    })
+    await opened.promise
+    await leave(5)
+    await call()
+    const second = sentToken()
+    expect(second).not.toBe(first)
+    told.resolve(`${first} ${second} end`)
+    const text = await (await waiting).text()
+    expect(text).toContain('open SVC_SECRET_CRM SVC_SECRET_CRM end')
+  })
+})
+
 test('a GitHub App: the call gets an installation token', async () => {
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   const token = marked('ghs_0123456789abcdefghijklmnopqrstuvwxyz')

@@ -1,0 +1,60 @@
+/**
+ * Calls whose answer may still come while a credential that their token may use is renewed. Their guards cover the new
+ * credential too, because another call may store it where this one's answer comes from (protocol 13.4).
+ */
+import type { KeyCache } from '../access/keys.ts'
+import type { SnapshotCache } from '../access/snapshots/snapshots.ts'
+import type { LiveToken } from '../access/tokens.ts'
+import { whenRead } from '../core/async/unread.ts'
+import { describeError, type Log } from '../core/log.ts'
+import type { Guard } from '../leak_guard/index.ts'
+import type { GuardCache } from './guards.ts'
+import { type NamedScope, TokenPermission } from './permission.ts'
+
+/** An answer, or a request that waits for one. */
+type Following = { readonly prepared: Guard; follow(guard: Guard): void }
+
+type Follower = { token: LiveToken; scope: NamedScope; following: Following }
+
+type Services = { snapshots: SnapshotCache; keys: KeyCache; guards: GuardCache; log: Log }
+
+export class Followers {
+  readonly #services: Services
+  readonly #held = new Map<string, Set<Follower>>()
+
+  constructor(services: Services) {
+    this.#services = services
+  }
+
+  /** Until the returned function is called; `null` where the token may use no derived credential. */
+  hold(follower: Follower): (() => void) | null {
+    if (this.#services.guards.derivedIn(follower.following.prepared) === 0) return null
+    const { workspaceId } = follower.token
+    const held = this.#held.get(workspaceId) ?? new Set()
+    this.#held.set(workspaceId, held.add(follower))
+    return () => {
+      held.delete(follower)
+      if (held.size === 0 && this.#held.get(workspaceId) === held) this.#held.delete(workspaceId)
+    }
+  }
+
+  /** Something of a workspace changed, or may have of any. Resolves when all guards cover what is stored now. */
+  async update(workspaceId?: string): Promise<void> {
+    const changed = workspaceId === undefined ? [...this.#held.keys()] : [workspaceId]
+    const followers = changed.flatMap((id) => [...(this.#held.get(id) ?? [])])
+    for (const follower of followers) await this.#update(follower)
+  }
+
+  async #update({ token, scope, following }: Follower): Promise<void> {
+    const { snapshots, keys, guards, log } = this.#services
+    try {
+      const snapshot = await snapshots.of(token.workspaceId)
+      const permission = new TokenPermission({ snapshots, keys, guards, snapshot, token }, scope)
+      const guard = await whenRead(() => permission.guard())
+      if (guards.derivedIn(guard) !== guards.derivedIn(following.prepared)) following.follow(guard)
+    } catch (error) {
+      // A token that was revoked meanwhile: what is open for it ends.
+      log.warning('the guard of an open answer was not updated', describeError(error))
+    }
+  }
+}
