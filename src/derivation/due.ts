@@ -5,17 +5,19 @@ const MIN_LEFT_MS = 60_000
 const USABLE_LEFT_MS = 10_000
 const MAX_DELAY_S = 300
 
+/** Null where there is no credential. */
+export type Times = Pick<DerivedState, 'expires_at' | 'derived_at'>
+
 /** Whether less than max(60 s, a fifth of the lifetime) is left, capped at half of it. Always without a credential. */
-export function isDue(state: DerivedState, nowMs: number): boolean {
-  const { credential, expires_at, derived_at } = state
-  if (credential === null || expires_at === null || derived_at === null) return true
+export function isDue({ expires_at, derived_at }: Times, nowMs: number): boolean {
+  if (expires_at === null || derived_at === null) return true
   const lifetimeMs = expires_at - derived_at
   return expires_at - nowMs < Math.min(Math.max(MIN_LEFT_MS, lifetimeMs / 5), lifetimeMs / 2)
 }
 
 /** Whether a credential has at least 10 seconds left. */
-export function isUsable({ credential, expires_at }: DerivedState, nowMs: number): boolean {
-  return credential !== null && expires_at !== null && expires_at - nowMs >= USABLE_LEFT_MS
+export function isUsable({ expires_at }: Times, nowMs: number): boolean {
+  return expires_at !== null && expires_at - nowMs >= USABLE_LEFT_MS
 }
 
 /**

@@ -1,10 +1,12 @@
 /** The state of a derived secret (protocol 13.2): sealed so that only its root opens it, and moved on by each result. */
 import canonicalize from 'canonicalize'
-import { concat, lp, utf8, uuidToBytes } from '../core/crypto/encoding.ts'
+import { concat, fromUtf8, lp, utf8, uuidToBytes } from '../core/crypto/encoding.ts'
 import {
+  type GcmMessage,
+  gcmMessage,
   hkdf,
   NONCE_BYTES,
-  openGcm,
+  openGcmMessage,
   sealGcm,
   sha256,
   TAG_BYTES,
@@ -55,16 +57,31 @@ export function sealState(
   return concat(Uint8Array.of(VERSION), nonce, sealGcm(key, nonce, placeData(place), plaintext))
 }
 
+/** A sealed state that is taken apart once, to be opened again and again; null for what is no sealed state. */
+export function stateMessage(place: StatePlace, sealed: Uint8Array): GcmMessage | null {
+  const isFramed = sealed.length >= HEADER_BYTES + TAG_BYTES && sealed.length <= MAX_STATE_BYTES
+  if (!isFramed || sealed[0] !== VERSION) return null
+  const nonce = sealed.subarray(1, HEADER_BYTES)
+  return gcmMessage(nonce, placeData(place), sealed.subarray(HEADER_BYTES))
+}
+
+/** The credential of a state whose form `openState` has checked. */
+export function openCredential(
+  key: Uint8Array,
+  message: GcmMessage,
+): NonNullable<Credential> | null {
+  const plaintext = openGcmMessage(key, message)
+  return plaintext && JSON.parse(fromUtf8(plaintext) ?? 'null').credential
+}
+
 /** The state, or null for anything that does not open here under this key; never throws for what is sealed. */
 export function openState(
   key: Uint8Array,
   place: StatePlace,
   sealed: Uint8Array,
 ): DerivedState | null {
-  const isFramed = sealed.length >= HEADER_BYTES + TAG_BYTES && sealed.length <= MAX_STATE_BYTES
-  if (!isFramed || sealed[0] !== VERSION) return null
-  const nonce = sealed.subarray(1, HEADER_BYTES)
-  const plaintext = openGcm(key, nonce, placeData(place), sealed.subarray(HEADER_BYTES))
+  const message = stateMessage(place, sealed)
+  const plaintext = message && openGcmMessage(key, message)
   return plaintext && (stateForm.safeParse(readJsonObject(plaintext)).data ?? null)
 }
 

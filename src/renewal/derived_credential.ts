@@ -3,15 +3,22 @@ import type { Snapshot } from '../access/snapshots/snapshots.ts'
 import type { LiveToken } from '../access/tokens.ts'
 import { UnreadBefore } from '../core/async/unread.ts'
 import type { Clock } from '../core/clock.ts'
+import type { GcmMessage } from '../core/crypto/primitives.ts'
 import type { SealedSecret } from '../core/crypto/secret_value.ts'
 import { domainMatches } from '../core/net/domain.ts'
 import type { DerivedKind } from '../core/policy/policy.ts'
 import { Secret } from '../core/secret.ts'
 import { endpointOf } from '../derivation/derivation.ts'
-import { isDue, isUsable } from '../derivation/due.ts'
+import { isDue, isUsable, type Times } from '../derivation/due.ts'
 import { guardedInPlaintext, guardedInState } from '../derivation/guarded.ts'
 import { readRoot } from '../derivation/root.ts'
-import { type DerivedState, deriveStateKey, openState } from '../derivation/state.ts'
+import {
+  type DerivedState,
+  deriveStateKey,
+  openCredential,
+  openState,
+  stateMessage,
+} from '../derivation/state.ts'
 import { domainBlocked } from '../outbound/policy/permission.ts'
 import { openedCredential } from '../outbound/signing/role_keys.ts'
 import { parseTarget } from '../outbound/target.ts'
@@ -28,32 +35,63 @@ export type DerivedParts = {
   waitFor(renewal: Promise<void>): Promise<void>
 }
 
-/** A root that was opened with the key of its environment. */
-export type OpenedRoot = { sealed: SealedSecret; root: Secret; key: Secret }
+/** A root, and the key of its environment, which opens it. */
+export type StoredRoot = {
+  sealed: SealedSecret
+  key: Secret
+  /** @throws Fault `unreadable_secret` */
+  open(): Secret
+}
 
 /**
  * A credential that is due is renewed while it is used, and one that has expired before.
  *
  * @throws UnreadBefore while it has to be renewed first
- * @throws Fault `reconnect_required`, `derivation_failed`, `domain_blocked`, `unusable_secret`
+ * @throws Fault `reconnect_required`, `derivation_failed`, `domain_blocked`, `unusable_secret`, `unreadable_secret`
  */
-export function derivedCredential(parts: DerivedParts, opened: OpenedRoot): Secret {
+export function derivedCredential(parts: DerivedParts, root: StoredRoot): Secret {
   const { renewals, clock, snapshot } = parts
   const { workspaceId, policyVersion } = snapshot
-  const named = { workspaceId, policyVersion, place: opened.sealed }
-  const stateKey = stateKeyOf(opened)
-  const state = openDerivedState(stateKey, opened.sealed)
+  const named = { workspaceId, policyVersion, place: root.sealed }
+  const { stateKey, message, times } = proven(root)
   const now = clock.now()
-  if (state?.credential && isUsable(state, now)) {
-    if (isDue(state, now))
-      renewals.renewInBackground(named, () => renewalOf(parts, opened, stateKey, state))
-    return openedCredential(state.credential)
+  const credential = message && isUsable(times, now) ? openCredential(stateKey, message) : null
+  if (credential !== null) {
+    if (isDue(times, now)) renewals.renewInBackground(named, () => renewalOf(parts, root, stateKey))
+    return openedCredential(credential)
   }
   const fault = renewals.faultOf(named)
   if (fault) throw fault
-  const renewal = renewalOf(parts, opened, stateKey, state)
+  const renewal = renewalOf(parts, root, stateKey)
   throw new UnreadBefore(() => parts.waitFor(renewals.renew(renewal)))
 }
+
+/** A root that opened once with a key, which proves its policy. No value is kept. */
+type Proven = { stateKey: Uint8Array; message: GcmMessage | null; times: Times }
+
+/** For as long as the key is cached, and the secret of one policy version. */
+const kept = new WeakMap<Secret, WeakMap<SealedSecret, Proven>>()
+
+function proven(root: StoredRoot): Proven {
+  const { sealed, key } = root
+  const ofKey = kept.get(key) ?? new WeakMap<SealedSecret, Proven>()
+  kept.set(key, ofKey)
+  const known = ofKey.get(sealed)
+  if (known) return known
+  const stateKey = deriveStateKey(key.reveal(), root.open().reveal(), kindOf(sealed))
+  const state = openDerivedState(stateKey, sealed)
+  const { derived } = sealed
+  const message =
+    state && derived?.state
+      ? stateMessage({ ...sealed, generation: derived.generation }, derived.state)
+      : null
+  const { expires_at, derived_at } = state ?? NO_TIMES
+  const proof = { stateKey, message, times: { expires_at, derived_at } }
+  ofKey.set(sealed, proof)
+  return proof
+}
+
+const NO_TIMES: Times = { expires_at: null, derived_at: null }
 
 /** What the guard of answers knows of a root: its secret fields, and everything that its state holds (protocol 13.4). */
 export function guardedDerived(sealed: SealedSecret, root: Secret, key: Uint8Array): Uint8Array[] {
@@ -65,12 +103,8 @@ export function guardedDerived(sealed: SealedSecret, root: Secret, key: Uint8Arr
   ]
 }
 
-function stateKeyOf({ sealed, root, key }: OpenedRoot): Uint8Array {
-  return deriveStateKey(key.reveal(), root.reveal(), kindOf(sealed))
-}
-
 /** `null` also for a state that was sealed under another root. A rejected credential ends when its row says so. */
-export function openDerivedState(stateKey: Uint8Array, sealed: SealedSecret): DerivedState | null {
+function openDerivedState(stateKey: Uint8Array, sealed: SealedSecret): DerivedState | null {
   const { derived } = sealed
   if (!derived?.state) return null
   const state = openState(stateKey, { ...sealed, generation: derived.generation }, derived.state)
@@ -82,12 +116,11 @@ export function openDerivedState(stateKey: Uint8Array, sealed: SealedSecret): De
 /** @throws Fault `unusable_secret`, `domain_blocked` */
 function renewalOf(
   { snapshot, token }: DerivedParts,
-  { sealed, root: plaintext }: OpenedRoot,
+  { sealed, open }: StoredRoot,
   stateKey: Uint8Array,
-  state: DerivedState | null,
 ): Renewal {
   const { projectId, environment, key } = sealed
-  const root = readRoot(kindOf(sealed), plaintext.reveal(), key)
+  const root = readRoot(kindOf(sealed), open().reveal(), key)
   const endpoint = parseTarget(endpointOf(root).href)
   const { host, port } = endpoint
   if (!snapshot.allowlist.some((domain) => domainMatches(domain, host, port)))
@@ -100,7 +133,7 @@ function renewalOf(
     root,
     stateKey: new Secret(stateKey),
     generation: sealed.derived?.generation ?? 0,
-    state,
+    state: openDerivedState(stateKey, sealed),
   }
 }
 

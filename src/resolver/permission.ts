@@ -20,7 +20,7 @@ import type { ObtainedToken } from '../outbound/obtained_tokens.ts'
 import type { CallPermission, CallScope, UsableSecret } from '../outbound/policy/permission.ts'
 import { openedPart, partNamed, withParts } from '../outbound/stand_ins/parts.ts'
 import type { Target } from '../outbound/target.ts'
-import type { OpenedRoot } from '../renewal/derived_credential.ts'
+import type { StoredRoot } from '../renewal/derived_credential.ts'
 import type { GuardCache } from './guards.ts'
 
 /** The scope that a call names; `null` where it leaves it to its token. */
@@ -33,7 +33,7 @@ type Parts = {
   token: LiveToken
   guards: Pick<GuardCache, 'get' | 'of' | 'remember'>
   /** The credential behind a root; without it nothing is opened. */
-  derive?: (root: OpenedRoot) => Secret
+  derive?: (root: StoredRoot) => Secret
 }
 
 /** @throws Fault `scope_required` for what contradicts the token's own */
@@ -185,15 +185,26 @@ class TokenSecret implements UsableSecret {
   open(): Secret {
     const sealed = this.#sealed
     const key = this.#permission.keyOf(sealed)
+    if (sealed.policy?.kind)
+      return this.#derived({
+        sealed,
+        key,
+        open: () => this.#opened(this.#permission.keyOf(sealed)),
+      })
+    const value = this.#opened(key)
+    return this.name === sealed.key ? value : openedPart(value, this.name)
+  }
+
+  #opened(key: Secret): Secret {
+    const sealed = this.#sealed
     const value = openSealed(key.reveal(), sealed)
-    if (value && sealed.policy?.kind) return this.#derived({ sealed, root: value, key })
-    if (value) return this.name === sealed.key ? value : openedPart(value, this.name)
+    if (value) return value
     throw new Fault('unreadable_secret', {
       message: `The secret ${sealed.key} cannot be decrypted: it was altered or sealed under another key.`,
     })
   }
 
-  #derived(root: OpenedRoot): Secret {
+  #derived(root: StoredRoot): Secret {
     const { derive } = this.#permission
     if (derive) return derive(root)
     throw new Error('a call that is only judged opens no value')

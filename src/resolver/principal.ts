@@ -16,7 +16,7 @@ import type { Attempt, CallerConnection, Principal } from '../outbound/execute.t
 import { OutboundRequest } from '../outbound/outbound_request.ts'
 import { basisOf } from '../outbound/policy/judge_again.ts'
 import type { CallRecord, Conclusion } from '../outbound/record.ts'
-import { derivedCredential, type OpenedRoot } from '../renewal/derived_credential.ts'
+import { derivedCredential, type StoredRoot } from '../renewal/derived_credential.ts'
 import { type NamedScope, TokenPermission } from './permission.ts'
 import type { ResolverServices } from './services.ts'
 
@@ -117,7 +117,7 @@ export class TokenPrincipal implements Principal {
     const deriving = { renewals, clock: outbound.clock, snapshot, token, waitFor }
     const derived: SealedSecret[] = []
     this.#derived = derived
-    const derive = (root: OpenedRoot) => {
+    const derive = (root: StoredRoot) => {
       derived.push(root.sealed)
       return derivedCredential(deriving, root)
     }

@@ -8,7 +8,7 @@ import { employAgents, type Kind, registerCustomer } from './customer.ts'
 import type { Shot } from './load.ts'
 import { type Names, serveNames } from './names.ts'
 import { startNginx } from './nginx.ts'
-import type { BrokerSettings, UpstreamSettings } from './parts.ts'
+import { type BrokerSettings, TOKEN_PATH, type UpstreamSettings } from './parts.ts'
 import { partCommand, type Running, startPart, startProcess } from './processes.ts'
 import { benchSettings, serverCommand, startServer } from './server.ts'
 
@@ -56,7 +56,7 @@ type Ground = {
 
 type Entrant = { launch(): Promise<Launched>; databasePid: number | null }
 type Launched = { shot: Shot; pid: number; stop(): Promise<void> }
-type Variant = 'PostgreSQL' | 'plain' | 'embedded' | 'no audit' | 'the other checkout'
+type Variant = 'PostgreSQL' | 'plain' | 'derived' | 'embedded' | 'no audit' | 'the other checkout'
 /** Of the server's origin and the agents' tokens. */
 type ShotOf = (upstream: string, resolver: string, tokens: readonly string[]) => Shot
 
@@ -67,6 +67,7 @@ const entrants: Record<string, (ground: Ground) => Promise<Entrant>> = {
   'bare broker': enterBareBroker,
   'bare broker, PostgreSQL': (ground) => enterBareBroker(ground, 'recorded'),
   'ours, PostgreSQL': (ground) => enterOurs(ground, 'PostgreSQL', resolving),
+  'ours, PostgreSQL, derived credential': (ground) => enterOurs(ground, 'derived', resolving),
   'ours, PostgreSQL, plain workspace': (ground) => enterOurs(ground, 'plain', resolving),
   'ours, PostgreSQL, forward mode': (ground) => enterOurs(ground, 'PostgreSQL', forwarding),
   'ours, embedded': (ground) => enterOurs(ground, 'embedded', resolving),
@@ -226,10 +227,18 @@ async function enterOurs(
   const launch = async () => {
     const server = await startServer(env, names.within(commandOf(variant, env, options)))
     const customer = await registerCustomer(server, kindOf(variant, options))
-    tokens ??= await employAgents(customer, { API_KEY }, domain, TOKENS)
+    const [value, policy] =
+      variant === 'derived' ? [rootAt(domain), { kind: 'oauth2' } as const] : [API_KEY, null]
+    tokens ??= await employAgents(customer, { API_KEY: value }, domain, TOKENS, policy)
     return { ...server, shot: shotOf(domain, server.resolver, tokens) }
   }
   return { launch, databasePid: variant === 'no audit' ? null : (cluster?.pid ?? null) }
+}
+
+/** From which the upstream's key is derived. */
+function rootAt(domain: string): string {
+  const client = { client_id: 'bench', client_secret: 'bench-secret-of-a-client' }
+  return JSON.stringify({ token_url: `https://${domain}${TOKEN_PATH}`, ...client })
 }
 
 /** Another checkout may be older than signed workspaces. */

@@ -11,6 +11,7 @@ import { type KnownEntry, knownChains } from '../../src/client/signed/known_chai
 import { chainsOf } from '../../src/client/signed/trust.ts'
 import { type OpenWorkspace, plainWorkspace, signedWorkspace } from '../../src/client/workspace.ts'
 import type { WorkspaceKey } from '../../src/client/workspace_key.ts'
+import type { Policy } from '../../src/core/policy/policy.ts'
 import { registerAgent } from '../../src/features/agents/contract.ts'
 import { createProject } from '../../src/features/projects/contract.ts'
 import { identityOf } from '../../src/sigchain/index.ts'
@@ -85,9 +86,10 @@ export async function storeSecrets(
   { session: { api }, workspace, projectId }: Customer,
   values: Readonly<Record<string, string>>,
   environment = ENVIRONMENT,
+  policy: Policy | null = null,
 ): Promise<void> {
   const place: EnvironmentPlace = { api, workspace, projectId, environment }
-  const entries = Object.entries(values).map(([key, value]) => ({ key, value, policy: null }))
+  const entries = Object.entries(values).map(([key, value]) => ({ key, value, policy }))
   await uploadSecrets(place, entries, true)
 }
 
@@ -97,8 +99,9 @@ export async function employAgents(
   values: Readonly<Record<string, string>>,
   domain: string,
   count: number,
+  policy: Policy | null = null,
 ): Promise<string[]> {
-  await storeSecrets(customer, values)
+  await storeSecrets(customer, values, ENVIRONMENT, policy)
   await allow(customer, domain)
   const tokens: string[] = []
   for (let agent = 0; agent < count; agent += 1) {

@@ -19,6 +19,8 @@ export async function runPart(name: string, settings: string): Promise<void> {
 
 export type UpstreamSettings = { cert: string; key: string; authorization: string }
 
+/** Issues the key as an access token. */
+export const TOKEN_PATH = '/token'
 /** What /slow waits before it answers. */
 const SLOW_MS = 1_000
 
@@ -28,6 +30,7 @@ const ANSWER_BYTES = 500
 async function serveUpstream({ cert, key, authorization }: UpstreamSettings): Promise<void> {
   const item = answerOf(ANSWER_BYTES)
   const headers = { 'content-type': 'application/json' }
+  const token = { access_token: authorization.replace('Bearer ', ''), expires_in: 86_400 }
   const answer = (request: Request) =>
     request.headers.get('authorization') === authorization
       ? new Response(item, { headers })
@@ -36,10 +39,12 @@ async function serveUpstream({ cert, key, authorization }: UpstreamSettings): Pr
     tls: { cert, key },
     // Whose connections last longest is not what is measured after a minute of rest.
     idleTimeout: 0,
-    fetch: (request) =>
-      request.url.endsWith('/slow')
+    fetch: (request) => {
+      if (request.url.endsWith(TOKEN_PATH)) return Response.json(token)
+      return request.url.endsWith('/slow')
         ? Bun.sleep(SLOW_MS).then(() => answer(request))
-        : answer(request),
+        : answer(request)
+    },
   })
 }
 

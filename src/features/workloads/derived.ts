@@ -13,7 +13,7 @@ import { isDerivedVariable } from '../../core/policy/policy.ts'
 import {
   type DerivedParts,
   derivedCredential,
-  type OpenedRoot,
+  type StoredRoot,
 } from '../../renewal/derived_credential.ts'
 import type { Renewals } from '../../renewal/renewals.ts'
 
@@ -45,8 +45,12 @@ export async function derivedParts(
   for (const sealed of secrets.filter(({ policy }) => isDerivedVariable(policy))) {
     // Looked up for each, because the cache may wipe a key whenever its workspace changes.
     const key = await environmentKeyOf(access, snapshot, token, sealed)
-    const root = openSealed(key.reveal(), sealed)
-    const found = root ? tryDerive(parts, { sealed, root, key }) : new Fault('unreadable_secret')
+    const open = () => {
+      const root = openSealed(key.reveal(), sealed)
+      if (root) return root
+      throw new Fault('unreadable_secret')
+    }
+    const found = tryDerive(parts, { sealed, key, open })
     if (typeof found === 'string') derived.values[sealed.key] = found
     else if (found instanceof Fault) derived.unavailable[sealed.key] = found.code
     else if (wait.isOver) derived.unavailable[sealed.key] = 'derivation_failed'
@@ -59,7 +63,7 @@ export async function derivedParts(
 }
 
 /** The credential, why there is none, or what has to be waited for. */
-function tryDerive(parts: DerivedParts, root: OpenedRoot): string | Fault | UnreadBefore {
+function tryDerive(parts: DerivedParts, root: StoredRoot): string | Fault | UnreadBefore {
   try {
     return fromUtf8(derivedCredential(parts, root).reveal()) ?? ''
   } catch (error) {
