@@ -1,5 +1,5 @@
 /** What is known of a call or a delivery, as its record in the audit. */
-import type { Entry, Outcome } from '../audit/trail.ts'
+import type { Entry, RecordedOutcome } from '../audit/trail.ts'
 import type { Unfilled } from '../core/policy/unfilled.ts'
 import type { LiveToken } from './tokens.ts'
 
@@ -32,7 +32,7 @@ export function entryOf(
     unfilled = [],
     action = null,
   }: Known,
-  conclusion: Omit<Outcome, 'id'> | null,
+  conclusion: Omit<RecordedOutcome, 'id'> | null,
 ): Entry {
   const joined = (parts: readonly string[]) => (parts.length === 0 ? null : parts.join(','))
   return {

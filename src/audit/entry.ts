@@ -43,7 +43,7 @@ export type EntryConclusion = Pick<
   'decision' | 'reason' | 'refused_by' | 'status_code' | 'duration_ms' | 'redacted'
 >
 
-export type Outcome = {
+export type RecordedOutcome = {
   id: string
   decision: Entry['decision']
   reason: string | null

@@ -7,7 +7,7 @@
 import type postgres from 'postgres'
 import { endsWithin } from '../core/async/timeout.ts'
 import { describeError, type Log } from '../core/log.ts'
-import type { Entry, Outcome } from './entry.ts'
+import type { Entry, RecordedOutcome } from './entry.ts'
 import { type JournalGroup, type Row, readGroups } from './journal.ts'
 import { storeRefused, storeUnreadable, type Unwritten, writeRecords } from './write_records.ts'
 
@@ -62,7 +62,7 @@ export class Records {
     }
   }
 
-  conclude(outcome: Outcome): void {
+  conclude(outcome: RecordedOutcome): void {
     const pending = this.#open.get(outcome.id)
     if (!pending) return
     this.#open.delete(outcome.id)

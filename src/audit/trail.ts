@@ -9,18 +9,18 @@ import { endsWithin } from '../core/async/timeout.ts'
 import { Fault } from '../core/fault.ts'
 import { describeError, type Log } from '../core/log.ts'
 import { traced, untraced } from '../core/trace/span.ts'
-import type { Entry, Intent, Outcome } from './entry.ts'
+import type { Entry, Intent, RecordedOutcome } from './entry.ts'
 import { FairQueue } from './fair_queue.ts'
 import { groupOf, type JournalGroup, writeGroup } from './journal.ts'
 import { LastUse } from './last_use.ts'
 import { Records } from './records.ts'
 
-export type { Entry, Outcome } from './entry.ts'
+export type { Entry, RecordedOutcome } from './entry.ts'
 
 /** Told of what happens, for figures; must not throw. */
 export type TrailObserver = {
   /** A decision about a request that is final: its record, or the outcome of one. */
-  onDecision(decision: Entry | Outcome): void
+  onDecision(decision: Entry | RecordedOutcome): void
   /** A statement ended; `seconds` includes the wait for the database. */
   onWrite(kind: 'intents' | 'outcomes', seconds: number, written: boolean): void
   /** A record that the database will not take. */
@@ -113,7 +113,7 @@ export class AuditTrail {
   }
 
   /** Adds the outcome to a recorded entry. */
-  conclude(outcome: Outcome): void {
+  conclude(outcome: RecordedOutcome): void {
     this.#records.conclude(outcome)
     this.#observer?.onDecision(outcome)
   }

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { readProjectText } from './files/read.ts'
 import {
   findProjectFile,
-  isUsable,
+  isUsableSetting,
   type SettingName,
   type Settings,
   settingNames,
@@ -51,7 +51,7 @@ function faultOf(text: string): string | null {
   if (fault !== null) return fault
   const said = z.record(z.string(), z.unknown()).parse(parse(text))
   const unusable = settingNames.find(
-    (name) => said[name] !== undefined && !isUsable(name, said[name]),
+    (name) => said[name] !== undefined && !isUsableSetting(name, said[name]),
   )
   return unusable === undefined ? null : ` has no usable ${unusable}`
 }

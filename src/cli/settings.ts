@@ -141,19 +141,19 @@ export function updateFile(
   const present = parseFile(path)
   if (present === null) renameSync(path, `${path}.broken`)
   const merged = Object.entries({ ...present, ...changes }).filter(
-    ([name, value]) => value !== undefined && isUsable(name, value),
+    ([name, value]) => value !== undefined && isUsableSetting(name, value),
   )
   const text = `${JSON.stringify(Object.fromEntries(merged), null, 2)}\n`
   replaceFile(path, text, isProjectFile(path) ? 'committed' : 'secret')
 }
 
 /** A name that is not ours may be of another version. */
-export function isUsable(name: string, value: unknown): boolean {
+export function isUsableSetting(name: string, value: unknown): boolean {
   return !(name in fields) || fields[name as SettingName].safeParse(value).success
 }
 
 function demandUsable(name: SettingName, value: string | undefined): void {
-  if (value === undefined || isUsable(name, value)) return
+  if (value === undefined || isUsableSetting(name, value)) return
   const fault = isName(name) ? faultOfName(name, value) : null
   if (fault) throw new CliError('usage', ...fault)
   throw new CliError(
@@ -208,7 +208,7 @@ function readFile(path: string, warn: (text: string) => void = () => {}): Settin
     return {}
   }
   const given = settingNames.filter((name) => present[name] !== undefined)
-  const unusable = given.filter((name) => !isUsable(name, present[name]))
+  const unusable = given.filter((name) => !isUsableSetting(name, present[name]))
   for (const name of unusable)
     warn(`${path} has no usable ${name}: it does not count (cloakroom config ${name} --unset)`)
   const usable = given.filter((name) => !unusable.includes(name))
