@@ -1,9 +1,9 @@
 // tier: quick
 import { expect, test } from 'bun:test'
-import type { Delivering } from '../../../src/features/workloads/derived.ts'
 import { BodyMemory } from '../../../src/core/body_memory.ts'
 import { Fault } from '../../../src/core/fault.ts'
 import { deliver } from '../../../src/features/workloads/deliver.ts'
+import type { Delivering } from '../../../src/features/workloads/derived.ts'
 
 test('the network of a caller with a token is not worked out', async () => {
   let asked = 0
