@@ -42,11 +42,12 @@ function redirected(preset: Preset | undefined) {
   ])
   return (address: string, init?: RequestInit) => {
     const url = new URL(address)
-    const target = targets.get(`${url.origin}${url.pathname}`)
-    if (target !== undefined) return send(`${provider.url}${target}${url.search}`, init)
-    // The page has the usual port.
-    const isFake = url.hostname === 'mcp.example.com'
-    return send(isFake ? `${provider.url}${url.pathname}${url.search}` : address, init)
+    if (url.protocol === 'http:') return send(address, init)
+    const path = targets.get(`${url.origin}${url.pathname}`) ?? url.pathname
+    // The fake provider has no scopes of real ones.
+    if (path === '/auth' && targets.has(`${url.origin}${url.pathname}`))
+      url.searchParams.set('scope', 'openid api')
+    return send(`${provider.url}${path}${url.search}`, init)
   }
 }
 
@@ -81,7 +82,7 @@ test.each(lines)('%s', async (line) => {
       metadata.resource = 'https://mcp.example.com/mcp'
     },
   })
-  const { code, err } = await ada.run(argumentsOf(words, preset), {
+  const { code, err } = await ada.run([...argumentsOf(words, preset), '--wait', '8s'], {
     stdin: words.includes('aws_role') ? 'wJalrXUtnFEMIexampleKEY' : provider.clientSecret,
     providers: {
       providerFetch: send as never,
