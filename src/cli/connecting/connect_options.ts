@@ -105,11 +105,13 @@ function presetNamed(name: string): Preset {
 export async function chooseClient(
   context: Context,
   options: ProviderChoice,
-  { endpoints: { server, scope }, preset }: ChosenProvider,
+  chosen: ChosenProvider,
   redirectUri: string,
   send: ProviderFetch,
 ): Promise<ConnectClient> {
   const { clientId, clientMetadataUrl } = options
+  const { preset } = chosen
+  const { server } = chosen.endpoints
   if (clientId !== undefined) return givenClient(context, clientId, options, server, preset)
   if (preset !== undefined) {
     const hint = `Register a client at ${preset.registerAt} with the redirect address ${redirectUri}`
@@ -119,7 +121,7 @@ export async function chooseClient(
     if (acceptsMetadataUrl(server)) return { client_id: clientMetadataUrl, client_auth: 'none' }
     context.output.warn('The provider does not accept client metadata documents; registering.')
   }
-  return registerClient(server, { redirectUri, scope }, send)
+  return registerClient(server, { redirectUri, scope: chooseScope(options, chosen) }, send)
 }
 
 async function givenClient(

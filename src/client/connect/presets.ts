@@ -68,6 +68,7 @@ export const presets: Readonly<Record<string, Preset>> = {
     lastingScope: 'offline_access',
     domains: ['graph.microsoft.com'],
     registerAt: 'https://entra.microsoft.com',
+    hasFixedRedirect: true,
   },
   slack: {
     title: 'Slack',

@@ -9,6 +9,19 @@ const SCOPES = ['openid', 'offline_access', 'api']
 const SCOPE = SCOPES.join(' ')
 const ACCOUNT = 'ada'
 
+export const OTHER_CLIENTS = { post: 'post-client', none: 'public-client' }
+
+const nativeClient = {
+  application_type: 'native' as const,
+  redirect_uris: ['http://127.0.0.1/callback', 'http://localhost/callback'],
+  grant_types: [
+    'authorization_code',
+    'refresh_token',
+    'client_credentials',
+    'urn:ietf:params:oauth:grant-type:device_code',
+  ],
+}
+
 export async function createProvider(
   url: string,
   client: { id: string; secret: string },
@@ -25,18 +38,14 @@ export async function createProvider(
   const provider = new Provider(url, {
     adapter: createMemory(() => readFaults().rotation === 'grace'),
     clients: [
+      { ...nativeClient, client_secret: client.secret, client_id: client.id },
       {
-        client_id: client.id,
+        ...nativeClient,
         client_secret: client.secret,
-        application_type: 'native',
-        redirect_uris: ['http://127.0.0.1/callback'],
-        grant_types: [
-          'authorization_code',
-          'refresh_token',
-          'client_credentials',
-          'urn:ietf:params:oauth:grant-type:device_code',
-        ],
+        client_id: OTHER_CLIENTS.post,
+        token_endpoint_auth_method: 'client_secret_post',
       },
+      { ...nativeClient, client_id: OTHER_CLIENTS.none, token_endpoint_auth_method: 'none' },
     ],
     clientDefaults: { grant_types: ['authorization_code', 'refresh_token'] },
     cookies: { keys: ['a key of the tests'] },
@@ -81,6 +90,11 @@ export async function createProvider(
     },
   })
   provider.proxy = true
+  const { redirectUriAllowed } = provider.Client.prototype
+  provider.Client.prototype.redirectUriAllowed = function (uri) {
+    if (readFaults().acceptsAnyPath && new URL(uri).hostname === '127.0.0.1') return true
+    return redirectUriAllowed.call(this, uri)
+  }
   return provider
 }
 

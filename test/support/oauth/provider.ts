@@ -10,7 +10,13 @@ import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo, Server } from 'node:net'
 import { type Authority, createAuthority } from '../../../src/cli/demo/certificates.ts'
 import { marked, noteArrival } from '../canary.ts'
-import { createProvider, decideDevice, issueRefreshToken, serveInteraction } from './honest.ts'
+import {
+  createProvider,
+  decideDevice,
+  issueRefreshToken,
+  OTHER_CLIENTS,
+  serveInteraction,
+} from './honest.ts'
 
 export type CannedAnswer = { status: number; headers?: Record<string, string>; body?: string }
 
@@ -34,6 +40,8 @@ export type ProviderFaults = {
   editToken?: ((token: Record<string, unknown>) => void) | null
   /** Seconds that the provider's `Date` header is ahead. */
   clockSkewS?: number
+  /** Accepts any path of a redirect to loopback, as some providers do. */
+  acceptsAnyPath?: boolean
   /** The person denies access. */
   denies?: boolean
   /** Changes the provider's metadata (RFC 8414 and OpenID). */
@@ -81,6 +89,8 @@ export type FakeProvider = {
   tokenUrl: string
   clientId: string
   clientSecret: string
+  /** Clients with the same secret that authenticate in the other ways. */
+  otherClients: { post: string; none: string }
   /** PEM of the authority that signed the provider's certificate. */
   certificate: string
   /** What arrived at the token endpoint, also requests that a fault answered. */
@@ -178,6 +188,7 @@ export async function startProvider(options: Options = {}): Promise<FakeProvider
     tokenUrl: `${url}/token`,
     clientId: client.id,
     clientSecret: client.secret,
+    otherClients: OTHER_CLIENTS,
     certificate: authority.certificate,
     requests,
     visited,
