@@ -1,7 +1,7 @@
 /** The audit record of a renewal: the secret, the endpoint's host and how it ended. The endpoint's text is in no record. */
 import { entryOf } from '../access/entry.ts'
 import type { LiveToken } from '../access/tokens.ts'
-import type { Entry, Outcome } from '../audit/trail.ts'
+import type { Entry, RecordedOutcome } from '../audit/trail.ts'
 import type { SecretPlace } from '../core/crypto/secret_value.ts'
 import type { TokenRequest } from '../derivation/derivation.ts'
 import { parseTarget } from '../outbound/target.ts'
@@ -27,7 +27,7 @@ export class DerivationRecord {
   }
 
   /** @param code why there is no credential; `status` is `null` where the endpoint did not answer */
-  conclusion(code: string | null, status: number | null): Outcome {
+  conclusion(code: string | null, status: number | null): RecordedOutcome {
     return {
       id: this.entry.id,
       decision: code === null ? 'allowed' : 'error',

@@ -19,7 +19,7 @@ import {
   type PreparedTokenRequest,
   prepareTokenRequest,
   type TokenOutbound,
-} from '../outbound/token_request.ts'
+} from '../outbound/connection/token_request.ts'
 import { DerivationRecord } from './derivation_record.ts'
 import type { LeaseResult, Leases } from './leases.ts'
 import { type NamedDerived, nameOf, type Renewal, rowOf } from './renewal.ts'

@@ -161,14 +161,19 @@ describe('An MCP server', () => {
     [
       'another resource',
       {
-        editResource: (it: Record<string, unknown>) =>
-          void (it.resource = 'https://evil.example/mcp'),
+        editResource: (it: Record<string, unknown>) => {
+          it.resource = 'https://evil.example/mcp'
+        },
       },
       'is not for the resource',
     ],
     [
       'another issuer',
-      { editMetadata: (it: Record<string, unknown>) => void (it.issuer = 'https://evil.example') },
+      {
+        editMetadata: (it: Record<string, unknown>) => {
+          it.issuer = 'https://evil.example'
+        },
+      },
       'is not for the issuer',
     ],
     [
@@ -179,16 +184,18 @@ describe('An MCP server', () => {
     [
       'plain PKCE only',
       {
-        editMetadata: (it: Record<string, unknown>) =>
-          void (it.code_challenge_methods_supported = ['plain']),
+        editMetadata: (it: Record<string, unknown>) => {
+          it.code_challenge_methods_supported = ['plain']
+        },
       },
       'does not announce PKCE with S256',
     ],
     [
       'an endpoint without https',
       {
-        editMetadata: (it: Record<string, unknown>) =>
-          void (it.token_endpoint = 'http://evil.example/t'),
+        editMetadata: (it: Record<string, unknown>) => {
+          it.token_endpoint = 'http://evil.example/t'
+        },
       },
       'is not an https address',
     ],

@@ -84,7 +84,10 @@ async function confirmDevice(
 }
 
 function showAddress({ host, output }: Context, url: string, browser: boolean | undefined): void {
-  if (browser === false) return output.warn('Open this address in a browser:', url)
+  if (browser === false) {
+    output.warn('Open this address in a browser:', url)
+    return
+  }
   output.note('Continue in your browser. If none opens, use this address:', url)
   openBrowser(host, url)
 }

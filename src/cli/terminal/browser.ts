@@ -10,7 +10,10 @@ const OPENERS: Partial<Record<NodeJS.Platform, readonly string[]>> = {
 
 /** Where there is no browser the address is there to be copied. */
 export function openBrowser(host: Host, url: string): void {
-  if (host.openBrowser) return host.openBrowser(url)
+  if (host.openBrowser) {
+    host.openBrowser(url)
+    return
+  }
   const [opener = 'xdg-open', ...args] = OPENERS[process.platform] ?? []
   startAside([opener, ...args, url])
 }

@@ -88,6 +88,14 @@ async function authenticate(
   }
 }
 
+/** Seconds by which the next poll waits longer. @throws what is not a request to poll again */
+function addedWaitS(error: unknown): number {
+  const code = error instanceof TokenRefusal ? error.code : null
+  if (code === 'slow_down') return SLOW_DOWN_S
+  if (code === 'authorization_pending') return 0
+  throw error
+}
+
 async function poll(
   plan: ConnectPlan,
   { device_code, interval }: DeviceAuthorizationResponse,
@@ -101,9 +109,7 @@ async function poll(
     try {
       return await requestRoot(plan, { grant_type: GRANT, device_code }, send)
     } catch (error) {
-      if (!(error instanceof TokenRefusal)) throw error
-      if (error.code === 'slow_down') waitS += SLOW_DOWN_S
-      else if (error.code !== 'authorization_pending') throw error
+      waitS += addedWaitS(error)
     }
   }
   throw new ConnectFault('The code expired before it was confirmed.', 'Run the command again.')

@@ -40,7 +40,7 @@ export function accessKeyIdIn(values: ReadonlyMap<string, Secret>, name: string)
 }
 
 /** @throws Fault `validation_error` for an access key ID that is alone and no role */
-export function requireRole(role: RoleKeys | null, name: string): RoleKeys {
+export function requireRoleKeys(role: RoleKeys | null, name: string): RoleKeys {
   if (role) return role
   throw new Fault('validation_error', {
     message: `The secret ${name} is not an AWS role, so name its secret_access_key too.`,

@@ -13,7 +13,7 @@ import type { MadeSignature, Signable } from '../../core/signing/signable.ts'
 import { tokenPattern } from '../../core/token_pattern.ts'
 import type { NamedBytes } from '../../leak_guard/index.ts'
 import { checkSignatureHeaders, type HeaderPair } from '../headers.ts'
-import { requireRole, roleKeysIn } from './role_keys.ts'
+import { requireRoleKeys, roleKeysIn } from './role_keys.ts'
 import { bytesIn, textIn } from './signature.ts'
 
 /** `SVC_SECRET_NAME`, read as the name. */
@@ -135,7 +135,7 @@ export function sign(
 function awsCredentials(spec: SigV4, values: ReadonlyMap<string, Secret>): AwsCredentials {
   const { region, service } = spec
   if (spec.secret_access_key === undefined) {
-    const role = requireRole(roleKeysIn(values, spec.access_key_id), spec.access_key_id)
+    const role = requireRoleKeys(roleKeysIn(values, spec.access_key_id), spec.access_key_id)
     return {
       accessKeyId: role.accessKeyId,
       secretAccessKey: role.reveal(),

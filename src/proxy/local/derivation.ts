@@ -14,10 +14,10 @@ import { isDue, isUsable, retryDelayS } from '../../derivation/due.ts'
 import { guardedInPlaintext, guardedInState } from '../../derivation/guarded.ts'
 import { type Root, readRoot } from '../../derivation/root.ts'
 import { type DerivedState, nextState } from '../../derivation/state.ts'
+import { prepareTokenRequest, type TokenOutbound } from '../../outbound/connection/token_request.ts'
 import { domainBlocked } from '../../outbound/policy/permission.ts'
 import { openedCredential } from '../../outbound/signing/role_keys.ts'
 import { parseTarget } from '../../outbound/target.ts'
-import { prepareTokenRequest, type TokenOutbound } from '../../outbound/token_request.ts'
 
 type Allows = (host: string, port: number) => boolean
 

@@ -2,16 +2,16 @@
  * One request to a token endpoint (protocol 13.3): to an allowed host, over the same judged address and TLS as calls,
  * without redirects, within 10 seconds, with an answer of at most 1 MiB.
  */
-import { chunksOf } from '../core/async/streams.ts'
-import { Fault } from '../core/fault.ts'
-import type { TokenAnswer, TokenRequest } from '../derivation/derivation.ts'
-import { MAX_ANSWER_BYTES } from '../derivation/exchange.ts'
-import type { Owner } from './connection/session_pool.ts'
-import { CallDeadline } from './deadline.ts'
-import type { Outbound } from './execute.ts'
-import { Hidden } from './hidden.ts'
-import type { WireRequest } from './outbound_request.ts'
-import { parseTarget } from './target.ts'
+import { chunksOf } from '../../core/async/streams.ts'
+import { Fault } from '../../core/fault.ts'
+import type { TokenAnswer, TokenRequest } from '../../derivation/derivation.ts'
+import { MAX_ANSWER_BYTES } from '../../derivation/exchange.ts'
+import { CallDeadline } from '../deadline.ts'
+import type { Outbound } from '../execute.ts'
+import { Hidden } from '../hidden.ts'
+import type { WireRequest } from '../outbound_request.ts'
+import { parseTarget } from '../target.ts'
+import type { Owner } from './session_pool.ts'
 
 const TIMEOUT_MS = 10_000
 
