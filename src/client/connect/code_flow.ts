@@ -26,7 +26,7 @@ export async function startCodeFlow(
   const state = oauth.generateRandomState()
   const url = new URL(server.authorization_endpoint)
   const parameters = {
-    // Without it the scope is ignored (OpenID Connect Core, section 11).
+    // Providers of OpenID Connect ignore the scope without it.
     prompt: server.scopes_supported && asksForOfflineAccess(scope) ? 'consent' : undefined,
     ...authorizeParameters,
     response_type: 'code',
