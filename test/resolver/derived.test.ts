@@ -1,4 +1,4 @@
-// tier: quick
+// tier: all
 /** Calls with derived credentials: renewed when they are due, once for all, and shown to nobody (protocol 13). */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { generateKeyPairSync } from 'node:crypto'

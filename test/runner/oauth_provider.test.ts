@@ -1,4 +1,4 @@
-// tier: quick
+// tier: all
 /** The fake OAuth provider behaves as the tests that use it expect. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { loopbackFetch } from '../support/oauth/browser.ts'

@@ -34,7 +34,15 @@ export const presets: Readonly<Record<string, Preset>> = {
     issuer: 'https://accounts.google.com',
     clientAuth: 'post',
     authorizeParameters: { access_type: 'offline', prompt: 'consent' },
-    domains: ['*.googleapis.com'],
+    domains: [
+      'www.googleapis.com',
+      'gmail.googleapis.com',
+      'docs.googleapis.com',
+      'sheets.googleapis.com',
+      'slides.googleapis.com',
+      'people.googleapis.com',
+      'tasks.googleapis.com',
+    ],
     registerAt: 'https://console.cloud.google.com/apis/credentials',
   },
   github: {

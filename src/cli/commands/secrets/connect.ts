@@ -34,7 +34,7 @@ const options = [
 type ConnectOptions = OptionValues<typeof options>
 
 export default command({
-  usage: 'connect <name>',
+  usage: 'connect <key>',
   examples: [
     'connect GOOGLE_TOKEN --provider google --client-id 1234.apps.googleusercontent.com --scope https://www.googleapis.com/auth/drive.readonly',
     'connect LINEAR_MCP --url https://mcp.linear.app/mcp',
