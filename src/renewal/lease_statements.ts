@@ -48,8 +48,9 @@ export const TAKE = `with live as (
 export const EXTEND = `update derived_states set lease_until = ${AFTER('$6')}, sent_at = coalesce(sent_at, ${NOW})
   where ${IS_PLACE} and lease_id = $5::text::uuid and lease_until > ${NOW} returning ${MS(NOW)} as now`
 
-/** $5 lease. */
-export const RELEASE = `update derived_states set lease_id = null, lease_until = null
+/** $5 lease, $6 whether an earlier holder may have sent a refresh token. */
+export const RELEASE = `update derived_states set lease_id = null, lease_until = null,
+    sent_at = case when $6::boolean then sent_at end
   where ${IS_PLACE} and lease_id = $5::text::uuid`
 
 /** $5 generation, $6 state in base64, $7 when it was derived, $8 its lifetime in milliseconds. */

@@ -112,9 +112,12 @@ export class Leases {
     return row?.now ?? null
   }
 
-  /** Gives back a lease that was not used. */
-  async releaseLease(place: DerivedPlace, leaseId: string): Promise<void> {
-    await this.#run(RELEASE, place, [leaseId])
+  /** Gives back a lease under which nothing was sent, with the mark of `extendLease` unless it is an earlier holder's. */
+  async releaseLease(
+    place: DerivedPlace,
+    { leaseId, wasSent }: { leaseId: string; wasSent: boolean },
+  ): Promise<void> {
+    await this.#run(RELEASE, place, [leaseId, wasSent])
   }
 
   /**

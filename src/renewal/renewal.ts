@@ -2,6 +2,7 @@
 import type { LiveToken } from '../access/tokens.ts'
 import type { SecretPlace } from '../core/crypto/secret_value.ts'
 import type { Secret } from '../core/secret.ts'
+import type { Outcome } from '../derivation/derivation.ts'
 import type { Root } from '../derivation/root.ts'
 import type { DerivedState } from '../derivation/state.ts'
 
@@ -25,4 +26,12 @@ export function rowOf({ workspaceId, place }: NamedDerived) {
 export function nameOf({ workspaceId, policyVersion, place }: NamedDerived): string {
   const { projectId, environment, key } = place
   return `${workspaceId}/${policyVersion}/${projectId}/${environment}/${key}`
+}
+
+/** How a renewal ended that was sent, or could not be. `mayBeSpent`: its refresh token may have been replaced. */
+export type SentRequest = {
+  outcome: Outcome
+  status: number | null
+  derivedAt: number
+  mayBeSpent: boolean
 }

@@ -22,7 +22,7 @@ import {
 } from '../outbound/connection/token_request.ts'
 import { DerivationRecord } from './derivation_record.ts'
 import type { LeaseResult, Leases } from './leases.ts'
-import { type NamedDerived, nameOf, type Renewal, rowOf } from './renewal.ts'
+import { type NamedDerived, nameOf, type Renewal, rowOf, type SentRequest } from './renewal.ts'
 import { faultOfFailure } from './renewal_faults.ts'
 
 type Parts = {
@@ -120,22 +120,35 @@ export class Renewals {
   }
 
   async #derive(renewal: Renewal, lease: Taken): Promise<void> {
-    const { leases, trail } = this.#parts
-    const request = await buildRequest(renewal.root, renewal.state, lease.now)
-    const record = new DerivationRecord(renewal, request)
-    if ((await trail.record(record.entry)) === 'stale')
-      return leases.releaseLease(rowOf(renewal), lease.leaseId)
-    const sent = await this.#send(renewal, request, lease)
-    if (sent === null) return trail.conclude(record.conclusion('conflict', null))
-    const { outcome, status, derivedAt } = sent
-    trail.conclude(record.conclusion(outcome.kind === 'derived' ? null : outcome.code, status))
-    // A request without an answer, or whose answer has no credential, may have replaced the refresh token.
-    const mayBeSpent = request.spendsRefreshToken && (status === null || status < 300)
+    const sent = await this.#sendOnRecord(renewal, lease).catch(async (error) => {
+      await this.#release(renewal, lease)
+      throw error
+    })
+    if (sent === null) return this.#release(renewal, lease)
+    const { outcome, derivedAt, mayBeSpent } = sent
     await this.#storeInTime(() =>
       outcome.kind === 'derived'
         ? this.#storeState(renewal, lease, outcome, derivedAt)
         : this.#storeFailure(renewal, lease, outcome, mayBeSpent),
     )
+  }
+
+  /** `null`, or an error, where nothing was sent. */
+  async #sendOnRecord(renewal: Renewal, lease: Taken): Promise<SentRequest | null> {
+    const { trail } = this.#parts
+    const request = await buildRequest(renewal.root, renewal.state, lease.now)
+    const record = new DerivationRecord(renewal, request)
+    if ((await trail.record(record.entry)) === 'stale') return null
+    const sent = await this.#send(renewal, request, lease)
+    const { outcome, status } = sent ?? { outcome: { code: 'conflict' }, status: null }
+    trail.conclude(record.conclusion('code' in outcome ? outcome.code : null, status))
+    return sent
+  }
+
+  /** Gives back the lease, and the mark that this process set, because nothing was sent. */
+  async #release(renewal: Renewal, lease: Taken): Promise<void> {
+    const releasing = this.#parts.leases.releaseLease(rowOf(renewal), lease)
+    await releasing.catch((error) => this.#warn('a lease was not released', error))
   }
 
   /** `null` where the lease was lost, and nothing was sent. */
@@ -153,13 +166,17 @@ export class Renewals {
         outcome: { kind: 'retry', code: error.code, retryAfterS: null },
         status: null,
         derivedAt: 0,
+        mayBeSpent: false,
       }
     }
     if (request.spendsRefreshToken && !(await this.#mayStillSend(renewal, lease))) return null
     const derivedAt = Math.round(now())
     const answer = await prepared.send()
     const status = typeof answer === 'string' ? null : answer.status
-    return { outcome: readOutcome(root, answer, request, now()), status, derivedAt }
+    const outcome = readOutcome(root, answer, request, now())
+    // A request without an answer, or whose answer has no credential, may have replaced the refresh token.
+    const mayBeSpent = request.spendsRefreshToken && (status === null || status < 300)
+    return { outcome, status, derivedAt, mayBeSpent }
   }
 
   /** Marks durably that the refresh token leaves. A process that stalled until the lease may be another's sends nothing. */
@@ -227,5 +244,3 @@ export class Renewals {
     this.#faults.set(nameOf(named), { fault, until: performance.now() + waitMs })
   }
 }
-
-type SentRequest = { outcome: Outcome; status: number | null; derivedAt: number }
