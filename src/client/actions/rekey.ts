@@ -20,6 +20,7 @@ import { type Place, signManifest } from '../signed/statements.ts'
 import { openSecret, sealSecret } from '../vault.ts'
 import type { OpenWorkspace, WorkspacePlace } from '../workspace.ts'
 import type { WorkspaceKey } from '../workspace_key.ts'
+import { sendWithStates, stateKeysOf } from './rekey_states.ts'
 
 type Member = ShownKeys & { user_id: string; email: string }
 
@@ -83,10 +84,16 @@ async function replace(
   ])
   const secrets = environments.flatMap((environment) => environment.secrets)
   const sealed = { epoch: next.epoch, members: envelopes, tokens, secrets }
+  const stateKeys = environments.flatMap((environment) => environment.stateKeys)
   const send = async () => {
     const manifests = environments.flatMap(({ manifest }) => manifest ?? [])
     const body = signed === null ? sealed : { ...sealed, link: signed.link, manifests }
-    await api.call(rekeyEndpoint, { params: { workspace_id: workspace.id }, body })
+    await sendWithStates(api, stateKeys, (derived) =>
+      api.call(rekeyEndpoint, {
+        params: { workspace_id: workspace.id },
+        body: { ...body, ...derived },
+      }),
+    )
   }
   await sendWith(send, async (places) => {
     const sealed = await Promise.all(places.map((place) => sealAnew(change, place, signed)))
@@ -179,18 +186,20 @@ async function environmentsOf(
 async function sealAnew({ api, workspace, next }: Change, place: Place, signed: Signed | null) {
   const at = { ...place, api, workspace }
   const { secrets: held, stored } = await readWholeEnvironment(at, { include: 'value' })
-  const secrets = held.map((secret) => resealed(workspace, next, place, secret))
+  const resealed = held.map((secret) => resealSecret(workspace, next, place, secret))
+  const secrets = resealed.map(({ secret }) => secret)
+  const stateKeys = resealed.map((each) => each.stateKeys)
   if (signed === null || stored === null || stored.revision === 0) {
-    return { secrets, manifest: null, remember: () => {} }
+    return { secrets, stateKeys, manifest: null, remember: () => {} }
   }
   const after = await following(stored, storing(secrets), signed.signer.chain)
   const manifest = await signManifest(signed.signer, place, after)
-  return { secrets, manifest, remember: () => rememberStored(at, after) }
+  return { secrets, stateKeys, manifest, remember: () => rememberStored(at, after) }
 }
 
 type Held = { key: string; value?: string | undefined; policy?: unknown }
 
-function resealed(
+function resealSecret(
   before: OpenWorkspace,
   next: OpenWorkspace,
   { projectId, environment }: Place,
@@ -203,10 +212,13 @@ function resealed(
     throw new Error(`${environment}/${key} does not open with the present key; nothing was changed`)
   }
   const value = sealSecret(next, place, bound, opened.reveal())
-  return { project_id: projectId, environment, key, value, policy: bound }
+  return {
+    secret: { project_id: projectId, environment, key, value, policy: bound },
+    stateKeys: stateKeysOf(before, next, place, bound, opened.reveal()),
+  }
 }
 
-/** What the old key alone opens, and a rekey ends for good. */
+/** What the old key alone opens, and a rekey ends permanently. */
 export async function endedByRekey(api: Api, workspaceId: string) {
   const projects = await api.list(listProjects, { query: { workspace_id: workspaceId } })
   const perProject = projects.map(async ({ id }) => {
