@@ -19,9 +19,15 @@ export type Source = {
 }
 
 /** Of a token's delivery it is the server that says why: it shows no policy of what it leaves out. */
-export function sayWithheld(note: (text: string) => void, { withheld = [] }: Opened): void {
+export function sayWithheld(note: (text: string) => void, opened: Opened): void {
+  const { withheld = [], roots = [] } = opened
   const names = [...withheld].sort().join(', ')
   if (names) note(`left out, for their policies do not list env: ${names}`)
+  const renewed = [...roots].sort().join(', ')
+  if (renewed)
+    note(
+      `left out, because a server renews them: ${renewed}. Run with a token, or call through \`cloakroom call\`.`,
+    )
 }
 
 /** Credentials that could not be renewed are missing from the environment. */
@@ -48,6 +54,8 @@ export type Opened = {
   own: ReadonlySet<string>
   /** Names that stay where they are, by their policies. */
   withheld?: readonly string[] | undefined
+  /** Roots of credentials that only a server renews. */
+  roots?: readonly string[] | undefined
 }
 
 /** As programs get them: all, or some. @throws UnresolvedReference */

@@ -122,13 +122,19 @@ export function allowedLocations(policy: Policy | null): readonly Location[] {
 
 /** Whether a value may be a variable of a program: no root may, and no value whose policy lists places without `env`. */
 export function isDeliverable(policy: unknown): boolean {
-  return (policy as Policy | null | undefined)?.kind === undefined && mayBeVariable(policy)
+  return !isRoot(policy) && mayBeVariable(policy)
 }
 
-/** The same for a credential that is derived. An AWS role only signs. */
-export function isDerivedVariable(policy: unknown): boolean {
+/** Whether a value is a root, which no program gets. */
+export function isRoot(policy: unknown): boolean {
+  return (policy as Policy | null | undefined)?.kind !== undefined
+}
+
+/** The same for a credential that is derived; `signs` for an AWS role, which only signs. */
+export function derivedVariable(policy: unknown): 'delivered' | 'signs' | null {
   const { kind } = (policy ?? {}) as Policy
-  return kind !== undefined && kind !== 'aws_role' && mayBeVariable(policy)
+  if (kind === undefined || !mayBeVariable(policy)) return null
+  return kind === 'aws_role' ? 'signs' : 'delivered'
 }
 
 function mayBeVariable(policy: unknown): boolean {

@@ -19,7 +19,7 @@ import type { BodyAccount } from '../../core/body_memory.ts'
 import { fromUtf8, toBase64, toBase64Url } from '../../core/crypto/encoding.ts'
 import { openSealed, type SealedSecret } from '../../core/crypto/secret_value.ts'
 import { Fault } from '../../core/fault.ts'
-import { isDeliverable, isDerivedVariable } from '../../core/policy/policy.ts'
+import { derivedVariable, isDeliverable } from '../../core/policy/policy.ts'
 import {
   isMarked,
   type Entry as OpenedEntry,
@@ -35,8 +35,7 @@ import { bearerText } from '../../identity/authenticate.ts'
 import { CallRecord } from '../../outbound/record.ts'
 import { type Delivery, type DeliveryScope, deliverEnvironment } from './contract.ts'
 import { type Delivering, derivedParts, type RenewalWait } from './derived.ts'
-
-type Scope = { projectId: string; environment: string }
+import { readScope, type Scope, scopeOf } from './scope.ts'
 
 export async function deliver(access: Delivering, context: RequestContext): Promise<Response> {
   const { request, requestId, putOff, countBodies } = context
@@ -66,21 +65,6 @@ function deliveryEntryOf(
   const conclusion = result instanceof Fault ? record.refusal(result) : record.outcome(200, false)
   const entry = entryOf(token, policyVersion, record, conclusion)
   return { ...entry, action: deliverEnvironment.access.action, injection_style: 'env' }
-}
-
-/** A body is only complained about to a token that is live at this moment. */
-async function readScope(
-  { tokens }: Access,
-  token: LiveToken,
-  request: Request,
-  account: BodyAccount,
-): Promise<DeliveryScope> {
-  try {
-    return await readBody(request, deliverEnvironment.body, { optional: true, account })
-  } catch (error) {
-    await tokens.confirm(token)
-    throw error
-  }
 }
 
 /** @throws Fault `scope_required`, `not_found`, `key_not_provisioned`, `unreadable_secret`, `unresolved_reference` */
@@ -116,7 +100,10 @@ async function gather(
     const opened = await openedParts(access, snapshot, token, scope, secrets)
     const values = { ...pick(opened, delivered), ...derived.values }
     record.delivers(scope, Object.keys(values))
-    const { unavailable } = derived
+    const isKnown = (name: string) => name in values || name in derived.unavailable
+    const unknown = (named.names ?? []).filter((name) => !isKnown(name))
+    const missing = unknown.map((name) => [name, 'unknown_secret'] as const)
+    const unavailable = { ...derived.unavailable, ...Object.fromEntries(missing) }
     const isAll = Object.keys(unavailable).length === 0
     return { ...place, secrets: values, ...(isAll ? {} : { unavailable }) }
   }
@@ -131,19 +118,6 @@ async function gather(
 
 function pick(values: Record<string, string>, secrets: readonly SealedSecret[]) {
   return Object.fromEntries(secrets.map(({ key }) => [key, values[key] ?? '']))
-}
-
-/** Both must be named, by the token or by the request, and the request cannot leave the token's. */
-function scopeOf(token: LiveToken, { project_id, environment }: DeliveryScope): Scope {
-  const chosen = (field: ScopeField, own: string | null, named: string | null | undefined) => {
-    const value = own ?? named
-    if (!value || (named && named !== value)) throw outsideScope(field, own)
-    return value
-  }
-  return {
-    projectId: chosen('project_id', token.projectId, project_id),
-    environment: chosen('environment', token.environment, environment),
-  }
 }
 
 /**
@@ -206,7 +180,9 @@ async function sealedParts(
   const broken = secrets.find(({ ciphertext }) => ciphertext === null)
   if (broken) throw unreadable(broken.key)
   const delivered = secrets.filter(({ policy }) => isDeliverable(policy))
-  const derived = secrets.filter(({ policy }) => isDerivedVariable(policy)).map(({ key }) => key)
+  const derived = secrets
+    .filter(({ policy }) => derivedVariable(policy) === 'delivered')
+    .map(({ key }) => key)
   return {
     ...(derived.length === 0 ? {} : { derived }),
     sealed: Object.fromEntries(

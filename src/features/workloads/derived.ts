@@ -9,7 +9,8 @@ import type { Clock } from '../../core/clock.ts'
 import { fromUtf8 } from '../../core/crypto/encoding.ts'
 import { openSealed, type SealedSecret } from '../../core/crypto/secret_value.ts'
 import { Fault } from '../../core/fault.ts'
-import { isDerivedVariable } from '../../core/policy/policy.ts'
+import { derivedVariable } from '../../core/policy/policy.ts'
+import type { Secret } from '../../core/secret.ts'
 import {
   type DerivedParts,
   derivedCredential,
@@ -42,15 +43,12 @@ export async function derivedParts(
   const derived: Derived = { values: {}, unavailable: {} }
   const renewing: UnreadBefore[] = []
   const parts = { ...access, snapshot, token, waitFor: (renewal: Promise<void>) => renewal }
-  for (const sealed of secrets.filter(({ policy }) => isDerivedVariable(policy))) {
+  const usable = Map.groupBy(secrets, ({ policy }) => derivedVariable(policy))
+  for (const { key } of usable.get('signs') ?? []) derived.unavailable[key] = 'policy_blocked'
+  for (const sealed of usable.get('delivered') ?? []) {
     // Looked up for each, because the cache may wipe a key whenever its workspace changes.
     const key = await environmentKeyOf(access, snapshot, token, sealed)
-    const open = () => {
-      const root = openSealed(key.reveal(), sealed)
-      if (root) return root
-      throw new Fault('unreadable_secret')
-    }
-    const found = tryDerive(parts, { sealed, key, open })
+    const found = tryDerive(parts, { sealed, key, open: () => openRoot(key, sealed) })
     if (typeof found === 'string') derived.values[sealed.key] = found
     else if (found instanceof Fault) derived.unavailable[sealed.key] = found.code
     else if (wait.isOver) derived.unavailable[sealed.key] = 'derivation_failed'
@@ -60,6 +58,13 @@ export async function derivedParts(
   throw new UnreadBefore(async () => {
     wait.isOver = !(await endsWithin(WAIT_MS, Promise.all(renewing.map(({ read }) => read()))))
   })
+}
+
+/** @throws Fault `unreadable_secret` */
+function openRoot(key: Secret, sealed: SealedSecret): Secret {
+  const root = openSealed(key.reveal(), sealed)
+  if (root) return root
+  throw new Fault('unreadable_secret')
 }
 
 /** The credential, why there is none, or what has to be waited for. */

@@ -1,0 +1,37 @@
+/** Which environment a delivery is of. */
+import type { Access } from '../../access/index.ts'
+import { outsideScope, type ScopeField } from '../../access/scope.ts'
+import type { LiveToken } from '../../access/tokens.ts'
+import type { BodyAccount } from '../../core/body_memory.ts'
+import { readBody } from '../../http/request_body.ts'
+import { type DeliveryScope, deliverEnvironment } from './contract.ts'
+
+export type Scope = { projectId: string; environment: string }
+
+/** A body is only complained about to a token that is live at this moment. */
+export async function readScope(
+  { tokens }: Access,
+  token: LiveToken,
+  request: Request,
+  account: BodyAccount,
+): Promise<DeliveryScope> {
+  try {
+    return await readBody(request, deliverEnvironment.body, { optional: true, account })
+  } catch (error) {
+    await tokens.confirm(token)
+    throw error
+  }
+}
+
+/** Both must be named, by the token or by the request, and the request cannot leave the token's. */
+export function scopeOf(token: LiveToken, { project_id, environment }: DeliveryScope): Scope {
+  const chosen = (field: ScopeField, own: string | null, named: string | null | undefined) => {
+    const value = own ?? named
+    if (!value || (named && named !== value)) throw outsideScope(field, own)
+    return value
+  }
+  return {
+    projectId: chosen('project_id', token.projectId, project_id),
+    environment: chosen('environment', token.environment, environment),
+  }
+}
