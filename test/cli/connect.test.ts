@@ -1,6 +1,8 @@
 // tier: all
 /** `cloakroom connect` runs the flows of OAuth and stores a root that calls derive from. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { presets } from '../../src/client/connect/presets.ts'
+import { parseDomain } from '../../src/core/net/domain.ts'
 import { cannedAnswers } from '../support/oauth/provider.ts'
 import { type ConnectStage, openConnectStage } from './connecting.ts'
 
@@ -275,3 +277,38 @@ describe('Stored roots', () => {
     expect((await stage.ada.run(['secrets', 'set', 'TYPED=no-json'])).code).toBe(2)
   })
 })
+
+describe('The device flow', () => {
+  const args = (name: string) => [
+    name,
+    ...stage.given.filter(
+      (one) => !['--redirect-uri', 'http://127.0.0.1:28976/callback'].includes(one),
+    ),
+    ...['--device', '--device-url', `${stage.provider.url}/device/auth`],
+  ]
+  /** A person who decides at once about the code in the address. */
+  const deciding = (decision: 'approve' | 'deny') => (url: string) => {
+    const code = new URL(url).searchParams.get('user_code') ?? ''
+    void stage.provider.decideDevice(code, decision)
+  }
+
+  test('stores a root once the code is confirmed', async () => {
+    const { code, err } = await stage.connect(args('DEVICE'), { browse: deciding('approve') })
+    expect({ code, err }).toMatchObject({ code: 0, err: expect.stringContaining('Enter the code') })
+    expect(await stage.root('DEVICE')).toMatchObject({ refresh_token: expect.any(String) })
+  }, 20_000)
+
+  test('stores nothing if the person refuses', async () => {
+    const { code, err } = await stage.connect(args('REFUSED'), { browse: deciding('deny') })
+    expect(code).toBe(1)
+    expect(err).toContain('access_denied')
+    expect(await names()).not.toContain('REFUSED')
+  }, 20_000)
+})
+
+test.each(Object.entries(presets))(
+  'the hosts of the preset %s can be allowed',
+  (_, { domains }) => {
+    for (const domain of domains) expect(parseDomain(domain)?.text).toBe(domain)
+  },
+)
