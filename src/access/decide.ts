@@ -20,7 +20,7 @@ const TIMEOUT_MS = 5_000
 /** After so many attempts the workspace's writers have to wait for one decision. */
 const FREE_ATTEMPTS = 2
 /** Things that one decision waits for outside of its attempts, such as renewals of its credentials. */
-const MAX_WAITS = 50
+const MAX_WAITS = 20
 
 /** A refusal is a result: it is put on record like what is let through. */
 export async function orRefusal<T>(task: () => Promise<T>): Promise<T | Fault> {

@@ -12,7 +12,7 @@ import {
   type TokenAnswer,
   type TokenRequest,
 } from './exchange.ts'
-import { isObject, readJsonObject } from './json.ts'
+import { isObject, readJsonObject, scalarText } from './json.ts'
 import type { AwsRoleRoot } from './root.ts'
 
 const VERSION = '2011-06-15'
@@ -137,7 +137,7 @@ function findKeys(answer: Record<string, unknown>): Record<string, unknown> {
 
 /** Seconds since 1970 in JSON; ISO 8601 where a server writes what its XML has. */
 function readExpiration(expiration: unknown): number {
-  return typeof expiration === 'number' ? expiration * 1000 : Date.parse(String(expiration))
+  return typeof expiration === 'number' ? expiration * 1000 : Date.parse(scalarText(expiration))
 }
 
 function readFailure(answer: TokenAnswer, nowMs: number): Outcome {
@@ -155,7 +155,7 @@ function readFailure(answer: TokenAnswer, nowMs: number): Outcome {
 /** The error of an answer in JSON, or in XML, which STS sends if it rejects a request early. */
 function readError(body: Uint8Array): { code: string; message: string } {
   const json = readJsonObject(body)?.Error
-  if (isObject(json)) return { code: String(json.Code), message: String(json.Message) }
+  if (isObject(json)) return { code: scalarText(json.Code), message: scalarText(json.Message) }
   const xml = readUtf8(body.subarray(0, 4096))
   const [, code = ''] = /<Code>(\w{1,64})<\/Code>/.exec(xml) ?? []
   const [, message = ''] = /<Message>([^<]{1,1024})/.exec(xml) ?? []

@@ -15,9 +15,11 @@ export function isDue({ expires_at, derived_at }: Times, nowMs: number): boolean
   return expires_at - nowMs < Math.min(Math.max(MIN_LEFT_MS, lifetimeMs / 5), lifetimeMs / 2)
 }
 
-/** Whether a credential has at least 10 seconds left. */
-export function isUsable({ expires_at }: Times, nowMs: number): boolean {
-  return expires_at !== null && expires_at - nowMs >= USABLE_LEFT_MS
+/** Whether a credential has at least 10 seconds left, or a quarter of a lifetime under 40 seconds. */
+export function isUsable({ expires_at, derived_at }: Times, nowMs: number): boolean {
+  if (expires_at === null || derived_at === null) return false
+  const leastMs = Math.min(USABLE_LEFT_MS, Math.max(0, expires_at - derived_at) / 4)
+  return expires_at - nowMs >= leastMs && expires_at > nowMs
 }
 
 /**

@@ -13,6 +13,7 @@ import {
   type TokenAnswer,
   type TokenRequest,
 } from './exchange.ts'
+import { scalarText } from './json.ts'
 import type { GithubAppRoot } from './root.ts'
 
 /** GitHub refuses tokens from the future and those of more than 10 minutes. */
@@ -71,7 +72,7 @@ function readAnswer(
   }
   const success = readSuccess(answer)
   if (success === null) return retryAnswer(answer, nowMs)
-  const untilMs = Date.parse(String(success.expires_at))
+  const untilMs = Date.parse(scalarText(success.expires_at))
   const lifetimeS = lifetimeUntil(untilMs, answer.headers, nowMs, DEFAULT_LIFETIME_S)
   return acceptToken(success.token, null, lifetimeS)
 }

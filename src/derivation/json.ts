@@ -43,3 +43,8 @@ function isNewName(open: readonly Set<string>[], quoted: string): boolean {
   names.add(name)
   return true
 }
+
+/** A text or number of an answer as text; empty for anything else, which may not even convert. */
+export function scalarText(value: unknown): string {
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : ''
+}

@@ -18,7 +18,7 @@ import {
   type TokenAnswer,
   type TokenRequest,
 } from './exchange.ts'
-import { readJsonObject } from './json.ts'
+import { readJsonObject, scalarText } from './json.ts'
 import type { OAuth2Root } from './root.ts'
 import type { DerivedState } from './state_form.ts'
 
@@ -138,7 +138,7 @@ function readAnswer(
   const success = readSuccess(answer)
   if (success === null) return readFailure(answer, request, nowMs)
   const { access_token, token_type, refresh_token, expires_in } = success
-  const isBound = BOUND_TYPES.includes(String(token_type ?? '').toLowerCase())
+  const isBound = BOUND_TYPES.includes(scalarText(token_type).toLowerCase())
   if (isBound) return retryAnswer(answer, nowMs, 'unsupported_token_type')
   const isReplaced = (refresh_token ?? '') !== ''
   const isUsable = typeof refresh_token === 'string' && REFRESH_TOKEN.test(refresh_token)

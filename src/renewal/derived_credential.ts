@@ -66,6 +66,11 @@ export function derivedCredential(parts: DerivedParts, root: StoredRoot): Secret
   throw new UnreadBefore(() => parts.waitFor(renewals.renew(renewal)))
 }
 
+/** That the root opens proves its policy; nothing is derived. @throws Fault `unreadable_secret` */
+export function proveRoot(root: StoredRoot): void {
+  proven(root)
+}
+
 /** A root that opened once with a key, which proves its policy. No value is kept. */
 type Proven = { stateKey: Uint8Array; message: GcmMessage | null; times: Times }
 
@@ -85,13 +90,10 @@ function proven(root: StoredRoot): Proven {
     state && derived?.state
       ? stateMessage({ ...sealed, generation: derived.generation }, derived.state)
       : null
-  const { expires_at, derived_at } = state ?? NO_TIMES
-  const proof = { stateKey, message, times: { expires_at, derived_at } }
+  const proof = { stateKey, message, times: timesOf(state, sealed) }
   ofKey.set(sealed, proof)
   return proof
 }
-
-const NO_TIMES: Times = { expires_at: null, derived_at: null }
 
 /** What the guard of answers knows of a root: its secret fields, and everything that its state holds (protocol 13.4). */
 export function guardedDerived(sealed: SealedSecret, root: Secret, key: Uint8Array): Uint8Array[] {
@@ -103,14 +105,20 @@ export function guardedDerived(sealed: SealedSecret, root: Secret, key: Uint8Arr
   ]
 }
 
-/** `null` also for a state that was sealed under another root. A rejected credential ends when its row says so. */
+/** `null` also for a state that was sealed under another root. */
 function openDerivedState(stateKey: Uint8Array, sealed: SealedSecret): DerivedState | null {
   const { derived } = sealed
   if (!derived?.state) return null
-  const state = openState(stateKey, { ...sealed, generation: derived.generation }, derived.state)
-  const { expiresAt } = derived
-  const isEarlier = expiresAt !== null && expiresAt < (state?.expires_at ?? 0)
-  return state && isEarlier ? { ...state, expires_at: expiresAt } : state
+  return openState(stateKey, { ...sealed, generation: derived.generation }, derived.state)
+}
+
+/** A credential that an API rejected ends when its row says so. What is guarded lasts as long as the state says. */
+function timesOf(state: DerivedState | null, { derived }: SealedSecret): Times {
+  if (state === null) return { expires_at: null, derived_at: null }
+  const { expires_at, derived_at } = state
+  const rejectedAt = derived?.expiresAt ?? null
+  const isEarlier = rejectedAt !== null && expires_at !== null && rejectedAt < expires_at
+  return { expires_at: isEarlier ? rejectedAt : expires_at, derived_at }
 }
 
 /** @throws Fault `unusable_secret`, `domain_blocked` */

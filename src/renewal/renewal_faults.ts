@@ -6,6 +6,7 @@ type Failure = Exclude<LeaseResult, { kind: 'taken' } | { kind: 'stale' }>
 
 /** Milliseconds after which a final failure is looked up again: another process may have seen a new root. */
 const FINAL_MS = 10_000
+const MAX_WAIT_MS = 3_600_000
 
 /** The fault, and for how many milliseconds it holds without another look. `now` by the database's clock. */
 export function faultOfFailure(
@@ -15,7 +16,8 @@ export function faultOfFailure(
 ): { fault: Fault; waitMs: number } {
   if (failure.kind === 'final') return { fault: reconnectRequired(name, failure), waitMs: FINAL_MS }
   const retryAt = failure.kind === 'waiting' ? failure.retryAt : now
-  const waitMs = Math.max(1000, retryAt - now)
+  // A row says nothing that a caller would wait for longer than an endpoint may ask.
+  const waitMs = Math.min(Math.max(1000, retryAt - now), MAX_WAIT_MS)
   const fault = new Fault('derivation_failed', {
     message: `The credential ${name} could not be renewed. Retry later.`,
     headers: { 'retry-after': String(Math.ceil(waitMs / 1000)) },
@@ -23,16 +25,18 @@ export function faultOfFailure(
   return { fault, waitMs }
 }
 
+/** Without the stored code: no text of a database reaches a caller. */
 function reconnectRequired(
   name: string,
-  { failedAt, code, mayHaveLost }: Extract<Failure, { kind: 'final' }>,
+  { failedAt, mayHaveLost }: Extract<Failure, { kind: 'final' }>,
 ): Fault {
-  const time = new Date(failedAt).toISOString()
+  const time = new Date(failedAt)
+  const at = Number.isNaN(time.getTime()) ? '' : ` at ${time.toISOString()}`
   const lost = mayHaveLost
     ? ' An answer of the provider was lost before, and a new refresh token may have been in it.'
     : ''
   return new Fault('reconnect_required', {
-    message: `The provider refused to renew ${name} at ${time} (${code}).${lost} Connect it again.`,
+    message: `The provider refused to renew ${name}${at}.${lost} Connect it again.`,
     fix: commandFix('secrets', 'reconnect', name),
   })
 }

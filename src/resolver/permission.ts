@@ -20,7 +20,7 @@ import type { ObtainedToken } from '../outbound/obtained_tokens.ts'
 import type { CallPermission, CallScope, UsableSecret } from '../outbound/policy/permission.ts'
 import { openedPart, partNamed, withParts } from '../outbound/stand_ins/parts.ts'
 import type { Target } from '../outbound/target.ts'
-import type { StoredRoot } from '../renewal/derived_credential.ts'
+import { proveRoot, type StoredRoot } from '../renewal/derived_credential.ts'
 import type { GuardCache } from './guards.ts'
 
 /** The scope that a call names; `null` where it leaves it to its token. */
@@ -185,14 +185,18 @@ class TokenSecret implements UsableSecret {
   open(): Secret {
     const sealed = this.#sealed
     const key = this.#permission.keyOf(sealed)
-    if (sealed.policy?.kind)
-      return this.#derived({
-        sealed,
-        key,
-        open: () => this.#opened(this.#permission.keyOf(sealed)),
-      })
+    if (sealed.policy?.kind) return this.#derived(this.#root(key))
     const value = this.#opened(key)
     return this.name === sealed.key ? value : openedPart(value, this.name)
+  }
+
+  prove(): void {
+    proveRoot(this.#root(this.#permission.keyOf(this.#sealed)))
+  }
+
+  #root(key: Secret): StoredRoot {
+    const open = () => this.#opened(this.#permission.keyOf(this.#sealed))
+    return { sealed: this.#sealed, key, open }
   }
 
   #opened(key: Secret): Secret {

@@ -55,7 +55,6 @@ const REASONS: Record<string, string> = {
       METHODS.map((method) => [`resolver.${way}.${method}`, FORWARDED]),
     ),
   ),
-  'secrets.derived': 'for a rekey, which carries what it shows',
 }
 
 async function filesOf(pattern: string): Promise<string[]> {

@@ -1,4 +1,4 @@
-// tier: quick
+// tier: all
 /** A rekey keeps derived credentials: calls go on with the same access token (protocol 13.2). */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { renewWorkspaceKey } from '../../src/client/actions/rekey.ts'

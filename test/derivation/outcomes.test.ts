@@ -406,3 +406,37 @@ describe('every kind', () => {
     },
   )
 })
+
+test('no value in any field of an answer makes reading it throw', () => {
+  const hostile = [
+    { toString: '' },
+    { toString: null, valueOf: 1 },
+    [[]],
+    [],
+    {},
+    null,
+    true,
+    1e308,
+    '',
+  ]
+  const fields = [
+    'access_token',
+    'token_type',
+    'refresh_token',
+    'expires_in',
+    'error',
+    'token',
+    'expires_at',
+  ]
+  const inside = ['AccessKeyId', 'SecretAccessKey', 'SessionToken', 'Expiration', 'Code', 'Message']
+  for (const root of [oauth2, refreshing, github, aws])
+    for (const status of [200, 201, 400, 403])
+      for (const value of hostile) {
+        for (const name of fields) outcome(root, status, token({ token: TOKEN, [name]: value }))
+        for (const name of inside) {
+          const Credentials = { AccessKeyId: 'ASIA0123456789ABCDEF', [name]: value }
+          const AssumeRoleResult = { Credentials }
+          outcome(root, status, { AssumeRoleResponse: { AssumeRoleResult }, Error: Credentials })
+        }
+      }
+})

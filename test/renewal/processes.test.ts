@@ -17,6 +17,9 @@ const oauth2: Policy = { kind: 'oauth2' }
 /** Milliseconds after which a refresh token may not leave any more, and some more. */
 const STALL_MS = 5_500
 
+/** Nothing outside shows that a stopped process may not send any more. */
+const stall = () => Bun.sleep(STALL_MS)
+
 let stage: Stage
 let provider: FakeProvider
 let agent: Agent
@@ -171,8 +174,7 @@ test('a process that stalls before it sends gives back its lease, and then renew
   one.kill('SIGSTOP')
   await gate.open()
   await until(async () => (await readState())?.sent_at)
-  // Nothing outside shows that the process may not send any more.
-  await Bun.sleep(STALL_MS)
+  await stall()
   one.kill('SIGCONT')
   expect(await calling).toMatchObject({ status: 200 })
   expect(provider.requests).toHaveLength(1)
@@ -189,8 +191,7 @@ test('a process that stalls longer than its lease sends no refresh token that an
   await until(async () => (await readState())?.sent_at)
   await endLease()
   expect(await callOn(two)).toMatchObject({ status: 200 })
-  // Nothing outside shows that the process may not send any more.
-  await Bun.sleep(STALL_MS)
+  await stall()
   one.kill('SIGCONT')
   expect(await calling).toMatchObject({ status: 200 })
   expect(provider.requests).toHaveLength(1)

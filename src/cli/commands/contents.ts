@@ -51,7 +51,7 @@ export const contents: Readonly<Record<string, Readonly<Record<string, string | 
         'use <environment>': 'use an environment in this directory',
       },
     },
-    'connect <name>': 'connect an OAuth provider, MCP server, GitHub App or AWS role',
+    'connect <key>': 'connect an OAuth provider, MCP server, GitHub App or AWS role',
     'run [command...]': 'run a command with the secrets in its environment variables',
     inject: 'fill a template with secrets: {{ NAME }} and svc://project/environment/NAME',
     policy: {

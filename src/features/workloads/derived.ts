@@ -27,6 +27,8 @@ export type RenewalWait = { isOver: boolean }
 
 /** Milliseconds that a delivery waits for renewals. */
 const WAIT_MS = 20_000
+/** Requests to token endpoints that one delivery makes at a time. */
+const AT_ONCE = 8
 
 /**
  * What may be delivered of these secrets, and by its code why not. All that have to be renewed are renewed at once.
@@ -56,8 +58,19 @@ export async function derivedParts(
   }
   if (renewing.length === 0) return derived
   throw new UnreadBefore(async () => {
-    wait.isOver = !(await endsWithin(WAIT_MS, Promise.all(renewing.map(({ read }) => read()))))
+    wait.isOver = !(await endsWithin(WAIT_MS, readAll(renewing)))
   })
+}
+
+/** A few at a time. Whether all are renewed: what cannot be is not waited for again. */
+async function readAll(renewing: readonly UnreadBefore[]): Promise<boolean> {
+  let isAll = true
+  for (let from = 0; from < renewing.length; from += AT_ONCE) {
+    const some = renewing.slice(from, from + AT_ONCE).map(({ read }) => read())
+    const ended = await Promise.allSettled(some)
+    isAll &&= ended.every(({ status }) => status === 'fulfilled')
+  }
+  return isAll
 }
 
 /** @throws Fault `unreadable_secret` */

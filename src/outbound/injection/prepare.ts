@@ -20,6 +20,7 @@ import {
   formEncodedAmong,
   namesOf,
   openSecrets,
+  proveRoots,
   selectSecrets,
   settingsAmong,
 } from '../policy/permission.ts'
@@ -113,6 +114,10 @@ function prepare(outbound: Surroundings, job: Job, permission: CallPermission): 
   })
   record.finds(used.values())
   // Opening proves the policy, which the ciphertext binds: only then is the policy believed.
+  if (proveRoots(used)) {
+    checkPolicies(used, placeholders, asked)
+    addressOf(outbound, job, target)
+  }
   const values = openSecrets(used)
   const guard = permission.guard()
   // Step 6: the policy of each secret.

@@ -54,6 +54,12 @@ export interface UsableSecret {
    * @throws Fault `key_not_provisioned`, `unreadable_secret`
    */
   open(): Secret
+  /**
+   * Proves the policy of a root, from which nothing is derived by that.
+   *
+   * @throws Fault `key_not_provisioned`, `unreadable_secret`
+   */
+  prove?(): void
 }
 
 /** The refusal of step 3; it says what to put on the allowlist, for port and wildcards are easily missed. */
@@ -125,6 +131,13 @@ export function formEncodedAmong(secrets: ReadonlyMap<string, UsableSecret>): Se
   const names = new Set<string>()
   for (const [name, { policy }] of secrets) if (policy?.basic_encoding === 'form') names.add(name)
   return names
+}
+
+/** Whether some are roots: a call that is refused derives nothing from them. */
+export function proveRoots(secrets: ReadonlyMap<string, UsableSecret>): boolean {
+  const roots = [...secrets.values()].filter(({ policy }) => policy?.kind)
+  for (const root of roots) root.prove?.()
+  return roots.length > 0
 }
 
 /** @throws Fault `key_not_provisioned`, `unreadable_secret`, `unresolved_reference` */

@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto'
 import { Unread } from '../../core/async/unread.ts'
 import type { SealedSecret } from '../../core/crypto/secret_value.ts'
 import { Fault } from '../../core/fault.ts'
+import { LruMap } from '../../core/lru.ts'
 import type { DerivedKind } from '../../core/policy/policy.ts'
 import type { Secret } from '../../core/secret.ts'
 import { buildRequest, endpointOf, readOutcome } from '../../derivation/derivation.ts'
@@ -31,13 +32,14 @@ type Held = {
   faultUntil: number
 }
 
+const MAX_HELD = 1_000
 const OWNER = { workspaceId: 'local', tokenId: 'local' }
 
 export class LocalDerivation {
   readonly #outbound: TokenOutbound
   readonly #now: () => number
   /** By digest of kind and root: another root begins without a credential. */
-  readonly #held = new Map<string, Held>()
+  readonly #held = new LruMap<string, Held>({ max: MAX_HELD })
   #version = 0
 
   constructor(outbound: TokenOutbound, now: () => number = Date.now) {
