@@ -408,7 +408,17 @@ describe('every kind', () => {
 })
 
 describe('no value in any field of an answer makes reading it throw', () => {
-  const hostile: unknown[] = [{ toString: '' }, { toString: null }, [[]], [], {}, null, true, 1e308, '']
+  const hostile: unknown[] = [
+    { toString: '' },
+    { toString: null },
+    [[]],
+    [],
+    {},
+    null,
+    true,
+    1e308,
+    '',
+  ]
   const outside = ['access_token', 'token_type', 'refresh_token', 'expires_in', 'error', 'token']
   const inside = ['AccessKeyId', 'SecretAccessKey', 'SessionToken', 'Expiration', 'Code', 'Message']
   const answers = hostile.flatMap((value) => [
