@@ -126,6 +126,9 @@ const ONLY_A_PERSON_KNOWS = new Set([
   'recipient',
   'target',
   'fingerprint',
+  'id',
+  'scope',
+  'duration',
   ...[
     'action',
     'code',

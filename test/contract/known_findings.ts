@@ -55,6 +55,7 @@ export const ofControlPlane: Reason[] = [
     because: 'a list that is too long is a body that is too large before it is counted',
   },
   refused(/invites: must be empty with a link/, 'it depends on another field'),
+  refused(/cannot be combined with kind/, 'it depends on another field'),
 ]
 
 export const ofResolver: Reason[] = [

@@ -79,7 +79,11 @@ export const NEEDS = {
   dpkg: program('dpkg-deb', 'dpkg'),
   openssl: program('openssl'),
   faketime: files(['usr/lib/*/faketime/libfaketimeMT.so.1'], 'libfaketime'),
-  'python-requests': pythonModule('requests', 'python3', 'python3-requests'),
+  // Its tests run the system's Python, whatever else is on the PATH.
+  'python-requests': {
+    isPresent: () => canImport('/usr/bin/python3', 'requests'),
+    packages: ['python3', 'python3-requests'],
+  },
   'python-venv': pythonModule('ensurepip', 'python3', 'python3-venv'),
   go: program('go', 'golang-go'),
   'arm64-emulation': {
