@@ -3,7 +3,7 @@
 /** Temporary keys of an AWS role. */
 export type AwsKeys = { access_key_id: string; secret_access_key: string; session_token: string }
 
-/** What is derived: a token, or the temporary keys of an AWS role. */
+/** A derived credential: a token, or the temporary keys of an AWS role. */
 export type Credential = string | AwsKeys
 
 /** 8 to 16,384 visible ASCII characters. */

@@ -1,6 +1,6 @@
 /**
  * From a root to the request that derives a credential, and from the answer to that credential (protocol 13.3).
- * Pure: whoever sends the request has checked the endpoint's host and address.
+ * Pure: the caller has checked the endpoint's host and address.
  */
 import type { DerivedKind } from '../core/policy/policy.ts'
 import { awsRole } from './aws_role.ts'
@@ -50,7 +50,7 @@ export function buildRequest(
 }
 
 /**
- * What the answer means; every answer means something, so this never throws.
+ * The meaning of an answer. Never throws, because every answer has one.
  *
  * @param nowMs Unix milliseconds at which the answer arrived
  */

@@ -14,7 +14,7 @@ export type TokenRequest = {
 export type TokenAnswer = { status: number; headers: Headers; body: Uint8Array }
 
 /**
- * What an answer means. `code` is a registered error code or one of our fixed words, never the endpoint's text.
+ * The meaning of an answer. `code` is a registered error code or one of our fixed words, never the endpoint's text.
  * `lifetimeS` counts from sending. `retryAfterS` is what the endpoint asked for, at most 3,600.
  */
 export type Outcome =

@@ -89,7 +89,7 @@ class LaterStream {
     return this.#stream ? Buffer.concat([pushed, this.#stream.flush()]) : pushed
   }
 
-  /** What the stream of an earlier guard held back. */
+  /** The bytes that an earlier guard's stream held back. */
   #follow(): Uint8Array {
     const newest = this.#newest()
     if (newest === this.#guard || newest === null) return NO_BYTES

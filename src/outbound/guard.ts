@@ -20,7 +20,7 @@ import type { StepPause } from './steps.ts'
 export type StreamGuard = {
   /** What goes out with the chunk, with a pause after each step. */
   push(chunk: Uint8Array): AsyncIterable<Uint8Array>
-  /** The same without pauses, for a few bytes. */
+  /** Pushes a few bytes without pauses. */
   pushNow(chunk: Uint8Array): Uint8Array
   /** The rest, after the last chunk. */
   flush(): Uint8Array

@@ -100,7 +100,7 @@ export function rewriteLinks(
   else headers.link = rewritten
 }
 
-/** Where a reference in an answer of `host` leads back to, from the origin on; null for what is not https. */
+/** The path that a reference in an answer of `host` leads back to; null for a reference that is not https. */
 export function leadReferenceBack(reference: string, host: string, base: LinkBase): string | null {
   const destination = destinationFrom(reference, `https://${host}/`, base)
   return destination === null ? null : `${base.location}${destination}`

@@ -69,7 +69,7 @@ export class OutboundRequest extends Hidden<WireRequest> {
   readonly allowsRanges: boolean
   readonly isPlaceable: IsPlaceable
   #guarded: Guarded
-  /** Of its answer. */
+  /** The guard of its answer. */
   #given: FollowingGuard | null = null
   readonly #received: SignedAnew['received']
   /** Tokens that were taken out of its answer. */
@@ -119,7 +119,7 @@ export class OutboundRequest extends Hidden<WireRequest> {
     return this.#given
   }
 
-  /** What the caller may use, as its answer's guard knows it. */
+  /** The guard of all values that the caller may use. */
   get prepared(): Guard {
     return this.#guarded.prepared
   }

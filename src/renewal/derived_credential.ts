@@ -25,7 +25,7 @@ import { parseTarget } from '../outbound/target.ts'
 import type { Renewal } from './renewal.ts'
 import type { Renewals } from './renewals.ts'
 
-/** Who uses the credential, and what renews it. */
+/** The caller of a credential, and the service that renews it. */
 export type DerivedParts = {
   renewals: Renewals
   clock: Clock
@@ -95,7 +95,7 @@ function proven(root: StoredRoot): Proven {
   return proof
 }
 
-/** What the guard of answers knows of a root: its secret fields, and everything that its state holds (protocol 13.4). */
+/** The values of a root that the guard of answers covers: its secret fields and its whole state (protocol 13.4). */
 export function guardedDerived(sealed: SealedSecret, root: Secret, key: Uint8Array): Uint8Array[] {
   const stateKey = deriveStateKey(key, root.reveal(), kindOf(sealed))
   const state = openDerivedState(stateKey, sealed)

@@ -22,7 +22,7 @@ export type DerivedPlace = SecretPlace & { workspaceId: string }
 
 export type LeaseRequest = {
   leaseMs: number
-  /** What the caller read; 0 where no row exists. */
+  /** The generation that the caller read; 0 without a row. */
   generation: number
   tokenId: string
   /** The version that the use was decided by. */
@@ -53,7 +53,7 @@ export type DerivedFailure = {
   code: string
   /** Nothing is derived until the secret is written. */
   isFinal: boolean
-  /** What the endpoint asked for, at most a day; null backs off by 1, 2, 4 … 300 seconds. */
+  /** The endpoint's Retry-After, at most a day; null backs off by 1, 2, 4 … 300 seconds. */
   retryAfterS: number | null
   /** Whether an unanswered request, this one or one before, may have replaced the refresh token. */
   mayHaveLost: boolean

@@ -9,12 +9,12 @@ import type { DerivedState } from '../derivation/state.ts'
 /** A secret as of one version of its workspace's policy. */
 export type NamedDerived = { workspaceId: string; policyVersion: number; place: SecretPlace }
 
-/** What a renewal takes from the call that asks for it, and keeps until it has ended. */
+/** The inputs of a renewal, kept until it has ended. */
 export type Renewal = NamedDerived & {
   token: LiveToken
   root: Root
   stateKey: Secret
-  /** Of the state as it was read; 0 without one. */
+  /** The generation of the state that was read; 0 without one. */
   generation: number
   state: DerivedState | null
 }

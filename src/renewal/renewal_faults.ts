@@ -1,4 +1,4 @@
-/** What callers get while a credential is not renewed. */
+/** Faults that callers get while a credential is not renewed. */
 import { commandFix, Fault } from '../core/fault.ts'
 import type { LeaseResult } from './leases.ts'
 

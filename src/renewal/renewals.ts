@@ -52,14 +52,14 @@ const MAX_FAULTS = 10_000
 export class Renewals {
   readonly #parts: Parts
   readonly #running = new Map<string, Promise<void>>()
-  /** Why a secret is not renewed, and until when by `performance.now()`. */
+  /** The fault of a secret that is not renewed, and until when it holds by `performance.now()`. */
   readonly #faults = new LruMap<string, { fault: Fault; until: number }>({ max: MAX_FAULTS })
 
   constructor(parts: Parts) {
     this.#parts = parts
   }
 
-  /** Why the last renewal failed, until the next may be tried. */
+  /** The fault of the last renewal, until the next may be tried. */
   faultOf(named: NamedDerived): Fault | null {
     const known = this.#faults.get(nameOf(named))
     return known && known.until > performance.now() ? known.fault : null

@@ -40,9 +40,9 @@ export class TokenPrincipal implements Principal {
   readonly bodies: BodyAccount
   readonly #services: ResolverServices
   readonly #caller: TokenCaller
-  /** Whose credentials the call has that are derived. */
+  /** The secrets whose derived credentials the call uses. */
   #derived: readonly SealedSecret[] = []
-  /** Why there was no credential in time. */
+  /** The fault if no credential was there in time. */
   #lateFault: Fault | null = null
   /** From what is sent to the end of its answer. */
   readonly #call: Span | undefined

@@ -1,4 +1,4 @@
-/** What a process sends to upstreams and token endpoints, for calls and deliveries. */
+/** The services of a process that send to upstreams and token endpoints, for calls and deliveries. */
 import type postgres from 'postgres'
 import type { Access } from '../access/index.ts'
 import type { Timers } from '../core/async/timers.ts'

@@ -68,7 +68,7 @@ type Given = {
   remove: boolean | undefined
 }
 
-/** What `--mcp-server` names. */
+/** The remote server that `--mcp-server` names. */
 export type RemoteServer = {
   url: URL
   name: string
@@ -145,7 +145,7 @@ export function reachedThrough(
   }
 }
 
-/** What has to be there before the program can reach the server: a command each. */
+/** The steps that are missing before the program can reach the server, one command each. */
 export function stepsBefore({ url, secret, environment }: RemoteServer, agent: string): string[] {
   const at = environment === undefined ? '' : ` -e ${environment}`
   return [

@@ -53,7 +53,7 @@ export type ProviderChoice = OptionValues<typeof providerOptions> & {
 export type ChosenProvider = {
   endpoints: Endpoints
   preset: Preset | undefined
-  /** Where the credential is used, in the syntax of the allowlist; empty where nothing says it. */
+  /** Hosts that use the credential, in the syntax of the allowlist; empty if unknown. */
   domains: readonly string[]
 }
 
@@ -137,7 +137,7 @@ async function givenClient(
   }
   const isPublic = publicClient || (clientAuth === 'none' && !clientSecretStdin)
   if (isPublic) return { client_id, client_auth: 'none' }
-  const hint = 'Pass --client-secret-stdin, or --public-client if there is none.'
+  const hint = 'Pass --client-secret-stdin, or --public-client if the client has no secret.'
   const client_secret = clientSecretStdin
     ? await readPasswordFromStdin(host)
     : await askSecret(host, `Client secret of ${client_id}`, { hint })

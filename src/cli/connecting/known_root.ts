@@ -1,4 +1,4 @@
-/** Where the provider of a stored root asks a person: a root names its token endpoint only. */
+/** The authorization endpoint of a stored root, which names its token endpoint only. */
 import {
   discoverIssuer,
   discoverResource,

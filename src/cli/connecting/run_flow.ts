@@ -29,7 +29,7 @@ export function providerFetchOf({ host }: Context): ProviderFetch {
   return openProviderFetch(host.providerFetch ?? send)
 }
 
-/** What a connection cannot do, as people are told. @throws CliError */
+/** Reports a failed connection to the person. @throws CliError */
 export function throwNotConnected(error: unknown): never {
   throw error instanceof ConnectFault
     ? new CliError('connect_failed', error.message, error.fix)

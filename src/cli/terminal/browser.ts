@@ -8,7 +8,7 @@ const OPENERS: Partial<Record<NodeJS.Platform, readonly string[]>> = {
   win32: ['rundll32', 'url.dll,FileProtocolHandler'],
 }
 
-/** Where there is no browser the address is there to be copied. */
+/** Without a browser, the person copies the printed address. */
 export function openBrowser(host: Host, url: string): void {
   if (host.openBrowser) {
     host.openBrowser(url)

@@ -5,7 +5,7 @@ import type { Entry as Opened } from '../../core/policy/references.ts'
 import { environmentOf, type ProjectScope } from '../scope.ts'
 import { CliError } from '../terminal/cli_error.ts'
 
-/** Where people read what a root has. */
+/** The documentation of roots. */
 export const ROOT_HINT = 'The fields of each kind: docs/connections.md'
 
 export type { Entry } from '../../client/actions/set_secrets.ts'

@@ -218,7 +218,7 @@ function resealSecret(
   }
 }
 
-/** What the old key alone opens, and a rekey ends permanently. */
+/** Data that only the old key opens, so a rekey deletes it permanently. */
 export async function endedByRekey(api: Api, workspaceId: string) {
   const projects = await api.list(listProjects, { query: { workspace_id: workspaceId } })
   const perProject = projects.map(async ({ id }) => {

@@ -1,4 +1,4 @@
-/** What a connection is made with, and the root that comes out of it. */
+/** The inputs of a connection, and the root that it creates. */
 import { readUtf8, utf8 } from '../../core/crypto/encoding.ts'
 import { buildRequest, readOutcome } from '../../derivation/derivation.ts'
 import { type OAuth2Root, readRoot } from '../../derivation/root.ts'
@@ -25,7 +25,7 @@ export type ConnectPlan = {
   rootFields?: Readonly<Record<string, unknown>>
 }
 
-/** What a token endpoint answered: a code of RFC 6749 or RFC 8628. */
+/** An error code of RFC 6749 or RFC 8628 from a token endpoint. */
 export class TokenRefusal extends ConnectFault {
   readonly code: string
 
@@ -69,7 +69,7 @@ export async function requestRoot(
     headers: response.headers,
     body: new Uint8Array(await response.arrayBuffer()),
   }
-  // With a refresh token of its own the root keeps the one in the answer.
+  // A root that has a refresh token keeps the one in the answer.
   const outcome = readOutcome({ ...root, refreshToken: '' }, answer, request, Date.now())
   if (outcome.kind === 'final') throw new TokenRefusal(outcome.code)
   if (outcome.kind === 'retry') {

@@ -1,12 +1,12 @@
-/** What is known about each provider: endpoints, how to ask for lasting access, and the hosts of its API. */
+/** Presets of providers: endpoints, how to request lasting access, and API hosts. */
 export type Preset = {
-  /** What error messages and pages call the provider. */
+  /** The provider's name in messages and pages. */
   title: string
   authorizeUrl: string
   tokenUrl: string
   /** RFC 8628. */
   deviceUrl?: string
-  /** What the provider sends as `iss` (RFC 9207); not checked where it is not known. */
+  /** The provider's `iss` (RFC 9207); not checked if absent. */
   issuer?: string
   clientAuth: 'basic' | 'post' | 'none'
   /** Requested unless --scope is given. */
@@ -17,9 +17,9 @@ export type Preset = {
   scopeSeparator?: ','
   /** Added to the authorization request. */
   authorizeParameters?: Readonly<Record<string, string>>
-  /** Where the access token is used, in the syntax of the allowlist. */
+  /** API hosts, in the syntax of the allowlist. */
   domains: readonly string[]
-  /** Where a person registers the client. */
+  /** The page on which a person registers the client. */
   registerAt: string
   /** The provider compares the whole redirect address, so it must be registered and given. */
   hasFixedRedirect?: true

@@ -1,7 +1,7 @@
 /** Requests to a provider, and what went wrong with a connection. */
 import { concat } from '../../core/crypto/encoding.ts'
 
-/** What a request has; `oauth4webapi` has it in the same form. */
+/** A request in the form that `oauth4webapi` uses. */
 type ProviderInit = {
   method?: string
   headers?: HeadersInit

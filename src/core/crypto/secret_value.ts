@@ -31,7 +31,7 @@ export type SealedSecret = SecretPlace & {
 }
 
 /**
- * What is stored of a derived credential. `state` is sealed for this generation; null if none was stored or it
+ * The stored parts of a derived credential. `state` is sealed for this generation; null if none was stored or it
  * is damaged. The rest are hints for people and for timing. Times are milliseconds since 1970.
  */
 export type DerivedRow = {

@@ -130,7 +130,7 @@ export function isRoot(policy: unknown): boolean {
   return (policy as Policy | null | undefined)?.kind !== undefined
 }
 
-/** The same for a credential that is derived; `signs` for an AWS role, which only signs. */
+/** Whether a derived credential may be a variable of a program; `signs` for an AWS role, which only signs. */
 export function derivedVariable(policy: unknown): 'delivered' | 'signs' | null {
   const { kind } = (policy ?? {}) as Policy
   if (kind === undefined || !mayBeVariable(policy)) return null

@@ -17,7 +17,7 @@ type StateRow = {
   sealed: Uint8Array
 }
 
-/** Of secrets that exist: states of deleted ones go with a rekey. The row that goes beyond 4 MiB is the last. */
+/** States of existing secrets; a rekey deletes the others. The row that goes beyond 4 MiB is the last. */
 const SELECT = `select * from (
     select s.id, d.environment, d.key, d.generation::float8 as generation, d.state as sealed,
       sum(octet_length(d.state)) over (order by d.environment, d.key) - octet_length(d.state) as before,

@@ -22,7 +22,7 @@ export type Delivering = Access & { renewals: Renewals; clock: Clock }
 
 type Derived = { values: Record<string, string>; unavailable: Record<string, string> }
 
-/** Of one delivery: whether it waited for renewals for long enough. */
+/** Whether one delivery has waited long enough for renewals. */
 export type RenewalWait = { isOver: boolean }
 
 /** Milliseconds that a delivery waits for renewals. */
@@ -31,7 +31,7 @@ const WAIT_MS = 20_000
 const AT_ONCE = 8
 
 /**
- * What may be delivered of these secrets, and by its code why not. All that have to be renewed are renewed at once.
+ * The credentials that may be delivered, and the code of the reason for each that is missing. Renewals run in parallel.
  *
  * @throws UnreadBefore while some are renewed, StaleSnapshot
  */
@@ -80,7 +80,7 @@ function openRoot(key: Secret, sealed: SealedSecret): Secret {
   throw new Fault('unreadable_secret')
 }
 
-/** The credential, why there is none, or what has to be waited for. */
+/** The credential, the reason why it is missing, or the renewal to wait for. */
 function tryDerive(parts: DerivedParts, root: StoredRoot): string | Fault | UnreadBefore {
   try {
     return fromUtf8(derivedCredential(parts, root).reveal()) ?? ''

@@ -171,6 +171,6 @@ export const rekeyBody = z.strictObject({
   link,
   /** In signed workspaces, one for each environment that has one. */
   manifests: z.array(signedText).max(MAX_MANIFESTS).meta(rarelyNeeded).optional(),
-  /** What is left out is deleted. */
+  /** States that are left out are deleted. */
   derived: z.array(derivedState).max(MAX_SECRETS).meta(rarelyNeeded).optional(),
 })

@@ -16,7 +16,7 @@ const NOTHING: Shaped = { shape: null, setting: null, reason: null }
 export const AMBIGUOUS: Shaped = { ...NOTHING, reason: 'ambiguous' }
 export const UNREADABLE: Shaped = { ...NOTHING, reason: 'unreadable' }
 
-/** What is derived has the usual form of its kind: its own is not known before the first call. */
+/** A derived credential has the usual form of its kind, because its own is unknown before the first call. */
 const derivedShapes: Readonly<Record<DerivedKind, StandInShape>> = {
   oauth2: [{ random: 'base62', length: 64 }],
   github_app: [{ text: 'ghs_' }, { random: 'base62', length: 36, checksum: 'crc32' }],

@@ -22,12 +22,12 @@ import { parseTarget } from '../../outbound/target.ts'
 
 type Allows = (host: string, port: number) => boolean
 
-/** Of one root. */
+/** The credential of one root. */
 type Held = {
   state: DerivedState | null
   running: Promise<void> | null
   failures: number
-  /** Why there is no credential, and until when that holds, in Unix milliseconds. */
+  /** The reason for a missing credential, and until when it holds, in Unix milliseconds. */
   fault: Fault | null
   faultUntil: number
 }
@@ -69,7 +69,7 @@ export class LocalDerivation {
     throw new Unread(this.#derive(held, rootOf(sealed, plaintext, allows)))
   }
 
-  /** What the guard of answers covers: the root's secret fields, and what was derived from it. */
+  /** The values that the guard of answers covers: the root's secret fields, and all derived values. */
   guarded(sealed: SealedSecret, plaintext: Secret): Uint8Array[] {
     const { state } = this.#of(sealed, plaintext)
     return [

@@ -13,7 +13,7 @@ import type { LocalDerivation } from './derivation.ts'
 
 export type Open = (sealed: SealedSecret) => Secret
 
-/** What is made of values: tokens that APIs handed out, and derived credentials. */
+/** Values made from secrets: tokens that APIs issued, and derived credentials. */
 export type Made = { obtained: ObtainedTokens; derivation: LocalDerivation | null }
 
 const OPENED_AT_ONCE = 32

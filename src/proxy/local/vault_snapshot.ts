@@ -43,7 +43,7 @@ export type VaultSnapshot = {
   sealed(name: string): SealedSecret | undefined
   /** Whether any policy lets a value stand in a body, or limits methods, which a body may override. */
   scansBodies: boolean
-  /** What a call gets: of a root its credential. @throws Unread while it is derived, Fault `unreadable_secret` and others */
+  /** The value for a call; of a root the derived credential. @throws Unread while it is derived, Fault `unreadable_secret` and others */
   open(sealed: SealedSecret): Secret
   /** Knows every value of the environment; it keeps fingerprints, not values. */
   guard(): Promise<Guard>

@@ -11,7 +11,7 @@ export const policiesCommands = { set, calls }
 /** The fields that narrow. */
 export type Narrowing = Omit<Policy, (keyof Policy & (typeof KEPT)[number]) | 'description'>
 
-/** What a policy says of its value. */
+/** Fields of a policy that describe its value. */
 const KEPT = ['sensitive', 'basic_encoding', 'references', 'kind'] as const
 
 type Order = Place & {
