@@ -111,3 +111,10 @@ test('with X-Service-Mark the guard writes marks, and the upstream does not lear
     expect((await forward(wrong, 'application/json')).status).toBe(422)
   }
 })
+
+test('a policy with U+0000 in a template stops no placeholder of its environment', async () => {
+  const policy = { allowed_locations: ['query' as const], sign_templates: ['\u0000{body}'] }
+  await agent.store('ODD', marked('odd-value'), { policy })
+  const answer = await agent.resolve({ target_url: stage.url('/echo?key=SVC_SECRET_ODD') })
+  expect(answer).toMatchObject({ status: 200, body: { status_code: 200 } })
+})

@@ -9,7 +9,6 @@ import { newestRecord } from '../support/forward.ts'
 import { rawRequest, sendRaw } from '../support/raw_http.ts'
 import { type CallerOptions, socketThrough } from '../support/socket_caller.ts'
 import { type Accepted, accepting, acceptOf, closing, frame } from '../support/socket_upstream.ts'
-import { until } from '../support/until.ts'
 import { type Script, startUpstream } from '../support/upstream.ts'
 
 const KEY = marked('sk_live_0123456789abcdef')

@@ -52,7 +52,7 @@ export function readStoredSecrets(
 
 type PlaceableRow = SecretPlace & { policy: Policy | null }
 
-/** Of all projects: the secrets whose policy says where they may stand. */
+/** Of all projects: secrets whose policy lists locations, found in its text as `kind` is above. */
 export function readPlaceable(
   read: AccessReader,
   workspaceId: string,
@@ -61,7 +61,7 @@ export function readPlaceable(
   return read<Joined<PlaceableRow>>`
     select w.policy_version::float8 as version, s.project_id as "projectId", s.environment, s.key, s.policy
     from workspaces w left join secrets s on s.workspace_id = w.id and s.environment = ${environment}
-      and s.policy->'allowed_locations' is not null
+      and s.policy::text like '%"allowed_locations"%'
     where w.id = ${workspaceId}`
 }
 
