@@ -3,6 +3,7 @@
  * credential too, because another call may store it where this one's answer comes from (protocol 13.4).
  */
 import type { KeyCache } from '../access/keys.ts'
+import { snapshotSince } from '../access/snapshots/snapshot_now.ts'
 import type { SnapshotCache } from '../access/snapshots/snapshots.ts'
 import type { LiveToken } from '../access/tokens.ts'
 import { whenRead } from '../core/async/unread.ts'
@@ -28,7 +29,7 @@ export class Followers {
 
   /** Until the returned function is called; `null` where the token may use no derived credential. */
   hold(follower: Follower): (() => void) | null {
-    if (this.#services.guards.derivedIn(follower.following.prepared) === 0) return null
+    if (this.#services.guards.derivedIn(follower.following.prepared) === null) return null
     const { workspaceId } = follower.token
     const held = this.#held.get(workspaceId) ?? new Set()
     this.#held.set(workspaceId, held.add(follower))
@@ -48,9 +49,12 @@ export class Followers {
   async #update({ token, scope, following }: Follower): Promise<void> {
     const { snapshots, keys, guards, log } = this.#services
     try {
-      const snapshot = await snapshots.of(token.workspaceId)
-      const permission = new TokenPermission({ snapshots, keys, guards, snapshot, token }, scope)
-      const guard = await whenRead(() => permission.guard())
+      // Read again where the workspace changes meanwhile.
+      const guard = await snapshotSince({ snapshots }, token, 0, (snapshot) => {
+        const parts = { snapshots, keys, guards, snapshot, token }
+        const permission = new TokenPermission(parts, scope)
+        return whenRead(() => permission.guard())
+      })
       if (guards.derivedIn(guard) !== guards.derivedIn(following.prepared)) following.follow(guard)
     } catch (error) {
       // A token that was revoked meanwhile: what is open for it ends.

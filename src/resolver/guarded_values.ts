@@ -20,7 +20,7 @@ export type GuardedValueParts = {
 }
 
 /** A value, and what can be made of it in any call; of a root one of its secret fields, or what was derived from it. */
-type Guarded = { value: NamedBytes; made: MadeBytes[]; generation?: number }
+type Guarded = { value: NamedBytes; made: MadeBytes[]; state?: string }
 
 /** Values that are opened between two pauses: well under a millisecond. */
 const OPENED_AT_ONCE = 32
@@ -65,8 +65,7 @@ function open(key: Uint8Array, sealed: SealedSecret): Guarded[] {
     return guardedDerived(sealed, value, key).map((bytes) => ({
       value: { name: sealed.key, bytes },
       made: [],
-      // Never 0, so that a root without a state counts too.
-      generation: 1 + (sealed.derived?.generation ?? 0),
+      state: `${sealed.key}/${sealed.derived?.generation ?? 0}`,
     }))
   const bytes = value.reveal()
   const made = derivedValues(sealed.key, bytes, sealed.policy)

@@ -4,7 +4,7 @@
  * keyed fingerprints, and exactly as long as the opened keys are: for KEY_CACHE_SECONDS, and not beyond a
  * change of the workspace.
  */
-import { createHmac, randomBytes } from 'node:crypto'
+import { createHash, createHmac, randomBytes } from 'node:crypto'
 import { keyNameOf } from '../access/environment_key.ts'
 import type { KeyCache } from '../access/keys.ts'
 import type { Granted } from '../access/snapshots/snapshot.ts'
@@ -45,7 +45,7 @@ export class GuardCache {
   readonly #keys: KeyCache
   readonly #guards = new LruMap<string, Kept>({ max: MAX_GUARDS })
   readonly #obtained = new LruMap<string, ObtainedTokens>({ max: MAX_WORKSPACES })
-  readonly #derived = new WeakMap<Guard, number>()
+  readonly #derived = new WeakMap<Guard, string>()
   readonly #timer: Timer
   /** By the grants of a token in one snapshot; some may hold no key that opens. */
   readonly #openings = new WeakMap<readonly Granted[], Opening>()
@@ -125,9 +125,9 @@ export class GuardCache {
     return opening
   }
 
-  /** Which derived credentials a guard covers, as one number; 0 for none. */
-  derivedIn(guard: Guard): number {
-    return this.#derived.get(guard) ?? 0
+  /** A digest of the derived states that a guard covers; `null` without a root. */
+  derivedIn(guard: Guard): string | null {
+    return this.#derived.get(guard) ?? null
   }
 
   #kept(opening: Opening): Guard | undefined {
@@ -178,16 +178,19 @@ export class GuardCache {
     const values: NamedBytes[] = []
     const derived: MadeBytes[] = []
     const obtained = this.#obtained.get(parts.snapshot.workspaceId)
-    let generations = 0
+    const states = createHash('sha256')
+    let hasRoot = false
     for (const { place } of opened) {
-      for (const { value, made, generation = 0 } of await openAll(parts, place, pause)) {
+      for (const { value, made, state } of await openAll(parts, place, pause)) {
         values.push(value)
         derived.push(...made, ...(obtained?.of(value.name, value.bytes) ?? []))
-        generations += generation
+        if (state === undefined) continue
+        states.update(`${state} `)
+        hasRoot = true
       }
     }
     const guard = await prepareGuardInSteps(values, pause, derived)
-    this.#derived.set(guard, generations)
+    if (hasRoot) this.#derived.set(guard, states.digest('hex'))
     return guard
   }
 }

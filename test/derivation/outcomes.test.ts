@@ -248,7 +248,7 @@ describe('a GitHub answer', () => {
     expect(found).toEqual({ ...accepted, lifetimeS })
   })
 
-  test('lasts as long by the clock of GitHub as it says, however wrong our clock is', () => {
+  test('lasts as long as the clock and answer of GitHub state, even if our clock is wrong', () => {
     for (const skew of [-86_400, 86_400]) {
       const date = AT(skew).toUTCString()
       const body = { ...good, expires_at: AT(skew + 600).toISOString() }

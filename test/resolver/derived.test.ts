@@ -125,7 +125,7 @@ describe('a call gets the credential that is derived from a root', () => {
   })
 })
 
-describe('what a call is told when there is no credential', () => {
+describe('a call without a usable credential gets a stable code for', () => {
   test('a host that is not allowed is not asked', async () => {
     await agent.disallow(provider.host)
     await agent.store('CRM', await refreshing(), { policy: oauth2 })

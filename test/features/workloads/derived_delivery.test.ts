@@ -61,7 +61,7 @@ test('a plain delivery has the credential, and says why a role is missing', asyn
   expect(unavailable).toEqual({ ROLE: 'policy_blocked' })
 })
 
-test('names choose, and a name that is not stored is told', async () => {
+test('names select secrets, and an unknown name is reported as unavailable', async () => {
   const { body } = await deliver({ names: ['CRM', 'NONE'] })
   const { secrets, unavailable } = body as Delivered
   expect(Object.keys(secrets)).toEqual(['CRM'])
