@@ -4,6 +4,7 @@ import type { Fault } from '../../core/fault.ts'
 import type { Domain } from '../../core/net/domain.ts'
 import type { Chain, SignedText } from '../../sigchain/index.ts'
 import type { LiveToken } from '../tokens.ts'
+import type { StoredRelease } from './releases.ts'
 
 /** A project's environment for which a token was given an envelope. */
 export type Granted = { projectId: string; environment: string }
@@ -69,6 +70,10 @@ export type Snapshot = {
   grants: Map<string, readonly Granted[]>
   /** Whole environments, by name; null for a project that is not of this workspace. */
   environments: Map<string, readonly SealedSecret[] | null>
+  /** Whether a token of the workspace has releases of held secrets, live or ended. */
+  hasReleases: boolean
+  /** By token. */
+  releases: Map<string, readonly StoredRelease[]>
   /** Null for a plain workspace. */
   signed: Signed | null
 }
@@ -76,7 +81,10 @@ export type Snapshot = {
 /** Thrown when a lazily read part is of a newer version than the snapshot. */
 export class StaleSnapshot extends Error {}
 
-type Known = Pick<Snapshot, 'workspaceId' | 'policyVersion' | 'epoch' | 'allowlist'>
+type Known = Pick<
+  Snapshot,
+  'workspaceId' | 'policyVersion' | 'epoch' | 'allowlist' | 'hasReleases'
+>
 
 export function emptySnapshot(known: Known, chain: Chain | Fault | null = null): Snapshot {
   return {
@@ -87,6 +95,7 @@ export function emptySnapshot(known: Known, chain: Chain | Fault | null = null):
     envelopes: new Map(),
     grants: new Map(),
     environments: new Map(),
+    releases: new Map(),
   }
 }
 

@@ -12,6 +12,7 @@ import { readLinks, readManifest, readTokenGrant, signedTextOf } from '../signed
 import { ofAnotherKind, requireNamed, type Verifier } from '../signed/verifier.ts'
 import type { LiveToken } from '../tokens.ts'
 import { lockedSecret, openSecretRows } from './open_rows.ts'
+import { readReleases, type StoredRelease } from './releases.ts'
 import {
   emptySnapshot,
   environmentIn,
@@ -59,8 +60,8 @@ export class SnapshotParts {
   async workspace(workspaceId: string): Promise<Snapshot> {
     const [row] = await readWorkspace(this.#read, workspaceId)
     if (!row) throw new Fault('invalid_token')
-    const { version: policyVersion, epoch, domains } = row
-    const known = { workspaceId, policyVersion }
+    const { version: policyVersion, epoch, domains, hasReleases } = row
+    const known = { workspaceId, policyVersion, hasReleases }
     if (!isSignedId(workspaceId))
       return emptySnapshot({ ...known, epoch, allowlist: domains.flatMap(domainOf) })
     const chain = await this.#chain(workspaceId, policyVersion)
@@ -130,6 +131,13 @@ export class SnapshotParts {
     return rows.flatMap(({ projectId, environment }) =>
       projectId === null ? [] : [{ projectId, environment }],
     )
+  }
+
+  async releases(snapshot: Snapshot, tokenId: string): Promise<StoredRelease[]> {
+    const { workspaceId } = snapshot
+    const { version, releases } = await readReleases(this.#read, this.#outer, { workspaceId, tokenId })
+    this.#checkVersion(snapshot, version)
+    return releases
   }
 
   async environment(snapshot: Snapshot, place: Granted): Promise<EnvironmentPart> {

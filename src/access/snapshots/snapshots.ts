@@ -24,9 +24,17 @@ import {
   StaleSnapshot,
   type VerifiedToken,
 } from './snapshot.ts'
+import type { StoredRelease } from './releases.ts'
 import { type NumberedLink, SnapshotParts } from './snapshot_parts.ts'
 
 export { type SealedEnvelope, type Snapshot, StaleSnapshot }
+
+/** A part that was read before. @throws Unread */
+function known<T>(parts: Map<string, T>, name: string, read: () => Promise<T>): T {
+  const part = parts.get(name)
+  if (part !== undefined) return part
+  throw new Unread(read().then((found) => parts.set(name, found)))
+}
 
 /** A read that is shared, and what came of it. */
 type Reading = { read: Promise<Snapshot>; snapshot: Snapshot | null; era: number }
@@ -156,18 +164,18 @@ export class SnapshotCache {
 
   /** What of one environment, over all projects, may stand outside of headers. @throws Unread */
   placeable(snapshot: Snapshot, environment: string): readonly PlaceableSecret[] {
-    const known = snapshot.placeable.get(environment)
-    if (known !== undefined) return known
-    const read = this.#parts.placeable(snapshot, environment)
-    throw new Unread(read.then((found) => snapshot.placeable.set(environment, found)))
+    return known(snapshot.placeable, environment, () => this.#parts.placeable(snapshot, environment))
   }
 
   /** Where a token was given an envelope, of whatever epoch. @throws Unread */
   grants(snapshot: Snapshot, tokenId: string): readonly Granted[] {
-    const known = snapshot.grants.get(tokenId)
-    if (known !== undefined) return known
-    const read = this.#parts.grants(snapshot, tokenId)
-    throw new Unread(read.then((found) => snapshot.grants.set(tokenId, found)))
+    return known(snapshot.grants, tokenId, () => this.#parts.grants(snapshot, tokenId))
+  }
+
+  /** Releases of held secrets to a token, live and ended ones. @throws Unread */
+  releases(snapshot: Snapshot, tokenId: string): readonly StoredRelease[] {
+    if (!snapshot.hasReleases) return []
+    return known(snapshot.releases, tokenId, () => this.#parts.releases(snapshot, tokenId))
   }
 
   /**

@@ -58,6 +58,9 @@ export const approvals = pgTable(
   },
   (table) => [
     index('approvals_by_time').on(table.workspaceId, table.requestedAt, table.id),
+    index('approvals_released')
+      .on(table.workspaceId, table.tokenId)
+      .where(sql`envelopes is not null`),
     index('approvals_by_token').on(table.tokenId, table.requestedAt),
     uniqueIndex('approvals_pending').on(table.tokenId, table.digest).where(sql`status = 'pending'`),
   ],
