@@ -81,6 +81,7 @@ export const policyRules = [
   'override',
   'objects',
   'batch',
+  'approval',
 ] as const
 export type PolicyRule = (typeof policyRules)[number]
 
