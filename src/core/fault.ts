@@ -84,6 +84,7 @@ export const policyRules = [
   'override',
   'objects',
   'batch',
+  'approval',
 ] as const
 export type PolicyRule = (typeof policyRules)[number]
 
