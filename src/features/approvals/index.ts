@@ -8,7 +8,14 @@ import { parsePart } from '../../core/validation/validate.ts'
 import { rateHeaders } from '../../database/limits/rate.ts'
 import type { Database } from '../../database/open.ts'
 import { commonHeaders, present } from '../../http/reply.ts'
-import { type Changing, listRoute, type RequestContext, type Route, rawRoute, route } from '../../http/route.ts'
+import {
+  type Changing,
+  listRoute,
+  type RequestContext,
+  type Route,
+  rawRoute,
+  route,
+} from '../../http/route.ts'
 import { bearerText } from '../../identity/authenticate.ts'
 import type { SignedServices } from '../links/index.ts'
 import {
