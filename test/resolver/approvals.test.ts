@@ -2,7 +2,7 @@
 /** Calls with held secrets are made when a member released their values, and not before (protocol 14). */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { denyApproval, revokeApproval } from '../../src/features/approvals/contract.ts'
-import { sharedStage, type Stage } from '../support/agent.ts'
+import { type Stage, sharedStage } from '../support/agent.ts'
 import { HELD, type HeldStage, heldStage } from '../support/approvals.ts'
 import { marked } from '../support/canary.ts'
 import { until } from '../support/until.ts'
@@ -32,9 +32,9 @@ const call = (path = '/echo', more: object = {}) =>
     ...more,
   })
 const requested = async (path?: string, more?: object) => {
-  const { status, body } = await call(path, more)
-  expect({ status, code: body.error_code }).toEqual({ status: 403, code: 'approval_required' })
-  return (body as { approval: { id: string } }).approval.id
+  const answer = await call(path, more)
+  expect(answer).toMatchObject({ status: 403, body: { error_code: 'approval_required' } })
+  return (answer.body as { approval: { id: string } }).approval.id
 }
 const decideBy = (endpoint: typeof denyApproval | typeof revokeApproval, id: string, body = {}) =>
   held.project.owner.api.call(endpoint, {

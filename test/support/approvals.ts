@@ -21,7 +21,6 @@ import type { SignedPerson } from './signed.ts'
 import { openEnvironment } from './signed_environment.ts'
 import { clientMade, type Minted, mint, type SignedProject, signedProject } from './statements.ts'
 
-export const environment = 'development'
 
 export type HeldToken = Minted & { text: string; registrationId: string }
 
@@ -66,7 +65,7 @@ export async function heldStage(stage: Stage): Promise<HeldStage> {
   const issue = async (): Promise<HeldToken> => {
     const minted = mint()
     const granted = {
-      ...{ kind: 'agent', agent_id: registrationId, label: minted.id.slice(0, 8) } as const,
+      ...({ kind: 'agent', agent_id: registrationId, label: minted.id.slice(0, 8) } as const),
       ...{ project_id: null, environment: null },
     }
     const made = await clientMade(project, minted, { ...granted, capabilities: ['use'] })
@@ -75,7 +74,10 @@ export async function heldStage(stage: Stage): Promise<HeldStage> {
       const ofAgent = { ...params, registration_id: registrationId }
       await owner.api.call(issueAgentToken, { params: ofAgent, body })
     } else {
-      await owner.api.call(registerAgent, { params, body: { id: registrationId, name: 'held', ...body } })
+      await owner.api.call(registerAgent, {
+        params,
+        body: { id: registrationId, name: 'held', ...body },
+      })
       isRegistered = true
     }
     return { ...minted, registrationId, text: formatToken('agt', minted.id, minted.secret) }
@@ -115,7 +117,14 @@ async function releaseAs(
       params: { project_id, key },
       query: { environment: env },
     })
-    const at = { workspaceId, tokenId: approval.token_id, approvalId: id, projectId: project_id, environment: env, key }
+    const at = {
+      workspaceId,
+      tokenId: approval.token_id,
+      approvalId: id,
+      projectId: project_id,
+      environment: env,
+      key,
+    }
     const value = new TextEncoder().encode(values[key] ?? stored[key] ?? '')
     const envelope = await sealRelease(at, token.publicKey, value)
     envelopes.push({ project_id, environment: env, key, envelope: toBase64(envelope) })
