@@ -17,8 +17,12 @@ import type { Secret } from '../core/secret.ts'
 import type { Guard } from '../leak_guard/index.ts'
 import { type IsPlaceable, NOTHING_PLACEABLE } from '../outbound/injection/locations.ts'
 import type { ObtainedToken } from '../outbound/obtained_tokens.ts'
-import type { ApprovalUse } from '../outbound/policy/approval.ts'
-import type { CallPermission, CallScope, UsableSecret } from '../outbound/policy/permission.ts'
+import type {
+  ApprovalUse,
+  CallPermission,
+  CallScope,
+  UsableSecret,
+} from '../outbound/policy/permission.ts'
 import { openedPart, partNamed, withParts } from '../outbound/stand_ins/parts.ts'
 import type { Target } from '../outbound/target.ts'
 import { proveRoot, type StoredRoot } from '../renewal/derived_credential.ts'
