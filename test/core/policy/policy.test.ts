@@ -41,6 +41,8 @@ test('the documentation knows its fields', () => {
     'allowed_headers',
     'allowed_locations',
     'sign_templates',
+    'allowed_operations',
+    'read_only',
     'basic_encoding',
     'sensitive',
     'references',
