@@ -39,7 +39,7 @@ export function objectionToOperations(
 
 /** At other paths an API may ignore a body of GraphQL, and do what the path says. */
 const OTHER_PATH =
-  'no GraphQL or JSON-RPC is expected at its path. List exactly that path in allowed_paths if there is'
+  'its path is not a known GraphQL or JSON-RPC endpoint. List exactly that path in allowed_paths if it is one'
 
 function unchecked({ read_only }: Policy, reason: string): Objection {
   return read_only

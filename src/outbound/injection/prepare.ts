@@ -4,6 +4,7 @@
  */
 import { Unread, whenRead } from '../../core/async/unread.ts'
 import { Fault } from '../../core/fault.ts'
+import type { AskedOperations } from '../../core/policy/operations.ts'
 import { mayHoldRequests, overrideAmong } from '../../core/policy/override.ts'
 import { methodsAskedForIn, overridableKinds } from '../../core/policy/override_body.ts'
 import type { AskedMethods } from '../../core/policy/override_parts.ts'
@@ -13,6 +14,7 @@ import type { AddressLookup } from '../connection/address_lookup.ts'
 import type { CallDeadline } from '../deadline.ts'
 import { findEscaped } from '../escaped_placeholders.ts'
 import { checkCallerHeaders, type HeaderPair } from '../headers.ts'
+import { operationsIn } from '../operations/operations.ts'
 import { OutboundRequest, type RequestSigner } from '../outbound_request.ts'
 import {
   type CallPermission,
@@ -134,7 +136,7 @@ function prepare(outbound: Surroundings, job: Job, permission: CallPermission): 
   checkNotComputed(call.method, search)
   // As it will be sent: where a value stands in it, it is judged with it.
   if (path !== target.path || search !== target.search) {
-    checkPolicies(used, placeholders, { ...asked, target: { ...target, path, search } })
+    checkPolicies(used, placeholders, askedIn(call, { ...target, path, search }))
   }
   // Step 8: the one address to connect to.
   const address = addressOf(outbound, job, target)
@@ -149,19 +151,25 @@ function prepare(outbound: Surroundings, job: Job, permission: CallPermission): 
   return new OutboundRequest(outbound, call, parts)
 }
 
-function askedIn({ method, headers, signing, body }: Call, target: Target): AskedRequest {
+function askedIn(call: Call, target: Target): AskedRequest {
+  const { method, headers, signing, body } = call
   const names = [...Object.keys(headers), ...chosenHeader(signing)]
   const isMultipart = mayHoldRequests(contentTypeOf(headers))
-  let read: { methods: AskedMethods } | undefined
+  let methods: AskedMethods | undefined
+  let operations: AskedOperations | undefined
   return {
     target,
     method,
     override: overrideAmong(names),
     isMultipart,
-    // Only a policy that limits methods asks: a long body takes a while to parse.
+    // Only policies that limit methods or operations ask: a long body takes a while to parse.
     get bodyMethods() {
-      read ??= { methods: methodsIn(headers, body) }
-      return read.methods
+      methods ??= methodsIn(headers, body)
+      return methods
+    },
+    get operations() {
+      operations ??= operationsIn(call, target)
+      return operations
     },
   }
 }

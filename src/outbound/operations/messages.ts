@@ -8,7 +8,7 @@ import { operationsInDocument } from './graphql.ts'
 
 type JsonObject = Record<string, unknown>
 
-const MAX_BATCH = 100
+const MAX_BATCH = 20
 /** Members that name a document which the server has stored. */
 export const documentIds = ['documentId', 'doc_id', 'id', 'queryId', 'operationId'] as const
 export const graphqlMembers: readonly string[] = [
@@ -21,7 +21,7 @@ export const graphqlMembers: readonly string[] = [
 const RPC_MEMBERS: readonly string[] = ['jsonrpc', 'id', 'method', 'params', 'result', 'error']
 
 export const NOT_UNDERSTOOD = { unread: 'its body is neither a GraphQL nor a JSON-RPC request' }
-const BATCH_SIZE = { unread: 'its batch is empty or has more than 100 requests' }
+const BATCH_SIZE = { unread: 'its batch is empty or has more than 20 requests' }
 
 /** The operations of one request, or of a batch of them. */
 export function operationsInJson(value: unknown): AskedOperations {

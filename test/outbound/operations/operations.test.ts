@@ -263,7 +263,7 @@ describe('a batch', () => {
 
   test('that is empty, too long or holds another list is not read', () => {
     expect(json([])).toEqual(UNREAD)
-    expect(json(Array.from({ length: 101 }, () => ({ query: '{ a }' })))).toEqual(UNREAD)
+    expect(json(Array.from({ length: 21 }, () => ({ query: '{ a }' })))).toEqual(UNREAD)
     expect(json([[{ query: '{ a }' }]])).toEqual(UNREAD)
     expect(json([{ query: '{ a }' }, { title: 'x' }])).toEqual(UNREAD)
   })
