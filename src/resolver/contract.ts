@@ -140,7 +140,6 @@ export const listCredentials = defineEndpoint({
         allowed_methods: listOf('POST'),
         allowed_paths: listOf('/v1/charges'),
         allowed_locations: listOf('header'),
-        // Servers before these fields do not send them.
         allowed_operations: listOf('query:viewer').optional(),
         read_only: z.literal(true).nullable().optional(),
       })
