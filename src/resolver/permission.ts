@@ -5,7 +5,6 @@
 import { grantOf, keyNameOf, openEnvironmentKey } from '../access/environment_key.ts'
 import type { KeyCache } from '../access/keys.ts'
 import { coversSecret, outsideSecret, requireHost } from '../access/narrowed.ts'
-import { outsideScope, type ScopeField } from '../access/scope.ts'
 import type { Snapshot, SnapshotCache } from '../access/snapshots/snapshots.ts'
 import type { LiveToken } from '../access/tokens.ts'
 import { Unread } from '../core/async/unread.ts'
@@ -28,9 +27,7 @@ import type { Target } from '../outbound/target.ts'
 import { proveRoot, type StoredRoot } from '../renewal/derived_credential.ts'
 import type { CallApproval } from './approval/call_approval.ts'
 import type { GuardCache } from './guards.ts'
-
-/** The scope that a call names; `null` where it leaves it to its token. */
-export type NamedScope = { projectId: string | null; environment: string | null }
+import { type NamedScope, scopeFor } from './named_scope.ts'
 
 type Parts = {
   snapshots: SnapshotCache
@@ -42,19 +39,6 @@ type Parts = {
   derive?: (root: StoredRoot) => Secret
   /** The approval of the call; without it no held secret opens. */
   approval?: CallApproval
-}
-
-/** @throws Fault `scope_required` for what contradicts the token's own */
-export function scopeFor(token: LiveToken, { projectId, environment }: NamedScope): CallScope {
-  return {
-    projectId: within('project_id', token.projectId, projectId),
-    environment: within('environment', token.environment, environment) ?? 'development',
-  }
-}
-
-function within(field: ScopeField, own: string | null, named: string | null) {
-  if (own !== null && named !== null && own !== named) throw outsideScope(field, own)
-  return own ?? named
 }
 
 export class TokenPermission implements CallPermission {

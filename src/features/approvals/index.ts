@@ -34,7 +34,7 @@ import {
   selectApprovals,
   selectOwn,
 } from './queries.ts'
-import { aboutApproval, decided, release } from './release.ts'
+import { aboutApproval, decided, storeSignedRelease } from './release.ts'
 
 export function approvalRoutes(services: SignedServices): Route[] {
   const { outer } = services
@@ -55,7 +55,7 @@ export function approvalRoutes(services: SignedServices): Route[] {
       return { ...approval, details: details ? toBase64(details) : null }
     }),
     route(releaseApproval, async ({ params: { approval_id: id }, body, ...changing }) => {
-      await release(changing, services, { id, body })
+      await storeSignedRelease(changing, services, { id, body })
       return undefined
     }),
     route(denyApproval, ({ params: { approval_id: id }, body, ...changing }) =>

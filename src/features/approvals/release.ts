@@ -40,7 +40,7 @@ const PATH = 'statement'
  * @throws Fault `not_found`, `conflict` for what is not pending, `forbidden` where the policy asks for an admin,
  * `link_refused` for a statement that is not about this request and what is stored now
  */
-export async function release(
+export async function storeSignedRelease(
   { tx, grant, audit }: Changing<DecideGrant>,
   services: SignedServices,
   { id, body }: { id: string; body: Sent },
