@@ -50,6 +50,7 @@ function partsOf(tokenId: string, key: Uint8Array | null, sealing: Uint8Array, w
   }
   const snapshots = {
     envelope: async () => null,
+    releases: () => [],
     readEnvironment: async (_: unknown, projectId: string, environment: string) => {
       reads.push(environment)
       const place = { projectId, environment, key: 'KEY' }

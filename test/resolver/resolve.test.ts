@@ -137,6 +137,7 @@ describe('a call that is permitted', () => {
       reason: null,
       refused_by: null,
       unfilled: null,
+      approval_id: null,
       status_code: 200,
       duration_ms: expect.any(Number),
       redacted: false,

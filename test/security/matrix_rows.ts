@@ -18,6 +18,7 @@ import { exampleOfForm } from '../../src/http/fields.ts'
 import { forwardCalls } from '../../src/resolver/forwarding/contract.ts'
 import { ofConsole } from '../support/console.ts'
 import { logInAs, newApplicant, type Person, registrationOf } from '../support/people.ts'
+import { approvalRows } from './matrix_approvals.ts'
 import {
   addProject,
   addSecret,
@@ -592,6 +593,10 @@ const tokenRows: Record<string, Row> = {
   'resolver.allowlist': row(none),
   'resolver.credentials': row(none),
   'resolver.shapes': row(none),
+  // An id that no token has.
+  'resolver.approval': row(() => ({ params: { approval_id: Bun.randomUUIDv7() } }), {
+    through: [404],
+  }),
   ...Object.fromEntries(
     forwardCalls.map(({ name }) => [
       name,
@@ -610,5 +615,6 @@ export const rows: Record<string, Row> = {
   ...agentRows,
   ...allowlistRows,
   ...auditRows,
+  ...approvalRows,
   ...tokenRows,
 }

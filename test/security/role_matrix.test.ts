@@ -174,11 +174,13 @@ const protocol = {
     ...['projects.diff', 'secrets.list', 'secrets.get', 'secrets.versions', 'secrets.deleted'],
     ...['audit.list', 'audit.get', 'audit.summary', 'audit.calls'],
     'audit.watch',
+    ...['approvals.list', 'approvals.get'],
   ],
   writers: [
     ...['projects.create', 'projects.update', 'projects.update_short'],
     'projects.environments.create',
     ...['secrets.upsert', 'secrets.delete', 'secrets.restore', 'secrets.rollback'],
+    ...['approvals.release', 'approvals.deny', 'approvals.revoke'],
   ],
   admins: [
     ...[
@@ -232,6 +234,7 @@ const roleless = {
   'token that may use': [
     ...forwardCalls.map(({ name }) => name),
     ...['resolver.resolve', 'resolver.allowlist', 'resolver.credentials', 'resolver.shapes'],
+    'resolver.approval',
     'audit.record',
   ],
   'any token': ['workloads.token'],
