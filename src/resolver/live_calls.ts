@@ -5,9 +5,10 @@
  * makes it happen without one, and sees tokens expire.
  */
 import type { KeyCache } from '../access/keys.ts'
-import { type SnapshotCache, StaleSnapshot } from '../access/snapshots/snapshots.ts'
+import { type Snapshot, type SnapshotCache, StaleSnapshot } from '../access/snapshots/snapshots.ts'
 import type { LiveToken, TokenCache } from '../access/tokens.ts'
 import { type PendingTimer, systemTimers } from '../core/async/timers.ts'
+import { whenRead } from '../core/async/unread.ts'
 import { Fault } from '../core/fault.ts'
 import { describeError, type Log } from '../core/log.ts'
 import { type Basis as CallBasis, judgeAgain } from '../outbound/policy/judge_again.ts'
@@ -16,7 +17,11 @@ import type { GuardCache } from './guards.ts'
 import { TokenPermission } from './permission.ts'
 
 /** What a call was let through on. */
-export type TokenBasis = CallBasis & { token: LiveToken }
+export type TokenBasis = CallBasis & {
+  token: LiveToken
+  /** The window of held secrets that let it through, if one did. */
+  windowId?: string | null
+}
 
 type OpenCall = {
   basis: TokenBasis
@@ -147,6 +152,7 @@ export class LiveCalls {
         if (snapshot.policyVersion < version) throw new StaleSnapshot()
         const permission = new TokenPermission({ snapshots, keys, guards, snapshot, token }, scope)
         await judgeAgain(permission, call.basis, (secret) => secret.confirmGrant())
+        await this.#requireWindow(snapshot, call.basis)
         call.judgedBy = snapshot.policyVersion
         return
       } catch (error) {
@@ -155,6 +161,14 @@ export class LiveCalls {
         snapshots.forget(workspaceId)
       }
     }
+  }
+
+  /** @throws Fault `approval_required` for a window that was revoked */
+  async #requireWindow(snapshot: Snapshot, { token, windowId }: TokenBasis): Promise<void> {
+    if (!windowId) return
+    const releases = await whenRead(() => this.#services.snapshots.releases(snapshot, token.id))
+    const isOpen = releases.some(({ id, isLive }) => id === windowId && isLive)
+    if (!isOpen) throw new Fault('approval_required')
   }
 
   /** A revoke takes the grants away too: that the token is gone says more. */

@@ -131,7 +131,8 @@ export class TokenPermission implements CallPermission {
     if (!approval) throw new Fault('approval_required')
     const sealed = [...use.secrets.values()].map((secret) => (secret as TokenSecret).sealed)
     const keyOf = (place: SealedSecret) => this.keyOf(place)
-    this.#released = approval.approve(use, sealed, { snapshot, snapshots, keyOf })
+    const guard = () => this.guard()
+    this.#released = approval.approve(use, sealed, { snapshot, snapshots, keyOf, guard })
   }
 
   /** @throws Fault `approval_required` for a value that was not released to this call */

@@ -30,6 +30,8 @@ export type TokenCaller = {
   deadline: CallDeadline
   /** Whether its answer may take its time. */
   isLong: boolean
+  /** A WebSocket or gRPC. */
+  isConversation: boolean
   connection: CallerConnection
   /** Headers of an answer that is wrapped in JSON. */
   headers: Record<string, string>
@@ -88,7 +90,10 @@ export class TokenPrincipal implements Principal {
     const basis = isLong ? basisOf(record) : null
     const { liveCalls } = this.#services
     const end = (fault: Fault) => deadline.refuse(fault)
-    if (basis) deadline.afterwards(liveCalls.hold({ token, ...basis }, end))
+    const window = this.#approval.window
+    const windowId = window?.id ?? null
+    if (basis) deadline.afterwards(liveCalls.hold({ token, ...basis, windowId }, end))
+    if (window && this.#caller.isConversation) this.#endWith(window)
     this.#call?.begin().set(sentTo(record))
     return request
   }
@@ -167,6 +172,15 @@ export class TokenPrincipal implements Principal {
       conclusion,
     )
     await this.#services.trail.record(entry)
+  }
+
+  /** A conversation sends more for as long as it lasts, so it ends with its window. */
+  #endWith({ until }: { until: number }): void {
+    const { timers, outbound } = this.#services
+    const { deadline } = this.#caller
+    const refuse = () => deadline.refuse(new Fault('approval_required'))
+    const timer = timers.setTimer(Math.max(0, until - outbound.clock.now()), refuse)
+    deadline.afterwards(() => timer.cancel())
   }
 
   #expireDerived(): void {

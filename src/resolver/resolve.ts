@@ -93,6 +93,7 @@ async function performCounted(
     const entering = running.enter()
     if (entering) await entering
     const isLong = call.answer !== 'whole'
+    const isConversation = call.answer === 'socket' || call.answer === 'grpc'
     const headers = rateHeaders(rate)
     const { approval = NO_WAIT } = call
     const caller = {
@@ -101,6 +102,7 @@ async function performCounted(
       scope,
       deadline,
       isLong,
+      isConversation,
       connection: context,
       headers,
       bodies,

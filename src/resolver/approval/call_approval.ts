@@ -11,8 +11,9 @@ import { Unread, UnreadBefore } from '../../core/async/unread.ts'
 import type { Clock } from '../../core/clock.ts'
 import { sealDetails } from '../../core/crypto/approval/details.ts'
 import type { SealedSecret } from '../../core/crypto/secret_value.ts'
-import { commandFix, Fault } from '../../core/fault.ts'
+import { commandFix, Fault, invalidField } from '../../core/fault.ts'
 import type { Secret } from '../../core/secret.ts'
+import type { Guard } from '../../leak_guard/index.ts'
 import { contentTypeOf } from '../../outbound/call.ts'
 import type { ApprovalUse } from '../../outbound/policy/permission.ts'
 import type { Target } from '../../outbound/target.ts'
@@ -43,6 +44,8 @@ type Sight = {
   snapshot: Snapshot
   snapshots: SnapshotCache
   keyOf(place: SealedSecret): Secret
+  /** Knows every value that the token may use. @throws Unread */
+  guard(): Guard
 }
 
 /** A call that is not decided for long enough ends. */
@@ -60,8 +63,8 @@ export class CallApproval {
   readonly #opened = new Map<string, ReadonlyMap<SealedSecret, Secret>>()
   /** The release that the call uses, or the request that it waits for. */
   approvalId: string | null = null
-  /** When the window ends that the call was let through by, in milliseconds since 1970. */
-  windowEnd: number | null = null
+  /** The window that the call was let through by, with its end in milliseconds since 1970. */
+  window: { id: string; until: number } | null = null
 
   constructor(parts: ApprovalParts) {
     this.#parts = parts
@@ -80,7 +83,8 @@ export class CallApproval {
     sight: Sight,
   ): ReadonlyMap<SealedSecret, Secret> {
     if (this.#fault) throw this.#fault
-    const { token } = this.#parts
+    const { token, reason } = this.#parts
+    if (reason !== null) requireClean(reason, token, sight.guard())
     const { workspaceId } = sight.snapshot
     const described = describeCall(use, sealed, { workspaceId, tokenId: token.id }, sight.keyOf)
     const released = this.#released(use, described, sight)
@@ -120,7 +124,7 @@ export class CallApproval {
     const { id } = release
     if (isSingle(release) && this.#claimed !== id) throw this.#before(() => this.#claim(id))
     this.approvalId = id
-    this.windowEnd = isSingle(release) ? null : releaseEnd(release)
+    this.window = isSingle(release) ? null : { id, until: releaseEnd(release) }
   }
 
   #mayUse({ id, isLive }: StoredRelease): boolean {
@@ -234,4 +238,11 @@ function denied({ until }: { until: number }, clock: Clock): Fault {
     message: `A member denied this use. It is refused until ${at}.`,
     headers: { 'retry-after': String(seconds) },
   })
+}
+
+/** A reason reaches members, so it must not carry what the agent should not have. @throws Fault `validation_error` */
+function requireClean(reason: string, token: LiveToken, guard: Guard): void {
+  const isClean = guard.forCall({ used: [], made: [] }).headerValue(reason) === reason
+  if (!isClean || reason.includes(token.secretText()))
+    throw invalidField('reason', 'must not contain a token or the value of a secret')
 }
