@@ -25,17 +25,13 @@ beforeEach(async () => {
   await held.store('KEY', VALUE, HELD)
 })
 
-const call = (path = '/echo', more: object = {}) =>
-  held.resolve({
-    target_url: stage.url(path),
-    headers: { authorization: 'Bearer SVC_SECRET_KEY' },
-    ...more,
-  })
-const requested = async (path?: string, more?: object) => {
-  const answer = await call(path, more)
-  expect(answer).toMatchObject({ status: 403, body: { error_code: 'approval_required' } })
-  return (answer.body as { approval: { id: string } }).approval.id
-}
+const bodyOf = (path = '/echo', more: object = {}) => ({
+  target_url: stage.url(path),
+  headers: { authorization: 'Bearer SVC_SECRET_KEY' },
+  ...more,
+})
+const call = (path?: string, more?: object) => held.resolve(bodyOf(path, more))
+const requested = (path?: string, more?: object) => held.request(bodyOf(path, more))
 const decideBy = (endpoint: typeof denyApproval | typeof revokeApproval, id: string, body = {}) =>
   held.project.owner.api.call(endpoint, {
     params: { workspace_id: held.project.workspaceId, approval_id: id },

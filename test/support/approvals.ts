@@ -1,4 +1,5 @@
 /** A signed workspace with held secrets, an agent that calls with them, and members who release them. */
+import { expect } from 'bun:test'
 import { uploadSecrets } from '../../src/client/actions/set_secrets.ts'
 import { sealRelease } from '../../src/core/crypto/approval/release_envelope.ts'
 import { toBase64, toBase64Url } from '../../src/core/crypto/encoding.ts'
@@ -46,11 +47,13 @@ export type HeldStage = {
   pending(): Promise<{ id: string; digest: string }[]>
   approval(id: string): Promise<Awaited<ReturnType<typeof getOne>>>
   release(id: string, options?: ReleaseOptions): Promise<void>
+  /** The request of a call that is refused for the lack of a release. */
+  request(body: object, token?: HeldToken): Promise<string>
 }
 
 export const HELD: Policy = { approval: { by: 'member', ttl_seconds: 900 } }
 
-export async function heldStage(stage: Stage): Promise<HeldStage> {
+export async function heldStage(stage: Pick<Stage, 'app' | 'authorityOf'>): Promise<HeldStage> {
   const project = await signedProject(stage.app)
   const { workspaceId, owner } = project
   const domains = [stage.authorityOf()]
@@ -92,6 +95,11 @@ export async function heldStage(stage: Stage): Promise<HeldStage> {
     pending: async () => owner.api.call(listApprovals, { params, query: { status: 'pending' } }),
     approval: (id) => getOne(project, id),
     release: (id, options) => releaseAs(held, id, options),
+    request: async (body, by) => {
+      const answer = await held.resolve(body, by)
+      expect(answer).toMatchObject({ status: 403, body: { error_code: 'approval_required' } })
+      return (answer.body as { approval: { id: string } }).approval.id
+    },
   }
   return held
 }

@@ -1,0 +1,254 @@
+// tier: quick, both databases in test:all
+/** A release is good for what a member signed, and for nothing else (protocol 14.3). */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { renewWorkspaceKey } from '../../src/client/actions/rekey.ts'
+import { OuterLayer } from '../../src/core/crypto/outer_layer.ts'
+import { environmentKey, openSecretValue } from '../../src/core/crypto/secret_value.ts'
+import { tokenPrivateKey } from '../../src/core/crypto/token.ts'
+import type { Policy } from '../../src/core/policy/policy.ts'
+import { revokeApproval } from '../../src/features/approvals/contract.ts'
+import { removeMember } from '../../src/features/workspaces/contract.ts'
+import { type Stage, sharedStage } from '../support/agent.ts'
+import { HELD, type HeldStage, heldStage } from '../support/approvals.ts'
+import { marked } from '../support/canary.ts'
+import { openEnvironment } from '../support/signed_environment.ts'
+import { until } from '../support/until.ts'
+import { answerOf } from '../support/upstream.ts'
+
+const VALUE = marked('held_')
+const ADMIN: Policy = { approval: { by: 'admin', ttl_seconds: 900 } }
+
+let stage: Stage
+let held: HeldStage
+beforeAll(async () => {
+  stage = await sharedStage()
+  stage.upstream.on('/echo', ({ header }, wire) => {
+    wire.write(answerOf(200, {}, header('authorization')))
+  })
+})
+afterAll(() => stage.stop())
+beforeEach(async () => {
+  stage.upstream.received.length = 0
+  held = await heldStage(stage)
+  await held.store('KEY', VALUE, HELD)
+})
+
+const sql = () => stage.app.connection.sql
+const bodyOf = (path = '/echo', more: object = {}) => ({
+  target_url: stage.url(path),
+  headers: { authorization: 'Bearer SVC_SECRET_KEY' },
+  ...more,
+})
+const scope = () => ({
+  host: stage.authorityOf(),
+  methods: ['GET' as const, 'POST' as const],
+  path_prefix: '/echo',
+})
+/** Makes processes read the workspace again, as a change by a member would. */
+const raiseVersion = () =>
+  sql()`update workspaces set policy_version = policy_version + 1 where id = ${held.project.workspaceId}`
+
+async function expectRefused(body = bodyOf(), token = held.token): Promise<void> {
+  const before = stage.upstream.received.length
+  expect((await held.resolve(body, token)).status).not.toBe(200)
+  expect(stage.upstream.received).toHaveLength(before)
+}
+
+async function releasedWindow(options: object = {}): Promise<string> {
+  const id = await held.request(bodyOf())
+  await held.release(id, { scope: scope(), ...options })
+  expect(await held.resolve(bodyOf())).toMatchObject({ status: 200 })
+  return id
+}
+
+describe('nobody but a member opens a held value', () => {
+  test('with the database, ENCRYPTION_KEY and a live token that was granted its environment', async () => {
+    await held.request(bodyOf())
+    const { workspaceId, workspaceKey, projectId } = held.project
+    const place = { projectId, environment: 'development', key: 'KEY' }
+    const outer = OuterLayer.parse(stage.app.config.ENCRYPTION_KEY)
+    const [row] = await sql()<{ value: Uint8Array }[]>`
+      select value from secrets where workspace_id = ${workspaceId} and key = 'KEY'`
+    const parts = [{ uuid: projectId }, { text: 'development' }, { text: 'KEY' }]
+    const ciphertext = await outer.open(
+      'secrets.value',
+      workspaceId,
+      parts,
+      row?.value ?? new Uint8Array(),
+    )
+    const keys = [
+      environmentKey(workspaceKey, projectId, 'development', 1),
+      tokenPrivateKey(held.token.id, held.token.secret),
+      held.token.secret,
+    ]
+    expect(ciphertext).not.toBeNull()
+    for (const key of keys)
+      for (const policy of [
+        HELD,
+        null,
+        { approval: { by: 'member', ttl_seconds: 86_400 } } as Policy,
+      ])
+        expect(openSecretValue(key, place, policy, ciphertext ?? new Uint8Array())).toBeNull()
+  })
+
+  test('a policy without its approval makes the value unreadable, and not usable', async () => {
+    await sql()`update secrets set policy = null where workspace_id = ${held.project.workspaceId}`
+    expect(await held.resolve(bodyOf())).toMatchObject({
+      status: 422,
+      body: { error_code: 'unreadable_secret' },
+    })
+    expect(stage.upstream.received).toHaveLength(0)
+  })
+})
+
+describe('a release of one call', () => {
+  test.each([
+    ['another path', () => bodyOf('/echo/other')],
+    ['another query', () => bodyOf('/echo?all=1')],
+    ['another method', () => bodyOf('/echo', { method: 'DELETE' })],
+    ['another body', () => bodyOf('/echo', { method: 'POST', body: 'x' })],
+    [
+      'another header',
+      () => ({ ...bodyOf(), headers: { authorization: 'Bearer SVC_SECRET_KEY', a: 'b' } }),
+    ],
+  ])('is not for a call with %s', async (_, other) => {
+    await held.release(await held.request(bodyOf()))
+    await expectRefused(other())
+  })
+
+  test('is not for another token of the same agent', async () => {
+    await held.release(await held.request(bodyOf()))
+    await expectRefused(bodyOf(), await held.issue())
+  })
+
+  test('is used once, also by calls that come at the same time', async () => {
+    await held.release(await held.request(bodyOf()))
+    const answers = await Promise.all(Array.from({ length: 8 }, () => held.resolve(bodyOf())))
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
+    expect(stage.upstream.received).toHaveLength(1)
+  })
+
+  test('is not good again because the database says so', async () => {
+    const id = await held.request(bodyOf())
+    await held.release(id)
+    expect(await held.resolve(bodyOf())).toMatchObject({ status: 200 })
+    await sql()`update approvals set status = 'released', used_at = null, used_by = null where id = ${id}`
+    await raiseVersion()
+    await expectRefused()
+  })
+
+  test('is used when the call that claimed it is refused afterwards', async () => {
+    const id = await held.request(bodyOf())
+    await held.release(id)
+    await sql()`update approvals set status = 'used', used_by = ${Bun.randomUUIDv7()} where id = ${id}`
+    await expectRefused()
+  })
+})
+
+describe('a window', () => {
+  test.each(['/elsewhere', '/echoes', '/echo/../elsewhere'])(
+    'is not for the path %s',
+    async (path) => {
+      await releasedWindow()
+      await expectRefused(bodyOf(path))
+    },
+  )
+
+  test('ends when its row is revoked, on every process that reads', async () => {
+    const id = await releasedWindow()
+    const params = { workspace_id: held.project.workspaceId, approval_id: id }
+    await held.project.owner.api.call(revokeApproval, { params, body: {} })
+    await expectRefused()
+    // To revoke again changes nothing.
+    await held.project.owner.api.call(revokeApproval, { params, body: {} })
+  })
+
+  test('ends with a new value, whose members did not release it', async () => {
+    await releasedWindow()
+    await held.store('KEY', marked('other_'), HELD)
+    await expectRefused()
+  })
+
+  test('ends with a new policy', async () => {
+    await releasedWindow()
+    await held.store('KEY', VALUE, { ...HELD, allowed_paths: ['/'] })
+    await expectRefused()
+  })
+
+  test('ends with the membership of its signer', async () => {
+    const signer = await held.project.join('member')
+    await releasedWindow({ signer })
+    const link = await held.project.link('members.removed', { user_ids: [signer.userId] })
+    await held.project.owner.api.call(removeMember, {
+      params: { workspace_id: held.project.workspaceId, member: signer.userId },
+      body: { link },
+    })
+    await expectRefused()
+  })
+
+  test('ends with a rekey', async () => {
+    await releasedWindow()
+    await renewWorkspaceKey(openEnvironment(held.project), async () => {})
+    const answer = await held.resolve(bodyOf())
+    expect(answer).toMatchObject({ status: 403, body: { error_code: 'approval_required' } })
+  })
+
+  test('is not longer than the statement says, whatever the database says', async () => {
+    const id = await held.request(bodyOf())
+    const end = Date.now() + 500
+    await held.release(id, { scope: scope(), expiresAt: new Date(end).toISOString() })
+    await sql()`update approvals set expires_at = now() + interval '1 day' where id = ${id}`
+    await until(() => Date.now() > end)
+    await raiseVersion()
+    await expectRefused()
+  })
+
+  test('is not wider than the statement says, whatever the database says', async () => {
+    const id = await releasedWindow()
+    const wide = JSON.stringify({ ...scope(), path_prefix: '/' })
+    await sql()`update approvals set scope = ${wide}::text::jsonb where id = ${id}`
+    await raiseVersion()
+    await expectRefused(bodyOf('/elsewhere'))
+  })
+
+  test('is not for another token, whatever the database says', async () => {
+    const id = await releasedWindow()
+    const other = await held.issue()
+    await sql()`update approvals set token_id = ${other.id} where id = ${id}`
+    await raiseVersion()
+    await expectRefused(bodyOf(), other)
+  })
+})
+
+describe('the server refuses a release', () => {
+  const refusedFor = async (options: Parameters<HeldStage['release']>[1]) => {
+    const id = await held.request(bodyOf())
+    await expect(held.release(id, options)).rejects.toMatchObject({ status: 422 })
+    await expectRefused()
+  }
+
+  test('that is about another request', () =>
+    refusedFor({ said: { approval_id: Bun.randomUUIDv7() } }))
+  test('that expires later than a release of one call may', () =>
+    refusedFor({ expiresAt: new Date(Date.now() + 3_600_000).toISOString() }))
+  test('whose window is longer than the policy permits', () =>
+    refusedFor({ scope: scope(), expiresAt: new Date(Date.now() + 3_600_000).toISOString() }))
+  test('by a member who may only read', async () => {
+    const reader = await held.project.join('read_only')
+    const id = await held.request(bodyOf())
+    await expect(held.release(id, { signer: reader })).rejects.toMatchObject({ status: 403 })
+  })
+  test('by a member where the policy asks for an admin', async () => {
+    await held.store('KEY', VALUE, ADMIN)
+    const id = await held.request(bodyOf())
+    const member = await held.project.join('member')
+    await expect(held.release(id, { signer: member })).rejects.toMatchObject({ status: 403 })
+    await held.release(id, { signer: await held.project.join('admin') })
+    expect(await held.resolve(bodyOf())).toMatchObject({ status: 200 })
+  })
+  test('of a request that was decided before', async () => {
+    const id = await held.request(bodyOf())
+    await held.release(id)
+    await expect(held.release(id)).rejects.toMatchObject({ status: 409 })
+  })
+})
