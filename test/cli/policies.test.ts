@@ -105,6 +105,7 @@ test('show explains what holds where a policy says nothing', async () => {
     ['locations', 'header, basic, env'],
     ['sign templates', 'any'],
     ['basic encoding', 'none'],
+    ['approval', 'none'],
     ['references', 'no'],
     ['description', ''],
     [''],

@@ -12,7 +12,7 @@ export const policiesCommands = { set, calls }
 export type Narrowing = Omit<Policy, (keyof Policy & (typeof KEPT)[number]) | 'description'>
 
 /** Fields of a policy that describe its value. */
-const KEPT = ['sensitive', 'basic_encoding', 'references', 'kind'] as const
+const KEPT = ['sensitive', 'basic_encoding', 'references', 'kind', 'approval'] as const
 
 type Order = Place & {
   narrowing: Narrowing
