@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { fromBase64 } from '../core/crypto/encoding.ts'
-import { callMethods, MAX_CALL_MS } from '../core/policy/policy.ts'
+import { approval, callMethods, MAX_CALL_MS } from '../core/policy/policy.ts'
 import { map } from '../core/validation/validate.ts'
 import { defineEndpoint } from '../http/endpoint.ts'
 import {
@@ -140,6 +140,8 @@ export const listCredentials = defineEndpoint({
         allowed_methods: listOf('POST'),
         allowed_paths: listOf('/v1/charges'),
         allowed_locations: listOf('header'),
+        /** Each use needs this approval; the rest of the policy is then unproven. */
+        approval: approval.nullable(),
       })
       .meta({ id: 'Credential' }),
   ),

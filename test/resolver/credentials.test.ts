@@ -55,6 +55,7 @@ test('tells each name with what it is for, and null for what nobody said', async
     allowed_methods: null,
     allowed_paths: null,
     allowed_locations: null,
+    approval: null,
   }
   const answer = await ask(agent.token)
   expect([answer.status, answer.body]).toEqual([
@@ -68,6 +69,7 @@ test('tells each name with what it is for, and null for what nobody said', async
         allowed_methods: ['POST'],
         allowed_paths: ['/v1/'],
         allowed_locations: ['header'],
+        approval: null,
       },
       { name: 'PLAIN', ...unbound },
       { name: 'SETTING', ...unbound },
