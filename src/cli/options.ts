@@ -92,6 +92,13 @@ export const policyFieldOptions = [
   ['--description <text>', "what it is for, which agents are shown: 'test account'"],
   references,
 ] as const
+export const approvalOptions = [
+  [
+    '--approval <approver>',
+    'each use needs the approval of a member or an admin: member, admin or none',
+  ],
+  ['--approval-ttl <time>', 'how long one approval may last: 15m (0s unless given: one use)'],
+] as const
 export const copyingOptions = [
   ['--to-project <project>', 'another project of the workspace'],
   dryRun,

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { MAX_REASON } from '../core/crypto/approval/details.ts'
 import { fromBase64 } from '../core/crypto/encoding.ts'
-import { callMethods, MAX_CALL_MS } from '../core/policy/policy.ts'
+import { approval, callMethods, MAX_CALL_MS } from '../core/policy/policy.ts'
 import { line, map } from '../core/validation/validate.ts'
 import { defineEndpoint } from '../http/endpoint.ts'
 import {
@@ -153,6 +153,8 @@ export const listCredentials = defineEndpoint({
         allowed_locations: listOf('header'),
         allowed_operations: listOf('query:viewer').optional(),
         read_only: z.literal(true).nullable().optional(),
+        /** Each use needs this approval; the rest of the policy is then unproven. */
+        approval: approval.nullable(),
       })
       .meta({ id: 'Credential' }),
   ),

@@ -92,5 +92,6 @@ function shown({ name, projectId, environment }: Credential, policy: Policy | un
     allowed_locations: policy?.allowed_locations ?? null,
     allowed_operations: policy?.allowed_operations ?? null,
     read_only: policy?.read_only ?? null,
+    approval: policy?.approval ?? null,
   }
 }

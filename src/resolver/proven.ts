@@ -1,6 +1,7 @@
 /**
  * The policies that their authors gave: of the secrets that a token may name, those whose ciphertexts open
- * with them. A description that somebody wrote into the database reaches no agent.
+ * with them. A description that somebody wrote into the database reaches no agent. Held secrets do not open here, so their
+ * policies are unproven (protocol 14.1): whether one is held is proven by its ciphertext, which the manifest covers.
  */
 import type { Credential } from '../access/credentials.ts'
 import { type Granted, placeNameOf } from '../access/snapshots/snapshot.ts'
@@ -8,14 +9,15 @@ import { snapshotSince } from '../access/snapshots/snapshot_now.ts'
 import type { Snapshot } from '../access/snapshots/snapshots.ts'
 import type { LiveToken } from '../access/tokens.ts'
 import { whenRead } from '../core/async/unread.ts'
-import type { SealedSecret } from '../core/crypto/secret_value.ts'
+import { isSealedHeld, type SealedSecret } from '../core/crypto/secret_value.ts'
 import { Fault } from '../core/fault.ts'
-import type { Policy } from '../core/policy/policy.ts'
+import { type Policy, policy as policySchema } from '../core/policy/policy.ts'
 import { eachOpened } from './opened.ts'
 import type { ResolverServices } from './services.ts'
 
 /** By project, environment and name. */
 export type Proven = {
+  /** Of held secrets those that the database has, in signed workspaces and without their descriptions. */
   policies: ReadonlyMap<string, Policy>
   /** What a signed workspace holds where the token may look; null in a plain one. */
   credentials: Credential[] | null
@@ -94,7 +96,17 @@ async function prove(
   proven: Map<string, Policy>,
 ): Promise<void> {
   const isBound = ({ policy }: SealedSecret) => policy !== null
-  await eachOpened(services, { snapshot, token, place }, isBound, ({ key, policy }, value) => {
-    if (policy !== null && value) proven.set(credentialNameOf(place, key), policy)
+  await eachOpened(services, { snapshot, token, place }, isBound, (sealed, value) => {
+    const policy = value ? sealed.policy : snapshot.signed && unprovenPolicy(sealed)
+    if (policy) proven.set(credentialNameOf(place, sealed.key), policy)
   })
+}
+
+/** What a held secret's policy lists, as far as it has the form of a policy. A description is free text, so it is left out. */
+function unprovenPolicy(sealed: SealedSecret): Policy | null {
+  if (!isSealedHeld(sealed)) return null
+  const { success, data } = policySchema.safeParse(sealed.policy)
+  if (!success || data === null) return null
+  const { description: _, ...listed } = data
+  return listed
 }

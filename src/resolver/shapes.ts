@@ -12,6 +12,7 @@ import type { Granted } from '../access/snapshots/snapshot.ts'
 import type { Snapshot, SnapshotCache } from '../access/snapshots/snapshots.ts'
 import type { LiveToken } from '../access/tokens.ts'
 import { whenRead } from '../core/async/unread.ts'
+import { isSealedHeld } from '../core/crypto/secret_value.ts'
 import { Fault } from '../core/fault.ts'
 import { parsePart } from '../core/validation/validate.ts'
 import { rateHeaders } from '../database/limits/rate.ts'
@@ -22,7 +23,7 @@ import type { RequestContext } from '../http/route.ts'
 import { bearerText } from '../identity/authenticate.ts'
 import type { CallScope } from '../outbound/policy/permission.ts'
 import { CallRecord } from '../outbound/record.ts'
-import { shapedBy, UNREADABLE } from '../outbound/stand_ins/shaped.ts'
+import { shapedBy, UNAPPROVED, UNREADABLE } from '../outbound/stand_ins/shaped.ts'
 import { listShapes } from './contract.ts'
 import { type NamedScope, scopeFor } from './named_scope.ts'
 import { eachOpened } from './opened.ts'
@@ -108,11 +109,13 @@ async function addShapes(
       services,
       opening,
       () => true,
-      ({ key: name, policy }, value) => {
+      (sealed, value) => {
+        const { key: name, policy } = sealed
         if (!coversSecret(opening.token, name)) return
         // Only what opens proves its policy.
         const allowed_locations = (value && policy?.allowed_locations) ?? null
-        const shaped = value ? shapedBy(policy, value.reveal(), mayRead) : UNREADABLE
+        const closed = isSealedHeld(sealed) ? UNAPPROVED : UNREADABLE
+        const shaped = value ? shapedBy(policy, value.reveal(), mayRead) : closed
         shown.push({ name, project_id, environment, allowed_locations, ...shaped })
       },
     )

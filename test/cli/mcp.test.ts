@@ -96,6 +96,7 @@ test('list_credentials shows names and what they are for, and nothing was delive
     allowed_locations: null,
     allowed_operations: null,
     read_only: null,
+    approval: null,
   }
   expect(JSON.parse(text).credentials).toEqual([
     { placeholder: 'SVC_SECRET_MODE', ...unbound },
@@ -171,6 +172,7 @@ test('list_credentials says what a credential is for, and where and how it may b
     allowed_locations: null,
     allowed_operations: null,
     read_only: null,
+    approval: null,
   })
 })
 

@@ -72,7 +72,13 @@ const largeReplies: Record<string, Reply> = {
   [listCredentials.path]: () => {
     const rules = { description: null, allowed_domains: null, allowed_methods: null }
     const place = { project_id: crypto.randomUUID(), environment: 'production' }
-    const others = { ...place, ...rules, allowed_paths: null, allowed_locations: null }
+    const others = {
+      ...place,
+      ...rules,
+      allowed_paths: null,
+      allowed_locations: null,
+      approval: null,
+    }
     const names = Array.from({ length: 2000 }, (_, index) => `KEY_${index}`)
     const all = names.map((name) => ({ ...others, name }))
     return Response.json(

@@ -107,6 +107,7 @@ test('show explains what holds where a policy says nothing', async () => {
     ['operations', 'any'],
     ['read only', 'no'],
     ['basic encoding', 'none'],
+    ['approval', 'none'],
     ['references', 'no'],
     ['description', ''],
     [''],

@@ -13,6 +13,7 @@ import { sealSecret } from '../../src/client/vault.ts'
 import { type OpenWorkspace, signedWorkspace } from '../../src/client/workspace.ts'
 import { keyCommitment } from '../../src/core/crypto/key_commitment.ts'
 import { sha256 } from '../../src/core/crypto/primitives.ts'
+import type { Policy } from '../../src/core/policy/policy.ts'
 import {
   emptyChain,
   extend,
@@ -93,8 +94,13 @@ export function openedBy(
   return signedWorkspace(workspace, { chains, identity: async () => identity })
 }
 
-export function sealed(workspace: OpenWorkspace, key: string, value: string): string {
-  return sealSecret(workspace, { ...place, key }, null, value)
+export function sealed(
+  workspace: OpenWorkspace,
+  key: string,
+  value: string,
+  policy: Policy | null = null,
+): string {
+  return sealSecret(workspace, { ...place, key }, policy, value)
 }
 
 export function hashOfSealed(value: string): Uint8Array<ArrayBuffer> {
@@ -107,6 +113,8 @@ type Body = { manifest?: SignedText; secrets: { key: string; value: string }[] }
 export class Store {
   rows = new Map<string, string>()
   manifest: SignedText | null = null
+  /** What the server says are the policies; null for names that are not here. */
+  policies = new Map<string, Policy>()
   /** What the server says in place of the hashes of values. */
   hashes = new Map<string, string>()
   calls: string[] = []
@@ -117,7 +125,8 @@ export class Store {
 
   /** As it is now, to be shown again. */
   copy(): Store {
-    return Object.assign(new Store(), { rows: new Map(this.rows), manifest: this.manifest })
+    const { manifest, policies } = this
+    return Object.assign(new Store(), { rows: new Map(this.rows), manifest, policies })
   }
 
   write({ manifest, secrets }: Body): void {
@@ -132,7 +141,8 @@ export class Store {
     return [...this.rows].sort().map(([key, value]) => {
       const hash = Buffer.from(hashOfSealed(value)).toString('base64url')
       const value_sha256 = this.hashes.get(key) ?? hash
-      return { key, policy: null, version: 1, value_sha256, ...(hasValues ? { value } : {}) }
+      const policy = this.policies.get(key) ?? null
+      return { key, policy, version: 1, value_sha256, ...(hasValues ? { value } : {}) }
     })
   }
 }

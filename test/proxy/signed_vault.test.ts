@@ -4,6 +4,7 @@ import { beforeEach, expect, test } from 'bun:test'
 import { openWriter, storing } from '../../src/client/environment.ts'
 import type { Api } from '../../src/client/http/api.ts'
 import type { OpenWorkspace } from '../../src/client/workspace.ts'
+import type { Policy } from '../../src/core/policy/policy.ts'
 import { upsertSecrets } from '../../src/features/secrets/contract.ts'
 import { VaultCache } from '../../src/proxy/local/vault_snapshot.ts'
 import {
@@ -30,8 +31,9 @@ let now = 0
 /** An allowlist of its own is not asked for. */
 const api: Api = apiOf(() => store)
 
-async function put(key: string, value: string) {
-  const secrets = [{ key, value: sealed(workspace, key, value) }]
+async function put(key: string, value: string, policy: Policy | null = null) {
+  const secrets = [{ key, value: sealed(workspace, key, value, policy) }]
+  if (policy) store.policies.set(key, policy)
   const target = environmentIn(workspace, api)
   await openWriter(target)(storing(secrets), (manifest) =>
     api.call(upsertSecrets, {
@@ -89,4 +91,52 @@ test('who was removed uses nothing more, whatever the server still hands out', a
   await cache.current()
   await links.add({ type: 'members.removed', body: { user_ids: [bea.person.user_id] } })
   await expect(later()).rejects.toMatchObject({ code: 'forbidden' })
+})
+
+const HELD: Policy = { approval: { by: 'member', ttl_seconds: 0 } }
+
+function openedNow({ sealed, open }: Awaited<ReturnType<typeof cache.current>>, name: string) {
+  const secret = sealed(name)
+  if (!secret) throw new Error('the secret is there')
+  return Buffer.from(open(secret).reveal()).toString()
+}
+
+test('a held secret is refused with the option that helps, while others are used', async () => {
+  await put('HELD', 'sk_live_held_value', HELD)
+  const snapshot = await cache.current()
+  expect(openedNow(snapshot, 'KEY')).toBe('one')
+  expect(() => openedNow(snapshot, 'HELD')).toThrow(
+    expect.objectContaining({
+      code: 'approval_required',
+      message: expect.stringContaining('Start the proxy with --remote.'),
+      fix: { command: ['cloakroom', 'proxy', '--remote'] },
+    }),
+  )
+})
+
+test('a held secret has no stand-in, and answers are searched for its value all the same', async () => {
+  await put('HELD', 'sk_live_held_value', HELD)
+  const snapshot = await cache.current()
+  expect(await snapshot.credentials()).toContainEqual({
+    name: 'HELD',
+    locations: null,
+    shape: null,
+    setting: null,
+    reason: 'approval',
+  })
+  const guard = (await snapshot.guard()).forCall({ used: [], made: [] })
+  expect(guard.headerValue('echo sk_live_held_value')).not.toContain('sk_live_held_value')
+})
+
+test('a held secret whose approval was removed or added in the database does not open', async () => {
+  await put('HELD', 'sk_live_held_value', HELD)
+  store.policies.delete('HELD')
+  store.policies.set('KEY', HELD)
+  const snapshot = await cache.current()
+  expect(() => openedNow(snapshot, 'HELD')).toThrow(
+    expect.objectContaining({ code: 'unreadable_secret' }),
+  )
+  expect(() => openedNow(snapshot, 'KEY')).toThrow(
+    expect.objectContaining({ code: 'unreadable_secret' }),
+  )
 })

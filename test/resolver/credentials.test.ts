@@ -59,6 +59,7 @@ test('tells each name with what it is for, and null for what nobody said', async
     allowed_locations: null,
     allowed_operations: null,
     read_only: null,
+    approval: null,
   }
   const answer = await ask(agent.token)
   expect([answer.status, answer.body]).toEqual([
@@ -74,6 +75,7 @@ test('tells each name with what it is for, and null for what nobody said', async
         allowed_locations: ['header'],
         allowed_operations: ['query:viewer'],
         read_only: true,
+        approval: null,
       },
       { name: 'PLAIN', ...unbound },
       { name: 'SETTING', ...unbound },

@@ -4,7 +4,7 @@
  */
 import { capabilities } from '../../core/capability.ts'
 import { roles } from '../../core/grant.ts'
-import { derivedKinds, policyLocations } from '../../core/policy/policy.ts'
+import { approvers, derivedKinds, policyLocations } from '../../core/policy/policy.ts'
 import { outboundMethods } from '../../resolver/contract.ts'
 import { toolNames } from '../agent_setup/tools.ts'
 import { dialectNames } from '../files/dialects/index.ts'
@@ -41,6 +41,7 @@ export const sources: Readonly<Record<string, Source>> = {
   member: { names: 'members' },
   role: { words: roles },
   kind: { words: derivedKinds },
+  approver: { words: [...approvers, 'none'] },
   format: { words: exportFormats },
   dialect: { words: dialectNames },
   encoding: { words: ['form'] },

@@ -8,6 +8,7 @@ import { environmentOf, type ProjectScope, projectScope } from '../scope.ts'
 import { onSecret } from '../suggestions.ts'
 import { upload } from '../values/sealing.ts'
 import { throwUnproven } from '../values/storing.ts'
+import { adviseReplacing } from './approval.ts'
 
 /** A policy that the ciphertext does not open with is not its author's. @throws CliError */
 export function provenSecret(scope: ProjectScope, key: string): Promise<ProvenValue> {
@@ -33,6 +34,7 @@ export async function change(
   const { value, version: expectedVersion } = stored
   const work = upload(scope, [{ key, value, policy, expectedVersion }], false)
   await context.output.during('encrypting and uploading', work)
+  adviseReplacing(context, scope, [{ key, value, policy }], new Map([[key, stored]]))
   const version = expectedVersion + 1
   context.output.done(`${here}: ${words}.`, { key, version, policy, changed: true })
 }

@@ -1,5 +1,6 @@
 /** The fields of a policy as people give them, by the names of their options. */
 import type { z } from 'zod'
+import { approvalInWords } from '../../client/secrets/policy_in_words.ts'
 import { type Policy, policy as policySchema } from '../../core/policy/policy.ts'
 import { faultOfDomain } from '../arguments.ts'
 import type { OptionValues } from '../command.ts'
@@ -11,7 +12,8 @@ type FieldOptions = OptionValues<typeof policyFieldOptions>
 
 type Field = {
   name: Exclude<keyof Policy, 'sensitive' | 'kind'>
-  option: keyof FieldOptions
+  /** Null where the option has its own meaning (`approval.ts`). */
+  option: keyof FieldOptions | null
   /** What holds where a policy does not say it. */
   absent: string
   /** Whether a comma cannot be part of an entry, and so may stand between two. */
@@ -39,6 +41,7 @@ const fields: Readonly<Record<string, Field>> = {
   operations: { name: 'allowed_operations', option: 'operations', absent: 'any', commas: true },
   'read-only': { name: 'read_only', option: 'readOnly', absent: 'no' },
   'basic-encoding': { name: 'basic_encoding', option: 'basicEncoding', absent: 'none' },
+  approval: { name: 'approval', option: null, absent: 'none' },
   references: { name: 'references', option: 'references', absent: 'no' },
   description: { name: 'description', option: 'description', absent: '' },
 }
@@ -51,7 +54,7 @@ export const policyNames = [...Object.values(fields).map(({ name }) => name), 's
 export function shownFields(policy: Policy | null): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(fields).map(([word, { name, absent }]) => {
-      const said = policy?.[name]
+      const said = name === 'approval' ? approvalInWords(policy) : policy?.[name]
       const isEmpty = Array.isArray(said) && said.length === 0
       const shown = said === true ? 'yes' : (said ?? absent)
       return [word.replace('-', ' '), isEmpty ? 'none' : shown]
@@ -63,14 +66,14 @@ export function shownFields(policy: Policy | null): Record<string, unknown> {
 export function withFields(policy: Policy | null, options: FieldOptions): Policy | null {
   const changed: Record<string, unknown> = { ...policy }
   for (const field of Object.values(fields)) {
-    const given = options[field.option]
+    const given = field.option === null ? undefined : options[field.option]
     if (given !== undefined) changed[field.name] = entriesOf(field, given)
   }
   return checked(changed)
 }
 
-/** What narrows nothing. */
-const MEANING = ['basic-encoding', 'references', 'description']
+/** What narrows nothing, and the approval, without which tokens could open the value: these are named. */
+const MEANING = ['basic-encoding', 'references', 'description', 'approval']
 
 /** Without these fields; without all that narrow where none is named. @throws CliError */
 export function withoutFields(policy: Policy | null, words: readonly string[]): Policy | null {

@@ -2,7 +2,7 @@
 
 import { nearNames } from '../named.ts'
 import { CliError, type CliErrorCode } from '../terminal/cli_error.ts'
-import { type Delivered, type Opened, resolvedFrom } from '../values/delivered.ts'
+import { type Delivered, NOTHING_OPENED, type Opened, resolvedFrom } from '../values/delivered.ts'
 import {
   type NamedPlace,
   type Passage,
@@ -101,8 +101,9 @@ async function openAll(references: readonly Located[]): Promise<ReadonlyMap<Plac
 }
 
 function absent({ name, where }: Located, opened: ReadonlyMap<Place, Opened>): string | null {
-  const { entries } = opened.get(where) ?? { entries: new Map<string, never>() }
+  const { entries, held = [] } = opened.get(where) ?? NOTHING_OPENED
   if (entries.has(name)) return null
+  if (held.includes(name)) return 'needs an approval for each use, so it is in no file'
   const near = nearNames(name, [...entries.keys()])
   const meant = near.length > 0 ? `; is it ${near.join(', ')}?` : ''
   return `is not given to programs in ${where.title}${meant}`

@@ -9,7 +9,7 @@ import { chosenProject, projectNamed, projectsOf, workspaceScope } from '../scop
 import { CliError } from '../terminal/cli_error.ts'
 import { environmentFor } from '../tokens/given_token.ts'
 import { openedForToken } from '../tokens/token_source.ts'
-import type { Opened } from '../values/delivered.ts'
+import { NOTHING_OPENED, type Opened } from '../values/delivered.ts'
 import { openedForMember } from '../values/session_source.ts'
 import type { FindPlace, Place } from './fill.ts'
 import type { NamedPlace } from './parse.ts'
@@ -38,7 +38,7 @@ export async function openPlaces(
     const located = attempt(() => locate(named))
     if (located instanceof CliError) {
       const title = named === null ? 'no project' : textOf(named)
-      return { title, fault: located.message, isMeant: false, open: async () => NOTHING }
+      return { title, fault: located.message, isMeant: false, open: async () => NOTHING_OPENED }
     }
     const { id } = located
     const place = byId.get(id) ?? { ...located, fault: null, isMeant: meant.has(id) }
@@ -52,8 +52,6 @@ export async function openPlaces(
     return place
   }
 }
-
-const NOTHING: Opened = { entries: new Map(), own: new Set() }
 
 function textOf({ project, environment }: NamedPlace): string {
   return `${project}/${environment}`
@@ -81,7 +79,8 @@ async function byMember(context: Context, form: Form): Promise<Locate> {
       id: `${project.id}/${environment}`,
       title: `${project.name}/${environment}`,
       open: async () =>
-        (await openedForMember(context, { ...scope, project, environment }, form)) ?? NOTHING,
+        (await openedForMember(context, { ...scope, project, environment }, form)) ??
+        NOTHING_OPENED,
     }
   }
 }

@@ -71,12 +71,13 @@ export async function openedForToken(
   memory?: DeliveryMemory,
 ) {
   const delivery = await deliveredTo(context, token, scope, memory)
-  const { open, projectId, environment, seen, withheld, unavailable } = delivery
+  const { open, projectId, environment, seen, withheld, held, unavailable } = delivery
   return {
     entries: await open(),
     unavailable,
     own: new Set<string>(),
     withheld,
+    held,
     seen: seen && { projectId, environment, ...seen },
   }
 }

@@ -1,7 +1,11 @@
 /** An environment for a program, from a token (`tokens/token_source.ts`) or from the session (`session_source.ts`). */
 import type { Asked, Holder, SeenDelivery } from '../../client/delivery/fallback.ts'
-import { type Entry, type Resolved, resolveReferences } from '../../core/policy/references.ts'
-import type { Context } from '../context.ts'
+import {
+  type Entry,
+  heldEntry,
+  type Resolved,
+  resolveReferences,
+} from '../../core/policy/references.ts'
 
 /** The values by name as programs get them, with their references resolved. */
 export type Delivered = Record<string, Resolved & { isOwn?: true | undefined }>
@@ -19,16 +23,21 @@ export type Source = {
 }
 
 /** Of a token's delivery it is the server that says why: it shows no policy of what it leaves out. */
-export function sayWithheld(note: (text: string) => void, opened: Opened): void {
-  const { withheld = [], roots = [] } = opened
-  const names = [...withheld].sort().join(', ')
-  if (names) note(`left out, for their policies do not list env: ${names}`)
-  const renewed = [...roots].sort().join(', ')
-  if (renewed)
-    note(
-      `left out, because a server renews them: ${renewed}. Run with a token, or call through \`cloakroom call\`.`,
-    )
+export function sayWithheld(note: (...texts: string[]) => void, opened: Opened): void {
+  const { withheld = [], held = [], roots = [] } = opened
+  const lines = [
+    [withheld, 'for their policies do not list env', ''],
+    [held, 'because each use needs an approval', HELD_HINT],
+    [roots, 'because a server renews them', ROOT_HINT],
+  ] as const
+  const texts = lines.flatMap(([names, why, hint]) =>
+    names.length === 0 ? [] : [`left out, ${why}: ${[...names].sort().join(', ')}${hint}`],
+  )
+  if (texts.length > 0) note(...texts)
 }
+
+const HELD_HINT = '. Use `cloakroom call`, or the proxy with --remote.'
+const ROOT_HINT = '. Run with a token, or call through `cloakroom call`.'
 
 /** Credentials that could not be renewed are missing from the environment. */
 export function sayUnavailable(
@@ -40,11 +49,12 @@ export function sayUnavailable(
 }
 
 /** The same sentence again says nothing. */
-export function once(warn: Context['output']['warn']): Context['output']['warn'] {
+export function once(warn: (...texts: string[]) => void): (...texts: string[]) => void {
   let last = ''
-  return (text) => {
-    if (text !== last) warn(text)
-    last = text
+  return (...texts) => {
+    const all = texts.join('\n')
+    if (all !== last) warn(...texts)
+    last = all
   }
 }
 
@@ -54,16 +64,21 @@ export type Opened = {
   own: ReadonlySet<string>
   /** Names that stay where they are, by their policies. */
   withheld?: readonly string[] | undefined
+  /** Names that need an approval for each use, whose values no program gets. */
+  held?: readonly string[] | undefined
   /** Roots of credentials that only a server renews. */
   roots?: readonly string[] | undefined
 }
 
+export const NOTHING_OPENED: Opened = { entries: new Map(), own: new Set() }
+
 /** As programs get them: all, or some. @throws UnresolvedReference */
 export function resolvedFrom(
-  { entries, own }: Pick<Opened, 'entries' | 'own'>,
+  { entries, own, held = [] }: Pick<Opened, 'entries' | 'own' | 'held'>,
   names: Iterable<string> = entries.keys(),
 ): Delivered {
-  const resolved = resolveReferences(entries, names)
+  const known = new Map([...held.map((name) => [name, heldEntry] as const), ...entries])
+  const resolved = resolveReferences(known, names)
   return Object.fromEntries(
     [...resolved].map(([name, value]) => [name, own.has(name) ? { ...value, isOwn: true } : value]),
   )

@@ -1,7 +1,7 @@
 /** An environment for a program, read by the session and opened here. */
 import { readSecrets, type SecretsReading } from '../../client/environment.ts'
 import { toBase64 } from '../../core/crypto/encoding.ts'
-import { isDeliverable, isRoot } from '../../core/policy/policy.ts'
+import { isDeliverable, isHeld, isRoot } from '../../core/policy/policy.ts'
 import type { Entry } from '../../core/policy/references.ts'
 import type { Context } from '../context.ts'
 import { environmentOf, type ProjectScope, projectScope } from '../scope.ts'
@@ -59,6 +59,7 @@ export async function openedForMember(
   const stored = await readSecrets(environmentOf(scope), { include: 'value' })
   const kept = stored.filter(({ policy }) => !isDeliverable(policy)).map(({ key }) => key)
   const roots = stored.filter(({ policy }) => isRoot(policy)).map(({ key }) => key)
+  const held = stored.filter(({ policy }) => isHeld(policy)).map(({ key }) => key)
   const own = mine === false ? new Map<string, Entry>() : session.own.of(scope)
   for (const name of kept) own.delete(name)
   if (stored.length === 0 && own.size === 0) return null
@@ -70,7 +71,8 @@ export async function openedForMember(
   return {
     entries: new Map([...opened, ...own]),
     own: new Set(own.keys()),
-    withheld: kept.filter((name) => !roots.includes(name)),
+    withheld: kept.filter((name) => !roots.includes(name) && !held.includes(name)),
+    held,
     roots,
   }
 }

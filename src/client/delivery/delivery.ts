@@ -25,6 +25,8 @@ export type SealedEnvironment = {
   seen: Seen | null
   /** Names that are stored and were not delivered, as a signed workspace has them. */
   withheld: string[]
+  /** Names that the server says need an approval for each use. None of them is in `withheld`. */
+  held: string[]
   /** Derived credentials that `open` did not get, with the code of the reason. */
   unavailable: Record<string, string>
   /** Opens all values, each as it is stored, and fetches derived credentials. @throws Error that names what does not open */
@@ -85,6 +87,7 @@ export async function fetchEnvironment(
   if (seen) memory?.remember(place, seen)
   const privateKey = tokenPrivateKey(id, secret)
   const names = derivedNames(answer)
+  const held = heldNames(answer)
   const unavailable: Record<string, string> = {}
   const derive = async (): Promise<[string, Entry][]> => {
     const whole = openApi(origin, () => token)
@@ -107,8 +110,9 @@ export async function fetchEnvironment(
     sealed: answer.sealed,
     seen,
     withheld: Object.keys(answer.value_sha256 ?? {})
-      .filter((name) => !names.includes(name))
+      .filter((name) => !names.includes(name) && !held.includes(name))
       .sort(),
+    held,
     unavailable,
     open: async () => new Map([...openAll(answer, id, privateKey), ...(await derive())]),
   }
@@ -121,6 +125,13 @@ const MAX_NAMES = 100
 function derivedNames({ derived = [], sealed, value_sha256, grant }: SealedDelivery): string[] {
   const isStored = (name: string) => !grant || Object.hasOwn(value_sha256 ?? {}, name)
   return derived.filter((name) => !Object.hasOwn(sealed, name) && isStored(name))
+}
+
+/** Held secrets are in signed workspaces only, whose manifest has the names of all secrets. */
+function heldNames({ unavailable = {}, sealed, value_sha256 = {} }: SealedDelivery): string[] {
+  return Object.keys(value_sha256)
+    .filter((name) => unavailable[name] === 'approval_required' && !Object.hasOwn(sealed, name))
+    .sort()
 }
 
 type Answer = {

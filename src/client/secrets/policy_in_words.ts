@@ -1,5 +1,5 @@
 /** Policies in words, for people: `only POST to api.stripe.com/v1/*, in a header`. */
-import { type Policy, policy as policySchema } from '../../core/policy/policy.ts'
+import { heldBy, type Policy, policy as policySchema } from '../../core/policy/policy.ts'
 
 type Location = NonNullable<Policy['allowed_locations']>[number]
 
@@ -23,6 +23,7 @@ export function policyInWords(shown: unknown): string {
   const references = policy.references ? 'with references' : ''
   const derived = policy.kind ? `renewed by itself (${policy.kind})` : ''
   const basic = policy.basic_encoding ? 'form-encoded in basic authentication' : ''
+  const approved = approvalInWords(policy) ?? ''
   const reads = policy.read_only ? 'only for reading' : ''
   const operations = operationsOf(policy)
   return [
@@ -34,9 +35,31 @@ export function policyInWords(shown: unknown): string {
     basic,
     references,
     derived,
+    approved,
   ]
     .filter(Boolean)
     .join(', ')
+}
+
+/** `each use approved by a member`; undefined where uses need no approval. */
+export function approvalInWords(policy: Policy | null): string | undefined {
+  const by = heldBy(policy)
+  if (by === null) return undefined
+  const approver = by === 'admin' ? 'an admin' : 'a member'
+  const seconds = policy?.approval?.ttl_seconds ?? 0
+  const end = seconds > 0 ? `, for ${lengthInWords(seconds)} at most` : ''
+  return `each use approved by ${approver}${end}`
+}
+
+/** `15m`, in the largest unit that has no rest. */
+function lengthInWords(seconds: number): string {
+  const units = [
+    ['d', 86_400],
+    ['h', 3_600],
+    ['m', 60],
+  ] as const
+  const [unit, size] = units.find(([, size]) => seconds % size === 0) ?? ['s', 1]
+  return `${seconds / size}${unit}`
 }
 
 function callsOf(policy: Policy): string {

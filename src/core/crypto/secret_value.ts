@@ -195,6 +195,11 @@ export function readValueVersion(ciphertext: Uint8Array): 1 | 2 | null {
   return readValueEpoch(ciphertext) !== null && isVersion(version) ? version : null
 }
 
+/** Whether policy and ciphertext both say that no token opens it: otherwise one of them was altered. */
+export function isSealedHeld({ policy, ciphertext }: Pick<SealedSecret, 'policy' | 'ciphertext'>) {
+  return isHeld(policy) && ciphertext !== null && readValueVersion(ciphertext) === HELD.version
+}
+
 function isVersion(byte: number | undefined): byte is Form['version'] {
   return byte === USUAL.version || byte === HELD.version
 }

@@ -74,17 +74,15 @@ export type Approver = (typeof approvers)[number]
 /** How long one release may last: a day. */
 export const MAX_APPROVAL_SECONDS = 86_400
 
-const approval = z
-  .strictObject({
-    by: z.enum(approvers).meta({ examples: ['member'] }),
-    /** 0 where each use is released singly. */
-    ttl_seconds: z
-      .int()
-      .min(0)
-      .max(MAX_APPROVAL_SECONDS)
-      .meta({ examples: [900] }),
-  })
-  .optional()
+export const approval = z.strictObject({
+  by: z.enum(approvers).meta({ examples: ['member'] }),
+  /** 0 where each use is released singly. */
+  ttl_seconds: z
+    .int()
+    .min(0)
+    .max(MAX_APPROVAL_SECONDS)
+    .meta({ examples: [900] }),
+})
 
 const listOf = <T extends z.ZodType>(entry: T) => z.array(entry).max(MAX_ENTRIES).optional()
 
@@ -107,7 +105,7 @@ const fields = z.strictObject({
   /** The value is a root, and calls get the credential that is derived from it. */
   kind: z.enum(derivedKinds).optional(),
   /** Each use needs a member's approval: the value is sealed under a key that no token gets (protocol 14). */
-  approval,
+  approval: approval.optional(),
   description: line(500, 0)
     .meta({ examples: ['Charges cards of the test account'] })
     .optional(),

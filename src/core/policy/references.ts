@@ -5,9 +5,15 @@
  */
 
 import { SECRET_NAME } from '../names/secret_name.ts'
-import { isDeliverable, isSensitive, type Policy } from './policy.ts'
+import { isDeliverable, isHeld, isSensitive, type Policy } from './policy.ts'
 
 export type Entry = { value: string; policy: unknown }
+/** Stands for a held secret, whose value is left out of deliveries: it lets a refusal say why. */
+export const heldEntry: Entry = {
+  value: '',
+  policy: { approval: { by: 'admin', ttl_seconds: 0 } } satisfies Policy,
+}
+
 export type Resolved = { value: string; isSensitive: boolean }
 
 /** All marked values of an environment, with what is put into them. */
@@ -94,6 +100,10 @@ class Resolver {
     if (way.length > MAX_DEPTH) throw tooMuch(name)
     const entry = this.#entries.get(name)
     if (entry && (referrer === undefined || isDeliverable(entry.policy))) return entry
+    if (isHeld(entry?.policy))
+      throw new UnresolvedReference([
+        `${referrer} refers to ${name}, which needs an approval for each use and is never put into other values`,
+      ])
     throw new UnresolvedReference([
       `${referrer} refers to ${name}, which is not there, or which its policy keeps out of environments`,
     ])

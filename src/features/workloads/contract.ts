@@ -50,13 +50,15 @@ const exampleHash = new Uint8Array(32)
 
 const secretName = text('STRIPE_API_KEY')
 
+/** Derived credentials that could not be had, and secrets that need an approval of each use, with the code of the reason. */
+const unavailable = z.record(secretName, text('reconnect_required')).optional()
+
 /** For tokens that can decrypt. */
 const openDelivery = z
   .object({
     ...place,
     secrets: z.record(secretName, text('the value in the clear')),
-    /** Derived credentials that could not be had, with the code of the reason. */
-    unavailable: z.record(secretName, text('reconnect_required')).optional(),
+    unavailable,
   })
   .meta({ id: 'OpenDelivery' })
 
@@ -84,6 +86,7 @@ const sealedDelivery = z
     ),
     /** Secrets of a kind: fetch their credentials by name with the whole token. */
     derived: z.array(secretName).optional(),
+    unavailable,
     envelopes: z.array(
       z.object({
         project_id: projectId,

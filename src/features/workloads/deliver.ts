@@ -15,10 +15,11 @@ import type { Entry } from '../../audit/trail.ts'
 import { inSlices } from '../../core/async/time_slice.ts'
 import { whenRead } from '../../core/async/unread.ts'
 import { fromUtf8, toBase64, toBase64Url } from '../../core/crypto/encoding.ts'
-import { openSealed, type SealedSecret } from '../../core/crypto/secret_value.ts'
+import { isSealedHeld, openSealed, type SealedSecret } from '../../core/crypto/secret_value.ts'
 import { Fault } from '../../core/fault.ts'
 import { derivedVariable, isDeliverable } from '../../core/policy/policy.ts'
 import {
+  heldEntry,
   isMarked,
   type Entry as OpenedEntry,
   resolveReferences,
@@ -32,6 +33,7 @@ import { bearerText } from '../../identity/authenticate.ts'
 import { CallRecord } from '../../outbound/record.ts'
 import { type Delivery, type DeliveryScope, deliverEnvironment } from './contract.ts'
 import { type Delivering, derivedParts, type RenewalWait } from './derived.ts'
+import { heldParts, missingParts } from './held.ts'
 import { readScope, type Scope, scopeOf } from './scope.ts'
 
 export async function deliver(access: Delivering, context: RequestContext): Promise<Response> {
@@ -97,10 +99,8 @@ async function gather(
     const opened = await openedParts(access, snapshot, token, scope, secrets)
     const values = { ...pick(opened, delivered), ...derived.values }
     record.delivers(scope, Object.keys(values))
-    const isKnown = (name: string) => name in values || name in derived.unavailable
-    const unknown = (named.names ?? []).filter((name) => !isKnown(name))
-    const missing = unknown.map((name) => [name, 'unknown_secret'] as const)
-    const unavailable = { ...derived.unavailable, ...Object.fromEntries(missing) }
+    const missing = missingParts(named.names ?? [], roots, values, derived.unavailable)
+    const unavailable = { ...derived.unavailable, ...missing }
     const isAll = Object.keys(unavailable).length === 0
     return { ...place, secrets: values, ...(isAll ? {} : { unavailable }) }
   }
@@ -118,8 +118,8 @@ function pick(values: Record<string, string>, secrets: readonly SealedSecret[]) 
 }
 
 /**
- * Every value is opened, also of those that are left out: the ciphertext binds the policy, so that only
- * then it is known that its author said so.
+ * Values that are left out are opened as well: the ciphertext binds the policy, which proves that the author left
+ * them out. Held secrets are not, because no token opens them.
  */
 async function openedParts(
   access: Access,
@@ -132,6 +132,10 @@ async function openedParts(
   const key = await environmentKeyOf(access, snapshot, token, scope)
   const opened = new Map<string, OpenedEntry>()
   await inSlices(secrets, (sealed) => {
+    if (isSealedHeld(sealed)) {
+      opened.set(sealed.key, heldEntry)
+      return
+    }
     opened.set(sealed.key, { value: textOf(key.reveal(), sealed), policy: sealed.policy })
   })
   return resolvedParts(opened)
@@ -180,8 +184,10 @@ async function sealedParts(
   const derived = secrets
     .filter(({ policy }) => derivedVariable(policy) === 'delivered')
     .map(({ key }) => key)
+  const held = heldParts(secrets)
   return {
     ...(derived.length === 0 ? {} : { derived }),
+    ...(Object.keys(held).length === 0 ? {} : { unavailable: held }),
     sealed: Object.fromEntries(
       delivered.flatMap(({ key, ciphertext, policy }) =>
         ciphertext ? [[key, { value: toBase64(ciphertext), policy }] as const] : [],

@@ -76,6 +76,7 @@ export const unshaped = {
   url: 'a URL, of which it cannot be told what is secret',
   unused: 'by its policy in no call',
   references: 'put together of others, which are set each',
+  approval: 'kept until each use is approved: name it by its placeholder',
   kept: 'a setting, by its policy in no environment',
   setting: 'a setting, and the token may not read values',
   ambiguous: 'in several projects: say which with --project',

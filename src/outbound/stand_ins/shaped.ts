@@ -1,6 +1,6 @@
 /** What is told of a credential to who may use it, so that a stand-in can be made: protocol 6.8. */
 import { fromUtf8 } from '../../core/crypto/encoding.ts'
-import type { DerivedKind, Policy } from '../../core/policy/policy.ts'
+import { type DerivedKind, isHeld, type Policy } from '../../core/policy/policy.ts'
 import type { StandInShape, Unshaped } from './shape.ts'
 import { shapeOf } from './shape_of.ts'
 
@@ -14,6 +14,8 @@ export type Shaped = {
 
 const NOTHING: Shaped = { shape: null, setting: null, reason: null }
 export const AMBIGUOUS: Shaped = { ...NOTHING, reason: 'ambiguous' }
+/** No stand-in is made of a held secret: its value does not open before a use is approved. */
+export const UNAPPROVED: Shaped = { ...NOTHING, reason: 'approval' }
 export const UNREADABLE: Shaped = { ...NOTHING, reason: 'unreadable' }
 
 /** A derived credential has the usual form of its kind, because its own is unknown before the first call. */
@@ -26,6 +28,7 @@ const derivedShapes: Readonly<Record<DerivedKind, StandInShape>> = {
 /** @param mayRead whether who asks may read values, and so settings, which are no secrets */
 export function shapedBy(policy: Policy | null, value: Uint8Array, mayRead: boolean): Shaped {
   const { references, sensitive, kind, allowed_locations: locations } = policy ?? {}
+  if (isHeld(policy)) return UNAPPROVED
   // No call may use it, and what it refers to is set under its own name.
   if (references) return { ...NOTHING, reason: 'references' }
   if (sensitive === false) return settingBy(locations, value, mayRead)

@@ -11,15 +11,11 @@ import type { OpenWorkspace } from '../../client/workspace.ts'
 import { UntrustedKey } from '../../client/workspace_key.ts'
 import { withTimeout } from '../../core/async/timeout.ts'
 import { fromBase64 } from '../../core/crypto/encoding.ts'
-import {
-  environmentKey,
-  openSecretValue,
-  type SealedSecret,
-} from '../../core/crypto/secret_value.ts'
+import type { SealedSecret } from '../../core/crypto/secret_value.ts'
 import { Fault } from '../../core/fault.ts'
 import { type Domain, domainMatches, parseDomain } from '../../core/net/domain.ts'
 import type { Policy } from '../../core/policy/policy.ts'
-import { Secret } from '../../core/secret.ts'
+import type { Secret } from '../../core/secret.ts'
 import { listAllowlist } from '../../features/allowlist/contract.ts'
 import type { Guard } from '../../leak_guard/index.ts'
 import { scansBodies } from '../../outbound/derived_values.ts'
@@ -27,7 +23,8 @@ import { type ObtainedToken, ObtainedTokens } from '../../outbound/obtained_toke
 import type { ProxyCredential, ProxyNotice } from '../backend.ts'
 import type { LocalDerivation } from './derivation.ts'
 import { AgentRemoved, checkIsThere, type NamedAgent } from './named_agent.ts'
-import { type Made, prepareValues, shapeAll } from './opened_values.ts'
+import { type Made, type Open, prepareValues, shapeAll } from './opened_values.ts'
+import { openWith, refuseHeld } from './vault_opening.ts'
 
 /** Where the values come from. `workspace` opens it again each time, for a rekey changes its key. */
 export type VaultPlace = {
@@ -160,7 +157,7 @@ async function secretsOf(
   known: SealedSecrets | null,
   made: Made,
 ): Promise<SealedSecrets> {
-  const { key, epoch } = workspace
+  const { epoch } = workspace
   const place = { api, workspace, projectId, environment }
   if (known) {
     const marks = marksOf(epoch, await readSecrets(place, { limit: MARKS_IN_PAGE }))
@@ -179,8 +176,10 @@ async function secretsOf(
       },
     ]),
   )
-  const openingKey = new Secret(environmentKey(key, projectId, environment, epoch))
-  return { marks: marksOf(epoch, secrets), ...sealedSecrets(openingKey, sealed, made) }
+  return {
+    marks: marksOf(epoch, secrets),
+    ...sealedSecrets(openWith(workspace, place), sealed, made),
+  }
 }
 
 /** Every write of a secret, also of its policy alone, counts its version up; a new secret has a new id. */
@@ -190,24 +189,17 @@ function marksOf(epoch: number, secrets: Awaited<ReturnType<typeof readSecrets>>
 }
 
 function sealedSecrets(
-  openingKey: Secret,
+  open: Open,
   sealed: ReadonlyMap<string, SealedSecret>,
   { obtained, derivation }: Made,
 ): Omit<SealedSecrets, 'marks'> {
-  const open = (entry: SealedSecret): Secret => {
-    const { policy, ciphertext } = entry
-    const secret = ciphertext && openSecretValue(openingKey.reveal(), entry, policy, ciphertext)
-    if (secret) return secret
-    throw new Fault('unreadable_secret', {
-      message: `The secret ${entry.key} cannot be decrypted: it was altered or sealed under another key.`,
-    })
-  }
   let kept: { guard: Promise<Guard>; version: number } | null = null
   return {
     sealed: (name) => sealed.get(name),
     scansBodies: [...sealed.values()].some(scansBodies),
     openFor: (entry, allows) => {
       const value = open(entry)
+      refuseHeld(entry)
       if (!entry.policy?.kind) return value
       if (derivation) return derivation.open(entry, value, allows)
       throw new Fault('unusable_secret')

@@ -1,5 +1,6 @@
 import { command } from '../../command.ts'
-import { policyFieldOptions, sensitivityOptions, yes } from '../../options.ts'
+import { approvalOptions, policyFieldOptions, sensitivityOptions, yes } from '../../options.ts'
+import { changesApproval, withApproval } from '../../policies/approval.ts'
 import { change } from '../../policies/change.ts'
 import { withFields } from '../../policies/fields.ts'
 import { CliError } from '../../terminal/cli_error.ts'
@@ -14,17 +15,21 @@ export default command({
     'policy set GITHUB_TOKEN --read-only',
     'policy set LINEAR_KEY --operations query,mutation:issueCreate',
     'policy set DEPLOY_KEY --locations env',
+    'policy set PAYOUT_KEY --approval member --approval-ttl 15m',
     "policy set HOOK_SECRET --locations sign --sign-templates '{timestamp}.{body}'",
   ],
-  options: [...policyFieldOptions, ...sensitivityOptions, yes],
+  options: [...policyFieldOptions, ...approvalOptions, ...sensitivityOptions, yes],
   action: async (context, [key], options) => {
     const choice = choiceOf(options)
-    if (Object.values(withFields(null, options) ?? {}).length === 0 && choice === 'by value') {
+    const isNothing =
+      Object.values(withFields(null, options) ?? {}).length === 0 && !changesApproval(options)
+    if (isNothing && choice === 'by value') {
       const hint = `example: cloakroom policy set ${key} --domains api.stripe.com --methods POST`
       throw new CliError('usage', 'say what is to change', hint)
     }
     return change(context, key, async ({ policy, value }, scope) => {
-      const candidate = { key, value, policy: withFields(policy, options) }
+      const next = withApproval(key, withFields(policy, options), options)
+      const candidate = { key, value, policy: next }
       const entries = classified(context, [{ ...candidate, policyIs: 'decided' }], choice)
       const [entry] = await marked(context, scope, entries, options)
       return entry?.policy ?? null

@@ -1,5 +1,5 @@
 import type { Candidate } from '../../../client/secrets/final_policy.ts'
-import { type Policy, policy as policySchema } from '../../../core/policy/policy.ts'
+import { isHeld, type Policy, policy as policySchema } from '../../../core/policy/policy.ts'
 import { printable } from '../../../core/printable.ts'
 import { fieldFaults } from '../../../core/validation/complaints.ts'
 import { command, type OptionValues } from '../../command.ts'
@@ -9,6 +9,7 @@ import { checkedValues, readValuesOf, type Values } from '../../files/formats.ts
 import type { Host } from '../../host.ts'
 import { nearNames } from '../../named.ts'
 import {
+  approvalOptions,
   dialect,
   references,
   sensitivityOptions,
@@ -16,14 +17,16 @@ import {
   storedUnsafe,
   yes,
 } from '../../options.ts'
+import { adviseReplacing, changesApproval, withApproval } from '../../policies/approval.ts'
 import { withDefaults } from '../../policies/defaults.ts'
 import { policyNames } from '../../policies/fields.ts'
 import { projectScope } from '../../scope.ts'
 import { CliError } from '../../terminal/cli_error.ts'
 import { askSecret, readValueFromStdin } from '../../terminal/prompts.ts'
 import { marked } from '../../values/references.ts'
+import type { Entry } from '../../values/sealing.ts'
 import { choiceOf, classified } from '../../values/sensitivity.ts'
-import { provenSecrets, reportStored, store } from '../../values/storing.ts'
+import { provenSecrets, reportStored, store, storedSecrets } from '../../values/storing.ts'
 import { confirmUnusual } from '../../values/unusual.ts'
 
 const options = [
@@ -39,6 +42,7 @@ const options = [
     'narrow where the values may go; without it policies stay, null removes them',
   ],
   ['--kind <kind>', 'the value is a root in JSON: oauth2, github_app or aws_role'],
+  ...approvalOptions,
   references,
   ...sensitivityOptions,
   storedEmpty,
@@ -57,6 +61,7 @@ export default command({
     'secrets set --from-file .env',
     'secrets set KEY=x --policy \'{"allowed_methods":["GET"]}\'',
     'secrets set DRIVE_TOKEN --kind oauth2 --stdin',
+    'secrets set PAYOUT_KEY --approval member --approval-ttl 15m',
   ],
   options,
   action: async (context, pairs, options) => {
@@ -64,7 +69,9 @@ export default command({
     if (options.mine) return setOwn(context, values, options)
     const scope = await projectScope(context)
     const policy = policyOf(options)
-    const choice = choiceOf(options)
+    const chosen = choiceOf(options)
+    const isApproved = changesApproval(options) && options.approval !== 'none'
+    const choice = isApproved ? 'sensitive' : chosen
     const present = policy === undefined ? await provenSecrets(scope, Object.keys(values)) : null
     // Who has a value hidden while it is typed does not mean a setting.
     const policyOfNew = isAsked(pairs, options) ? ('decided' as const) : ('new' as const)
@@ -75,26 +82,41 @@ export default command({
       const expectedVersion = before?.version ?? 0
       return { key, value, policy: before?.policy ?? undefined, policyIs, expectedVersion }
     })
+    const defaulted = withDefaults(context, classified(context, candidates, choice))
     const entries = await marked(
       context,
       scope,
-      withDefaults(context, classified(context, candidates, choice)),
+      changesApproval(options) ? withApprovals(defaulted, options) : defaulted,
       options,
     )
     await confirmUnusual(context, entries, options)
-    reportStored(context, scope, await store(context, scope, entries, options))
+    const before = entries.some(({ policy }) => isHeld(policy))
+      ? (present ?? (await storedSecrets(scope, Object.keys(values))))
+      : null
+    const counts = await store(context, scope, entries, options)
+    if (before) adviseReplacing(context, scope, entries, before)
+    reportStored(context, scope, counts)
   },
 })
 
 type SetOptions = OptionValues<typeof options>
 
+function withApprovals(entries: readonly Entry[], options: SetOptions): Entry[] {
+  if (options.plain || options.references)
+    throw new CliError('usage', '--approval excludes --plain and --references')
+  return entries.map((entry) => ({
+    ...entry,
+    policy: withApproval(entry.key, entry.policy ?? null, options),
+  }))
+}
+
 /** A value of the person's own, which no server is sent. @throws CliError for options that only a stored value can have */
 async function setOwn(context: Context, values: Values, options: SetOptions): Promise<undefined> {
   const { policy, sensitive, plain } = options
-  if (policy !== undefined || sensitive || plain) {
+  if (policy !== undefined || sensitive || plain || changesApproval(options)) {
     throw new CliError(
       'usage',
-      'a value of your own has no policy: leave --policy, --sensitive and --plain out',
+      'a value of your own has no policy: leave --policy, --approval, --sensitive and --plain out',
     )
   }
   const scope = await projectScope(context)

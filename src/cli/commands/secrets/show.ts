@@ -1,5 +1,6 @@
 /** `cloakroom secrets show`: the kind of a secret, and how its renewals went. */
 import { readSecret } from '../../../client/environment.ts'
+import { approvalInWords } from '../../../client/secrets/policy_in_words.ts'
 import type { Policy } from '../../../core/policy/policy.ts'
 import { command } from '../../command.ts'
 import { environmentOf, projectScope } from '../../scope.ts'
@@ -22,11 +23,16 @@ export default command({
   action: async (context, [key]) => {
     const scope = await projectScope(context)
     const stored = await onSecret(scope, key, readSecret(environmentOf(scope), key))
-    const kind = (stored.policy as Policy | null)?.kind ?? null
+    const policy = (stored.policy ?? null) as Policy | null
+    const kind = policy?.kind ?? null
+    const approval = approvalInWords(policy)
     const hints = (stored as { derived?: DerivedHints }).derived ?? null
     const { version } = stored
     const { environment } = scope
-    if (kind === null) return context.output.record({ key, environment, kind: 'value', version })
+    if (kind === null) {
+      const shown = { key, environment, kind: 'value', version }
+      return context.output.record(approval === undefined ? shown : { ...shown, approval })
+    }
     const now = (context.host.now ?? Date.now)()
     context.output.record({
       key,
