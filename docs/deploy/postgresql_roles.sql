@@ -105,7 +105,7 @@ CREATE OR REPLACE TRIGGER audit_logs_strange BEFORE INSERT ON audit_logs FOR EAC
     OR NEW.user_id IS NOT NULL OR NEW.resource IS NOT NULL
     OR NEW.client_id IS NOT NULL OR NEW.content_hash IS NOT NULL
     OR NEW.decision IS NULL OR NEW.decision NOT IN ('allowed', 'blocked', 'error')
-    OR NEW.action NOT IN ('audit.reported', 'credential.derived', 'credentials.listed', 'credentials.read', 'domains.listed', 'links.read',
+    OR NEW.action NOT IN ('approval.requested', 'audit.reported', 'credential.derived', 'credentials.listed', 'credentials.read', 'domains.listed', 'links.read', 'proposal.created',
       'shapes.read')
     OR NEW.recorded_at NOT BETWEEN now() - interval '1 minute' AND now() + interval '1 minute'
     OR NEW.timestamp NOT BETWEEN timestamptz '0001-01-02 00:00:00Z' AND timestamptz '9999-12-30 00:00:00Z'

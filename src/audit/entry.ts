@@ -24,6 +24,8 @@ export type Entry = {
   injection_style: string | null
   /** Placeholders that go out as text. */
   unfilled?: readonly Unfilled[] | null
+  /** The release that a call with a held secret uses, or the request that it waits for. */
+  approval_id?: string | null
   decision: 'allowed' | 'blocked' | 'error'
   reason: string | null
   refused_by?: RefusedBy | null

@@ -34,6 +34,7 @@ const storedIntent = z.looseObject({
   credential_ref: text,
   injection_style: text,
   unfilled: z.array(z.object({ name: z.string(), place: z.enum(unfilledPlaces) })).nullish(),
+  approval_id: id.nullish(),
   action: z.enum(tokenActions).nullish(),
   decision: z.enum(['allowed', 'blocked', 'error']),
   reason: text,

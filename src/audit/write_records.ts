@@ -39,6 +39,7 @@ const OWN: readonly Column[] = [
   column('unfilled', 'jsonb', ({ entry: { unfilled } }) =>
     unfilled ? JSON.stringify(unfilled) : null,
   ),
+  column('approval_id', 'uuid', ({ entry }) => entry.approval_id ?? null),
   column('decision', 'text', ({ conclusion }) => conclusion.decision),
   column('reason', 'text', ({ conclusion }) => conclusion.reason),
   column('refused_by', 'jsonb', ({ conclusion: { refused_by } }) =>

@@ -28,6 +28,7 @@ const columns = {
   redacted: ({ redacted }) => redacted,
   id: ({ id }) => id,
   unfilled: ({ unfilled }) => listUnfilled(unfilled ?? []),
+  approval_id: ({ approval_id }) => approval_id,
 } satisfies Record<string, (record: AuditRecord) => Cell>
 
 const LINE_END = '\r\n'

@@ -15,6 +15,8 @@ const catalogue = {
   address_blocked: [403, 'The host resolves to an address that may not be dialled.'],
   policy_blocked: [403, 'The policy of the secret does not permit this request.'],
   scope_required: [403, 'The token is not scoped for this.'],
+  approval_required: [403, 'This use needs the approval of a member.'],
+  approval_denied: [403, 'A member denied this use.'],
   registration_closed: [403, 'Registration is closed on this server.'],
   not_found: [404, 'There is nothing here, or nothing that you may see.'],
   method_not_allowed: [405, 'This path does not support the method.'],
@@ -53,6 +55,7 @@ const catalogue = {
     'The value of the secret refers to another, which is not put in here.',
   ],
   rate_limited: [429, 'Too many requests: wait and try again.'],
+  budget_exceeded: [429, 'A limit of this token is reached. Retry later.'],
   internal_error: [500, 'Something went wrong on our side.'],
   upstream_unreachable: [502, 'The upstream could not be reached.'],
   upstream_tls_error: [502, 'No trustworthy TLS 1.3 connection to the upstream could be made.'],
@@ -83,6 +86,7 @@ export const policyRules = [
   'override',
   'objects',
   'batch',
+  'approval',
 ] as const
 export type PolicyRule = (typeof policyRules)[number]
 
@@ -101,6 +105,9 @@ export function commandFix(...args: readonly string[]): Fix | undefined {
   return { command: ['cloakroom', ...args] }
 }
 
+/** The request that a call waits for; `expires_at` is ISO 8601. */
+export type PendingApproval = { id: string; expires_at: string }
+
 type FaultDetails = {
   fix?: Fix | undefined
   /** Replaces the catalogue's sentence; must not contain submitted values. */
@@ -108,6 +115,7 @@ type FaultDetails = {
   fields?: FieldFault[] | undefined
   headers?: Record<string, string> | undefined
   refusedBy?: RefusedBy | undefined
+  approval?: PendingApproval | undefined
   cause?: unknown
 }
 
@@ -119,6 +127,7 @@ export class Fault extends Error {
   readonly headers: Record<string, string>
   readonly refusedBy: RefusedBy | null
   readonly fix: Fix | undefined
+  readonly approval: PendingApproval | undefined
 
   constructor(code: FaultCode, details: FaultDetails = {}) {
     super(details.message ?? catalogue[code][1], { cause: details.cause })
@@ -128,15 +137,16 @@ export class Fault extends Error {
     this.fields = details.fields
     this.headers = details.headers ?? {}
     this.fix = details.fix
+    this.approval = details.approval
     this.refusedBy = details.refusedBy ?? null
   }
 
   /** The same with what removes the cause, unless that is known already. */
   withFix(fix: Fix): Fault {
     if (this.fix) return this
-    const { message, fields, headers, cause } = this
+    const { message, fields, headers, cause, approval } = this
     return new Fault(this.code, {
-      ...{ message, fields, headers, cause, fix },
+      ...{ message, fields, headers, cause, fix, approval },
       refusedBy: this.refusedBy ?? undefined,
     })
   }

@@ -54,12 +54,14 @@ export type TokenAccess = {
 
 /** What tokens do besides making requests. */
 export const tokenActions = [
+  'approval.requested',
   'audit.reported',
   'credential.derived',
   'credentials.listed',
   'credentials.read',
   'domains.listed',
   'links.read',
+  'proposal.created',
   'shapes.read',
 ] as const
 export type TokenAction = (typeof tokenActions)[number]

@@ -15,6 +15,9 @@ const DONE = {
   secret: ['created', 'updated', 'deleted', 'restored', 'rolled_back', 'read'],
   environment: ['created', 'deleted'],
   agent: ['created', 'deleted'],
+  approval: ['released', 'denied', 'revoked'],
+  proposal: ['closed'],
+  notice_target: ['created', 'deleted'],
   token: ['issued', 'revoked', 'granted', 'provisioned', 'grant_removed'],
 } as const
 type Done = typeof DONE

@@ -43,7 +43,7 @@ test('a record has a cell for each column', () => {
     ...{ environment: null, method: null, target_url: null, target_path: null },
     ...{ target_domain: null, credential_ref: null, injection_style: null, decision: null },
     ...{ reason: null, refused_by: null, status_code: null, duration_ms: null, redacted: null },
-    ...{ action: null, resource: null, client_id: null, unfilled: null },
+    ...{ action: null, resource: null, client_id: null, unfilled: null, approval_id: null },
   }
   const line = csvLine({
     ...nothing,

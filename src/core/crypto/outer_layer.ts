@@ -16,6 +16,8 @@ export type OuterColumn =
   | `users.${'encrypted_private_key' | 'recovery_private_key'}`
   | 'passkeys.encrypted_seed'
   | 'derived.state'
+  | `approvals.${'details' | 'envelopes'}`
+  | 'notice_targets.secret'
 
 /** One part of a row's identity; each is length-prefixed in the additional data. */
 export type OuterPart = { uuid: string } | { text: string } | { u32: number }

@@ -9,7 +9,7 @@ import { limitedMethods, objectionToOperations } from './operations_check.ts'
 import { isForBatches, methodsAskedFor, namesObjectsInBody } from './override.ts'
 import type { AskedMethods } from './override_parts.ts'
 import { hasOpenPlaceholder, policyPathMatches } from './path.ts'
-import { allowedLocations, type Policy } from './policy.ts'
+import { allowedLocations, isHeld, type Policy, policyLocations } from './policy.ts'
 
 type Location = NonNullable<Policy['allowed_locations']>[number]
 
@@ -51,6 +51,7 @@ export function objectionTo(
   asked: JudgedRequest,
 ): Objection | null {
   return (
+    objectionToSignature(policy, place) ??
     objectionToPlace(policy, place) ??
     objectionToOverride(policy, asked) ??
     objectionToObjects(policy, place, asked) ??
@@ -164,6 +165,14 @@ function allows(methods: readonly string[], method: string): boolean {
   return methods.includes(method)
 }
 
+function objectionToSignature(policy: Policy, { style }: JudgedPlace): Objection | null {
+  if (!isHeld(policy) || !isSigning(style)) return null
+  return {
+    rule: 'approval',
+    text: 'demands an approval of each use, and such a secret never signs',
+  }
+}
+
 function objectionToPlace(
   policy: Policy,
   { style, template, isForeign }: JudgedPlace,
@@ -196,6 +205,9 @@ function objectionToPlace(
  */
 function locationOf(style: Style): Location {
   if (style === 'hmac_sha256') return 'sign'
-  const isScheme = style === 'aws_sigv4' || style === 'azure_storage' || style === 'google_jwt'
-  return isScheme ? 'header' : style
+  return isSigning(style) ? 'header' : style
+}
+
+function isSigning(style: Style): style is Exclude<Style, Location> {
+  return !(policyLocations as readonly string[]).includes(style)
 }

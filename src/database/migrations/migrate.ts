@@ -36,6 +36,7 @@ import unfilled from '../../../drizzle/0024_unfilled.sql' with { type: 'text' }
 import preloginKey from '../../../drizzle/0025_prelogin_key.sql' with { type: 'text' }
 import auditChanges from '../../../drizzle/0026_audit_changes.sql' with { type: 'text' }
 import derivedStates from '../../../drizzle/0027_derived_states.sql' with { type: 'text' }
+import approvals from '../../../drizzle/0028_approvals.sql' with { type: 'text' }
 import { AlteredHistory, NewerSchema, SchemaInUse } from './schema_error.ts'
 
 export type Migration = {
@@ -75,6 +76,7 @@ export const migrations: readonly Migration[] = [
   { name: '0025_prelogin_key', text: preloginKey },
   { name: '0026_audit_changes', text: auditChanges },
   { name: '0027_derived_states', text: derivedStates },
+  { name: '0028_approvals', text: approvals },
 ]
 
 const ADVISORY_LOCK = 6_021_023_004

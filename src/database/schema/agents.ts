@@ -12,6 +12,7 @@ import {
   uuid,
 } from 'drizzle-orm/pg-core'
 import type { Capability } from '../../core/capability.ts'
+import type { TokenLimits } from '../../core/token_limits.ts'
 import { users } from './accounts.ts'
 import { bytes, createdAt, id, moment } from './columns.ts'
 import { workspaces } from './workspaces.ts'
@@ -58,6 +59,8 @@ export const tokens = pgTable(
     /** To what the token is narrowed (protocol 6.3); null where to nothing. */
     hosts: jsonb().$type<readonly string[]>(),
     secrets: jsonb().$type<readonly string[]>(),
+    /** What it may spend (protocol 6.3); null where it has no limits. */
+    limits: jsonb().$type<TokenLimits>(),
     /** The pepper's key id and the MAC of SHA-256(tokenAuth), protocol 4. */
     verifier: bytes().notNull(),
     publicKey: bytes().notNull(),

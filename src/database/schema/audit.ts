@@ -42,6 +42,8 @@ export const auditLogs = pgTable(
     injectionStyle: text(),
     /** Placeholders that went out as text; null where there were none. */
     unfilled: jsonb().$type<Unfilled[]>(),
+    /** The release that a call with a held secret used, or the request that it waits for. */
+    approvalId: uuid(),
     decision: text({ enum: ['allowed', 'blocked', 'error'] }),
     reason: text(),
     /** Where it was a policy: of which secret, and which rule. */

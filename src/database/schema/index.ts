@@ -1,8 +1,11 @@
 /** The one schema, for both databases. */
 export * from './accounts.ts'
 export * from './agents.ts'
+export * from './approvals.ts'
 export * from './audit.ts'
 export * from './derived.ts'
 export * from './instance.ts'
+export * from './limits.ts'
+export * from './notices.ts'
 export * from './signed.ts'
 export * from './workspaces.ts'

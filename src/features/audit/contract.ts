@@ -76,6 +76,7 @@ export const auditRecord = z
     credential_ref: text('STRIPE_API_KEY').nullable(),
     injection_style: text('header').nullable(),
     unfilled: unfilled.nullable(),
+    approval_id: text(exampleId(9)).nullable(),
     decision: z.enum(['allowed', 'blocked', 'error']).nullable(),
     reason: z
       .string()

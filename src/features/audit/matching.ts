@@ -29,6 +29,7 @@ export const shown = {
   credential_ref: auditLogs.credentialRef,
   injection_style: auditLogs.injectionStyle,
   unfilled: auditLogs.unfilled,
+  approval_id: auditLogs.approvalId,
   decision: auditLogs.decision,
   reason: auditLogs.reason,
   refused_by: auditLogs.refusedBy,

@@ -106,6 +106,11 @@ export function rowOf(column: OuterColumn, fields: Fields): OuterPart[] {
     case 'secrets.value':
     case 'derived.state':
       return [uuid('project_id'), text('environment'), text('key')]
+    case 'approvals.details':
+    case 'approvals.envelopes':
+      return [uuid('approval_id')]
+    case 'notice_targets.secret':
+      return [uuid('target_id')]
     case 'secret_versions.value':
       return [
         uuid('project_id'),

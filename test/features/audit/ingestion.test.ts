@@ -139,6 +139,7 @@ describe('a record', () => {
       reason: 'budget',
       refused_by: { secret: 'OTHER', rule: 'allowed_locations' },
       unfilled: [{ name: 'KEY', place: 'query' }],
+      approval_id: null,
       status_code: 201,
       duration_ms: 12,
       redacted: true,

@@ -180,6 +180,7 @@ describe('a delivery', () => {
       reason: null,
       refusedBy: null,
       unfilled: null,
+      approvalId: null,
       statusCode: 200,
       durationMs: expect.any(Number),
       redacted: false,

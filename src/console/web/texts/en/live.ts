@@ -47,6 +47,7 @@ export const live = {
       override: () => 'a header that asks for another method or path',
       objects: () => 'naming objects in the body',
       batch: () => 'a batch of requests, which it cannot see through',
+      approval: () => 'signing, because each use needs an approval',
     },
     callerGone: 'The caller left before there was an answer.',
     other: (code: string) => `It ended with ${code}.`,
