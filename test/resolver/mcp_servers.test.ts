@@ -10,6 +10,7 @@ import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js'
 import { messageOf } from '../../src/core/fault.ts'
+import type { Policy } from '../../src/core/policy/policy.ts'
 import { replaceDiscovery } from '../../src/outbound/answer/challenge.ts'
 import { EndpointEvent } from '../../src/outbound/answer/endpoint_event.ts'
 import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'
@@ -28,11 +29,18 @@ beforeAll(async () => {
   upstream = await startMcpUpstream(stage, VALUE)
   const secrets = { LINEAR_MCP: VALUE, STALE_MCP: 'an-expired-credential' }
   agent = await employAgent(stage, { secrets, domains: [upstream.authority] })
+  for (const [name, policy] of Object.entries(policies)) await agent.store(name, VALUE, { policy })
 })
 afterAll(async () => {
   await upstream.stop()
   await stage.stop()
 })
+
+const policies: Record<string, Policy> = {
+  READS: { read_only: true },
+  LISTS: { allowed_operations: ['rpc:tools/list'] },
+  SHOUTS: { read_only: true, allowed_operations: ['rpc:tools/list', 'rpc:tools/call:shout'] },
+}
 
 const through = (path: string) =>
   new URL(`${stage.app.resolver}/v1/forward/${upstream.authority}${path}`)
@@ -57,9 +65,9 @@ async function shout(client: Client): Promise<unknown> {
 const HELLO = [{ type: 'text', text: 'HELLO' }]
 
 describe('streamable HTTP', () => {
-  const connect = async () => {
+  const connect = async (secret?: string) => {
     const transport = new StreamableHTTPClientTransport(through('/mcp'), {
-      requestInit: requestInit(),
+      requestInit: requestInit(secret),
     })
     const { client, changed } = newClient()
     await client.connect(transport)
@@ -71,6 +79,20 @@ describe('streamable HTTP', () => {
     expect(await shout(client)).toEqual(HELLO)
     await changed
     expect(upstream.received.at(-1)).toMatchObject({ session: transport.sessionId })
+    await client.close()
+  })
+
+  test('a client uses the tools that the policy names', async () => {
+    const { client, changed } = await connect('SHOUTS')
+    expect(await shout(client)).toEqual(HELLO)
+    await changed
+    await client.close()
+  })
+
+  test.each(['READS', 'LISTS'])('a client lists tools and uses none with %s', async (secret) => {
+    const { client } = await connect(secret)
+    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['shout'])
+    await expect(shout(client)).rejects.toThrow('policy_blocked')
     await client.close()
   })
 

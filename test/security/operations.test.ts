@@ -88,7 +88,7 @@ describe('a secret that only reads', () => {
     [
       'a query that is sent to another path',
       { path: '/repos/o/r/forks', body: QUERY },
-      'permits only reads (read_only), and this request may write: its path is not a known GraphQL or JSON-RPC endpoint. List exactly that path in allowed_paths if it is one',
+      'permits only reads (read_only), and this request may write: it is a POST to a path that is not known to serve GraphQL or JSON-RPC. If it does, list exactly this path in allowed_paths',
     ],
     [
       'a header that overrides the method',

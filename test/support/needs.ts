@@ -71,6 +71,7 @@ export const NEEDS = {
   curl: program('curl'),
   wget: program('wget'),
   git: program('git'),
+  gh: program('gh'),
   ruby: program('ruby'),
   strace: program('strace'),
   procps: program('pgrep', 'procps'),

@@ -39,7 +39,7 @@ export function objectionToOperations(
 
 /** At other paths an API may ignore a body of GraphQL, and do what the path says. */
 const OTHER_PATH =
-  'its path is not a known GraphQL or JSON-RPC endpoint. List exactly that path in allowed_paths if it is one'
+  'it is a POST to a path that is not known to serve GraphQL or JSON-RPC. If it does, list exactly this path in allowed_paths'
 
 function unchecked({ read_only }: Policy, reason: string): Objection {
   return read_only
