@@ -19,6 +19,7 @@ import { openListings, usableCredentials } from './credentials.ts'
 import { Followers } from './followers.ts'
 import { forward } from './forward.ts'
 import { GuardCache } from './guards.ts'
+import { CallLimits } from './limits/call_limits.ts'
 import { LiveCalls } from './live_calls.ts'
 import { resolve } from './resolve.ts'
 import type { ResolverServices } from './services.ts'
@@ -32,7 +33,8 @@ export type Resolver = {
   follow(workspaceId?: string): Promise<void>
   /** Streams and WebSockets that are open. */
   readonly open: { calls: number; workspaces: number }
-  close(): void
+  /** Resolves when what tokens spent is stored. */
+  close(): Promise<void>
 }
 
 type Options = {
@@ -43,7 +45,7 @@ type Options = {
 }
 
 export function openResolver(
-  { config, clock, live, log, bodies }: FeatureServices,
+  { db, config, clock, live, log, bodies }: FeatureServices,
   { access, outbound, renewals, timers }: Options,
 ): Resolver {
   const { steps } = outbound
@@ -54,6 +56,7 @@ export function openResolver(
     renewals,
     guards,
     bodies,
+    limits: new CallLimits({ db, config, clock, timers, log }),
     scheduler: new Scheduler(),
     bulkheads: new Bulkheads({
       width: config.RESOLVER_CONCURRENCY,
@@ -86,10 +89,11 @@ export function openResolver(
     get open() {
       return services.liveCalls.counts
     },
-    close: () => {
+    close: async () => {
       services.liveCalls.close()
       services.keys.close()
       guards.close()
+      await services.limits.close()
     },
   }
 }

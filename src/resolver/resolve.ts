@@ -3,10 +3,13 @@
  * with what the token may use, and a record that is durable before anything is sent.
  */
 import { type Admitted, admitToken } from '../access/admission.ts'
+import { decideDurably, orRefusal } from '../access/decide.ts'
+import { entryOf } from '../access/entry.ts'
 import type { LiveToken } from '../access/tokens.ts'
 import type { BodyAccount } from '../core/body_memory.ts'
 import { Fault } from '../core/fault.ts'
 import { MAX_CALL_MS } from '../core/policy/policy.ts'
+import type { TokenLimits } from '../core/token_limits.ts'
 import { rateHeaders } from '../database/limits/rate.ts'
 import { readBody } from '../http/request_body.ts'
 import type { RequestContext } from '../http/route.ts'
@@ -16,6 +19,7 @@ import { CallDeadline } from '../outbound/deadline.ts'
 import { execute } from '../outbound/execute.ts'
 import { CallRecord } from '../outbound/record.ts'
 import { type OutboundCall, resolveCall } from './contract.ts'
+import { LimitedCall } from './limits/limited_call.ts'
 import { withoutOwnToken } from './own_token.ts'
 import type { NamedScope } from './permission.ts'
 import { TokenPrincipal } from './principal.ts'
@@ -74,6 +78,7 @@ async function performCounted(
   const { request, requestId } = context
   const { projectId, environment, workspaceId } = token
   const record = new CallRecord({ id: requestId, projectId, environment })
+  if (token.limits) await requireMinute(services, token, token.limits, record)
   const turn = services.scheduler.take(workspaceId)
   if (turn) await turn
   const { call, scope, timeoutMs, passesTrace } = await readLive(services, token, () =>
@@ -84,6 +89,7 @@ async function performCounted(
   const deadline = new CallDeadline(timeoutMs, services.timers)
   deadline.afterwards(context.putOff)
   deadline.endWith(request.signal)
+  const limited = limitedCall(services, token, call, deadline)
   try {
     // A place among the calls of its workspace, for as long as it lasts.
     const place = services.bulkheads.enter(workspaceId, deadline.signal)
@@ -91,15 +97,41 @@ async function performCounted(
     const isLong = call.answer !== 'whole'
     const headers = rateHeaders(rate)
     const caller = { token, record, scope, deadline, isLong, connection: context, headers, bodies }
-    const principal = new TokenPrincipal(services, caller)
-    const sent = passesTrace ? { ...call, traceparent: principal.traceparent } : call
+    const principal = new TokenPrincipal(services, { ...caller, limited })
+    const counted = limited ? { ...call, body: limited.metered(call.body) } : call
+    const sent = passesTrace ? { ...counted, traceparent: principal.traceparent } : counted
     return await execute(services.outbound, principal, { call: sent, deadline, record })
   } catch (error) {
     const isLate = deadline.isLate
     // Ends an answer that was refused half-way, too.
     deadline.abort()
+    limited?.settle(null)
     throw isLate ? withLimit(error, call, timeoutMs, services.deadlines) : error
   }
+}
+
+function limitedCall(
+  { limits }: ResolverServices,
+  { id, limits: own }: LiveToken,
+  call: Call,
+  deadline: CallDeadline,
+): LimitedCall | null {
+  return own && new LimitedCall({ limits, token: { id, limits: own }, call, deadline })
+}
+
+/** Before the body is read. Refused calls count as well. @throws Fault `budget_exceeded`, on record */
+async function requireMinute(
+  services: ResolverServices,
+  token: LiveToken,
+  limits: TokenLimits,
+  record: CallRecord,
+): Promise<void> {
+  const refusal = await orRefusal(() => services.limits.takeMinute({ id: token.id, limits }))
+  if (!refusal) return
+  await decideDurably<never>(services, token, ({ policyVersion }) => ({
+    result: refusal,
+    entry: entryOf(token, policyVersion, record, record.refusal(refusal)),
+  }))
 }
 
 /** Names the setting that ended a call, unless the call named a shorter time, or the setting can be no longer. */

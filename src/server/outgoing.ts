@@ -45,7 +45,7 @@ export function openOutgoing(services: FeatureServices, options: Options): Outgo
     resolver,
     renewals,
     close: async () => {
-      resolver.close()
+      await resolver.close()
       await renewals.close()
       outbound.fetcher.close()
       outbound.http2.close()

@@ -2,6 +2,7 @@ import { command } from '../../command.ts'
 import { workspaceScope } from '../../scope.ts'
 import { agentTokensOf } from '../../tokens/agent_tokens.ts'
 import { agentNamed, tokenColumns } from '../../tokens/agents.ts'
+import { limitsInWords } from '../../tokens/limits.ts'
 
 export default command({
   usage: 'list <agent>',
@@ -12,6 +13,7 @@ export default command({
     const tokens = await agentTokensOf(scope, agent)
     const rows = tokens.map((token) => ({
       ...token,
+      limits: limitsInWords(token),
       may: token.capabilities,
       grants: token.provisioned.map(({ environment }) => environment),
     }))
