@@ -100,12 +100,16 @@ async function performCounted(
     const principal = new TokenPrincipal(services, { ...caller, limited })
     const counted = limited ? { ...call, body: limited.metered(call.body) } : call
     const sent = passesTrace ? { ...counted, traceparent: principal.traceparent } : counted
-    return await execute(services.outbound, principal, { call: sent, deadline, record })
+    const answer = await execute(services.outbound, principal, { call: sent, deadline, record })
+    // A caller's next call, to whichever process, finds this one counted.
+    await limited?.settled()
+    return answer
   } catch (error) {
     const isLate = deadline.isLate
     // Ends an answer that was refused half-way, too.
     deadline.abort()
     limited?.settle(null)
+    await limited?.settled()
     throw isLate ? withLimit(error, call, timeoutMs, services.deadlines) : error
   }
 }

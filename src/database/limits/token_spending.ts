@@ -58,13 +58,15 @@ export class TokenSpendingStore {
       // A count that begins behind the lock includes the calls that others counted under it.
       const [, [row]] = await Promise.all([
         locking,
-        tx.execute<DaySums & { granted: boolean }>(this.#counting(call)),
+        tx.execute<DaySums>(this.#counting(call)),
       ])
-      return row
+      if (row) return { ...row, granted: true }
+      // A statement of its own, which sees what the first one waited for.
+      const [reached] = await tx.execute<DaySums>(this.#reading(call.tokenId))
+      if (!reached) throw new Fault('unavailable')
+      return { ...reached, granted: false }
     })
-    const row = await withTimeout(TIMEOUT_MS, counting, () => new Fault('unavailable'))
-    if (!row) throw new Fault('unavailable')
-    return row
+    return await withTimeout(TIMEOUT_MS, counting, () => new Fault('unavailable'))
   }
 
   /** Returns the new sums of the tokens in `spent`, by token id. @throws like `begin` */
@@ -123,11 +125,16 @@ export class TokenSpendingStore {
       started as (
         insert into token_calls (call_id, token_id, until)
           select ${callId}::uuid, ${tokenId}::uuid, n.now + ${LEASE} from n, counted)
-      select true as granted, ${SUMS}, held.running::float8 as running from counted as d, held
-      union all
-      select false, ${SUMS}, held.running::float8 from held cross join n
-        left join token_days d on d.token_id = ${tokenId} and d.day = (n.now at time zone 'utc')::date
-      where not exists (select from counted)`
+      select ${SUMS}, held.running::float8 as running from counted as d, held`
+  }
+
+  #reading(tokenId: string): SQL {
+    return sql`
+      with n as materialized (select ${this.#now()} as now)
+      select ${SUMS}, (select count(*)::float8 from token_calls c
+        where c.token_id = ${tokenId} and c.until > n.now) as running
+      from n left join token_days d
+        on d.token_id = ${tokenId} and d.day = (n.now at time zone 'utc')::date`
   }
 
   /** In the order of ids, so that two processes never wait for each other's rows. */

@@ -1,7 +1,6 @@
 /** The fields of an order that narrow its token. */
 import { z } from 'zod'
 import { SECRET_NAME } from '../../core/names/secret_name.ts'
-import { limitNames } from '../../core/token_limits.ts'
 import { allowedHost, integer, rarelyNeeded } from '../../http/fields.ts'
 
 const MAX_NARROWED = 100
@@ -26,8 +25,18 @@ const limits = z
   .refine((given) => Object.values(given).some((one) => one !== null), 'must limit something')
   .meta({ id: 'TokenLimits' })
 
+const shownLimit = integer(1000).nullable()
+
 /** Limits in answers. */
-export const shownLimits = z.record(z.enum(limitNames), integer(1000).nullable()).nullable()
+export const shownLimits = z
+  .object({
+    calls_per_minute: shownLimit,
+    calls_per_day: shownLimit,
+    concurrent_calls: shownLimit,
+    bytes_per_day: shownLimit,
+    model_tokens_per_day: shownLimit,
+  })
+  .nullable()
 
 /** What a token spent today, UTC; only tokens with limits have it. */
 export const spent = z.object({

@@ -26,7 +26,7 @@ const RETRY_MS = 100
 const MAX_TOKENS = 10_000
 
 type Sum = { bytes: number; modelTokens: number }
-type Ends = { end(): void; over(spent: Sum): void }
+type Ends = { end(): Promise<void>; over(spent: Sum): void }
 
 export class CallLimits {
   readonly #options: Options
@@ -104,13 +104,13 @@ export class CallLimits {
     await this.#flushLogged()
   }
 
-  #end(callId: string): void {
+  async #end(callId: string): Promise<void> {
     const call = this.#running.get(callId)
     if (!call) return
     this.#collect(call)
     this.#running.delete(callId)
     this.#ended.add(callId)
-    void this.#flushLogged()
+    await this.#flushLogged()
   }
 
   #collect(call: RunningCall): void {
@@ -191,8 +191,9 @@ export class RunningCall {
     this.#isSpending = true
   }
 
-  end(): void {
-    this.#on.end()
+  /** Resolves when other processes can see what the call spent. */
+  end(): Promise<void> {
+    return this.#on.end()
   }
 
   takeUnwritten(): Sum {

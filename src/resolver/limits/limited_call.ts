@@ -33,6 +33,7 @@ export class LimitedCall implements Traffic {
   #isStream: boolean
   #isWhole = true
   #isSettled = false
+  #settling: Promise<void> | null = null
 
   constructor(parts: Parts) {
     this.#parts = parts
@@ -57,8 +58,10 @@ export class LimitedCall implements Traffic {
       bytes,
       onOver: (fault: Fault) => deadline.refuse(fault),
     })
+    // The first pieces of a body may pass before the call counts.
+    if (this.#sent > 0) running.addBytes(this.#sent)
     this.#sent += bytes
-    if (this.#isSettled) running.end()
+    if (this.#isSettled) await running.end()
     else this.#running = running
   }
 
@@ -111,7 +114,12 @@ export class LimitedCall implements Traffic {
     if (!this.#running) return
     if (this.#usage && conclusion && !UNSENT.has(conclusion.reason ?? ''))
       this.#countTokens(this.#modelTokens(this.#usage.tokens, conclusion.decision === 'allowed'))
-    this.#running.end()
+    this.#settling = this.#running.end()
+  }
+
+  /** Resolves when what an ended call spent is stored. An open stream is not waited for. */
+  async settled(): Promise<void> {
+    await this.#settling
   }
 
   /** An estimate where an answer should have reported its usage and did not, as one that was broken off. */
