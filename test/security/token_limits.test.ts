@@ -6,13 +6,13 @@ import type { TokenLimits } from '../../src/core/token_limits.ts'
 import { listAgentTokens } from '../../src/features/agents/contract.ts'
 import {
   type Agent,
-  type Answer,
   employAgent,
   recordOf,
   resolveAs,
   type Stage,
   sharedStage,
 } from '../support/agent.ts'
+import type { Answer } from '../support/app.ts'
 import { forwardAs, recordOfAnswer } from '../support/forward.ts'
 import { socketThrough } from '../support/socket_caller.ts'
 import { accepting, frame } from '../support/socket_upstream.ts'

@@ -27,11 +27,13 @@ export class SharedBuckets {
   readonly #db: Reading
   readonly #clock: Clock
   readonly #table: SQL
+  readonly #maySweep: boolean
   #added = 0
 
   constructor(db: Reading, clock: Clock, table: BucketTable = 'rate_limits') {
     this.#db = db
     this.#table = sql.identifier(table).getSQL()
+    this.#maySweep = table === 'rate_limits'
     this.#clock = clock
   }
 
@@ -58,7 +60,7 @@ export class SharedBuckets {
       where b.key = decode(${key}, 'hex') and not exists (select from drawn)`)
     const late = () => new Fault('unavailable')
     const [row] = await withTimeout(TIMEOUT_MS, query, late)
-    if (row?.added && ++this.#added >= MUCH) await this.sweep()
+    if (row?.added && ++this.#added >= MUCH && this.#maySweep) await this.sweep()
     // Without a row another process has just made it, and taken all.
     return row ?? { got: 0, lacks: seconds }
   }

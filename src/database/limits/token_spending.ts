@@ -56,10 +56,7 @@ export class TokenSpendingStore {
         call.limits.concurrent_calls !== null &&
         tx.execute(sql`select pg_advisory_xact_lock(${CALLS}::int, hashtext(${call.tokenId}))`)
       // A count that begins behind the lock includes the calls that others counted under it.
-      const [, [row]] = await Promise.all([
-        locking,
-        tx.execute<DaySums>(this.#counting(call)),
-      ])
+      const [, [row]] = await Promise.all([locking, tx.execute<DaySums>(this.#counting(call))])
       if (row) return { ...row, granted: true }
       // A statement of its own, which sees what the first one waited for.
       const [reached] = await tx.execute<DaySums>(this.#reading(call.tokenId))

@@ -1,7 +1,7 @@
 /** The fields of an order that narrow its token. */
 import { z } from 'zod'
 import { SECRET_NAME } from '../../core/names/secret_name.ts'
-import { allowedHost, integer, rarelyNeeded } from '../../http/fields.ts'
+import { allowedHost, integer, rarelyNeeded, text } from '../../http/fields.ts'
 
 const MAX_NARROWED = 100
 
@@ -27,24 +27,29 @@ const limits = z
 
 const shownLimit = integer(1000).nullable()
 
-/** Limits in answers. */
-export const shownLimits = z
-  .object({
-    calls_per_minute: shownLimit,
-    calls_per_day: shownLimit,
-    concurrent_calls: shownLimit,
-    bytes_per_day: shownLimit,
-    model_tokens_per_day: shownLimit,
-  })
-  .nullable()
+const shownLimits = z.object({
+  calls_per_minute: shownLimit,
+  calls_per_day: shownLimit,
+  concurrent_calls: shownLimit,
+  bytes_per_day: shownLimit,
+  model_tokens_per_day: shownLimit,
+})
 
-/** What a token spent today, UTC; only tokens with limits have it. */
-export const spent = z.object({
+/** What a token spent today, UTC. */
+const spent = z.object({
   calls_today: integer(412),
   bytes_today: integer(1_048_576),
   model_tokens_today: integer(120_000),
   running: integer(1),
 })
+
+/** The same fields in lists. Only tokens with limits have `spent`. */
+export const shownNarrowing = {
+  hosts: z.array(text('api.stripe.com')).nullable().meta(rarelyNeeded),
+  secrets: z.array(text('STRIPE_API_KEY')).nullable().meta(rarelyNeeded),
+  limits: shownLimits.nullable().meta(rarelyNeeded),
+  spent: spent.meta(rarelyNeeded).optional(),
+}
 
 /** A narrowed token can do nothing else (protocol 6.3). Null narrows nothing. */
 export const narrowing = {

@@ -21,7 +21,7 @@ import {
   text,
   tokenId,
 } from '../../http/fields.ts'
-import { narrowing, shownLimits, spent } from './narrowing.ts'
+import { narrowing, shownNarrowing } from './narrowing.ts'
 
 /** In one call. */
 export const MOST_TOKEN_ENVELOPES = 500
@@ -240,11 +240,7 @@ export const token = z
     created_at: timestamp,
     public_key: text(exampleOfForm.publicKey),
     provisioned,
-    /** To what it is narrowed; null where to nothing. */
-    hosts: z.array(text('api.stripe.com')).nullable().meta(rarelyNeeded),
-    secrets: z.array(text('STRIPE_API_KEY')).nullable().meta(rarelyNeeded),
-    limits: shownLimits.meta(rarelyNeeded),
-    spent: spent.meta(rarelyNeeded).optional(),
+    ...shownNarrowing,
     /** In signed workspaces; null until there is one, and without one it can do nothing. */
     grant: shownSignedText.nullable().meta(rarelyNeeded).optional(),
   })

@@ -12,7 +12,7 @@ import type { TokenLimits } from '../../core/token_limits.ts'
 import { openRate, type SharedLimiter } from '../../database/limits/shared_rate.ts'
 import { type DaySums, TokenSpendingStore } from '../../database/limits/token_spending.ts'
 import type { Database } from '../../database/open.ts'
-import { isReached, overLimit, overMinute } from './limit_faults.ts'
+import { budgetReached, isReached, overMinute } from './limit_faults.ts'
 
 /** A token that has limits. */
 export type LimitedToken = { id: string; limits: TokenLimits }
@@ -84,7 +84,8 @@ export class CallLimits {
       await timers.sleep(RETRY_MS)
       sums = await this.#store.begin(starting)
     }
-    const faultOf = (reached: DaySums) => overLimit(limits, reached, { bytes, now: clock.now() })
+    const faultOf = (reached: DaySums) =>
+      budgetReached(limits, reached, { bytes, now: clock.now() })
     if (!sums.granted) throw faultOf(sums)
     const call = new RunningCall({ id, limits }, sums, {
       end: () => this.#end(callId),

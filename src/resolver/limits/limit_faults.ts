@@ -7,7 +7,7 @@ const DAY_SECONDS = 86_400
 const AT_MIDNIGHT = 'Retry after 00:00 UTC.'
 
 /** @param now milliseconds */
-export function overLimit(
+export function budgetReached(
   limits: TokenLimits,
   sums: DaySums,
   { bytes, now }: { bytes: number; now: number },
