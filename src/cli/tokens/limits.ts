@@ -1,10 +1,5 @@
-/** The limits of a token, as people type and read them. */
-import {
-  limitNames,
-  type TokenLimits,
-  type TokenSpending,
-  UNLIMITED,
-} from '../../core/token_limits.ts'
+/** The limits of a token, as people type them. */
+import { limitNames, type TokenLimits, UNLIMITED } from '../../core/token_limits.ts'
 import type { OptionValues } from '../command.ts'
 import type { limitOptions } from '../options.ts'
 import { CliError } from '../terminal/cli_error.ts'
@@ -47,26 +42,4 @@ function amountOf(name: keyof TokenLimits, text: string): number {
   const option = `--${name.replaceAll('_', '-')}`
   const example = name === 'bytes_per_day' ? '100MB' : '1000'
   throw new CliError('usage', `${text} is not an amount`, `give a number: ${option} ${example}`)
-}
-
-type Limited = { limits?: TokenLimits | null; spent?: TokenSpending | undefined }
-
-/** What is used of each limit, such as `calls 412 of 1,000 today`; null for a token without limits. */
-export function limitsInWords({ limits = null, spent }: Limited): string[] | null {
-  if (limits === null) return null
-  const used = (name: string, amount: number | undefined, limit: number | null, when: string) =>
-    limit === null ? [] : [`${name} ${text(amount ?? 0)} of ${text(limit)} ${when}`]
-  return [
-    ...(limits.calls_per_minute === null
-      ? []
-      : [`calls ${text(limits.calls_per_minute)} a minute`]),
-    ...used('calls', spent?.calls_today, limits.calls_per_day, 'today'),
-    ...used('running', spent?.running, limits.concurrent_calls, 'at once'),
-    ...used('bytes', spent?.bytes_today, limits.bytes_per_day, 'today'),
-    ...used('model tokens', spent?.model_tokens_today, limits.model_tokens_per_day, 'today'),
-  ]
-}
-
-function text(amount: number): string {
-  return amount.toLocaleString('en-US')
 }

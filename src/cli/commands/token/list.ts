@@ -1,8 +1,8 @@
+import { limitsInWords } from '../../../client/agents/limits_in_words.ts'
 import { command } from '../../command.ts'
 import { workspaceScope } from '../../scope.ts'
 import { agentTokensOf } from '../../tokens/agent_tokens.ts'
 import { agentNamed, tokenColumns } from '../../tokens/agents.ts'
-import { limitsInWords } from '../../tokens/limits.ts'
 
 export default command({
   usage: 'list <agent>',

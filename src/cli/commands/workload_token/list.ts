@@ -1,8 +1,8 @@
+import { limitsInWords } from '../../../client/agents/limits_in_words.ts'
 import { command } from '../../command.ts'
 import { projectScope } from '../../scope.ts'
 import { workloadTokensOf } from '../../tokens/agent_tokens.ts'
 import { tokenColumns } from '../../tokens/agents.ts'
-import { limitsInWords } from '../../tokens/limits.ts'
 
 export default command({
   usage: 'list',
