@@ -68,8 +68,11 @@ GRANT SELECT (id, workspace_id, name) ON projects TO cloakroom_resolver;
 GRANT SELECT (workspace_id, project_id, environment, key, value, policy) ON secrets TO cloakroom_resolver;
 GRANT SELECT (id, name) ON agents TO cloakroom_resolver;
 GRANT SELECT (id, workspace_id, kind, agent_id, project_id, environment, label, capabilities, verifier,
-  public_key, expires_at, revoked_at, created_at, hosts, secrets) ON tokens TO cloakroom_resolver;
+  public_key, expires_at, revoked_at, created_at, hosts, secrets, limits) ON tokens TO cloakroom_resolver;
 GRANT SELECT, INSERT, UPDATE (last_used_at) ON token_uses TO cloakroom_resolver;
+GRANT SELECT, INSERT, UPDATE (full_at, taken) ON token_rates TO cloakroom_resolver;
+GRANT SELECT, INSERT, UPDATE (calls, bytes, model_tokens) ON token_days TO cloakroom_resolver;
+GRANT SELECT, INSERT, UPDATE (until), DELETE ON token_calls TO cloakroom_resolver;
 GRANT SELECT (token_id, workspace_id, project_id, environment, epoch, envelope, statement, signature)
   ON token_envelopes TO cloakroom_resolver;
 GRANT SELECT (workspace_id, seq, statement, signature) ON workspace_links TO cloakroom_resolver;

@@ -49,7 +49,7 @@ function refusalOf(token: LiveToken, { access }: TokenEndpoint): Fault | null {
 const SEALED = 'The sealed form of a token cannot open what this needs: send the token itself.'
 
 const NARROWED =
-  'A narrowed token uses credentials and reads none. Issue one without --host and --secret.'
+  'A narrowed or limited token uses credentials and reads none. Issue one without --host, --secret and limits.'
 
 const VERBS: Record<Capability, string> = {
   use: 'use credentials',

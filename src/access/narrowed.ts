@@ -19,8 +19,8 @@ export function coversSecret({ secrets }: Narrowed, name: string): boolean {
   return secrets === null || secrets.includes(name)
 }
 
-export function isNarrowed({ hosts, secrets }: Narrowed): boolean {
-  return hosts !== null || secrets !== null
+export function isNarrowed({ hosts, secrets, limits }: Narrowed & Pick<LiveToken, 'limits'>) {
+  return hosts !== null || secrets !== null || limits !== null
 }
 
 /** @throws Fault `scope_required` */

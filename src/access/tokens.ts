@@ -16,6 +16,7 @@ import {
 } from '../core/crypto/token.ts'
 import { Fault } from '../core/fault.ts'
 import { LruMap } from '../core/lru.ts'
+import type { TokenLimits } from '../core/token_limits.ts'
 import { isSignedId } from '../sigchain/index.ts'
 import type { CacheStats } from './keys.ts'
 import type { AccessReader } from './reader.ts'
@@ -31,6 +32,8 @@ export type TokenRow = {
   hosts: readonly string[] | null
   /** Names; null for every secret that it was granted. */
   secrets: readonly string[] | null
+  /** How much it may do; null without limits. */
+  limits: TokenLimits | null
   verifier: Uint8Array
   registrationId: string | null
   /** The agent's name, or the label of a workload's token. */
@@ -159,7 +162,7 @@ export class TokenCache {
   async #load(id: string): Promise<TokenRow | null> {
     const [stored] = await this.#read<StoredToken[]>`
       select t.id, t.kind, t.workspace_id as "workspaceId", t.project_id as "projectId", t.environment,
-        t.capabilities, t.hosts, t.secrets, t.verifier, a.id as "registrationId", coalesce(a.name, t.label) as name,
+        t.capabilities, t.hosts, t.secrets, t.limits, t.verifier, a.id as "registrationId", coalesce(a.name, t.label) as name,
         t.label, t.public_key as "publicKey", (extract(epoch from t.expires_at) * 1000)::float8 as "expiresAt"
       from tokens t left join agents a on a.id = t.agent_id
       where t.id = ${id} and t.revoked_at is null

@@ -127,3 +127,10 @@ export const narrowingOptions = [
   ['--host <domain...>', 'limit the token to these hosts, such as api.anthropic.com'],
   ['--secret <secret...>', 'limit the token to these secrets'],
 ] as const
+export const limitOptions = [
+  ['--calls-per-minute <count>', 'most calls in a minute'],
+  ['--calls-per-day <count>', 'most calls in a day (UTC)'],
+  ['--concurrent-calls <count>', 'most calls at the same time'],
+  ['--bytes-per-day <size>', 'most bytes of bodies in a day, such as 100MB'],
+  ['--model-tokens-per-day <count>', 'most model tokens in a day'],
+] as const

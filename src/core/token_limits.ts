@@ -9,3 +9,27 @@ export type TokenLimits = {
   /** As APIs of models report them in `usage`. */
   model_tokens_per_day: number | null
 }
+
+/** What a token spent on the current day, UTC, and how many of its calls run. */
+export type TokenSpending = {
+  calls_today: number
+  bytes_today: number
+  model_tokens_today: number
+  running: number
+}
+
+export const limitNames = [
+  'calls_per_minute',
+  'calls_per_day',
+  'concurrent_calls',
+  'bytes_per_day',
+  'model_tokens_per_day',
+] as const satisfies (keyof TokenLimits)[]
+
+export const UNLIMITED: TokenLimits = {
+  calls_per_minute: null,
+  calls_per_day: null,
+  concurrent_calls: null,
+  bytes_per_day: null,
+  model_tokens_per_day: null,
+}

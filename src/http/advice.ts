@@ -58,7 +58,7 @@ export const faultDocs: Readonly<Record<FaultCode, string>> = {
   placeholder_not_allowed: REFUSED,
   unresolved_reference: REFUSED,
   rate_limited: ACCESS,
-  budget_exceeded: ACCESS,
+  budget_exceeded: REFUSED,
   internal_error: SERVER,
   upstream_unreachable: FAILED,
   upstream_tls_error: FAILED,

@@ -31,6 +31,7 @@ import type { CallRecord, Conclusion } from './record.ts'
 import { faultAfterSending } from './retries.ts'
 import type { Scheduler } from './scheduler.ts'
 import type { Steps } from './steps.ts'
+import { countMessage, meteredGuard, type Traffic } from './traffic/traffic.ts'
 import type { SocketConnector } from './websocket/connect.ts'
 import { weightOf } from './websocket/frame_weight.ts'
 import { MessageFiller } from './websocket/message.ts'
@@ -60,6 +61,8 @@ export type Principal = {
   decide<T extends object>(attempt: Attempt<T>): Promise<T>
   /** The same caller with something of its own on record. */
   withRecord(record: CallRecord): Principal
+  /** Counts the call's bodies, if the caller has limits. */
+  traffic?: Traffic | undefined
   /** Told of an answer's head. */
   received?(response: Response): void
   /** Adds to the record how the call ended. */
@@ -127,7 +130,10 @@ async function sendWhole(
   // Step 11: the answer, checked and sanitised.
   const answer = await readAnswer(
     response,
-    request.guard(outbound.steps.of(principal.owner, deadline.signal)),
+    meteredGuard(
+      request.guard(outbound.steps.of(principal.owner, deadline.signal)),
+      principal.traffic,
+    ),
     deadline.signal,
     request,
     principal.bodies,
@@ -159,7 +165,7 @@ async function sendStreamed(
   const response = await fetched(outbound, { request, principal, deadline })
   const guard = request.guard(outbound.steps.of(principal.owner, deadline.signal))
   return streamAnswer(response, {
-    guard,
+    guard: meteredGuard(guard, principal.traffic),
     deadline,
     requestId: record.id,
     isHead: call.method === 'HEAD',
@@ -190,7 +196,7 @@ async function exchangeMessages(
   const { workspaceId } = principal.owner
   const stream = await outbound.http2.open(request, principal.owner, deadline, 'grpc')
   return exchangeGrpc(stream, {
-    guard,
+    guard: meteredGuard(guard, principal.traffic, countMessage),
     deadline,
     body: request.reveal().body,
     checkMessage: call.checkMessage,
@@ -217,6 +223,7 @@ async function openSocket(
     requestId: record.id,
     connection: principal.connection,
     bodies: principal.bodies,
+    traffic: principal.traffic,
     onEnd: (ending) => concludeEnding(principal, record, 101, ending),
   })
   return null

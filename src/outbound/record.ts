@@ -127,13 +127,14 @@ export class CallRecord {
   }
 
   /**
-   * Nothing was sent. 403 is the workspace's own word; everything else went wrong. What was decided against
+   * Nothing was sent. The workspace's own rules block with 403, and the token's limits. Everything else went wrong. What was decided against
    * stays that when the caller left meanwhile; what failed did so because it left.
    */
   refusal(fault: Fault, isCallerGone = false): Conclusion {
     const { status } = fault
     if (isCallerGone && status >= 500) return this.abandonment()
-    const decision = status === 403 ? 'blocked' : 'error'
+    const isBlocked = status === 403 || fault.code === 'budget_exceeded'
+    const decision = isBlocked ? 'blocked' : 'error'
     return { ...this.outcome(status, false), decision, ...reasonOf(fault) }
   }
 

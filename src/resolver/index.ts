@@ -21,6 +21,7 @@ import { Followers } from './followers.ts'
 import { forward } from './forward.ts'
 import { forwardCalls } from './forwarding/contract.ts'
 import { GuardCache } from './guards.ts'
+import { CallLimits } from './limits/call_limits.ts'
 import { LiveCalls } from './live_calls.ts'
 import { resolve } from './resolve.ts'
 import type { ResolverServices } from './services.ts'
@@ -34,7 +35,8 @@ export type Resolver = {
   follow(workspaceId?: string): Promise<void>
   /** Streams and WebSockets that are open. */
   readonly open: { calls: number; workspaces: number }
-  close(): void
+  /** Resolves when what tokens spent is stored. */
+  close(): Promise<void>
 }
 
 type Options = {
@@ -46,7 +48,7 @@ type Options = {
 }
 
 export function openResolver(
-  { config, clock, live, log, bodies }: FeatureServices,
+  { db, config, clock, live, log, bodies }: FeatureServices,
   { access, outbound, renewals, approvals, timers }: Options,
 ): Resolver {
   const { steps } = outbound
@@ -58,6 +60,7 @@ export function openResolver(
     approvals,
     guards,
     bodies,
+    limits: new CallLimits({ db, config, clock, timers, log }),
     scheduler: new Scheduler(),
     bulkheads: new Bulkheads({
       width: config.RESOLVER_CONCURRENCY,
@@ -90,10 +93,11 @@ export function openResolver(
     get open() {
       return services.liveCalls.counts
     },
-    close: () => {
+    close: async () => {
       services.liveCalls.close()
       services.keys.close()
       guards.close()
+      await services.limits.close()
     },
   }
 }

@@ -1,10 +1,11 @@
 /** Who makes the calls of the resolver: a token, as outbound/execute.ts needs it. */
-import { decideDurably } from '../access/decide.ts'
+import { decideDurably, orRefusal } from '../access/decide.ts'
 import { entryOf } from '../access/entry.ts'
 import type { Decided } from '../access/locked_decision.ts'
 import type { Snapshot, SnapshotCache } from '../access/snapshots/snapshots.ts'
 import type { LiveToken } from '../access/tokens.ts'
 import { untilAborted } from '../core/async/timeout.ts'
+import { UnreadBefore } from '../core/async/unread.ts'
 import type { BodyAccount } from '../core/body_memory.ts'
 import type { SealedSecret } from '../core/crypto/secret_value.ts'
 import { Fault } from '../core/fault.ts'
@@ -16,11 +17,13 @@ import type { Attempt, CallerConnection, Principal } from '../outbound/execute.t
 import { OutboundRequest } from '../outbound/outbound_request.ts'
 import { basisOf } from '../outbound/policy/judge_again.ts'
 import type { CallRecord, Conclusion } from '../outbound/record.ts'
+import type { Traffic } from '../outbound/traffic/traffic.ts'
 import { derivedCredential, type StoredRoot } from '../renewal/derived_credential.ts'
 import { CallApproval } from './approval/call_approval.ts'
+import type { CallPlace } from './call_place.ts'
+import type { LimitedCall } from './limits/limited_call.ts'
 import type { NamedScope } from './named_scope.ts'
 import { TokenPermission } from './permission.ts'
-import type { RunningCall } from './running_call.ts'
 import type { ResolverServices } from './services.ts'
 
 export type TokenCaller = {
@@ -36,9 +39,11 @@ export type TokenCaller = {
   /** Headers of an answer that is wrapped in JSON. */
   headers: Record<string, string>
   bodies: BodyAccount
-  running: RunningCall
+  running: CallPlace
   /** How long it waits for an approval, in milliseconds, and what its caller tells the approver. */
   approval: { waitMs: number; reason: string | null }
+  /** Of a token with limits. */
+  limited: LimitedCall | null
 }
 
 export class TokenPrincipal implements Principal {
@@ -67,13 +72,17 @@ export class TokenPrincipal implements Principal {
     this.#call = currentSpan()?.child('call', {}, 'client')
   }
 
+  get traffic(): Traffic | undefined {
+    return this.#caller.limited ?? undefined
+  }
+
   /** Of the call that is sent, where that is traced. */
   get traceparent(): string | null {
     return this.#call?.traceparent ?? null
   }
 
   withRecord(record: CallRecord): TokenPrincipal {
-    return new TokenPrincipal(this.#services, { ...this.#caller, record })
+    return new TokenPrincipal(this.#services, { ...this.#caller, record, limited: null })
   }
 
   async decide<T extends object>(attempt: Attempt<T>): Promise<T> {
@@ -115,6 +124,7 @@ export class TokenPrincipal implements Principal {
     const { decision, reason, redacted } = conclusion
     this.#call?.set({ 'cloakroom.redacted': redacted, 'error.type': reason })
     this.#call?.end(decision === 'error')
+    this.#caller.limited?.settle(conclusion)
     this.#services.trail.conclude({ id: this.#caller.record.id, ...conclusion })
   }
 
@@ -137,9 +147,22 @@ export class TokenPrincipal implements Principal {
     const approval = this.#approval
     const parts = { snapshots, keys, guards, snapshot, token, derive, approval }
     const decision = attempt(new TokenPermission(parts, scope))
-    return decision instanceof Promise
-      ? decision.then((result) => this.#decided(result, snapshot))
-      : this.#decided(decision, snapshot)
+    const isShared = snapshots === this.#services.snapshots
+    const decided = (result: T | Fault) => this.#withinLimits(result, snapshot, isShared)
+    return decision instanceof Promise ? decision.then(decided) : decided(decision)
+  }
+
+  /**
+   * Counts a call that may be sent, right before its record. Where the decision holds a lock on the workspace, the
+   * lock is freed first.
+   */
+  #withinLimits<T extends object>(result: T | Fault, snapshot: Snapshot, isShared: boolean) {
+    const { limited } = this.#caller
+    if (!limited || limited.hasBegun || result instanceof Fault)
+      return this.#decided(result, snapshot)
+    const beginning = () => orRefusal(() => limited.begin())
+    if (!isShared) throw new UnreadBefore(beginning)
+    return beginning().then((refusal) => this.#decided(refusal || result, snapshot))
   }
 
   #openApproval(): CallApproval {

@@ -3,10 +3,13 @@
  * with what the token may use, and a record that is durable before anything is sent.
  */
 import { type Admitted, admitToken } from '../access/admission.ts'
+import { decideDurably, orRefusal } from '../access/decide.ts'
+import { entryOf } from '../access/entry.ts'
 import type { LiveToken } from '../access/tokens.ts'
 import type { BodyAccount } from '../core/body_memory.ts'
 import { Fault } from '../core/fault.ts'
 import { MAX_CALL_MS } from '../core/policy/policy.ts'
+import type { TokenLimits } from '../core/token_limits.ts'
 import { rateHeaders } from '../database/limits/rate.ts'
 import { readBody } from '../http/request_body.ts'
 import type { RequestContext } from '../http/route.ts'
@@ -15,11 +18,12 @@ import type { Call, CallBody } from '../outbound/call.ts'
 import { CallDeadline } from '../outbound/deadline.ts'
 import { execute } from '../outbound/execute.ts'
 import { CallRecord } from '../outbound/record.ts'
+import { CallPlace } from './call_place.ts'
 import { type OutboundCall, resolveCall } from './contract.ts'
+import { LimitedCall } from './limits/limited_call.ts'
 import type { NamedScope } from './named_scope.ts'
 import { withoutOwnToken } from './own_token.ts'
 import { TokenPrincipal } from './principal.ts'
-import { RunningCall } from './running_call.ts'
 import type { Deadlines, ResolverServices } from './services.ts'
 
 /** What a caller asks the resolver for. */
@@ -77,6 +81,7 @@ async function performCounted(
   const { request, requestId } = context
   const { projectId, environment, workspaceId } = token
   const record = new CallRecord({ id: requestId, projectId, environment })
+  if (token.limits) await requireMinute(services, token, token.limits, record)
   const turn = services.scheduler.take(workspaceId)
   if (turn) await turn
   const { call, scope, timeoutMs, passesTrace } = await readLive(services, token, () =>
@@ -87,37 +92,60 @@ async function performCounted(
   const deadline = new CallDeadline(timeoutMs, services.timers)
   deadline.afterwards(context.putOff)
   deadline.endWith(request.signal)
+  const limited = limitedCall(services, token, call, deadline)
   try {
     // A place among the calls of its workspace, for as long as it lasts.
-    const running = new RunningCall(services.bulkheads, workspaceId, deadline)
+    const running = new CallPlace(services.bulkheads, workspaceId, deadline)
     const entering = running.enter()
     if (entering) await entering
-    const isLong = call.answer !== 'whole'
-    const isConversation = call.answer === 'socket' || call.answer === 'grpc'
     const headers = rateHeaders(rate)
     const { approval = NO_WAIT } = call
-    const caller = {
-      token,
-      record,
-      scope,
-      deadline,
-      isLong,
-      isConversation,
-      connection: context,
-      headers,
-      bodies,
-      running,
-      approval,
-    }
-    const principal = new TokenPrincipal(services, caller)
-    const sent = passesTrace ? { ...call, traceparent: principal.traceparent } : call
-    return await execute(services.outbound, principal, { call: sent, deadline, record })
+    const waiting = { running, approval, limited }
+    const caller = { token, record, scope, deadline, connection: context, headers, bodies }
+    const principal = new TokenPrincipal(services, { ...caller, ...lengthOf(call), ...waiting })
+    const counted = limited ? { ...call, body: limited.metered(call.body) } : call
+    const sent = passesTrace ? { ...counted, traceparent: principal.traceparent } : counted
+    const answer = await execute(services.outbound, principal, { call: sent, deadline, record })
+    // A caller's next call, to whichever process, finds this one counted.
+    await limited?.settled()
+    return answer
   } catch (error) {
     const isLate = deadline.isLate
     // Ends an answer that was refused half-way, too.
     deadline.abort()
+    limited?.settle(null)
+    await limited?.settled()
     throw isLate ? withLimit(error, call, timeoutMs, services.deadlines) : error
   }
+}
+
+function limitedCall(
+  { limits }: ResolverServices,
+  { id, limits: own }: LiveToken,
+  call: Call,
+  deadline: CallDeadline,
+): LimitedCall | null {
+  return own && new LimitedCall({ limits, token: { id, limits: own }, call, deadline })
+}
+
+/** Before the body is read. Refused calls count as well. @throws Fault `budget_exceeded`, on record */
+async function requireMinute(
+  services: ResolverServices,
+  token: LiveToken,
+  limits: TokenLimits,
+  record: CallRecord,
+): Promise<void> {
+  const refusal = await orRefusal(() => services.limits.takeMinute({ id: token.id, limits }))
+  if (!refusal) return
+  await decideDurably<never>(services, token, ({ policyVersion }) => ({
+    result: refusal,
+    entry: entryOf(token, policyVersion, record, record.refusal(refusal)),
+  }))
+}
+
+/** Whether the answer may take its time, and whether more is sent meanwhile. */
+function lengthOf({ answer }: Call) {
+  return { isLong: answer !== 'whole', isConversation: answer === 'socket' || answer === 'grpc' }
 }
 
 /** Names the setting that ended a call, unless the call named a shorter time, or the setting can be no longer. */

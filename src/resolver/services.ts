@@ -11,6 +11,7 @@ import type { Renewals } from '../renewal/renewals.ts'
 import type { Bulkheads } from './bulkhead.ts'
 import type { Followers } from './followers.ts'
 import type { GuardCache } from './guards.ts'
+import type { CallLimits } from './limits/call_limits.ts'
 import type { LiveCalls } from './live_calls.ts'
 
 /** Milliseconds for a whole answer, and for the silence of one that is passed on as it arrives. */
@@ -27,6 +28,8 @@ export type ResolverServices = Access & {
   scheduler: Scheduler
   /** RESOLVER_CONCURRENCY, by workspace. */
   bulkheads: Bulkheads
+  /** Limits of tokens. */
+  limits: CallLimits
   /** What calls hold of bodies. */
   bodies: BodyMemory
   /** What the answers of calls are searched for. */

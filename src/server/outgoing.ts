@@ -51,7 +51,7 @@ export function openOutgoing(services: FeatureServices, options: Options): Outgo
     renewals,
     approvals,
     close: async () => {
-      resolver.close()
+      await resolver.close()
       approvals.close()
       await renewals.close()
       outbound.fetcher.close()

@@ -1,4 +1,5 @@
 /** What is signed: links of a workspace's chain, and statements about its tokens, envelopes and secrets. */
+import canonicalize from 'canonicalize'
 import { z } from 'zod'
 import { isInOrder, MAX_APPROVED_SECRETS } from '../core/crypto/approval/call.ts'
 import {
@@ -89,21 +90,23 @@ const upTo100 = <T>(element: z.ZodType<T>) =>
   listOf(element, 0)
     .refine((list) => list.length <= MAX_NARROWED)
     .nullable()
-const limit = number.min(1).nullable()
+/** Bytes of a day may be more than other numbers of a signed text. */
+const limit = z.int().min(1).nullable()
+const limits = z
+  .strictObject({
+    calls_per_minute: limit,
+    calls_per_day: limit,
+    concurrent_calls: limit,
+    bytes_per_day: limit,
+    model_tokens_per_day: limit,
+  })
+  .nullable()
 
-/** What a grant of version 3 says besides: it only narrows, and null narrows nothing (protocol 6.3). */
+/** The additional fields of a version 3 grant. They only narrow, and null narrows nothing (protocol 6.3). */
 const narrowing = {
   hosts: upTo100(domain),
   secrets: upTo100(secretName),
-  limits: z
-    .strictObject({
-      calls_per_minute: limit,
-      calls_per_day: limit,
-      concurrent_calls: limit,
-      bytes_per_day: limit,
-      model_tokens_per_day: limit,
-    })
-    .nullable(),
+  limits,
 }
 
 const grant = z
@@ -185,19 +188,27 @@ export type Link = TextOf<'link'>
 export type HeldRelease = TextOf<'release'>
 /** A grant of a token, as somebody signed it. */
 export type TokenGrant = TextOf<'grant'>
-/** To what a token is narrowed: hosts in the allowlist's syntax, and names of secrets; null narrows nothing. */
-export type Narrowing = { hosts: readonly string[] | null; secrets: readonly string[] | null }
-
-/** What a grant narrows its token to; limits apart, which no process enforces yet. */
-export function narrowingIn(grant: TokenGrant): Narrowing {
-  return grant.v === 3
-    ? { hosts: grant.hosts, secrets: grant.secrets }
-    : { hosts: null, secrets: null }
+/** A token's hosts in the allowlist's syntax, secret names, and limits. Null narrows nothing. */
+export type Narrowing = {
+  hosts: readonly string[] | null
+  secrets: readonly string[] | null
+  limits: z.output<typeof limits>
 }
 
-/** Whether two narrow to the same, in the same order. */
+/** What a grant narrows its token to. */
+export function narrowingIn(grant: TokenGrant): Narrowing {
+  if (grant.v !== 3) return { hosts: null, secrets: null, limits: null }
+  return { hosts: grant.hosts, secrets: grant.secrets, limits: grant.limits }
+}
+
+/** Whether two narrowings are the same, with lists in the same order. */
 export function isSameNarrowing(one: Narrowing, other: Narrowing): boolean {
-  return one.hosts?.join() === other.hosts?.join() && one.secrets?.join() === other.secrets?.join()
+  return canonicalize(said(one)) === canonicalize(said(other))
+}
+
+/** Without a row's other columns. */
+function said({ hosts, secrets, limits }: Narrowing) {
+  return { hosts, secrets, limits }
 }
 export type Person = z.output<typeof person>
 export type Member = z.output<typeof member>

@@ -58,14 +58,17 @@ const REASONS: Record<string, string> = {
   'database/limits/shared_backoff.ts update failed_attempts': 'is made in a transaction below',
   'database/limits/shared_backoff.ts delete from failed_attempts':
     'what is old then, or over the bound',
-  'database/limits/shared_buckets.ts with n as materialized (select ? as now), drawn as (insert into rate_limits':
+  'database/limits/shared_buckets.ts with n as materialized (select ? as now), drawn as (insert into ? as b':
     'takes from what is there then: refuses sooner',
-  'database/limits/shared_buckets.ts delete from rate_limits':
+  'database/limits/shared_buckets.ts delete from ? where':
     'what says nothing then, or is over the bound',
   'database/limits/sharers.ts with said as (insert into live_processes':
     'a process counts for 15 seconds more: refuses sooner',
   'database/limits/sharers.ts update live_processes': 'the last that a process says',
   'database/limits/sharers.ts delete from live_processes': 'what is old then',
+  'database/limits/token_spending.ts with n as materialized (select ? as now), held as materialized':
+    'is made in a transaction above',
+  'database/limits/token_spending.ts insert into token_days': 'is made in a transaction above',
   'operator/rekey_outer/reseal.ts with changes as materialized': 'is made in a transaction below',
   'operator/backup/schedule.ts update instance set backup_minute': 'only forwards',
 }

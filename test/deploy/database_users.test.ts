@@ -254,6 +254,8 @@ describe("the resolver's database user", () => {
     'update tokens set revoked_at = null',
     'update tokens set last_used_at = now()',
     'delete from token_uses',
+    'delete from token_days',
+    'update tokens set limits = null',
     'update tokens set expires_at = null',
     "update tokens set verifier = ''",
     'insert into tokens (id) values (gen_random_uuid())',
@@ -428,6 +430,9 @@ describe("the resolver's database user", () => {
       cloakroom_migrations: ['access share'],
       derived_states: [...ROW_LOCKS, 'access share'],
       live_processes: [...ROW_LOCKS, 'access share', 'row exclusive'],
+      token_calls: TABLE_LOCKS,
+      token_days: [...ROW_LOCKS, 'access share', 'row exclusive'],
+      token_rates: [...ROW_LOCKS, 'access share', 'row exclusive'],
       token_uses: [...ROW_LOCKS, 'access share', 'row exclusive'],
     })
     const written = [

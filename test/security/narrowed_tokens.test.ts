@@ -107,7 +107,14 @@ describe('a narrowed token', () => {
     ['with a URL for a host', { hosts: ['https://api.stripe.com/v1'] }, 'hosts.0'],
     ['with no host at all', { hosts: [] }, 'hosts'],
     ['with a name that is none', { secrets: ['no name'] }, 'secrets.0'],
-    ['with limits, which nothing enforces', { limits: { calls_per_day: 1 } }, 'limits'],
+    [
+      'with limits and read',
+      { limits: { calls_per_day: 1 }, capabilities: ['read'] },
+      'capabilities',
+    ],
+    ['with a limit of nothing', { limits: { calls_per_day: 0 } }, 'limits.calls_per_day'],
+    ['with limits that limit nothing', { limits: { calls_per_day: null } }, 'limits'],
+    ['with an unknown limit', { limits: { calls_per_year: 1 } }, 'limits'],
   ])('is not issued %s', async (_, body, path) => {
     const url = `/api/workspaces/${agent.workspaceId}/agents/${agent.registrationId}/tokens/`
     const { status, body: answer } = await callJson(stage.app.controlPlane, 'POST', url, {
@@ -122,7 +129,7 @@ describe('a narrowed token', () => {
 describe('in a signed workspace', () => {
   const none = { calls_per_day: null, concurrent_calls: null, bytes_per_day: null }
   const limits = { calls_per_minute: 1, ...none, model_tokens_per_day: null }
-  type Stored = { hosts: string[] | null; secrets: string[] | null }
+  type Stored = Pick<typeof tokens.$inferInsert, 'hosts' | 'secrets' | 'limits'>
   let rows: SignedRows
 
   // A process on the embedded database hears of no row that is written past it, so each case has rows of its own.
@@ -140,7 +147,7 @@ describe('in a signed workspace', () => {
     await stage.app.connection.sql`update workspaces set policy_version = policy_version + 1
       where id = ${rows.workspaceId}`
   }
-  test('a token is issued as its grant narrows it, and without limits only', async () => {
+  test('a token is issued as its grant narrows and limits it', async () => {
     const project = await signedProject(stage.app)
     const { api } = project.owner
     const params = { project_id: project.projectId }
@@ -150,9 +157,13 @@ describe('in a signed workspace', () => {
     const narrowed = { hosts: ['api.example.com'], secrets: ['KEY'], limits: null }
     await api.call(issueWorkloadToken, { params, body: await order(narrowed) })
     const [listed] = await api.list(listWorkloadTokens, { params })
-    expect(listed).toMatchObject({ hosts: ['api.example.com'], secrets: ['KEY'] })
+    expect(listed).toMatchObject({ hosts: ['api.example.com'], secrets: ['KEY'], limits: null })
+    const limited = await order({ ...narrowed, limits, label: 'limited' })
+    await api.call(issueWorkloadToken, { params, body: { ...limited, limits } })
+    expect((await api.list(listWorkloadTokens, { params }))[1]).toMatchObject({ limits })
     const refusals: [Record<string, unknown>, object][] = [
-      [{ ...narrowed, limits, label: 'a' }, {}],
+      [{ ...narrowed, limits, label: 'a' }, { limits: { ...limits, calls_per_minute: 2 } }],
+      [{ ...narrowed, label: 'd' }, { limits }],
       [{ ...narrowed, capabilities: ['use', 'read'], label: 'b' }, {}],
       [{ ...narrowed, label: 'c' }, { hosts: ['other.example.com'] }],
     ]
@@ -184,7 +195,35 @@ describe('in a signed workspace', () => {
         409,
         409,
       ],
-      ['with limits that nothing enforces', own(), { v: 3, ...own(), limits }, 409, 409],
+      ['without the granted limits', own(), { v: 3, ...own(), limits }, 409, 409],
+      [
+        'with limits that nobody granted',
+        { ...own(), limits },
+        { v: 3, ...own(), limits: null },
+        409,
+        429,
+      ],
+      [
+        'with higher limits than granted',
+        { ...own(), limits: { ...limits, calls_per_minute: 99 } },
+        { v: 3, ...own(), limits },
+        409,
+        409,
+      ],
+      [
+        'with lower limits than granted',
+        { ...own(), limits: { ...limits, calls_per_minute: 9 } },
+        { v: 3, ...own(), limits: { ...limits, calls_per_minute: 10 } },
+        409,
+        409,
+      ],
+      [
+        'with other keys in the limits',
+        { ...own(), limits: { ...limits, more: 1 } as never },
+        { v: 3, ...own(), limits },
+        409,
+        429,
+      ],
     ]
     for (const [name, stored, granted, inside, outside] of cases) {
       await openRows()

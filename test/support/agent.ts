@@ -12,6 +12,7 @@ import type { Capability } from '../../src/core/capability.ts'
 import { type FaultCode, type Fix, messageOf, statusOf } from '../../src/core/fault.ts'
 import { parseDomain } from '../../src/core/net/domain.ts'
 import type { Policy } from '../../src/core/policy/policy.ts'
+import type { TokenLimits } from '../../src/core/token_limits.ts'
 import {
   issueAgentToken,
   provisionAgentToken,
@@ -185,6 +186,7 @@ type TokenOrder = {
   capabilities?: Capability[]
   hosts?: string[]
   secrets?: string[]
+  limits?: Partial<TokenLimits>
 }
 
 export type IssuedToken = { text: string; id: string; publicKey: string }

@@ -157,8 +157,6 @@ function isStoredAs(grant: TokenGrant, token: LiveToken): boolean {
     grant.project_id === projectId &&
     grant.environment === environment &&
     isSameNarrowing(narrowingIn(grant), token) &&
-    // Limits that this version does not enforce would be none.
-    (grant.v === 2 || grant.limits === null) &&
     (terms.expiresAt ?? Number.POSITIVE_INFINITY) <= endOf(grant)
   )
 }

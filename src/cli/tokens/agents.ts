@@ -16,7 +16,7 @@ export type Agent = Awaited<ReturnType<typeof agentsOf>>[number]
 const MADE_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[78][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i
 
 type Token = { id: string; label: string; status: string }
-type Narrowed = { hosts: string[] | null; secrets: string[] | null }
+type Narrowed = { hosts: string[] | null; secrets: string[] | null; limits: object | null }
 
 export async function agentsOf({ session, workspace }: Place) {
   const agents = await session.api.list(listAgents, { params: { workspace_id: workspace.id } })
@@ -198,8 +198,8 @@ export function revokedText({ status }: Token): string {
 }
 
 /**
- * The columns of a list of tokens: the id where a label does not say which one is meant, and hosts and secrets
- * where a token is narrowed to some.
+ * The columns of a list of tokens: the id where a label does not say which one is meant, and hosts, secrets and
+ * limits where a token has some.
  */
 export function tokenColumns(
   tokens: readonly (Token & Narrowed)[],
@@ -212,7 +212,9 @@ export function tokenColumns(
     'status',
     'may',
     place,
-    ...(['hosts', 'secrets'] as const).filter((field) => tokens.some((token) => token[field])),
+    ...(['hosts', 'secrets', 'limits'] as const).filter((field) =>
+      tokens.some((token) => token[field]),
+    ),
     { field: 'expires_at', optional: true },
     { field: 'last_used_at', optional: true },
     isUnique ? ID : { field: 'id', whole: true },

@@ -1,6 +1,7 @@
 /** Tokens with what they may do: in a signed workspace by what was signed, which need not be what their rows say. */
+import { limitNames, type TokenLimits } from '../../core/token_limits.ts'
 import { listAgentTokens, listWorkloadTokens } from '../../features/agents/contract.ts'
-import { type Chain, Refusal } from '../../sigchain/index.ts'
+import { type Chain, narrowingIn, Refusal } from '../../sigchain/index.ts'
 import { EndedToken } from '../agents/standing.ts'
 import { grantTo, type TokenOwner } from '../agents/tokens.ts'
 import { type SeenToken, verifiedOf } from '../signed/rekey_tokens.ts'
@@ -24,6 +25,7 @@ export async function readTokens(place: WorkspacePlace, owner: TokenOwner) {
       id: token.id,
       lastUsedAt: token.last_used_at,
       createdAt: token.created_at,
+      spent: token.spent ?? null,
       ...(await termsOf(chain, owner, token)),
     })),
   )
@@ -31,8 +33,9 @@ export async function readTokens(place: WorkspacePlace, owner: TokenOwner) {
 
 /** What a token may do, where and until when, and who granted it. A token with a `fault` can do nothing. */
 async function termsOf(chain: Chain | null, owner: TokenOwner, token: SeenToken) {
-  const { label, status, environment, capabilities, expires_at: expiresAt, provisioned } = token
-  const row = { label, status, environment, capabilities, expiresAt, provisioned }
+  const { label, status, environment, capabilities, limits, provisioned } = token
+  const { expires_at: expiresAt } = token
+  const row = { label, status, environment, capabilities, limits, expiresAt, provisioned }
   const believed = { ...row, projectId: undefined, by: null, fault: null, differs: false }
   if (!chain) return believed
   try {
@@ -43,6 +46,7 @@ async function termsOf(chain: Chain | null, owner: TokenOwner, token: SeenToken)
       status: 'active' as const,
       environment: grant.environment,
       capabilities: [...grant.capabilities],
+      limits: narrowingIn(grant).limits,
       expiresAt: grant.expires_at,
       provisioned: places,
     }
@@ -57,11 +61,14 @@ async function termsOf(chain: Chain | null, owner: TokenOwner, token: SeenToken)
 
 type Terms = Pick<SeenToken, 'label' | 'status' | 'environment' | 'provisioned'> & {
   capabilities: readonly string[]
+  limits: TokenLimits | null
   expiresAt: string | null
 }
 
-function saidBy({ label, status, environment, capabilities, expiresAt, provisioned }: Terms) {
+function saidBy({ label, status, environment, limits, ...terms }: Terms) {
+  const { capabilities, expiresAt, provisioned } = terms
+  const most = limitNames.map((name) => limits?.[name] ?? null)
   const until = expiresAt && Date.parse(expiresAt)
   const may = [...capabilities].sort()
-  return JSON.stringify([label, status, environment, may, until, provisioned.length])
+  return JSON.stringify([label, status, environment, may, most, until, provisioned.length])
 }

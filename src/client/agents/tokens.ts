@@ -4,6 +4,7 @@
  */
 import { toBase64, uuidv7, uuidv8 } from '../../core/crypto/encoding.ts'
 import { mintToken, tokenAuth, tokenKeyPair, verifierOf } from '../../core/crypto/token.ts'
+import type { TokenLimits } from '../../core/token_limits.ts'
 import {
   type Chain,
   firstHash,
@@ -26,6 +27,7 @@ export type TokenOrder = {
   /** To what it is narrowed, in the allowlist's syntax and by name. */
   hosts?: string[]
   secrets?: string[]
+  limits?: TokenLimits
 }
 
 /** Null stands for every project, or environment. */
@@ -142,9 +144,9 @@ export function revocationOf({ revokedTokens }: Chain, ids: readonly string[]) {
   return token_ids.length > 0 ? ({ type: 'tokens.revoked', body: { token_ids } } as const) : null
 }
 
-function narrowedBy({ hosts, secrets }: TokenOrder) {
-  if (!hosts && !secrets) return {}
-  return { hosts: hosts ?? null, secrets: secrets ?? null, limits: null }
+function narrowedBy({ hosts, secrets, limits }: TokenOrder) {
+  if (!hosts && !secrets && !limits) return {}
+  return { hosts: hosts ?? null, secrets: secrets ?? null, limits: limits ?? null }
 }
 
 function expiryOf({ expires_in_days: days = USUAL_DAYS }: TokenOrder): string | null {

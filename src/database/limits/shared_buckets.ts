@@ -15,6 +15,9 @@ export const MAX_ROWS = 100_000
 const MUCH = 10_000
 const TIMEOUT_MS = 5_000
 
+/** The resolver's database user writes `token_rates` and not the other one, which has the buckets of people. */
+export type BucketTable = 'rate_limits' | 'token_rates'
+
 /** What was got, at most what was asked for, and by how many seconds of refilling the bucket is not full. */
 export type Draw = { got: number; lacks: number }
 
@@ -23,10 +26,14 @@ type Row = { got: number; lacks: number; added: boolean }
 export class SharedBuckets {
   readonly #db: Reading
   readonly #clock: Clock
+  readonly #table: SQL
+  readonly #maySweep: boolean
   #added = 0
 
-  constructor(db: Reading, clock: Clock) {
+  constructor(db: Reading, clock: Clock, table: BucketTable = 'rate_limits') {
     this.#db = db
+    this.#table = sql.identifier(table).getSQL()
+    this.#maySweep = table === 'rate_limits'
     this.#clock = clock
   }
 
@@ -41,7 +48,7 @@ export class SharedBuckets {
     const free = sql`least(${most}::int, floor((${room}) / ${each}::float8)::int)`
     const query = db.execute<Row>(sql`
       with n as materialized (select ${this.#now()} as now), drawn as (
-        insert into rate_limits as b (key, full_at, taken)
+        insert into ${this.#table} as b (key, full_at, taken)
           select decode(${key}, 'hex'), now + ${most * each}::float8, ${most}::int from n
         on conflict (key) do update set
           full_at = ${full} + ${each}::float8 * ${free}, taken = ${free}
@@ -49,11 +56,11 @@ export class SharedBuckets {
         returning taken, full_at, xmax = 0 as added)
       select taken as got, greatest(full_at - now, 0) as lacks, added from drawn, n
       union all
-      select 0, greatest(b.full_at - n.now, 0), false from rate_limits b, n
+      select 0, greatest(b.full_at - n.now, 0), false from ${this.#table} b, n
       where b.key = decode(${key}, 'hex') and not exists (select from drawn)`)
     const late = () => new Fault('unavailable')
     const [row] = await withTimeout(TIMEOUT_MS, query, late)
-    if (row?.added && ++this.#added >= MUCH) await this.sweep()
+    if (row?.added && ++this.#added >= MUCH && this.#maySweep) await this.sweep()
     // Without a row another process has just made it, and taken all.
     return row ?? { got: 0, lacks: seconds }
   }
@@ -61,9 +68,9 @@ export class SharedBuckets {
   /** Takes away rows that say nothing any more, and what is over the bound. */
   async sweep(): Promise<void> {
     this.#added = 0
-    await this.#db.execute(sql`delete from rate_limits where full_at <= ${this.#now()}`)
-    await this.#db.execute(sql`delete from rate_limits where key in (
-      select key from rate_limits order by full_at desc offset ${MAX_ROWS})`)
+    await this.#db.execute(sql`delete from ${this.#table} where full_at <= ${this.#now()}`)
+    await this.#db.execute(sql`delete from ${this.#table} where key in (
+      select key from ${this.#table} order by full_at desc offset ${MAX_ROWS})`)
   }
 
   /** Differs from the database's clock in tests only, where time is moved. */

@@ -5,7 +5,7 @@ import { LruMap } from '../../core/lru.ts'
 import type { Reading } from '../open.ts'
 import { openKeys } from './keys.ts'
 import { type Limiter, overLimit, RateLimiter, type RateState } from './rate.ts'
-import { SharedBuckets } from './shared_buckets.ts'
+import { type BucketTable, SharedBuckets } from './shared_buckets.ts'
 
 type Surroundings = { db: Reading; config: Config; clock: Clock }
 
@@ -17,9 +17,10 @@ export function openRate(
   { db, config, clock }: Surroundings,
   name: string,
   rate: Rate,
+  table?: BucketTable,
 ): SharedLimiter {
   if (config.DB_HOST === undefined) return new RateLimiter(rate, clock)
-  const buckets = new SharedBuckets(db, clock)
+  const buckets = new SharedBuckets(db, clock, table)
   return new SharedRate({ buckets, clock, rate, keyOf: openKeys(config.SECRET_KEY), name })
 }
 

@@ -7,6 +7,9 @@ import type { Database } from '../open.ts'
 import { sweepAttempts } from './shared_backoff.ts'
 import { SharedBuckets } from './shared_buckets.ts'
 import { sweepProcesses } from './sharers.ts'
+import { TokenSpendingStore } from './token_spending.ts'
+
+const HOUR_MS = 3_600_000
 
 export function scheduleSweeps({
   db,
@@ -20,10 +23,19 @@ export function scheduleSweeps({
   log: Log
 }): { stop(): void } {
   const buckets = new SharedBuckets(db, clock)
+  const tokenBuckets = new SharedBuckets(db, clock, 'token_rates')
+  const spending = new TokenSpendingStore(db, clock)
+  let sweptDaysAt = Number.NEGATIVE_INFINITY
   return new Cron('*/20 * * * * *', { protect: true, unref: true }, async () => {
-    if (config.DB_HOST === undefined) return
     try {
+      await spending.sweepCalls()
+      if (performance.now() - sweptDaysAt > HOUR_MS) {
+        await spending.sweepDays()
+        sweptDaysAt = performance.now()
+      }
+      if (config.DB_HOST === undefined) return
       await buckets.sweep()
+      await tokenBuckets.sweep()
       await sweepAttempts(db)
       await sweepProcesses(db)
     } catch (error) {

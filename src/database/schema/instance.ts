@@ -51,7 +51,7 @@ const buckets = () => ({
 
 export const rateLimits = pgTable('rate_limits', buckets())
 
-/** Of 0020; nothing uses it. It is left for versions that do (test/database/migration_effects.test.ts). */
+/** Calls a minute of tokens with limits. Of 0020, which used it for all tokens. */
 export const tokenRates = pgTable('token_rates', buckets())
 
 /** Processes that serve this database, one row for each role: each says so every five seconds. */

@@ -4,6 +4,7 @@ import { type Capability, capabilities as known } from '../../core/capability.ts
 import { fromBase64 } from '../../core/crypto/encoding.ts'
 import { isTokenEnvelope } from '../../core/crypto/envelope.ts'
 import { demandActorName } from '../../core/names/actor_name.ts'
+import type { TokenLimits } from '../../core/token_limits.ts'
 import { base64, properName, timestamp, title } from '../../core/validation/validate.ts'
 import {
   environment,
@@ -20,7 +21,7 @@ import {
   text,
   tokenId,
 } from '../../http/fields.ts'
-import { narrowing } from './narrowing.ts'
+import { narrowing, shownNarrowing } from './narrowing.ts'
 
 /** In one call. */
 export const MOST_TOKEN_ENVELOPES = 500
@@ -180,7 +181,7 @@ export type Order = {
   capabilities?: readonly Capability[] | undefined
   hosts?: readonly string[] | null | undefined
   secrets?: readonly string[] | null | undefined
-  limits?: null | undefined
+  limits?: TokenLimits | null | undefined
   token?: z.output<typeof clientMade> | undefined
 }
 
@@ -239,9 +240,7 @@ export const token = z
     created_at: timestamp,
     public_key: text(exampleOfForm.publicKey),
     provisioned,
-    /** To what it is narrowed; null where to nothing. */
-    hosts: z.array(text('api.stripe.com')).nullable().meta(rarelyNeeded),
-    secrets: z.array(text('STRIPE_API_KEY')).nullable().meta(rarelyNeeded),
+    ...shownNarrowing,
     /** In signed workspaces; null until there is one, and without one it can do nothing. */
     grant: shownSignedText.nullable().meta(rarelyNeeded).optional(),
   })

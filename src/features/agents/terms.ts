@@ -4,6 +4,7 @@
  */
 import type { Capability } from '../../core/capability.ts'
 import { invalidField } from '../../core/fault.ts'
+import { limitNames, type TokenLimits } from '../../core/token_limits.ts'
 import { environment as environmentName } from '../../http/fields.ts'
 import { type Narrowing, narrowingIn, type TokenGrant } from '../../sigchain/index.ts'
 import { refused } from '../statements/index.ts'
@@ -18,7 +19,7 @@ import {
 import type { Holder } from './token_queries.ts'
 
 const DAY_MS = 86_400_000
-const USES_ONLY = 'a narrowed token can only use: leave read out'
+const USES_ONLY = 'a narrowed or limited token can only use: leave read out'
 
 export type OrderedTerms = {
   label: string
@@ -26,20 +27,22 @@ export type OrderedTerms = {
   capabilities: readonly Capability[]
   hosts: readonly string[] | null
   secrets: readonly string[] | null
+  limits: TokenLimits | null
   expiresInDays: number | null
   /** Where a grant says it; otherwise it is counted from now by the database's clock. */
   expiresAt?: Date | null
 }
 
-/** @throws Fault `validation_error` for a narrowed token that reads values */
+/** @throws Fault `validation_error` for a narrowed or limited token that reads values */
 export function orderedTerms({ kind }: Holder, order: Order): OrderedTerms {
-  const { hosts = null, secrets = null } = order
+  const { hosts = null, secrets = null, limits = null } = order
   const capabilities = order.capabilities ?? USUAL[kind]
-  if ((hosts || secrets) && capabilities.includes('read'))
+  if ((hosts || secrets || limits) && capabilities.includes('read'))
     throw invalidField('capabilities', USES_ONLY)
   return {
     hosts,
     secrets,
+    limits,
     label: order.label ?? LABEL,
     environment: order.environment ?? null,
     capabilities,
@@ -68,25 +71,23 @@ export function grantedTerms(
     (environment === null || environmentName.safeParse(environment).success) &&
     (expiresInDays ?? 1) <= MAX_LIFETIME_DAYS
   if (!isSound) throw refused(path, 'a label, environment or time like this is not possible')
-  const { hosts, secrets } = acceptedNarrowing(grant, path)
-  const terms = { label, environment, capabilities, hosts, secrets, expiresInDays, expiresAt }
+  const narrowing = acceptedNarrowing(grant, path)
+  const terms = { label, environment, capabilities, ...narrowing, expiresInDays, expiresAt }
   const [other] = differences(order, terms)
   if (other !== undefined) throw refused(other, 'the grant says something else: leave it out')
   return terms
 }
 
-/** @throws Fault `link_refused` for limits, and for a narrowed token that reads values */
+/** @throws Fault `link_refused` for a narrowed or limited token that reads values */
 function acceptedNarrowing(grant: TokenGrant, path: string): Narrowing {
   const narrowing = narrowingIn(grant)
-  if (grant.v === 3 && grant.limits !== null)
-    throw refused(path, 'limits are not enforced by this version: leave them out')
-  const isNarrowed = narrowing.hosts !== null || narrowing.secrets !== null
+  const isNarrowed = Object.values(narrowing).some((one) => one !== null)
   if (isNarrowed && grant.capabilities.some((one) => one === 'read')) throw refused(path, USES_ONLY)
   return narrowing
 }
 
 function differences(order: Order, terms: OrderedTerms) {
-  const { label, environment, capabilities, expiresInDays, hosts, secrets } = terms
+  const { label, environment, capabilities, expiresInDays, hosts, secrets, limits } = terms
   const said = [
     ['label', order.label, label],
     ['environment', order.environment, environment],
@@ -94,10 +95,16 @@ function differences(order: Order, terms: OrderedTerms) {
     ['expires_in_days', order.expires_in_days, expiresInDays],
     ['hosts', listed(order.hosts), listed(hosts)],
     ['secrets', listed(order.secrets), listed(secrets)],
+    ['limits', textOf(order.limits), textOf(limits)],
   ] as const
   return said.flatMap(([field, one, granted]) =>
     one === undefined || one === granted ? [] : [field],
   )
+}
+
+/** In one order, whichever the request has. */
+function textOf(limits: TokenLimits | null | undefined): string | null | undefined {
+  return limits ? limitNames.map((name) => limits[name]).join() : limits
 }
 
 /** Null is said too, and undefined is not. */

@@ -3,9 +3,12 @@ import { and, asc, eq, inArray, isNull, type SQL, sql } from 'drizzle-orm'
 import type { Capability } from '../../core/capability.ts'
 import type { Grant } from '../../core/grant.ts'
 import { appearance } from '../../core/names/appearance.ts'
+import type { TokenLimits, TokenSpending } from '../../core/token_limits.ts'
 import type { Reading, Transaction } from '../../database/open.ts'
 import {
   projects,
+  tokenCalls,
+  tokenDays,
   tokenEnvelopes,
   tokenGrants,
   tokens,
@@ -33,6 +36,7 @@ export type NewTokenRow = {
   capabilities: readonly Capability[]
   hosts: readonly string[] | null
   secrets: readonly string[] | null
+  limits: TokenLimits | null
   expiresInDays: number | null
   /** Counted from now where it is not given. */
   expiresAt?: Date | null
@@ -106,6 +110,17 @@ export async function selectTokens(
   return { rows, hasMore: counted.length > inPage.length }
 }
 
+/** Null for a token without limits. */
+const spentToday = sql<TokenSpending | null>`case when ${tokens.limits} is not null then (
+  select json_build_object(
+    'calls_today', coalesce(sum(${tokenDays.calls}), 0),
+    'bytes_today', coalesce(sum(${tokenDays.bytes}), 0),
+    'model_tokens_today', coalesce(sum(${tokenDays.modelTokens}), 0),
+    'running', (select count(*) from ${tokenCalls}
+      where ${tokenCalls.tokenId} = ${tokens.id} and ${tokenCalls.until} > now()))
+  from ${tokenDays} where ${tokenDays.tokenId} = ${tokens.id}
+    and ${tokenDays.day} = (now() at time zone 'utc')::date) end`
+
 export type TokenListRow = Awaited<ReturnType<typeof selectShown>>[number]
 
 function selectShown(tx: Reading, ids: readonly string[]) {
@@ -130,6 +145,8 @@ function selectShown(tx: Reading, ids: readonly string[]) {
       capabilities: tokens.capabilities,
       hosts: tokens.hosts,
       secrets: tokens.secrets,
+      limits: tokens.limits,
+      spent: spentToday,
       status: sql<'active' | 'revoked' | 'expired'>`case
         when ${tokens.revokedAt} is not null then 'revoked'
         when ${isTokenActive} then 'active' else 'expired' end`,

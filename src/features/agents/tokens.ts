@@ -23,13 +23,14 @@ type Manage = Grant<'agent.manage'>
 export type LockedHolder = { holder: Holder; epoch: number }
 
 export function presentToken(
-  { publicKey, capabilities, hosts, secrets, grant, signature, ...row }: TokenListRow,
+  { publicKey, capabilities, hosts, secrets, spent, grant, signature, ...row }: TokenListRow,
   workspaceId: string,
 ) {
   return {
     ...row,
     hosts: hosts && [...hosts],
     secrets: secrets && [...secrets],
+    ...(spent && { spent }),
     ...(isSignedId(workspaceId) && { grant: signedOf(grant, signature) }),
     capabilities: [...capabilities],
     public_key: toBase64(publicKey),

@@ -36,6 +36,7 @@ export const grantedColumns = {
   capabilities: tokens.capabilities,
   hosts: tokens.hosts,
   secrets: tokens.secrets,
+  limits: tokens.limits,
   projectId: tokens.projectId,
   environment: tokens.environment,
   expiresAt: tokens.expiresAt,

@@ -16,6 +16,7 @@ import type { RequestContext } from '../../http/route.ts'
 import { MAX_MESSAGE_BYTES } from '../../http/websocket.ts'
 import type { Ending } from '../answer/stream.ts'
 import type { CallDeadline } from '../deadline.ts'
+import type { Traffic } from '../traffic/traffic.ts'
 import { splitProtocols, type UpstreamSocket } from './connect.ts'
 import {
   decodeClosing,
@@ -39,6 +40,8 @@ type Options = {
   /** Counts what is held of messages. */
   bodies: BodyAccount
   connection: { request: Request; upgrade: RequestContext['upgrade'] }
+  /** Counts messages, if the caller has limits. */
+  traffic?: Traffic | undefined
   onEnd(ending: Ending): void
 }
 
@@ -137,7 +140,9 @@ class Relay {
   }
 
   #send(type: 'text' | 'binary' | 'ping', payload: Uint8Array): void {
-    if (!this.#ended) this.#sender.push(type, payload)
+    if (this.#ended) return
+    this.#options.traffic?.sent(payload.length)
+    this.#sender.push(type, payload)
   }
 
   /** An upstream that sends faster than its frames are handled has to wait. */
@@ -183,6 +188,7 @@ class Relay {
     if (type === 'text') decodeText(payload)
     const redacted = await this.#options.messages.redact(payload)
     if (this.#ended) return
+    this.#options.traffic?.receivedMessage(redacted)
     const sent =
       type === 'text'
         ? this.#caller?.sendText(Buffer.from(redacted).toString())

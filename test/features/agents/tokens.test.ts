@@ -135,6 +135,7 @@ describe.each(families)('tokens of $family', ({ kind, pathOf, first, given }) =>
       public_key,
       provisioned: [],
       hosts: null,
+      limits: null,
       secrets: null,
     } as never)
     const { audit } = await storedAgents(app, team.workspaceId)

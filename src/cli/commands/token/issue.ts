@@ -3,25 +3,32 @@ import { type Domain, domainMatches, parseDomain } from '../../../core/net/domai
 import { listAllowlist } from '../../../features/allowlist/contract.ts'
 import { command } from '../../command.ts'
 import { continued, notFound } from '../../named.ts'
-import { narrowingOptions, save, tokenOptions } from '../../options.ts'
+import { limitOptions, narrowingOptions, save, tokenOptions } from '../../options.ts'
 import { type ProjectScope, placeOf } from '../../scope.ts'
 import { absence, tokenScope } from '../../suggestions.ts'
 import { CliError } from '../../terminal/cli_error.ts'
 import { handOut } from '../../tokens/agent_tokens.ts'
 import { agentNamed, demandUsable } from '../../tokens/agents.ts'
 import { narrowedBy, orderOf } from '../../tokens/issued_token.ts'
+import { limitsBy } from '../../tokens/limits.ts'
 
 export default command({
   usage: 'issue <agent>',
-  examples: ['token issue deploy-bot -e staging', 'token issue build-bot --may use,read'],
+  examples: [
+    'token issue deploy-bot -e staging',
+    'token issue build-bot --may use,read',
+    'token issue build-bot --calls-per-day 1000 --bytes-per-day 100MB',
+  ],
   options: [
     save,
     ...narrowingOptions,
+    ...limitOptions,
     ['--allow-unknown', 'accept a host or secret that does not exist'],
     ...tokenOptions,
   ],
   action: async (context, [name], options) => {
-    const order = { ...orderOf(options), ...narrowedBy(options) }
+    const limits = limitsBy(options)
+    const order = { ...orderOf(options), ...narrowedBy(options), ...limits }
     const scope = await tokenScope(context)
     const { session, project, environment } = scope
     const agent = await agentNamed(context, scope, name)
@@ -35,7 +42,15 @@ export default command({
     const grants = [`${project.name}/${environment}`]
     const bound = agent.project_id === null ? 'all' : project.name
     const { id, capabilities: may } = issued
-    const about = { agent: agent.name, project: bound, id, may, grants, ...narrowedBy(options) }
+    const about = {
+      agent: agent.name,
+      project: bound,
+      id,
+      may,
+      grants,
+      ...narrowedBy(options),
+      ...limits,
+    }
     await handOut(context, session, { agent, token: issued.text, about }, options)
   },
 })

@@ -1,3 +1,4 @@
+import { limitsInWords } from '../../../client/agents/limits_in_words.ts'
 import { command } from '../../command.ts'
 import { workspaceScope } from '../../scope.ts'
 import { agentTokensOf } from '../../tokens/agent_tokens.ts'
@@ -12,6 +13,7 @@ export default command({
     const tokens = await agentTokensOf(scope, agent)
     const rows = tokens.map((token) => ({
       ...token,
+      limits: limitsInWords(token),
       may: token.capabilities,
       grants: token.provisioned.map(({ environment }) => environment),
     }))

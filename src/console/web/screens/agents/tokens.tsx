@@ -1,5 +1,6 @@
 /** The tokens of an agent, or of a project's workloads, in words. */
 
+import { limitsInWords } from '../../../../client/agents/limits_in_words.ts'
 import type { Input, Returned } from '../../keys/messages.ts'
 import { dateOf } from '../../parts/moments.ts'
 import { FailureNote } from '../../parts/states/failure.tsx'
@@ -56,6 +57,7 @@ function Row({ token, owner, name, project }: Omit<Props, 'none'> & { token: Tok
   const { label, status, fault, differs } = token
   const place = token.project === undefined ? project : token.project
   const isActive = status === 'active'
+  const limits = isActive ? limitsInWords(token) : null
   return (
     <li className="entry">
       <div className="card-head">
@@ -66,6 +68,7 @@ function Row({ token, owner, name, project }: Omit<Props, 'none'> & { token: Tok
         {isActive ? <Revoke tokenId={token.id} label={label} owner={owner} name={name} /> : null}
       </div>
       <p className="soft small">{timesOf(token)}</p>
+      {limits ? <p className="soft small">{limits.join(' · ')}</p> : null}
       {isActive && !fault ? <TokenKeys token={token} owner={owner} /> : null}
       {fault ? <p className="field-error">{words.doesNotHold(fault)}</p> : null}
       {differs ? <p className="field-error">{words.differs}</p> : null}

@@ -2,7 +2,7 @@
 import type { CallDeadline } from '../outbound/deadline.ts'
 import type { Bulkheads } from './bulkhead.ts'
 
-export class RunningCall {
+export class CallPlace {
   readonly #bulkheads: Bulkheads
   readonly #workspaceId: string
   readonly #deadline: CallDeadline
