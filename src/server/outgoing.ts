@@ -3,6 +3,7 @@ import type postgres from 'postgres'
 import type { Access } from '../access/index.ts'
 import type { Timers } from '../core/async/timers.ts'
 import type { FeatureServices } from '../http/services.ts'
+import { Notices } from '../notices/notices.ts'
 import type { Lookup } from '../outbound/connection/address_lookup.ts'
 import { openOutbound } from '../outbound/index.ts'
 import { Leases } from '../renewal/leases.ts'
@@ -23,6 +24,7 @@ type Options = {
 type Outgoing = {
   resolver: Resolver
   renewals: Renewals
+  notices: Notices
   /** Renewals that were sent are stored first. */
   close(): Promise<void>
 }
@@ -44,6 +46,7 @@ export function openOutgoing(services: FeatureServices, options: Options): Outgo
   return {
     resolver,
     renewals,
+    notices: new Notices(services),
     close: async () => {
       resolver.close()
       await renewals.close()
