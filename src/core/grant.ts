@@ -17,6 +17,7 @@ export const permissions = [
   'secret.read',
   'secret.write',
   'agent.manage',
+  'notice.manage',
   'audit.read',
   'audit.export',
 ] as const

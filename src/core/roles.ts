@@ -21,6 +21,7 @@ export const matrix: Record<Permission, readonly Role[]> = {
   'secret.read': everyone,
   'secret.write': writers,
   'agent.manage': admins,
+  'notice.manage': admins,
   'audit.read': everyone,
   'audit.export': admins,
 }

@@ -52,6 +52,11 @@ export class Notices {
     this.#wakers.add(wake)
   }
 
+  /** After notices were queued without `announce`. */
+  wake(): void {
+    for (const wake of this.#wakers) wake()
+  }
+
   async #enqueue(db: Reading, workspaceId: string, { event, cause, fields }: Notice) {
     const body = JSON.stringify(boundedFields(fields))
     const most = this.#parts.config.QUOTA_NOTICES
@@ -60,7 +65,7 @@ export class Notices {
     )
     const { added, refused } = row ?? { added: 0, refused: 0 }
     if (refused > 0) this.#logRefused(workspaceId, refused)
-    if (added > 0) for (const wake of this.#wakers) wake()
+    if (added > 0) this.wake()
   }
 
   #logRefused(workspaceId: string, count: number): void {

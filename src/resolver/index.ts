@@ -10,6 +10,8 @@ import { commonHeaders, present } from '../http/reply.ts'
 import { type RequestContext, type Route, rawRoute } from '../http/route.ts'
 import type { FeatureServices } from '../http/services.ts'
 import { bearerText } from '../identity/authenticate.ts'
+import type { Notices } from '../notices/notices.ts'
+import { RefusalNotices } from '../notices/refusals.ts'
 import type { Outbound } from '../outbound/execute.ts'
 import { Scheduler } from '../outbound/scheduler.ts'
 import type { Renewals } from '../renewal/renewals.ts'
@@ -39,12 +41,13 @@ type Options = {
   access: Access
   outbound: Outbound
   renewals: Renewals
+  notices: Notices
   timers: Timers
 }
 
 export function openResolver(
   { config, clock, live, log, bodies }: FeatureServices,
-  { access, outbound, renewals, timers }: Options,
+  { access, outbound, renewals, notices, timers }: Options,
 ): Resolver {
   const { steps } = outbound
   const guards = new GuardCache({ keys: access.keys, steps })
@@ -52,6 +55,7 @@ export function openResolver(
     ...access,
     outbound,
     renewals,
+    refusalNotices: new RefusalNotices(notices, clock),
     guards,
     bodies,
     scheduler: new Scheduler(),

@@ -4,6 +4,7 @@ import type { Timers } from '../core/async/timers.ts'
 import type { BodyMemory } from '../core/body_memory.ts'
 import type { Log } from '../core/log.ts'
 import type { LruMap } from '../core/lru.ts'
+import type { RefusalNotices } from '../notices/refusals.ts'
 import type { Outbound } from '../outbound/execute.ts'
 import type { Scheduler } from '../outbound/scheduler.ts'
 import type { Renewals } from '../renewal/renewals.ts'
@@ -21,6 +22,7 @@ export type Listings = LruMap<string, true>
 export type ResolverServices = Access & {
   outbound: Outbound
   renewals: Renewals
+  refusalNotices: RefusalNotices
   scheduler: Scheduler
   /** RESOLVER_CONCURRENCY, by workspace. */
   bulkheads: Bulkheads

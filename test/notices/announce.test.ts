@@ -119,7 +119,7 @@ test('Fields are stored within their bounds and without characters that nobody s
     },
   })
   const [row] = await queuedFor(id)
-  const { agent, host, secrets, code } = row?.body as Record<string, string>
+  const { agent, host, secrets, code } = (row?.body ?? {}) as Record<string, string>
   expect(agent).toStartWith('a?b?c?xxx')
   expect([...(agent ?? '')]).toHaveLength(200)
   expect([...(host ?? '')]).toHaveLength(200)

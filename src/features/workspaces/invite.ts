@@ -68,6 +68,8 @@ export async function inviteMembers(
   await acceptLink(changing, chain, link, claim)
   await upsertInvitations(tx, services.outer, grant, invited)
   await requireRoom(changing, services, invited)
+  for (const { entry, person } of invited)
+    await announceInvitation(changing, services, entry, person)
   return judged.map(({ entry, person }) => outcomeOf(entry, person, isSigned))
 }
 
@@ -84,6 +86,18 @@ async function requireRoom(
   for (const userId of added.map(({ person }) => person.userId).sort())
     await requireQuota(tx, config, 'invitations', userId)
   for (const _ of invited) await countHourly(tx, services, 'sentInvitations', grant.userId)
+}
+
+async function announceInvitation(
+  { tx, grant }: { tx: Transaction; grant: Grant<'member.manage'> },
+  { notices }: SignedServices,
+  { role }: WorkspaceInvite,
+  { userId, email }: Person,
+): Promise<void> {
+  const event = 'member.invited' as const
+  const cause = `${event}/${userId}/${Bun.randomUUIDv7()}`
+  const fields = { member: email, code: role }
+  await notices.announce(grant.workspaceId, { event, cause, fields }, tx)
 }
 
 /** What the caller of `inviteMembers` records with its outcomes. */
