@@ -55,14 +55,14 @@ const MAX_NAMES = 20
 /** The fields as they are stored: cut to bounds, without controls and characters that change the reading order. */
 export function boundedFields(fields: NoticeFields): NoticeFields {
   const entries = Object.entries(fields).flatMap(([name, value]) =>
-    value === undefined ? [] : [[name, boundedValue(value)]],
+    value === undefined || value.length === 0 ? [] : [[name, boundedValue(value)]],
   )
   return Object.fromEntries(entries)
 }
 
 function boundedValue(value: string | readonly string[]): string | string[] {
   if (typeof value === 'string') return boundedText(value)
-  const names = value.slice(0, MAX_NAMES).map(boundedText)
+  const names = value.slice(0, MAX_NAMES).map((name) => boundedText(name))
   const left = value.length - names.length
   return left > 0 ? [...names, `and ${left} more`] : names
 }

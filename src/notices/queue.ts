@@ -91,6 +91,6 @@ export function delayAfter(attempts: number, retryAfterS: number | null): number
 export function readRetryAfter(header: string | null, now: number): number | null {
   if (header === null) return null
   if (/^\d{1,9}$/.test(header)) return Number(header)
-  const date = Date.parse(header)
+  const date = /^[A-Z][a-z]{2}, /.test(header) ? Date.parse(header) : Number.NaN
   return Number.isNaN(date) ? null : Math.max(0, (date - now) / 1000)
 }

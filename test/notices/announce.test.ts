@@ -125,6 +125,7 @@ test('Fields are stored within their bounds and without characters that nobody s
   expect([...(host ?? '')]).toHaveLength(200)
   expect(host).toBe(`${'😀'.repeat(199)}…`)
   expect(secrets).toHaveLength(21)
+  expect(secrets?.slice(0, 2)).toEqual(['NAME_0', 'NAME_1'] as never)
   expect(secrets?.at(-1)).toBe('and 9980 more')
   expect(code).toBe('\uFFFD')
 })

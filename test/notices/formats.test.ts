@@ -21,7 +21,6 @@ const HOSTILE = [
   '😀'.repeat(300),
   '\\` \\@everyone',
   '   ',
-  '',
 ]
 
 const CREATED = new Date('2026-01-02T03:04:05.678Z')
