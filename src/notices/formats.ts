@@ -7,7 +7,8 @@ import { utf8 } from '../core/crypto/encoding.ts'
 import type { PostRequest } from '../outbound/connection/post_request.ts'
 import { USER_AGENT } from '../outbound/index.ts'
 import { linkTo, type Message, messageOf, type StoredNotice } from './message.ts'
-import { type TargetSecret, topicOf } from './target.ts'
+import type { TargetSecret } from './target.ts'
+import { topicOf } from './target_url.ts'
 
 /** Characters. Slack takes 3,000 in a block, Discord 2,000 in a message. */
 const MAX_SLACK = 2_900

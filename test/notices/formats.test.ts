@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'bun:test'
 import { requestOf } from '../../src/notices/formats.ts'
 import { readFields } from '../../src/notices/message.ts'
-import { objectionToUrl, type TargetType } from '../../src/notices/target.ts'
+import { objectionToUrl, type TargetType } from '../../src/notices/target_url.ts'
 
 const HOSTILE = [
   '<!channel> <!here> <@U012AB3CD> <https://evil.example|click>',

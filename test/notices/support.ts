@@ -6,7 +6,7 @@ import {
   testNoticeTarget,
 } from '../../src/features/notices/contract.ts'
 import { type NoticeEvent, noticeEvents } from '../../src/notices/notice.ts'
-import type { TargetType } from '../../src/notices/target.ts'
+import type { TargetType } from '../../src/notices/target_url.ts'
 import type { Stage } from '../support/agent.ts'
 import type { FakeTimers } from '../support/fake_timers.ts'
 import { openTeam } from '../support/teams.ts'

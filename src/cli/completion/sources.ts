@@ -5,6 +5,7 @@
 import { capabilities } from '../../core/capability.ts'
 import { roles } from '../../core/grant.ts'
 import { derivedKinds, policyLocations } from '../../core/policy/policy.ts'
+import { noticeEvent, noticeTargetType } from '../../features/notices/contract.ts'
 import { outboundMethods } from '../../resolver/contract.ts'
 import { toolNames } from '../agent_setup/tools.ts'
 import { dialectNames } from '../files/dialects/index.ts'
@@ -41,6 +42,8 @@ export const sources: Readonly<Record<string, Source>> = {
   member: { names: 'members' },
   role: { words: roles },
   kind: { words: derivedKinds },
+  type: { words: noticeTargetType.options },
+  events: { words: noticeEvent.options },
   format: { words: exportFormats },
   dialect: { words: dialectNames },
   encoding: { words: ['form'] },

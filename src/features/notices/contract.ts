@@ -3,7 +3,7 @@ import { line, pagination, timestamp, uuid } from '../../core/validation/validat
 import { defineEndpoint } from '../../http/endpoint.ts'
 import { exampleId, id, integer, text, workspaceId } from '../../http/fields.ts'
 import { noticeEvents } from '../../notices/notice.ts'
-import { objectionToUrl, targetTypes } from '../../notices/target.ts'
+import { objectionToUrl, targetTypes } from '../../notices/target_url.ts'
 
 const path = '/api/workspaces/{workspace_id}/notice-targets/'
 const params = z.object({ workspace_id: workspaceId })
@@ -16,8 +16,11 @@ const access = {
   tenant: 'path.workspace_id',
 } as const
 
+export const noticeEvent = z.enum(noticeEvents)
+export const noticeTargetType = z.enum(targetTypes)
+
 const events = z
-  .array(z.enum(noticeEvents))
+  .array(noticeEvent)
   .min(1)
   .max(noticeEvents.length)
   .transform((names) => [...new Set(names)])
@@ -26,7 +29,7 @@ const events = z
 const target = z
   .object({
     id,
-    type: z.enum(targetTypes),
+    type: noticeTargetType,
     host: text('hooks.example.com'),
     events: z.array(text('approval.requested')),
     created_at: timestamp,
@@ -55,7 +58,7 @@ export const createNoticeTarget = defineEndpoint({
   params,
   body: z
     .strictObject({
-      type: z.enum(targetTypes).meta({ examples: ['webhook'] }),
+      type: noticeTargetType.meta({ examples: ['webhook'] }),
       url: line(2_048, 1).meta({ examples: ['https://hooks.example.com/cloakroom'] }),
       events,
     })

@@ -12,7 +12,8 @@ import { type Changing, listRoute, type Route, route } from '../../http/route.ts
 import { endTarget, queueFor } from '../../notices/direct.ts'
 import { TEST_EVENT } from '../../notices/message.ts'
 import type { NoticeEvent } from '../../notices/notice.ts'
-import { sealTarget, type TargetType } from '../../notices/target.ts'
+import { sealTarget } from '../../notices/target.ts'
+import type { TargetType } from '../../notices/target_url.ts'
 import { parseTarget } from '../../outbound/target.ts'
 import type { SignedServices } from '../links/index.ts'
 import {
