@@ -6,7 +6,7 @@ import { createHmac } from 'node:crypto'
 import { utf8 } from '../core/crypto/encoding.ts'
 import type { PostRequest } from '../outbound/connection/post_request.ts'
 import { USER_AGENT } from '../outbound/index.ts'
-import { linkTo, type Message, messageOf, type StoredNotice } from './message.ts'
+import { composeMessage, linkTo, type Message, type StoredNotice } from './message.ts'
 import type { TargetSecret } from './target.ts'
 import { topicOf } from './target_url.ts'
 
@@ -22,7 +22,7 @@ type Sending = { notice: StoredNotice; serverUrl: string | undefined; now: numbe
 export function requestOf(target: TargetSecret, { notice, serverUrl, now }: Sending): PostRequest {
   const link = linkTo(serverUrl, notice.fields.page)
   if (target.type === 'webhook') return webhookRequest(target, notice, link, now)
-  const message = messageOf(notice, link)
+  const message = composeMessage(notice, link)
   if (target.type === 'slack') return jsonRequest(target.url, slackBody(message))
   if (target.type === 'discord') return jsonRequest(target.url, discordBody(message))
   const { server, topic } = topicOf(target.url) ?? { server: target.url, topic: '' }

@@ -1,5 +1,5 @@
 /** A stored notice in words. Values come from people, agents and the database, so each format escapes all of them. */
-import { boundedFields, boundedText, type NoticeEvent, type NoticeFields } from './notice.ts'
+import { boundedFields, cutText, type NoticeEvent, type NoticeFields } from './notice.ts'
 
 /** A notice as it is stored. */
 export type StoredNotice = {
@@ -47,18 +47,18 @@ const LABELS: readonly (readonly [keyof NoticeFields, string])[] = [
   ['command', 'Command'],
 ]
 
-export function messageOf(
+export function composeMessage(
   { event, workspace, fields }: StoredNotice,
   link: string | null,
 ): Message {
   const lines = LABELS.flatMap(([name, label]): [string, string][] => {
     const value = fields[name]
     if (value === undefined) return []
-    return [[label, boundedText(typeof value === 'string' ? value : value.join(', '))]]
+    return [[label, cutText(typeof value === 'string' ? value : value.join(', '))]]
   })
   return {
     title: Object.hasOwn(TITLES, event) ? TITLES[event as keyof typeof TITLES] : 'Notice',
-    lines: [['Workspace', boundedText(workspace.name)], ...lines],
+    lines: [['Workspace', cutText(workspace.name)], ...lines],
     link,
   }
 }

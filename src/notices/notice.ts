@@ -61,14 +61,14 @@ export function boundedFields(fields: NoticeFields): NoticeFields {
 }
 
 function boundedValue(value: string | readonly string[]): string | string[] {
-  if (typeof value === 'string') return boundedText(value)
-  const names = value.slice(0, MAX_NAMES).map((name) => boundedText(name))
+  if (typeof value === 'string') return cutText(value)
+  const names = value.slice(0, MAX_NAMES).map((name) => cutText(name))
   const left = value.length - names.length
   return left > 0 ? [...names, `and ${left} more`] : names
 }
 
 /** Cut between characters, so that no half of a surrogate pair is left. */
-export function boundedText(text: string, most = MAX_TEXT): string {
+export function cutText(text: string, most = MAX_TEXT): string {
   const characters = [...printable(text.slice(0, most * 2).toWellFormed())]
   const isWhole = text.length <= most * 2 && characters.length <= most
   return isWhole ? characters.join('') : `${characters.slice(0, most - 1).join('')}…`

@@ -6,7 +6,7 @@ import type { Clock } from '../core/clock.ts'
 import { LruMap } from '../core/lru.ts'
 import type { Notices } from './notices.ts'
 
-export type Refusal = {
+type Refusal = {
   workspaceId: string
   tokenId: string
   registrationId: string | null

@@ -5,7 +5,6 @@ import type { Secret } from '../core/secret.ts'
 import type { Outcome } from '../derivation/derivation.ts'
 import type { Root } from '../derivation/root.ts'
 import type { DerivedState } from '../derivation/state.ts'
-import type { Notice } from '../notices/notice.ts'
 
 /** A secret as of one version of its workspace's policy. */
 export type NamedDerived = { workspaceId: string; policyVersion: number; place: SecretPlace }
@@ -35,14 +34,4 @@ export type SentRequest = {
   status: number | null
   derivedAt: number
   mayBeSpent: boolean
-}
-
-/** Once for each state that could not be renewed. */
-export function finalNotice({ place, generation }: Renewal): Notice {
-  const { projectId, environment, key } = place
-  return {
-    event: 'reconnect.required',
-    cause: `reconnect.required/${projectId}/${environment}/${generation}/${key}`,
-    fields: { secrets: [key], environment, command: `cloakroom secrets reconnect ${key}` },
-  }
 }

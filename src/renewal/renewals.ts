@@ -23,15 +23,8 @@ import {
 } from '../outbound/connection/token_request.ts'
 import { DerivationRecord } from './derivation_record.ts'
 import type { LeaseResult, Leases } from './leases.ts'
-import {
-  finalNotice,
-  type NamedDerived,
-  nameOf,
-  type Renewal,
-  rowOf,
-  type SentRequest,
-} from './renewal.ts'
-import { faultOfFailure } from './renewal_faults.ts'
+import { type NamedDerived, nameOf, type Renewal, rowOf, type SentRequest } from './renewal.ts'
+import { faultOfFailure, finalNotice } from './renewal_faults.ts'
 
 type Parts = {
   leases: Leases
