@@ -67,9 +67,10 @@ export async function inviteMembers(
   const claim: Claim | null = members.length > 0 ? { type: 'members.put', body: { members } } : null
   await acceptLink(changing, chain, link, claim)
   await upsertInvitations(tx, services.outer, grant, invited)
-  await requireRoom(changing, services, invited)
-  for (const { entry, person } of invited)
-    await announceInvitation(changing, services, entry, person)
+  await Promise.all([
+    requireRoom(changing, services, invited),
+    ...invited.map((one) => announceInvitation(changing, services, one)),
+  ])
   return judged.map(({ entry, person }) => outcomeOf(entry, person, isSigned))
 }
 
@@ -91,8 +92,7 @@ async function requireRoom(
 async function announceInvitation(
   { tx, grant }: { tx: Transaction; grant: Grant<'member.manage'> },
   { notices }: SignedServices,
-  { role }: WorkspaceInvite,
-  { userId, email }: Person,
+  { entry: { role }, person: { userId, email } }: { entry: WorkspaceInvite; person: Person },
 ): Promise<void> {
   const event = 'member.invited' as const
   const cause = `${event}/${userId}/${Bun.randomUUIDv7()}`
