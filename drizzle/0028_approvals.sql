@@ -66,7 +66,8 @@ CREATE TABLE "notice_targets" (
 	"events" jsonb NOT NULL,
 	"secret" "bytea" NOT NULL,
 	"created_by" uuid,
-	"created_at" timestamp (3) with time zone DEFAULT now() NOT NULL
+	"created_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
+	"deleted_at" timestamp (3) with time zone
 );
 --> statement-breakpoint
 CREATE TABLE "notices" (
@@ -101,6 +102,7 @@ CREATE INDEX "token_calls_token_id_index" ON "token_calls" USING btree ("token_i
 CREATE INDEX "notice_targets_workspace_id_index" ON "notice_targets" USING btree ("workspace_id");--> statement-breakpoint
 CREATE UNIQUE INDEX "notices_cause" ON "notices" USING btree ("target_id","cause");--> statement-breakpoint
 CREATE INDEX "notices_due" ON "notices" USING btree ("status","next_at");--> statement-breakpoint
+CREATE INDEX "notices_queued" ON "notices" USING btree ("target_id") WHERE status = 'queued';--> statement-breakpoint
 CREATE INDEX "notices_by_time" ON "notices" USING btree ("workspace_id","created_at","id");
 --> statement-breakpoint
 -- Processes learn of each decision. A release raises the policy version, and so does its end, so that no call is recorded

@@ -86,6 +86,9 @@ GRANT INSERT, SELECT (id, source, decision, reason, refused_by, status_code, dur
   UPDATE (decision, reason, refused_by, status_code, duration_ms, redacted) ON audit_logs TO cloakroom_resolver;
 GRANT INSERT ON audit_refused TO cloakroom_resolver;
 GRANT SELECT, INSERT, UPDATE (seen_at) ON live_processes TO cloakroom_resolver;
+GRANT SELECT (id, workspace_id, type, events, secret, deleted_at) ON notice_targets TO cloakroom_resolver;
+GRANT SELECT, INSERT (id, workspace_id, target_id, event, cause, body, next_at),
+  UPDATE (status, attempts, next_at, attempted_at, last_error) ON notices TO cloakroom_resolver;
 
 -- What the triggers of audit_logs count and index they write as the owner: the resolver writes no counts itself.
 ALTER FUNCTION count_added_audit_logs() SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp;
@@ -140,6 +143,9 @@ CREATE OR REPLACE TRIGGER audit_journal_long BEFORE INSERT ON audit_journal FOR 
   EXECUTE FUNCTION refuse_long_audit_rows();
 CREATE OR REPLACE TRIGGER audit_refused_long BEFORE INSERT ON audit_refused FOR EACH ROW
   WHEN (current_user = 'cloakroom_resolver' AND octet_length(NEW::text) > 8388608)
+  EXECUTE FUNCTION refuse_long_audit_rows();
+CREATE OR REPLACE TRIGGER notices_long BEFORE INSERT OR UPDATE ON notices FOR EACH ROW
+  WHEN (current_user = 'cloakroom_resolver' AND octet_length(NEW::text) > 65536)
   EXECUTE FUNCTION refuse_long_audit_rows();
 CREATE OR REPLACE TRIGGER derived_states_long BEFORE INSERT OR UPDATE ON derived_states FOR EACH ROW
   WHEN (current_user = 'cloakroom_resolver' AND octet_length(NEW::text) > 8388608)

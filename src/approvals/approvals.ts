@@ -4,6 +4,8 @@ import type { Timers } from '../core/async/timers.ts'
 import type { OuterLayer } from '../core/crypto/outer_layer.ts'
 import type { Log } from '../core/log.ts'
 import { LruMap } from '../core/lru.ts'
+import type { Notice } from '../notices/notice.ts'
+import type { Notices } from '../notices/notices.ts'
 import { type NewRequest, RequestStore } from './request_store.ts'
 import { Waiters } from './waiters.ts'
 
@@ -12,8 +14,7 @@ type Parts = {
   outer: OuterLayer
   timers: Timers
   log: Log
-  /** A request was stored that did not exist before. */
-  onRequest(request: NewRequest): void
+  notices: Notices
 }
 
 /** Releases of one call that were used: more than a process sees in the quarter of an hour that they are good. */
@@ -23,14 +24,14 @@ export class Approvals {
   readonly waiters: Waiters
   readonly #store: RequestStore
   readonly #outer: OuterLayer
-  readonly #onRequest: Parts['onRequest']
+  readonly #notices: Notices
   /** Whether the release was this call's; a database that forgets a use cannot repeat it. */
   readonly #used = new LruMap<string, string>({ max: MAX_USED })
 
-  constructor({ sql, outer, timers, log, onRequest }: Parts) {
+  constructor({ sql, outer, timers, log, notices }: Parts) {
     this.#store = new RequestStore(sql)
     this.#outer = outer
-    this.#onRequest = onRequest
+    this.#notices = notices
     this.waiters = new Waiters({ timers, log, decided: (ids) => this.#store.decided(ids) })
   }
 
@@ -43,7 +44,7 @@ export class Approvals {
     const row = [{ uuid: id }]
     const details = await this.#outer.seal('approvals.details', workspaceId, row, request.details)
     const isNew = (await this.#store.insert({ ...request, details })) === 'inserted'
-    if (isNew) this.#onRequest(request)
+    if (isNew) await this.#notices.announce(workspaceId, requestedNotice(request))
     return isNew
   }
 
@@ -64,4 +65,14 @@ export class Approvals {
   close(): void {
     this.waiters.close()
   }
+}
+
+function requestedNotice({ id, agent, host, method, secrets }: NewRequest): Notice {
+  const fields = {
+    ...{ agent, host, method },
+    secrets: secrets.map(({ key }) => key),
+    page: '/approvals',
+    command: `cloakroom approvals show ${id}`,
+  }
+  return { event: 'approval.requested', cause: `approval.requested/${id}`, fields }
 }

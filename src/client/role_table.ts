@@ -22,6 +22,7 @@ export const permissionTexts: Record<Permission, string> = {
   'project.write': 'create and rename projects, create environments',
   'project.delete': 'delete and restore projects, delete environments',
   'agent.manage': 'manage agents and tokens',
+  'notice.manage': 'manage notice targets',
   'allowlist.write': 'change the allowlist',
   'audit.export': 'export the audit log',
   'member.manage': 'invite people, give roles up to admin',

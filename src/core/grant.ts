@@ -19,6 +19,7 @@ export const permissions = [
   'agent.manage',
   'approval.read',
   'approval.decide',
+  'notice.manage',
   'audit.read',
   'audit.export',
 ] as const

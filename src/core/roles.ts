@@ -24,6 +24,7 @@ export const matrix: Record<Permission, readonly Role[]> = {
   'agent.manage': admins,
   'approval.read': everyone,
   'approval.decide': writers,
+  'notice.manage': admins,
   'audit.read': everyone,
   'audit.export': admins,
 }

@@ -58,40 +58,47 @@ function localBus(): Bus {
  * notice without payload goes round regularly, and a listener that does not receive it begins again.
  */
 function listeningBus(options: Options & Surroundings): Bus {
-  const listeners: Subscription[] = []
+  let listener: Listener | undefined
   return {
     subscribe: (channel, subscriber) => {
-      listeners.push(new Subscription({ ...options, channel, subscriber }))
+      if (listener) listener.add(channel, subscriber)
+      else listener = new Listener(options, { channel, subscriber })
     },
     // Here at once, whatever the triggers say; others hear of it by them.
-    publish: (channel, payload) => {
-      for (const listener of listeners) listener.hear(channel, payload)
-    },
-    close: async () => {
-      await Promise.all(listeners.map((listener) => listener.close()))
-    },
+    publish: (channel, payload) => listener?.hear(channel, payload),
+    close: async () => listener?.close(),
   }
 }
 
 type Surroundings = Omit<Listening, 'kind'> & { log: Log }
-type SubscriptionOptions = Options & Surroundings & { channel: string; subscriber: Subscriber }
+type Subscription = { channel: string; subscriber: Subscriber }
 
-class Subscription {
-  readonly #options: SubscriptionOptions
+/** One connection for all channels of a process: its name announces the process (announced.ts). */
+class Listener {
+  readonly #options: Options & Surroundings
+  readonly #subscriptions: Subscription[]
   readonly #timer: PendingTimer
   #client: postgres.Sql
   #hasHeard = true
   #isDeaf = false
   #pulse: Promise<unknown> | undefined
 
-  constructor(options: SubscriptionOptions) {
+  constructor(options: Options & Surroundings, first: Subscription) {
     this.#options = options
+    this.#subscriptions = [first]
     this.#client = this.#listen()
     this.#timer = options.timers.setRepeating(PULSE_MS, () => this.#check())
   }
 
+  add(channel: string, subscriber: Subscriber): void {
+    const subscription = { channel, subscriber }
+    this.#subscriptions.push(subscription)
+    this.#listenOn(this.#client, subscription)
+  }
+
   hear(channel: string, payload: string): void {
-    if (channel === this.#options.channel) this.#options.subscriber.onNotice(payload)
+    for (const { channel: own, subscriber } of this.#subscriptions)
+      if (own === channel) subscriber.onNotice(payload)
   }
 
   async close(): Promise<void> {
@@ -100,8 +107,12 @@ class Subscription {
   }
 
   #listen(): postgres.Sql {
-    const { connectBesides, channel, subscriber } = this.#options
-    const client = connectBesides()
+    const client = this.#options.connectBesides()
+    for (const subscription of this.#subscriptions) this.#listenOn(client, subscription)
+    return client
+  }
+
+  #listenOn(client: postgres.Sql, { channel, subscriber }: Subscription): void {
     const hear = (payload: string) => {
       this.#hasHeard = true
       if (payload !== '') subscriber.onNotice(payload)
@@ -112,12 +123,11 @@ class Subscription {
       subscriber.onGap()
     }
     client.listen(channel, hear, begin).catch((error) => this.#complain(error))
-    return client
   }
 
   /** What was sent since the last time must have been heard. */
   #check(): void {
-    const { sql, channel } = this.#options
+    const { sql } = this.#options
     if (!this.#hasHeard) {
       this.#complain(new Error('nothing was heard'))
       this.#client.end({ timeout: 0 }).catch(() => {})
@@ -126,17 +136,23 @@ class Subscription {
     this.#hasHeard = false
     // One at a time: a database that holds still must not get more and more of them.
     this.#pulse ??= sql
-      .notify(channel, '')
+      .notify(this.#channel, '')
       .catch((error) => this.#complain(error))
       .finally(() => {
         this.#pulse = undefined
       })
   }
 
+  /** The channel on which the regular notice goes round. */
+  get #channel(): string {
+    return this.#subscriptions[0]?.channel ?? ''
+  }
+
   /** Once for each time that it does not work. */
   #complain(error: unknown): void {
-    const { channel, log } = this.#options
-    if (!this.#isDeaf) log.warning('notices do not arrive', { channel, ...describeError(error) })
+    const { log } = this.#options
+    const about = { channel: this.#channel, ...describeError(error) }
+    if (!this.#isDeaf) log.warning('notices do not arrive', about)
     this.#isDeaf = true
   }
 }

@@ -12,12 +12,13 @@ import { LIVES_ALONE } from '../database/limits/sharers.ts'
 import * as schema from '../database/schema/index.ts'
 import { LiveAudit } from '../features/audit/live.ts'
 import type { Documented } from '../http/openapi/document.ts'
+import { Notices } from '../notices/notices.ts'
 import { generateKeys } from '../operator/own_keys.ts'
 import { controlPlaneRoutes, documented } from '../server/routes.ts'
 
 export function allEndpoints(): Documented[] {
   const config = readConfig({}, generateKeys)
-  const services = {
+  const parts = {
     config,
     db: drizzle.mock({ schema, casing: 'snake_case' }),
     outer: OuterLayer.parse(config.ENCRYPTION_KEY),
@@ -31,6 +32,7 @@ export function allEndpoints(): Documented[] {
     log: openLog('error'),
     chains: new ChainCache(),
   }
+  const services = { ...parts, notices: new Notices(parts) }
   const nothing = async () => {}
   const flushes = { activity: nothing, audit: nothing }
   return documented(controlPlaneRoutes(services, flushes, new LiveAudit(services)))

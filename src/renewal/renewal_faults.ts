@@ -1,6 +1,8 @@
-/** Faults that callers get while a credential is not renewed. */
+/** Faults that callers get while a credential is not renewed, and the notice of a final failure. */
 import { commandFix, Fault } from '../core/fault.ts'
+import type { Notice } from '../notices/notice.ts'
 import type { LeaseResult } from './leases.ts'
+import type { Renewal } from './renewal.ts'
 
 type Failure = Exclude<LeaseResult, { kind: 'taken' } | { kind: 'stale' }>
 
@@ -39,4 +41,14 @@ function reconnectRequired(
     message: `The provider refused to renew ${name}${at}.${lost} Connect it again.`,
     fix: commandFix('secrets', 'reconnect', name),
   })
+}
+
+/** Once for each state that could not be renewed. */
+export function finalNotice({ place, generation }: Renewal): Notice {
+  const { projectId, environment, key } = place
+  return {
+    event: 'reconnect.required',
+    cause: `reconnect.required/${projectId}/${environment}/${generation}/${key}`,
+    fields: { secrets: [key], environment, command: `cloakroom secrets reconnect ${key}` },
+  }
 }

@@ -15,6 +15,7 @@ import {
   type TokenRequest,
 } from '../derivation/derivation.ts'
 import { nextState, sealState } from '../derivation/state.ts'
+import type { Notices } from '../notices/notices.ts'
 import {
   type PreparedTokenRequest,
   prepareTokenRequest,
@@ -23,12 +24,13 @@ import {
 import { DerivationRecord } from './derivation_record.ts'
 import type { LeaseResult, Leases } from './leases.ts'
 import { type NamedDerived, nameOf, type Renewal, rowOf, type SentRequest } from './renewal.ts'
-import { faultOfFailure } from './renewal_faults.ts'
+import { faultOfFailure, finalNotice } from './renewal_faults.ts'
 
 type Parts = {
   leases: Leases
   trail: Pick<AuditTrail, 'record' | 'conclude'>
   outbound: TokenOutbound
+  notices: Pick<Notices, 'announce'>
   timers: Timers
   log: Log
   /** A workspace has another state: what is cached of it is read again, and then nothing shows it. */
@@ -222,6 +224,7 @@ export class Renewals {
     })
     if (stored === null) return
     const { failedAt, retryAt } = stored
+    if (isFinal) void this.#parts.notices.announce(renewal.workspaceId, finalNotice(renewal))
     const failure = isFinal
       ? ({ kind: 'final', failedAt, code: outcome.code, mayHaveLost } as const)
       : ({ kind: 'waiting', retryAt: retryAt ?? failedAt } as const)

@@ -11,6 +11,8 @@ import { commonHeaders, present } from '../http/reply.ts'
 import { type RequestContext, type Route, rawRoute } from '../http/route.ts'
 import type { FeatureServices } from '../http/services.ts'
 import { bearerText } from '../identity/authenticate.ts'
+import type { Notices } from '../notices/notices.ts'
+import { RefusalNotices } from '../notices/refusals.ts'
 import type { Outbound } from '../outbound/execute.ts'
 import { Scheduler } from '../outbound/scheduler.ts'
 import type { Renewals } from '../renewal/renewals.ts'
@@ -44,12 +46,13 @@ type Options = {
   outbound: Outbound
   renewals: Renewals
   approvals: Approvals
+  notices: Notices
   timers: Timers
 }
 
 export function openResolver(
   { db, config, clock, live, log, bodies }: FeatureServices,
-  { access, outbound, renewals, approvals, timers }: Options,
+  { access, outbound, renewals, approvals, notices, timers }: Options,
 ): Resolver {
   const { steps } = outbound
   const guards = new GuardCache({ keys: access.keys, steps })
@@ -58,6 +61,7 @@ export function openResolver(
     outbound,
     renewals,
     approvals,
+    refusalNotices: new RefusalNotices(notices, clock),
     guards,
     bodies,
     limits: new CallLimits({ db, config, clock, timers, log }),

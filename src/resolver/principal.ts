@@ -220,10 +220,21 @@ export class TokenPrincipal implements Principal {
     })
   }
 
+  #announce({ code }: Fault): void {
+    const { token, record } = this.#caller
+    const { id: tokenId, workspaceId, registrationId, name } = token
+    const { method, target, uses } = record
+    const host = target?.domain ?? null
+    const secrets = uses.map((use) => use.name)
+    const caller = { workspaceId, tokenId, registrationId, name }
+    this.#services.refusalNotices.note({ ...caller, host, method, secrets, code })
+  }
+
   #decided<T extends object>(result: T | Fault, { policyVersion }: Snapshot): Decided<T> {
     const { token, record, deadline } = this.#caller
     record.approvalId = this.#approval.approvalId
     const refusal = result instanceof Fault ? record.refusal(result, deadline.isUnwanted) : null
+    if (result instanceof Fault && !deadline.isUnwanted) this.#announce(result)
     return { result, entry: entryOf(token, policyVersion, record, refusal) }
   }
 }

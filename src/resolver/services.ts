@@ -5,6 +5,7 @@ import type { Timers } from '../core/async/timers.ts'
 import type { BodyMemory } from '../core/body_memory.ts'
 import type { Log } from '../core/log.ts'
 import type { LruMap } from '../core/lru.ts'
+import type { RefusalNotices } from '../notices/refusals.ts'
 import type { Outbound } from '../outbound/execute.ts'
 import type { Scheduler } from '../outbound/scheduler.ts'
 import type { Renewals } from '../renewal/renewals.ts'
@@ -25,6 +26,7 @@ export type ResolverServices = Access & {
   renewals: Renewals
   /** Requests to use held secrets. */
   approvals: Approvals
+  refusalNotices: RefusalNotices
   scheduler: Scheduler
   /** RESOLVER_CONCURRENCY, by workspace. */
   bulkheads: Bulkheads

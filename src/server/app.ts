@@ -24,6 +24,8 @@ import { scheduleMetrics } from '../features/metrics/index.ts'
 import { openWatch } from '../features/metrics/watch.ts'
 import { scheduleProjectUpkeep } from '../features/projects/deleted.ts'
 import type { FeatureServices } from '../http/services.ts'
+import type { Notices } from '../notices/notices.ts'
+import { scheduleNotices } from '../notices/upkeep.ts'
 import { scheduleBackups } from '../operator/backup/schedule.ts'
 import { answerOperators } from '../operator/operators.ts'
 import type { Lookup } from '../outbound/connection/address_lookup.ts'
@@ -112,7 +114,7 @@ async function compose(config: Config, connection: Connection, options: Parts): 
   const ports = configuredPorts(config)
   const onChange = (workspaceId: string) => bus.publish(POLICY_CHANGES, workspaceId)
   const ownPorts = () => ports
-  const outgoing = openOutgoing(services, { access, sql, lookup, ownPorts, timers, onChange })
+  const outgoing = openOutgoing(services, { access, sql, lookup, ownPorts, timers, bus, onChange })
   const { resolver } = outgoing
   followChanges(bus, access, outgoing)
   const listeners = openListeners(services, {
@@ -127,7 +129,7 @@ async function compose(config: Config, connection: Connection, options: Parts): 
   const dataDir = connection.kind === 'embedded' ? config.DATA_DIR : null
   const admin = watch?.open({ sql, tracer, dataDir, ...access }) ?? null
   ports.push(...portsIn([listeners.controlPlane, listeners.resolver, admin?.origin]))
-  const jobs = jobsOf(services, connection, { watch, isLooking })
+  const jobs = jobsOf(services, connection, { watch, isLooking, ...outgoing })
   return {
     connection,
     controlPlane: listeners.controlPlane,
@@ -154,10 +156,16 @@ function portsIn(origins: readonly (string | null | undefined)[]): number[] {
   return origins.flatMap((origin) => (origin ? [Number(new URL(origin).port)] : []))
 }
 
+type Watching = {
+  watch: ReturnType<typeof openWatch>
+  isLooking: boolean
+  notices: Notices
+}
+
 function jobsOf(
   services: FeatureServices,
   connection: Connection,
-  { watch, isLooking }: { watch: ReturnType<typeof openWatch>; isLooking: boolean },
+  { watch, isLooking, notices }: Watching,
 ) {
   // A resolver on PostgreSQL leaves this to the control plane, whose rows it touches.
   const upkeep = [scheduleProjectUpkeep, scheduleMetrics, scheduleSweeps, scheduleApprovalUpkeep]
@@ -165,6 +173,7 @@ function jobsOf(
     scheduleBeats(services),
     scheduleVacuum(connection, services.log),
     ...(isLooking ? [] : upkeep.map((schedule) => schedule(services))),
+    isLooking ? null : scheduleNotices({ ...services, notices }),
     isLooking ? null : scheduleUpkeep(services, services.config.AUDIT_RETENTION_DAYS),
     scheduleBackups({ ...services, connection, observe: watch?.instruments.onBackup }),
     answerOperators({ ...services, connection, now: services.clock.now }),

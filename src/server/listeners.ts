@@ -24,6 +24,7 @@ import type { Services } from '../http/route.ts'
 import { serve } from '../http/serve.ts'
 import type { FeatureServices } from '../http/services.ts'
 import { openIdentity } from '../identity/authenticate.ts'
+import type { Notices } from '../notices/notices.ts'
 import type { Renewals } from '../renewal/renewals.ts'
 import type { Resolver } from '../resolver/index.ts'
 import { controlPlaneRoutes, documented } from './routes.ts'
@@ -35,6 +36,7 @@ type Parts = Pick<Services, 'storeChanges' | 'onChange' | 'onRequest' | 'tracer'
   resolver: Resolver
   access: Access
   renewals: Renewals
+  notices: Notices
   activity: ActivityLog
   /** Writes what the audit knows and has not written yet. */
   flushAudit(): Promise<void>
@@ -43,14 +45,14 @@ type Parts = Pick<Services, 'storeChanges' | 'onChange' | 'onRequest' | 'tracer'
 export function openListeners(services: FeatureServices, parts: Parts) {
   const { HOST: hostname, PORT, RESOLVER_PORT, ROLE, WORKERS } = services.config
   const socket = { hostname, shared: WORKERS > 1 }
-  const { resolver, access, renewals, activity, flushAudit, ...watched } = parts
+  const { resolver, access, renewals, notices, activity, flushAudit, ...watched } = parts
   const identity = stamping(openIdentity(services), activity)
   const { chains } = access
   const onSigned = (note: SignedNote) => chains.seen.see(note.name, note)
   const shared = { ...sharedServices(services), ...watched, identity, onSigned }
   const live = new LiveAudit(services)
   const routes = controlPlaneRoutes(
-    { ...services, chains },
+    { ...services, chains, notices },
     { activity: () => activity.flush(), audit: flushAudit },
     live,
   )

@@ -13,6 +13,7 @@ import { instanceRoutes } from '../features/instance/index.ts'
 import { listLinksForToken } from '../features/links/contract.ts'
 import { linkRoutes, type SignedServices } from '../features/links/index.ts'
 import { metricsRoutes } from '../features/metrics/index.ts'
+import { noticeRoutes } from '../features/notices/index.ts'
 import { passkeyRoutes } from '../features/passkeys/index.ts'
 import { projectRoutes } from '../features/projects/index.ts'
 import { secretRoutes } from '../features/secrets/index.ts'
@@ -43,6 +44,7 @@ export function controlPlaneRoutes(
     ...allowlistRoutes(services),
     ...projectRoutes(services),
     ...agentsRoutes(services),
+    ...noticeRoutes(services),
     ...secretRoutes(services),
     ...approvalRoutes(services),
     ...auditRoutes(services, flushes.audit),

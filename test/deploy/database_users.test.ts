@@ -12,6 +12,11 @@ import { AuditTrail } from '../../src/audit/trail.ts'
 import { storeRefused } from '../../src/audit/write_records.ts'
 import { OuterLayer } from '../../src/core/crypto/outer_layer.ts'
 import { openLog } from '../../src/core/log.ts'
+import {
+  createNoticeTarget,
+  deleteNoticeTarget,
+  testNoticeTarget,
+} from '../../src/features/notices/contract.ts'
 import { tokenActions } from '../../src/http/endpoint.ts'
 import { MAX_ROW_BYTES } from '../../src/operator/backup/rows.ts'
 import { writeReport } from '../../src/operator/report.ts'
@@ -215,6 +220,32 @@ describe("the resolver's database user", () => {
     expect(await owner`select 1 from audit_refused where id = ${entry.id}`).toHaveLength(1)
   })
 
+  test('queues the notice of a refused call and sends it', async () => {
+    const { api } = agent.person
+    const params = { workspace_id: agent.workspaceId }
+    const { id } = await api.call(createNoticeTarget, {
+      params,
+      body: { type: 'webhook', url: stage.url('/notice'), events: ['call.refused'] },
+    })
+    const refused = { ...call(), target_url: 'https://elsewhere.example/' }
+    expect((await resolveAs(resolver.resolver, agent.token, refused)).status).toBe(403)
+    await until(async () => {
+      const [row] = await owner`select status from notices where target_id = ${id}`
+      return row?.status === 'delivered'
+    })
+    const [notice] = stage.upstream.received.filter(({ path }) => path === '/notice')
+    expect(JSON.parse(Buffer.from(notice?.body ?? '').toString())).toMatchObject({
+      event: 'call.refused',
+      host: 'elsewhere.example',
+      code: 'domain_blocked',
+    })
+    await api.call(testNoticeTarget, { params: { ...params, target_id: id }, body: {} })
+    // The control plane wakes the resolver, and has no sender itself.
+    await until(() => stage.upstream.received.filter(({ path }) => path === '/notice').length === 2)
+    await api.call(deleteNoticeTarget, { params: { ...params, target_id: id } })
+    expect(problemsIn(resolver)).toEqual([])
+  })
+
   test('hears of a revoke, and obeys it without hearing', async () => {
     const other = await agent.issue()
     await agent.provision(other)
@@ -248,6 +279,13 @@ describe("the resolver's database user", () => {
     'select * from failed_attempts',
     'delete from derived_states',
     "update derived_states set key = 'ANOTHER'",
+    'delete from notices',
+    "update notices set body = '{}'",
+    'update notices set target_id = workspace_id',
+    "update notice_targets set secret = ''",
+    'select created_by from notice_targets',
+    'insert into notice_targets (id) values (gen_random_uuid())',
+    'delete from notice_targets',
     'delete from rate_limits',
     'update rate_limits set full_at = 0',
     'delete from token_rates',
@@ -344,7 +382,7 @@ describe("the resolver's database user", () => {
     expect(await outcome.catch(code)).toBe('42501')
     const text = readFileSync(ROLES_FILE, 'utf8')
     const bounds = [...text.matchAll(/octet_length\(NEW::text\) > (\d+)/g)]
-    expect(bounds.map(([, bound]) => Number(bound) < MAX_ROW_BYTES)).toEqual(Array(5).fill(true))
+    expect(bounds.map(([, bound]) => Number(bound) < MAX_ROW_BYTES)).toEqual(Array(6).fill(true))
   })
 
   test('leases derived credentials and stores their states, which raises the policy version', async () => {
@@ -433,6 +471,7 @@ describe("the resolver's database user", () => {
       token_calls: TABLE_LOCKS,
       token_days: [...ROW_LOCKS, 'access share', 'row exclusive'],
       token_rates: [...ROW_LOCKS, 'access share', 'row exclusive'],
+      notices: [...ROW_LOCKS, 'access share'],
       token_uses: [...ROW_LOCKS, 'access share', 'row exclusive'],
     })
     const written = [

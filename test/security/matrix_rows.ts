@@ -521,6 +521,34 @@ const allowlistRows: Record<string, Row> = {
   'allowlist.log': row((scene) => ({ params: inWorkspace(scene) })),
 }
 
+const newNoticeTarget = {
+  type: 'webhook',
+  url: 'https://hooks.example.com/',
+  events: ['rekey.due'],
+}
+
+const ofNewTarget = async (scene: Scene) => {
+  const { app, workspaceId } = scene.world
+  const id = Bun.randomUUIDv7()
+  // Not by a request: there are more of them than the quota allows.
+  await app.connection.sql`
+    insert into notice_targets (id, workspace_id, type, host, events, secret)
+    values (${id}, ${workspaceId}, 'webhook', 'hooks.example.com', '["rekey.due"]', ${new Uint8Array(1)})`
+  return { ...inWorkspace(scene), target_id: id }
+}
+
+const noticeRows: Record<string, Row> = {
+  'notice_targets.list': row((scene) => ({ params: inWorkspace(scene) })),
+  'notice_targets.create': row(async (scene) => {
+    const { app, workspaceId } = scene.world
+    await app.connection.sql`delete from notice_targets where workspace_id = ${workspaceId}`
+    return { params: inWorkspace(scene), body: newNoticeTarget }
+  }),
+  'notice_targets.delete': row(async (scene) => ({ params: await ofNewTarget(scene) })),
+  'notice_targets.test': row(async (scene) => ({ params: await ofNewTarget(scene) })),
+  'notices.list': row((scene) => ({ params: inWorkspace(scene) })),
+}
+
 const auditRows: Record<string, Row> = {
   'audit.list': row((scene) => ({ query: auditQuery(scene) }), {
     slots: { 'query.project_id': filter },
@@ -614,6 +642,7 @@ export const rows: Record<string, Row> = {
   ...secretRows,
   ...agentRows,
   ...allowlistRows,
+  ...noticeRows,
   ...auditRows,
   ...approvalRows,
   ...tokenRows,

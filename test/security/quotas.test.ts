@@ -28,6 +28,7 @@ const MOST: Record<Name, number> = {
   environments: 5,
   secrets: 3,
   tokenEnvelopes: 2,
+  noticeTargets: 2,
   workspaces: 4,
   passkeys: 1,
   sessions: 3,
@@ -158,6 +159,17 @@ const steps: Record<Name, () => Promise<Adding[]> | Adding[]> = {
       },
     ]
   },
+  noticeTargets: () => [
+    {
+      endpoint: 'notice_targets.create',
+      add: () =>
+        post(inWorkspace('notice-targets/'), {
+          type: 'webhook',
+          url: 'https://hooks.example.com/',
+          events: ['rekey.due'],
+        }),
+    },
+  ],
   workspaces: () => [
     { endpoint: 'workspaces.create', add: async () => (await found(owner)).answer },
   ],

@@ -200,6 +200,8 @@ const protocol = {
     ...['agents.tokens.grant', 'workload_tokens.grant'],
     ...['workload_tokens.issue', 'workload_tokens.list', 'workload_tokens.revoke'],
     ...['workload_tokens.provision', 'workload_tokens.unprovision'],
+    ...['notice_targets.list', 'notice_targets.create', 'notice_targets.delete'],
+    ...['notice_targets.test', 'notices.list'],
   ],
   owners: ['workspaces.delete'],
 }

@@ -208,6 +208,10 @@ export const unconcerned: Record<string, string> = {
   spent_challenges: 'which answers to passkeys were given; none of them is for a workspace',
   instance:
     'that ENCRYPTION_KEY is the right one, and made-up salts of addresses without an account',
+  notice_targets:
+    'the URL is sealed to the row and its type, so it leads nowhere else (test/notices/sending.test.ts); notices decide nothing',
+  notices:
+    'texts are escaped, and known fields only are sent (test/notices/sending.test.ts); notices decide nothing',
   derived_states:
     'states open with the root only, else they count as absent; older ones are refused (test/access/derived_states.test.ts)',
   allowlist_log: 'shown; the history that counts is the chain',

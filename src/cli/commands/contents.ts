@@ -136,6 +136,16 @@ export const contents: Readonly<Record<string, Readonly<Record<string, string | 
     },
   },
   'Team and account': {
+    notify: {
+      about: 'messages to Slack, Discord, ntfy and webhooks about what needs a person',
+      commands: {
+        'add <type> [url]': 'add a target; its URL is a secret, so it is asked for',
+        list: 'list the targets',
+        'test <target>': 'send a test notice',
+        'remove <target>': 'remove a target, by its ID',
+        'log [target]': 'list what was sent in the last 7 days, and what failed',
+      },
+    },
     workspace: {
       about: 'workspaces and the people in them',
       commands: {

@@ -5,6 +5,7 @@
 import { capabilities } from '../../core/capability.ts'
 import { roles } from '../../core/grant.ts'
 import { approvers, derivedKinds, policyLocations } from '../../core/policy/policy.ts'
+import { noticeEvent, noticeTargetType } from '../../features/notices/contract.ts'
 import { outboundMethods } from '../../resolver/contract.ts'
 import { toolNames } from '../agent_setup/tools.ts'
 import { dialectNames } from '../files/dialects/index.ts'
@@ -42,6 +43,8 @@ export const sources: Readonly<Record<string, Source>> = {
   role: { words: roles },
   kind: { words: derivedKinds },
   approver: { words: [...approvers, 'none'] },
+  type: { words: noticeTargetType.options },
+  events: { words: noticeEvent.options },
   format: { words: exportFormats },
   dialect: { words: dialectNames },
   encoding: { words: ['form'] },

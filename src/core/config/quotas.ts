@@ -103,6 +103,16 @@ export const quotas = {
     by: ['token_id'],
     remedy: 'Remove a grant, or use another token',
   },
+  noticeTargets: {
+    setting: 'QUOTA_NOTICE_TARGETS',
+    most: 10,
+    what: 'notice targets',
+    per: 'a workspace',
+    rows: 'notice_targets',
+    by: ['workspace_id'],
+    which: 'deleted_at is null',
+    remedy: 'Remove a notice target',
+  },
   workspaces: {
     setting: 'QUOTA_WORKSPACES',
     most: 1_000,
@@ -166,8 +176,19 @@ export const hourlyQuotas = {
   },
 } as const
 
+/** Bounds of queues (src/notices/notices.ts). No request is refused: what goes beyond is dropped, and logged. */
+export const queueQuotas = {
+  notices: {
+    setting: 'QUOTA_NOTICES',
+    most: 1_000,
+    what: 'notices that wait, and notices of an hour',
+    per: 'a workspace',
+  },
+} as const
+
 type QuotaSetting =
   | (typeof quotas)[QuotaName]['setting']
+  | (typeof queueQuotas)[keyof typeof queueQuotas]['setting']
   | (typeof hourlyQuotas)[keyof typeof hourlyQuotas]['setting']
 
 /** The settings that the check reads. */

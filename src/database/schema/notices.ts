@@ -1,4 +1,5 @@
 /** Where a workspace's notices are sent, and the queue of those that are not delivered yet (protocol 14.5). */
+import { sql } from 'drizzle-orm'
 import { index, integer, jsonb, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
 import { bytes, createdAt, moment } from './columns.ts'
 import { workspaces } from './workspaces.ts'
@@ -21,6 +22,8 @@ export const noticeTargets = pgTable(
     secret: bytes().notNull(),
     createdBy: uuid(),
     createdAt: createdAt(),
+    /** A deleted target gets one last notice. Its row is deleted when that notice has ended. */
+    deletedAt: moment(),
   },
   (table) => [index().on(table.workspaceId)],
 )
@@ -43,7 +46,7 @@ export const noticeQueue = pgTable(
       .default('queued'),
     attempts: integer().notNull().default(0),
     createdAt: createdAt(),
-    /** When the next attempt is due. A process that sends moves it ahead first. */
+    /** When the next attempt is due, or when the notice ended. A process that sends moves it ahead first. */
     nextAt: moment().notNull(),
     attemptedAt: moment(),
     /** Why the last attempt failed: a status code or an error code. */
@@ -52,6 +55,7 @@ export const noticeQueue = pgTable(
   (table) => [
     uniqueIndex('notices_cause').on(table.targetId, table.cause),
     index('notices_due').on(table.status, table.nextAt),
+    index('notices_queued').on(table.targetId).where(sql`status = 'queued'`),
     index('notices_by_time').on(table.workspaceId, table.createdAt, table.id),
   ],
 )

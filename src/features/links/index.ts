@@ -14,13 +14,14 @@ import { queryOf } from '../../http/request_body.ts'
 import { type RequestContext, type Route, rawRoute, route } from '../../http/route.ts'
 import type { FeatureServices } from '../../http/services.ts'
 import { bearerText } from '../../identity/authenticate.ts'
+import type { Notices } from '../../notices/notices.ts'
 import { listLinks, listLinksForToken } from './contract.ts'
 import { hasMembership, selectLinks } from './queries.ts'
 
 export { acceptFirstLink, acceptLink, type Claim, chainOf } from './accept.ts'
 
-/** What features are built from that change signed workspaces. */
-export type SignedServices = FeatureServices & { chains: ChainCache }
+/** Services of features that change signed workspaces, or announce changes. */
+export type SignedServices = FeatureServices & { chains: ChainCache; notices: Notices }
 
 export function linkRoutes({ db }: FeatureServices): Route[] {
   return [

@@ -67,7 +67,10 @@ export async function inviteMembers(
   const claim: Claim | null = members.length > 0 ? { type: 'members.put', body: { members } } : null
   await acceptLink(changing, chain, link, claim)
   await upsertInvitations(tx, services.outer, grant, invited)
-  await requireRoom(changing, services, invited)
+  await Promise.all([
+    requireRoom(changing, services, invited),
+    ...invited.map((one) => announceInvitation(changing, services, one)),
+  ])
   return judged.map(({ entry, person }) => outcomeOf(entry, person, isSigned))
 }
 
@@ -84,6 +87,17 @@ async function requireRoom(
   for (const userId of added.map(({ person }) => person.userId).sort())
     await requireQuota(tx, config, 'invitations', userId)
   for (const _ of invited) await countHourly(tx, services, 'sentInvitations', grant.userId)
+}
+
+async function announceInvitation(
+  { tx, grant }: { tx: Transaction; grant: Grant<'member.manage'> },
+  { notices }: SignedServices,
+  { entry: { role }, person: { userId, email } }: { entry: WorkspaceInvite; person: Person },
+): Promise<void> {
+  const event = 'member.invited' as const
+  const cause = `${event}/${userId}/${Bun.randomUUIDv7()}`
+  const fields = { member: email, code: role }
+  await notices.announce(grant.workspaceId, { event, cause, fields }, tx)
 }
 
 /** What the caller of `inviteMembers` records with its outcomes. */

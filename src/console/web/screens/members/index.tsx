@@ -15,7 +15,7 @@ import { DataTable, type TableColumn } from '../../parts/table.tsx'
 import { useAsk, useCommand } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
 import { linkOf } from '../workspaces/link.ts'
-import { Notices } from '../workspaces/notices.tsx'
+import { WorkspaceNotices } from '../workspaces/notices.tsx'
 import { EndingDialog, type EndingTokens, type ListedMember } from './ending.tsx'
 import { InvitePanel } from './invite.tsx'
 import { Rekey } from './rekey.tsx'
@@ -45,7 +45,7 @@ export function Members() {
   return (
     <section className="stack">
       <h1>{words.title}</h1>
-      <Notices workspaceId={workspaceId} />
+      <WorkspaceNotices workspaceId={workspaceId} />
       {manages ? <Rekey workspaceId={workspaceId} isSigned={isSigned} isDue={isRekeyDue} /> : null}
       <DataTable
         label={words.title}

@@ -10,7 +10,7 @@ import { Loading } from '../../parts/states/loading.tsx'
 import { useAsk, useCommand } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
 import { Changes, type Workspace } from './changes.tsx'
-import { Notices } from './notices.tsx'
+import { WorkspaceNotices } from './notices.tsx'
 
 const words = texts.workspaces
 
@@ -30,7 +30,7 @@ export function Workspaces() {
   return (
     <section className="stack">
       <h1>{words.title}</h1>
-      <Notices />
+      <WorkspaceNotices />
       {invited.length > 0 ? <Invitations invited={invited} /> : null}
       <ul className="plain-list stack workspaces" aria-label={words.mine}>
         {mine.map((workspace) => (

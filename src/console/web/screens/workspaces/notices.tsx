@@ -12,7 +12,7 @@ const words = texts.notices
 const moments = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
 
 /** Of one workspace, or of all. */
-export function Notices({ workspaceId }: { workspaceId?: string }) {
+export function WorkspaceNotices({ workspaceId }: { workspaceId?: string }) {
   const shown = useNotices().filter(
     (each) =>
       each.kind !== 'name' && (workspaceId === undefined || each.workspaceId === workspaceId),

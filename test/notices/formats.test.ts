@@ -1,0 +1,155 @@
+// tier: quick
+/** Hostile names in every format: no mention, link, markup or header comes of a value. */
+import { describe, expect, test } from 'bun:test'
+import { requestOf } from '../../src/notices/formats.ts'
+import { readFields } from '../../src/notices/message.ts'
+import { objectionToUrl, type TargetType } from '../../src/notices/target_url.ts'
+
+const HOSTILE = [
+  '<!channel> <!here> <@U012AB3CD> <https://evil.example|click>',
+  '&lt;!channel&gt;',
+  '@everyone @here <@123456789012345678> <@&1> <#1>',
+  '[click](https://evil.example) ![x](https://evil.example/x.png)',
+  '*bold* _it_ ~no~ `code` ```block``` ||spoiler|| > quote # title - list',
+  '` @everyone `',
+  'https://evil.example/path',
+  'two\nlines\r\nX-Priority: max',
+  'a\u202Ecod.exe',
+  'zero\u200Bwidth\u2066isolate\u2069',
+  '\u0000\u001b[31mred',
+  '"},"mentions":["x"],{"',
+  '😀'.repeat(300),
+  '\\` \\@everyone',
+  '   ',
+]
+
+const CREATED = new Date('2026-01-02T03:04:05.678Z')
+const URLS: Record<TargetType, string> = {
+  webhook: 'https://hooks.example.com/x',
+  slack: 'https://hooks.slack.com/services/T/B/x',
+  discord: 'https://discord.com/api/webhooks/1/x',
+  ntfy: 'https://ntfy.sh/topic',
+}
+
+function sent(type: TargetType, hostile: string, page = '/audit') {
+  const request = requestOf(
+    { type, url: URLS[type], key: type === 'webhook' ? 'key' : null },
+    {
+      notice: {
+        id: '018f3c5e-7d2a-7c31-9b0e-000000000001',
+        event: 'approval.requested',
+        workspace: { id: '018f3c5e-7d2a-7c31-9b0e-000000000002', name: hostile },
+        createdAt: CREATED,
+        fields: readFields({ agent: hostile, host: hostile, secrets: [hostile, hostile], page }),
+      },
+      serverUrl: 'https://vault.example.com/base',
+      now: 1_700_000_000_999,
+    },
+  )
+  return { ...request, json: JSON.parse(Buffer.from(request.body).toString()) }
+}
+
+/** What is outside of inline code. */
+const outsideOfCode = (text: string) => text.replace(/`[^`\n]*`/g, '')
+
+describe.each(HOSTILE)('The name %j', (hostile) => {
+  test('is inline code in Slack, without entities of its own', () => {
+    const { json } = sent('slack', hostile)
+    const [{ text }] = json.blocks
+    expect(json).toMatchObject({
+      text: 'An agent asks for an approval',
+      link_names: false,
+      parse: 'none',
+      unfurl_links: false,
+      unfurl_media: false,
+    })
+    expect(text).toMatchObject({ type: 'mrkdwn', verbatim: true })
+    expect(text.text.length).toBeLessThanOrEqual(3_000)
+    expect(outsideOfCode(text.text)).toBe(
+      '*An agent asks for an approval*\nWorkspace: \nAgent: \nHost: \nSecrets: \n<https://vault.example.com/base/audit|Open>',
+    )
+    const withoutLink = text.text.replace('<https://vault.example.com/base/audit|Open>', '')
+    expect(withoutLink).not.toMatch(/[<>]|&(?!amp;|lt;|gt;)/)
+  })
+
+  test('is inline code in Discord, and nobody is mentioned', () => {
+    const { json } = sent('discord', hostile)
+    expect(json.allowed_mentions).toEqual({ parse: [] })
+    expect(json.content.length).toBeLessThanOrEqual(2_000)
+    expect(outsideOfCode(json.content)).toBe(
+      '**An agent asks for an approval**\nWorkspace: \nAgent: \nHost: \nSecrets: \n<https://vault.example.com/base/audit>',
+    )
+  })
+
+  test('is a line of JSON in ntfy, and no header', () => {
+    const { json, url, headers } = sent('ntfy', hostile)
+    expect(url).toBe('https://ntfy.sh/')
+    expect(json).toMatchObject({
+      topic: 'topic',
+      title: 'An agent asks for an approval',
+      tags: ['lock'],
+      priority: 4,
+      click: 'https://vault.example.com/base/audit',
+    })
+    expect(json.message.split('\n').map((line: string) => line.split(':')[0])).toEqual([
+      'Workspace',
+      'Agent',
+      'Host',
+      'Secrets',
+    ])
+    expect(Buffer.byteLength(json.message)).toBeLessThanOrEqual(4_096)
+    expect(headers.map(([name]) => name)).toEqual(['content-type', 'user-agent'])
+  })
+
+  test('has no character that hides or turns text, in any format', () => {
+    for (const type of ['webhook', 'slack', 'discord', 'ntfy'] as const) {
+      const { body } = sent(type, hostile)
+      const text = Buffer.from(body).toString()
+      const shown = type === 'webhook' ? JSON.stringify(JSON.parse(text).agent) : text
+      expect(shown).not.toMatch(/[\p{Cc}\p{Bidi_Control}\u200b]|\\u00/u)
+    }
+  })
+})
+
+test('The signature covers the time and the body', () => {
+  const { headers, body } = sent('webhook', 'bot')
+  const mac = new Bun.CryptoHasher('sha256', 'key').update('1700000000.').update(body).digest('hex')
+  expect(headers).toContainEqual(['x-cloakroom-signature', `t=1700000000,v1=${mac}`])
+})
+
+test('A page that is no path of the console becomes no link', () => {
+  for (const page of [
+    '//evil.example',
+    '/a b',
+    '/a?b',
+    'javascript:x',
+    'https://evil.example',
+    '/a|b',
+    '/a>b',
+  ]) {
+    const { json } = sent('webhook', 'bot', page)
+    const link = 'link' in json ? new URL(json.link) : null
+    expect([page, link?.origin ?? null]).toEqual([page, link ? 'https://vault.example.com' : null])
+  }
+})
+
+test('A URL of a target is https, without user information, at most 2 KiB long and with a topic for ntfy', () => {
+  const long = `https://hooks.example.com/${'x'.repeat(2_048)}`
+  for (const [type, url, isGood] of [
+    ['webhook', 'https://hooks.example.com:8443/x?y=z', true],
+    ['webhook', 'http://hooks.example.com/x', false],
+    ['webhook', 'https://user:pass@hooks.example.com/', false],
+    ['webhook', 'https://@hooks.example.com/', false],
+    ['webhook', 'file:///etc/passwd', false],
+    ['webhook', '', false],
+    ['webhook', long, false],
+    ['ntfy', 'https://ntfy.sh/my-topic', true],
+    ['ntfy', 'https://example.com/ntfy/my-topic?auth=x', true],
+    ['ntfy', 'https://ntfy.sh/', false],
+    ['ntfy', 'https://ntfy.sh/a%2Fb', false],
+  ] as const) {
+    const objection = objectionToUrl(type, url)
+    expect([url, objection === null]).toEqual([url, isGood])
+    if (objection && url.length > 20) expect(objection).not.toContain(url.slice(8))
+  }
+})
