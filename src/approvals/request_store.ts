@@ -127,8 +127,11 @@ export class RequestStore {
         [workspaceId, tokenId],
       )
       const values = valuesOf(request)
-      const isNew = (await tx`select 1 from approvals where token_id = ${tokenId} and digest = ${digest}
-        and status = 'pending'`).length === 0
+      const isNew =
+        (
+          await tx`select 1 from approvals where token_id = ${tokenId} and digest = ${digest}
+        and status = 'pending'`
+        ).length === 0
       if (!isNew) return 'pending'
       if (counts) requireRoom(counts)
       const inserted = await tx.unsafe(INSERT, values)
@@ -164,10 +167,14 @@ function valuesOf(request: NewRequest) {
 }
 
 function requireRoom(counts: { pending: number; hourly: number; all_pending: number }): void {
-  if (counts.pending >= MAX_PENDING) throw tooMany(`A token has at most ${MAX_PENDING} requests for approval pending.`)
-  if (counts.hourly >= MAX_AN_HOUR) throw tooMany(`A token makes at most ${MAX_AN_HOUR} requests for approval an hour.`)
+  if (counts.pending >= MAX_PENDING)
+    throw tooMany(`A token has at most ${MAX_PENDING} requests for approval pending.`)
+  if (counts.hourly >= MAX_AN_HOUR)
+    throw tooMany(`A token makes at most ${MAX_AN_HOUR} requests for approval an hour.`)
   if (counts.all_pending >= MAX_PENDING_IN_WORKSPACE)
-    throw tooMany(`A workspace has at most ${MAX_PENDING_IN_WORKSPACE} requests for approval pending.`)
+    throw tooMany(
+      `A workspace has at most ${MAX_PENDING_IN_WORKSPACE} requests for approval pending.`,
+    )
 }
 
 function tooMany(sentence: string): Fault {

@@ -13,7 +13,9 @@ export async function sweepApprovals(db: Database): Promise<void> {
   await db.execute(sql`update approvals set details = null, envelopes = null
     where (details is not null or envelopes is not null) and ${ENDED} < now() - interval '24 hours'`)
   await db.execute(sql`delete from approvals where ${ENDED} < now() - interval '30 days'`)
-  await db.execute(sql`delete from proposals where coalesce(closed_at, expires_at) < now() - interval '30 days'`)
+  await db.execute(
+    sql`delete from proposals where coalesce(closed_at, expires_at) < now() - interval '30 days'`,
+  )
 }
 
 export function scheduleApprovalUpkeep({ db, log }: { db: Database; log: Log }): Cron {

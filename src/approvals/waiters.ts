@@ -47,11 +47,13 @@ export class Waiters {
   }
 
   /** Resolves when the request is decided or over, after `ms` milliseconds, or when the caller leaves. */
-  async wait(
-    { signal, ms, ...waiting }: Omit<Waiter, 'wake'> & { signal: AbortSignal; ms: number },
-  ): Promise<void> {
+  async wait({
+    signal,
+    ms,
+    ...waiting
+  }: Omit<Waiter, 'wake'> & { signal: AbortSignal; ms: number }): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
-    const waiter = { ...waiting, wake: resolve }
+    const waiter = { ...waiting, wake: () => resolve() }
     const timer = this.#parts.timers.setTimer(ms, resolve)
     signal.addEventListener('abort', waiter.wake, { once: true })
     if (signal.aborted) resolve()

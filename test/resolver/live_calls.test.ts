@@ -39,6 +39,8 @@ function world() {
     grants: new Map(),
     envelopes: new Map(),
     environments: new Map(),
+    hasReleases: false,
+    releases: new Map(),
     signed: null,
   })
   const services = {

@@ -1,7 +1,8 @@
 /** One workspace as of one policy version. What is read on demand is in its maps. */
+import { Unread } from '../../core/async/unread.ts'
 import type { SealedSecret } from '../../core/crypto/secret_value.ts'
 import type { Fault } from '../../core/fault.ts'
-import type { Domain } from '../../core/net/domain.ts'
+import { type Domain, parseDomain } from '../../core/net/domain.ts'
 import type { Chain, SignedText } from '../../sigchain/index.ts'
 import type { LiveToken } from '../tokens.ts'
 import type { StoredRelease } from './releases.ts'
@@ -81,10 +82,7 @@ export type Snapshot = {
 /** Thrown when a lazily read part is of a newer version than the snapshot. */
 export class StaleSnapshot extends Error {}
 
-type Known = Pick<
-  Snapshot,
-  'workspaceId' | 'policyVersion' | 'epoch' | 'allowlist' | 'hasReleases'
->
+type Known = Pick<Snapshot, 'workspaceId' | 'policyVersion' | 'epoch' | 'allowlist' | 'hasReleases'>
 
 export function emptySnapshot(known: Known, chain: Chain | Fault | null = null): Snapshot {
   return {
@@ -164,4 +162,20 @@ export function crowdedOut(
 function verifiedNamesOf(snapshot: Snapshot | null): number {
   const verified = [...(snapshot?.signed?.environments.values() ?? [])]
   return verified.reduce((sum, { hashes }) => sum + hashes.size, 0)
+}
+
+/** A part that was read before. @throws Unread */
+export function partOf<T>(parts: Map<string, T>, name: string, read: () => Promise<T>): T {
+  const part = parts.get(name)
+  if (part !== undefined) return part
+  throw new Unread(read().then((found) => parts.set(name, found)))
+}
+
+export function domainOf(text: string): Domain[] {
+  const domain = parseDomain(text)
+  return domain ? [domain] : []
+}
+
+export function chainName(policyVersion: number): string {
+  return `${policyVersion}/chain`
 }

@@ -5,7 +5,6 @@
 import type { OuterLayer } from '../../core/crypto/outer_layer.ts'
 import type { SealedSecret } from '../../core/crypto/secret_value.ts'
 import { Fault } from '../../core/fault.ts'
-import { type Domain, parseDomain } from '../../core/net/domain.ts'
 import { type Chain, isSignedId, Refusal, type SignedText } from '../../sigchain/index.ts'
 import type { AccessReader } from '../reader.ts'
 import { readLinks, readManifest, readTokenGrant, signedTextOf } from '../signed/queries.ts'
@@ -14,6 +13,8 @@ import type { LiveToken } from '../tokens.ts'
 import { lockedSecret, openSecretRows } from './open_rows.ts'
 import { readReleases, type StoredRelease } from './releases.ts'
 import {
+  chainName,
+  domainOf,
   emptySnapshot,
   environmentIn,
   type Granted,
@@ -134,8 +135,8 @@ export class SnapshotParts {
   }
 
   async releases(snapshot: Snapshot, tokenId: string): Promise<StoredRelease[]> {
-    const { workspaceId } = snapshot
-    const { version, releases } = await readReleases(this.#read, this.#outer, { workspaceId, tokenId })
+    const of = { workspaceId: snapshot.workspaceId, tokenId }
+    const { version, releases } = await readReleases(this.#read, this.#outer, of)
     this.#checkVersion(snapshot, version)
     return releases
   }
@@ -245,12 +246,3 @@ export class SnapshotParts {
 
 const NOT_GRANTED =
   'This token has no signed grant. Have an owner or admin issue a new one: `cloakroom token issue`.'
-
-function domainOf(text: string): Domain[] {
-  const domain = parseDomain(text)
-  return domain ? [domain] : []
-}
-
-function chainName(policyVersion: number): string {
-  return `${policyVersion}/chain`
-}

@@ -12,29 +12,23 @@ import type { AccessReader } from '../reader.ts'
 import { Sharing } from '../sharing.ts'
 import type { Verifier } from '../signed/verifier.ts'
 import type { LiveToken } from '../tokens.ts'
+import type { StoredRelease } from './releases.ts'
 import {
   crowdedOut,
   fitsInto,
   type Granted,
   keepVerified,
   type PlaceableSecret,
+  partOf,
   placeNameOf,
   type SealedEnvelope,
   type Snapshot,
   StaleSnapshot,
   type VerifiedToken,
 } from './snapshot.ts'
-import type { StoredRelease } from './releases.ts'
 import { type NumberedLink, SnapshotParts } from './snapshot_parts.ts'
 
 export { type SealedEnvelope, type Snapshot, StaleSnapshot }
-
-/** A part that was read before. @throws Unread */
-function known<T>(parts: Map<string, T>, name: string, read: () => Promise<T>): T {
-  const part = parts.get(name)
-  if (part !== undefined) return part
-  throw new Unread(read().then((found) => parts.set(name, found)))
-}
 
 /** A read that is shared, and what came of it. */
 type Reading = { read: Promise<Snapshot>; snapshot: Snapshot | null; era: number }
@@ -86,13 +80,10 @@ export class SnapshotCache {
     this.forget(workspaceId)
   }
 
-  /** Makes the next `of` read again. */
-  forget(workspaceId: string): void {
-    this.#snapshots.delete(workspaceId)
-  }
-
-  forgetAll(): void {
-    this.#snapshots.clear()
+  /** Makes the next `of` read again, for a workspace or for all. */
+  forget(workspaceId?: string): void {
+    if (workspaceId === undefined) this.#snapshots.clear()
+    else this.#snapshots.delete(workspaceId)
   }
 
   get stats(): CacheStats {
@@ -164,18 +155,19 @@ export class SnapshotCache {
 
   /** What of one environment, over all projects, may stand outside of headers. @throws Unread */
   placeable(snapshot: Snapshot, environment: string): readonly PlaceableSecret[] {
-    return known(snapshot.placeable, environment, () => this.#parts.placeable(snapshot, environment))
+    const read = () => this.#parts.placeable(snapshot, environment)
+    return partOf(snapshot.placeable, environment, read)
   }
 
   /** Where a token was given an envelope, of whatever epoch. @throws Unread */
   grants(snapshot: Snapshot, tokenId: string): readonly Granted[] {
-    return known(snapshot.grants, tokenId, () => this.#parts.grants(snapshot, tokenId))
+    return partOf(snapshot.grants, tokenId, () => this.#parts.grants(snapshot, tokenId))
   }
 
   /** Releases of held secrets to a token, live and ended ones. @throws Unread */
   releases(snapshot: Snapshot, tokenId: string): readonly StoredRelease[] {
     if (!snapshot.hasReleases) return []
-    return known(snapshot.releases, tokenId, () => this.#parts.releases(snapshot, tokenId))
+    return partOf(snapshot.releases, tokenId, () => this.#parts.releases(snapshot, tokenId))
   }
 
   /**

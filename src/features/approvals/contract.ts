@@ -1,5 +1,7 @@
 /** Approvals of the use of held secrets (protocol 14.2 and 14.3). */
 import { z } from 'zod'
+import { MAX_APPROVED_SECRETS } from '../../core/crypto/approval/call.ts'
+import { MAX_RELEASE_ENVELOPE_BYTES } from '../../core/crypto/approval/release_envelope.ts'
 import { callMethods } from '../../core/policy/policy.ts'
 import { base64, pagination, timestamp } from '../../core/validation/validate.ts'
 import { defineEndpoint } from '../../http/endpoint.ts'
@@ -29,11 +31,8 @@ const decide = { ...inWorkspace, permission: 'approval.decide' } as const
 const workspaceParams = z.object({ workspace_id: workspaceId })
 const approvalParams = workspaceParams.extend({ approval_id: approvalId })
 
-/** Bytes: 16 envelopes of values of 64 KiB. */
-const RELEASE_LIMIT = 2 * 1024 * 1024
-/** Bytes of an envelope without its value: version, encapsulated key and tag. */
-const ENVELOPE_OVERHEAD = 1 + 32 + 16
-const MAX_VALUE = 65_536
+/** Bytes: 16 envelopes of values of 96 KiB, in base64. */
+const RELEASE_LIMIT = 4 * 1024 * 1024
 /** Seconds. */
 const MAX_MUTE = 86_400
 
@@ -45,7 +44,6 @@ export const approvalStatuses = [
   'expired',
   'revoked',
 ] as const
-export const MAX_HELD = 16
 
 const key = text('STRIPE_API_KEY')
 const place = { project_id: projectId, environment: text('production'), key }
@@ -148,13 +146,13 @@ export const releaseApproval = defineEndpoint({
             project_id: projectId,
             environment,
             key,
-            envelope: base64(ENVELOPE_OVERHEAD, ENVELOPE_OVERHEAD + MAX_VALUE).meta({
+            envelope: base64(MAX_RELEASE_ENVELOPE_BYTES, 1).meta({
               examples: [exampleOfForm.envelope],
             }),
           }),
         )
         .min(1)
-        .max(MAX_HELD),
+        .max(MAX_APPROVED_SECRETS),
     })
     .meta({ id: 'Release' }),
   faults: ['link_refused', 'unverified_state', 'conflict', 'quota_exceeded'],

@@ -5,6 +5,7 @@ import type { Grant } from '../../core/grant.ts'
 import type { Reading, Transaction } from '../../database/open.ts'
 import { approvals } from '../../database/schema/index.ts'
 import type { Page } from '../../http/page.ts'
+import type { TextOf } from '../../sigchain/index.ts'
 import type { approvalStatuses } from './contract.ts'
 
 type Status = (typeof approvalStatuses)[number]
@@ -79,7 +80,7 @@ export async function selectApproval(db: Reading, grant: Read, id: string) {
 export type Release = {
   statement: string
   signature: Uint8Array
-  scope: { host: string; methods: string[]; path_prefix: string } | null
+  scope: TextOf<'release'>['scope']
   /** Under the outer layer. */
   envelopes: Uint8Array
   expiresAt: Date

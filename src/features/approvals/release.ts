@@ -16,7 +16,13 @@ import { type TextOf, verifyRelease } from '../../sigchain/index.ts'
 import { chainOf, type SignedServices } from '../links/index.ts'
 import { accepted, refused } from '../statements/index.ts'
 import type { releaseApproval } from './contract.ts'
-import { type Decide, dropEqualEnvelopes, envelopeBytes, selectApproval, storeRelease } from './queries.ts'
+import {
+  type Decide,
+  dropEqualEnvelopes,
+  envelopeBytes,
+  selectApproval,
+  storeRelease,
+} from './queries.ts'
 
 type Sent = InputOf<typeof releaseApproval, 'body'>
 type ReleaseText = TextOf<'release'>
@@ -59,7 +65,8 @@ export async function release(
   const plain = utf8(JSON.stringify(sent))
   const blob = await services.outer.seal('approvals.envelopes', workspaceId, [{ uuid: id }], plain)
   await dropEqualEnvelopes(tx, grant, approval.token_id, text)
-  if ((await envelopeBytes(tx, grant, approval.token_id)) + blob.length > MAX_ENVELOPES) throw full()
+  if ((await envelopeBytes(tx, grant, approval.token_id)) + blob.length > MAX_ENVELOPES)
+    throw full()
   const { statement } = signed
   const expiresAt = new Date(text.expires_at)
   const row = { statement, signature, scope: text.scope, envelopes: blob, expiresAt }
@@ -160,6 +167,7 @@ function requireTime(
 
 function full(): Fault {
   return new Fault('quota_exceeded', {
-    message: 'A token has at most 16 MiB of released values in a day. Wait, or release smaller values.',
+    message:
+      'A token has at most 16 MiB of released values in a day. Wait, or release smaller values.',
   })
 }

@@ -3,6 +3,7 @@
  * between two of them, and no key be wiped; what is not known yet is read, and they are taken again.
  */
 import { Unread, whenRead } from '../../core/async/unread.ts'
+import type { BodyAccount } from '../../core/body_memory.ts'
 import { Fault } from '../../core/fault.ts'
 import { mayHoldRequests, overrideAmong } from '../../core/policy/override.ts'
 import { methodsAskedForIn, overridableKinds } from '../../core/policy/override_body.ts'
@@ -14,6 +15,7 @@ import type { CallDeadline } from '../deadline.ts'
 import { findEscaped } from '../escaped_placeholders.ts'
 import { checkCallerHeaders, type HeaderPair } from '../headers.ts'
 import { OutboundRequest, type RequestSigner } from '../outbound_request.ts'
+import { requireApproval, usesHeld } from '../policy/approval.ts'
 import {
   type CallPermission,
   domainBlocked,
@@ -23,6 +25,7 @@ import {
   proveRoots,
   selectSecrets,
   settingsAmong,
+  type UsableSecret,
 } from '../policy/permission.ts'
 import { type AskedRequest, checkNotComputed, checkPolicies } from '../policy/policy.ts'
 import type { CallRecord } from '../record.ts'
@@ -54,6 +57,8 @@ export type Job = {
   record: CallRecord
   /** Looked up at most once for each call, however often the decision is made again. */
   address: string | Promise<string> | null
+  /** Counts a body that has to be read whole. */
+  bodies?: BodyAccount
 }
 
 /** A refusal is a result: it is put on record like a request. */
@@ -114,10 +119,7 @@ function prepare(outbound: Surroundings, job: Job, permission: CallPermission): 
   })
   record.finds(used.values())
   // Opening proves the policy, which the ciphertext binds: only then is the policy believed.
-  if (proveRoots(used)) {
-    checkPolicies(used, placeholders, asked)
-    addressOf(outbound, job, target)
-  }
+  judgeUnopened(outbound, job, permission, { used, placeholders, asked })
   const values = openSecrets(used)
   const guard = permission.guard()
   // Step 6: the policy of each secret.
@@ -147,6 +149,29 @@ function prepare(outbound: Surroundings, job: Job, permission: CallPermission): 
   const parts = { ...found, part, isObject, allowsRanges: ranges.length > 0, isPlaceable }
   permission.remember(injection.reveal().obtained)
   return new OutboundRequest(outbound, call, parts)
+}
+
+type Judged = {
+  used: ReadonlyMap<string, UsableSecret>
+  placeholders: readonly Placeholder[]
+  asked: AskedRequest
+}
+
+/** A call that is refused derives nothing from roots, and asks no member for approval. */
+function judgeUnopened(
+  outbound: Surroundings,
+  job: Job,
+  permission: CallPermission,
+  { used, placeholders, asked }: Judged,
+): void {
+  const isHeld = usesHeld(used)
+  if (!proveRoots(used) && !isHeld) return
+  checkPolicies(used, placeholders, asked)
+  addressOf(outbound, job, asked.target)
+  if (!isHeld) return
+  const { call } = job
+  checkCallerHeaders(call.headers, rangeIn(call, rangesAt(asked.target.host)), call.method)
+  requireApproval(job, permission, { asked, secrets: used })
 }
 
 function askedIn({ method, headers, signing, body }: Call, target: Target): AskedRequest {

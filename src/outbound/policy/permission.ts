@@ -13,6 +13,7 @@ import type { IsPlaceable } from '../injection/locations.ts'
 import type { ObtainedToken } from '../obtained_tokens.ts'
 import { partNamed } from '../stand_ins/parts.ts'
 import type { Target } from '../target.ts'
+import type { ApprovalUse } from './approval.ts'
 
 /** Where names are looked up; without a project in all of them. */
 export type CallScope = { projectId: string | null; environment: string }
@@ -42,6 +43,12 @@ export interface CallPermission {
    * @throws Fault `rate_limited` for more than can be remembered
    */
   remember(tokens: readonly ObtainedToken[]): void
+  /**
+   * Has the held secrets of a call released, so that they open (protocol 14.2). Without it no call may use them.
+   *
+   * @throws Unread, UnreadBefore, Fault `approval_required`, `approval_denied`
+   */
+  approve?(use: ApprovalUse): void
 }
 
 export interface UsableSecret {

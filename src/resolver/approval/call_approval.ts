@@ -2,6 +2,7 @@
  * The approval of one call (protocol 14.2): finds the release that fits it, or requests one, waits for it if the caller
  * wants to, and refuses the call otherwise.
  */
+import type { StoredRelease } from '../../access/snapshots/releases.ts'
 import type { Snapshot, SnapshotCache } from '../../access/snapshots/snapshots.ts'
 import type { LiveToken } from '../../access/tokens.ts'
 import type { Approvals } from '../../approvals/approvals.ts'
@@ -100,28 +101,37 @@ export class CallApproval {
   }
 
   #released(use: ApprovalUse, described: DescribedCall, { snapshot, snapshots }: Sight) {
-    const { token, clock, approvals, callId } = this.#parts
+    const { token, clock } = this.#parts
     const now = clock.now()
     for (const release of snapshots.releases(snapshot, token.id)) {
-      const isMine = this.#claimed === release.id
-      if (!isMine && (!release.isLive || approvals.isUsed(release.id, callId))) continue
-      if (!fits(release, use, described, now)) continue
+      if (!this.#mayUse(release) || !fits(release, use, described, now)) continue
       const name = `${snapshot.policyVersion}/${release.id}`
       const values = this.#opened.get(name)
       if (values === undefined) throw new Unread(this.#open(name, release, described, snapshot))
       if (values.size === 0) continue
-      if (isSingle(release) && !isMine) throw this.#before(() => this.#claim(release.id))
-      this.approvalId = release.id
-      this.windowEnd = isSingle(release) ? null : endOf(release)
+      this.#use(release)
       return values
     }
     return null
   }
 
+  /** @throws UnreadBefore while a release of one call is claimed */
+  #use(release: StoredRelease): void {
+    const { id } = release
+    if (isSingle(release) && this.#claimed !== id) throw this.#before(() => this.#claim(id))
+    this.approvalId = id
+    this.windowEnd = isSingle(release) ? null : endOf(release)
+  }
+
+  #mayUse({ id, isLive }: StoredRelease): boolean {
+    const { approvals, callId } = this.#parts
+    return this.#claimed === id || (isLive && !approvals.isUsed(id, callId))
+  }
+
   /** Without values where the release does not verify. */
   async #open(
     name: string,
-    release: Parameters<typeof openReleased>[0],
+    release: StoredRelease,
     { held }: DescribedCall,
     snapshot: Snapshot,
   ): Promise<void> {
@@ -206,7 +216,6 @@ export class CallApproval {
     }
   }
 }
-
 
 function required({ id, expiresAt }: { id: string; expiresAt: number }): Fault {
   const expires_at = new Date(expiresAt).toISOString()

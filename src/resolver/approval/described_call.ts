@@ -1,5 +1,9 @@
 /** A call in the form that a member approves (protocol 14.2). */
-import { type ApprovalCall, comparePlaces, coveredHeaders } from '../../core/crypto/approval/call.ts'
+import {
+  type ApprovalCall,
+  comparePlaces,
+  coveredHeaders,
+} from '../../core/crypto/approval/call.ts'
 import { callDigest } from '../../core/crypto/approval/digest.ts'
 import { toBase64Url } from '../../core/crypto/encoding.ts'
 import { sha256 } from '../../core/crypto/primitives.ts'
@@ -10,7 +14,10 @@ import type { Secret } from '../../core/secret.ts'
 import type { ApprovalUse } from '../../outbound/policy/approval.ts'
 
 /** A secret of the call with the names under which the call has it, such as those of its parts. */
-export type UsedSealed = { sealed: SealedSecret; hashes: { value_sha256: string; policy_sha256: string } }
+export type UsedSealed = {
+  sealed: SealedSecret
+  hashes: { value_sha256: string; policy_sha256: string }
+}
 
 export type DescribedCall = {
   call: ApprovalCall

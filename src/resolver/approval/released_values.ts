@@ -66,9 +66,7 @@ export function fits(
   if (text.workspace_id !== workspace_id || text.token_id !== token_id) return false
   const { scope } = text
   const isForCall =
-    scope === null
-      ? body !== null && text.digest === described.digest
-      : isInWindow(scope, asked)
+    scope === null ? body !== null && text.digest === described.digest : isInWindow(scope, asked)
   return isForCall && isInTime(text, described.held, now) && hasAll(text, described.held)
 }
 
@@ -91,9 +89,7 @@ function isInTime({ scope, expires_at }: ReleaseText, held: readonly UsedSealed[
 function hasAll({ secrets }: ReleaseText, held: readonly UsedSealed[]): boolean {
   return held.every(({ sealed, hashes }) => {
     const said = secrets.find((one) => isAt(one, sealed))
-    return (
-      said?.value_sha256 === hashes.value_sha256 && said.policy_sha256 === hashes.policy_sha256
-    )
+    return said?.value_sha256 === hashes.value_sha256 && said.policy_sha256 === hashes.policy_sha256
   })
 }
 
