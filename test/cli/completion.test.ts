@@ -123,6 +123,7 @@ test('every argument and option that names something is completed', () => {
 })
 
 const ONLY_A_PERSON_KNOWS = new Set([
+  'request',
   'recipient',
   'target',
   'fingerprint',

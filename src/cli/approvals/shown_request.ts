@@ -1,5 +1,5 @@
 /** A request for approval as a person reads it: all that will be sent, and who asks for it. */
-import { type HeldSecret, longestWindow } from '../../client/approvals/release.ts'
+import { type HeldUse, longestWindow } from '../../client/approvals/release.ts'
 import type { VerifiedRequest } from '../../client/approvals/verify.ts'
 import { comparePlaces } from '../../core/crypto/approval/call.ts'
 import { printable, printableLines } from '../../core/printable.ts'
@@ -69,7 +69,7 @@ function secretLine({ held }: VerifiedRequest, used: Used, projects: Names): str
   return needed ? `${place} (needs approval by ${approverOf(needed)})` : place
 }
 
-function approverOf({ by }: HeldSecret): string {
+function approverOf({ by }: HeldUse): string {
   return by === 'admin' ? 'an admin' : 'a member'
 }
 

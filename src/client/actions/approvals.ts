@@ -66,7 +66,7 @@ async function checkApproval(
     return { ...listed, request: await verifiedRequest(place, listed.id), fault: null }
   } catch (error) {
     if (!(error instanceof UnverifiedRequest)) throw error
-    return { ...listed, request: null, fault: error.message }
+    return { ...listed, request: null, fault: error.why }
   }
 }
 

@@ -9,9 +9,9 @@ import { localNow } from '../http/transport.ts'
 import { requireRole, roleDenied } from '../signed/rights.ts'
 import type { MemberSigner } from '../signed/statements.ts'
 import type { WorkspacePlace } from '../workspace.ts'
-import { type HeldSecret, openHeld, UnverifiedRequest, type VerifiedRequest } from './verify.ts'
+import { type HeldUse, openHeldValues, UnverifiedRequest, type VerifiedRequest } from './verify.ts'
 
-export type { HeldSecret } from './verify.ts'
+export type { HeldUse } from './verify.ts'
 
 /** Calls to one host for a time, whatever their query, headers and body are. */
 export type ReleaseWindow = NonNullable<HeldRelease['scope']> & { seconds: number }
@@ -21,7 +21,7 @@ const SINGLE_MS = 900_000
 const ADMINS = matrix['agent.manage']
 
 /** Seconds that a window may last at most: as long as every secret's policy permits. */
-export function longestWindow(held: readonly HeldSecret[]): number {
+export function longestWindow(held: readonly HeldUse[]): number {
   return Math.min(...held.map(({ ttlSeconds }) => ttlSeconds))
 }
 
@@ -44,7 +44,7 @@ export async function releaseRequest(
   }
   const publicKey = fromBase64(grant.public_key) ?? new Uint8Array()
   const sealed = await Promise.all(
-    (await openHeld(place, request)).map(async ({ secret, value }) => {
+    (await openHeldValues(place, request)).map(async ({ secret, value }) => {
       const { project_id, environment, key } = secret
       const plaintext = value.reveal()
       const at = { ...where, projectId: project_id, environment, key }
@@ -95,6 +95,6 @@ function scopeOf({ host, methods, path_prefix }: ReleaseWindow): HeldRelease['sc
   return { host, methods, path_prefix }
 }
 
-function namedIn({ project_id, environment, key, value_sha256, policy_sha256 }: HeldSecret) {
+function namedIn({ project_id, environment, key, value_sha256, policy_sha256 }: HeldUse) {
   return { project_id, environment, key, value_sha256, policy_sha256 }
 }

@@ -8,8 +8,8 @@ import { comparePlaces } from '../../core/crypto/approval/call.ts'
 import { openDetails } from '../../core/crypto/approval/details.ts'
 import { callDigest } from '../../core/crypto/approval/digest.ts'
 import { fromBase64, toBase64Url, utf8 } from '../../core/crypto/encoding.ts'
+import { sha256 } from '../../core/crypto/primitives.ts'
 import { environmentKey, policyHash } from '../../core/crypto/secret_value.ts'
-import { webSha256 } from '../../core/crypto/web_primitives.ts'
 import { domainMatches, parseDomain } from '../../core/net/domain.ts'
 import { heldBy, type Policy } from '../../core/policy/policy.ts'
 import type { Secret } from '../../core/secret.ts'
@@ -29,7 +29,7 @@ import type { WorkspacePlace } from '../workspace.ts'
 
 type Approval = CallResult<typeof getApproval>
 type Used = ApprovalCall['secrets'][number]
-export type HeldSecret = Used & { by: 'member' | 'admin'; ttlSeconds: number }
+export type HeldUse = Used & { by: 'member' | 'admin'; ttlSeconds: number }
 
 /** A request that verifies. `body` is null where it is not text or too long to be shown. */
 export type VerifiedRequest = {
@@ -39,12 +39,18 @@ export type VerifiedRequest = {
   call: ApprovalCall
   body: string | null
   reason: string | null
-  held: HeldSecret[]
+  held: HeldUse[]
 }
 
-/** A request that must not be shown as one. The message says why. */
+/** A request that must not be shown as one. */
 export class UnverifiedRequest extends Error {
   override readonly name = 'UnverifiedRequest'
+  readonly why: string
+
+  constructor(why: string) {
+    super(`The request does not verify: ${why}.`)
+    this.why = why
+  }
 }
 
 /** @throws ApiError `not_found`, UnverifiedRequest, UntrustedChain */
@@ -54,7 +60,7 @@ export async function verifiedRequest(place: WorkspacePlace, id: string): Promis
   const chain = await place.workspace.newestChain()
   if (chain === null) throw new UnverifiedRequest('the workspace is not signed')
   const { call, body, reason } = openedDetails(place, approval)
-  await requireBody(call, body)
+  requireBody(call, body)
   const grant = await grantFor(chain, approval)
   requireScope(grant, call)
   requireAllowed([...chain.allowlist], call, 'its host is not an allowed host')
@@ -86,9 +92,9 @@ function openedDetails({ workspace }: WorkspacePlace, approval: Approval) {
   return details
 }
 
-async function requireBody({ body_sha256 }: ApprovalCall, body: string | null): Promise<void> {
+function requireBody({ body_sha256 }: ApprovalCall, body: string | null): void {
   if (body === null) return
-  if (toBase64Url(await webSha256(utf8(body))) === body_sha256) return
+  if (toBase64Url(sha256(utf8(body))) === body_sha256) return
   throw new UnverifiedRequest('its body is not the one of the call')
 }
 
@@ -143,7 +149,7 @@ function environmentsIn({ api, workspace }: WorkspacePlace, { secrets }: Approva
 }
 
 /** The held secrets among those that a call uses, as the signed manifest of their environment has them. */
-async function heldIn({ used, ...place }: UsedThere): Promise<HeldSecret[]> {
+async function heldIn({ used, ...place }: UsedThere): Promise<HeldUse[]> {
   const listed = await readSecrets(place)
   return used.flatMap((secret) => {
     const stored = listed.find(({ key }) => key === secret.key)
@@ -159,7 +165,7 @@ async function heldIn({ used, ...place }: UsedThere): Promise<HeldSecret[]> {
   })
 }
 
-function requireHeld({ secrets }: Approval, held: readonly HeldSecret[]): void {
+function requireHeld({ secrets }: Approval, held: readonly HeldUse[]): void {
   const isSame = secrets.every(
     (one) => one.held === held.some((secret) => comparePlaces(secret, one) === 0),
   )
@@ -173,10 +179,10 @@ function requireHeld({ secrets }: Approval, held: readonly HeldSecret[]): void {
  *
  * @throws UnverifiedRequest, ApiError, UntrustedChain
  */
-export async function openHeld(
+export async function openHeldValues(
   place: WorkspacePlace,
   { call, held }: VerifiedRequest,
-): Promise<{ secret: HeldSecret; value: Secret }[]> {
+): Promise<{ secret: HeldUse; value: Secret }[]> {
   const isHeld = (used: Used) => held.some((secret) => comparePlaces(secret, used) === 0)
   const wanted = { ...call, secrets: call.secrets.filter(isHeld) }
   const opened = await Promise.all(
@@ -199,8 +205,11 @@ function openOne(
 ): Secret {
   const found = stored.find((secret) => secret.key === key)
   const policy = (found?.policy ?? null) as Policy | null
+  const raw = fromBase64(found?.value ?? '')
   const isSame =
-    found?.value_sha256 === value_sha256 && toBase64Url(policyHash(policy)) === policy_sha256
+    raw !== null &&
+    toBase64Url(sha256(raw)) === value_sha256 &&
+    toBase64Url(policyHash(policy)) === policy_sha256
   const value =
     isSame && found?.value
       ? openSecret(where.workspace, { ...where, key }, policy, found.value)
