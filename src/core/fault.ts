@@ -81,6 +81,8 @@ export const policyRules = [
   'allowed_headers',
   'allowed_locations',
   'sign_templates',
+  'allowed_operations',
+  'read_only',
   'override',
   'objects',
   'batch',

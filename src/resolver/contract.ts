@@ -151,6 +151,8 @@ export const listCredentials = defineEndpoint({
         allowed_methods: listOf('POST'),
         allowed_paths: listOf('/v1/charges'),
         allowed_locations: listOf('header'),
+        allowed_operations: listOf('query:viewer').optional(),
+        read_only: z.literal(true).nullable().optional(),
       })
       .meta({ id: 'Credential' }),
   ),

@@ -8,7 +8,7 @@ import type { z } from 'zod'
 import { admitToken } from '../access/admission.ts'
 import type { BodyAccount, BodyMeter } from '../core/body_memory.ts'
 import { Fault, invalidField } from '../core/fault.ts'
-import { isReadForOverrides } from '../core/policy/override_body.ts'
+import { isReadForPolicies } from '../core/policy/override_body.ts'
 import { parsePart } from '../core/validation/validate.ts'
 import type { TokenEndpoint } from '../http/endpoint.ts'
 import { presentForwardFault, type RefusalFormat } from '../http/forward_refusal.ts'
@@ -163,8 +163,8 @@ function settingsOf(headers: Headers): Record<string, string> {
 
 /**
  * The body: whole if `isNeeded`, for a signature or to refuse a placeholder in it before anything is sent, and if
- * placeholders have to be put in or it may ask for another method (JSON, forms, and what may be either), otherwise as
- * it arrives.
+ * placeholders have to be put in or it may ask for another method or for operations (JSON, forms, what may be either, and
+ * GraphQL), otherwise as it arrives.
  *
  * @throws Fault `payload_too_large`, `validation_error` for a body with GET or HEAD
  */
@@ -183,7 +183,7 @@ async function bodyOf(
   const declared = request.headers.get('content-length')
   const length = declared === null ? null : Number(declared)
   if ((length ?? 0) > BODY_LIMIT) throw tooLarge()
-  const isScanned = isNeeded || isReadForOverrides(contentType)
+  const isScanned = isNeeded || isReadForPolicies(contentType)
   // One that is passed on as it arrives is held as far as the upstream has not taken it.
   const stream = request.body.pipeThrough(bounded(account.expect(isScanned ? length : null)))
   return isScanned ? { bytes: await wholeOf(stream) } : { stream, length }

@@ -5,7 +5,6 @@
 import { grantOf, keyNameOf, openEnvironmentKey } from '../access/environment_key.ts'
 import type { KeyCache } from '../access/keys.ts'
 import { coversSecret, outsideSecret, requireHost } from '../access/narrowed.ts'
-import { outsideScope, type ScopeField } from '../access/scope.ts'
 import type { Snapshot, SnapshotCache } from '../access/snapshots/snapshots.ts'
 import type { LiveToken } from '../access/tokens.ts'
 import { Unread } from '../core/async/unread.ts'
@@ -17,16 +16,18 @@ import type { Secret } from '../core/secret.ts'
 import type { Guard } from '../leak_guard/index.ts'
 import { type IsPlaceable, NOTHING_PLACEABLE } from '../outbound/injection/locations.ts'
 import type { ObtainedToken } from '../outbound/obtained_tokens.ts'
-import type { ApprovalUse } from '../outbound/policy/approval.ts'
-import type { CallPermission, CallScope, UsableSecret } from '../outbound/policy/permission.ts'
+import type {
+  ApprovalUse,
+  CallPermission,
+  CallScope,
+  UsableSecret,
+} from '../outbound/policy/permission.ts'
 import { openedPart, partNamed, withParts } from '../outbound/stand_ins/parts.ts'
 import type { Target } from '../outbound/target.ts'
 import { proveRoot, type StoredRoot } from '../renewal/derived_credential.ts'
 import type { CallApproval } from './approval/call_approval.ts'
 import type { GuardCache } from './guards.ts'
-
-/** The scope that a call names; `null` where it leaves it to its token. */
-export type NamedScope = { projectId: string | null; environment: string | null }
+import { type NamedScope, scopeFor } from './named_scope.ts'
 
 type Parts = {
   snapshots: SnapshotCache
@@ -38,19 +39,6 @@ type Parts = {
   derive?: (root: StoredRoot) => Secret
   /** The approval of the call; without it no held secret opens. */
   approval?: CallApproval
-}
-
-/** @throws Fault `scope_required` for what contradicts the token's own */
-export function scopeFor(token: LiveToken, { projectId, environment }: NamedScope): CallScope {
-  return {
-    projectId: within('project_id', token.projectId, projectId),
-    environment: within('environment', token.environment, environment) ?? 'development',
-  }
-}
-
-function within(field: ScopeField, own: string | null, named: string | null) {
-  if (own !== null && named !== null && own !== named) throw outsideScope(field, own)
-  return own ?? named
 }
 
 export class TokenPermission implements CallPermission {

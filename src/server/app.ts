@@ -29,7 +29,7 @@ import { answerOperators } from '../operator/operators.ts'
 import type { Lookup } from '../outbound/connection/address_lookup.ts'
 import { figuresOf } from './figures.ts'
 import { openListeners } from './listeners.ts'
-import { type Outgoing, openOutgoing } from './outgoing.ts'
+import { type OutgoingServices, openOutgoing } from './outgoing.ts'
 
 export type App = {
   connection: Connection
@@ -172,7 +172,7 @@ function jobsOf(
 }
 
 /** What other processes change is dropped here, and what is open judged again. */
-function followChanges(bus: Bus, access: Access, { resolver, approvals }: Outgoing): void {
+function followChanges(bus: Bus, access: Access, { resolver, approvals }: OutgoingServices): void {
   const onChange = (workspaceId?: string) => {
     forgetWorkspace(access, workspaceId)
     resolver.recheck(workspaceId)

@@ -21,7 +21,7 @@ type Options = {
   onChange(workspaceId: string): void
 }
 
-export type Outgoing = {
+export type OutgoingServices = {
   resolver: Resolver
   renewals: Renewals
   approvals: Approvals
@@ -30,7 +30,7 @@ export type Outgoing = {
 }
 
 /** @throws ConfigError when RESOLVER_CA_FILE cannot be read */
-export function openOutgoing(services: FeatureServices, options: Options): Outgoing {
+export function openOutgoing(services: FeatureServices, options: Options): OutgoingServices {
   const { access, sql, timers } = options
   const { log, outer } = services
   const outbound = openOutbound({ ...services, ...options })

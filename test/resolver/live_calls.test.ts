@@ -84,6 +84,7 @@ function basisOf(id = 'token', workspaceId = 'one'): TokenBasis {
       method: 'GET',
       override: null,
       isMultipart: false,
+      operations: [],
     },
   }
 }

@@ -21,7 +21,6 @@ import type { SignedPerson } from './signed.ts'
 import { openEnvironment } from './signed_environment.ts'
 import { clientMade, type Minted, mint, type SignedProject, signedProject } from './statements.ts'
 
-
 export type HeldToken = Minted & { text: string; registrationId: string }
 
 export type Scope = TextOf<'release'>['scope']

@@ -165,13 +165,13 @@ function verifiedNamesOf(snapshot: Snapshot | null): number {
 }
 
 /** A part that was read before. @throws Unread */
-export function partOf<T>(parts: Map<string, T>, name: string, read: () => Promise<T>): T {
+export function snapshotPart<T>(parts: Map<string, T>, name: string, read: () => Promise<T>): T {
   const part = parts.get(name)
   if (part !== undefined) return part
   throw new Unread(read().then((found) => parts.set(name, found)))
 }
 
-export function domainOf(text: string): Domain[] {
+export function parsedDomains(text: string): Domain[] {
   const domain = parseDomain(text)
   return domain ? [domain] : []
 }

@@ -14,12 +14,12 @@ import { lockedSecret, openSecretRows } from './open_rows.ts'
 import { readReleases, type StoredRelease } from './releases.ts'
 import {
   chainName,
-  domainOf,
   emptySnapshot,
   environmentIn,
   type Granted,
   isFull,
   type PlaceableSecret,
+  parsedDomains,
   placeNameOf,
   type SealedEnvelope,
   type Snapshot,
@@ -64,10 +64,10 @@ export class SnapshotParts {
     const { version: policyVersion, epoch, domains, hasReleases } = row
     const known = { workspaceId, policyVersion, hasReleases }
     if (!isSignedId(workspaceId))
-      return emptySnapshot({ ...known, epoch, allowlist: domains.flatMap(domainOf) })
+      return emptySnapshot({ ...known, epoch, allowlist: domains.flatMap(parsedDomains) })
     const chain = await this.#chain(workspaceId, policyVersion)
     if (chain instanceof Fault) return emptySnapshot({ ...known, epoch: 0, allowlist: [] }, chain)
-    const allowlist = [...chain.allowlist].flatMap(domainOf)
+    const allowlist = [...chain.allowlist].flatMap(parsedDomains)
     return emptySnapshot({ ...known, epoch: chain.epoch, allowlist }, chain)
   }
 

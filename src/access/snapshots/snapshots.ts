@@ -19,11 +19,11 @@ import {
   type Granted,
   keepVerified,
   type PlaceableSecret,
-  partOf,
   placeNameOf,
   type SealedEnvelope,
   type Snapshot,
   StaleSnapshot,
+  snapshotPart,
   type VerifiedToken,
 } from './snapshot.ts'
 import { type NumberedLink, SnapshotParts } from './snapshot_parts.ts'
@@ -156,18 +156,18 @@ export class SnapshotCache {
   /** What of one environment, over all projects, may stand outside of headers. @throws Unread */
   placeable(snapshot: Snapshot, environment: string): readonly PlaceableSecret[] {
     const read = () => this.#parts.placeable(snapshot, environment)
-    return partOf(snapshot.placeable, environment, read)
+    return snapshotPart(snapshot.placeable, environment, read)
   }
 
   /** Where a token was given an envelope, of whatever epoch. @throws Unread */
   grants(snapshot: Snapshot, tokenId: string): readonly Granted[] {
-    return partOf(snapshot.grants, tokenId, () => this.#parts.grants(snapshot, tokenId))
+    return snapshotPart(snapshot.grants, tokenId, () => this.#parts.grants(snapshot, tokenId))
   }
 
   /** Releases of held secrets to a token, live and ended ones. @throws Unread */
   releases(snapshot: Snapshot, tokenId: string): readonly StoredRelease[] {
     if (!snapshot.hasReleases) return []
-    return partOf(snapshot.releases, tokenId, () => this.#parts.releases(snapshot, tokenId))
+    return snapshotPart(snapshot.releases, tokenId, () => this.#parts.releases(snapshot, tokenId))
   }
 
   /**

@@ -28,14 +28,14 @@ import {
   revokeApproval,
 } from './contract.ts'
 import {
-  type Decide,
+  type DecideGrant,
+  denyRequest,
+  revokeRelease,
   selectApproval,
   selectApprovals,
   selectOwn,
-  storeDenial,
-  storeRevocation,
 } from './queries.ts'
-import { aboutApproval, decided, release } from './release.ts'
+import { aboutApproval, decided, storeSignedRelease } from './release.ts'
 
 export function approvalRoutes(services: SignedServices): Route[] {
   const { outer } = services
@@ -57,7 +57,7 @@ export function approvalRoutes(services: SignedServices): Route[] {
       return { ...approval, details: details ? toBase64(details) : null, grant: signed }
     }),
     route(releaseApproval, async ({ params: { approval_id: id }, body, ...changing }) => {
-      await release(changing, services, { id, body })
+      await storeSignedRelease(changing, services, { id, body })
       return undefined
     }),
     route(denyApproval, ({ params: { approval_id: id }, body, ...changing }) =>
@@ -71,20 +71,20 @@ export function approvalRoutes(services: SignedServices): Route[] {
 
 type Decision = {
   action: 'approval.denied' | 'approval.revoked'
-  store: typeof storeDenial
+  store: typeof denyRequest
   /** The status that the decision leads to. To decide again changes nothing. */
   status: 'denied' | 'revoked'
 }
 
-const denial: Decision = { action: 'approval.denied', store: storeDenial, status: 'denied' }
+const denial: Decision = { action: 'approval.denied', store: denyRequest, status: 'denied' }
 const revocation: Decision = {
   action: 'approval.revoked',
-  store: storeRevocation,
+  store: revokeRelease,
   status: 'revoked',
 }
 
 async function decide(
-  { tx, grant, audit }: Changing<Decide>,
+  { tx, grant, audit }: Changing<DecideGrant>,
   { id, muteSeconds }: { id: string; muteSeconds: number | undefined },
   { action, store, status }: Decision,
 ): Promise<undefined> {

@@ -10,7 +10,7 @@ import type { approvalStatuses } from './contract.ts'
 
 type Status = (typeof approvalStatuses)[number]
 type Read = Grant<'approval.read' | 'approval.decide'>
-export type Decide = Grant<'approval.decide'>
+export type DecideGrant = Grant<'approval.decide'>
 
 /** By the database's clock. A stored status ends before its row says so. */
 const statusNow = sql<Status>`case when ${approvals.status} in ('pending', 'released')
@@ -77,7 +77,7 @@ export async function selectApproval(db: Reading, grant: Read, id: string) {
   return { ...row, signature: signed && toBase64(signed) }
 }
 
-export type Release = {
+export type ReleaseRow = {
   statement: string
   signature: Uint8Array
   scope: TextOf<'release'>['scope']
@@ -89,9 +89,9 @@ export type Release = {
 /** Whether the request was still pending. */
 export async function storeRelease(
   tx: Transaction,
-  grant: Decide,
+  grant: DecideGrant,
   id: string,
-  release: Release,
+  release: ReleaseRow,
 ): Promise<boolean> {
   const stored = await tx
     .update(approvals)
@@ -105,9 +105,9 @@ export async function storeRelease(
 const DENIAL_S = 3_600
 
 /** Whether the request could still be denied. A mute ends with the denial, or later. */
-export async function storeDenial(
+export async function denyRequest(
   tx: Transaction,
-  grant: Decide,
+  grant: DecideGrant,
   id: string,
   { muteSeconds }: { muteSeconds: number | undefined },
 ): Promise<boolean> {
@@ -120,9 +120,9 @@ export async function storeDenial(
 }
 
 /** Whether the release was still good. */
-export async function storeRevocation(
+export async function revokeRelease(
   tx: Transaction,
-  grant: Decide,
+  grant: DecideGrant,
   id: string,
   { muteSeconds }: { muteSeconds: number | undefined },
 ): Promise<boolean> {
@@ -134,7 +134,7 @@ export async function storeRevocation(
   return stored.length > 0
 }
 
-function decidedBy({ userId }: Decide) {
+function decidedBy({ userId }: DecideGrant) {
   return { decidedBy: userId, decidedAt: sql`now()` }
 }
 
@@ -143,7 +143,11 @@ function mutedFor(seconds: number | undefined) {
 }
 
 /** Bytes of envelopes of a token that are kept, for a day after their releases ended. */
-export async function envelopeBytes(tx: Transaction, { workspaceId }: Decide, tokenId: string) {
+export async function envelopeBytes(
+  tx: Transaction,
+  { workspaceId }: DecideGrant,
+  tokenId: string,
+) {
   const [found] = await tx
     .select({ bytes: sql<number>`coalesce(sum(octet_length(${approvals.envelopes})), 0)::float8` })
     .from(approvals)
@@ -178,7 +182,7 @@ export async function selectOwn(
 /** Envelopes of ended releases guard answers of their token. One that is released again is guarded by the new one. */
 export async function dropEqualEnvelopes(
   tx: Transaction,
-  { workspaceId }: Decide,
+  { workspaceId }: DecideGrant,
   tokenId: string,
   { secrets }: { secrets: readonly object[] },
 ): Promise<void> {

@@ -17,7 +17,7 @@ import { chainOf, type SignedServices } from '../links/index.ts'
 import { accepted, refused } from '../statements/index.ts'
 import type { releaseApproval } from './contract.ts'
 import {
-  type Decide,
+  type DecideGrant,
   dropEqualEnvelopes,
   envelopeBytes,
   selectApproval,
@@ -40,8 +40,8 @@ const PATH = 'statement'
  * @throws Fault `not_found`, `conflict` for what is not pending, `forbidden` where the policy asks for an admin,
  * `link_refused` for a statement that is not about this request and what is stored now
  */
-export async function release(
-  { tx, grant, audit }: Changing<Decide>,
+export async function storeSignedRelease(
+  { tx, grant, audit }: Changing<DecideGrant>,
   services: SignedServices,
   { id, body }: { id: string; body: Sent },
 ): Promise<void> {
@@ -90,7 +90,7 @@ type HeldRow = Named & { valueHash: string; policyHash: string; by: Approver; tt
 /** What is stored now. A secret that is not held any more cannot be released. */
 async function readHeld(
   tx: Transaction,
-  { workspaceId }: Decide,
+  { workspaceId }: DecideGrant,
   named: readonly Named[],
 ): Promise<HeldRow[]> {
   const keys = named.map(({ key }) => key)

@@ -5,11 +5,8 @@
 import { Unread, whenRead } from '../../core/async/unread.ts'
 import type { BodyAccount } from '../../core/body_memory.ts'
 import { Fault } from '../../core/fault.ts'
-import { mayHoldRequests, overrideAmong } from '../../core/policy/override.ts'
-import { methodsAskedForIn, overridableKinds } from '../../core/policy/override_body.ts'
-import type { AskedMethods } from '../../core/policy/override_parts.ts'
 import { rangeIn, rangesAt } from '../answer/part.ts'
-import { bytesOf, type Call, type CallBody, contentTypeOf } from '../call.ts'
+import { bytesOf, type Call, contentTypeOf } from '../call.ts'
 import type { AddressLookup } from '../connection/address_lookup.ts'
 import type { CallDeadline } from '../deadline.ts'
 import { findEscaped } from '../escaped_placeholders.ts'
@@ -33,9 +30,9 @@ import { awsSignature } from '../signing/aws_resign.ts'
 import { azureSignature } from '../signing/azure_resign.ts'
 import type { Signature } from '../signing/client_signature.ts'
 import { googleSignature } from '../signing/google_resign.ts'
-import { chosenHeader, rangesOf, usesOf } from '../signing/sign.ts'
-import { headerOf } from '../signing/signature.ts'
+import { rangesOf, usesOf } from '../signing/sign.ts'
 import { parseTarget, type Target } from '../target.ts'
+import { askedIn } from './asked.ts'
 import { checkBytes, checkCounts } from './budget.ts'
 import {
   fillLocations,
@@ -136,7 +133,7 @@ function prepare(outbound: Surroundings, job: Job, permission: CallPermission): 
   checkNotComputed(call.method, search)
   // As it will be sent: where a value stands in it, it is judged with it.
   if (path !== target.path || search !== target.search) {
-    checkPolicies(used, placeholders, { ...asked, target: { ...target, path, search } })
+    checkPolicies(used, placeholders, askedIn(call, { ...target, path, search }))
   }
   // Step 8: the one address to connect to.
   const address = addressOf(outbound, job, target)
@@ -172,34 +169,6 @@ function judgeUnopened(
   const { call } = job
   checkCallerHeaders(call.headers, rangeIn(call, rangesAt(asked.target.host)), call.method)
   requireApproval(job, permission, { asked, secrets: used })
-}
-
-function askedIn({ method, headers, signing, body }: Call, target: Target): AskedRequest {
-  const names = [...Object.keys(headers), ...chosenHeader(signing)]
-  const isMultipart = mayHoldRequests(contentTypeOf(headers))
-  let read: { methods: AskedMethods } | undefined
-  return {
-    target,
-    method,
-    override: overrideAmong(names),
-    isMultipart,
-    // Only a policy that limits methods asks: a long body takes a while to parse.
-    get bodyMethods() {
-      read ??= { methods: methodsIn(headers, body) }
-      return read.methods
-    },
-  }
-}
-
-/** Methods that the body asks for, or why that cannot be read. */
-function methodsIn(headers: Call['headers'], body: CallBody): AskedMethods {
-  const type = contentTypeOf(headers)
-  if (!body || overridableKinds(type).length === 0) return []
-  if (!/^(identity)?$/i.test(headerOf(headers, 'content-encoding')?.trim() ?? '')) {
-    return { unread: 'it has a Content-Encoding' }
-  }
-  const bytes = bytesOf(body)
-  return bytes === null ? { unread: 'it is too long to be read' } : methodsAskedForIn(type, bytes)
 }
 
 /** What goes out as text is put on record, or refused. @throws Fault `placeholder_not_allowed` */

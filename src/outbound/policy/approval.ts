@@ -7,17 +7,7 @@ import type { BodyAccount } from '../../core/body_memory.ts'
 import { Fault } from '../../core/fault.ts'
 import { isHeld } from '../../core/policy/policy.ts'
 import { bytesOf, type Call } from '../call.ts'
-import type { CallPermission, UsableSecret } from './permission.ts'
-import type { AskedRequest } from './policy.ts'
-
-/** A call for which a member has to release values. */
-export type ApprovalUse = {
-  call: Call
-  asked: AskedRequest
-  secrets: ReadonlyMap<string, UsableSecret>
-  /** Null for WebSockets and gRPC, whose messages nobody can show beforehand. */
-  body: Uint8Array | null
-}
+import type { ApprovalUse, CallPermission, UsableSecret } from './permission.ts'
 
 /** Bytes of a body that a member can approve. */
 const MAX_BODY = 1_048_576

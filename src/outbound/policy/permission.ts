@@ -9,14 +9,24 @@ import type { Policy } from '../../core/policy/policy.ts'
 import { isMarked } from '../../core/policy/references.ts'
 import type { Secret } from '../../core/secret.ts'
 import type { Guard } from '../../leak_guard/index.ts'
+import type { Call } from '../call.ts'
 import type { IsPlaceable } from '../injection/locations.ts'
 import type { ObtainedToken } from '../obtained_tokens.ts'
 import { partNamed } from '../stand_ins/parts.ts'
 import type { Target } from '../target.ts'
-import type { ApprovalUse } from './approval.ts'
+import type { AskedRequest } from './policy.ts'
 
 /** Where names are looked up; without a project in all of them. */
 export type CallScope = { projectId: string | null; environment: string }
+
+/** A call for which a member has to release values. */
+export type ApprovalUse = {
+  call: Call
+  asked: AskedRequest
+  secrets: ReadonlyMap<string, UsableSecret>
+  /** Null for WebSockets and gRPC, whose messages nobody can show beforehand. */
+  body: Uint8Array | null
+}
 
 /** What is not known yet is thrown as `Unread`; all of it is the same until the decision is made. */
 export interface CallPermission {

@@ -14,10 +14,10 @@ import type { SealedSecret } from '../../core/crypto/secret_value.ts'
 import { commandFix, Fault } from '../../core/fault.ts'
 import type { Secret } from '../../core/secret.ts'
 import { contentTypeOf } from '../../outbound/call.ts'
-import type { ApprovalUse } from '../../outbound/policy/approval.ts'
+import type { ApprovalUse } from '../../outbound/policy/permission.ts'
 import type { Target } from '../../outbound/target.ts'
 import { type DescribedCall, describeCall } from './described_call.ts'
-import { endOf, fits, isSignedByApprover, isSingle, openReleased } from './released_values.ts'
+import { fits, isSignedByApprover, isSingle, openReleased, releaseEnd } from './released_values.ts'
 import { shownBody } from './shown_body.ts'
 
 /** The call that is approved, and how it waits. */
@@ -120,7 +120,7 @@ export class CallApproval {
     const { id } = release
     if (isSingle(release) && this.#claimed !== id) throw this.#before(() => this.#claim(id))
     this.approvalId = id
-    this.windowEnd = isSingle(release) ? null : endOf(release)
+    this.windowEnd = isSingle(release) ? null : releaseEnd(release)
   }
 
   #mayUse({ id, isLive }: StoredRelease): boolean {

@@ -11,7 +11,7 @@ import { policyHash, type SealedSecret } from '../../core/crypto/secret_value.ts
 import { Fault } from '../../core/fault.ts'
 import { isHeld } from '../../core/policy/policy.ts'
 import type { Secret } from '../../core/secret.ts'
-import type { ApprovalUse } from '../../outbound/policy/approval.ts'
+import type { ApprovalUse } from '../../outbound/policy/permission.ts'
 
 /** A secret of the call with the names under which the call has it, such as those of its parts. */
 export type UsedSealed = {
@@ -71,12 +71,12 @@ export function describeCall(
 /** In byte order, each once. */
 function distinct(sealed: readonly SealedSecret[]): SealedSecret[] {
   const sorted = [...new Set(sealed)].sort((one, other) =>
-    comparePlaces(placeOf(one), placeOf(other)),
+    comparePlaces(wirePlace(one), wirePlace(other)),
   )
   return sorted
 }
 
-export function placeOf({ projectId, environment, key }: SealedSecret) {
+export function wirePlace({ projectId, environment, key }: SealedSecret) {
   return { project_id: projectId, environment, key }
 }
 

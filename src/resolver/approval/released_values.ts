@@ -10,10 +10,10 @@ import { tokenPrivateKey } from '../../core/crypto/token.ts'
 import { type Approver, heldBy } from '../../core/policy/policy.ts'
 import { objectionTo } from '../../core/policy/policy_check.ts'
 import { Secret } from '../../core/secret.ts'
-import type { ApprovalUse } from '../../outbound/policy/approval.ts'
+import type { ApprovalUse } from '../../outbound/policy/permission.ts'
 import type { AskedRequest } from '../../outbound/policy/policy.ts'
 import { Refusal, readText, type TextOf, verifyRelease } from '../../sigchain/index.ts'
-import { type DescribedCall, placeOf, type UsedSealed } from './described_call.ts'
+import { type DescribedCall, type UsedSealed, wirePlace } from './described_call.ts'
 
 type ReleaseText = TextOf<'release'>
 
@@ -49,7 +49,7 @@ export function isSingle(release: StoredRelease): boolean {
 }
 
 /** When it expires, in milliseconds since 1970. */
-export function endOf(release: StoredRelease): number {
+export function releaseEnd(release: StoredRelease): number {
   return Date.parse(textOf(release)?.expires_at ?? '') || 0
 }
 
@@ -96,7 +96,7 @@ function hasAll({ secrets }: ReleaseText, held: readonly UsedSealed[]): boolean 
 type Place = { project_id: string; environment: string; key: string }
 
 function isAt(one: Place, sealed: SealedSecret): boolean {
-  const { project_id, environment, key } = placeOf(sealed)
+  const { project_id, environment, key } = wirePlace(sealed)
   return one.project_id === project_id && one.environment === environment && one.key === key
 }
 
