@@ -15,6 +15,8 @@ import { linkRoutes, type SignedServices } from '../features/links/index.ts'
 import { metricsRoutes } from '../features/metrics/index.ts'
 import { passkeyRoutes } from '../features/passkeys/index.ts'
 import { projectRoutes } from '../features/projects/index.ts'
+import { createProposal, getOwnProposal } from '../features/proposals/contract.ts'
+import { proposalRoutes } from '../features/proposals/index.ts'
 import { secretRoutes } from '../features/secrets/index.ts'
 import { deliverEnvironment, getToken, getVersion } from '../features/workloads/contract.ts'
 import { workspaceRoutes } from '../features/workspaces/index.ts'
@@ -45,6 +47,7 @@ export function controlPlaneRoutes(
     ...agentsRoutes(services),
     ...secretRoutes(services),
     ...approvalRoutes(services),
+    ...proposalRoutes(),
     ...auditRoutes(services, flushes.audit),
     ...live.routes,
     ...metricsRoutes(services, async () => {
@@ -76,6 +79,8 @@ export function documented(routes: readonly Route[]): Documented[] {
         listCredentials,
         listShapes,
         getOwnApproval,
+        createProposal,
+        getOwnProposal,
         ...forwardCalls,
         deliverEnvironment,
         getToken,
