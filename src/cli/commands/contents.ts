@@ -131,6 +131,16 @@ export const contents: Readonly<Record<string, Readonly<Record<string, string | 
         watch: 'wait for requests, and ask about each',
       },
     },
+    proposals: {
+      about: 'what agents ask to have allowed or added',
+      commands: {
+        list: 'list the open proposals',
+        'show <proposal>': 'show a proposal with its reason',
+        'accept <proposal>': 'allow its hosts, and store its secrets for these hosts',
+        'reject <proposal>': 'reject a proposal; the same one stays rejected',
+        create: 'ask members to allow hosts or to add secrets, with the token of an agent',
+      },
+    },
     'call <url>': 'send one request through the resolver, with secrets by name',
     'proxy [command...]': 'run a local proxy that replaces secret names with values',
     mcp: 'serve tools to an AI agent over the Model Context Protocol (stdio)',
