@@ -71,9 +71,12 @@ function start(
 }
 
 /** Starts a program that goes on by itself, such as a browser. Nothing of it is waited for. */
-export function startAside(command: readonly [string, ...string[]]): void {
+export function startAside(
+  command: readonly [string, ...string[]],
+  env?: Record<string, string | undefined>,
+): void {
   try {
-    Bun.spawn([...command], { stdio: ['ignore', 'ignore', 'ignore'] }).unref()
+    Bun.spawn([...command], { stdio: ['ignore', 'ignore', 'ignore'], ...(env && { env }) }).unref()
   } catch {
     // A machine without it goes on without it.
   }

@@ -23,6 +23,7 @@ import { Followers } from './followers.ts'
 import { forward } from './forward.ts'
 import { forwardCalls } from './forwarding/contract.ts'
 import { GuardCache } from './guards.ts'
+import { holdsValue } from './holds_value.ts'
 import { CallLimits } from './limits/call_limits.ts'
 import { LiveCalls } from './live_calls.ts'
 import { resolve } from './resolve.ts'
@@ -35,6 +36,8 @@ export type Resolver = {
   recheck(workspaceId?: string): void
   /** Resolves when open answers are searched for what is derived by now, in a workspace or in all. */
   follow(workspaceId?: string): Promise<void>
+  /** Whether a text holds a value that the token's calls could use. */
+  holdsValue(token: LiveToken, text: string): Promise<boolean>
   /** Streams and WebSockets that are open. */
   readonly open: { calls: number; workspaces: number }
   /** Resolves when what tokens spent is stored. */
@@ -94,6 +97,7 @@ export function openResolver(
       void services.followers.update(workspaceId)
     },
     follow: (workspaceId) => services.followers.update(workspaceId),
+    holdsValue: (token, text) => holdsValue(services, token, text),
     get open() {
       return services.liveCalls.counts
     },

@@ -16,6 +16,7 @@ import { resolverHealthRoutes } from '../features/health/index.ts'
 import { securityContactRoutes } from '../features/instance/index.ts'
 import { tokenLinkRoutes } from '../features/links/index.ts'
 import { type ActivityLog, stamping } from '../features/metrics/activity.ts'
+import { ownProposalRoutes } from '../features/proposals/index.ts'
 import { referenceRoutes } from '../features/reference/index.ts'
 import { workloadRoutes } from '../features/workloads/index.ts'
 import { openPager } from '../http/page.ts'
@@ -80,6 +81,7 @@ export function openListeners(services: FeatureServices, parts: Parts) {
       ...resolverHealthRoutes(services),
       ...resolver.routes,
       ...ownApprovalRoutes(access, services.db),
+      ...ownProposalRoutes({ access, db: services.db, holdsValue: resolver.holdsValue }),
       ...ofTokens,
       ...reference('resolver'),
       ...securityContact,

@@ -16,6 +16,8 @@ import { metricsRoutes } from '../features/metrics/index.ts'
 import { noticeRoutes } from '../features/notices/index.ts'
 import { passkeyRoutes } from '../features/passkeys/index.ts'
 import { projectRoutes } from '../features/projects/index.ts'
+import { createProposal, getOwnProposal } from '../features/proposals/contract.ts'
+import { proposalRoutes } from '../features/proposals/index.ts'
 import { secretRoutes } from '../features/secrets/index.ts'
 import { deliverEnvironment, getToken, getVersion } from '../features/workloads/contract.ts'
 import { workspaceRoutes } from '../features/workspaces/index.ts'
@@ -47,6 +49,7 @@ export function controlPlaneRoutes(
     ...noticeRoutes(services),
     ...secretRoutes(services),
     ...approvalRoutes(services),
+    ...proposalRoutes(),
     ...auditRoutes(services, flushes.audit),
     ...live.routes,
     ...metricsRoutes(services, async () => {
@@ -78,6 +81,8 @@ export function documented(routes: readonly Route[]): Documented[] {
         listCredentials,
         listShapes,
         getOwnApproval,
+        createProposal,
+        getOwnProposal,
         ...forwardCalls,
         deliverEnvironment,
         getToken,

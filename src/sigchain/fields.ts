@@ -42,7 +42,7 @@ export const domain = z.string().refine(isDomain)
 export const host = domain.refine((text) => !text.startsWith('*'))
 export const callMethod = z.enum(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 /** The beginning of a normalised path. */
-export const path = z.string().max(MAX_PATH).refine(isPath)
+export const path = z.string().refine(isPath)
 /** Names of secrets, as calls write them. */
 export const secretName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/)
 export const key = z
@@ -85,8 +85,12 @@ function isTime(text: string): boolean {
 }
 
 /** An absolute path without dot segments. */
-function isPath(text: string): boolean {
-  return PATH.test(text) && !text.split('/').some((segment) => DOTS.test(segment))
+export function isPath(text: string): boolean {
+  return (
+    text.length <= MAX_PATH &&
+    PATH.test(text) &&
+    !text.split('/').some((segment) => DOTS.test(segment))
+  )
 }
 
 /** A domain as the allowlist stores it: lower case, punycode, `*.` and a port other than 443 as needed. */

@@ -14,7 +14,7 @@ export {
   signLink,
 } from './chain.ts'
 export { type End, endOf } from './ended.ts'
-export { isSignedId } from './fields.ts'
+export { isPath as isReleasePath, isSignedId } from './fields.ts'
 export {
   type Identity,
   identityFingerprint,

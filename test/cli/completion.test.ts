@@ -124,6 +124,8 @@ test('every argument and option that names something is completed', () => {
 
 const ONLY_A_PERSON_KNOWS = new Set([
   'size',
+  'request',
+  'proposal',
   'recipient',
   'operation',
   'target',

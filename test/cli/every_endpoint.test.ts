@@ -47,6 +47,9 @@ const REASONS: Record<string, string> = {
   'projects.invite': 'roles are of the workspace: workspace invite',
   'projects.invite_by_name': 'roles are of the workspace: workspace invite',
   'projects.update': BY_ID,
+  'resolver.approval': 'for programs that ask again by themselves; a call can wait, and says when',
+  'resolver.proposal':
+    'an equal proposal answers the state: proposals create, and request_access of mcp',
   'workload_tokens.grant': GRANT,
   'workload_tokens.unprovision': 'it has one environment only: workload-token revoke',
   'workspaces.get': LISTED,

@@ -120,6 +120,27 @@ export const contents: Readonly<Record<string, Readonly<Record<string, string | 
         log: 'list who allowed and disallowed what',
       },
     },
+    approvals: {
+      about: 'requests of agents to use secrets that need an approval',
+      commands: {
+        list: 'list the requests that wait, and approvals that are in use',
+        'show <request>': 'show what will be sent, with which secrets, and who asks',
+        'allow <request>': 'allow the call once, or similar calls for a time',
+        'deny <request>': 'deny a request for an hour, or longer',
+        'revoke <request>': 'end an approval that is in use',
+        watch: 'wait for requests, and ask about each',
+      },
+    },
+    proposals: {
+      about: 'what agents ask to have allowed or added',
+      commands: {
+        list: 'list the open proposals',
+        'show <proposal>': 'show a proposal with its reason',
+        'accept <proposal>': 'allow its hosts, and store its secrets for these hosts',
+        'reject <proposal>': 'reject a proposal; the same one stays rejected',
+        create: 'ask members to allow hosts or to add secrets, with the token of an agent',
+      },
+    },
     'call <url>': 'send one request through the resolver, with secrets by name',
     'proxy [command...]': 'run a local proxy that replaces secret names with values',
     mcp: 'serve tools to an AI agent over the Model Context Protocol (stdio)',

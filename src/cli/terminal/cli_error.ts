@@ -61,6 +61,10 @@ export const cliErrors = {
     EX_REFUSED,
     'what the server shows of a workspace is not what its members signed',
   ],
+  unverified_request: [
+    EX_REFUSED,
+    'a request for approval is not what an agent asked for, or the secrets changed since',
+  ],
   hidden_workspace: [EX_REFUSED, 'the server does not show a workspace that you were a member of'],
   still_member: [EX_REFUSED, 'the account is a member of signed workspaces'],
   not_signed: [EX_REFUSED, 'the workspace is not signed, so there is nothing to check'],

@@ -2,6 +2,7 @@
 
 import { MalformedRecoveryKey, WrongRecoveryKey } from '../../client/account/recovery.ts'
 import { EndedToken } from '../../client/agents/standing.ts'
+import { UnverifiedRequest } from '../../client/approvals/verify.ts'
 import { InvalidToken } from '../../client/delivery/delivery.ts'
 import { AnswerError, ApiError, NO_CODE } from '../../client/http/api.ts'
 import { UntrustedCertificate } from '../../client/http/certificates.ts'
@@ -82,6 +83,7 @@ const OF_CLIENT: readonly (readonly [kind: Kind, code: CliErrorCode, hint: strin
   ],
   [ClocksDiffer, 'clocks_differ', CLOCK_HINT],
   [MalformedRecoveryKey, 'usage', 'copy all eight groups of the recovery key'],
+  [UnverifiedRequest, 'unverified_request', 'see all of them: cloakroom approvals list --all'],
   [EndedToken, 'ended_token', 'issue a new one: cloakroom token issue AGENT'],
 ]
 

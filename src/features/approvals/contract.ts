@@ -14,6 +14,7 @@ import {
   projectId,
   rarelyNeeded,
   registrationId,
+  shownSignedText,
   signedText,
   text,
   tokenId,
@@ -84,6 +85,8 @@ const approvalDetails = approval
     details: text(exampleBytes(60, 1)).nullable(),
     statement: text('{"v":3}').nullable(),
     signature: text(exampleOfForm.keyProof).nullable(),
+    /** The token's grant, which only admins can list: an approver seals values to the public key in it. */
+    grant: shownSignedText.nullable(),
   })
   .meta({ id: 'ApprovalDetails' })
 

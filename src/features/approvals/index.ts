@@ -18,6 +18,7 @@ import {
 } from '../../http/route.ts'
 import { bearerText } from '../../identity/authenticate.ts'
 import type { SignedServices } from '../links/index.ts'
+import { selectGrant } from '../statements/index.ts'
 import {
   denyApproval,
   getApproval,
@@ -48,11 +49,12 @@ export function approvalRoutes(services: SignedServices): Route[] {
       const found = await selectApproval(tx, grant, id)
       if (!found) throw new Fault('not_found')
       const { sealedDetails, ...approval } = found
+      const { workspaceId } = grant
+      const token = { workspaceId, tokenId: approval.token_id }
       const stored = sealedDetails && [{ row: [{ uuid: id }], blob: sealedDetails }]
-      const [details] = stored
-        ? await outer.openAll('approvals.details', grant.workspaceId, stored)
-        : []
-      return { ...approval, details: details ? toBase64(details) : null }
+      const [details] = stored ? await outer.openAll('approvals.details', workspaceId, stored) : []
+      const signed = (await selectGrant(tx, token)) ?? null
+      return { ...approval, details: details ? toBase64(details) : null, grant: signed }
     }),
     route(releaseApproval, async ({ params: { approval_id: id }, body, ...changing }) => {
       await storeSignedRelease(changing, services, { id, body })

@@ -5,7 +5,7 @@
 import { and, eq } from 'drizzle-orm'
 import { toBase64 } from '../../core/crypto/encoding.ts'
 import { Fault } from '../../core/fault.ts'
-import type { Transaction } from '../../database/open.ts'
+import type { Reading, Transaction } from '../../database/open.ts'
 import { tokenGrants, tokens } from '../../database/schema/index.ts'
 import {
   type Chain,
@@ -109,7 +109,7 @@ function saidOf(token: GrantedToken) {
 
 type Place = { workspaceId: string; tokenId: string }
 
-export async function selectGrant(tx: Transaction, { workspaceId, tokenId }: Place) {
+export async function selectGrant(tx: Reading, { workspaceId, tokenId }: Place) {
   const [found] = await tx
     .select()
     .from(tokenGrants)

@@ -11,6 +11,7 @@ import { readNamedFile } from '../../files/read.ts'
 import { demandPlace, writePrivately } from '../../files/written.ts'
 import type { Host } from '../../host.ts'
 import { keptToken, token } from '../../options.ts'
+import { withWayToAsk } from '../../proposals/proposing.ts'
 import { type Answer, callResolver } from '../../resolver_call.ts'
 import { tokenFor } from '../../session/saved_tokens.ts'
 import { CliError } from '../../terminal/cli_error.ts'
@@ -45,7 +46,10 @@ export default command({
     const { output: file, force = false } = options
     // A call is made once: a file that cannot take its answer is refused before it.
     if (file !== undefined) await demandPlace(context.host, file, { yes: force })
-    const answer = await (options.trace ? traced : callResolver)(context, token, request)
+    const calling = (options.trace ? traced : callResolver)(context, token, request)
+    const answer = await calling.catch((error) => {
+      throw withWayToAsk(error, 'An agent can ask for it: cloakroom proposals create --help')
+    })
     const isOpenLine = await show(context, answer, options)
     const notes = [
       ...(answer.redacted ? ['a credential in the answer was redacted'] : []),

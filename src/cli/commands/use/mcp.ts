@@ -9,16 +9,19 @@ import { version } from '../../../../package.json'
 import { InvalidToken } from '../../../client/delivery/delivery.ts'
 import { openApi } from '../../../client/http/api.ts'
 import { endsWithin } from '../../../core/async/timeout.ts'
+import { MAX_REASON } from '../../../core/crypto/approval/details.ts'
 import { parseToken } from '../../../core/crypto/token.ts'
 import { placeholderOf } from '../../../core/names/secret_name.ts'
 import { listAuditLogs } from '../../../features/audit/contract.ts'
 import { getResolverHealth } from '../../../features/health/contract.ts'
+import { MAX_PROPOSED } from '../../../features/proposals/contract.ts'
 import { listCredentials, outboundMethods } from '../../../resolver/contract.ts'
 import { command } from '../../command.ts'
 import type { Context } from '../../context.ts'
 import { defineTool, RESULT_BYTES, serveTools, type Tool } from '../../mcp/tools.ts'
 import { StdioTransport } from '../../mcp/transport.ts'
 import { keptToken, token } from '../../options.ts'
+import { propose, withWayToAsk } from '../../proposals/proposing.ts'
 import { callResolver } from '../../resolver_call.ts'
 import { tokenFor } from '../../session/saved_tokens.ts'
 import { explain, sentences } from '../../terminal/explain.ts'
@@ -86,9 +89,12 @@ function toolsOf(context: Context, token: string): Tool[] {
           ...rest,
           ...(body === undefined ? {} : { body }),
         }
-        return callResolver(context, token, request, { signal })
+        return callResolver(context, token, request, { signal }).catch((error) => {
+          throw withWayToAsk(error, 'Ask for it with the tool request_access.')
+        })
       },
     }),
+    requestAccessTool(context, token),
     defineTool({
       name: 'check_status',
       title: 'Check the resolver',
@@ -99,6 +105,26 @@ function toolsOf(context: Context, token: string): Tool[] {
       run: (_, signal) => checkStatus(context, token, signal),
     }),
   ]
+}
+
+function requestAccessTool(context: Context, token: string): Tool {
+  return defineTool({
+    name: 'request_access',
+    title: 'Request access',
+    description:
+      'Ask the members of the workspace to allow hosts, or to add secrets that are missing. Say why in reason; never put a value in it. Nothing changes until a member accepts. Send the same hosts and secrets again to see the status.',
+    input: z.strictObject({
+      reason: z.string().max(MAX_REASON).describe('why you need it, one line'),
+      hosts: z.array(z.string()).max(MAX_PROPOSED).default([]).describe('such as api.stripe.com'),
+      secrets: z
+        .array(z.strictObject({ key: z.string(), description: z.string().optional() }))
+        .max(MAX_PROPOSED)
+        .default([])
+        .describe('names in capitals, such as STRIPE_KEY, each with what it must be able to do'),
+    }),
+    annotations: { destructiveHint: false, idempotentHint: true, openWorldHint: false },
+    run: (body, signal) => propose(context, token, body, signal),
+  })
 }
 
 function readAuditTool(context: Context, token: string): Tool {

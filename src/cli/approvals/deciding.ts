@@ -1,0 +1,44 @@
+/** Allowing a request: a person sees all of it, is asked, and signs. */
+import { type ReleaseWindow, releaseRequest } from '../../client/approvals/release.ts'
+import { type VerifiedRequest, verifiedRequest } from '../../client/approvals/verify.ts'
+import type { Context } from '../context.ts'
+import { placeOf, projectNames, type WorkspaceScope } from '../scope.ts'
+import { requestLines } from './shown_request.ts'
+import { windowWarning } from './window.ts'
+
+/** Shows a request on standard error, because the question about it is there. */
+export async function showRequest(
+  context: Context,
+  scope: WorkspaceScope,
+  request: VerifiedRequest,
+  window: ReleaseWindow | null = null,
+): Promise<void> {
+  const lines = requestLines(request, await projectNames(scope), nowOf(context))
+  context.output.warn(...lines, ...(window ? windowWarning(window) : []))
+}
+
+export async function allowRequest(
+  context: Context,
+  scope: WorkspaceScope,
+  request: VerifiedRequest,
+  window: ReleaseWindow | null,
+): Promise<void> {
+  const { id } = request.approval
+  const { expiresAt } = await releaseRequest(placeOf(scope), request, window)
+  const next = window
+    ? `Allowed until ${expiresAt}. Revoke it with: cloakroom approvals revoke ${id}`
+    : 'Allowed once. A waiting call continues; otherwise the next identical call goes through.'
+  context.output.done(next, { id, expires_at: expiresAt, scope: window && scopeOf(window) }, id)
+}
+
+function scopeOf({ host, methods, path_prefix }: ReleaseWindow) {
+  return { host, methods, path_prefix }
+}
+
+export function readRequest(scope: WorkspaceScope, id: string): Promise<VerifiedRequest> {
+  return verifiedRequest(placeOf(scope), id)
+}
+
+export function nowOf({ host }: Context): Date {
+  return new Date(host.now?.() ?? Date.now())
+}

@@ -1,0 +1,58 @@
+import {
+  type ApprovalStatus,
+  type CheckedApproval,
+  readApprovals,
+} from '../../../client/actions/approvals.ts'
+import { approvalStatuses } from '../../../features/approvals/contract.ts'
+import { command } from '../../command.ts'
+import { placeOf, workspaceScope } from '../../scope.ts'
+import { CliError } from '../../terminal/cli_error.ts'
+import { counted } from '../../terminal/confirmed.ts'
+
+/** A request that does not verify is hidden: what the server says of it may be made up. */
+export default command({
+  usage: 'list',
+  examples: ['approvals list', 'approvals list --status used', 'approvals list --all --json'],
+  options: [
+    ['--status <status>', `only ${approvalStatuses.join(', ')}; pending and released unless given`],
+    ['--all', 'every status, and requests that do not verify, with the reason'],
+  ],
+  action: async (context, _, options) => {
+    const place = placeOf(await workspaceScope(context))
+    const listed = await readApprovals(place, statusesOf(options))
+    const isHidden = ({ fault }: CheckedApproval) => fault !== null && !options.all
+    const shown = listed.filter((approval) => !isHidden(approval))
+    const data = shown.map(({ request, fault, ...approval }) => ({
+      ...approval,
+      verified: request !== null,
+      fault,
+    }))
+    const columns = ['status', 'agent', 'method', 'host', 'secrets', 'requested_at', 'expires_at']
+    const id = { field: 'id', whole: true } as const
+    const last = options.all ? ['fault'] : []
+    context.output.table(data.map(rowOf), [...columns, id, ...last], data, 'id')
+    const hidden = listed.length - shown.length
+    if (hidden > 0)
+      context.output.warn(
+        `${counted(hidden, 'request')} not shown, because ${hidden === 1 ? 'it does' : 'they do'} not verify. See why: cloakroom approvals list --all`,
+      )
+  },
+})
+
+function statusesOf(options: { status: string | undefined; all: boolean | undefined }) {
+  if (options.status !== undefined) return [statusNamed(options.status)]
+  const usual: ApprovalStatus[] = ['pending', 'released']
+  return options.all ? null : usual
+}
+
+function statusNamed(text: string): ApprovalStatus {
+  const status = approvalStatuses.find((known) => known === text)
+  if (status) return status
+  throw new CliError('usage', `--status is one of ${approvalStatuses.join(', ')}`)
+}
+
+type Listed = Omit<CheckedApproval, 'request'>
+
+function rowOf({ secrets, ...approval }: Listed) {
+  return { ...approval, secrets: secrets.map(({ key }) => key) }
+}

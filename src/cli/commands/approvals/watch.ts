@@ -1,0 +1,109 @@
+import { readNewApprovals } from '../../../client/actions/approvals.ts'
+import type { VerifiedRequest } from '../../../client/approvals/verify.ts'
+import { ApiError } from '../../../client/http/api.ts'
+import { printableJson } from '../../../core/printable.ts'
+import { allowRequest, showRequest } from '../../approvals/deciding.ts'
+import { notifyDesktop } from '../../approvals/desktop_notice.ts'
+import { requestData } from '../../approvals/shown_request.ts'
+import { command } from '../../command.ts'
+import type { Context } from '../../context.ts'
+import { placeOf, type WorkspaceScope, workspaceScope } from '../../scope.ts'
+import { explain } from '../../terminal/explain.ts'
+
+const POLL_MS = 2_500
+/** Requests that were seen, of which the oldest are forgotten: they expire after 15 minutes. */
+const MAX_SEEN = 10_000
+
+/** Shows requests as they come until it is interrupted, and asks about each on a terminal. */
+export default command({
+  usage: 'watch',
+  examples: ['approvals watch', 'approvals watch --once --json'],
+  options: [
+    ['--no-notify', 'show nothing on the desktop'],
+    ['--once', 'end after the first request'],
+  ],
+  action: async (context, _, options) => {
+    const scope = await workspaceScope(context)
+    const seen = new Set<string>()
+    context.output.note(`Waiting for requests in ${scope.workspace.name}. Press Ctrl-C to stop.`)
+    while (true) {
+      const { requests, hidden } = await newRequests(context, scope, seen)
+      if (hidden > 0)
+        context.output.warn(`Requests not shown, because they do not verify: ${hidden}`)
+      for (const request of requests) {
+        await present(context, scope, request, options.notify !== false)
+        if (options.once) return
+      }
+      await Bun.sleep(POLL_MS)
+    }
+  },
+})
+
+type New = Awaited<ReturnType<typeof readNewApprovals>>
+
+/** None while the server cannot be reached: a person who waits is not left alone by one lost answer. */
+async function newRequests(
+  context: Context,
+  scope: WorkspaceScope,
+  seen: Set<string>,
+): Promise<New> {
+  try {
+    const found = await readNewApprovals(placeOf(scope), seen)
+    for (const id of seen) if (seen.size > MAX_SEEN) seen.delete(id)
+    return found
+  } catch (error) {
+    const isRefused = error instanceof ApiError && error.status < 500 && error.status !== 429
+    if (isRefused || explain(error).code !== 'unreachable') throw error
+    context.output.warn(`${explain(error).message}. Trying again.`)
+    return { requests: [], hidden: 0 }
+  }
+}
+
+async function present(
+  context: Context,
+  scope: WorkspaceScope,
+  request: VerifiedRequest,
+  notifies: boolean,
+): Promise<void> {
+  const { output, host } = context
+  const { approval, call } = request
+  const isWatched = host.streams.stderr.isTTY === true
+  if (isWatched) host.streams.stderr.write('\u0007')
+  const text = `${call.method} ${new URL(call.target_url).host} with ${approval.secrets.map(({ key }) => key).join(', ')}`
+  if (notifies && isWatched) notifyDesktop(host, `${approval.agent} asks for approval`, text)
+  if (output.isJson) output.raw(`${printableJson(requestData(request))}\n`)
+  else await showRequest(context, scope, request)
+  const { askConfirmation, hasTerminal } = await import('../../terminal/prompts.ts')
+  if (output.isJson) return
+  if (!hasTerminal(host)) {
+    output.warn(`Decide with: cloakroom approvals allow ${approval.id}`)
+    return
+  }
+  try {
+    await decide(context, scope, request, (question) => askConfirmation(host, question))
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    // Somebody else decided, or the request expired, while the question was open.
+    output.warn(error.message)
+  }
+}
+
+async function decide(
+  context: Context,
+  scope: WorkspaceScope,
+  request: VerifiedRequest,
+  ask: (question: string) => Promise<boolean>,
+): Promise<void> {
+  const { id } = request.approval
+  const isSingle = request.call.body_sha256 !== null
+  if (!isSingle) {
+    context.output.warn(`Only a window releases it: cloakroom approvals allow ${id} --for 15m`)
+  } else if (await ask('Allow this call once?')) {
+    await allowRequest(context, scope, request, null)
+    return
+  }
+  if (!(await ask('Deny it for an hour?'))) return
+  const { denyRequest } = await import('../../../client/actions/approvals.ts')
+  await denyRequest(placeOf(scope), id)
+  context.output.done('Denied. The same call is refused for an hour.', { denied: id })
+}

@@ -1,0 +1,90 @@
+/** Requests to use held secrets: those that verify are listed, and decided. */
+import { denyApproval, listApprovals, revokeApproval } from '../../features/approvals/contract.ts'
+import { UnverifiedRequest, type VerifiedRequest, verifiedRequest } from '../approvals/verify.ts'
+import type { CallResult } from '../http/api.ts'
+import type { WorkspacePlace } from '../workspace.ts'
+
+export type ListedApproval = CallResult<typeof listApprovals>[number]
+export type ApprovalStatus = ListedApproval['status']
+
+/** `fault` is why a pending request does not verify: then nothing that the server says of it can be believed. */
+export type CheckedApproval = ListedApproval & {
+  request: VerifiedRequest | null
+  fault: string | null
+}
+
+/** Requests that are verified at the same time. */
+const AT_ONCE = 8
+
+/** Newest first. Pending ones are verified; others ended, and can release nothing. @throws ApiError, UntrustedChain */
+export async function readApprovals(
+  place: WorkspacePlace,
+  statuses: readonly ApprovalStatus[] | null,
+): Promise<CheckedApproval[]> {
+  const listed = await listedApprovals(place, statuses)
+  const checked: CheckedApproval[] = []
+  for (let from = 0; from < listed.length; from += AT_ONCE) {
+    const some = listed.slice(from, from + AT_ONCE)
+    checked.push(...(await Promise.all(some.map((one) => checkApproval(place, one)))))
+  }
+  return checked
+}
+
+/** Pending requests that were not seen before, oldest first, and how many of them do not verify. `seen` gets their IDs. */
+export async function readNewApprovals(
+  place: WorkspacePlace,
+  seen: Set<string>,
+): Promise<{ requests: VerifiedRequest[]; hidden: number }> {
+  const listed = await listedApprovals(place, ['pending'])
+  const fresh = listed.filter(({ id }) => !seen.has(id)).reverse()
+  const requests: VerifiedRequest[] = []
+  for (const one of fresh) {
+    const { request } = await checkApproval(place, one)
+    seen.add(one.id)
+    if (request) requests.push(request)
+  }
+  return { requests, hidden: fresh.length - requests.length }
+}
+
+/** As the server says. */
+export async function listedApprovals(
+  { api, workspace }: WorkspacePlace,
+  statuses: readonly ApprovalStatus[] | null,
+): Promise<ListedApproval[]> {
+  const params = { workspace_id: workspace.id }
+  if (statuses === null) return api.list(listApprovals, { params })
+  const lists = statuses.map((status) => api.list(listApprovals, { params, query: { status } }))
+  return (await Promise.all(lists)).flat().sort((one, other) => (one.id < other.id ? 1 : -1))
+}
+
+async function checkApproval(
+  place: WorkspacePlace,
+  listed: ListedApproval,
+): Promise<CheckedApproval> {
+  if (listed.status !== 'pending') return { ...listed, request: null, fault: null }
+  try {
+    return { ...listed, request: await verifiedRequest(place, listed.id), fault: null }
+  } catch (error) {
+    if (!(error instanceof UnverifiedRequest)) throw error
+    return { ...listed, request: null, fault: error.why }
+  }
+}
+
+/** For an hour, or longer for all requests of the token for these secrets. @throws ApiError `conflict` */
+export async function denyRequest(
+  { api, workspace }: WorkspacePlace,
+  approval_id: string,
+  muteSeconds?: number,
+): Promise<void> {
+  const body = muteSeconds === undefined ? {} : { mute_seconds: muteSeconds }
+  await api.call(denyApproval, { params: { workspace_id: workspace.id, approval_id }, body })
+}
+
+/** Ends a release on every process. @throws ApiError `conflict` */
+export async function revokeRelease(
+  { api, workspace }: WorkspacePlace,
+  approval_id: string,
+): Promise<void> {
+  const params = { workspace_id: workspace.id, approval_id }
+  await api.call(revokeApproval, { params, body: {} })
+}

@@ -1,0 +1,181 @@
+/**
+ * Proposals of a token. What an agent writes is read by the people who decide, so it may hold no value: no token, and
+ * nothing that the token's calls could use.
+ */
+import canonicalize from 'canonicalize'
+import { admitToken } from '../../access/admission.ts'
+import { decideDurably, orRefusal } from '../../access/decide.ts'
+import { entryOf } from '../../access/entry.ts'
+import type { Access } from '../../access/index.ts'
+import { requireGrantedNow } from '../../access/snapshots/snapshot_now.ts'
+import type { Snapshot } from '../../access/snapshots/snapshots.ts'
+import type { LiveToken } from '../../access/tokens.ts'
+import { whenRead } from '../../core/async/unread.ts'
+import { sha256 } from '../../core/crypto/primitives.ts'
+import { Fault, type FieldFault } from '../../core/fault.ts'
+import { domainMatches, parseDomain } from '../../core/net/domain.ts'
+import { parsePart } from '../../core/validation/validate.ts'
+import { rateHeaders } from '../../database/limits/rate.ts'
+import type { Database } from '../../database/open.ts'
+import type { InputOf } from '../../http/endpoint.ts'
+import { commonHeaders, present } from '../../http/reply.ts'
+import { readBody } from '../../http/request_body.ts'
+import { type RequestContext, type Route, rawRoute } from '../../http/route.ts'
+import { bearerText } from '../../identity/authenticate.ts'
+import { CallRecord } from '../../outbound/record.ts'
+import { createProposal, getOwnProposal } from './contract.ts'
+import { insertProposal, type NewProposal, selectOwnProposal } from './queries.ts'
+
+type Sent = InputOf<typeof createProposal, 'body'>
+
+type Parts = {
+  access: Access
+  db: Database
+  /** Whether a text holds a value that the token's calls could use. */
+  holdsValue(token: LiveToken, text: string): Promise<boolean>
+  /** A proposal was stored that did not exist before. */
+  onProposal?(proposal: NewProposal & { id: string }): void
+}
+
+/** On the resolver's listener. */
+export function ownProposalRoutes(parts: Parts): Route[] {
+  return [
+    rawRoute(createProposal, (context) => propose(parts, context)),
+    rawRoute(getOwnProposal, (context) => showOwn(parts, context)),
+  ]
+}
+
+/** @throws Fault `invalid_token`, `rate_limited`, `scope_required`, `validation_error`, `audit_unavailable` */
+async function propose(parts: Parts, context: RequestContext): Promise<Response> {
+  const { access, db } = parts
+  const { request, requestId } = context
+  const text = bearerText(request.headers)
+  const { token, rate } = await admitToken(access, createProposal, { text, requestId })
+  const sent = await readSent(parts, context, token)
+  const proposal = proposalOf(token, sent)
+  const headers = { ...commonHeaders(requestId), ...rateHeaders(rate) }
+  const known = await selectOwnProposal(db, proposal, proposal)
+  if (known && known.status !== 'expired') {
+    await requireLive(access, token)
+    return present(createProposal, known, headers)
+  }
+  const { list } = await access.readCredentials(token.id)
+  const names = new Set(list.map(({ name }) => name))
+  await recordProposal(access, token, requestId, (snapshot) => requireNew(snapshot, names, sent))
+  const stored = await insertProposal(db, proposal)
+  parts.onProposal?.({ ...proposal, id: stored.id })
+  return present(createProposal, stored, headers)
+}
+
+/** A body is only complained about to a token that is live at this moment. */
+async function readSent(
+  { access, holdsValue }: Parts,
+  { request, countBodies, expectBytes }: RequestContext,
+  token: LiveToken,
+): Promise<Sent> {
+  const { body: schema, bodyLimit: limit } = createProposal
+  try {
+    expectBytes(limit)
+    const account = countBodies(token.workspaceId)
+    const sent = await readBody(request, schema, { limit, account })
+    for (const { path, text } of textsOf(sent)) {
+      if (TOKEN.test(text)) throw held(path, 'must not contain a token')
+      if (await holdsValue(token, text)) throw held(path, "must not contain a secret's value")
+    }
+    return sent
+  } catch (error) {
+    await access.tokens.confirm(token)
+    throw error
+  }
+}
+
+/** Of any kind, also without its end. */
+const TOKEN = /svc_(?:agt|wkl|sea|ses|ref)_[0-9A-Za-z]{16}/
+
+function textsOf({ reason, hosts, secrets }: Sent): { path: string; text: string }[] {
+  return [
+    { path: 'reason', text: reason },
+    ...hosts.map((text, at) => ({ path: `hosts.${at}`, text })),
+    ...secrets.flatMap(({ key, description }, at) => [
+      { path: `secrets.${at}.key`, text: key },
+      { path: `secrets.${at}.description`, text: description ?? '' },
+    ]),
+  ]
+}
+
+function held(path: string, message: string): Fault {
+  return new Fault('validation_error', { fields: [{ path, message }] })
+}
+
+function proposalOf(
+  token: LiveToken,
+  { reason, hosts: sentHosts, secrets: sent }: Sent,
+): NewProposal {
+  const hosts = [...new Set(sentHosts)].sort()
+  const described = new Map(sent.map(({ key, description }) => [key, description ?? null]))
+  const secrets = [...described].map(([key, description]) => ({ key, description }))
+  secrets.sort((one, other) => (one.key < other.key ? -1 : 1))
+  const content = canonicalize({ hosts, secrets: secrets.map(({ key }) => key) }) ?? ''
+  const { workspaceId, id: tokenId, registrationId, name: agent } = token
+  return {
+    ...{ workspaceId, tokenId, registrationId, agent, reason, hosts, secrets },
+    contentHash: sha256(content),
+  }
+}
+
+/** @throws Fault `validation_error` for what exists, since it would be nothing to decide about */
+function requireNew({ allowlist }: Snapshot, names: ReadonlySet<string>, sent: Sent): void {
+  const isAllowed = (text: string) => {
+    const host = parseDomain(text)
+    return host !== null && allowlist.some((domain) => domainMatches(domain, host.host, host.port))
+  }
+  const fields: FieldFault[] = [
+    ...sent.hosts.flatMap((host, at) =>
+      isAllowed(host) ? [{ path: `hosts.${at}`, message: 'is an allowed host already' }] : [],
+    ),
+    ...sent.secrets.flatMap(({ key }, at) =>
+      names.has(key) ? [{ path: `secrets.${at}.key`, message: 'exists already' }] : [],
+    ),
+  ]
+  if (fields.length > 0) throw new Fault('validation_error', { fields })
+}
+
+async function recordProposal(
+  access: Access,
+  token: LiveToken,
+  requestId: string,
+  check: (snapshot: Snapshot) => void,
+): Promise<void> {
+  const { projectId, environment } = token
+  const record = new CallRecord({ id: requestId, projectId, environment })
+  const { action } = createProposal.access
+  await decideDurably(access, token, async (snapshot, snapshots) => {
+    const result = await orRefusal(async () => {
+      await whenRead(() => snapshots.requireVerified(snapshot, token))
+      check(snapshot)
+    })
+    const conclusion = result instanceof Fault ? record.refusal(result) : record.outcome(201, false)
+    const entry = entryOf(token, snapshot.policyVersion, record, conclusion)
+    return { result, entry: { ...entry, action } }
+  })
+}
+
+/** @throws Fault `invalid_token`, `rate_limited`, `scope_required`, `not_found` for another token's */
+async function showOwn(
+  { access, db }: Parts,
+  { request, requestId, params }: RequestContext,
+): Promise<Response> {
+  const text = bearerText(request.headers)
+  const { token, rate } = await admitToken(access, getOwnProposal, { text, requestId })
+  await requireLive(access, token)
+  const { proposal_id: id } = parsePart(getOwnProposal.params, params)
+  const { workspaceId, id: tokenId } = token
+  const found = await selectOwnProposal(db, { workspaceId, tokenId }, { id })
+  if (!found) throw new Fault('not_found')
+  return present(getOwnProposal, found, { ...commonHeaders(requestId), ...rateHeaders(rate) })
+}
+
+async function requireLive(access: Access, token: LiveToken): Promise<void> {
+  if (!(await access.tokens.versions([token.id])).has(token.id)) throw new Fault('invalid_token')
+  await requireGrantedNow(access, token)
+}

@@ -1,0 +1,250 @@
+// tier: quick
+/** cloakroom approvals: a person reads exactly what will be sent, and decides. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { noticeProgram } from '../../src/cli/approvals/desktop_notice.ts'
+import { resolveAs, type Stage, sharedStage } from '../support/agent.ts'
+import { marked } from '../support/canary.ts'
+import { answerOf } from '../support/upstream.ts'
+import { answering } from './answering.ts'
+import type { Terminal } from './person.ts'
+import { signedAccount, signedWorkspace } from './signed_person.ts'
+
+const VALUE = marked('held_cli_')
+const HELD = '{"approval":{"by":"member","ttl_seconds":900}}'
+const SINGLY = '{"approval":{"by":"member","ttl_seconds":0}}'
+
+let stage: Stage
+let ada: Terminal
+let token: string
+beforeAll(async () => {
+  stage = await sharedStage()
+  stage.upstream.on('/echo', (_, wire) => void wire.write(answerOf(200, {}, 'sent')))
+  const server = { controlPlane: stage.app.controlPlane, resolver: stage.app.resolver }
+  const email = `ada-${crypto.randomUUID()}@example.com`
+  ada = await signedAccount(server, email)
+  await signedWorkspace(server, email, 'acme')
+  await ada.must('workspace', 'use', 'acme')
+  await ada.must('init', 'billing')
+  await ada.must('secrets', 'set', `KEY=${VALUE}`, '--policy', HELD)
+  await ada.must('secrets', 'set', `ONCE=${VALUE}`, '--policy', SINGLY)
+  await ada.must('allowlist', 'add', stage.authorityOf())
+  token = (await ada.reveal('agent', 'create', 'deploy-bot', '--quiet')).trim()
+})
+afterAll(async () => {
+  ada.remove()
+  await stage.stop()
+})
+beforeEach(async () => {
+  stage.upstream.received.length = 0
+  await stage.app.connection.sql`delete from approvals`
+})
+
+const call = (more: object = {}) =>
+  resolveAs(stage.app.resolver, token, {
+    target_url: stage.url('/echo?order=10%2041'),
+    method: 'POST',
+    headers: { authorization: 'Bearer SVC_SECRET_KEY', 'content-type': 'application/json' },
+    body: '{"amount":2000}',
+    ...more,
+  })
+async function requested(more?: object): Promise<string> {
+  const answer = await call(more)
+  expect(answer).toMatchObject({ status: 403, body: { error_code: 'approval_required' } })
+  return (answer.body as { approval: { id: string } }).approval.id
+}
+const sent = () => stage.upstream.received.length
+
+describe('approvals allow', () => {
+  test('shows the whole call, and the next identical call goes through once', async () => {
+    const id = await requested()
+    const { code, out, err } = await ada.run(['approvals', 'allow', id.slice(-8), '--yes'])
+    expect(err.split('\n').map((line) => line.trimEnd())).toEqual([
+      `POST https://${stage.authorityOf()}/echo`,
+      'query    order = 10 41',
+      'headers  authorization: Bearer SVC_SECRET_KEY',
+      '         content-type: application/json',
+      'body     application/json, 15 bytes',
+      '         {"amount":2000}',
+      'secrets  KEY in billing/development (needs approval by a member)',
+      expect.stringMatching(/^agent {4}deploy-bot \(token .+\)$/),
+      'reason   (none given)',
+      expect.stringMatching(/^asked {4}\d+s ago, expires in 1\dm$/),
+      `id       ${id}`,
+      '',
+    ])
+    expect([code, out]).toEqual([
+      0,
+      'Allowed once. A waiting call continues; otherwise the next identical call goes through.\n',
+    ])
+    expect(await call()).toMatchObject({ status: 200 })
+    await requested()
+    expect(sent()).toBe(1)
+  })
+
+  test('makes a window, with a warning that it covers any query, headers and body', async () => {
+    const id = await requested()
+    const window = ['--for', '15m', '--path', '/echo', '--method', 'get,post']
+    const { code, err } = await ada.run(['approvals', 'allow', id, ...window, '--yes'])
+    expect(code).toBe(0)
+    expect(err).toContain(
+      `This allows GET, POST https://${stage.authorityOf()}/echo for 900 seconds.\nIt covers any query, headers and body, not only the call above.\n`,
+    )
+    expect(await call({ body: 'other' })).toMatchObject({ status: 200 })
+    expect(await call({ method: 'GET', body: null })).toMatchObject({ status: 200 })
+    await ada.must('approvals', 'revoke', id)
+    await requested()
+    expect(sent()).toBe(2)
+  })
+
+  test.each([
+    ['a window longer than the policy', ['--for', '16m'], 'the policy of KEY permits 900 seconds'],
+    [
+      'a window for another path',
+      ['--for', '5m', '--path', '/other'],
+      'does not include this call',
+    ],
+    [
+      'a window for other methods',
+      ['--for', '5m', '--method', 'GET'],
+      'does not include this call',
+    ],
+    ['a path that is not one', ['--for', '5m', '--path', '/a?b'], '--path is not the beginning'],
+    ['an unknown method', ['--for', '5m', '--method', 'TRACE'], '--method takes GET, HEAD'],
+    ['a path without a window', ['--path', '/echo'], '--path and --method belong to a window'],
+  ])('refuses %s', async (_, options, message) => {
+    const id = await requested()
+    const { code, err } = await ada.run(['approvals', 'allow', id, ...options, '--yes'])
+    expect([code, err]).toEqual([2, expect.stringContaining(message)])
+    await requested()
+  })
+
+  test('refuses a window where the policy permits each use singly', async () => {
+    const id = await requested({ headers: { authorization: 'Bearer SVC_SECRET_ONCE' } })
+    const { code, err } = await ada.run(['approvals', 'allow', id, '--for', '5m', '--yes'])
+    expect([code, err]).toEqual([
+      2,
+      'cloakroom: ONCE permits no window: each use is allowed singly.\n→ omit --for\n',
+    ])
+  })
+
+  test('asks first, and does nothing without a terminal', async () => {
+    const id = await requested()
+    const { code, err } = await ada.run(['approvals', 'allow', id])
+    expect([code, err]).toEqual([2, expect.stringContaining('there is no terminal to ask on')])
+    await requested()
+    expect(sent()).toBe(0)
+  })
+
+  test('shows terminal escapes and hidden characters of a body as question marks', async () => {
+    const id = await requested({ body: 'ok\u001b[2Jgone\u202eback\rmore' })
+    const { err, code } = await ada.run(['approvals', 'allow', id, '--yes'])
+    expect(code).toBe(0)
+    expect(err).toContain('ok?[2Jgone?back?more')
+  })
+})
+
+test('approvals deny refuses the same call for an hour, and with --mute all of them', async () => {
+  const id = await requested()
+  expect(await ada.must('approvals', 'deny', id.slice(-8))).toBe(
+    'Denied. The same call is refused for an hour.\n',
+  )
+  expect(await call()).toMatchObject({ status: 403, body: { error_code: 'approval_denied' } })
+  const other = await requested({ body: 'other' })
+  expect(await ada.json('approvals', 'deny', other, '--mute', '2h')).toEqual({
+    denied: other,
+    mute_seconds: 7200,
+  })
+  expect(await call({ body: 'third' })).toMatchObject({ body: { error_code: 'approval_denied' } })
+})
+
+test('approvals list hides what does not verify, and --all has the reason', async () => {
+  const [good, bad] = [await requested(), await requested({ body: 'bad' })]
+  await stage.app.connection.sql`update approvals set digest = 'x' where id = ${bad}`
+  const { out, err } = await ada.run(['approvals', 'list', '--quiet'])
+  expect([out, err]).toEqual([
+    `${good}\n`,
+    '1 request not shown, because it does not verify. See why: cloakroom approvals list --all\n',
+  ])
+  expect(await ada.json('approvals', 'list', '--all')).toMatchObject([
+    { id: bad, verified: false, fault: 'its digest is that of another call' },
+    { id: good, verified: true, fault: null, agent: 'deploy-bot', status: 'pending' },
+  ])
+  const shown = await ada.run(['approvals', 'allow', bad, '--yes'])
+  expect([shown.code, shown.err]).toEqual([
+    5,
+    'cloakroom: The request does not verify: its digest is that of another call.\n→ see all of them: cloakroom approvals list --all\n',
+  ])
+})
+
+test('approvals show prints the request for programs, and the body alone', async () => {
+  const id = await requested({ body: 'line 1\nline 2' })
+  expect(await ada.json('approvals', 'show', id)).toMatchObject({
+    id,
+    verified: true,
+    by: 'member',
+    longest_window: 900,
+    body: 'line 1\nline 2',
+    call: { method: 'POST', secrets: [{ key: 'KEY' }] },
+  })
+  expect(await ada.must('approvals', 'show', id, '--body')).toBe('line 1\nline 2')
+})
+
+test('a part of an ID that is unknown or has several requests is refused', async () => {
+  const [one] = [await requested(), await requested({ body: 'other' })]
+  const unknown = await ada.run(['approvals', 'show', 'ffffffff'])
+  expect([unknown.code, unknown.err]).toEqual([
+    4,
+    'cloakroom: there is no request ffffffff\n→ list them with: cloakroom approvals list\n',
+  ])
+  const { code, err } = await ada.run(['approvals', 'show', one.slice(0, 4)])
+  expect([code, err]).toEqual([4, expect.stringContaining('several requests have')])
+})
+
+describe('approvals watch', () => {
+  test('prints each request for programs', async () => {
+    const id = await requested()
+    const out = await ada.must('approvals', 'watch', '--once', '--json')
+    expect(JSON.parse(out)).toMatchObject({ id, verified: true })
+  })
+
+  test('asks about each request on a terminal', async () => {
+    const id = await requested()
+    const env = { HOME: ada.home, XDG_RUNTIME_DIR: ada.home, ...serverOf() }
+    const typed = [
+      { when: 'Allow this call once?', type: 'n\r' },
+      { when: 'Deny it for an hour?', type: 'y\r' },
+    ]
+    const args = ['approvals', 'watch', '--once', '--no-notify']
+    const { code, screen } = await answering(args, { cwd: ada.cwd, env, typed })
+    expect([code, screen.includes('\u0007')]).toEqual([0, true])
+    expect(screen).toContain('Denied. The same call is refused for an hour.')
+    expect(await ada.json('approvals', 'list', '--status', 'denied')).toMatchObject([{ id }])
+  })
+})
+
+const serverOf = () => ({
+  SERVICE_SERVER_URL: stage.app.controlPlane ?? '',
+  SERVICE_RESOLVER_URL: stage.app.resolver ?? '',
+})
+
+test('no text of a request is code or markup to the program that shows a desktop notice', () => {
+  const texts = { title: '$(id) "x"', text: '<b>`id`</b> & \u001b[1m' }
+  const linux = noticeProgram('linux', texts)
+  expect(linux?.command).toEqual([
+    'notify-send',
+    '--app-name=Cloakroom',
+    '--',
+    '$(id) "x"',
+    '&lt;b&gt;`id`&lt;/b&gt; &amp; ?[1m',
+  ])
+  expect(noticeProgram('darwin', texts)?.command.slice(-2)).toEqual([
+    '$(id) "x"',
+    '<b>`id`</b> & ?[1m',
+  ])
+  const windows = noticeProgram('win32', texts)
+  expect(windows?.command.join(' ')).not.toContain('id`')
+  expect(windows?.env).toEqual({
+    CLOAKROOM_TITLE: '$(id) "x"',
+    CLOAKROOM_TEXT: '<b>`id`</b> & ?[1m',
+  })
+})

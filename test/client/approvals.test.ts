@@ -1,0 +1,182 @@
+// tier: quick
+/** A client shows and releases requests for approval that verify, and no others (protocol 14.3). */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { readApprovals } from '../../src/client/actions/approvals.ts'
+import { longestWindow, releaseRequest } from '../../src/client/approvals/release.ts'
+import {
+  openHeldValues,
+  UnverifiedRequest,
+  verifiedRequest,
+} from '../../src/client/approvals/verify.ts'
+import { RoleRefusal } from '../../src/client/signed/rights.ts'
+import { type Stage, sharedStage } from '../support/agent.ts'
+import { HELD, type HeldStage, heldStage } from '../support/approvals.ts'
+import { marked } from '../support/canary.ts'
+import { openEnvironment } from '../support/signed_environment.ts'
+import { answerOf } from '../support/upstream.ts'
+
+const VALUE = marked('held_client_')
+
+let stage: Stage
+let held: HeldStage
+beforeAll(async () => {
+  stage = await sharedStage()
+  stage.upstream.on('/echo', (_, wire) => void wire.write(answerOf(200, {}, 'sent')))
+})
+afterAll(() => stage.stop())
+beforeEach(async () => {
+  held = await heldStage(stage)
+  await held.store('KEY', VALUE, HELD)
+  await held.store('PLAIN', marked('plain_'), null)
+})
+
+const call = (more: object = {}) =>
+  held.resolve({
+    target_url: stage.url('/echo?order=1'),
+    method: 'POST',
+    headers: { authorization: 'Bearer SVC_SECRET_KEY', 'x-other': 'SVC_SECRET_PLAIN' },
+    body: '{"amount":1}',
+    ...more,
+  })
+async function requested(more?: object): Promise<string> {
+  const answer = await call(more)
+  expect(answer).toMatchObject({ status: 403, body: { error_code: 'approval_required' } })
+  return (answer.body as { approval: { id: string } }).approval.id
+}
+/** A client that has read nothing yet. */
+const place = () => openEnvironment(held.project)
+const faultOf = (id: string) =>
+  verifiedRequest(place(), id).then(
+    () => null,
+    (error: unknown) => {
+      expect(error).toBeInstanceOf(UnverifiedRequest)
+      return (error as UnverifiedRequest).why
+    },
+  )
+const sql = () => stage.app.connection.sql
+
+test('a request shows what will be sent, and its release lets the call through once', async () => {
+  const id = await requested()
+  const request = await verifiedRequest(place(), id)
+  expect(request).toMatchObject({
+    body: '{"amount":1}',
+    reason: null,
+    grant: { token_id: held.token.id },
+    call: {
+      method: 'POST',
+      target_url: stage.url('/echo?order=1'),
+      headers: [
+        ['authorization', 'Bearer SVC_SECRET_KEY'],
+        ['x-other', 'SVC_SECRET_PLAIN'],
+      ],
+      secrets: [{ key: 'KEY' }, { key: 'PLAIN' }],
+    },
+  })
+  expect(request.held.map(({ key, by }) => [key, by])).toEqual([['KEY', 'member']])
+  const [opened] = await openHeldValues(place(), request)
+  expect(new TextDecoder().decode(opened?.value.reveal())).toBe(VALUE)
+  await releaseRequest(place(), request, null)
+  expect(await call()).toMatchObject({ status: 200, body: { body: 'sent' } })
+  expect(stage.upstream.received.at(-1)?.header('authorization')).toBe(`Bearer ${VALUE}`)
+  expect(await call()).toMatchObject({ status: 403, body: { error_code: 'approval_required' } })
+})
+
+test('a window lets other calls through, as long as the policies permit', async () => {
+  const request = await verifiedRequest(place(), await requested())
+  expect(longestWindow(request.held)).toBe(900)
+  const scope = { host: stage.authorityOf(), methods: ['POST' as const], path_prefix: '/echo' }
+  await releaseRequest(place(), request, { ...scope, seconds: 900 })
+  expect(await call({ body: 'another' })).toMatchObject({ status: 200 })
+  expect(await call({ method: 'PUT' })).toMatchObject({ status: 403 })
+})
+
+describe('a request is hidden', () => {
+  test('when the server shows another digest, host list or agent token', async () => {
+    const [id, other] = [await requested(), await requested({ body: 'other' })]
+    const { digest } = await held.approval(other)
+    await sql()`update approvals set digest = ${`x${digest.slice(1)}`} where id = ${id}`
+    expect(await faultOf(id)).toBe('its digest is that of another call')
+    const second = await held.issue()
+    await sql()`update approvals set token_id = ${second.id} where id = ${other}`
+    expect(await faultOf(other)).toBe('its call is that of another token')
+  })
+
+  test('when its details are moved from another request, or deleted', async () => {
+    const [id, other] = [await requested(), await requested({ body: 'other' })]
+    await sql()`update approvals set details = null where id = ${other}`
+    expect(await faultOf(other)).toBe('its details were deleted')
+    expect(await faultOf(id)).toBeNull()
+  })
+
+  test('when the server hides or adds a secret that needs an approval', async () => {
+    const [id, other] = [await requested(), await requested({ body: 'other' })]
+    await sql()`update approvals set secrets = jsonb_set(secrets, '{0,held}', 'false') where id = ${id}`
+    expect(await faultOf(id)).toBe('the secrets that it needs an approval for are others')
+    await sql()`update approvals set secrets = secrets - 1 where id = ${other}`
+    expect(await faultOf(other)).toBe('its call uses other secrets')
+  })
+
+  test('when a value was replaced since, also between the look and the release', async () => {
+    const id = await requested()
+    const request = await verifiedRequest(place(), id)
+    await held.store('KEY', marked('replaced_'), HELD)
+    expect(await faultOf(id)).toBe('KEY has another value or policy since the request')
+    const released = releaseRequest(place(), request, null)
+    await expect(released).rejects.toThrow('KEY does not open with its policy')
+    expect((await held.approval(id)).status).toBe('pending')
+  })
+
+  test('when the database has a laxer policy than the value was sealed with', async () => {
+    const id = await requested()
+    const lax = { approval: { by: 'member', ttl_seconds: 86_400 } }
+    await sql()`update secrets set policy = ${JSON.stringify(lax)}::text::jsonb
+      where key = 'KEY' and project_id = ${held.project.projectId}`
+    expect(await faultOf(id)).toBe('KEY has another value or policy since the request')
+  })
+
+  test('when its token was revoked or has no signed grant', async () => {
+    const id = await requested()
+    await sql()`delete from token_grants where token_id = ${held.token.id}`
+    expect(await faultOf(id)).toBe('its token has no signed grant')
+  })
+
+  test('when its host is no longer an allowed host', async () => {
+    const id = await requested()
+    const { project } = held
+    const body = { add: [], remove: [stage.authorityOf()] }
+    const link = await project.link('allowlist.changed', body)
+    const { removeFromAllowlist } = await import('../../src/features/allowlist/contract.ts')
+    const params = { workspace_id: project.workspaceId, domain: stage.authorityOf() }
+    await project.owner.api.call(removeFromAllowlist, { params, body: { link } })
+    expect(await faultOf(id)).toBe('its host is not an allowed host')
+  })
+})
+
+test('a list has those that verify as requests, and the reason beside the others', async () => {
+  const [good, bad] = [await requested(), await requested({ body: 'bad' })]
+  await sql()`update approvals set digest = 'x' where id = ${bad}`
+  const listed = await readApprovals(place(), ['pending'])
+  expect(listed.map(({ id, request, fault }) => [id, request !== null, fault])).toEqual([
+    [bad, false, 'its digest is that of another call'],
+    [good, true, null],
+  ])
+})
+
+test('a member does not release what needs an admin, and is told who can', async () => {
+  await held.store('ADMINS', VALUE, { approval: { by: 'admin', ttl_seconds: 0 } })
+  const id = await requested({ headers: { authorization: 'Bearer SVC_SECRET_ADMINS' } })
+  const member = await held.project.join('member')
+  const there = openEnvironment(held.project, member)
+  const request = await verifiedRequest(there, id)
+  expect(longestWindow(request.held)).toBe(0)
+  const refused = releaseRequest(there, request, null)
+  await expect(refused).rejects.toBeInstanceOf(RoleRefusal)
+  await expect(refused).rejects.toThrow('This needs the role owner or admin')
+  expect((await held.approval(id)).status).toBe('pending')
+})
+
+test('a body that is not text is released without being shown', async () => {
+  const id = await requested({ body: '//79', body_encoding: 'base64' })
+  const request = await verifiedRequest(place(), id)
+  expect(request).toMatchObject({ body: null, call: { body_sha256: expect.any(String) } })
+})
