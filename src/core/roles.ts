@@ -22,6 +22,8 @@ export const matrix: Record<Permission, readonly Role[]> = {
   'secret.read': everyone,
   'secret.write': writers,
   'agent.manage': admins,
+  'approval.read': everyone,
+  'approval.decide': writers,
   'audit.read': everyone,
   'audit.export': admins,
 }

@@ -7,6 +7,7 @@ import { z } from 'zod'
 import { parseDomain } from '../net/domain.ts'
 import { tokenPattern } from '../token_pattern.ts'
 import { line } from '../validation/validate.ts'
+import { isOperation } from './operations.ts'
 
 const MAX_ENTRIES = 100
 /** Characters of what is signed, as the agent wrote it; protocol 6.5. */
@@ -56,6 +57,13 @@ const template = z
   .refine((text) => text.isWellFormed(), 'must be text')
   .meta({ examples: ['{timestamp}.{body}'] })
 
+/** Of GraphQL, such as `query:viewer`, or of JSON-RPC, such as `rpc:tools/call:search_issues`. */
+const operation = z
+  .string()
+  .max(300)
+  .refine(isOperation, 'must be an operation such as query:viewer or rpc:tools/list')
+  .meta({ examples: ['query:viewer'] })
+
 /** Credentials that are derived from a stored root during a call (protocol 13). */
 export const derivedKinds = ['oauth2', 'github_app', 'aws_role'] as const
 export type DerivedKind = (typeof derivedKinds)[number]
@@ -85,6 +93,9 @@ const fields = z.strictObject({
   allowed_headers: listOf(header),
   allowed_locations: listOf(z.enum(policyLocations).meta({ examples: ['header'] })),
   sign_templates: listOf(template),
+  allowed_operations: listOf(operation),
+  /** Only what reads is let through. */
+  read_only: z.literal(true).optional(),
   /** In Basic credentials the value is form-encoded first, as RFC 6749, section 2.3.1, has it. */
   basic_encoding: z.literal('form').optional(),
   /** A setting is neither masked nor guarded. */

@@ -23,8 +23,8 @@ import { type ObtainedToken, ObtainedTokens } from '../../outbound/obtained_toke
 import type { ProxyCredential, ProxyNotice } from '../backend.ts'
 import type { LocalDerivation } from './derivation.ts'
 import { AgentRemoved, checkIsThere, type NamedAgent } from './named_agent.ts'
-import { openWith, refuseHeld } from './vault_opening.ts'
 import { type Made, type Open, prepareValues, shapeAll } from './opened_values.ts'
+import { openWith, refuseHeld } from './vault_opening.ts'
 
 /** Where the values come from. `workspace` opens it again each time, for a rekey changes its key. */
 export type VaultPlace = {

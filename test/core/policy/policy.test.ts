@@ -48,6 +48,8 @@ test('the documentation of a policy lists its fields', () => {
     'allowed_headers',
     'allowed_locations',
     'sign_templates',
+    'allowed_operations',
+    'read_only',
     'basic_encoding',
     'sensitive',
     'references',

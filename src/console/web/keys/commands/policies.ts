@@ -11,8 +11,8 @@ export const policiesCommands = { set, calls }
 /** The fields that narrow. */
 export type Narrowing = Omit<Policy, (keyof Policy & (typeof KEPT)[number]) | 'description'>
 
-/** Fields of a policy that describe its value. */
-const KEPT = ['sensitive', 'basic_encoding', 'references', 'kind', 'approval'] as const
+/** Fields of a policy that describe its value, and those that this page only shows. */
+const KEPT = ['sensitive', 'basic_encoding', 'references', 'kind', 'read_only', 'approval'] as const
 
 type Order = Place & {
   narrowing: Narrowing
