@@ -23,7 +23,6 @@ export function policyInWords(shown: unknown): string {
   const references = policy.references ? 'with references' : ''
   const derived = policy.kind ? `renewed by itself (${policy.kind})` : ''
   const basic = policy.basic_encoding ? 'form-encoded in basic authentication' : ''
-  const approved = approvalInWords(policy) ?? ''
   const reads = policy.read_only ? 'only for reading' : ''
   const operations = operationsOf(policy)
   return [
@@ -35,7 +34,7 @@ export function policyInWords(shown: unknown): string {
     basic,
     references,
     derived,
-    approved,
+    approvalInWords(policy),
   ]
     .filter(Boolean)
     .join(', ')
