@@ -1,12 +1,12 @@
 /**
- * Operations of GraphQL and JSON-RPC in the form of `allowed_operations` (protocol 5.5), and what a policy has against
- * those that a request asks for. Reading them from a request is the task of `outbound/operations`, which needs a parser.
+ * GraphQL and JSON-RPC operations in the form of `allowed_operations` (protocol 5.5): their syntax, and which of them a
+ * policy permits. `outbound/operations` reads them from requests, since that needs a parser.
  */
 
 /** The reason goes on after "this request cannot be checked: ". */
 export type AskedOperations = readonly string[] | { unread: string }
 
-/** The methods of HTTP that only read. */
+/** HTTP methods that only read. */
 export const readMethods = ['GET', 'HEAD', 'OPTIONS'] as const
 const READ_METHODS: ReadonlySet<string> = new Set(readMethods)
 
@@ -17,7 +17,7 @@ const RPC = `rpc(?::[!-+\\--9;-~]{1,128}|:tools/call:[!-+\\--~]{1,128})?`
 const PERSISTED = 'persisted(?::[!-+\\--~]{1,128})?'
 const OPERATION = new RegExp(`^(?:${GRAPHQL}|${RPC}|${PERSISTED}|batch)$`)
 
-/** What opens, keeps and ends a session of MCP, and does nothing else. */
+/** MCP messages that only maintain a session. `rpc` is an answer to a request of the server. */
 const SESSION: ReadonlySet<string> = new Set([
   'rpc',
   'rpc:initialize',
@@ -27,7 +27,7 @@ const SESSION: ReadonlySet<string> = new Set([
   'rpc:notifications/progress',
   'rpc:notifications/roots/list_changed',
 ])
-/** Methods of MCP that only read. */
+/** MCP methods that only read. */
 const READS: ReadonlySet<string> = new Set([
   'rpc:tools/list',
   'rpc:resources/list',
@@ -69,18 +69,18 @@ export function listsOperation(entries: readonly string[], operation: string): b
 }
 
 /**
- * Why an operation may write, in words that go on from "this request has"; `null` for one that only reads. JSON-RPC and
- * persisted queries do not tell, so that those count as reads that a policy names one by one.
+ * Why an operation may write, in words that go on from "this request has"; `null` for a read. Nothing in a JSON-RPC method
+ * or a persisted query shows whether it reads, so only those that a policy names exactly count as reads.
  */
 export function writeIn(operation: string, named: readonly string[]): string | null {
   const kind = kindOf(operation)
   if (kind === 'query' || SESSION.has(operation) || READS.has(operation)) return null
   if (kind === 'mutation' || kind === 'subscription') return `a GraphQL ${kind}`
   if (named.includes(operation) && (operation.includes(':') || kind === 'batch')) return null
-  return `${UNTOLD[kind] ?? 'an operation'} that allowed_operations does not name`
+  return `${UNNAMED[kind] ?? 'an operation'} that allowed_operations does not name`
 }
 
-const UNTOLD: Readonly<Record<string, string>> = {
+const UNNAMED: Readonly<Record<string, string>> = {
   rpc: 'a JSON-RPC method or tool',
   persisted: 'a persisted query',
   batch: 'a batch',

@@ -1,4 +1,4 @@
-/** What `read_only` and `allowed_operations` have against a call (protocol 5.5). */
+/** Checks a call against `read_only` and `allowed_operations` (protocol 5.5). */
 import { notPermitted, type Objection } from './objection.ts'
 import {
   type AskedOperations,
@@ -20,7 +20,7 @@ export function limitedMethods(policy: Policy): Policy['allowed_methods'] {
   return (allowed_methods ?? callMethods).filter(isReadMethod)
 }
 
-/** What GraphQL or JSON-RPC asks for, and the methods that need no check of it. */
+/** Checks the method, the path and the operations; a record of a call has no operations. */
 export function objectionToOperations(
   policy: Policy,
   path: string,

@@ -57,7 +57,7 @@ const template = z
   .refine((text) => text.isWellFormed(), 'must be text')
   .meta({ examples: ['{timestamp}.{body}'] })
 
-/** Of GraphQL, such as `query:viewer`, or of JSON-RPC, such as `rpc:tools/call:search_issues`. */
+/** An operation of GraphQL or JSON-RPC, such as `query:viewer` or `rpc:tools/call:search_issues`. */
 const operation = z
   .string()
   .max(300)
@@ -94,7 +94,7 @@ const fields = z.strictObject({
   allowed_locations: listOf(z.enum(policyLocations).meta({ examples: ['header'] })),
   sign_templates: listOf(template),
   allowed_operations: listOf(operation),
-  /** Only what reads is let through. */
+  /** Calls may only read. */
   read_only: z.literal(true).optional(),
   /** In Basic credentials the value is form-encoded first, as RFC 6749, section 2.3.1, has it. */
   basic_encoding: z.literal('form').optional(),

@@ -40,7 +40,7 @@ const TOO_LARGE = {
 }
 const MALFORMED = { unread: 'its GraphQL document is not valid' }
 
-/** Such as `query:viewer`; a document without operations cannot be read. */
+/** Returns operations such as `query:viewer`. A document without operations cannot be read. */
 export function operationsInDocument(text: string): AskedOperations {
   if (text.length > MAX_LENGTH) return TOO_LARGE
   if (AMBIGUOUS.test(text) || !text.isWellFormed()) {
@@ -96,7 +96,7 @@ function operationsOf({ definitions }: DocumentNode): AskedOperations {
   return [...new Set(asked)]
 }
 
-/** Of an operation, also in its fragments. @throws Error where one is missing */
+/** An operation's root fields, including those in fragments. @throws Error for a missing fragment */
 function rootFields(
   root: SelectionSetNode,
   fragments: ReadonlyMap<string, FragmentDefinitionNode>,
@@ -112,7 +112,7 @@ function rootFields(
   return fields
 }
 
-/** @throws Error for a fragment that is missing */
+/** @throws Error for a missing fragment */
 function setOf(
   selection: InlineFragmentNode | FragmentSpreadNode,
   fragments: ReadonlyMap<string, FragmentDefinitionNode>,

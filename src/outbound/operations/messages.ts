@@ -1,6 +1,6 @@
 /**
- * Requests of GraphQL and JSON-RPC in JSON. A message with any other member is not understood: an API may read that
- * member, and another case or spelling of a known one.
+ * Requests of GraphQL and JSON-RPC in JSON. A message with any other member is not understood: an API may read it,
+ * even if it is a known member in another case or spelling.
  */
 import { createHash } from 'node:crypto'
 import { type AskedOperations, isOperation } from '../../core/policy/operations.ts'
@@ -30,7 +30,7 @@ export function operationsInJson(value: unknown): AskedOperations {
   return allOperations([['batch'], ...value.map(operationsInMessage)])
 }
 
-/** Of several readings or requests together. */
+/** Combines several readings or requests; one that cannot be read makes the whole unread. */
 export function allOperations(readings: readonly AskedOperations[]): AskedOperations {
   const operations = new Set<string>()
   for (const asked of readings) {
@@ -76,7 +76,7 @@ function persistedIn(
   return ids.filter((id) => id !== null).map(persisted)
 }
 
-/** As an operation; without the id where it cannot be listed. */
+/** The operation of a stored document; without its id if no policy could list that id. */
 function persisted(id: unknown): string {
   const operation = `persisted:${String(id)}`
   const isId = typeof id === 'string' || Number.isSafeInteger(id)
@@ -115,7 +115,7 @@ function listable(operation: string): AskedOperations {
   return isOperation(operation) ? [operation] : NOT_UNDERSTOOD
 }
 
-/** As the most lenient of servers reads it. */
+/** Folds a name in the way of the most lenient servers. */
 function foldName(name: string): string {
   return name.normalize('NFKC').toLowerCase().replace(/\0.*$/s, '').trim()
 }

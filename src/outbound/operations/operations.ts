@@ -12,11 +12,11 @@ import { operationsInForm, operationsInQuery } from './parameters.ts'
 
 /** Bytes of a body that is parsed in one go. */
 const MAX_BYTES = 1_048_576
-/** No parameters but the only charset. */
+/** The charset must be UTF-8, and no other parameter may follow. */
 const TYPE = /^\s*application\/([a-z0-9.+-]+)\s*(?:;\s*charset=(?:utf-8|"utf-8")\s*)?;?\s*$/i
 const JSON_TYPES: ReadonlySet<string> = new Set(['json', 'graphql+json', 'json-rpc'])
 
-/** Empty for a request that only reads by its method and asks for no operation. */
+/** Returns an empty list for a request that reads by its method and asks for no operation. */
 export function operationsIn(
   { method, headers, body, answer }: Pick<Call, 'method' | 'headers' | 'body' | 'answer'>,
   target: { path: string; search: string },

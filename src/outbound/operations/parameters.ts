@@ -15,12 +15,12 @@ type Parameter = { name: string; text: string }
 const IDS: ReadonlySet<string> = new Set(documentIds.map((name) => name.toLowerCase()))
 /** Parameters beside a document, or beside the id of one. */
 const BESIDE: ReadonlySet<string> = new Set(['operationname', 'variables', 'extensions'])
-/** Only documents with one of these words do more than read. */
+/** A document without these words only reads. */
 const MAY_WRITE = /\b(?:mutation|subscription)\b/
 
 /**
- * Operations that a URL's query asks for. A parameter `query` of other APIs is a plain text; `isAlone` where the
- * request has no body.
+ * Operations that a URL's query asks for. The parameter `query` of another API is a plain text. Pass
+ * `isAlone` for a request without a body.
  */
 export function operationsInQuery(
   { path, search }: { path: string; search: string },
@@ -36,8 +36,8 @@ export function operationsInQuery(
   asked.push(...ids.map(({ text }) => operationsInMessage({ id: text })))
   const stored = beside.filter(({ text }) => /persistedQuery|operationId|documentId/i.test(text))
   asked.push(...stored.map(({ text }) => operationsInExtensions(text)))
-  const isUntold = isAlone && isEndpoint && beside.length > 0 && asked.length === 0
-  return isUntold ? ['persisted'] : allOperations(asked)
+  const isUnnamed = isAlone && isEndpoint && beside.length > 0 && asked.length === 0
+  return isUnnamed ? ['persisted'] : allOperations(asked)
 }
 
 function operationsInParameter(text: string, isEndpoint: boolean): AskedOperations {
@@ -46,12 +46,12 @@ function operationsInParameter(text: string, isEndpoint: boolean): AskedOperatio
   return 'unread' in asked && !isEndpoint && !MAY_WRITE.test(text) ? [] : asked
 }
 
-/** Without the document: where its hash is right, `persisted` is asked for all the same. */
+/** Reads the parameter by itself, so that a hash counts as persisted even beside its document. */
 function operationsInExtensions(text: string): AskedOperations {
   return operationsInMessage({ extensions: parsedJson(text) })
 }
 
-/** Every parameter, separated by `&` alone and by `&` or `;`, with its name as the most lenient of servers reads it. */
+/** All parameters of both readings, separated by `&` and by `&` or `;`. Names are folded as the most lenient servers do. */
 function readings(text: string): Parameter[] {
   const parts = new Set([...text.split('&'), ...text.split(/[&;]/)])
   return [...parts].flatMap((part) =>
@@ -59,7 +59,8 @@ function readings(text: string): Parameter[] {
       name: name
         .trim()
         .toLowerCase()
-        .replace(/[[\0].*$/s, ''),
+        .replace(/[[\0].*$/s, '')
+        .replace(/[. ]/g, '_'),
       text: value,
     })),
   )
@@ -81,7 +82,7 @@ export function operationsInForm(text: string): AskedOperations | 'json' {
   return operationsInMessage(message)
 }
 
-/** `undefined` for a text that is not JSON in the way that all servers read. */
+/** Returns `false`, which is no valid `extensions`, for a text that servers may read differently. */
 function parsedJson(text: string): unknown {
   try {
     return readExactly(Buffer.from(text)).value

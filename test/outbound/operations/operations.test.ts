@@ -226,7 +226,7 @@ describe('a JSON-RPC request', () => {
     ])
   })
 
-  test('that answers a request of the server is none of the caller', () => {
+  test('without a method answers the server, and asks for nothing', () => {
     expect(json({ jsonrpc: '2.0', id: 1, result: {} })).toEqual(['rpc'])
     expect(json({ jsonrpc: '2.0', id: 1, error: { code: 1, message: '' } })).toEqual(['rpc'])
   })
@@ -314,6 +314,7 @@ describe('the query of a URL', () => {
     ['/x?query=mutation%7Bb%7D', ['mutation:b']],
     ['/x?QUERY=mutation{b}', ['mutation:b']],
     ['/x?query[]=mutation{b}', ['mutation:b']],
+    ['/graphql?doc.id=abc', ['persisted:abc']],
     ['/x?%71uery=mutation{b}', ['mutation:b']],
     ['/x?a=1;query=mutation{b}', ['mutation:b']],
     ['/x?query={a}&query=mutation{b}', ['query:a', 'mutation:b']],
