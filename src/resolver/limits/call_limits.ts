@@ -47,7 +47,8 @@ export class CallLimits {
   /** Takes a call of the token's minute. @throws Fault `budget_exceeded`, `unavailable` */
   async takeMinute({ id, limits }: LimitedToken): Promise<void> {
     const { calls_per_minute: count } = limits
-    if (count === null) return
+    // A signed workspace's row is not verified yet, and may hold anything.
+    if (!Number.isSafeInteger(count) || count === null || count < 1) return
     try {
       await this.#minuteOf(id, count).take(id)
     } catch (error) {
