@@ -42,6 +42,7 @@ const rules: Record<string, readonly string[]> = {
     'features',
     'resolver',
     'renewal',
+    'approvals',
     'outbound',
     'access',
     'audit',
@@ -65,6 +66,7 @@ const rules: Record<string, readonly string[]> = {
   ],
   resolver: [
     'renewal',
+    'approvals',
     'outbound',
     'access',
     'audit',
@@ -81,6 +83,7 @@ const rules: Record<string, readonly string[]> = {
   derivation: ['core'],
   leak_guard: ['core/crypto'],
   access: ['audit', 'identity', 'sigchain', 'http', 'database', 'core'],
+  approvals: ['database', 'core'],
   renewal: ['outbound', 'access', 'audit', 'derivation', 'http', 'database', 'core'],
   sigchain: ['core/crypto'],
   audit: ['http', 'database', 'core'],

@@ -17,6 +17,8 @@ export const permissions = [
   'secret.read',
   'secret.write',
   'agent.manage',
+  'approval.read',
+  'approval.decide',
   'audit.read',
   'audit.export',
 ] as const

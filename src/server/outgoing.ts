@@ -1,6 +1,7 @@
 /** The services of a process that send to upstreams and token endpoints, for calls and deliveries. */
 import type postgres from 'postgres'
 import type { Access } from '../access/index.ts'
+import { Approvals } from '../approvals/approvals.ts'
 import type { Timers } from '../core/async/timers.ts'
 import type { FeatureServices } from '../http/services.ts'
 import type { Lookup } from '../outbound/connection/address_lookup.ts'
@@ -20,15 +21,16 @@ type Options = {
   onChange(workspaceId: string): void
 }
 
-type Outgoing = {
+export type OutgoingServices = {
   resolver: Resolver
   renewals: Renewals
+  approvals: Approvals
   /** Renewals that were sent are stored first. */
   close(): Promise<void>
 }
 
 /** @throws ConfigError when RESOLVER_CA_FILE cannot be read */
-export function openOutgoing(services: FeatureServices, options: Options): Outgoing {
+export function openOutgoing(services: FeatureServices, options: Options): OutgoingServices {
   const { access, sql, timers } = options
   const { log, outer } = services
   const outbound = openOutbound({ ...services, ...options })
@@ -40,12 +42,17 @@ export function openOutgoing(services: FeatureServices, options: Options): Outgo
     await resolver.follow(workspaceId)
   }
   const renewals = new Renewals({ timers, leases, trail, outbound, log, onChange })
-  const resolver: Resolver = openResolver(services, { access, outbound, renewals, timers })
+  const approvals = new Approvals({ sql, outer, timers, log, onRequest: () => {} })
+  const resolver: Resolver = openResolver(services, {
+    ...{ access, outbound, renewals, approvals, timers },
+  })
   return {
     resolver,
     renewals,
+    approvals,
     close: async () => {
       await resolver.close()
+      approvals.close()
       await renewals.close()
       outbound.fetcher.close()
       outbound.http2.close()

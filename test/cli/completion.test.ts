@@ -125,6 +125,7 @@ test('every argument and option that names something is completed', () => {
 const ONLY_A_PERSON_KNOWS = new Set([
   'size',
   'recipient',
+  'operation',
   'target',
   'fingerprint',
   'id',
