@@ -468,7 +468,7 @@ describe("the resolver's database user", () => {
       cloakroom_migrations: ['access share'],
       derived_states: [...ROW_LOCKS, 'access share'],
       live_processes: [...ROW_LOCKS, 'access share', 'row exclusive'],
-      token_calls: TABLE_LOCKS,
+      token_calls: [...ROW_LOCKS, ...TABLE_LOCKS],
       token_days: [...ROW_LOCKS, 'access share', 'row exclusive'],
       token_rates: [...ROW_LOCKS, 'access share', 'row exclusive'],
       notices: [...ROW_LOCKS, 'access share'],

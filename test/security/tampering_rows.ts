@@ -88,6 +88,7 @@ export function rowsOf(
         capabilities: `'["use", "read"]'`,
         hosts: `'["other.example"]'`,
         secrets: `'["OTHER"]'`,
+        limits: `'{"calls_per_day": 1}'`,
         expires_in_days: '7',
         expires_at: 'now()',
         revoked_at: 'now()',

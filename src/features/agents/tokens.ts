@@ -5,6 +5,7 @@
 import { toBase64 } from '../../core/crypto/encoding.ts'
 import { Fault } from '../../core/fault.ts'
 import type { Grant } from '../../core/grant.ts'
+import { UNLIMITED } from '../../core/token_limits.ts'
 import type { InputOf } from '../../http/endpoint.ts'
 import { aboutToken, type Change } from '../../http/recorder.ts'
 import type { Changing } from '../../http/route.ts'
@@ -23,13 +24,24 @@ type Manage = Grant<'agent.manage'>
 export type LockedHolder = { holder: Holder; epoch: number }
 
 export function presentToken(
-  { publicKey, capabilities, hosts, secrets, spent, grant, signature, ...row }: TokenListRow,
+  {
+    publicKey,
+    capabilities,
+    hosts,
+    secrets,
+    limits,
+    spent,
+    grant,
+    signature,
+    ...row
+  }: TokenListRow,
   workspaceId: string,
 ) {
   return {
     ...row,
     hosts: hosts && [...hosts],
     secrets: secrets && [...secrets],
+    limits: limits && { ...UNLIMITED, ...limits },
     ...(spent && { spent }),
     ...(isSignedId(workspaceId) && { grant: signedOf(grant, signature) }),
     capabilities: [...capabilities],

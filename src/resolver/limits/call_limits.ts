@@ -32,7 +32,7 @@ export class CallLimits {
   readonly #options: Options
   readonly #store: TokenSpendingStore
   readonly #minutes = new LruMap<string, SharedLimiter>({ max: MAX_TOKENS })
-  readonly #running = new Map<string, RunningCall>()
+  readonly #running = new Map<string, CountedCall>()
   readonly #ended = new Set<string>()
   /** What the database does not have yet, by token id. */
   #unwritten = new Map<string, Sum>()
@@ -47,7 +47,8 @@ export class CallLimits {
   /** Takes a call of the token's minute. @throws Fault `budget_exceeded`, `unavailable` */
   async takeMinute({ id, limits }: LimitedToken): Promise<void> {
     const { calls_per_minute: count } = limits
-    if (count === null) return
+    // A signed workspace's row is not verified yet, and may hold anything.
+    if (!Number.isSafeInteger(count) || count === null || count < 1) return
     try {
       await this.#minuteOf(id, count).take(id)
     } catch (error) {
@@ -72,7 +73,7 @@ export class CallLimits {
   async begin(
     { id, limits }: LimitedToken,
     { bytes, onOver }: { bytes: number; onOver(fault: Fault): void },
-  ): Promise<RunningCall> {
+  ): Promise<CountedCall> {
     const { clock, timers } = this.#options
     const callId = Bun.randomUUIDv7()
     const starting = { callId, tokenId: id, limits, bytes }
@@ -87,7 +88,7 @@ export class CallLimits {
     const faultOf = (reached: DaySums) =>
       budgetReached(limits, reached, { bytes, now: clock.now() })
     if (!sums.granted) throw faultOf(sums)
-    const call = new RunningCall({ id, limits }, sums, {
+    const call = new CountedCall({ id, limits }, sums, {
       end: () => this.#end(callId),
       over: (spent) => onOver(faultOf({ calls: 0, running: 0, ...spent })),
     })
@@ -114,7 +115,7 @@ export class CallLimits {
     await this.#flushLogged()
   }
 
-  #collect(call: RunningCall): void {
+  #collect(call: CountedCall): void {
     const { bytes, modelTokens } = call.takeUnwritten()
     if (bytes === 0 && modelTokens === 0) return
     this.#add(call.token.id, { bytes, modelTokens })
@@ -165,7 +166,7 @@ export class CallLimits {
 }
 
 /** A call that counts. */
-export class RunningCall {
+export class CountedCall {
   readonly token: LimitedToken
   readonly #on: Ends
   #sums: Sum

@@ -6,7 +6,7 @@ import type { GuardedBodyKind } from '../../outbound/guard.ts'
 import type { Conclusion } from '../../outbound/record.ts'
 import { ModelUsage } from '../../outbound/traffic/model_usage.ts'
 import type { AnswerTraffic, Traffic } from '../../outbound/traffic/traffic.ts'
-import type { CallLimits, LimitedToken, RunningCall } from './call_limits.ts'
+import type { CallLimits, CountedCall, LimitedToken } from './call_limits.ts'
 
 /** Bytes for which a model token is counted where an answer does not report its usage. */
 const BYTES_PER_TOKEN = 4
@@ -24,7 +24,7 @@ export class LimitedCall implements Traffic {
   readonly #parts: Parts
   readonly #usage: ModelUsage | null
   #beginning: Promise<void> | null = null
-  #running: RunningCall | null = null
+  #running: CountedCall | null = null
   /** Bytes in both directions. */
   #sent = 0
   #received = 0
