@@ -27,8 +27,8 @@ import {
 } from '../outbound/links.ts'
 import { needsWholeBody } from '../outbound/signing/aws_signature.ts'
 import { refusalFormatOf } from '../outbound/signing/refusal_format.ts'
-import { sendsToken, takeToken } from './forward_token.ts'
 import { forwardSettings } from './forwarding/contract.ts'
+import { sendsToken, takeToken } from './forwarding/forward_token.ts'
 import { deadlineFor, resolveTokenCall, type TokenCall } from './resolve.ts'
 import type { Deadlines, ResolverServices } from './services.ts'
 

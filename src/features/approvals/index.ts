@@ -29,11 +29,11 @@ import {
 } from './contract.ts'
 import {
   type DecideGrant,
-  denyRequest,
-  revokeRelease,
   selectApproval,
   selectApprovals,
   selectOwn,
+  storeDenied,
+  storeRevoked,
 } from './queries.ts'
 import { aboutApproval, decided, storeSignedRelease } from './release.ts'
 
@@ -71,15 +71,15 @@ export function approvalRoutes(services: SignedServices): Route[] {
 
 type Decision = {
   action: 'approval.denied' | 'approval.revoked'
-  store: typeof denyRequest
+  store: typeof storeDenied
   /** The status that the decision leads to. To decide again changes nothing. */
   status: 'denied' | 'revoked'
 }
 
-const denial: Decision = { action: 'approval.denied', store: denyRequest, status: 'denied' }
+const denial: Decision = { action: 'approval.denied', store: storeDenied, status: 'denied' }
 const revocation: Decision = {
   action: 'approval.revoked',
-  store: revokeRelease,
+  store: storeRevoked,
   status: 'revoked',
 }
 

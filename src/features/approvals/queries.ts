@@ -105,7 +105,7 @@ export async function storeRelease(
 const DENIAL_S = 3_600
 
 /** Whether the request could still be denied. A mute ends with the denial, or later. */
-export async function denyRequest(
+export async function storeDenied(
   tx: Transaction,
   grant: DecideGrant,
   id: string,
@@ -120,7 +120,7 @@ export async function denyRequest(
 }
 
 /** Whether the release was still good. */
-export async function revokeRelease(
+export async function storeRevoked(
   tx: Transaction,
   grant: DecideGrant,
   id: string,

@@ -1,8 +1,8 @@
 /** The token of a call in forward mode, wherever an SDK puts its API key, and the headers without it. */
 
-import { TOKEN_PATTERN } from '../core/crypto/token.ts'
-import { Fault } from '../core/fault.ts'
-import { headersPassedOn } from '../outbound/headers.ts'
+import { TOKEN_PATTERN } from '../../core/crypto/token.ts'
+import { Fault } from '../../core/fault.ts'
+import { headersPassedOn } from '../../outbound/headers.ts'
 
 const TOKEN_HEADER = 'x-service-token'
 const BASIC = /^(basic +)([A-Za-z0-9+/]+={0,2})$/i
