@@ -64,7 +64,12 @@ async function setPolicy(key: string, policy: unknown) {
 }
 
 test('credentials list a held secret with its approval and limits, without its description', async () => {
-  const none = { allowed_methods: null, allowed_paths: null }
+  const none = {
+    allowed_methods: null,
+    allowed_paths: null,
+    allowed_operations: null,
+    read_only: null,
+  }
   const where = { project_id: project.projectId, environment: 'development' }
   expect(await ask('/v1/credentials/')).toEqual([
     {

@@ -19,20 +19,20 @@ import { acceptLink, type Claim, chainOf, type SignedServices } from '../links/i
 import { type RekeyBody, rekeyWorkspace } from './contract.ts'
 import { listWorkspaces } from './memberships.ts'
 import {
-  type HeldSecret,
   type Holdings,
   placeOf,
   portions,
   requireHeld,
   requireNextEpoch,
   requireOnce,
+  type StoredSecret,
 } from './rekey_checks.ts'
 import { replaceDerived, sealDerived } from './rekey_derived.ts'
 import {
   advanceEpoch,
   dropDeleted,
-  readHeldSecrets,
   readHolders,
+  readSecretsToRekey,
   readVersions,
   replaceEnvelopes,
   replaceGrants,
@@ -136,7 +136,7 @@ async function prepareRekey(
   const { epoch, policyVersion } = await readVersions(db, grant)
   await requireNextEpoch(epoch, body)
   const before = await chainOf({ tx: db, grant }, services)
-  const secrets = await readHeldSecrets(db, grant)
+  const secrets = await readSecretsToRekey(db, grant)
   const held = { ...(await readHolders(db, grant, before)), secrets }
   await requireHeld(held, body)
   const hashes: Hashes | null = before ? new Map() : null
@@ -177,7 +177,7 @@ async function sealSecrets(
 async function sealSecret(
   outer: OuterLayer,
   workspaceId: string,
-  stored: HeldSecret | undefined,
+  stored: StoredSecret | undefined,
   sent: RekeyBody['secrets'][number] & { hashes: Hashes | null },
 ) {
   if (!stored) throw new TypeError('a secret was not checked')

@@ -13,7 +13,7 @@ import type { RekeyBody } from './contract.ts'
 const PORTION_ROWS = 200
 const PORTION_LENGTH = 262_144
 
-export type HeldSecret = {
+export type StoredSecret = {
   id: string
   project_id: string
   environment: string
@@ -22,7 +22,7 @@ export type HeldSecret = {
   version: number
 }
 
-export type HeldToken = GrantedToken & {
+export type StoredToken = GrantedToken & {
   live: boolean
   /** Whether it holds any envelope. */
   provisioned: boolean
@@ -32,10 +32,10 @@ export type HeldToken = GrantedToken & {
 export type Holdings = {
   /** By user id; invited ones too, since their envelopes must stay good. */
   members: Map<string, { role: Role; status: 'active' | 'invited' }>
-  tokens: Map<string, HeldToken>
+  tokens: Map<string, StoredToken>
   projectIds: Set<string>
   /** By `placeOf`. */
-  secrets: Map<string, HeldSecret>
+  secrets: Map<string, StoredSecret>
 }
 
 /** The identity of a secret within a workspace. */
@@ -43,7 +43,7 @@ export function placeOf({
   project_id,
   environment,
   key,
-}: Pick<HeldSecret, 'project_id' | 'environment' | 'key'>): string {
+}: Pick<StoredSecret, 'project_id' | 'environment' | 'key'>): string {
   return `${project_id} ${environment} ${key}`
 }
 

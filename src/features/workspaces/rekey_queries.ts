@@ -23,7 +23,7 @@ import type { Chain } from '../../sigchain/index.ts'
 import { grantedColumns } from '../statements/index.ts'
 import type { RekeyBody } from './contract.ts'
 import { sealEnvelope } from './memberships.ts'
-import { type HeldSecret, type Holdings, placeOf, portions } from './rekey_checks.ts'
+import { type Holdings, placeOf, portions, type StoredSecret } from './rekey_checks.ts'
 
 type Rekey = Grant<'workspace.update'>
 
@@ -91,11 +91,11 @@ async function readMembers(
   )
 }
 
-export async function readHeldSecrets(
+export async function readSecretsToRekey(
   db: Reading,
   { workspaceId }: Rekey,
 ): Promise<Holdings['secrets']> {
-  const found = new Map<string, HeldSecret>()
+  const found = new Map<string, StoredSecret>()
   let after: string | undefined
   do {
     const rows = await db

@@ -23,7 +23,7 @@ import {
   storeGrant,
 } from '../statements/index.ts'
 import type { RekeyBody } from './contract.ts'
-import { type HeldSecret, type Holdings, portions } from './rekey_checks.ts'
+import { type Holdings, portions, type StoredSecret } from './rekey_checks.ts'
 
 type Rekey = Grant<'workspace.update'>
 type Place = { projectId: string; environment: string }
@@ -39,7 +39,7 @@ export type SignedRekey = {
   notes: SignedNote[]
 }
 
-export function keepHash(hashes: Hashes, secret: HeldSecret, ciphertext: Uint8Array): Bytes {
+export function keepHash(hashes: Hashes, secret: StoredSecret, ciphertext: Uint8Array): Bytes {
   const place = environmentOf({ projectId: secret.project_id, environment: secret.environment })
   const hash = sha256(ciphertext)
   const rows = hashes.get(place) ?? new Map<string, Bytes>()

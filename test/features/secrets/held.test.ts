@@ -248,14 +248,13 @@ describe('a secret whose uses an admin approves', () => {
     message: 'This needs the role owner or admin. Yours is member.',
   }
   let member: SignedPerson
-  let admin: EnvironmentPlace
 
   beforeEach(async () => {
     member = await project.join('member')
-    admin = openEnvironment(project, await project.join('admin'))
   })
 
   test('is written, rolled back, deleted and restored by owners and admins', async () => {
+    const admin = openEnvironment(project, await project.join('admin'))
     for (const place of [admin, owner]) {
       await store(ADMIN, 'one', place)
       await store(ADMIN, 'two', place)
