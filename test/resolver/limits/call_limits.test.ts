@@ -51,7 +51,7 @@ test('a running call renews its lease every 10 seconds, and loses it at its end'
   await timers.advance(10_000)
   await until(async () => ((await leases())[0]?.seconds ?? 0) > 20)
   await call.end()
-  expect(await leases()).toEqual([])
+  expect(await leases()).toHaveLength(0)
 })
 
 test('bytes of a running call are stored while it runs, and end another one that learns of them', async () => {
@@ -91,7 +91,7 @@ test('what could not be stored is stored with the next flush', async () => {
   isDown = false
   await timers.advance(10_000)
   await until(async () => (await spent()).bytes === 25)
-  expect(await leases()).toEqual([])
+  expect(await leases()).toHaveLength(0)
 })
 
 test('a caller’s next call finds its last one ended, also when that is being stored', async () => {
