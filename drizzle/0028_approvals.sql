@@ -93,6 +93,7 @@ ALTER TABLE "notice_targets" ADD CONSTRAINT "notice_targets_workspace_id_workspa
 ALTER TABLE "notices" ADD CONSTRAINT "notices_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "notices" ADD CONSTRAINT "notices_target_id_notice_targets_id_fk" FOREIGN KEY ("target_id") REFERENCES "public"."notice_targets"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 CREATE INDEX "approvals_by_time" ON "approvals" USING btree ("workspace_id","requested_at","id");--> statement-breakpoint
+CREATE INDEX "approvals_released" ON "approvals" USING btree ("workspace_id","token_id") WHERE envelopes is not null;--> statement-breakpoint
 CREATE INDEX "approvals_by_token" ON "approvals" USING btree ("token_id","requested_at");--> statement-breakpoint
 CREATE UNIQUE INDEX "approvals_pending" ON "approvals" USING btree ("token_id","digest") WHERE status = 'pending';--> statement-breakpoint
 CREATE INDEX "proposals_by_time" ON "proposals" USING btree ("workspace_id","created_at","id");--> statement-breakpoint
@@ -104,19 +105,18 @@ CREATE INDEX "notices_due" ON "notices" USING btree ("status","next_at");--> sta
 CREATE INDEX "notices_queued" ON "notices" USING btree ("target_id") WHERE status = 'queued';--> statement-breakpoint
 CREATE INDEX "notices_by_time" ON "notices" USING btree ("workspace_id","created_at","id");
 --> statement-breakpoint
--- Waiting calls are told of each decision. A release that ends raises the policy version, so no call that was decided
--- by it is recorded afterwards.
+-- Processes learn of each decision. A release raises the policy version, and so does its end, so that no call is recorded
+-- that was decided by an earlier state.
 CREATE FUNCTION announce_approvals() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
-  ended uuid[];
+  raised uuid[];
 BEGIN
-  SELECT array_agg(DISTINCT c.workspace_id) INTO ended FROM changed c JOIN earlier e USING (id)
-    WHERE e.status = 'released' AND c.status = 'revoked';
-  PERFORM pg_notify('cloakroom_approvals', c.id::text) FROM changed c JOIN earlier e USING (id)
-    WHERE c.status <> e.status AND e.status = 'pending';
-  IF ended IS NULL THEN RETURN NULL; END IF;
-  UPDATE workspaces SET policy_version = policy_version + 1 WHERE id = ANY (ended);
-  PERFORM pg_notify('cloakroom_policy', id::text) FROM unnest(ended) AS id;
+  SELECT array_agg(DISTINCT c.workspace_id) INTO raised FROM changed c JOIN earlier e USING (id)
+    WHERE c.status <> e.status AND (c.status = 'released' OR e.status = 'released' AND c.status = 'revoked');
+  UPDATE workspaces SET policy_version = policy_version + 1 WHERE id = ANY (raised);
+  PERFORM pg_notify('cloakroom_policy', workspace_id::text) FROM (
+    SELECT DISTINCT c.workspace_id FROM changed c JOIN earlier e USING (id)
+      WHERE c.status <> e.status AND c.status IN ('released', 'denied', 'revoked')) AS decided;
   RETURN NULL;
 END
 $$;

@@ -42,6 +42,7 @@ const rules: Record<string, readonly string[]> = {
     'features',
     'resolver',
     'renewal',
+    'approvals',
     'notices',
     'outbound',
     'access',
@@ -67,6 +68,7 @@ const rules: Record<string, readonly string[]> = {
   ],
   resolver: [
     'renewal',
+    'approvals',
     'notices',
     'outbound',
     'access',
@@ -84,6 +86,7 @@ const rules: Record<string, readonly string[]> = {
   derivation: ['core'],
   leak_guard: ['core/crypto'],
   access: ['audit', 'identity', 'sigchain', 'http', 'database', 'core'],
+  approvals: ['database', 'core'],
   renewal: ['notices', 'outbound', 'access', 'audit', 'derivation', 'http', 'database', 'core'],
   notices: ['outbound', 'database', 'core'],
   sigchain: ['core/crypto'],

@@ -65,6 +65,7 @@ async function decideAndRecord<T>(
       waits += 1
       started = performance.now()
       attempt = 0
+      if (decided.keepsSnapshot) continue
     }
     access.snapshots.forget(token.workspaceId)
     await access.tokens.confirm(token)

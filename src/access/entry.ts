@@ -13,6 +13,8 @@ type Known = {
   uses: readonly { name: string; style: string }[]
   /** Placeholders that go out as text. */
   unfilled?: readonly Unfilled[]
+  /** Of a call with held secrets. */
+  approvalId?: string | null
   /** Of what is no request to an upstream. */
   action?: Entry['action']
 }
@@ -30,6 +32,7 @@ export function entryOf(
     target,
     uses,
     unfilled = [],
+    approvalId = null,
     action = null,
   }: Known,
   conclusion: Omit<RecordedOutcome, 'id'> | null,
@@ -53,6 +56,7 @@ export function entryOf(
     credential_ref: joined(uses.map(({ name }) => name)),
     injection_style: joined(uses.map(({ style }) => style)),
     unfilled: unfilled.length === 0 ? null : unfilled,
+    approval_id: approvalId,
     decision: 'allowed',
     reason: null,
     status_code: null,

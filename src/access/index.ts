@@ -35,8 +35,7 @@ export type Access = {
 export function forgetWorkspace({ tokens, snapshots, keys }: Access, workspaceId?: string): void {
   tokens.forget(workspaceId)
   keys.forget(workspaceId === undefined ? '' : `${workspaceId}/`)
-  if (workspaceId === undefined) snapshots.forgetAll()
-  else snapshots.forget(workspaceId)
+  snapshots.forget(workspaceId)
 }
 
 export function openAccess(

@@ -83,6 +83,11 @@ export const policyFieldOptions = [
     'places that the value may stand in, header,basic,env unless said: header,query',
   ],
   ['--sign-templates <template...>', "what may be signed with it: '{timestamp}.{body}'"],
+  [
+    '--operations <operation...>',
+    'operations of GraphQL and JSON-RPC: query:viewer,mutation:createIssue,rpc:tools/call:search',
+  ],
+  ['--read-only', 'let only requests through that read: GET, and queries of GraphQL'],
   ['--basic-encoding <encoding>', 'form: form-encoded in Basic, for OAuth token endpoints'],
   ['--description <text>', "what it is for, which agents are shown: 'test account'"],
   references,

@@ -5,7 +5,7 @@
 
 import type { Permission } from '../core/grant.ts'
 import { type Role, roles } from '../core/grant.ts'
-import { permits } from '../core/roles.ts'
+import { permits, rolesThatWrite } from '../core/roles.ts'
 import { type MemberChange, mayChangeMember } from '../sigchain/member_rules.ts'
 
 export type RoleRow = { what: string; roles: readonly Role[] }
@@ -15,8 +15,10 @@ export const permissionTexts: Record<Permission, string> = {
   'allowlist.read': 'see the allowlist',
   'project.read': 'see projects and environments',
   'secret.read': 'read secrets and their versions',
+  'approval.read': 'see requests for approval and proposals',
   'audit.read': 'read the audit log',
   'secret.write': 'set, delete, restore and roll back secrets',
+  'approval.decide': 'allow, deny and revoke uses of held secrets, close proposals',
   'project.write': 'create and rename projects, create environments',
   'project.delete': 'delete and restore projects, delete environments',
   'agent.manage': 'manage agents and tokens',
@@ -35,6 +37,9 @@ const memberTexts: readonly (readonly [what: string, change: MemberChange])[] = 
   ['make someone an owner', { kind: 'set_role', from: 'admin', to: 'owner' }],
 ]
 
+const heldText = 'change secrets whose uses an admin approves'
+const heldByAdmin = { approval: { by: 'admin', ttl_seconds: 0 } }
+
 /** From what everyone may do to what only owners may. */
 export function roleRows(): RoleRow[] {
   const permitted = Object.entries(permissionTexts) as [Permission, string][]
@@ -43,6 +48,7 @@ export function roleRows(): RoleRow[] {
       what,
       roles: roles.filter((role) => permits(role, permission)),
     })),
+    { what: heldText, roles: rolesThatWrite(heldByAdmin) },
     ...memberTexts.map(([what, change]) => ({
       what,
       roles: roles.filter((role) => mayChangeMember(role, change)),

@@ -7,11 +7,12 @@ import { fromBase64, toBase64, utf8 } from '../core/crypto/encoding.ts'
 import { openMemberEnvelope, sealTokenEnvelope } from '../core/crypto/envelope.ts'
 import {
   environmentKey,
+  heldKey,
   openSecretValue,
   type SecretPlace,
   sealSecretValue,
 } from '../core/crypto/secret_value.ts'
-import type { Policy } from '../core/policy/policy.ts'
+import { isHeld, type Policy } from '../core/policy/policy.ts'
 import type { Secret } from '../core/secret.ts'
 import { type MemberSigner, type Place, signEnvelope } from './signed/statements.ts'
 import type { WorkspaceKey } from './workspace_key.ts'
@@ -35,28 +36,37 @@ export async function openWorkspace(
   return key && { id, name, epoch, key }
 }
 
-/** The ciphertext as it is uploaded: b64 of the form of protocol 3.3. */
+/** The key that values of this policy are sealed under: the environment key, or for a held secret the held key. */
+export function valueKey(
+  { key, epoch }: Pick<WorkspaceKey, 'key' | 'epoch'>,
+  { projectId, environment }: Place,
+  policy: unknown,
+): Uint8Array {
+  const derive = isHeld(policy) ? heldKey : environmentKey
+  return derive(key, projectId, environment, epoch)
+}
+
+/** The ciphertext as it is uploaded: b64 of the form of protocol 3.3, or of a held secret that of 14.1. */
 export function sealSecret(
-  { key, epoch }: WorkspaceKey,
+  workspace: WorkspaceKey,
   place: SecretPlace,
   policy: Policy | null,
   plaintext: string | Uint8Array,
 ): string {
-  const sealingKey = environmentKey(key, place.projectId, place.environment, epoch)
   const bytes = typeof plaintext === 'string' ? utf8(plaintext) : plaintext
-  return toBase64(sealSecretValue(sealingKey, place, policy, epoch, bytes))
+  const key = valueKey(workspace, place, policy)
+  return toBase64(sealSecretValue(key, place, policy, workspace.epoch, bytes))
 }
 
 /** The plaintext of a stored secret, or `null` when it was altered, moved or sealed under another key. */
 export function openSecret(
-  { key, epoch }: WorkspaceKey,
+  workspace: WorkspaceKey,
   place: SecretPlace,
   policy: Policy | null,
   ciphertext: string,
 ): Secret | null {
   const bytes = fromBase64(ciphertext)
-  const openingKey = environmentKey(key, place.projectId, place.environment, epoch)
-  return bytes && openSecretValue(openingKey, place, policy, bytes)
+  return bytes && openSecretValue(valueKey(workspace, place, policy), place, policy, bytes)
 }
 
 type Recipient = { id: string; publicKey: string }

@@ -81,9 +81,12 @@ export const policyRules = [
   'allowed_headers',
   'allowed_locations',
   'sign_templates',
+  'allowed_operations',
+  'read_only',
   'override',
   'objects',
   'batch',
+  'approval',
 ] as const
 export type PolicyRule = (typeof policyRules)[number]
 
@@ -102,6 +105,9 @@ export function commandFix(...args: readonly string[]): Fix | undefined {
   return { command: ['cloakroom', ...args] }
 }
 
+/** The request that a call waits for; `expires_at` is ISO 8601. */
+export type PendingApproval = { id: string; expires_at: string }
+
 type FaultDetails = {
   fix?: Fix | undefined
   /** Replaces the catalogue's sentence; must not contain submitted values. */
@@ -109,6 +115,7 @@ type FaultDetails = {
   fields?: FieldFault[] | undefined
   headers?: Record<string, string> | undefined
   refusedBy?: RefusedBy | undefined
+  approval?: PendingApproval | undefined
   cause?: unknown
 }
 
@@ -120,6 +127,7 @@ export class Fault extends Error {
   readonly headers: Record<string, string>
   readonly refusedBy: RefusedBy | null
   readonly fix: Fix | undefined
+  readonly approval: PendingApproval | undefined
 
   constructor(code: FaultCode, details: FaultDetails = {}) {
     super(details.message ?? catalogue[code][1], { cause: details.cause })
@@ -129,15 +137,16 @@ export class Fault extends Error {
     this.fields = details.fields
     this.headers = details.headers ?? {}
     this.fix = details.fix
+    this.approval = details.approval
     this.refusedBy = details.refusedBy ?? null
   }
 
   /** The same with what removes the cause, unless that is known already. */
   withFix(fix: Fix): Fault {
     if (this.fix) return this
-    const { message, fields, headers, cause } = this
+    const { message, fields, headers, cause, approval } = this
     return new Fault(this.code, {
-      ...{ message, fields, headers, cause, fix },
+      ...{ message, fields, headers, cause, fix, approval },
       refusedBy: this.refusedBy ?? undefined,
     })
   }

@@ -18,6 +18,8 @@ export const permissions = [
   'secret.write',
   'agent.manage',
   'notice.manage',
+  'approval.read',
+  'approval.decide',
   'audit.read',
   'audit.export',
 ] as const

@@ -2,6 +2,7 @@
 
 import { Fault } from './fault.ts'
 import type { Permission, Role } from './grant.ts'
+import { heldBy } from './policy/policy.ts'
 
 const everyone = ['owner', 'admin', 'member', 'read_only'] as const
 const writers = ['owner', 'admin', 'member'] as const
@@ -22,6 +23,8 @@ export const matrix: Record<Permission, readonly Role[]> = {
   'secret.write': writers,
   'agent.manage': admins,
   'notice.manage': admins,
+  'approval.read': everyone,
+  'approval.decide': writers,
   'audit.read': everyone,
   'audit.export': admins,
 }
@@ -40,6 +43,11 @@ function alternatives(names: readonly string[]): string {
 
 export function roleRefusal(needed: readonly Role[], held: Role): Fault {
   return new Fault('forbidden', { message: roleSentences(needed, held) })
+}
+
+/** Who may write a secret of this policy, which only owners and admins may where each use needs an admin's approval. */
+export function rolesThatWrite(policy: unknown): readonly Role[] {
+  return heldBy(policy) === 'admin' ? admins : writers
 }
 
 export function permits(role: Role, permission: Permission): boolean {

@@ -2,7 +2,13 @@
  * What a refusal carries besides its code (protocol 2): `docs`, the place in the documentation that explains the code, and
  * `fix`, what removes the cause. One table serves both listeners, forward mode, the OpenAPI document and MCP.
  */
-import { type Fault, type FaultCode, type Fix, statusOf } from '../core/fault.ts'
+import {
+  type Fault,
+  type FaultCode,
+  type Fix,
+  type PendingApproval,
+  statusOf,
+} from '../core/fault.ts'
 
 const ACCESS = 'troubleshooting.md#i-cannot-log-in-or-am-asked-to-again'
 const TOKEN = 'troubleshooting.md#my-token-is-not-accepted'
@@ -64,7 +70,7 @@ export const faultDocs: Readonly<Record<FaultCode, string>> = {
   upstream_timeout: FAILED,
 }
 
-export type Advice = { fix?: Fix; docs?: string }
+export type Advice = { fix?: Fix; docs?: string; approval?: PendingApproval }
 
 /** A 401 carries neither: its sender is unknown. */
 export function adviceFor(code: FaultCode, fix?: Fix): Advice {
@@ -72,6 +78,10 @@ export function adviceFor(code: FaultCode, fix?: Fix): Advice {
   return { ...(fix ? { fix } : {}), docs: faultDocs[code] }
 }
 
-export function adviceOf({ code, fix }: Pick<Fault, 'code' | 'fix'>): Advice {
-  return adviceFor(code, fix)
+export function adviceOf({
+  code,
+  fix,
+  approval,
+}: Pick<Fault, 'code' | 'fix' | 'approval'>): Advice {
+  return { ...adviceFor(code, fix), ...(approval ? { approval } : {}) }
 }

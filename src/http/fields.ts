@@ -29,6 +29,7 @@ export const tokenId = idOf(5)
 export const sessionId = idOf(6)
 export const recordId = idOf(7)
 export const passkeyId = idOf(9)
+export const approvalId = idOf(10)
 /** Of what has no kind of its own, such as the thing that is shown itself. */
 export const id = idOf(8)
 

@@ -13,7 +13,7 @@ import {
   type ResourceRef,
   RoleDenied,
 } from '../core/grant.ts'
-import { matrix, permits, roleRefusal } from '../core/roles.ts'
+import { matrix, permits, roleRefusal, rolesThatWrite } from '../core/roles.ts'
 import { isUuid } from '../core/validation/validate.ts'
 import type { Reading } from '../database/open.ts'
 import { prepared } from '../database/prepared.ts'
@@ -33,6 +33,21 @@ export async function authorise<P extends Permission>(
     throw new RoleDenied(grant, roleRefusal(matrix[permission], grant.role))
   }
   return grant as Grant<P>
+}
+
+/**
+ * For secrets that are written, deleted or restored, with the policies that they have and get.
+ *
+ * @throws Fault `forbidden` that names the roles that may
+ */
+export function requireMayWrite(
+  { role }: Grant<'secret.write'>,
+  secrets: Iterable<{ policy?: unknown }>,
+): void {
+  for (const { policy } of secrets) {
+    const needed = rolesThatWrite(policy)
+    if (!needed.includes(role)) throw roleRefusal(needed, role)
+  }
 }
 
 async function findGrant(

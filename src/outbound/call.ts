@@ -31,6 +31,8 @@ export type Call = {
   from?: string | null
   /** Whether a placeholder that does not count where it is refuses the call (`unfilled.ts`). */
   isStrict?: boolean
+  /** How long the call waits for an approval, in milliseconds, and what its caller tells the approver. */
+  approval?: { waitMs: number; reason: string | null }
   /** Of the span in which it is sent, for the upstream: instead of one among its headers. */
   traceparent?: string | null
   /** What the guard writes in place of placeholders begins so (`stand_ins/mark.ts`). */

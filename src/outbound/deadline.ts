@@ -9,17 +9,20 @@ import type { CallBody } from './call.ts'
 
 export class CallDeadline {
   readonly #controller = new AbortController()
-  readonly #timer: PendingTimer
+  readonly #start: () => PendingTimer
+  #timer: PendingTimer
   #unwanted = false
   #refusal: Fault | null = null
   #over = false
   #afterwards: (() => void)[] = []
 
   constructor(ms: number, timers = systemTimers) {
-    this.#timer = timers.setTimer(ms, () => {
-      this.#controller.abort(new DOMException('too late', 'TimeoutError'))
-      this.#end()
-    })
+    this.#start = () =>
+      timers.setTimer(ms, () => {
+        this.#controller.abort(new DOMException('too late', 'TimeoutError'))
+        this.#end()
+      })
+    this.#timer = this.#start()
   }
 
   get signal(): AbortSignal {
@@ -44,6 +47,14 @@ export class CallDeadline {
   /** Counts again from now. */
   putOff(): void {
     if (!this.signal.aborted) this.#timer.restart()
+  }
+
+  /** Stops counting until the returned function is called, which begins the whole time again. */
+  pause(): () => void {
+    this.#timer.cancel()
+    return () => {
+      if (!this.#over) this.#timer = this.#start()
+    }
   }
 
   /** The body, each piece of which is a sign of life. */

@@ -11,9 +11,10 @@ import { partNames, partOf } from './stand_ins/parts.ts'
 
 export type Derived = MadeBytes[]
 
-/** Whether a policy lets a value stand in a body, or limits methods, which a body may override. */
+/** Whether a policy lets a value stand in a body, or limits methods, which a body may override, or operations. */
 export function scansBodies({ policy }: { policy: Policy | null }): boolean {
-  if (policy?.allowed_methods !== undefined) return true
+  const { allowed_methods, allowed_operations, read_only } = policy ?? {}
+  if ((allowed_methods ?? allowed_operations ?? read_only) !== undefined) return true
   return ['json', 'form'].some((one) => policy?.allowed_locations?.some((place) => place === one))
 }
 

@@ -98,7 +98,7 @@ export async function execute(
   const body = deadline.watch(call.body)
   const whole = body === call.body ? call : { ...call, body }
   const watched = call.from ? withoutCredentials(whole) : whole
-  const job: Job = { call: watched, deadline, record, address: null }
+  const job: Job = { call: watched, deadline, record, address: null, bodies: principal.bodies }
   if (call.answer !== 'whole') deadline.afterwards(() => principal.bodies.release())
   // Steps 2 to 8. Step 9: the record is durable before anything is sent.
   const request = await principal.decide((permission) => decide(outbound, job, permission))

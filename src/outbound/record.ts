@@ -33,6 +33,8 @@ export class CallRecord {
   #placeholders: readonly Placeholder[] = []
   #delivered: readonly string[] = []
   #unfilled: readonly Unfilled[] = []
+  /** The release that the call uses, or the request that it waits for. */
+  approvalId: string | null = null
 
   /** The request's own id, a UUID of version 7, is the record's id too. */
   constructor({ id, projectId, environment }: Start) {

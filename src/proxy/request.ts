@@ -6,7 +6,7 @@
 import { type BodyAccount, type BodyMemory, BodyMeter } from '../core/body_memory.ts'
 import { Fault, invalidField } from '../core/fault.ts'
 import { canonicalHost } from '../core/net/domain.ts'
-import { isReadForOverrides, isTypeOpen } from '../core/policy/override_body.ts'
+import { isReadForPolicies, isTypeOpen } from '../core/policy/override_body.ts'
 import { readCapped } from '../http/capped_body.ts'
 import { BODY_LIMIT, type CallBody, contentTypeOf } from '../outbound/call.ts'
 import { isBodyAnnounced } from '../outbound/headers.ts'
@@ -35,7 +35,7 @@ export function checkMethod(request: Request): string {
 }
 
 /**
- * The body as it arrives, or whole if `isNeeded`, and if `isScanned` and it is, or may be, JSON or a form.
+ * The body as it arrives, or whole if `isNeeded`, and if `isScanned` and it is, or may be, JSON, a form or GraphQL.
  *
  * @throws Fault `payload_too_large` for one that would have to be held whole and is too large for it
  */
@@ -49,7 +49,7 @@ export async function bodyOf(
   const type = contentTypeOf(headers)
   // A long upload without a type streams; a policy that limits methods refuses it.
   const isUpload = isTypeOpen(type) && (length ?? 0) > BODY_LIMIT
-  const isSought = isScanned && !isUpload && isReadForOverrides(type)
+  const isSought = isScanned && !isUpload && isReadForPolicies(type)
   if (!isSought && !isNeeded) {
     return { stream: request.body, length }
   }

@@ -1,7 +1,8 @@
 import { z } from 'zod'
+import { MAX_REASON } from '../core/crypto/approval/details.ts'
 import { fromBase64 } from '../core/crypto/encoding.ts'
 import { callMethods, MAX_CALL_MS } from '../core/policy/policy.ts'
-import { map } from '../core/validation/validate.ts'
+import { line, map } from '../core/validation/validate.ts'
 import { defineEndpoint } from '../http/endpoint.ts'
 import {
   environment,
@@ -12,12 +13,11 @@ import {
   unfilledPlaceholder,
 } from '../http/fields.ts'
 import { BODY_LIMIT } from '../outbound/call.ts'
-import { FORWARD_PREFIX, forwardPrefixes } from '../outbound/links.ts'
 import { signing } from '../outbound/signing/sign.ts'
-import { MARK } from '../outbound/stand_ins/mark.ts'
 import { shape, unshapedCodes } from '../outbound/stand_ins/shape.ts'
 
 const MAX_HEADERS = 1000
+export const MAX_APPROVAL_WAIT_MS = 120_000
 
 export const outboundMethods = callMethods
 
@@ -40,6 +40,14 @@ const outboundCall = z
     timeout_ms: z.number().int().min(1).max(MAX_CALL_MS).nullish(),
     stream: z.boolean().nullish(),
     strict_placeholders: z.boolean().nullish().meta(rarelyNeeded),
+    approval_wait_ms: z
+      .number()
+      .int()
+      .min(0)
+      .max(MAX_APPROVAL_WAIT_MS)
+      .nullish()
+      .meta(rarelyNeeded),
+    reason: line(MAX_REASON).nullish().meta(rarelyNeeded),
     sign: signing.nullish().meta(rarelyNeeded),
     trace: z.boolean().nullish().meta(rarelyNeeded),
   })
@@ -58,13 +66,16 @@ const outboundCall = z
 export type OutboundCall = z.output<typeof outboundCall>
 
 /** What the steps of a call can answer, whichever way it was asked for. */
-const outboundFaults = [
+export const outboundFaults = [
   'invalid_target',
   'invalid_header',
   'forbidden_header',
   'domain_blocked',
   'address_blocked',
   'policy_blocked',
+  'approval_required',
+  'approval_denied',
+  'budget_exceeded',
   'scope_required',
   'key_not_provisioned',
   'unknown_secret',
@@ -140,6 +151,8 @@ export const listCredentials = defineEndpoint({
         allowed_methods: listOf('POST'),
         allowed_paths: listOf('/v1/charges'),
         allowed_locations: listOf('header'),
+        allowed_operations: listOf('query:viewer').optional(),
+        read_only: z.literal(true).nullable().optional(),
       })
       .meta({ id: 'Credential' }),
   ),
@@ -169,80 +182,3 @@ export const listShapes = defineEndpoint({
   bare: true,
   faults: ['scope_required', 'audit_unavailable'],
 })
-
-const EXAMPLE_SIGNING: z.input<typeof signing> = {
-  type: 'aws-sigv4',
-  access_key_id: 'SVC_SECRET_AWS_ACCESS_KEY_ID',
-  secret_access_key: 'SVC_SECRET_AWS_SECRET_ACCESS_KEY',
-  region: 'eu-central-1',
-  service: 's3',
-}
-
-/** Headers of forward mode, `X-Service-Timeout-Ms` and so on, under their names in POST /v1/resolve. */
-export const forwardSettings = z.strictObject({
-  project: projectId.optional(),
-  environment: environment.optional(),
-  /** Links lead back through forward mode, with `none` where the upstream says, or to a name of the caller's making. */
-  rewrite: z
-    .string()
-    .regex(/^(body|none|[a-z0-9]{20,40}\.invalid)$/, 'must be none')
-    .meta({ examples: ['none'] })
-    .optional(),
-  timeout_ms: z.coerce.number().int().min(1).max(MAX_CALL_MS).optional(),
-  /** A local proxy shows the answer under the real host's name: rules for browsers do not apply. */
-  proxy: z.enum(['true']).optional().meta(rarelyNeeded),
-  /** Refuses a placeholder that its secret's policy does not let count where it is. */
-  strict_placeholders: z.enum(['true', 'false']).optional(),
-  /** The upstream is told of the trace. */
-  trace: z.enum(['true']).optional(),
-  mark: z
-    .string()
-    .regex(MARK, 'must be 20 to 40 letters and digits between two ~')
-    .meta({ examples: ['~8sJ2kQ7xWv0bT4mZ1nRc~'] })
-    .optional(),
-  sign: z
-    .string()
-    .meta({ examples: [JSON.stringify(EXAMPLE_SIGNING)] })
-    .transform((text, context) => {
-      const parsed = signing.safeParse(parseJson(text))
-      if (parsed.success) return parsed.data
-      context.addIssue({ code: 'custom', message: 'must be the JSON of a signature' })
-      return z.NEVER
-    })
-    .optional(),
-})
-
-const forwardMethods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
-type ForwardMethod = (typeof forwardMethods)[number]
-
-/** One contract per prefix and method; HEAD goes with GET. */
-export const forwardCalls = forwardPrefixes.flatMap((prefix) =>
-  forwardMethods.map((method) => forwardCall(prefix, method)),
-)
-
-function forwardCall(prefix: (typeof forwardPrefixes)[number], method: ForwardMethod) {
-  return defineEndpoint({
-    name: `resolver.${prefix === FORWARD_PREFIX ? 'forward' : 'forward_unversioned'}.${method.toLowerCase()}`,
-    summary: `Send a ${method} request as it is, with credentials put in, and pass the answer on as it arrives`,
-    method,
-    path: `${prefix}{host}/{path}`,
-    restOfPath: true,
-    access: { kind: 'token', capability: 'use' },
-    params: z.object({
-      host: z.string().meta({ examples: ['api.example.com'] }),
-      path: z.string().meta({ examples: ['v1/charges'] }),
-    }),
-    bare: true,
-    forwards: forwardSettings,
-    mediaType: '*/*',
-    faults: ['payload_too_large', 'validation_error', ...outboundFaults],
-  })
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
-}

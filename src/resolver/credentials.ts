@@ -90,5 +90,7 @@ function shown({ name, projectId, environment }: Credential, policy: Policy | un
     allowed_methods: policy?.allowed_methods ?? null,
     allowed_paths: policy?.allowed_paths ?? null,
     allowed_locations: policy?.allowed_locations ?? null,
+    allowed_operations: policy?.allowed_operations ?? null,
+    read_only: policy?.read_only ?? null,
   }
 }

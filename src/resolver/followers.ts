@@ -10,7 +10,8 @@ import { whenRead } from '../core/async/unread.ts'
 import { describeError, type Log } from '../core/log.ts'
 import type { Guard } from '../leak_guard/index.ts'
 import type { GuardCache } from './guards.ts'
-import { type NamedScope, TokenPermission } from './permission.ts'
+import type { NamedScope } from './named_scope.ts'
+import { TokenPermission } from './permission.ts'
 
 /** An answer, or a request that waits for one. */
 type Following = { readonly prepared: Guard; follow(guard: Guard): void }

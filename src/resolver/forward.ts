@@ -4,10 +4,11 @@
  * sends what it always sends, and the same steps are taken as for POST /v1/resolve.
  */
 
+import type { z } from 'zod'
 import { admitToken } from '../access/admission.ts'
 import type { BodyAccount, BodyMeter } from '../core/body_memory.ts'
 import { Fault, invalidField } from '../core/fault.ts'
-import { isReadForOverrides } from '../core/policy/override_body.ts'
+import { isReadForPolicies } from '../core/policy/override_body.ts'
 import { parsePart } from '../core/validation/validate.ts'
 import type { TokenEndpoint } from '../http/endpoint.ts'
 import { presentForwardFault, type RefusalFormat } from '../http/forward_refusal.ts'
@@ -26,13 +27,18 @@ import {
 } from '../outbound/links.ts'
 import { needsWholeBody } from '../outbound/signing/aws_signature.ts'
 import { refusalFormatOf } from '../outbound/signing/refusal_format.ts'
-import { forwardSettings } from './contract.ts'
 import { sendsToken, takeToken } from './forward_token.ts'
+import { forwardSettings } from './forwarding/contract.ts'
 import { deadlineFor, resolveTokenCall, type TokenCall } from './resolve.ts'
 import type { Deadlines, ResolverServices } from './services.ts'
 
 /** Of a local proxy whose programs see the answer under the real host's name. No browser sends it by itself. */
 const PROXY_HEADER = 'x-service-proxy'
+
+type Settings = z.output<typeof forwardSettings>
+
+/** Milliseconds that a program waits for an approval: less than most programs wait for an answer. */
+const FORWARD_WAIT_MS = 50_000
 
 export async function forward(
   services: ResolverServices,
@@ -98,6 +104,7 @@ async function readForward(
       from,
       mark: settings.mark ?? null,
       isStrict,
+      approval: approvalOf(settings),
     },
     scope: { projectId: settings.project ?? null, environment: settings.environment ?? null },
     timeoutMs: deadlineFor(false, settings.timeout_ms, deadlines),
@@ -115,6 +122,10 @@ function placeOf(url: string): { prefix: string; from: string | null; rest: stri
   if (prefix === undefined) throw new Fault('not_found')
   const { from, rest } = readFrom(path.slice(prefix.length))
   return { prefix, from, rest: rest.replace(/^([^/?%]*)%3a(\d+)(?=[/?]|$)/i, '$1:$2') }
+}
+
+function approvalOf({ approval_wait_ms: waitMs = FORWARD_WAIT_MS, reason }: Settings) {
+  return { waitMs, reason: reason ?? null }
 }
 
 /** A local proxy names a host of its own making, which it replaces by its address. */
@@ -137,7 +148,7 @@ function searchOf(url: string): string {
 }
 
 const settingHeaders = Object.keys(forwardSettings.shape).map(
-  (name) => [name, `x-service-${name.replace('_', '-')}`] as const,
+  (name) => [name, `x-service-${name.replaceAll('_', '-')}`] as const,
 )
 
 /** `X-Service-Timeout-Ms` is `timeout_ms`, and so on. */
@@ -152,8 +163,8 @@ function settingsOf(headers: Headers): Record<string, string> {
 
 /**
  * The body: whole if `isNeeded`, for a signature or to refuse a placeholder in it before anything is sent, and if
- * placeholders have to be put in or it may ask for another method (JSON, forms, and what may be either), otherwise as
- * it arrives.
+ * placeholders have to be put in or it may ask for another method or for operations (JSON, forms, what may be either, and
+ * GraphQL), otherwise as it arrives.
  *
  * @throws Fault `payload_too_large`, `validation_error` for a body with GET or HEAD
  */
@@ -172,7 +183,7 @@ async function bodyOf(
   const declared = request.headers.get('content-length')
   const length = declared === null ? null : Number(declared)
   if ((length ?? 0) > BODY_LIMIT) throw tooLarge()
-  const isScanned = isNeeded || isReadForOverrides(contentType)
+  const isScanned = isNeeded || isReadForPolicies(contentType)
   // One that is passed on as it arrives is held as far as the upstream has not taken it.
   const stream = request.body.pipeThrough(bounded(account.expect(isScanned ? length : null)))
   return isScanned ? { bytes: await wholeOf(stream) } : { stream, length }

@@ -20,6 +20,7 @@ import {
 } from '../leak_guard/index.ts'
 import { type ObtainedToken, ObtainedTokens } from '../outbound/obtained_tokens.ts'
 import type { Steps } from '../outbound/steps.ts'
+import { guardedReleases } from './approval/released_values.ts'
 import { type GuardedValueParts, openAll, openedKeyOf } from './guarded_values.ts'
 
 /**
@@ -62,8 +63,9 @@ export class GuardCache {
     this.#timer.unref()
   }
 
-  /** The prepared guard, where it and the token's keys are cached. `granted` as its snapshot has it. */
-  get({ snapshot, token }: GuardedValueParts, granted: readonly Granted[]): Guard | undefined {
+  /** The prepared guard, where it and the token's keys are cached. `granted` as its snapshot has it. @throws Unread */
+  get(parts: GuardedValueParts, granted: readonly Granted[]): Guard | undefined {
+    const { snapshot, token } = parts
     const known = this.#openings.get(granted)
     if (known) return this.#kept(known)
     const opened: Opened[] = []
@@ -72,7 +74,7 @@ export class GuardCache {
       if (!key) return undefined
       opened.push({ place, keyId: idOf(key) })
     }
-    return this.#kept(this.#opening({ snapshot, token }, granted, opened))
+    return this.#kept(this.#opening(parts, granted, opened))
   }
 
   /** @throws StaleSnapshot */
@@ -114,13 +116,15 @@ export class GuardCache {
   }
 
   #opening(
-    { snapshot, token }: Pick<GuardedValueParts, 'snapshot' | 'token'>,
+    { snapshots, snapshot, token }: GuardedValueParts,
     granted: readonly Granted[],
     opened: readonly Opened[],
   ): Opening {
     const keyNames = opened.map(({ place }) => keyNameOf(snapshot, token, place))
     const { workspaceId } = snapshot
-    const opening = { name: nameOf(snapshot, opened), keyNames, workspaceId }
+    const isOfToken = snapshots.releases(snapshot, token.id).length > 0
+    const name = `${nameOf(snapshot, opened)}${isOfToken ? `/${token.id}` : ''}`
+    const opening = { name, keyNames, workspaceId }
     this.#openings.set(granted, opening)
     return opening
   }
@@ -189,6 +193,9 @@ export class GuardCache {
         hasRoot = true
       }
     }
+    const { snapshots, snapshot, token } = parts
+    const releases = snapshots.releases(snapshot, token.id)
+    values.push(...guardedReleases(releases, token, snapshot.workspaceId))
     const guard = await prepareGuardInSteps(values, pause, derived)
     if (hasRoot) this.#derived.set(guard, states.digest('hex'))
     return guard

@@ -3,6 +3,7 @@ import { admitToken } from '../access/admission.ts'
 import type { Access } from '../access/index.ts'
 import { snapshotNow } from '../access/snapshots/snapshot_now.ts'
 import type { LiveToken } from '../access/tokens.ts'
+import type { Approvals } from '../approvals/approvals.ts'
 import type { Timers } from '../core/async/timers.ts'
 import { type Domain, domainMatches, parseDomain } from '../core/net/domain.ts'
 import { rateHeaders } from '../database/limits/rate.ts'
@@ -16,10 +17,11 @@ import type { Outbound } from '../outbound/execute.ts'
 import { Scheduler } from '../outbound/scheduler.ts'
 import type { Renewals } from '../renewal/renewals.ts'
 import { Bulkheads } from './bulkhead.ts'
-import { forwardCalls, listCredentials, listDomains, listShapes, resolveCall } from './contract.ts'
+import { listCredentials, listDomains, listShapes, resolveCall } from './contract.ts'
 import { openListings, usableCredentials } from './credentials.ts'
 import { Followers } from './followers.ts'
 import { forward } from './forward.ts'
+import { forwardCalls } from './forwarding/contract.ts'
 import { GuardCache } from './guards.ts'
 import { LiveCalls } from './live_calls.ts'
 import { resolve } from './resolve.ts'
@@ -42,12 +44,13 @@ type Options = {
   outbound: Outbound
   renewals: Renewals
   notices: Notices
+  approvals: Approvals
   timers: Timers
 }
 
 export function openResolver(
   { config, clock, live, log, bodies }: FeatureServices,
-  { access, outbound, renewals, notices, timers }: Options,
+  { access, outbound, renewals, notices, approvals, timers }: Options,
 ): Resolver {
   const { steps } = outbound
   const guards = new GuardCache({ keys: access.keys, steps })
@@ -56,6 +59,7 @@ export function openResolver(
     outbound,
     renewals,
     refusalNotices: new RefusalNotices(notices, clock),
+    approvals,
     guards,
     bodies,
     scheduler: new Scheduler(),

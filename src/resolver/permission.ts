@@ -5,26 +5,29 @@
 import { grantOf, keyNameOf, openEnvironmentKey } from '../access/environment_key.ts'
 import type { KeyCache } from '../access/keys.ts'
 import { coversSecret, outsideSecret, requireHost } from '../access/narrowed.ts'
-import { outsideScope, type ScopeField } from '../access/scope.ts'
 import type { Snapshot, SnapshotCache } from '../access/snapshots/snapshots.ts'
 import type { LiveToken } from '../access/tokens.ts'
 import { Unread } from '../core/async/unread.ts'
 import { openSealed, type SealedSecret } from '../core/crypto/secret_value.ts'
 import { Fault } from '../core/fault.ts'
 import { domainMatches } from '../core/net/domain.ts'
-import type { Policy } from '../core/policy/policy.ts'
+import { isHeld, type Policy } from '../core/policy/policy.ts'
 import type { Secret } from '../core/secret.ts'
 import type { Guard } from '../leak_guard/index.ts'
 import { type IsPlaceable, NOTHING_PLACEABLE } from '../outbound/injection/locations.ts'
 import type { ObtainedToken } from '../outbound/obtained_tokens.ts'
-import type { CallPermission, CallScope, UsableSecret } from '../outbound/policy/permission.ts'
+import type {
+  ApprovalUse,
+  CallPermission,
+  CallScope,
+  UsableSecret,
+} from '../outbound/policy/permission.ts'
 import { openedPart, partNamed, withParts } from '../outbound/stand_ins/parts.ts'
 import type { Target } from '../outbound/target.ts'
 import { proveRoot, type StoredRoot } from '../renewal/derived_credential.ts'
+import type { CallApproval } from './approval/call_approval.ts'
 import type { GuardCache } from './guards.ts'
-
-/** The scope that a call names; `null` where it leaves it to its token. */
-export type NamedScope = { projectId: string | null; environment: string | null }
+import { type NamedScope, scopeFor } from './named_scope.ts'
 
 type Parts = {
   snapshots: SnapshotCache
@@ -34,19 +37,8 @@ type Parts = {
   guards: Pick<GuardCache, 'get' | 'of' | 'remember'>
   /** The credential behind a root; without it nothing is opened. */
   derive?: (root: StoredRoot) => Secret
-}
-
-/** @throws Fault `scope_required` for what contradicts the token's own */
-export function scopeFor(token: LiveToken, { projectId, environment }: NamedScope): CallScope {
-  return {
-    projectId: within('project_id', token.projectId, projectId),
-    environment: within('environment', token.environment, environment) ?? 'development',
-  }
-}
-
-function within(field: ScopeField, own: string | null, named: string | null) {
-  if (own !== null && named !== null && own !== named) throw outsideScope(field, own)
-  return own ?? named
+  /** The approval of the call; without it no held secret opens. */
+  approval?: CallApproval
 }
 
 export class TokenPermission implements CallPermission {
@@ -56,6 +48,7 @@ export class TokenPermission implements CallPermission {
   /** What had to be opened for this decision, which caches may be told not to keep. */
   readonly #keys = new Map<string, Secret>()
   #guard: Guard | undefined
+  #released: ReadonlyMap<SealedSecret, Secret> = new Map()
 
   readonly derive: Parts['derive']
 
@@ -133,6 +126,23 @@ export class TokenPermission implements CallPermission {
     if (tokens.length > 0) this.#parts.guards.remember(this.#parts.snapshot.workspaceId, tokens)
   }
 
+  approve(use: ApprovalUse): void {
+    const { approval, snapshot, snapshots } = this.#parts
+    if (!approval) throw new Fault('approval_required')
+    const sealed = [...use.secrets.values()].map((secret) => (secret as TokenSecret).sealed)
+    const keyOf = (place: SealedSecret) => this.keyOf(place)
+    this.#released = approval.approve(use, sealed, { snapshot, snapshots, keyOf })
+  }
+
+  /** @throws Fault `approval_required` for a value that was not released to this call */
+  releasedValue(sealed: SealedSecret): Secret {
+    const value = this.#released.get(sealed)
+    if (value) return value
+    throw new Fault('approval_required', {
+      message: 'A held secret is not filled into messages of a WebSocket.',
+    })
+  }
+
   /** To be used at once: the next change of the workspace may wipe it. @throws Unread */
   keyOf(place: SealedSecret): Secret {
     const { keys, snapshot, token } = this.#parts
@@ -174,6 +184,10 @@ class TokenSecret implements UsableSecret {
     return new TokenSecret(this.#permission, this.#sealed, name)
   }
 
+  get sealed(): SealedSecret {
+    return this.#sealed
+  }
+
   get projectId(): string {
     return this.#sealed.projectId
   }
@@ -184,10 +198,14 @@ class TokenSecret implements UsableSecret {
 
   open(): Secret {
     const sealed = this.#sealed
+    if (isHeld(sealed.policy)) return this.#part(this.#permission.releasedValue(sealed))
     const key = this.#permission.keyOf(sealed)
     if (sealed.policy?.kind) return this.#derived(this.#root(key))
-    const value = this.#opened(key)
-    return this.name === sealed.key ? value : openedPart(value, this.name)
+    return this.#part(this.#opened(key))
+  }
+
+  #part(value: Secret): Secret {
+    return this.name === this.#sealed.key ? value : openedPart(value, this.name)
   }
 
   prove(): void {

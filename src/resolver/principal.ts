@@ -17,7 +17,10 @@ import { OutboundRequest } from '../outbound/outbound_request.ts'
 import { basisOf } from '../outbound/policy/judge_again.ts'
 import type { CallRecord, Conclusion } from '../outbound/record.ts'
 import { derivedCredential, type StoredRoot } from '../renewal/derived_credential.ts'
-import { type NamedScope, TokenPermission } from './permission.ts'
+import { CallApproval } from './approval/call_approval.ts'
+import type { NamedScope } from './named_scope.ts'
+import { TokenPermission } from './permission.ts'
+import type { RunningCall } from './running_call.ts'
 import type { ResolverServices } from './services.ts'
 
 export type TokenCaller = {
@@ -31,6 +34,9 @@ export type TokenCaller = {
   /** Headers of an answer that is wrapped in JSON. */
   headers: Record<string, string>
   bodies: BodyAccount
+  running: RunningCall
+  /** How long it waits for an approval, in milliseconds, and what its caller tells the approver. */
+  approval: { waitMs: number; reason: string | null }
 }
 
 export class TokenPrincipal implements Principal {
@@ -44,6 +50,7 @@ export class TokenPrincipal implements Principal {
   #derived: readonly SealedSecret[] = []
   /** The fault if no credential was there in time. */
   #lateFault: Fault | null = null
+  readonly #approval: CallApproval
   /** From what is sent to the end of its answer. */
   readonly #call: Span | undefined
 
@@ -54,6 +61,7 @@ export class TokenPrincipal implements Principal {
     this.connection = caller.connection
     this.headers = caller.headers
     this.bodies = caller.bodies
+    this.#approval = this.#openApproval()
     this.#call = currentSpan()?.child('call', {}, 'client')
   }
 
@@ -121,11 +129,44 @@ export class TokenPrincipal implements Principal {
       derived.push(root.sealed)
       return derivedCredential(deriving, root)
     }
-    const parts = { snapshots, keys, guards, snapshot, token, derive }
+    const approval = this.#approval
+    const parts = { snapshots, keys, guards, snapshot, token, derive, approval }
     const decision = attempt(new TokenPermission(parts, scope))
     return decision instanceof Promise
       ? decision.then((result) => this.#decided(result, snapshot))
       : this.#decided(decision, snapshot)
+  }
+
+  #openApproval(): CallApproval {
+    const { token, record, deadline, running, approval } = this.#caller
+    const { approvals, outbound, snapshots } = this.#services
+    const opened = new CallApproval({
+      ...{ approvals, token, ...approval },
+      clock: outbound.clock,
+      callId: record.id,
+      signal: deadline.signal,
+      whileWaiting: (wait) => running.whileWaiting(wait),
+      forgetSnapshot: () => snapshots.forget(token.workspaceId),
+      faultOf: (error) => this.faultOf(error),
+      recordRequest: (id, snapshot) => this.#recordRequest(id, snapshot),
+    })
+    deadline.afterwards(() => opened.wipe())
+    return opened
+  }
+
+  /** A request of its own on record, beside the call that made it. */
+  async #recordRequest(approvalId: string, { policyVersion }: Snapshot): Promise<void> {
+    const { token, record } = this.#caller
+    const { projectId, environment, method, target, uses } = record
+    const known = { projectId, environment, method, target, uses, approvalId }
+    const conclusion = { ...record.outcome(201, false), decision: 'allowed' as const }
+    const entry = entryOf(
+      token,
+      policyVersion,
+      { ...known, id: Bun.randomUUIDv7(), startedAt: new Date(), action: 'approval.requested' },
+      conclusion,
+    )
+    await this.#services.trail.record(entry)
   }
 
   #expireDerived(): void {
@@ -154,6 +195,7 @@ export class TokenPrincipal implements Principal {
 
   #decided<T extends object>(result: T | Fault, { policyVersion }: Snapshot): Decided<T> {
     const { token, record, deadline } = this.#caller
+    record.approvalId = this.#approval.approvalId
     const refusal = result instanceof Fault ? record.refusal(result, deadline.isUnwanted) : null
     if (result instanceof Fault && !deadline.isUnwanted) this.#announce(result)
     return { result, entry: entryOf(token, policyVersion, record, refusal) }

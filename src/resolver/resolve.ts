@@ -16,9 +16,10 @@ import { CallDeadline } from '../outbound/deadline.ts'
 import { execute } from '../outbound/execute.ts'
 import { CallRecord } from '../outbound/record.ts'
 import { type OutboundCall, resolveCall } from './contract.ts'
+import type { NamedScope } from './named_scope.ts'
 import { withoutOwnToken } from './own_token.ts'
-import type { NamedScope } from './permission.ts'
 import { TokenPrincipal } from './principal.ts'
+import { RunningCall } from './running_call.ts'
 import type { Deadlines, ResolverServices } from './services.ts'
 
 /** What a caller asks the resolver for. */
@@ -30,6 +31,8 @@ export type TokenCall = {
   /** Whether the upstream is told of the trace. */
   passesTrace: boolean
 }
+
+const NO_WAIT = { waitMs: 0, reason: null }
 
 /** POST /v1/resolve: the call is described in JSON. */
 export async function resolve(
@@ -86,11 +89,24 @@ async function performCounted(
   deadline.endWith(request.signal)
   try {
     // A place among the calls of its workspace, for as long as it lasts.
-    const place = services.bulkheads.enter(workspaceId, deadline.signal)
-    deadline.afterwards(place instanceof Promise ? await place : place)
+    const running = new RunningCall(services.bulkheads, workspaceId, deadline)
+    const entering = running.enter()
+    if (entering) await entering
     const isLong = call.answer !== 'whole'
     const headers = rateHeaders(rate)
-    const caller = { token, record, scope, deadline, isLong, connection: context, headers, bodies }
+    const { approval = NO_WAIT } = call
+    const caller = {
+      token,
+      record,
+      scope,
+      deadline,
+      isLong,
+      connection: context,
+      headers,
+      bodies,
+      running,
+      approval,
+    }
     const principal = new TokenPrincipal(services, caller)
     const sent = passesTrace ? { ...call, traceparent: principal.traceparent } : call
     return await execute(services.outbound, principal, { call: sent, deadline, record })
@@ -154,6 +170,7 @@ function tokenCallOf(body: OutboundCall, accept: string | null, deadlines: Deadl
       signing: body.sign ?? null,
       linkBase: null,
       isStrict: body.strict_placeholders ?? false,
+      approval: { waitMs: body.approval_wait_ms ?? 0, reason: body.reason ?? null },
     },
     scope: { projectId: body.project_id ?? null, environment: body.environment ?? null },
     timeoutMs: deadlineFor(!wantsStream, body.timeout_ms, deadlines),

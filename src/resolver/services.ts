@@ -1,5 +1,6 @@
 /** What the resolver's steps stand on. */
 import type { Access } from '../access/index.ts'
+import type { Approvals } from '../approvals/approvals.ts'
 import type { Timers } from '../core/async/timers.ts'
 import type { BodyMemory } from '../core/body_memory.ts'
 import type { Log } from '../core/log.ts'
@@ -23,6 +24,8 @@ export type ResolverServices = Access & {
   outbound: Outbound
   renewals: Renewals
   refusalNotices: RefusalNotices
+  /** Requests to use held secrets. */
+  approvals: Approvals
   scheduler: Scheduler
   /** RESOLVER_CONCURRENCY, by workspace. */
   bulkheads: Bulkheads

@@ -24,8 +24,8 @@ import type { CallScope } from '../outbound/policy/permission.ts'
 import { CallRecord } from '../outbound/record.ts'
 import { shapedBy, UNREADABLE } from '../outbound/stand_ins/shaped.ts'
 import { listShapes } from './contract.ts'
+import { type NamedScope, scopeFor } from './named_scope.ts'
 import { eachOpened } from './opened.ts'
-import { type NamedScope, scopeFor } from './permission.ts'
 import type { ResolverServices } from './services.ts'
 
 type Shown = z.output<typeof listShapes.result>[number]

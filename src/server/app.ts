@@ -3,6 +3,7 @@
  */
 import { Cron } from 'croner'
 import { type Access, forgetWorkspace, openAccess } from '../access/index.ts'
+import { scheduleApprovalUpkeep } from '../approvals/upkeep.ts'
 import { openAudit } from '../audit/open.ts'
 import { systemTimers, type Timers } from '../core/async/timers.ts'
 import { type BodyMemory, openBodyMemory } from '../core/body_memory.ts'
@@ -28,10 +29,9 @@ import { scheduleNotices } from '../notices/upkeep.ts'
 import { scheduleBackups } from '../operator/backup/schedule.ts'
 import { answerOperators } from '../operator/operators.ts'
 import type { Lookup } from '../outbound/connection/address_lookup.ts'
-import type { Resolver } from '../resolver/index.ts'
 import { figuresOf } from './figures.ts'
 import { openListeners } from './listeners.ts'
-import { openOutgoing } from './outgoing.ts'
+import { type OutgoingServices, openOutgoing } from './outgoing.ts'
 
 export type App = {
   connection: Connection
@@ -116,7 +116,7 @@ async function compose(config: Config, connection: Connection, options: Parts): 
   const ownPorts = () => ports
   const outgoing = openOutgoing(services, { access, sql, lookup, ownPorts, timers, bus, onChange })
   const { resolver } = outgoing
-  followChanges(bus, access, resolver)
+  followChanges(bus, access, outgoing)
   const listeners = openListeners(services, {
     ...outgoing,
     access,
@@ -168,7 +168,7 @@ function jobsOf(
   { watch, isLooking, notices }: Watching,
 ) {
   // A resolver on PostgreSQL leaves this to the control plane, whose rows it touches.
-  const upkeep = [scheduleProjectUpkeep, scheduleMetrics, scheduleSweeps]
+  const upkeep = [scheduleProjectUpkeep, scheduleMetrics, scheduleSweeps, scheduleApprovalUpkeep]
   return [
     scheduleBeats(services),
     scheduleVacuum(connection, services.log),
@@ -181,10 +181,11 @@ function jobsOf(
 }
 
 /** What other processes change is dropped here, and what is open judged again. */
-function followChanges(bus: Bus, access: Access, resolver: Resolver): void {
+function followChanges(bus: Bus, access: Access, { resolver, approvals }: OutgoingServices): void {
   const onChange = (workspaceId?: string) => {
     forgetWorkspace(access, workspaceId)
     resolver.recheck(workspaceId)
+    void approvals.waiters.look(workspaceId)
   }
   bus.subscribe(POLICY_CHANGES, { onNotice: onChange, onGap: () => onChange() })
 }

@@ -9,6 +9,7 @@ import { type Doubt, networkNamer, originNamer } from '../core/net/network.ts'
 import { RateLimiter } from '../database/limits/rate.ts'
 import { openRate } from '../database/limits/shared_rate.ts'
 import type { SignedNote } from '../database/signed_notes.ts'
+import { ownApprovalRoutes } from '../features/approvals/index.ts'
 import { ingestionRoutes } from '../features/audit/ingestion.ts'
 import { LiveAudit } from '../features/audit/live.ts'
 import { resolverHealthRoutes } from '../features/health/index.ts'
@@ -78,6 +79,7 @@ export function openListeners(services: FeatureServices, parts: Parts) {
     routes: [
       ...resolverHealthRoutes(services),
       ...resolver.routes,
+      ...ownApprovalRoutes(access, services.db),
       ...ofTokens,
       ...reference('resolver'),
       ...securityContact,

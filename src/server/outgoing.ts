@@ -1,9 +1,12 @@
 /** The services of a process that send to upstreams and token endpoints, for calls and deliveries. */
 import type postgres from 'postgres'
 import type { Access } from '../access/index.ts'
+import { Approvals } from '../approvals/approvals.ts'
+import type { NewRequest } from '../approvals/request_store.ts'
 import type { Timers } from '../core/async/timers.ts'
 import type { Bus } from '../database/notify.ts'
 import type { FeatureServices } from '../http/services.ts'
+import type { Notice } from '../notices/notice.ts'
 import { Notices } from '../notices/notices.ts'
 import { NoticeSender } from '../notices/sender.ts'
 import type { Lookup } from '../outbound/connection/address_lookup.ts'
@@ -24,16 +27,17 @@ type Options = {
   onChange(workspaceId: string): void
 }
 
-type Outgoing = {
+export type OutgoingServices = {
   resolver: Resolver
   renewals: Renewals
   notices: Notices
+  approvals: Approvals
   /** Renewals that were sent are stored first. */
   close(): Promise<void>
 }
 
 /** @throws ConfigError when RESOLVER_CA_FILE cannot be read */
-export function openOutgoing(services: FeatureServices, options: Options): Outgoing {
+export function openOutgoing(services: FeatureServices, options: Options): OutgoingServices {
   const { access, sql, timers, bus } = options
   const { log, outer } = services
   const outbound = openOutbound({ ...services, ...options })
@@ -46,21 +50,35 @@ export function openOutgoing(services: FeatureServices, options: Options): Outgo
     await resolver.follow(workspaceId)
   }
   const renewals = new Renewals({ timers, leases, trail, outbound, notices, log, onChange })
+  const onRequest = (request: NewRequest) =>
+    void notices.announce(request.workspaceId, approvalNotice(request))
+  const approvals = new Approvals({ sql, outer, timers, log, onRequest })
   // A control plane without a resolver reaches its database only (docs/kubernetes.md).
   const isSending = services.config.ROLE !== 'control-plane'
   const sender = isSending
     ? new NoticeSender({ ...services, outbound, timers }, notices, bus)
     : null
-  const resolver: Resolver = openResolver(services, { access, outbound, renewals, notices, timers })
+  const resolver: Resolver = openResolver(services, {
+    ...{ access, outbound, renewals, notices, approvals, timers },
+  })
   return {
     resolver,
     renewals,
+    approvals,
     notices,
     close: async () => {
       resolver.close()
+      approvals.close()
       await Promise.all([renewals.close(), sender?.close()])
       outbound.fetcher.close()
       outbound.http2.close()
     },
   }
+}
+
+/** Names only: the request's URL, headers and body stay sealed. */
+function approvalNotice({ id, agent, host, method, secrets }: NewRequest): Notice {
+  const event = 'approval.requested'
+  const names = secrets.map(({ key }) => key)
+  return { event, cause: `${event}/${id}`, fields: { agent, host, method, secrets: names } }
 }

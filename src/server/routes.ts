@@ -2,6 +2,8 @@
 import { accountsRoutes, openAccountServices } from '../features/accounts/index.ts'
 import { agentsRoutes } from '../features/agents/index.ts'
 import { allowlistRoutes } from '../features/allowlist/index.ts'
+import { getOwnApproval } from '../features/approvals/contract.ts'
+import { approvalRoutes } from '../features/approvals/index.ts'
 import { recordAuditLogs } from '../features/audit/contract.ts'
 import { auditRoutes } from '../features/audit/index.ts'
 import type { LiveAudit } from '../features/audit/live.ts'
@@ -19,13 +21,8 @@ import { deliverEnvironment, getToken, getVersion } from '../features/workloads/
 import { workspaceRoutes } from '../features/workspaces/index.ts'
 import type { Documented } from '../http/openapi/document.ts'
 import type { Route } from '../http/route.ts'
-import {
-  forwardCalls,
-  listCredentials,
-  listDomains,
-  listShapes,
-  resolveCall,
-} from '../resolver/contract.ts'
+import { listCredentials, listDomains, listShapes, resolveCall } from '../resolver/contract.ts'
+import { forwardCalls } from '../resolver/forwarding/contract.ts'
 
 /** Write what this process still holds of what a route is about to read. */
 export type Flushes = { activity: () => Promise<void>; audit: () => Promise<void> }
@@ -49,6 +46,7 @@ export function controlPlaneRoutes(
     ...agentsRoutes(services),
     ...noticeRoutes(services),
     ...secretRoutes(services),
+    ...approvalRoutes(services),
     ...auditRoutes(services, flushes.audit),
     ...live.routes,
     ...metricsRoutes(services, async () => {
@@ -79,6 +77,7 @@ export function documented(routes: readonly Route[]): Documented[] {
         listDomains,
         listCredentials,
         listShapes,
+        getOwnApproval,
         ...forwardCalls,
         deliverEnvironment,
         getToken,

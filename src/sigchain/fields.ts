@@ -12,6 +12,7 @@ const BASE64URL_LENGTH = 43
 const TIME_LENGTH = 24
 const MAX_ADDRESS = 254
 const MAX_HOST = 253
+const MAX_PATH = 2048
 
 const ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 const ID_OF_VERSION_8 = /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
@@ -19,6 +20,9 @@ const ID_OF_VERSION_8 = /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}
 const ADDRESS = /^[!-@[-~]+@[!-@[-~]+$/
 const DOMAIN = /^(?<wildcard>\*\.)?(?<host>[^:*]+)(?::(?<port>[1-9]\d{0,4}))?$/
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
+/** The characters of RFC 3986 in a path, with escapes. */
+const PATH = /^\/(?:[A-Za-z0-9\-._~!$&'()*+,;=:@/]|%[0-9A-Fa-f]{2})*$/
+const DOTS = /^(?:\.|%2e){1,2}$/i
 /** The last label of what a URL parser reads as an IPv4 address. */
 const NUMBER = /^(?:\d+|0x[0-9a-f]*)$/
 
@@ -34,6 +38,11 @@ export function isSignedId(text: string): boolean {
 export const time = z.string().refine(isTime)
 export const address = z.string().max(MAX_ADDRESS).regex(ADDRESS)
 export const domain = z.string().refine(isDomain)
+/** A domain without wildcard. */
+export const host = domain.refine((text) => !text.startsWith('*'))
+export const callMethod = z.enum(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
+/** The beginning of a normalised path. */
+export const path = z.string().max(MAX_PATH).refine(isPath)
 /** Names of secrets, as calls write them. */
 export const secretName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/)
 export const key = z
@@ -73,6 +82,11 @@ function readAll<T>(element: z.ZodType<T>, values: readonly unknown[]): T[] | nu
 function isTime(text: string): boolean {
   const date = new Date(text)
   return text.length === TIME_LENGTH && !Number.isNaN(+date) && date.toISOString() === text
+}
+
+/** An absolute path without dot segments. */
+function isPath(text: string): boolean {
+  return PATH.test(text) && !text.split('/').some((segment) => DOTS.test(segment))
 }
 
 /** A domain as the allowlist stores it: lower case, punycode, `*.` and a port other than 443 as needed. */

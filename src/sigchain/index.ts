@@ -39,8 +39,10 @@ export {
   verifyEnvelope,
   verifyGrant,
   verifyManifest,
+  verifyRelease,
 } from './statements.ts'
 export {
+  type HeldRelease,
   isSameNarrowing,
   type Link,
   type Member,

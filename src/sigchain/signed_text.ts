@@ -29,6 +29,7 @@ const prefixes: Record<Kind, Bytes> = {
   grant: utf8('cloakroom/v2/grant\n'),
   envelope: utf8('cloakroom/v2/envelope\n'),
   manifest: utf8('cloakroom/v2/manifest\n'),
+  release: utf8('cloakroom/v3/release\n'),
 }
 
 /**

@@ -5,13 +5,17 @@
 import canonicalize from 'canonicalize'
 import { type Bytes, concat, lp, toBase64Url } from '../core/crypto/encoding.ts'
 import { webSha256 } from '../core/crypto/web_primitives.ts'
+import type { Role } from './fields.ts'
 import { about, Refusal } from './refusal.ts'
 import { readText, requireSignature, type SignedText } from './signed_text.ts'
 import { type Chain, type Period, periodAt } from './state.ts'
-import type { Kind, TextOf, TokenGrant } from './texts.ts'
+import type { HeldRelease, Kind, TextOf, TokenGrant } from './texts.ts'
 
 type StatementKind = Exclude<Kind, 'link'>
 type Admitted<K extends StatementKind> = { text: TextOf<K>; headSeq: number }
+
+const ADMINS: readonly Role[] = ['owner', 'admin']
+const WRITERS: readonly Role[] = [...ADMINS, 'member']
 
 /** A grant is over a day late by the clock of a process: the database knows the time better, or lies. */
 export const GRANT_GRACE_MS = 86_400_000
@@ -28,7 +32,7 @@ export function verifyGrant(
   now: Date,
 ): Promise<TokenGrant> {
   return about('the grant', async () => {
-    const { text } = await readByAdmin(chain, 'grant', signed)
+    const { text } = await readByHolder(chain, 'grant', signed, ADMINS)
     const isOfToken = (token.publicKey ?? text.public_key) === text.public_key
     if (text.token_id !== token.id || !isOfToken) throw new Refusal('mismatch')
     if (chain.revokedTokens.has(text.token_id)) throw new Refusal('revoked')
@@ -61,7 +65,7 @@ export function verifyEnvelope(
   entry: EnvelopeEntry,
 ): Promise<TextOf<'envelope'>> {
   return about('the envelope', async () => {
-    const { text, headSeq } = await readByAdmin(chain, 'envelope', signed)
+    const { text, headSeq } = await readByHolder(chain, 'envelope', signed, ADMINS)
     const isOfEntry =
       text.token_id === entry.tokenId &&
       isOfPlace(text, entry) &&
@@ -71,6 +75,22 @@ export function verifyEnvelope(
     if (!isOfEntry) throw new Refusal('mismatch')
     requireEpoch(chain, text.epoch, headSeq)
     return text
+  })
+}
+
+/**
+ * What a member released. The caller compares it with the approval, the stored secrets and both clocks.
+ *
+ * @throws Refusal for a release whose signer has not had a role that satisfies `by`, with one key, from `head` until now
+ */
+export function verifyRelease(
+  chain: Chain,
+  signed: SignedText,
+  by: 'member' | 'admin',
+): Promise<HeldRelease> {
+  return about('the release', async () => {
+    const roles = by === 'admin' ? ADMINS : WRITERS
+    return (await readByHolder(chain, 'release', signed, roles)).text
   })
 }
 
@@ -157,11 +177,12 @@ export function readStatement<K extends StatementKind>(
   return { text, headSeq }
 }
 
-/** By an administrator of now, who has been one without a break since `head`, with the same key. */
-async function readByAdmin<K extends 'grant' | 'envelope'>(
+/** Signed by a member who has had one of the roles without a break from `head` until now, with the same key. */
+async function readByHolder<K extends 'grant' | 'envelope' | 'release'>(
   chain: Chain,
   kind: K,
   signed: SignedText,
+  roles: readonly Role[],
 ): Promise<Admitted<K>> {
   const { text, headSeq } = readStatement(chain, kind, signed)
   const signer = chain.members.get(text.signer)
@@ -169,14 +190,22 @@ async function readByAdmin<K extends 'grant' | 'envelope'>(
   await requireSignature(kind, signed, signer.signing_key)
   const atHead = periodAt(chain, text.signer, headSeq)
   const later = (chain.history.get(text.signer) ?? []).filter(({ since }) => since > headSeq)
-  const isUnbroken = [atHead, ...later].every((period) => isAdmin(period, signer.signing_key))
-  if (!isUnbroken)
-    throw new Refusal('right', 'its signer was no admin at times since it was signed')
+  const isUnbroken = [atHead, ...later].every(
+    (period) => holds(period, roles) && period?.signingKey === signer.signing_key,
+  )
+  if (!isUnbroken) {
+    const who = roles.includes('member') ? 'could not write' : 'was no admin'
+    throw new Refusal('right', `its signer ${who} at times since it was signed`)
+  }
   return { text, headSeq }
 }
 
 export function isAdmin(period: Period | null, signingKey: string): boolean {
-  return (period?.role === 'owner' || period?.role === 'admin') && period.signingKey === signingKey
+  return holds(period, ADMINS) && period?.signingKey === signingKey
+}
+
+function holds(period: Period | null, roles: readonly Role[]): boolean {
+  return period !== null && period.role !== null && roles.includes(period.role)
 }
 
 function isOfPlace(

@@ -1,13 +1,17 @@
 /** What is signed: links of a workspace's chain, and statements about its tokens, envelopes and secrets. */
 import { z } from 'zod'
+import { isInOrder, MAX_APPROVED_SECRETS } from '../core/crypto/approval/call.ts'
 import {
   address,
+  callMethod,
   domain,
   hash,
+  host,
   id,
   key,
   listOf,
   number,
+  path,
   role,
   secretName,
   signedId,
@@ -131,18 +135,54 @@ const manifest = z.strictObject({
   root: hash,
 })
 
+/** A release of held secrets to one call, or to the calls of a window (protocol 14.3). */
+const release = z.strictObject({
+  ...about,
+  v: z.literal(3),
+  approval_id: id,
+  token_id: signedId,
+  digest: hash,
+  scope: z
+    .strictObject({ host, methods: listOf(callMethod, 1).refine(isDistinct), path_prefix: path })
+    .nullable(),
+  secrets: listOf(
+    z.strictObject({
+      project_id: id,
+      environment: z.string(),
+      key: secretName,
+      value_sha256: hash,
+      policy_sha256: hash,
+      envelope_sha256: hash,
+    }),
+    1,
+  ).refine((secrets) => secrets.length <= MAX_APPROVED_SECRETS && isInOrder(secrets)),
+  expires_at: time,
+})
+
+function isDistinct(list: readonly string[]): boolean {
+  return new Set(list).size === list.length
+}
+
 type Texts = {
   link: z.output<typeof link>
   grant: z.output<typeof grant>
   envelope: z.output<typeof envelope>
   manifest: z.output<typeof manifest>
+  release: z.output<typeof release>
 }
 export type Kind = keyof Texts
 export type TextOf<K extends Kind> = Texts[K]
 
-export const schemas: { [K in Kind]: z.ZodType<Texts[K]> } = { link, grant, envelope, manifest }
+export const schemas: { [K in Kind]: z.ZodType<Texts[K]> } = {
+  link,
+  grant,
+  envelope,
+  manifest,
+  release,
+}
 
 export type Link = TextOf<'link'>
+export type HeldRelease = TextOf<'release'>
 /** A grant of a token, as somebody signed it. */
 export type TokenGrant = TextOf<'grant'>
 /** To what a token is narrowed: hosts in the allowlist's syntax, and names of secrets; null narrows nothing. */

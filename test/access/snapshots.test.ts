@@ -164,7 +164,7 @@ test('environments that are kept do not fill a snapshot, so that it is not read 
 
 test('snapshots of signed workspaces make room for one another, the least used first', () => {
   const kept = (workspaceId: string, names: number): [string, { snapshot: Snapshot }] => {
-    const known = { workspaceId, policyVersion: 1, epoch: 1, allowlist: [] }
+    const known = { workspaceId, policyVersion: 1, epoch: 1, allowlist: [], hasReleases: false }
     const snapshot = emptySnapshot(known, emptyChain(workspaceId))
     const hashes = new Map(Array.from({ length: names }, (_, at) => [`K${at}`, NO_BYTES]))
     snapshot.signed?.environments.set('e', { hashes, manifest: null, revision: 0 })

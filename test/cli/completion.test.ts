@@ -124,6 +124,7 @@ test('every argument and option that names something is completed', () => {
 
 const ONLY_A_PERSON_KNOWS = new Set([
   'recipient',
+  'operation',
   'target',
   'fingerprint',
   'id',

@@ -94,6 +94,8 @@ test('list_credentials shows names and what they are for, and nothing was delive
     allowed_methods: null,
     allowed_paths: null,
     allowed_locations: null,
+    allowed_operations: null,
+    read_only: null,
   }
   expect(JSON.parse(text).credentials).toEqual([
     { placeholder: 'SVC_SECRET_MODE', ...unbound },
@@ -167,6 +169,8 @@ test('list_credentials says what a credential is for, and where and how it may b
     allowed_methods: ['GET', 'POST'],
     allowed_paths: ['/v1'],
     allowed_locations: null,
+    allowed_operations: null,
+    read_only: null,
   })
 })
 

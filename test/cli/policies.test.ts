@@ -104,11 +104,32 @@ test('show explains what holds where a policy says nothing', async () => {
     ['headers', 'any'],
     ['locations', 'header, basic, env'],
     ['sign templates', 'any'],
+    ['operations', 'any'],
+    ['read only', 'no'],
     ['basic encoding', 'none'],
     ['references', 'no'],
     ['description', ''],
     [''],
   ])
+})
+
+test('operations and read-only are set, shown in words, and cleared', async () => {
+  await ada.must('secrets', 'set', 'GRAPH=value')
+  const operations = 'query:viewer, rpc:tools/call:search'
+  await ada.must('policy', 'set', 'GRAPH', '--operations', operations, '--read-only')
+  expect(await policyOf('GRAPH')).toEqual({
+    allowed_operations: ['query:viewer', 'rpc:tools/call:search'],
+    read_only: true,
+  })
+  const out = await ada.must('policy', 'show', 'GRAPH')
+  expect(out).toContain('only for reading, only for query:viewer or rpc:tools/call:search')
+  expect(out).toMatch(/read only +yes/)
+  await ada.must('policy', 'clear', 'GRAPH', 'read-only')
+  expect(await policyOf('GRAPH')).toEqual({
+    allowed_operations: ['query:viewer', 'rpc:tools/call:search'],
+  })
+  await ada.must('policy', 'clear', 'GRAPH')
+  expect(await policyOf('GRAPH')).toBeNull()
 })
 
 test('what is not acceptable is said, with its option, and changes nothing', async () => {
@@ -117,6 +138,10 @@ test('what is not acceptable is said, with its option, and changes nothing', asy
     [['set', 'STRIPE_KEY'], 'say what is to change'],
     [['set', 'STRIPE_KEY', '--methods', 'SEND'], '--methods is not acceptable'],
     [['set', 'STRIPE_KEY', '--paths', 'v1'], '--paths is not acceptable: must begin with /'],
+    [
+      ['set', 'STRIPE_KEY', '--operations', 'viewer'],
+      '--operations is not acceptable: must be an operation such as query:viewer or rpc:tools/list',
+    ],
     [['clear', 'STRIPE_KEY', 'path'], 'a policy has no field path\n→ did you mean paths?'],
     [
       ['set', 'STRIPE_KEY', '--domains', 'api.example.com,https://echo.internal'],
@@ -229,6 +254,9 @@ for (const [policy, words] of [
     'in signatures, signing only "{timestamp}.{body}"',
   ],
   [{ basic_encoding: 'form' }, 'form-encoded in basic authentication'],
+  [{ read_only: true }, 'only for reading'],
+  [{ allowed_operations: ['query', 'batch'] }, 'only for query or batch'],
+  [{ allowed_operations: [] }, 'for no operation'],
   [{ allowed_methods: 5 }, 'not a policy'],
 ] as const) {
   test(`in words: ${words || JSON.stringify(policy)}`, () => {

@@ -52,7 +52,14 @@ test('one entry more in the list that refused, and of what no record says it, no
     entry: 'sign',
   })
   const none = { kind: 'none', why: 'rule' } as const
-  for (const rule of ['allowed_headers', 'sign_templates', 'override', 'objects', 'batch'])
+  for (const rule of [
+    'allowed_headers',
+    'sign_templates',
+    'override',
+    'objects',
+    'batch',
+    'approval',
+  ])
     expect(blocked(rule)).toEqual(none)
   expect(blocked('allowed_methods', { method: 'TRACE' })).toEqual(none)
   expect(blocked('allowed_methods', { environment: null })).toEqual(none)

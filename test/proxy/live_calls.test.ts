@@ -210,7 +210,7 @@ describe('without a vault', () => {
   const basis = {
     scope: { projectId: 'one', environment: 'development' },
     placeholders: [],
-    asked: { target, method: 'GET', override: null, isMultipart: false },
+    asked: { target, method: 'GET', override: null, isMultipart: false, operations: [] },
   }
   test('open calls end with the code that rejects new calls', async () => {
     const vault = { current: () => Promise.reject(new Fault('forbidden')) }

@@ -27,6 +27,7 @@ const policies: Record<string, Policy> = {
   IN_PATH: { allowed_locations: ['path'] },
   IN_JSON: { allowed_locations: ['json'] },
   IN_FORM: { allowed_locations: ['form'] },
+  READS: { read_only: true },
 }
 for (const [name, policy] of Object.entries(policies)) {
   await agent.store(name, `value of "${name}"`, { policy })
@@ -69,6 +70,20 @@ describe('a policy', () => {
     ['a header, when it names others', '/', { headers: using('IN_QUERY') }],
   ])('keeps it in for %s', async (_, path, init) => {
     await expectRefused(send(path, init), 'policy_blocked')
+  })
+
+  test('that permits only reads is checked against the whole body', async () => {
+    const post = (text: string, type: string) => {
+      const headers = { ...using('READS'), 'content-type': type }
+      return send('/graphql', { method: 'POST', headers, body: new Blob([text]).stream() })
+    }
+    const json = (query: string) => post(JSON.stringify({ query }), 'application/json')
+    expect((await json('{ viewer }')).status).toBe(200)
+    expect((await post('{ viewer }', 'application/graphql')).status).toBe(200)
+    await expectRefused(json('mutation { b }'), 'policy_blocked')
+    await expectRefused(post('mutation { b }', 'application/graphql'), 'policy_blocked')
+    await expectRefused(post('{ viewer }', 'application/octet-stream'), 'policy_blocked')
+    await expectRefused(send('/', { method: 'PUT', headers: using('READS') }), 'policy_blocked')
   })
 
   test('decides whether a name in query, path or body is one', async () => {

@@ -43,6 +43,8 @@ test('tells each name with what it is for, and null for what nobody said', async
       allowed_paths: ['/v1/'],
       allowed_headers: ['x-key'],
       allowed_locations: ['header'],
+      allowed_operations: ['query:viewer'],
+      read_only: true,
       description: 'Charges cards',
     },
   })
@@ -55,6 +57,8 @@ test('tells each name with what it is for, and null for what nobody said', async
     allowed_methods: null,
     allowed_paths: null,
     allowed_locations: null,
+    allowed_operations: null,
+    read_only: null,
   }
   const answer = await ask(agent.token)
   expect([answer.status, answer.body]).toEqual([
@@ -68,6 +72,8 @@ test('tells each name with what it is for, and null for what nobody said', async
         allowed_methods: ['POST'],
         allowed_paths: ['/v1/'],
         allowed_locations: ['header'],
+        allowed_operations: ['query:viewer'],
+        read_only: true,
       },
       { name: 'PLAIN', ...unbound },
       { name: 'SETTING', ...unbound },

@@ -2,7 +2,8 @@
 /** How long a call may take: a total for an answer in JSON, a silence for one that is passed on as it arrives. */
 import { describe, expect, test } from 'bun:test'
 import { settings } from '../../src/core/config/settings.ts'
-import { forwardSettings, resolveCall } from '../../src/resolver/contract.ts'
+import { resolveCall } from '../../src/resolver/contract.ts'
+import { forwardSettings } from '../../src/resolver/forwarding/contract.ts'
 import { deadlineFor } from '../../src/resolver/resolve.ts'
 
 const MINUTES_10 = 600_000

@@ -41,6 +41,7 @@ function partsOf(tokenId: string, key: Uint8Array | null, sealing: Uint8Array, w
     policyVersion: version,
     epoch: 1,
     allowlist: [],
+    hasReleases: false,
   })
   const token = { id: tokenId }
   const provide = (place: typeof STAGING) => {

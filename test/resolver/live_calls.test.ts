@@ -39,6 +39,8 @@ function world() {
     grants: new Map(),
     envelopes: new Map(),
     environments: new Map(),
+    hasReleases: false,
+    releases: new Map(),
     signed: null,
   })
   const services = {
@@ -82,6 +84,7 @@ function basisOf(id = 'token', workspaceId = 'one'): TokenBasis {
       method: 'GET',
       override: null,
       isMultipart: false,
+      operations: [],
     },
   }
 }

@@ -137,10 +137,14 @@ describe('the handshake', () => {
 
   test('goes through the same decisions: allowlist, policy, secrets', async () => {
     await agent.store('POSTONLY', 'value-of-postonly', { policy: { allowed_methods: ['POST'] } })
+    await agent.store('READS', 'value-of-reads', { policy: { read_only: true } })
+    await agent.store('LISTED', 'value-of-listed', { policy: { allowed_operations: ['query'] } })
     const before = stage.upstream.bytes
     const refused: [options: CallerOptions, reason: string][] = [
       [{ authority: 'evil.example' }, 'domain_blocked'],
       [{ headers: { 'x-key': 'SVC_SECRET_POSTONLY' } }, 'policy_blocked'],
+      [{ headers: { 'x-key': 'SVC_SECRET_READS' } }, 'policy_blocked'],
+      [{ headers: { 'x-key': 'SVC_SECRET_LISTED' } }, 'policy_blocked'],
       [{ headers: { 'x-key': 'SVC_SECRET_NOBODY' } }, 'unknown_secret'],
     ]
     for (const [options, reason] of refused) {

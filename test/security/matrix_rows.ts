@@ -15,7 +15,7 @@ import { addToAllowlist } from '../../src/features/allowlist/contract.ts'
 import { createEnvironment, deleteProject } from '../../src/features/projects/contract.ts'
 import { deleteSecret } from '../../src/features/secrets/contract.ts'
 import { exampleOfForm } from '../../src/http/fields.ts'
-import { forwardCalls } from '../../src/resolver/contract.ts'
+import { forwardCalls } from '../../src/resolver/forwarding/contract.ts'
 import { ofConsole } from '../support/console.ts'
 import { logInAs, newApplicant, type Person, registrationOf } from '../support/people.ts'
 import {

@@ -46,6 +46,7 @@ const basis = {
     method: 'GET',
     override: null,
     isMultipart: false,
+    operations: [],
   },
 }
 

@@ -9,8 +9,9 @@ import {
 } from '../../src/core/crypto/encoding.ts'
 import { sealTokenEnvelope } from '../../src/core/crypto/envelope.ts'
 import { sha256 } from '../../src/core/crypto/primitives.ts'
-import { environmentKey, sealSecretValue } from '../../src/core/crypto/secret_value.ts'
+import { environmentKey, heldKey, sealSecretValue } from '../../src/core/crypto/secret_value.ts'
 import { tokenAuth, tokenKeyPair, verifierOf } from '../../src/core/crypto/token.ts'
+import { isHeld, type Policy } from '../../src/core/policy/policy.ts'
 import { createProject } from '../../src/features/projects/contract.ts'
 import {
   firstHash,
@@ -32,7 +33,7 @@ import {
 export type SignedProject = SignedWorkspace & {
   projectId: string
   /** A value of the project under the workspace's first key, as base64. */
-  seal(key: string, text: string, environment?: string): string
+  seal(key: string, text: string, environment?: string, policy?: Policy | null): string
 }
 
 export async function signedProject(app: TestApp): Promise<SignedProject> {
@@ -40,11 +41,11 @@ export async function signedProject(app: TestApp): Promise<SignedProject> {
   const { workspaceId, workspaceKey, owner } = workspace
   const body = { name: 'api', workspace_id: workspaceId }
   const { id: projectId } = await owner.api.call(createProject, { body })
-  const seal = (key: string, text: string, environment = 'development') => {
-    const environmentSecret = environmentKey(workspaceKey, projectId, environment, 1)
-    return toBase64(
-      sealSecretValue(environmentSecret, { projectId, environment, key }, null, 1, utf8(text)),
-    )
+  const seal: SignedProject['seal'] = (key, text, environment = 'development', policy = null) => {
+    const derive = isHeld(policy) ? heldKey : environmentKey
+    const sealingKey = derive(workspaceKey, projectId, environment, 1)
+    const place = { projectId, environment, key }
+    return toBase64(sealSecretValue(sealingKey, place, policy, 1, utf8(text)))
   }
   return { ...workspace, projectId, seal }
 }

@@ -1,9 +1,11 @@
 /** One workspace as of one policy version. What is read on demand is in its maps. */
+import { Unread } from '../../core/async/unread.ts'
 import type { SealedSecret } from '../../core/crypto/secret_value.ts'
 import type { Fault } from '../../core/fault.ts'
-import type { Domain } from '../../core/net/domain.ts'
+import { type Domain, parseDomain } from '../../core/net/domain.ts'
 import type { Chain, SignedText } from '../../sigchain/index.ts'
 import type { LiveToken } from '../tokens.ts'
+import type { StoredRelease } from './releases.ts'
 
 /** A project's environment for which a token was given an envelope. */
 export type Granted = { projectId: string; environment: string }
@@ -69,6 +71,10 @@ export type Snapshot = {
   grants: Map<string, readonly Granted[]>
   /** Whole environments, by name; null for a project that is not of this workspace. */
   environments: Map<string, readonly SealedSecret[] | null>
+  /** Whether a token of the workspace has releases of held secrets, live or ended. */
+  hasReleases: boolean
+  /** By token. */
+  releases: Map<string, readonly StoredRelease[]>
   /** Null for a plain workspace. */
   signed: Signed | null
 }
@@ -76,7 +82,7 @@ export type Snapshot = {
 /** Thrown when a lazily read part is of a newer version than the snapshot. */
 export class StaleSnapshot extends Error {}
 
-type Known = Pick<Snapshot, 'workspaceId' | 'policyVersion' | 'epoch' | 'allowlist'>
+type Known = Pick<Snapshot, 'workspaceId' | 'policyVersion' | 'epoch' | 'allowlist' | 'hasReleases'>
 
 export function emptySnapshot(known: Known, chain: Chain | Fault | null = null): Snapshot {
   return {
@@ -87,6 +93,7 @@ export function emptySnapshot(known: Known, chain: Chain | Fault | null = null):
     envelopes: new Map(),
     grants: new Map(),
     environments: new Map(),
+    releases: new Map(),
   }
 }
 
@@ -155,4 +162,20 @@ export function crowdedOut(
 function verifiedNamesOf(snapshot: Snapshot | null): number {
   const verified = [...(snapshot?.signed?.environments.values() ?? [])]
   return verified.reduce((sum, { hashes }) => sum + hashes.size, 0)
+}
+
+/** A part that was read before. @throws Unread */
+export function snapshotPart<T>(parts: Map<string, T>, name: string, read: () => Promise<T>): T {
+  const part = parts.get(name)
+  if (part !== undefined) return part
+  throw new Unread(read().then((found) => parts.set(name, found)))
+}
+
+export function parsedDomains(text: string): Domain[] {
+  const domain = parseDomain(text)
+  return domain ? [domain] : []
+}
+
+export function chainName(policyVersion: number): string {
+  return `${policyVersion}/chain`
 }

@@ -5,19 +5,21 @@
 import type { OuterLayer } from '../../core/crypto/outer_layer.ts'
 import type { SealedSecret } from '../../core/crypto/secret_value.ts'
 import { Fault } from '../../core/fault.ts'
-import { type Domain, parseDomain } from '../../core/net/domain.ts'
 import { type Chain, isSignedId, Refusal, type SignedText } from '../../sigchain/index.ts'
 import type { AccessReader } from '../reader.ts'
 import { readLinks, readManifest, readTokenGrant, signedTextOf } from '../signed/queries.ts'
 import { ofAnotherKind, requireNamed, type Verifier } from '../signed/verifier.ts'
 import type { LiveToken } from '../tokens.ts'
 import { lockedSecret, openSecretRows } from './open_rows.ts'
+import { readReleases, type StoredRelease } from './releases.ts'
 import {
+  chainName,
   emptySnapshot,
   environmentIn,
   type Granted,
   isFull,
   type PlaceableSecret,
+  parsedDomains,
   placeNameOf,
   type SealedEnvelope,
   type Snapshot,
@@ -59,13 +61,13 @@ export class SnapshotParts {
   async workspace(workspaceId: string): Promise<Snapshot> {
     const [row] = await readWorkspace(this.#read, workspaceId)
     if (!row) throw new Fault('invalid_token')
-    const { version: policyVersion, epoch, domains } = row
-    const known = { workspaceId, policyVersion }
+    const { version: policyVersion, epoch, domains, hasReleases } = row
+    const known = { workspaceId, policyVersion, hasReleases }
     if (!isSignedId(workspaceId))
-      return emptySnapshot({ ...known, epoch, allowlist: domains.flatMap(domainOf) })
+      return emptySnapshot({ ...known, epoch, allowlist: domains.flatMap(parsedDomains) })
     const chain = await this.#chain(workspaceId, policyVersion)
     if (chain instanceof Fault) return emptySnapshot({ ...known, epoch: 0, allowlist: [] }, chain)
-    const allowlist = [...chain.allowlist].flatMap(domainOf)
+    const allowlist = [...chain.allowlist].flatMap(parsedDomains)
     return emptySnapshot({ ...known, epoch: chain.epoch, allowlist }, chain)
   }
 
@@ -130,6 +132,13 @@ export class SnapshotParts {
     return rows.flatMap(({ projectId, environment }) =>
       projectId === null ? [] : [{ projectId, environment }],
     )
+  }
+
+  async releases(snapshot: Snapshot, tokenId: string): Promise<StoredRelease[]> {
+    const of = { workspaceId: snapshot.workspaceId, tokenId }
+    const { version, releases } = await readReleases(this.#read, this.#outer, of)
+    this.#checkVersion(snapshot, version)
+    return releases
   }
 
   async environment(snapshot: Snapshot, place: Granted): Promise<EnvironmentPart> {
@@ -237,12 +246,3 @@ export class SnapshotParts {
 
 const NOT_GRANTED =
   'This token has no signed grant. Have an owner or admin issue a new one: `cloakroom token issue`.'
-
-function domainOf(text: string): Domain[] {
-  const domain = parseDomain(text)
-  return domain ? [domain] : []
-}
-
-function chainName(policyVersion: number): string {
-  return `${policyVersion}/chain`
-}

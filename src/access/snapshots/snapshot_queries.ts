@@ -16,13 +16,14 @@ export type SecretRow = SecretPlace & {
 /** A left join: one row without a secret where there is none. */
 type Joined<T> = (T & { version: number })[]
 
-type WorkspaceRow = { version: number; epoch: number; domains: string[] }
+type WorkspaceRow = { version: number; epoch: number; domains: string[]; hasReleases: boolean }
 
 export function readWorkspace(read: AccessReader, workspaceId: string): Promise<WorkspaceRow[]> {
   return read<WorkspaceRow[]>`
     select w.policy_version::float8 as version, w.epoch,
       (select coalesce(json_agg(domain), '[]') from allowlist_entries a where a.workspace_id = w.id)
-        as domains
+        as domains,
+      exists (select from approvals a where a.workspace_id = w.id and a.envelopes is not null) as "hasReleases"
     from workspaces w where w.id = ${workspaceId}`
 }
 

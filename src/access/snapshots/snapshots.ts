@@ -12,6 +12,7 @@ import type { AccessReader } from '../reader.ts'
 import { Sharing } from '../sharing.ts'
 import type { Verifier } from '../signed/verifier.ts'
 import type { LiveToken } from '../tokens.ts'
+import type { StoredRelease } from './releases.ts'
 import {
   crowdedOut,
   fitsInto,
@@ -22,6 +23,7 @@ import {
   type SealedEnvelope,
   type Snapshot,
   StaleSnapshot,
+  snapshotPart,
   type VerifiedToken,
 } from './snapshot.ts'
 import { type NumberedLink, SnapshotParts } from './snapshot_parts.ts'
@@ -78,13 +80,10 @@ export class SnapshotCache {
     this.forget(workspaceId)
   }
 
-  /** Makes the next `of` read again. */
-  forget(workspaceId: string): void {
-    this.#snapshots.delete(workspaceId)
-  }
-
-  forgetAll(): void {
-    this.#snapshots.clear()
+  /** Makes the next `of` read again, for a workspace or for all. */
+  forget(workspaceId?: string): void {
+    if (workspaceId === undefined) this.#snapshots.clear()
+    else this.#snapshots.delete(workspaceId)
   }
 
   get stats(): CacheStats {
@@ -156,18 +155,19 @@ export class SnapshotCache {
 
   /** What of one environment, over all projects, may stand outside of headers. @throws Unread */
   placeable(snapshot: Snapshot, environment: string): readonly PlaceableSecret[] {
-    const known = snapshot.placeable.get(environment)
-    if (known !== undefined) return known
-    const read = this.#parts.placeable(snapshot, environment)
-    throw new Unread(read.then((found) => snapshot.placeable.set(environment, found)))
+    const read = () => this.#parts.placeable(snapshot, environment)
+    return snapshotPart(snapshot.placeable, environment, read)
   }
 
   /** Where a token was given an envelope, of whatever epoch. @throws Unread */
   grants(snapshot: Snapshot, tokenId: string): readonly Granted[] {
-    const known = snapshot.grants.get(tokenId)
-    if (known !== undefined) return known
-    const read = this.#parts.grants(snapshot, tokenId)
-    throw new Unread(read.then((found) => snapshot.grants.set(tokenId, found)))
+    return snapshotPart(snapshot.grants, tokenId, () => this.#parts.grants(snapshot, tokenId))
+  }
+
+  /** Releases of held secrets to a token, live and ended ones. @throws Unread */
+  releases(snapshot: Snapshot, tokenId: string): readonly StoredRelease[] {
+    if (!snapshot.hasReleases) return []
+    return snapshotPart(snapshot.releases, tokenId, () => this.#parts.releases(snapshot, tokenId))
   }
 
   /**

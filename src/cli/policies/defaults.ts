@@ -10,7 +10,14 @@ import { findProjectFile, PROJECT_FILE, readDefaultPolicy } from '../settings.ts
 import { CliError } from '../terminal/cli_error.ts'
 import type { Entry } from '../values/sealing.ts'
 
-const NARROWING = ['allowed_domains', 'allowed_methods', 'allowed_paths', 'allowed_headers']
+const NARROWING = [
+  'allowed_domains',
+  'allowed_methods',
+  'allowed_paths',
+  'allowed_headers',
+  'allowed_operations',
+  'read_only',
+]
 
 /** New secrets without a policy of their own get it, and that is said; settings and what is there do not. */
 export function withDefaults(context: Context, entries: readonly Entry[]): readonly Entry[] {

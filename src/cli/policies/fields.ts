@@ -36,6 +36,8 @@ const fields: Readonly<Record<string, Field>> = {
     commas: true,
   },
   'sign-templates': { name: 'sign_templates', option: 'signTemplates', absent: 'any' },
+  operations: { name: 'allowed_operations', option: 'operations', absent: 'any', commas: true },
+  'read-only': { name: 'read_only', option: 'readOnly', absent: 'no' },
   'basic-encoding': { name: 'basic_encoding', option: 'basicEncoding', absent: 'none' },
   references: { name: 'references', option: 'references', absent: 'no' },
   description: { name: 'description', option: 'description', absent: '' },

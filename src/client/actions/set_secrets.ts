@@ -80,8 +80,9 @@ function withNames(error: unknown, secrets: readonly { key: string }[]): unknown
   if (!(error instanceof ApiError) || error.fields.length === 0) return error
   const { status, code: error_code, message, requestId: request_id } = error
   const fields = error.fields.map((field) => {
-    const [, index] = /^secrets\.(\d+)$/.exec(field.path) ?? []
-    return { ...field, path: secrets[Number(index)]?.key ?? field.path }
+    const [, index, rest = ''] = /^secrets\.(\d+)(\..+)?$/.exec(field.path) ?? []
+    const { key } = secrets[Number(index)] ?? {}
+    return { ...field, path: key === undefined ? field.path : `${key}${rest}` }
   })
   const advice = { fix: error.fix ?? undefined, docs: error.docs ?? undefined }
   const named = { error_code, message, fields, request_id: request_id ?? undefined }

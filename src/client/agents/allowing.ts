@@ -4,10 +4,10 @@
  */
 import { parseDomain } from '../../core/net/domain.ts'
 import {
+  allowedLocations,
   callMethods,
   type Policy,
   policyLocations,
-  USUAL_LOCATIONS,
 } from '../../core/policy/policy.ts'
 import type { Style } from '../../core/policy/policy_check.ts'
 
@@ -123,7 +123,7 @@ export function widened(
   { rule, entry }: { rule: Narrowing; entry: string },
 ): Policy | null {
   const list: readonly string[] | undefined =
-    policy?.[rule] ?? (rule === 'allowed_locations' ? USUAL_LOCATIONS : undefined)
+    policy?.[rule] ?? (rule === 'allowed_locations' ? allowedLocations(policy) : undefined)
   if (list === undefined || list.includes(entry)) return policy
   return { ...policy, [rule]: [...list, entry] }
 }

@@ -23,7 +23,18 @@ export function policyInWords(shown: unknown): string {
   const references = policy.references ? 'with references' : ''
   const derived = policy.kind ? `renewed by itself (${policy.kind})` : ''
   const basic = policy.basic_encoding ? 'form-encoded in basic authentication' : ''
-  return [callsOf(policy), placesOf(policy), signedOf(policy), basic, references, derived]
+  const reads = policy.read_only ? 'only for reading' : ''
+  const operations = operationsOf(policy)
+  return [
+    callsOf(policy),
+    reads,
+    operations,
+    placesOf(policy),
+    signedOf(policy),
+    basic,
+    references,
+    derived,
+  ]
     .filter(Boolean)
     .join(', ')
 }
@@ -35,6 +46,11 @@ function callsOf(policy: Policy): string {
   if (empty.length > 0) return `in no call (no ${empty.join(', no ')})`
   const parts = [methods && listed(methods), targetOf(domains, paths?.map(below))].filter(Boolean)
   return parts.length > 0 ? `only ${parts.join(' ')}` : ''
+}
+
+function operationsOf({ allowed_operations: operations }: Policy): string {
+  if (!operations) return ''
+  return operations.length > 0 ? `only for ${listed(operations)}` : 'for no operation'
 }
 
 function targetOf(domains: Policy['allowed_domains'], paths: Policy['allowed_paths']): string {

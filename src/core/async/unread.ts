@@ -33,10 +33,13 @@ export async function whenRead<T>(decide: () => T): Promise<T> {
 /** Thrown in a transaction where something has to be read first that takes its time. */
 export class UnreadBefore extends Error {
   readonly read: () => Promise<unknown>
+  /** What was read of the workspace before is still good afterwards. */
+  readonly keepsSnapshot: boolean
 
-  constructor(read: () => Promise<unknown>) {
+  constructor(read: () => Promise<unknown>, { keepsSnapshot = false } = {}) {
     super('not read yet')
     this.read = read
+    this.keepsSnapshot = keepsSnapshot
   }
 }
 

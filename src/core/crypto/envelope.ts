@@ -3,19 +3,8 @@
  * environment key to a token. The info label and the additional data bind an envelope to its kind,
  * workspace, recipient, place and epoch, so that one moved to another row does not open.
  */
-import * as hpke from 'hpke'
-import {
-  type Bytes,
-  concat,
-  fromBase64,
-  lp,
-  toBase64,
-  u32be,
-  utf8,
-  uuidToBytes,
-} from './encoding.ts'
-import { hpkeOpen } from './hpke_open.ts'
-import { isLowOrder } from './low_order.ts'
+import { type Bytes, fromBase64, lp, toBase64, u32be, uuidToBytes } from './encoding.ts'
+import { HPKE_OVERHEAD_BYTES, hasHpkeForm, openHpke, sealHpke } from './hpke_message.ts'
 
 /** `recipientPublicKey` is 32 raw bytes. */
 export type MemberEnvelopePlace = {
@@ -32,17 +21,10 @@ export type TokenEnvelopePlace = {
   epoch: number
 }
 
-const VERSION = 1
 const KEY_BYTES = 32
-const ENVELOPE_BYTES = 1 + 32 + KEY_BYTES + 16
+const ENVELOPE_BYTES = HPKE_OVERHEAD_BYTES + KEY_BYTES
 const MEMBER_LABEL = 'cloakroom/v1/member-envelope'
 const TOKEN_LABEL = 'cloakroom/v1/token-envelope'
-
-const suite = new hpke.CipherSuite(
-  hpke.KEM_DHKEM_X25519_HKDF_SHA256,
-  hpke.KDF_HKDF_SHA256,
-  hpke.AEAD_AES_256_GCM,
-)
 
 /** The workspace key for one member, as b64. Throws for a public key of low order. */
 export async function sealMemberEnvelope(
@@ -93,13 +75,7 @@ async function sealKey(
   key: Uint8Array,
 ): Promise<string> {
   if (key.length !== KEY_BYTES) throw new RangeError('an envelope carries a key of 32 bytes')
-  if (isLowOrder(publicKey)) throw new Error('the public key is of low order')
-  const recipient = await suite.DeserializePublicKey(publicKey)
-  const { encapsulatedSecret, ciphertext } = await suite.Seal(recipient, key, {
-    info: utf8(label),
-    aad: additionalData,
-  })
-  return toBase64(concat(Uint8Array.of(VERSION), encapsulatedSecret, ciphertext))
+  return toBase64(await sealHpke(publicKey, label, additionalData, key))
 }
 
 function openKey(
@@ -108,23 +84,12 @@ function openKey(
   additionalData: () => Uint8Array,
   envelope: Uint8Array,
 ): Uint8Array | null {
-  if (!hasEnvelopeForm(envelope)) return null
-  try {
-    return hpkeOpen(privateKey, {
-      encapsulatedKey: envelope.subarray(1, 33),
-      ciphertext: envelope.subarray(33),
-      info: utf8(label),
-      additionalData: additionalData(),
-    })
-  } catch {
-    // A point of low order, or a key or place of another form.
-    return null
-  }
+  return hasEnvelopeForm(envelope) ? openHpke(privateKey, label, additionalData, envelope) : null
 }
 
-// Both kinds carry one key of 32 bytes, hence they have the same form.
+// Both kinds carry one key of 32 bytes, so they have the same form.
 function hasEnvelopeForm(bytes: Uint8Array): boolean {
-  return bytes.length === ENVELOPE_BYTES && bytes[0] === VERSION
+  return bytes.length === ENVELOPE_BYTES && hasHpkeForm(bytes)
 }
 
 function memberData(place: MemberEnvelopePlace): Bytes {

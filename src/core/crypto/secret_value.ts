@@ -1,10 +1,11 @@
 /**
- * Secret values (protocol 3.3): a value opens only under the environment key it was sealed with, in
- * the project, environment and under the name it was sealed for, and with the policy its author
- * gave it. A policy altered in the database makes a secret unreadable instead of more permissive.
+ * Secret values (protocol 3.3 and 14.1): a value opens only under the key it was sealed with, in the project,
+ * environment and under the name it was sealed for, and with the policy its author gave it. A policy altered in the
+ * database makes a secret unreadable instead of more permissive. The policy also chooses the key: the environment key,
+ * or for a held secret the held key, which no token gets.
  */
 import canonicalize from 'canonicalize'
-import type { Policy } from '../policy/policy.ts'
+import { isHeld, type Policy } from '../policy/policy.ts'
 import { Secret } from '../secret.ts'
 import { concat, lp, u32be, uuidToBytes } from './encoding.ts'
 import {
@@ -45,7 +46,11 @@ export type DerivedRow = {
   retryAt: number | null
 }
 
-const VERSION = 1
+/** The first byte of a ciphertext, and the label in its additional data. */
+type Form = { version: 1 | 2; label: string }
+const USUAL: Form = { version: 1, label: 'cloakroom/v1/secret' }
+const HELD: Form = { version: 2, label: 'cloakroom/v3/held-secret' }
+
 export const MAX_EPOCH = 65_535
 const HEADER_BYTES = 1 + 4
 /** Bytes that sealing adds to a value. */
@@ -68,14 +73,32 @@ export function environmentKey(
   environment: string,
   epoch: number,
 ): Uint8Array {
-  requireEpoch(epoch)
-  const info = lp('cloakroom/v1/environment-key', environment, u32be(epoch))
-  return hkdf(workspaceKey, uuidToBytes(projectId), info)
+  return placeKey('cloakroom/v1/environment-key', workspaceKey, { projectId, environment, epoch })
+}
+
+/** HK of protocol 14.1: the key for held secrets. Members derive it; it is never put into an envelope for a token. */
+export function heldKey(
+  workspaceKey: Uint8Array,
+  projectId: string,
+  environment: string,
+  epoch: number,
+): Uint8Array {
+  return placeKey('cloakroom/v3/held-key', workspaceKey, { projectId, environment, epoch })
+}
+
+function placeKey(
+  label: string,
+  workspaceKey: Uint8Array,
+  place: { projectId: string; environment: string; epoch: number },
+): Uint8Array {
+  requireEpoch(place.epoch)
+  const info = lp(label, place.environment, u32be(place.epoch))
+  return hkdf(workspaceKey, uuidToBytes(place.projectId), info)
 }
 
 /**
- * `0x01 || u32be(epoch) || nonce12 || ciphertext || tag` under the environment key. The nonce is
- * random unless a test vector gives it: one used twice under one key would reveal both values.
+ * `version || u32be(epoch) || nonce12 || ciphertext || tag` under the environment key, or of a held secret under the
+ * held key. The nonce is random unless a test vector gives it: one used twice under one key would reveal both values.
  */
 export function sealSecretValue(
   key: Uint8Array,
@@ -87,12 +110,12 @@ export function sealSecretValue(
 ): Uint8Array {
   requireEpoch(epoch)
   const sealed = sealGcm(key, nonce, placeData(place, policy), plaintext)
-  return concat(Uint8Array.of(VERSION), u32be(epoch), nonce, sealed)
+  return concat(Uint8Array.of(formOf(policy).version), u32be(epoch), nonce, sealed)
 }
 
 /**
- * The plaintext under the environment key, or `null` for anything that does not open; never throws.
- * The key alone decides about the epoch, the header is not authenticated: the caller compares
+ * The plaintext, or `null` for anything that does not open; never throws. The ciphertext must have the form that the
+ * policy demands. The key alone decides about the epoch, the header is not authenticated: the caller compares
  * `readValueEpoch` with the epoch of the key it holds.
  */
 export function openSecretValue(
@@ -139,6 +162,7 @@ function boundOf(
   const { policy, ciphertext } = secret
   if (ciphertext === null || ciphertext.length < OVERHEAD_BYTES) return null
   if (readValueEpoch(ciphertext) === null) return null
+  if (ciphertext[0] !== formOf(policy).version) return null
   const nonce = ciphertext.subarray(HEADER_BYTES, HEADER_BYTES + NONCE_BYTES)
   const sealed = ciphertext.subarray(HEADER_BYTES + NONCE_BYTES)
   try {
@@ -158,16 +182,30 @@ function openBoundValue(key: Uint8Array, bound: GcmMessage): Secret | null {
   }
 }
 
-/** The epoch of a header that reads version 1 with an epoch from 1 to 65,535, else `null`. */
+/** The epoch of a header that reads version 1 or 2 with an epoch from 1 to 65,535, else `null`. */
 export function readValueEpoch(ciphertext: Uint8Array): number | null {
-  if (ciphertext.length < HEADER_BYTES || ciphertext[0] !== VERSION) return null
+  if (ciphertext.length < HEADER_BYTES || !isVersion(ciphertext[0])) return null
   const epoch = new DataView(ciphertext.buffer, ciphertext.byteOffset).getUint32(1)
   return isEpoch(epoch) ? epoch : null
 }
 
+/** 2 for the ciphertext of a held secret, 1 for all others, `null` for another client's form. */
+export function readValueVersion(ciphertext: Uint8Array): 1 | 2 | null {
+  const [version] = ciphertext
+  return readValueEpoch(ciphertext) !== null && isVersion(version) ? version : null
+}
+
+function isVersion(byte: number | undefined): byte is Form['version'] {
+  return byte === USUAL.version || byte === HELD.version
+}
+
+function formOf(policy: unknown): Form {
+  return isHeld(policy) ? HELD : USUAL
+}
+
 function placeData(place: SecretPlace, policy: unknown): Uint8Array {
   return lp(
-    'cloakroom/v1/secret',
+    formOf(policy).label,
     uuidToBytes(place.projectId),
     place.environment,
     place.key,

@@ -36,9 +36,11 @@ export function overridableKinds(contentType: string | undefined): readonly Body
 /** JSON in lines is sent while its answers arrive, so it streams; a policy that limits methods refuses it unread. */
 const LINES = /^(application|text)\/(x-)?(nd-?json|jsonl|jsonlines|json-?lines)$/
 
-/** Whether a body of such a type is read whole, so that an override in it can be found. */
-export function isReadForOverrides(contentType: string | undefined): boolean {
-  return overridableKinds(contentType).length > 0 && !LINES.test(typeOf(contentType))
+/** Whether a body of such a type is read whole, so that policies can be checked against overrides and operations in it. */
+export function isReadForPolicies(contentType: string | undefined): boolean {
+  const type = typeOf(contentType)
+  if (type === 'application/graphql') return true
+  return overridableKinds(contentType).length > 0 && !LINES.test(type)
 }
 
 /** Frameworks look for the word in the type, and some in its parameters. */

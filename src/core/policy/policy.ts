@@ -7,6 +7,7 @@ import { z } from 'zod'
 import { parseDomain } from '../net/domain.ts'
 import { tokenPattern } from '../token_pattern.ts'
 import { line } from '../validation/validate.ts'
+import { isOperation } from './operations.ts'
 
 const MAX_ENTRIES = 100
 /** Characters of what is signed, as the agent wrote it; protocol 6.5. */
@@ -56,9 +57,34 @@ const template = z
   .refine((text) => text.isWellFormed(), 'must be text')
   .meta({ examples: ['{timestamp}.{body}'] })
 
+/** Of GraphQL, such as `query:viewer`, or of JSON-RPC, such as `rpc:tools/call:search_issues`. */
+const operation = z
+  .string()
+  .max(300)
+  .refine(isOperation, 'must be an operation such as query:viewer or rpc:tools/list')
+  .meta({ examples: ['query:viewer'] })
+
 /** Credentials that are derived from a stored root during a call (protocol 13). */
 export const derivedKinds = ['oauth2', 'github_app', 'aws_role'] as const
 export type DerivedKind = (typeof derivedKinds)[number]
+
+/** Who may release a use of a held secret: any member who may write secrets, or owners and admins only. */
+export const approvers = ['member', 'admin'] as const
+export type Approver = (typeof approvers)[number]
+/** How long one release may last: a day. */
+export const MAX_APPROVAL_SECONDS = 86_400
+
+const approval = z
+  .strictObject({
+    by: z.enum(approvers).meta({ examples: ['member'] }),
+    /** 0 where each use is released singly. */
+    ttl_seconds: z
+      .int()
+      .min(0)
+      .max(MAX_APPROVAL_SECONDS)
+      .meta({ examples: [900] }),
+  })
+  .optional()
 
 const listOf = <T extends z.ZodType>(entry: T) => z.array(entry).max(MAX_ENTRIES).optional()
 
@@ -69,6 +95,9 @@ const fields = z.strictObject({
   allowed_headers: listOf(header),
   allowed_locations: listOf(z.enum(policyLocations).meta({ examples: ['header'] })),
   sign_templates: listOf(template),
+  allowed_operations: listOf(operation),
+  /** Only what reads is let through. */
+  read_only: z.literal(true).optional(),
   /** In Basic credentials the value is form-encoded first, as RFC 6749, section 2.3.1, has it. */
   basic_encoding: z.literal('form').optional(),
   /** A setting is neither masked nor guarded. */
@@ -77,22 +106,44 @@ const fields = z.strictObject({
   references: z.literal(true).optional(),
   /** The value is a root, and calls get the credential that is derived from it. */
   kind: z.enum(derivedKinds).optional(),
+  /** Each use needs a member's approval: the value is sealed under a key that no token gets (protocol 14). */
+  approval,
   description: line(500, 0)
     .meta({ examples: ['Charges cards of the test account'] })
     .optional(),
 })
 
+type Sent = z.output<typeof fields>
+type Complaint = { path: (string | number)[]; message: string }
+
 /** A root is never delivered or put together, so it cannot be a setting or refer to other secrets. */
-const shape = fields.superRefine(({ kind, ...others }, context) => {
-  if (kind === undefined) return
-  for (const name of ['references', 'sensitive'] as const) {
-    if (others[name] === undefined) continue
-    context.addIssue({ code: 'custom', path: [name], message: 'cannot be combined with kind' })
-  }
+function complaintsOfRoot({ kind, ...others }: Sent): Complaint[] {
+  if (kind === undefined) return []
+  return (['references', 'sensitive'] as const).flatMap((name) =>
+    others[name] === undefined ? [] : [{ path: [name], message: 'cannot be combined with kind' }],
+  )
+}
+
+/** No token opens a held secret: nothing can be derived from it, delivered, put together or signed with it. */
+function complaintsOfHeld({ approval, ...others }: Sent): Complaint[] {
+  if (approval === undefined) return []
+  const message = 'cannot be combined with approval'
+  const fields = (['kind', 'references', 'sensitive'] as const).filter(
+    (name) => others[name] !== undefined,
+  )
+  const locations = (others.allowed_locations ?? []).flatMap((location, index) =>
+    location === 'env' || location === 'sign' ? [['allowed_locations', index]] : [],
+  )
+  return [...fields.map((name) => [name]), ...locations].map((path) => ({ path, message }))
+}
+
+const shape = fields.superRefine((sent, context) => {
+  for (const complaint of [...complaintsOfRoot(sent), ...complaintsOfHeld(sent)])
+    context.addIssue({ code: 'custom', ...complaint })
 })
 
 /** An absent list narrows nothing, an empty one allows nothing. */
-export type Policy = z.output<typeof fields>
+export type Policy = Sent
 
 const { $schema: _, ...documentation } = z.toJSONSchema(fields.nullable(), { io: 'input' })
 
@@ -115,12 +166,28 @@ type Location = (typeof policyLocations)[number]
 /** Where a secret may stand whose policy does not say (protocol 5.5). */
 export const USUAL_LOCATIONS: readonly Location[] = ['header', 'basic', 'env']
 
+const HELD_LOCATIONS = USUAL_LOCATIONS.filter((location) => location !== 'env')
+
 /** Where a secret of this policy may stand. */
 export function allowedLocations(policy: Policy | null): readonly Location[] {
-  return policy?.allowed_locations ?? USUAL_LOCATIONS
+  return policy?.allowed_locations ?? (isHeld(policy) ? HELD_LOCATIONS : USUAL_LOCATIONS)
 }
 
-/** Whether a value may be a variable of a program: no root may, and no value whose policy lists places without `env`. */
+/** Whether each use needs an approval. */
+export function isHeld(policy: unknown): boolean {
+  return (policy as Policy | null | undefined)?.approval !== undefined
+}
+
+/** The approver that a held secret demands, `null` for other secrets. An unknown approver counts as `admin`. */
+export function heldBy(policy: unknown): Approver | null {
+  if (!isHeld(policy)) return null
+  return (policy as Policy).approval?.by === 'member' ? 'member' : 'admin'
+}
+
+/**
+ * Whether a value may be a variable of a program. Roots and held secrets may not, nor values whose policy lists places
+ * without `env`.
+ */
 export function isDeliverable(policy: unknown): boolean {
   return !isRoot(policy) && mayBeVariable(policy)
 }
@@ -138,6 +205,7 @@ export function derivedVariable(policy: unknown): 'delivered' | 'signs' | null {
 }
 
 function mayBeVariable(policy: unknown): boolean {
+  if (isHeld(policy)) return false
   return (policy as Policy | null | undefined)?.allowed_locations?.includes('env') ?? true
 }
 

@@ -2,12 +2,14 @@
  * What a secret's policy has against a call (protocol 5.5), of what is known of the call. It knows nothing of
  * values or of the network: the resolver judges by it, and so does whoever tries out a policy on calls that were made.
  */
-import type { PolicyRule } from '../fault.ts'
 import { domainMatches, parseDomain } from '../net/domain.ts'
+import { notPermitted, type Objection } from './objection.ts'
+import type { AskedOperations } from './operations.ts'
+import { limitedMethods, objectionToOperations } from './operations_check.ts'
 import { isForBatches, methodsAskedFor, namesObjectsInBody } from './override.ts'
 import type { AskedMethods } from './override_parts.ts'
 import { hasOpenPlaceholder, policyPathMatches } from './path.ts'
-import { allowedLocations, type Policy } from './policy.ts'
+import { allowedLocations, isHeld, type Policy, policyLocations } from './policy.ts'
 
 type Location = NonNullable<Policy['allowed_locations']>[number]
 
@@ -36,12 +38,11 @@ export type JudgedRequest = {
   override: string | null
   /** Methods that its body asks for in place of its own, in upper case, or why that cannot be read. */
   bodyMethods?: AskedMethods
+  /** Operations of GraphQL and JSON-RPC that it asks for; absent where only a record of the call is left. */
+  operations?: AskedOperations
   /** Whether its body may hold requests. */
   isMultipart: boolean
 }
-
-/** The sentence goes on from "the policy". */
-export type Objection = { rule: PolicyRule; text: string }
 
 /** The first objection, if there is one. */
 export function objectionTo(
@@ -50,11 +51,13 @@ export function objectionTo(
   asked: JudgedRequest,
 ): Objection | null {
   return (
+    objectionToSignature(policy, place) ??
     objectionToPlace(policy, place) ??
     objectionToOverride(policy, asked) ??
     objectionToObjects(policy, place, asked) ??
     objectionToBatch(policy, asked) ??
-    objectionToRequest(policy, place, asked)
+    objectionToRequest(policy, place, asked) ??
+    objectionToOperations(policy, asked.target.path, asked)
   )
 }
 
@@ -77,23 +80,9 @@ export function objectionToRecorded(
   return objectionTo(policy, { style, header: '' }, asked)
 }
 
-/** As many of a list as a caller is told, who is shown policies anyway (protocol 6.7). */
-const MAX_LISTED = 10
-
-function notPermitted(
-  what: string,
-  rule: PolicyRule & keyof Policy,
-  permitted: readonly string[],
-): Objection {
-  const listed = permitted.slice(0, MAX_LISTED).join(', ') || 'none'
-  const more = permitted.length > MAX_LISTED ? ', …' : ''
-  return { rule, text: `does not permit this ${what} (${rule}: ${listed}${more})` }
-}
-
-function objectionToOverride(
-  { allowed_methods, allowed_paths }: Policy,
-  request: JudgedRequest,
-): Objection | null {
+function objectionToOverride(policy: Policy, request: JudgedRequest): Objection | null {
+  const allowed_methods = limitedMethods(policy)
+  const { allowed_paths } = policy
   const { target, override } = request
   if ((allowed_methods ?? allowed_paths) !== undefined && override !== null) {
     const text = 'limits methods or paths, and a header of this request may override them'
@@ -116,10 +105,12 @@ function objectionToOverride(
 
 /** A POST whose body says which objects it deletes, what it reads of one, or which requests it stands for. */
 function objectionToObjects(
-  { allowed_methods, allowed_paths }: Policy,
+  policy: Policy,
   { style }: JudgedPlace,
   { target, method }: JudgedRequest,
 ): Objection | null {
+  const allowed_methods = limitedMethods(policy)
+  const { allowed_paths } = policy
   if (method !== 'POST' || (allowed_methods ?? allowed_paths) === undefined) return null
   const named = namesObjectsInBody(target.search, style === 'aws_sigv4')
   const isDelete = named === 'delete' && !allowed_paths && allowed_methods?.includes('DELETE')
@@ -131,9 +122,11 @@ function objectionToObjects(
 
 /** What requests a body holds is not judged, so that the very path is to be listed where they may come. */
 function objectionToBatch(
-  { allowed_methods, allowed_paths }: Policy,
+  policy: Policy,
   { target: { path }, method, isMultipart }: JudgedRequest,
 ): Objection | null {
+  const allowed_methods = limitedMethods(policy)
+  const { allowed_paths } = policy
   if ((allowed_methods ?? allowed_paths) === undefined || allowed_paths?.includes(path)) return null
   const isBatch = isMultipart || (method !== 'GET' && method !== 'HEAD' && isForBatches(path))
   if (!isBatch) return null
@@ -172,6 +165,14 @@ function allows(methods: readonly string[], method: string): boolean {
   return methods.includes(method)
 }
 
+function objectionToSignature(policy: Policy, { style }: JudgedPlace): Objection | null {
+  if (!isHeld(policy) || !isSigning(style)) return null
+  return {
+    rule: 'approval',
+    text: 'demands an approval of each use, and such a secret never signs',
+  }
+}
+
 function objectionToPlace(
   policy: Policy,
   { style, template, isForeign }: JudgedPlace,
@@ -204,6 +205,9 @@ function objectionToPlace(
  */
 function locationOf(style: Style): Location {
   if (style === 'hmac_sha256') return 'sign'
-  const isScheme = style === 'aws_sigv4' || style === 'azure_storage' || style === 'google_jwt'
-  return isScheme ? 'header' : style
+  return isSigning(style) ? 'header' : style
+}
+
+function isSigning(style: Style): style is Exclude<Style, Location> {
+  return !(policyLocations as readonly string[]).includes(style)
 }

@@ -1,6 +1,7 @@
 /** Requests to use held secrets, their releases, and proposals (protocol 14). */
 import { sql } from 'drizzle-orm'
 import { index, integer, jsonb, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
+import type { callMethods } from '../../core/policy/policy.ts'
 import { bytes, moment } from './columns.ts'
 import { workspaces } from './workspaces.ts'
 
@@ -17,7 +18,7 @@ const requester = () => ({
 })
 
 type StoredSecret = { project_id: string; environment: string; key: string; held: boolean }
-type StoredScope = { host: string; methods: string[]; path_prefix: string }
+type StoredScope = { host: string; methods: (typeof callMethods)[number][]; path_prefix: string }
 
 /** One row per request. Equal pending requests of a token are one row. */
 export const approvals = pgTable(
@@ -58,6 +59,9 @@ export const approvals = pgTable(
   },
   (table) => [
     index('approvals_by_time').on(table.workspaceId, table.requestedAt, table.id),
+    index('approvals_released')
+      .on(table.workspaceId, table.tokenId)
+      .where(sql`envelopes is not null`),
     index('approvals_by_token').on(table.tokenId, table.requestedAt),
     uniqueIndex('approvals_pending').on(table.tokenId, table.digest).where(sql`status = 'pending'`),
   ],

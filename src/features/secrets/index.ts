@@ -9,6 +9,7 @@ import type { InputOf } from '../../http/endpoint.ts'
 import type { BoundAudit } from '../../http/recorder.ts'
 import { created } from '../../http/reply.ts'
 import { type Changing, listRoute, type Route, route } from '../../http/route.ts'
+import { requireMayWrite } from '../../identity/authorise.ts'
 import { isSignedId } from '../../sigchain/index.ts'
 import type { SignedServices } from '../links/index.ts'
 import { acceptManifest, selectManifest } from '../statements/index.ts'
@@ -33,10 +34,12 @@ import {
   openVersions,
   unreadable,
 } from './sealed.ts'
+import { MAX_FIELDS } from './shapes.ts'
 import { selectVersions } from './version_queries.ts'
-import { MAX_FIELDS, requireRoom, rollBack, upsert } from './write.ts'
+import { requireRoom, rollBack, upsert } from './write.ts'
 
 export { deleteEnvironmentSecrets, keepDeletedSecrets, restoreDeletedWith } from './deleted.ts'
+export { formComplaint } from './held.ts'
 
 /** Of deleted secrets with their ciphertexts: about 4 MiB. */
 const DELETED_AT_ONCE = 50
@@ -102,6 +105,7 @@ function itemRoutes(services: SignedServices): Route[] {
         deleteRows(tx, grant, { environment, key }),
       ])
       if (!deleted) throw new Fault('not_found')
+      requireMayWrite(grant, [deleted])
       await acceptManifest({ tx, grant }, services, { environment, ...body })
       const resource = { type: 'secret', id: deleted.id, name: key }
       audit.record({ action: 'secret.deleted', resource, projectId, environment })
@@ -196,6 +200,7 @@ async function restore(
   const missing = keys.filter((key) => !known.has(key))
   if (missing.length > 0)
     throw new Fault('not_found', { fields: fieldsOf(missing, 'was not deleted lately') })
+  requireMayWrite(grant, found)
   audit.record(
     ...found.map(({ id, key }) => ({
       action: 'secret.restored' as const,

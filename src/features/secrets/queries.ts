@@ -228,5 +228,5 @@ export async function deleteRows(
         key === undefined ? undefined : eq(secrets.key, key),
       ),
     )
-    .returning({ id: secrets.id })
+    .returning({ id: secrets.id, policy: secrets.policy })
 }

@@ -11,6 +11,8 @@ import {
 } from '../../http/fields.ts'
 
 export const MAX_ENTRIES = 500
+/** Refused fields that a reply lists. */
+export const MAX_FIELDS = 100
 /** Decoded; a value of 64 KiB fits in every sealing that we know of. */
 export const MAX_SEALED_BYTES = 98_304
 

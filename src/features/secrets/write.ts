@@ -14,18 +14,18 @@ import { requireQuota } from '../../database/limits/quota.ts'
 import type { Transaction } from '../../database/open.ts'
 import { lockWorkspace } from '../../database/workspace_lock.ts'
 import type { Changing } from '../../http/route.ts'
+import { requireMayWrite } from '../../identity/authorise.ts'
 import { isSignedId, type SignedText } from '../../sigchain/index.ts'
 import type { SignedServices } from '../links/index.ts'
 import { acceptManifest, readSigned } from '../statements/index.ts'
+import { dropReadable, requireForms, requireSameForm } from './held.ts'
 import { type NextSecret, selectCurrent, selectSecret, writeSecrets } from './queries.ts'
 import { openVersion, sealStoredSecret, sealVersion, unreadable } from './sealed.ts'
+import { MAX_FIELDS } from './shapes.ts'
 import { selectVersion } from './version_queries.ts'
 
 type Write = ProjectGrant<'secret.write'>
 type Services = Pick<SignedServices, 'db' | 'outer' | 'chains' | 'config'>
-
-/** As many refused fields as a reply lists. */
-export const MAX_FIELDS = 100
 
 /** `value` is the ciphertext in canonical base64, as on the wire; `path` is where the entry stands in the request. Without `policy` it takes none from the secret that is there. */
 type Entry = {
@@ -46,6 +46,7 @@ type RollBack = Signed & { key: string; version: number; policy?: unknown }
  *
  * @throws Fault `conflict` naming the entries of another version than expected, `validation_error` those
  * that would lose a policy without a word,
+ * those of another form than their policy demands, `forbidden` where only admins may write,
  * `epoch_conflict` those that are sealed under another epoch, `not_found` for an environment that
  * holds nothing when none may be made, and what `acceptManifest` throws
  */
@@ -54,6 +55,11 @@ export async function upsert(
   services: Services,
   { environment, entries, mayCreate, manifest }: Upsert,
 ): Promise<{ created: number; updated: number; created_environment?: true }> {
+  const decoded = entries.map((entry) => ({
+    ...entry,
+    ciphertext: Uint8Array.fromBase64(entry.value),
+  }))
+  requireForms(grant, decoded)
   const keys = entries.map(({ key }) => key)
   // One round trip: what follows the lock begins when it is held.
   const [{ epoch }, stored, before] = await Promise.all([
@@ -64,12 +70,9 @@ export async function upsert(
   if (!stored) throw new Fault('not_found')
   const { secrets: current, isKnownEnvironment } = stored
   if (!isKnownEnvironment && !mayCreate) throw emptyEnvironment()
+  requireMayWrite(grant, [...current.values(), ...entries])
   requireVersions(entries, current)
   requirePolicies(entries, current)
-  const decoded = entries.map((entry) => ({
-    ...entry,
-    ciphertext: Uint8Array.fromBase64(entry.value),
-  }))
   const stale = decoded.filter(({ ciphertext }) => !isUnder(epoch, ciphertext))
   if (stale.length > 0) throw epochConflict(stale.map(({ path }) => path))
   const next = await Promise.all(
@@ -81,6 +84,12 @@ export async function upsert(
   )
   // One round trip again: nothing waits for an answer in between, and a refusal takes all of it back.
   const writing = [
+    dropReadable(
+      tx,
+      grant,
+      environment,
+      next.map((secret) => ({ ...secret, before: current.get(secret.key) })),
+    ),
     writeSecrets(tx, grant, environment, next),
     ...(entries.length > current.size
       ? [requireRoom(tx, grant, services.config, environment)]
@@ -149,8 +158,8 @@ function emptyEnvironment(): Fault {
  * Stores an earlier version once more, as the newest one.
  *
  * @throws Fault `not_found` (no such secret or version), `epoch_conflict`, `unreadable_secret`,
- * `conflict` when its policy is not today's and the caller does not say that it knows, and what
- * `acceptManifest` throws
+ * `conflict` when its policy is not today's and the caller does not say that it knows, or when only one of the two is
+ * held, `forbidden` where only admins may write, and what `acceptManifest` throws
  */
 export async function rollBack(
   { tx, grant, audit }: Changing<Write>,
@@ -164,6 +173,8 @@ export async function rollBack(
     readSigned({ tx, grant }, services, environment),
   ])
   if (!secret || !earlier) throw new Fault('not_found')
+  requireMayWrite(grant, [secret, earlier])
+  requireSameForm(secret, earlier)
   const row = { projectId: grant.projectId, environment, key, version, sealed: earlier.sealed }
   const ciphertext = await openVersion(services.outer, grant.workspaceId, row)
   if (!ciphertext) throw unreadable(key)

@@ -1,5 +1,5 @@
 /** What members of signed workspaces sign besides links: demanded, checked and stored with what it speaks of. */
-export { refused, requireSigned } from './accepting.ts'
+export { accepted, refused, requireSigned } from './accepting.ts'
 export {
   acceptEnvelope,
   acceptGrant,

@@ -5,6 +5,7 @@ import { isSamePolicy, MAX_EPOCH, readValueEpoch } from '../../core/crypto/secre
 import { Fault, type FaultCode, type FieldFault, invalidField } from '../../core/fault.ts'
 import type { Role } from '../../core/grant.ts'
 import { MAX_COMPLAINTS } from '../../core/validation/complaints.ts'
+import { formComplaint } from '../secrets/index.ts'
 import type { GrantedToken } from '../statements/index.ts'
 import type { RekeyBody } from './contract.ts'
 
@@ -117,8 +118,12 @@ export async function requireNextEpoch(
 
 /** A value in another client's form names no epoch (protocol 3.3). */
 function epochOf(value: string): number | null {
-  // The header is in front: 64 characters, 48 bytes, are more than it takes.
-  return readValueEpoch(fromBase64(value.slice(0, 64)) ?? new Uint8Array())
+  return readValueEpoch(headOf(value))
+}
+
+/** The first 48 bytes, which hold the header. */
+function headOf(value: string): Uint8Array {
+  return fromBase64(value.slice(0, 64)) ?? new Uint8Array()
 }
 
 /** What a body must be for what the workspace holds. */
@@ -126,6 +131,7 @@ export async function requireHeld(held: Holdings, body: RekeyBody): Promise<void
   await requireKnown(held, body)
   await requireComplete(held, body)
   await requireSamePolicies(held, body)
+  await requireForms(body)
   await requireWithinScope(held, body)
 }
 
@@ -176,6 +182,16 @@ async function requireSamePolicies(held: Holdings, { secrets }: RekeyBody): Prom
   complaints.refuse()
 }
 
+/** The key that a value is under is never exchanged: tokens cannot read it before, nor after. */
+async function requireForms({ secrets }: RekeyBody): Promise<void> {
+  const complaints = new Complaints('')
+  await inSlices(secrets, ({ value, policy }, index) => {
+    const message = formComplaint(policy, headOf(value))
+    if (message !== null) complaints.add(`secrets.${index}.value`, message)
+  })
+  complaints.refuse()
+}
+
 /** A token is never given more than it was issued for. */
 async function requireWithinScope(held: Holdings, { tokens }: RekeyBody): Promise<void> {
   const complaints = new Complaints('is outside the scope of the token')
@@ -200,8 +216,8 @@ class Complaints {
     this.#message = message
   }
 
-  add(path: string): void {
-    if (this.#fields.length < MAX_COMPLAINTS) this.#fields.push({ path, message: this.#message })
+  add(path: string, message = this.#message): void {
+    if (this.#fields.length < MAX_COMPLAINTS) this.#fields.push({ path, message })
   }
 
   join(others: Complaints): this {

@@ -3,17 +3,16 @@
  * between two of them, and no key be wiped; what is not known yet is read, and they are taken again.
  */
 import { Unread, whenRead } from '../../core/async/unread.ts'
+import type { BodyAccount } from '../../core/body_memory.ts'
 import { Fault } from '../../core/fault.ts'
-import { mayHoldRequests, overrideAmong } from '../../core/policy/override.ts'
-import { methodsAskedForIn, overridableKinds } from '../../core/policy/override_body.ts'
-import type { AskedMethods } from '../../core/policy/override_parts.ts'
 import { rangeIn, rangesAt } from '../answer/part.ts'
-import { bytesOf, type Call, type CallBody, contentTypeOf } from '../call.ts'
+import { bytesOf, type Call, contentTypeOf } from '../call.ts'
 import type { AddressLookup } from '../connection/address_lookup.ts'
 import type { CallDeadline } from '../deadline.ts'
 import { findEscaped } from '../escaped_placeholders.ts'
 import { checkCallerHeaders, type HeaderPair } from '../headers.ts'
 import { OutboundRequest, type RequestSigner } from '../outbound_request.ts'
+import { requireApproval, usesHeld } from '../policy/approval.ts'
 import {
   type CallPermission,
   domainBlocked,
@@ -23,6 +22,7 @@ import {
   proveRoots,
   selectSecrets,
   settingsAmong,
+  type UsableSecret,
 } from '../policy/permission.ts'
 import { type AskedRequest, checkNotComputed, checkPolicies } from '../policy/policy.ts'
 import type { CallRecord } from '../record.ts'
@@ -30,9 +30,9 @@ import { awsSignature } from '../signing/aws_resign.ts'
 import { azureSignature } from '../signing/azure_resign.ts'
 import type { Signature } from '../signing/client_signature.ts'
 import { googleSignature } from '../signing/google_resign.ts'
-import { chosenHeader, rangesOf, usesOf } from '../signing/sign.ts'
-import { headerOf } from '../signing/signature.ts'
+import { rangesOf, usesOf } from '../signing/sign.ts'
 import { parseTarget, type Target } from '../target.ts'
+import { askedIn } from './asked.ts'
 import { checkBytes, checkCounts } from './budget.ts'
 import {
   fillLocations,
@@ -54,6 +54,8 @@ export type Job = {
   record: CallRecord
   /** Looked up at most once for each call, however often the decision is made again. */
   address: string | Promise<string> | null
+  /** Counts a body that has to be read whole. */
+  bodies?: BodyAccount
 }
 
 /** A refusal is a result: it is put on record like a request. */
@@ -114,10 +116,7 @@ function prepare(outbound: Surroundings, job: Job, permission: CallPermission): 
   })
   record.finds(used.values())
   // Opening proves the policy, which the ciphertext binds: only then is the policy believed.
-  if (proveRoots(used)) {
-    checkPolicies(used, placeholders, asked)
-    addressOf(outbound, job, target)
-  }
+  judgeUnopened(outbound, job, permission, { used, placeholders, asked })
   const values = openSecrets(used)
   const guard = permission.guard()
   // Step 6: the policy of each secret.
@@ -134,7 +133,7 @@ function prepare(outbound: Surroundings, job: Job, permission: CallPermission): 
   checkNotComputed(call.method, search)
   // As it will be sent: where a value stands in it, it is judged with it.
   if (path !== target.path || search !== target.search) {
-    checkPolicies(used, placeholders, { ...asked, target: { ...target, path, search } })
+    checkPolicies(used, placeholders, askedIn(call, { ...target, path, search }))
   }
   // Step 8: the one address to connect to.
   const address = addressOf(outbound, job, target)
@@ -149,32 +148,27 @@ function prepare(outbound: Surroundings, job: Job, permission: CallPermission): 
   return new OutboundRequest(outbound, call, parts)
 }
 
-function askedIn({ method, headers, signing, body }: Call, target: Target): AskedRequest {
-  const names = [...Object.keys(headers), ...chosenHeader(signing)]
-  const isMultipart = mayHoldRequests(contentTypeOf(headers))
-  let read: { methods: AskedMethods } | undefined
-  return {
-    target,
-    method,
-    override: overrideAmong(names),
-    isMultipart,
-    // Only a policy that limits methods asks: a long body takes a while to parse.
-    get bodyMethods() {
-      read ??= { methods: methodsIn(headers, body) }
-      return read.methods
-    },
-  }
+type Judged = {
+  used: ReadonlyMap<string, UsableSecret>
+  placeholders: readonly Placeholder[]
+  asked: AskedRequest
 }
 
-/** Methods that the body asks for, or why that cannot be read. */
-function methodsIn(headers: Call['headers'], body: CallBody): AskedMethods {
-  const type = contentTypeOf(headers)
-  if (!body || overridableKinds(type).length === 0) return []
-  if (!/^(identity)?$/i.test(headerOf(headers, 'content-encoding')?.trim() ?? '')) {
-    return { unread: 'it has a Content-Encoding' }
-  }
-  const bytes = bytesOf(body)
-  return bytes === null ? { unread: 'it is too long to be read' } : methodsAskedForIn(type, bytes)
+/** A call that is refused derives nothing from roots, and asks no member for approval. */
+function judgeUnopened(
+  outbound: Surroundings,
+  job: Job,
+  permission: CallPermission,
+  { used, placeholders, asked }: Judged,
+): void {
+  const isHeld = usesHeld(used)
+  if (!proveRoots(used) && !isHeld) return
+  checkPolicies(used, placeholders, asked)
+  addressOf(outbound, job, asked.target)
+  if (!isHeld) return
+  const { call } = job
+  checkCallerHeaders(call.headers, rangeIn(call, rangesAt(asked.target.host)), call.method)
+  requireApproval(job, permission, { asked, secrets: used })
 }
 
 /** What goes out as text is put on record, or refused. @throws Fault `placeholder_not_allowed` */

@@ -9,13 +9,24 @@ import type { Policy } from '../../core/policy/policy.ts'
 import { isMarked } from '../../core/policy/references.ts'
 import type { Secret } from '../../core/secret.ts'
 import type { Guard } from '../../leak_guard/index.ts'
+import type { Call } from '../call.ts'
 import type { IsPlaceable } from '../injection/locations.ts'
 import type { ObtainedToken } from '../obtained_tokens.ts'
 import { partNamed } from '../stand_ins/parts.ts'
 import type { Target } from '../target.ts'
+import type { AskedRequest } from './policy.ts'
 
 /** Where names are looked up; without a project in all of them. */
 export type CallScope = { projectId: string | null; environment: string }
+
+/** A call for which a member has to release values. */
+export type ApprovalUse = {
+  call: Call
+  asked: AskedRequest
+  secrets: ReadonlyMap<string, UsableSecret>
+  /** Null for WebSockets and gRPC, whose messages nobody can show beforehand. */
+  body: Uint8Array | null
+}
 
 /** What is not known yet is thrown as `Unread`; all of it is the same until the decision is made. */
 export interface CallPermission {
@@ -42,6 +53,12 @@ export interface CallPermission {
    * @throws Fault `rate_limited` for more than can be remembered
    */
   remember(tokens: readonly ObtainedToken[]): void
+  /**
+   * Has the held secrets of a call released, so that they open (protocol 14.2). Without it no call may use them.
+   *
+   * @throws Unread, UnreadBefore, Fault `approval_required`, `approval_denied`
+   */
+  approve?(use: ApprovalUse): void
 }
 
 export interface UsableSecret {

@@ -5,8 +5,9 @@ import { type JudgedRequest, objectionTo } from '../../core/policy/policy_check.
 import type { Placeholder } from '../injection/placeholders.ts'
 import type { Target } from '../target.ts'
 
-/** What is asked of the upstream. */
-export type AskedRequest = JudgedRequest & { target: Target }
+/** What is asked of the upstream. Its operations are always there, so that no policy that limits them is skipped. */
+export type AskedRequest = JudgedRequest &
+  Required<Pick<JudgedRequest, 'operations'>> & { target: Target }
 
 /** @throws Fault `policy_blocked` */
 export function checkPolicies(

@@ -72,7 +72,7 @@ export function localBackend(services: LocalServices): Backend {
     refused: async ({ host, port, method }) => {
       const { record, origin } = beginRecord(services, Bun.randomUUIDv7(), host, method)
       const target = parseTarget(`https://${host}:${port}/`)
-      record.sees({ target, method, override: null, isMultipart: false })
+      record.sees({ target, method, override: null, isMultipart: false, operations: [] })
       const refusal = record.refusal(new Fault('domain_blocked'))
       await services.outbox.add(auditRecordOf(record, origin, refusal))
     },

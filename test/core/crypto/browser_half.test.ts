@@ -14,7 +14,7 @@ import { watched } from '../../support/watched.ts'
 
 const FILES = [
   ...['published_vectors', 'protocol_vectors', 'frozen_vectors', 'secret_value', 'envelope'],
-  ...['hpke_open', 'token'],
+  ...['hpke_open', 'token', 'approval/approval'],
 ]
 
 test('keeps every vector and every property of the crypto of servers', async () => {

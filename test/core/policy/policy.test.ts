@@ -1,7 +1,14 @@
 // tier: quick
 import { expect, test } from 'bun:test'
 import { policyHash } from '../../../src/core/crypto/secret_value.ts'
-import { policy } from '../../../src/core/policy/policy.ts'
+import {
+  allowedLocations,
+  derivedVariable,
+  heldBy,
+  isDeliverable,
+  isHeld,
+  policy,
+} from '../../../src/core/policy/policy.ts'
 import { jsonSchemaOf } from '../../../src/http/openapi/json_schema.ts'
 
 test('a policy comes out as the very object that went in', () => {
@@ -30,7 +37,7 @@ test('a list holds at most 100 entries', () => {
   expect(policy.safeParse(paths(101)).success).toBe(false)
 })
 
-test('the documentation knows its fields', () => {
+test('the documentation of a policy lists its fields', () => {
   const { anyOf } = jsonSchemaOf(policy, 'input') as {
     anyOf: { properties?: Record<string, unknown> }[]
   }
@@ -41,10 +48,98 @@ test('the documentation knows its fields', () => {
     'allowed_headers',
     'allowed_locations',
     'sign_templates',
+    'allowed_operations',
+    'read_only',
     'basic_encoding',
     'sensitive',
     'references',
     'kind',
+    'approval',
     'description',
   ])
+})
+
+const approval = { by: 'member', ttl_seconds: 0 }
+
+test('an approval names an approver and a time of at most a day, and nothing else', () => {
+  const isValid = (sent: unknown) => policy.safeParse({ approval: sent }).success
+  for (const by of ['member', 'admin'])
+    for (const ttl_seconds of [0, 1, 86_400]) expect(isValid({ by, ttl_seconds })).toBe(true)
+  const refused = [
+    null,
+    true,
+    'member',
+    {},
+    { by: 'member' },
+    { ttl_seconds: 0 },
+    { by: 'owner', ttl_seconds: 0 },
+    { by: 'read_only', ttl_seconds: 0 },
+    { by: 'member', ttl_seconds: -1 },
+    { by: 'member', ttl_seconds: 86_401 },
+    { by: 'member', ttl_seconds: 0.5 },
+    { by: 'member', ttl_seconds: '0' },
+    { by: 'member', ttl_seconds: null },
+    { by: 'member', ttl_seconds: 0, hosts: [] },
+  ]
+  for (const sent of refused) expect(isValid(sent)).toBe(false)
+})
+
+test('an approval excludes kind, references, sensitive, and the locations env and sign', () => {
+  const complaintsOf = (sent: object) =>
+    policy.safeParse({ approval, ...sent }).error?.issues.map(({ path, message }) => ({
+      path: path.join('.'),
+      message,
+    }))
+  const message = 'cannot be combined with approval'
+  expect(complaintsOf({ kind: 'oauth2' })).toEqual([{ path: 'kind', message }])
+  expect(complaintsOf({ references: true })).toEqual([{ path: 'references', message }])
+  expect(complaintsOf({ sensitive: false })).toEqual([{ path: 'sensitive', message }])
+  expect(complaintsOf({ allowed_locations: ['header', 'env', 'sign'] })).toEqual([
+    { path: 'allowed_locations.1', message },
+    { path: 'allowed_locations.2', message },
+  ])
+  const others = policyWithoutExclusions()
+  expect(complaintsOf(others)).toBeUndefined()
+})
+
+function policyWithoutExclusions() {
+  return {
+    allowed_domains: ['api.stripe.com'],
+    allowed_methods: ['POST'],
+    allowed_paths: ['/v1'],
+    allowed_headers: ['Authorization'],
+    allowed_locations: ['header', 'basic', 'query', 'path', 'json', 'form', 'websocket'],
+    description: 'Pays out',
+  }
+}
+
+test('a held secret is never deliverable, whatever its policy lists', () => {
+  const held = [
+    { approval },
+    { approval, allowed_locations: ['header'] },
+    // The validation refuses these, but a database may hold them.
+    { approval, allowed_locations: ['env'] },
+    { approval, kind: 'oauth2' },
+    { approval: null },
+  ]
+  for (const one of held) {
+    expect(isHeld(one)).toBe(true)
+    expect(isDeliverable(one)).toBe(false)
+    expect(derivedVariable(one)).toBeNull()
+  }
+  for (const one of [null, undefined, {}, { description: 'approval' }]) {
+    expect(isHeld(one)).toBe(false)
+    expect(isDeliverable(one)).toBe(true)
+  }
+  expect(allowedLocations(policy.parse({ approval }))).toEqual(['header', 'basic'])
+  expect(allowedLocations(null)).toEqual(['header', 'basic', 'env'])
+})
+
+test('the approver is the one that the policy names, and an admin where it names an unknown one', () => {
+  expect(heldBy(null)).toBeNull()
+  expect(heldBy({})).toBeNull()
+  expect(heldBy({ approval })).toBe('member')
+  expect(heldBy({ approval: { by: 'admin', ttl_seconds: 0 } })).toBe('admin')
+  for (const unknown of [null, {}, { by: 'anyone' }, 'member'])
+    expect(heldBy({ approval: unknown })).toBe('admin')
 })

@@ -55,6 +55,23 @@ describe('a policy that is tried out on a call of the audit', () => {
       call({ style: 'hmac_sha256' }),
     ],
   ]
+  const held: Policy = { approval: { by: 'member', ttl_seconds: 900 } }
+  test.each(['hmac_sha256', 'aws_sigv4', 'azure_storage', 'google_jwt'] as const)(
+    'refuses a held secret that is to sign by %s',
+    (style) => {
+      const places = ['header', 'sign'] as const
+      for (const policy of [held, { ...held, allowed_locations: [...places] }]) {
+        const text = 'demands an approval of each use, and such a secret never signs'
+        expect(objectionToRecorded(policy, call({ style }))).toEqual({ rule: 'approval', text })
+      }
+    },
+  )
+
+  test('permits a held secret in a header, and keeps it out of a variable', () => {
+    expect(objectionToRecorded(held, call())).toBeNull()
+    expect(objectionToRecorded(held, call({ style: 'env' }))?.rule).toBe('allowed_locations')
+  })
+
   test.each(allowed)('has nothing against %s', (_, policy, made) => {
     expect(objectionToRecorded(policy, made)).toBeNull()
   })

@@ -170,7 +170,7 @@ describe('storing', () => {
       status: 'success',
       data: { created: 500, updated: 0, created_environment: true },
     })
-    for (const header of ['AQAAAAA=', 'AQABAAA=', 'AgAAAAk=', 'AQAA']) {
+    for (const header of ['AQAAAAA=', 'AQABAAA=', 'AwAAAAk=', 'AQAA']) {
       expect((await upsert({ ...place, secrets: { K0: header } })).status).toBe(200)
     }
   })

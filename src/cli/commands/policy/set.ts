@@ -11,6 +11,8 @@ export default command({
   examples: [
     'policy set STRIPE_KEY --domains api.stripe.com --methods GET,POST --paths /v1',
     'policy set MAPS_KEY --locations query',
+    'policy set GITHUB_TOKEN --read-only',
+    'policy set LINEAR_KEY --operations query,mutation:issueCreate',
     'policy set DEPLOY_KEY --locations env',
     "policy set HOOK_SECRET --locations sign --sign-templates '{timestamp}.{body}'",
   ],

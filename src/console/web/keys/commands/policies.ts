@@ -11,8 +11,8 @@ export const policiesCommands = { set, calls }
 /** The fields that narrow. */
 export type Narrowing = Omit<Policy, (keyof Policy & (typeof KEPT)[number]) | 'description'>
 
-/** Fields of a policy that describe its value. */
-const KEPT = ['sensitive', 'basic_encoding', 'references', 'kind'] as const
+/** Fields of a policy that describe its value, and one that this page only shows. */
+const KEPT = ['sensitive', 'basic_encoding', 'references', 'kind', 'read_only'] as const
 
 type Order = Place & {
   narrowing: Narrowing

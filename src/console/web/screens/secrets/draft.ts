@@ -9,6 +9,7 @@ export const listFields = [
   'allowed_paths',
   'allowed_headers',
   'sign_templates',
+  'allowed_operations',
 ] as const
 export const choiceFields = ['allowed_methods', 'allowed_locations'] as const
 export type ListField = (typeof listFields)[number]
@@ -24,6 +25,7 @@ export function draftOf(policy: Policy | null): Draft {
     allowed_headers: policy?.allowed_headers ?? null,
     allowed_locations: policy?.allowed_locations ?? null,
     sign_templates: policy?.sign_templates ?? null,
+    allowed_operations: policy?.allowed_operations ?? null,
   }
 }
 

@@ -134,6 +134,7 @@ function Fields({ draft, problems, onChange }: FieldsProps) {
     'allowed_locations',
     'allowed_headers',
     'sign_templates',
+    'allowed_operations',
   ]
   return shown.map((field) => {
     const lines = draft[field]

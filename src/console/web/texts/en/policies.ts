@@ -15,6 +15,7 @@ export const policies = {
     allowed_headers: 'Limit headers',
     allowed_locations: 'Choose the places',
     sign_templates: 'Limit what is signed',
+    allowed_operations: 'Limit operations',
   },
   entries: {
     allowed_domains: 'Hosts, one in a line',
@@ -23,12 +24,14 @@ export const policies = {
     allowed_headers: 'Headers, one in a line',
     allowed_locations: 'Where the value may stand',
     sign_templates: 'Templates, one in a line',
+    allowed_operations: 'Operations, one in a line',
   },
   help: {
     allowed_domains: 'As on the allowlist: api.stripe.com, or *.example.com.',
     allowed_paths: '/v1 covers itself and what is below it, /v1/ only what is below.',
     allowed_headers: 'Such as Authorization.',
     sign_templates: 'Such as {timestamp}.{body}.',
+    allowed_operations: 'Of GraphQL or JSON-RPC: query:viewer, or rpc:tools/call:search.',
   },
   places: {
     header: 'Header',

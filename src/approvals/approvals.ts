@@ -1,0 +1,67 @@
+/** Requests to use held secrets (protocol 14.2), and the calls that wait for them. */
+import type postgres from 'postgres'
+import type { Timers } from '../core/async/timers.ts'
+import type { OuterLayer } from '../core/crypto/outer_layer.ts'
+import type { Log } from '../core/log.ts'
+import { LruMap } from '../core/lru.ts'
+import { type NewRequest, RequestStore } from './request_store.ts'
+import { Waiters } from './waiters.ts'
+
+type Parts = {
+  sql: postgres.Sql
+  outer: OuterLayer
+  timers: Timers
+  log: Log
+  /** A request was stored that did not exist before. */
+  onRequest(request: NewRequest): void
+}
+
+/** Releases of one call that were used: more than a process sees in the quarter of an hour that they are good. */
+const MAX_USED = 100_000
+
+export class Approvals {
+  readonly waiters: Waiters
+  readonly #store: RequestStore
+  readonly #outer: OuterLayer
+  readonly #onRequest: Parts['onRequest']
+  /** Whether the release was this call's; a database that forgets a use cannot repeat it. */
+  readonly #used = new LruMap<string, string>({ max: MAX_USED })
+
+  constructor({ sql, outer, timers, log, onRequest }: Parts) {
+    this.#store = new RequestStore(sql)
+    this.#outer = outer
+    this.#onRequest = onRequest
+    this.waiters = new Waiters({ timers, log, decided: (ids) => this.#store.decided(ids) })
+  }
+
+  lookUp: RequestStore['lookUp'] = (asked, policyVersion) =>
+    this.#store.lookUp(asked, policyVersion)
+
+  /** Returns whether it was stored, and not an equal one before. @throws Fault `rate_limited` */
+  async request(request: NewRequest): Promise<boolean> {
+    const { id, workspaceId } = request
+    const row = [{ uuid: id }]
+    const details = await this.#outer.seal('approvals.details', workspaceId, row, request.details)
+    const isNew = (await this.#store.insert({ ...request, details })) === 'inserted'
+    if (isNew) this.#onRequest(request)
+    return isNew
+  }
+
+  /** Whether another call used a release, as far as this process knows. */
+  isUsed(id: string, callId: string): boolean {
+    const usedBy = this.#used.get(id)
+    return usedBy !== undefined && usedBy !== callId
+  }
+
+  /** Uses a release for one call. Returns whether it is this call's. */
+  async claim(id: string, callId: string): Promise<boolean> {
+    if (this.isUsed(id, callId)) return false
+    const isClaimed = await this.#store.claim(id, callId)
+    this.#used.set(id, isClaimed ? callId : 'another')
+    return isClaimed
+  }
+
+  close(): void {
+    this.waiters.close()
+  }
+}

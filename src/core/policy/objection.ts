@@ -1,0 +1,20 @@
+/** Why a policy refuses a call. */
+import type { PolicyRule } from '../fault.ts'
+import type { Policy } from './policy.ts'
+
+/** The sentence goes on from "the policy". */
+export type Objection = { rule: PolicyRule; text: string }
+
+/** As many of a list as a caller is told, who is shown policies anyway (protocol 6.7). */
+const MAX_LISTED = 10
+
+/** For something that is not in the list of a policy's field. */
+export function notPermitted(
+  what: string,
+  rule: PolicyRule & keyof Policy,
+  permitted: readonly string[],
+): Objection {
+  const listed = permitted.slice(0, MAX_LISTED).join(', ') || 'none'
+  const more = permitted.length > MAX_LISTED ? ', …' : ''
+  return { rule, text: `does not permit this ${what} (${rule}: ${listed}${more})` }
+}

@@ -1,0 +1,116 @@
+/** Requests to use held secrets: members see and decide them, tokens see their own (protocol 14). */
+import { admitToken } from '../../access/admission.ts'
+import type { Access } from '../../access/index.ts'
+import { requireGrantedNow } from '../../access/snapshots/snapshot_now.ts'
+import { toBase64 } from '../../core/crypto/encoding.ts'
+import { Fault } from '../../core/fault.ts'
+import { parsePart } from '../../core/validation/validate.ts'
+import { rateHeaders } from '../../database/limits/rate.ts'
+import type { Database } from '../../database/open.ts'
+import { commonHeaders, present } from '../../http/reply.ts'
+import {
+  type Changing,
+  listRoute,
+  type RequestContext,
+  type Route,
+  rawRoute,
+  route,
+} from '../../http/route.ts'
+import { bearerText } from '../../identity/authenticate.ts'
+import type { SignedServices } from '../links/index.ts'
+import {
+  denyApproval,
+  getApproval,
+  getOwnApproval,
+  listApprovals,
+  releaseApproval,
+  revokeApproval,
+} from './contract.ts'
+import {
+  type DecideGrant,
+  denyRequest,
+  revokeRelease,
+  selectApproval,
+  selectApprovals,
+  selectOwn,
+} from './queries.ts'
+import { aboutApproval, decided, storeSignedRelease } from './release.ts'
+
+export function approvalRoutes(services: SignedServices): Route[] {
+  const { outer } = services
+  return [
+    listRoute(listApprovals, ({ tx, grant, query: { status } }) => ({
+      name: `approvals ${status ?? ''}`,
+      read: (page) => selectApprovals(tx, grant, { ...page, status }),
+      sortKey: ({ requested_at, id }) => [requested_at.toISOString(), id],
+    })),
+    route(getApproval, async ({ tx, grant, params: { approval_id: id } }) => {
+      const found = await selectApproval(tx, grant, id)
+      if (!found) throw new Fault('not_found')
+      const { sealedDetails, ...approval } = found
+      const stored = sealedDetails && [{ row: [{ uuid: id }], blob: sealedDetails }]
+      const [details] = stored
+        ? await outer.openAll('approvals.details', grant.workspaceId, stored)
+        : []
+      return { ...approval, details: details ? toBase64(details) : null }
+    }),
+    route(releaseApproval, async ({ params: { approval_id: id }, body, ...changing }) => {
+      await storeSignedRelease(changing, services, { id, body })
+      return undefined
+    }),
+    route(denyApproval, ({ params: { approval_id: id }, body, ...changing }) =>
+      decide(changing, { id, muteSeconds: body.mute_seconds }, denial),
+    ),
+    route(revokeApproval, ({ params: { approval_id: id }, body, ...changing }) =>
+      decide(changing, { id, muteSeconds: body.mute_seconds }, revocation),
+    ),
+  ]
+}
+
+type Decision = {
+  action: 'approval.denied' | 'approval.revoked'
+  store: typeof denyRequest
+  /** The status that the decision leads to. To decide again changes nothing. */
+  status: 'denied' | 'revoked'
+}
+
+const denial: Decision = { action: 'approval.denied', store: denyRequest, status: 'denied' }
+const revocation: Decision = {
+  action: 'approval.revoked',
+  store: revokeRelease,
+  status: 'revoked',
+}
+
+async function decide(
+  { tx, grant, audit }: Changing<DecideGrant>,
+  { id, muteSeconds }: { id: string; muteSeconds: number | undefined },
+  { action, store, status }: Decision,
+): Promise<undefined> {
+  const isStored = await store(tx, grant, id, { muteSeconds })
+  const approval = await selectApproval(tx, grant, id)
+  if (!approval) throw new Fault('not_found')
+  if (isStored) audit.record({ action, ...aboutApproval(approval) })
+  else if (approval.status === status) audit.unchanged()
+  else throw decided(approval)
+}
+
+/** On the resolver's listener. */
+export function ownApprovalRoutes(access: Access, db: Database): Route[] {
+  return [rawRoute(getOwnApproval, (context) => showOwn(access, db, context))]
+}
+
+/** @throws Fault `invalid_token`, `rate_limited`, `scope_required`, `not_found` for another token's */
+async function showOwn(
+  access: Access,
+  db: Database,
+  { request, requestId, params }: RequestContext,
+): Promise<Response> {
+  const text = bearerText(request.headers)
+  const { token, rate } = await admitToken(access, getOwnApproval, { text, requestId })
+  const { approval_id: id } = parsePart(getOwnApproval.params, params)
+  if (!(await access.tokens.versions([token.id])).has(token.id)) throw new Fault('invalid_token')
+  await requireGrantedNow(access, token)
+  const found = await selectOwn(db, { workspaceId: token.workspaceId, tokenId: token.id, id })
+  if (!found) throw new Fault('not_found')
+  return present(getOwnApproval, found, { ...commonHeaders(requestId), ...rateHeaders(rate) })
+}

@@ -1,0 +1,237 @@
+/**
+ * The approval of one call (protocol 14.2): finds the release that fits it, or requests one, waits for it if the caller
+ * wants to, and refuses the call otherwise.
+ */
+import type { StoredRelease } from '../../access/snapshots/releases.ts'
+import type { Snapshot, SnapshotCache } from '../../access/snapshots/snapshots.ts'
+import type { LiveToken } from '../../access/tokens.ts'
+import type { Approvals } from '../../approvals/approvals.ts'
+import type { RequestState } from '../../approvals/request_store.ts'
+import { Unread, UnreadBefore } from '../../core/async/unread.ts'
+import type { Clock } from '../../core/clock.ts'
+import { sealDetails } from '../../core/crypto/approval/details.ts'
+import type { SealedSecret } from '../../core/crypto/secret_value.ts'
+import { commandFix, Fault } from '../../core/fault.ts'
+import type { Secret } from '../../core/secret.ts'
+import { contentTypeOf } from '../../outbound/call.ts'
+import type { ApprovalUse } from '../../outbound/policy/permission.ts'
+import type { Target } from '../../outbound/target.ts'
+import { type DescribedCall, describeCall } from './described_call.ts'
+import { fits, isSignedByApprover, isSingle, openReleased, releaseEnd } from './released_values.ts'
+import { shownBody } from './shown_body.ts'
+
+/** The call that is approved, and how it waits. */
+export type ApprovalParts = {
+  approvals: Approvals
+  clock: Clock
+  token: LiveToken
+  callId: string
+  /** Milliseconds; 0 to be refused at once. */
+  waitMs: number
+  reason: string | null
+  signal: AbortSignal
+  /** Runs while the call neither counts as running nor towards its deadline. */
+  whileWaiting<T>(wait: () => Promise<T>): Promise<T>
+  /** What was read of the workspace is not the newest state. */
+  forgetSnapshot(): void
+  faultOf(error: unknown): Fault
+  /** Puts a new request on record. */
+  recordRequest(approvalId: string, snapshot: Snapshot): Promise<void>
+}
+
+type Sight = {
+  snapshot: Snapshot
+  snapshots: SnapshotCache
+  keyOf(place: SealedSecret): Secret
+}
+
+/** A call that is not decided for long enough ends. */
+const MAX_LOOKS = 12
+const RETRY_AFTER_S = '10'
+
+export class CallApproval {
+  readonly #parts: ApprovalParts
+  readonly #until: number
+  #state: { digest: string; state: Exclude<RequestState, { kind: 'changed' | 'absent' }> } | null =
+    null
+  #looks = 0
+  #fault: Fault | null = null
+  #claimed: string | null = null
+  readonly #opened = new Map<string, ReadonlyMap<SealedSecret, Secret>>()
+  /** The release that the call uses, or the request that it waits for. */
+  approvalId: string | null = null
+  /** When the window ends that the call was let through by, in milliseconds since 1970. */
+  windowEnd: number | null = null
+
+  constructor(parts: ApprovalParts) {
+    this.#parts = parts
+    this.#until = performance.now() + parts.waitMs
+  }
+
+  /**
+   * The released values of the held secrets.
+   *
+   * @throws Unread, UnreadBefore while a release is read, claimed or waited for
+   * @throws Fault `approval_required`, `approval_denied`, `rate_limited`, `validation_error`
+   */
+  approve(
+    use: ApprovalUse,
+    sealed: readonly SealedSecret[],
+    sight: Sight,
+  ): ReadonlyMap<SealedSecret, Secret> {
+    if (this.#fault) throw this.#fault
+    const { token } = this.#parts
+    const { workspaceId } = sight.snapshot
+    const described = describeCall(use, sealed, { workspaceId, tokenId: token.id }, sight.keyOf)
+    const released = this.#released(use, described, sight)
+    if (released) return released
+    const known = this.#state?.digest === described.digest ? this.#state.state : null
+    this.approvalId = known?.id ?? null
+    if (known === null) throw this.#before(() => this.#ask(use, described, sight))
+    if (known.kind === 'denied') throw denied(known, this.#parts.clock)
+    if (!this.#mayWait()) throw required(known)
+    throw new UnreadBefore(() => this.#wait(known.id))
+  }
+
+  /** Overwrites the released values. */
+  wipe(): void {
+    for (const values of this.#opened.values())
+      for (const value of values.values()) value.reveal().fill(0)
+    this.#opened.clear()
+  }
+
+  #released(use: ApprovalUse, described: DescribedCall, { snapshot, snapshots }: Sight) {
+    const { token, clock } = this.#parts
+    const now = clock.now()
+    for (const release of snapshots.releases(snapshot, token.id)) {
+      if (!this.#mayUse(release) || !fits(release, use, described, now)) continue
+      const name = `${snapshot.policyVersion}/${release.id}`
+      const values = this.#opened.get(name)
+      if (values === undefined) throw new Unread(this.#open(name, release, described, snapshot))
+      if (values.size === 0) continue
+      this.#use(release)
+      return values
+    }
+    return null
+  }
+
+  /** @throws UnreadBefore while a release of one call is claimed */
+  #use(release: StoredRelease): void {
+    const { id } = release
+    if (isSingle(release) && this.#claimed !== id) throw this.#before(() => this.#claim(id))
+    this.approvalId = id
+    this.windowEnd = isSingle(release) ? null : releaseEnd(release)
+  }
+
+  #mayUse({ id, isLive }: StoredRelease): boolean {
+    const { approvals, callId } = this.#parts
+    return this.#claimed === id || (isLive && !approvals.isUsed(id, callId))
+  }
+
+  /** Without values where the release does not verify. */
+  async #open(
+    name: string,
+    release: StoredRelease,
+    { held }: DescribedCall,
+    snapshot: Snapshot,
+  ): Promise<void> {
+    const isGood = await isSignedByApprover(release, snapshot, held)
+    const { token } = this.#parts
+    const values = isGood ? openReleased(release, token, snapshot.workspaceId, held) : null
+    this.#opened.set(name, values ?? new Map())
+  }
+
+  /** Changes nothing that the decision was made by. A fault refuses the call when it is decided again, on record. */
+  #before(read: () => Promise<unknown>): UnreadBefore {
+    const attempt = () =>
+      read().catch((error) => {
+        this.#fault = this.#parts.faultOf(error)
+      })
+    return new UnreadBefore(attempt, { keepsSnapshot: true })
+  }
+
+  async #claim(id: string): Promise<void> {
+    if (await this.#parts.approvals.claim(id, this.#parts.callId)) this.#claimed = id
+  }
+
+  #mayWait(): boolean {
+    const { approvals, token, signal } = this.#parts
+    const hasTime = performance.now() < this.#until && !signal.aborted && this.#looks < MAX_LOOKS
+    return hasTime && approvals.waiters.hasRoom({ tokenId: token.id, ...token })
+  }
+
+  async #wait(id: string): Promise<void> {
+    const { approvals, token, signal, whileWaiting } = this.#parts
+    const { workspaceId } = token
+    const ms = Math.max(0, this.#until - performance.now())
+    const waiting = { id, tokenId: token.id, workspaceId, signal, ms }
+    await whileWaiting(() => approvals.waiters.wait(waiting))
+    this.#state = null
+  }
+
+  /** Finds what is stored about the call, or stores a request. */
+  async #ask(use: ApprovalUse, described: DescribedCall, sight: Sight): Promise<void> {
+    const { snapshot } = sight
+    const { approvals } = this.#parts
+    const { digest } = described
+    this.#looks += 1
+    if (this.#looks > MAX_LOOKS) throw new Fault('unavailable')
+    const request = this.#requestOf(use, described, snapshot)
+    const state = await approvals.lookUp(request, snapshot.policyVersion)
+    if (state.kind === 'changed') {
+      this.#parts.forgetSnapshot()
+      return
+    }
+    if (state.kind !== 'absent') {
+      this.#state = { digest, state }
+      return
+    }
+    if (await approvals.request(request)) await this.#parts.recordRequest(request.id, snapshot)
+  }
+
+  #requestOf(
+    { call, asked, body }: ApprovalUse,
+    { call: described, digest, used, held, key }: DescribedCall,
+    { workspaceId }: Snapshot,
+  ) {
+    const { token, reason } = this.#parts
+    const id = Bun.randomUUIDv7()
+    const details = { call: described, body: body && shownBody(body), reason }
+    return {
+      id,
+      workspaceId,
+      tokenId: token.id,
+      registrationId: token.registrationId,
+      agent: token.name,
+      digest,
+      host: (asked.target as Target).authority,
+      method: asked.method,
+      secrets: used.map(({ sealed: { projectId: project_id, environment, key: name } }, at) => ({
+        ...{ project_id, environment, key: name },
+        held: held.some((one) => one === used[at]),
+      })),
+      bodyBytes: body?.length ?? null,
+      bodyType: body?.length ? (contentTypeOf(call.headers)?.slice(0, 200) ?? null) : null,
+      details: sealDetails(key.reveal(), workspaceId, id, details),
+    }
+  }
+}
+
+function required({ id, expiresAt }: { id: string; expiresAt: number }): Fault {
+  const expires_at = new Date(expiresAt).toISOString()
+  return new Fault('approval_required', {
+    message: `A member has to approve this use first. Ask one to run \`cloakroom approvals allow ${id}\`, then send the same request again.`,
+    fix: commandFix('approvals', 'allow', id),
+    approval: { id, expires_at },
+    headers: { 'retry-after': RETRY_AFTER_S },
+  })
+}
+
+function denied({ until }: { until: number }, clock: Clock): Fault {
+  const at = new Date(until).toISOString()
+  const seconds = Math.max(1, Math.ceil((until - clock.now()) / 1000))
+  return new Fault('approval_denied', {
+    message: `A member denied this use. It is refused until ${at}.`,
+    headers: { 'retry-after': String(seconds) },
+  })
+}

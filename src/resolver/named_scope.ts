@@ -1,0 +1,20 @@
+/** The project and environment of a call: its token's, or those that it names. */
+import { outsideScope, type ScopeField } from '../access/scope.ts'
+import type { LiveToken } from '../access/tokens.ts'
+import type { CallScope } from '../outbound/policy/permission.ts'
+
+/** The scope that a call names; `null` where it leaves it to its token. */
+export type NamedScope = { projectId: string | null; environment: string | null }
+
+/** @throws Fault `scope_required` for what contradicts the token's own */
+export function scopeFor(token: LiveToken, { projectId, environment }: NamedScope): CallScope {
+  return {
+    projectId: within('project_id', token.projectId, projectId),
+    environment: within('environment', token.environment, environment) ?? 'development',
+  }
+}
+
+function within(field: ScopeField, own: string | null, named: string | null) {
+  if (own !== null && named !== null && own !== named) throw outsideScope(field, own)
+  return own ?? named
+}

@@ -1,0 +1,42 @@
+/** A call's place among those of its workspace, and its deadline: it gives up both while it waits for a person. */
+import type { CallDeadline } from '../outbound/deadline.ts'
+import type { Bulkheads } from './bulkhead.ts'
+
+export class RunningCall {
+  readonly #bulkheads: Bulkheads
+  readonly #workspaceId: string
+  readonly #deadline: CallDeadline
+  #leave: () => void = () => {}
+
+  constructor(bulkheads: Bulkheads, workspaceId: string, deadline: CallDeadline) {
+    this.#bulkheads = bulkheads
+    this.#workspaceId = workspaceId
+    this.#deadline = deadline
+    deadline.afterwards(() => this.#leave())
+  }
+
+  /** Without a wait where there is a place. @throws Fault `rate_limited` */
+  enter(): Promise<void> | undefined {
+    const place = this.#bulkheads.enter(this.#workspaceId, this.#deadline.signal)
+    if (place instanceof Promise) return place.then((leave) => this.#hold(leave))
+    this.#hold(place)
+  }
+
+  /** Waits without a place and without its deadline. @throws Fault `rate_limited` when there is no place afterwards */
+  async whileWaiting<T>(wait: () => Promise<T>): Promise<T> {
+    this.#leave()
+    const resume = this.#deadline.pause()
+    try {
+      return await wait()
+    } finally {
+      resume()
+      await this.enter()
+    }
+  }
+
+  /** A place that comes after the end of the call is given back at once. */
+  #hold(leave: () => void): void {
+    this.#leave = leave
+    if (this.#deadline.signal.aborted) leave()
+  }
+}
