@@ -520,6 +520,25 @@ const allowlistRows: Record<string, Row> = {
   'allowlist.log': row((scene) => ({ params: inWorkspace(scene) })),
 }
 
+/** A proposal that nobody has made before. */
+async function proposed({ world }: Scene): Promise<string> {
+  const { sql } = world.app.connection
+  const id = Bun.randomUUIDv7()
+  await sql`insert into proposals (id, workspace_id, token_id, agent, reason, hosts, secrets, content_hash,
+      created_at, expires_at)
+    values (${id}, ${world.workspaceId}, ${id}, 'bot', 'why', '[]', '[]', ${Buffer.from(id)}, now(),
+      now() + interval '7 days')`
+  return id
+}
+
+const proposalRows: Record<string, Row> = {
+  'proposals.list': row((scene) => ({ params: inWorkspace(scene) })),
+  'proposals.close': row(async (scene) => ({
+    params: { ...inWorkspace(scene), proposal_id: await proposed(scene) },
+    body: { status: 'rejected' },
+  })),
+}
+
 const auditRows: Record<string, Row> = {
   'audit.list': row((scene) => ({ query: auditQuery(scene) }), {
     slots: { 'query.project_id': filter },
@@ -592,6 +611,13 @@ const tokenRows: Record<string, Row> = {
   'resolver.allowlist': row(none),
   'resolver.credentials': row(none),
   'resolver.shapes': row(none),
+  'resolver.propose': row(() => ({
+    body: { reason: 'why', hosts: [`${unique('asked')}.example.com`] },
+  })),
+  'resolver.proposal': row(() => ({ params: { proposal_id: Bun.randomUUIDv7() } }), {
+    // Known, and it has no such proposal.
+    through: [404],
+  }),
   ...Object.fromEntries(
     forwardCalls.map(({ name }) => [
       name,
@@ -609,6 +635,7 @@ export const rows: Record<string, Row> = {
   ...secretRows,
   ...agentRows,
   ...allowlistRows,
+  ...proposalRows,
   ...auditRows,
   ...tokenRows,
 }

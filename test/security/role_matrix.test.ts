@@ -173,12 +173,14 @@ const protocol = {
     ...['projects.get', 'projects.get_short', 'projects.environments', 'projects.coverage'],
     ...['projects.diff', 'secrets.list', 'secrets.get', 'secrets.versions', 'secrets.deleted'],
     ...['audit.list', 'audit.get', 'audit.summary', 'audit.calls'],
+    ...['approvals.list', 'approvals.get', 'proposals.list'],
     'audit.watch',
   ],
   writers: [
     ...['projects.create', 'projects.update', 'projects.update_short'],
     'projects.environments.create',
     ...['secrets.upsert', 'secrets.delete', 'secrets.restore', 'secrets.rollback'],
+    ...['approvals.release', 'approvals.deny', 'approvals.revoke', 'proposals.close'],
   ],
   admins: [
     ...[
@@ -232,6 +234,7 @@ const roleless = {
   'token that may use': [
     ...forwardCalls.map(({ name }) => name),
     ...['resolver.resolve', 'resolver.allowlist', 'resolver.credentials', 'resolver.shapes'],
+    ...['resolver.approval', 'resolver.propose', 'resolver.proposal'],
     'audit.record',
   ],
   'any token': ['workloads.token'],
