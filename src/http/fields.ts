@@ -34,6 +34,9 @@ export const proposalId = idOf(11)
 /** Of what has no kind of its own, such as the thing that is shown itself. */
 export const id = idOf(8)
 
+/** A body without fields. */
+export const nothing = z.strictObject({}).meta({ id: 'Nothing' })
+
 /** The meta of an optional field for special cases: examples of the whole leave it out. */
 export const rarelyNeeded = { examples: [] }
 

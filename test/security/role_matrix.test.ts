@@ -174,13 +174,13 @@ const protocol = {
     ...['projects.diff', 'secrets.list', 'secrets.get', 'secrets.versions', 'secrets.deleted'],
     ...['audit.list', 'audit.get', 'audit.summary', 'audit.calls'],
     'audit.watch',
-    ...['approvals.list', 'approvals.get'],
+    ...['approvals.list', 'approvals.get', 'proposals.list'],
   ],
   writers: [
     ...['projects.create', 'projects.update', 'projects.update_short'],
     'projects.environments.create',
     ...['secrets.upsert', 'secrets.delete', 'secrets.restore', 'secrets.rollback'],
-    ...['approvals.release', 'approvals.deny', 'approvals.revoke'],
+    ...['approvals.release', 'approvals.deny', 'approvals.revoke', 'proposals.close'],
   ],
   admins: [
     ...[
@@ -236,7 +236,7 @@ const roleless = {
   'token that may use': [
     ...forwardCalls.map(({ name }) => name),
     ...['resolver.resolve', 'resolver.allowlist', 'resolver.credentials', 'resolver.shapes'],
-    'resolver.approval',
+    ...['resolver.approval', 'resolver.propose', 'resolver.proposal'],
     'audit.record',
   ],
   'any token': ['workloads.token'],

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { pagination, timestamp } from '../../core/validation/validate.ts'
 import { defineEndpoint, type InputOf } from '../../http/endpoint.ts'
-import { id, role, shownKeys, text, userId, workspaceId } from '../../http/fields.ts'
+import { id, nothing, role, shownKeys, text, userId, workspaceId } from '../../http/fields.ts'
 import { keptGrants } from '../agents/contract.ts'
 import { link, linkFaults, linkOnly } from '../links/contract.ts'
 import {
@@ -102,8 +102,6 @@ export const deleteWorkspace = defineEndpoint({
   bodyOptional: true,
   faults: linkFaults,
 })
-
-const nothing = z.strictObject({}).meta({ id: 'Nothing' })
 
 export const acceptInvitation = defineEndpoint({
   name: 'workspaces.accept',
