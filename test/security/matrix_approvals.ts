@@ -1,6 +1,6 @@
-/** Rows of the role matrix about approvals and proposals. */
+/** Rows of the role matrix about approvals. */
 import { parseToken } from '../../src/core/crypto/token.ts'
-import { approvals, proposals } from '../../src/database/schema/index.ts'
+import { approvals } from '../../src/database/schema/index.ts'
 import { exampleOfForm } from '../../src/http/fields.ts'
 import type { Row, Scene } from './matrix_rows.ts'
 
@@ -21,24 +21,6 @@ async function addApproval({ world }: Scene, status: 'pending' | 'released') {
     expiresAt: new Date(Date.now() + 600_000),
   })
   return { params: { workspace_id: world.workspaceId, approval_id: id } }
-}
-
-/** A proposal of the agent's token. */
-async function addProposal({ world }: Scene) {
-  const id = Bun.randomUUIDv7()
-  await world.app.connection.db.insert(proposals).values({
-    id,
-    workspaceId: world.workspaceId,
-    tokenId: parseToken(world.agentToken)?.id ?? '',
-    agent: 'agent',
-    reason: 'to deploy',
-    hosts: ['api.example.com'],
-    secrets: [],
-    contentHash: Buffer.from(id),
-    createdAt: new Date(),
-    expiresAt: new Date(Date.now() + 600_000),
-  })
-  return { workspace_id: world.workspaceId, proposal_id: id }
 }
 
 const pending = (scene: Scene) => addApproval(scene, 'pending')
@@ -72,20 +54,4 @@ export const approvalRows: Record<string, Row> = {
   },
   'approvals.deny': { request: pending },
   'approvals.revoke': { request: (scene) => addApproval(scene, 'released') },
-  'proposals.list': {
-    request: ({ world }) => ({ params: { workspace_id: world.workspaceId } }),
-  },
-  'proposals.close': {
-    request: async (scene) => ({ params: await addProposal(scene), body: { status: 'rejected' } }),
-  },
-  'resolver.propose': {
-    request: () => ({
-      body: { reason: 'to deploy', hosts: [`${Bun.randomUUIDv7()}.example.com`] },
-    }),
-  },
-  // An ID that no token has.
-  'resolver.proposal': {
-    request: () => ({ params: { proposal_id: Bun.randomUUIDv7() } }),
-    through: [404],
-  },
 }

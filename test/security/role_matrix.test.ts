@@ -173,8 +173,8 @@ const protocol = {
     ...['projects.get', 'projects.get_short', 'projects.environments', 'projects.coverage'],
     ...['projects.diff', 'secrets.list', 'secrets.get', 'secrets.versions', 'secrets.deleted'],
     ...['audit.list', 'audit.get', 'audit.summary', 'audit.calls'],
-    'audit.watch',
     ...['approvals.list', 'approvals.get', 'proposals.list'],
+    'audit.watch',
   ],
   writers: [
     ...['projects.create', 'projects.update', 'projects.update_short'],
