@@ -34,9 +34,6 @@ export const proposalId = idOf(11)
 /** Of what has no kind of its own, such as the thing that is shown itself. */
 export const id = idOf(8)
 
-/** A body without fields. */
-export const nothing = z.strictObject({}).meta({ id: 'Nothing' })
-
 /** The meta of an optional field for special cases: examples of the whole leave it out. */
 export const rarelyNeeded = { examples: [] }
 
@@ -146,3 +143,6 @@ export const unfilledPlaceholder = z
     place: z.enum(unfilledPlaces).meta({ examples: ['query'] }),
   })
   .meta({ id: 'UnfilledPlaceholder' })
+
+/** The body of a request that says nothing besides its path. */
+export const emptyBody = z.strictObject({}).meta({ id: 'Nothing' })
