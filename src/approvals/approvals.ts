@@ -67,11 +67,11 @@ export class Approvals {
   }
 }
 
-function requestedNotice({ id, agent, host, method, secrets }: NewRequest): Notice {
+function requestedNotice({ id, workspaceId, agent, host, method, secrets }: NewRequest): Notice {
   const fields = {
     ...{ agent, host, method },
     secrets: secrets.map(({ key }) => key),
-    page: '/approvals',
+    page: `/console/w/${workspaceId}/audit`,
     command: `cloakroom approvals show ${id}`,
   }
   return { event: 'approval.requested', cause: `approval.requested/${id}`, fields }

@@ -143,3 +143,6 @@ export const unfilledPlaceholder = z
     place: z.enum(unfilledPlaces).meta({ examples: ['query'] }),
   })
   .meta({ id: 'UnfilledPlaceholder' })
+
+/** The body of a request that says nothing besides its path. */
+export const emptyBody = z.strictObject({}).meta({ id: 'Nothing' })

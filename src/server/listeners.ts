@@ -81,7 +81,7 @@ export function openListeners(services: FeatureServices, parts: Parts) {
       ...resolverHealthRoutes(services),
       ...resolver.routes,
       ...ownApprovalRoutes(access, services.db),
-      ...ownProposalRoutes({ access, db: services.db, holdsValue: resolver.holdsValue }),
+      ...ownProposalRoutes({ ...parts, db: services.db, holdsValue: resolver.holdsValue }),
       ...ofTokens,
       ...reference('resolver'),
       ...securityContact,

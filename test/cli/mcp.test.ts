@@ -66,11 +66,12 @@ async function use(name: string, args: Record<string, unknown> = {}, who = clien
   return { text, isError: isError === true }
 }
 
-test('there are four tools, and none returns a value', async () => {
+test('there are five tools, and none returns a value', async () => {
   const { tools } = await client.listTools()
   expect(tools.map(({ name }) => name)).toEqual([
     'list_credentials',
     'call_api',
+    'request_access',
     'check_status',
     'read_audit',
   ])
@@ -79,7 +80,12 @@ test('there are four tools, and none returns a value', async () => {
 test('read_audit is not offered where nobody is logged in', async () => {
   const elsewhere = await connect(token, ada.cwd)
   const { tools } = await elsewhere.listTools()
-  expect(tools.map(({ name }) => name)).toEqual(['list_credentials', 'call_api', 'check_status'])
+  expect(tools.map(({ name }) => name)).toEqual([
+    'list_credentials',
+    'call_api',
+    'request_access',
+    'check_status',
+  ])
   expect(JSON.parse((await use('check_status', {}, elsewhere)).text).token).toBe('accepted')
   await elsewhere.close()
 })
@@ -277,3 +283,24 @@ test.each(['2025-11-25', '2025-06-18', '2025-03-26'])(
     expect(await program.exited).toBe(0)
   },
 )
+
+test('a refused call names request_access, which asks the members and answers the state', async () => {
+  const refused = await use('call_api', { url: 'https://other.example.com/' })
+  expect([refused.isError, refused.text]).toEqual([
+    true,
+    expect.stringContaining('Ask for it with the tool request_access.'),
+  ])
+  const asked = { reason: 'Needed for a report', hosts: ['other.example.com'] }
+  const first = JSON.parse((await use('request_access', asked)).text)
+  expect(first).toEqual({
+    id: expect.any(String),
+    status: 'open',
+    expires_at: expect.any(String),
+  })
+  expect(JSON.parse((await use('request_access', asked)).text)).toEqual(first)
+  const leaking = await use('request_access', { ...asked, reason: `it is ${VALUE}` })
+  expect([leaking.isError, leaking.text]).toEqual([
+    true,
+    expect.stringContaining('must not contain'),
+  ])
+})

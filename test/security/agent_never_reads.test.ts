@@ -186,6 +186,7 @@ test('the endpoints for tokens are these', () => {
     'audit.record: use',
     'links.list_for_token: read',
     'resolver.allowlist: use',
+    'resolver.approval: use',
     'resolver.credentials: use',
     'resolver.forward.delete: use',
     'resolver.forward.get: use',

@@ -549,6 +549,25 @@ const noticeRows: Record<string, Row> = {
   'notices.list': row((scene) => ({ params: inWorkspace(scene) })),
 }
 
+/** A proposal that nobody has made before. */
+async function proposed({ world }: Scene): Promise<string> {
+  const { sql } = world.app.connection
+  const id = Bun.randomUUIDv7()
+  await sql`insert into proposals (id, workspace_id, token_id, agent, reason, hosts, secrets, content_hash,
+      created_at, expires_at)
+    values (${id}, ${world.workspaceId}, ${id}, 'bot', 'why', '[]', '[]', ${Buffer.from(id)}, now(),
+      now() + interval '7 days')`
+  return id
+}
+
+const proposalRows: Record<string, Row> = {
+  'proposals.list': row((scene) => ({ params: inWorkspace(scene) })),
+  'proposals.close': row(async (scene) => ({
+    params: { ...inWorkspace(scene), proposal_id: await proposed(scene) },
+    body: { status: 'rejected' },
+  })),
+}
+
 const auditRows: Record<string, Row> = {
   'audit.list': row((scene) => ({ query: auditQuery(scene) }), {
     slots: { 'query.project_id': filter },
@@ -625,6 +644,13 @@ const tokenRows: Record<string, Row> = {
   'resolver.approval': row(() => ({ params: { approval_id: Bun.randomUUIDv7() } }), {
     through: [404],
   }),
+  'resolver.propose': row(() => ({
+    body: { reason: 'why', hosts: [`${unique('asked')}.example.com`] },
+  })),
+  'resolver.proposal': row(() => ({ params: { proposal_id: Bun.randomUUIDv7() } }), {
+    // Known, and it has no such proposal.
+    through: [404],
+  }),
   ...Object.fromEntries(
     forwardCalls.map(({ name }) => [
       name,
@@ -643,6 +669,7 @@ export const rows: Record<string, Row> = {
   ...agentRows,
   ...allowlistRows,
   ...noticeRows,
+  ...proposalRows,
   ...auditRows,
   ...approvalRows,
   ...tokenRows,

@@ -127,7 +127,7 @@ describe('a narrowed token', () => {
 })
 
 describe('in a signed workspace', () => {
-  const none = { calls_per_day: null, concurrent_calls: null, bytes_per_day: null }
+  const none = { calls_per_day: null, concurrent_calls: null, bytes_per_day: 10_000_000_000 }
   const limits = { calls_per_minute: 1, ...none, model_tokens_per_day: null }
   type Stored = Pick<typeof tokens.$inferInsert, 'hosts' | 'secrets' | 'limits'>
   let rows: SignedRows

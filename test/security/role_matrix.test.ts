@@ -173,6 +173,7 @@ const protocol = {
     ...['projects.get', 'projects.get_short', 'projects.environments', 'projects.coverage'],
     ...['projects.diff', 'secrets.list', 'secrets.get', 'secrets.versions', 'secrets.deleted'],
     ...['audit.list', 'audit.get', 'audit.summary', 'audit.calls'],
+    ...['approvals.list', 'approvals.get', 'proposals.list'],
     'audit.watch',
     ...['approvals.list', 'approvals.get'],
   ],
@@ -180,7 +181,7 @@ const protocol = {
     ...['projects.create', 'projects.update', 'projects.update_short'],
     'projects.environments.create',
     ...['secrets.upsert', 'secrets.delete', 'secrets.restore', 'secrets.rollback'],
-    ...['approvals.release', 'approvals.deny', 'approvals.revoke'],
+    ...['approvals.release', 'approvals.deny', 'approvals.revoke', 'proposals.close'],
   ],
   admins: [
     ...[
@@ -236,7 +237,7 @@ const roleless = {
   'token that may use': [
     ...forwardCalls.map(({ name }) => name),
     ...['resolver.resolve', 'resolver.allowlist', 'resolver.credentials', 'resolver.shapes'],
-    'resolver.approval',
+    ...['resolver.approval', 'resolver.propose', 'resolver.proposal'],
     'audit.record',
   ],
   'any token': ['workloads.token'],

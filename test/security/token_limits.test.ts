@@ -329,3 +329,11 @@ test('a new day begins at midnight, UTC', async () => {
   expect((await token.call()).status).toBe(200)
   expect((await token.call()).status).toBe(429)
 })
+
+test('a token without limits counts nothing', async () => {
+  expect((await agent.resolve(get())).status).toBe(200)
+  const { sql } = stage.app.connection
+  expect(await sql`select 1 from token_days where token_id = ${agent.tokenId}`).toHaveLength(0)
+  expect(await sql`select 1 from token_calls where token_id = ${agent.tokenId}`).toHaveLength(0)
+  expect(await spentBy({ id: agent.tokenId } as Limited)).toBeUndefined()
+})

@@ -74,7 +74,7 @@ async function checkApproval(
 }
 
 /** For an hour, or longer for all requests of the token for these secrets. @throws ApiError `conflict` */
-export async function denyRequest(
+export async function denyApprovalRequest(
   { api, workspace }: ServerPlace,
   approval_id: string,
   muteSeconds?: number,
@@ -84,7 +84,7 @@ export async function denyRequest(
 }
 
 /** Ends a release on every process. @throws ApiError `conflict` */
-export async function revokeRelease(
+export async function revokeApprovalRelease(
   { api, workspace }: ServerPlace,
   approval_id: string,
 ): Promise<void> {

@@ -35,7 +35,7 @@ import {
   storeDenied,
   storeRevoked,
 } from './queries.ts'
-import { aboutApproval, decided, storeSignedRelease } from './release.ts'
+import { aboutApproval, decided, decidedNotice, storeSignedRelease } from './release.ts'
 
 export function approvalRoutes(services: SignedServices): Route[] {
   const { outer } = services
@@ -61,10 +61,10 @@ export function approvalRoutes(services: SignedServices): Route[] {
       return undefined
     }),
     route(denyApproval, ({ params: { approval_id: id }, body, ...changing }) =>
-      decide(changing, { id, muteSeconds: body.mute_seconds }, denial),
+      decide(changing, services, { id, muteSeconds: body.mute_seconds, ...denial }),
     ),
     route(revokeApproval, ({ params: { approval_id: id }, body, ...changing }) =>
-      decide(changing, { id, muteSeconds: body.mute_seconds }, revocation),
+      decide(changing, services, { id, muteSeconds: body.mute_seconds, ...revocation }),
     ),
   ]
 }
@@ -85,14 +85,25 @@ const revocation: Decision = {
 
 async function decide(
   { tx, grant, audit }: Changing<DecideGrant>,
-  { id, muteSeconds }: { id: string; muteSeconds: number | undefined },
-  { action, store, status }: Decision,
+  { notices }: SignedServices,
+  {
+    id,
+    muteSeconds,
+    action,
+    store,
+    status,
+  }: Decision & {
+    id: string
+    muteSeconds: number | undefined
+  },
 ): Promise<undefined> {
   const isStored = await store(tx, grant, id, { muteSeconds })
   const approval = await selectApproval(tx, grant, id)
   if (!approval) throw new Fault('not_found')
-  if (isStored) audit.record({ action, ...aboutApproval(approval) })
-  else if (approval.status === status) audit.unchanged()
+  if (isStored) {
+    audit.record({ action, ...aboutApproval(approval) })
+    await notices.announce(grant.workspaceId, decidedNotice(grant, approval, status), tx)
+  } else if (approval.status === status) audit.unchanged()
   else throw decided(approval)
 }
 

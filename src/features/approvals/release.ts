@@ -12,6 +12,7 @@ import { secrets } from '../../database/schema/index.ts'
 import { lockWorkspace } from '../../database/workspace_lock.ts'
 import type { InputOf } from '../../http/endpoint.ts'
 import type { Changing } from '../../http/route.ts'
+import type { Notice } from '../../notices/notice.ts'
 import { type TextOf, verifyRelease } from '../../sigchain/index.ts'
 import { chainOf, type SignedServices } from '../links/index.ts'
 import { accepted, refused } from '../statements/index.ts'
@@ -72,6 +73,7 @@ export async function storeSignedRelease(
   const row = { statement, signature, scope: text.scope, envelopes: blob, expiresAt }
   if (!(await storeRelease(tx, grant, id, row))) throw new Fault('conflict')
   audit.record({ action: 'approval.released', ...aboutApproval(approval) })
+  await services.notices.announce(workspaceId, decidedNotice(grant, approval, 'released'), tx)
 }
 
 /** An approval in a record: its secrets by name, and its agent. */
@@ -79,6 +81,17 @@ export function aboutApproval({ id, secrets: used, registration_id }: Approval) 
   const name = used.map(({ key }) => key).join(',')
   const registrationId = registration_id ?? undefined
   return { resource: { type: 'approval', id, name }, registrationId }
+}
+
+/** Tells a workspace who decided. */
+export function decidedNotice(
+  { email: member }: DecideGrant,
+  { id, agent, host, method, secrets: used }: Approval,
+  code: 'released' | 'denied' | 'revoked',
+): Notice {
+  const event = 'approval.decided'
+  const fields = { agent, host, method, secrets: used.map(({ key }) => key), member, code }
+  return { event, cause: `${event}/${id}/${code}`, fields }
 }
 
 export function decided({ status }: Pick<Approval, 'status'>): Fault {

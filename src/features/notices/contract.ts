@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { line, pagination, timestamp, uuid } from '../../core/validation/validate.ts'
 import { defineEndpoint } from '../../http/endpoint.ts'
-import { exampleId, id, integer, text, workspaceId } from '../../http/fields.ts'
+import { emptyBody, exampleId, id, integer, text, workspaceId } from '../../http/fields.ts'
 import { noticeEvents } from '../../notices/notice.ts'
 import { objectionToUrl, targetTypes } from '../../notices/target_url.ts'
 
@@ -89,7 +89,7 @@ export const testNoticeTarget = defineEndpoint({
   path: `${path}{target_id}/test/`,
   access,
   params: ofTarget,
-  body: z.strictObject({}),
+  body: emptyBody,
   bodyOptional: true,
   unrecorded: 'it changes nothing, and the delivery log has it',
   result: z.object({ notice_id: id }),

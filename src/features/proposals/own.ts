@@ -22,6 +22,8 @@ import { commonHeaders, present } from '../../http/reply.ts'
 import { readBody } from '../../http/request_body.ts'
 import { type RequestContext, type Route, rawRoute } from '../../http/route.ts'
 import { bearerText } from '../../identity/authenticate.ts'
+import type { Notice } from '../../notices/notice.ts'
+import type { Notices } from '../../notices/notices.ts'
 import { CallRecord } from '../../outbound/record.ts'
 import { createProposal, getOwnProposal } from './contract.ts'
 import { insertProposal, type NewProposal, selectOwnProposal } from './queries.ts'
@@ -33,8 +35,7 @@ type Parts = {
   db: Database
   /** Whether a text holds a value that the token's calls could use. */
   holdsValue(token: LiveToken, text: string): Promise<boolean>
-  /** A proposal was stored that did not exist before. */
-  onProposal?(proposal: NewProposal & { id: string }): void
+  notices: Notices
 }
 
 /** On the resolver's listener. */
@@ -63,8 +64,25 @@ async function propose(parts: Parts, context: RequestContext): Promise<Response>
   const names = new Set(list.map(({ name }) => name))
   await recordProposal(access, token, requestId, (snapshot) => requireNew(snapshot, names, sent))
   const stored = await insertProposal(db, proposal)
-  parts.onProposal?.({ ...proposal, id: stored.id })
+  await parts.notices.announce(token.workspaceId, createdNotice(stored, proposal))
   return present(createProposal, stored, headers)
+}
+
+function createdNotice(
+  { id, expires_at }: { id: string; expires_at: Date },
+  { workspaceId, agent, hosts, secrets }: NewProposal,
+): Notice {
+  const event = 'proposal.created'
+  const fields = {
+    agent,
+    host: hosts.join(', ') || undefined,
+    secrets: secrets.map(({ key }) => key),
+    page: `/console/w/${workspaceId}/audit`,
+    command: `cloakroom proposals show ${id}`,
+    expires_at: expires_at.toISOString(),
+  }
+  // A proposal that expired may be made again.
+  return { event, cause: `${event}/${id}/${expires_at.toISOString()}`, fields }
 }
 
 /** A body is only complained about to a token that is live at this moment. */

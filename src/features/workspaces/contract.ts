@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { pagination, timestamp } from '../../core/validation/validate.ts'
 import { defineEndpoint, type InputOf } from '../../http/endpoint.ts'
-import { id, role, shownKeys, text, userId, workspaceId } from '../../http/fields.ts'
+import { emptyBody, id, role, shownKeys, text, userId, workspaceId } from '../../http/fields.ts'
 import { keptGrants } from '../agents/contract.ts'
 import { link, linkFaults, linkOnly } from '../links/contract.ts'
 import {
@@ -103,8 +103,6 @@ export const deleteWorkspace = defineEndpoint({
   faults: linkFaults,
 })
 
-const nothing = z.strictObject({}).meta({ id: 'Nothing' })
-
 export const acceptInvitation = defineEndpoint({
   name: 'workspaces.accept',
   summary: 'Accept an invitation',
@@ -113,7 +111,7 @@ export const acceptInvitation = defineEndpoint({
   quotas: ['workspaces'],
   access: { kind: 'session' },
   params,
-  body: nothing,
+  body: emptyBody,
   bodyOptional: true,
   result: workspaceShape,
 })

@@ -1,4 +1,4 @@
-import { denyRequest } from '../../../client/actions/approvals.ts'
+import { denyApprovalRequest } from '../../../client/actions/approvals.ts'
 import { requestNamed } from '../../approvals/named_request.ts'
 import { command } from '../../command.ts'
 import { placeOf, workspaceScope } from '../../scope.ts'
@@ -16,7 +16,7 @@ export default command({
     const place = placeOf(await workspaceScope(context))
     const mute = options.mute === undefined ? undefined : durationOf(options.mute, MUTE) / 1000
     const id = await requestNamed(place, typed, ['pending'])
-    await denyRequest(place, id, mute)
+    await denyApprovalRequest(place, id, mute)
     const sentence = mute
       ? `Denied. Requests of this token for these secrets are refused for ${options.mute}.`
       : 'Denied. The same call is refused for an hour.'

@@ -1,4 +1,4 @@
-import { revokeRelease } from '../../../client/actions/approvals.ts'
+import { revokeApprovalRelease } from '../../../client/actions/approvals.ts'
 import { requestNamed } from '../../approvals/named_request.ts'
 import { command } from '../../command.ts'
 import { yes } from '../../options.ts'
@@ -13,7 +13,7 @@ export default command({
     const place = placeOf(await workspaceScope(context))
     const id = await requestNamed(place, typed, ['released'])
     await confirmedOnTerminal(context.host, options, `Revoke the approval ${id}?`)
-    await revokeRelease(place, id)
+    await revokeApprovalRelease(place, id)
     context.output.done('Revoked. The next call needs a new approval.', { revoked: id })
   },
 })

@@ -103,7 +103,7 @@ async function decide(
     return
   }
   if (!(await ask('Deny it for an hour?'))) return
-  const { denyRequest } = await import('../../../client/actions/approvals.ts')
-  await denyRequest(placeOf(scope), id)
+  const { denyApprovalRequest } = await import('../../../client/actions/approvals.ts')
+  await denyApprovalRequest(placeOf(scope), id)
   context.output.done('Denied. The same call is refused for an hour.', { denied: id })
 }

@@ -3,10 +3,10 @@
  * counted and never shown, because a server can invent it.
  */
 import {
-  denyRequest,
+  denyApprovalRequest,
   type ListedApproval,
   listedApprovals,
-  revokeRelease,
+  revokeApprovalRelease,
 } from '../../../../client/actions/approvals.ts'
 import { readProposals } from '../../../../client/actions/proposals.ts'
 import {
@@ -180,10 +180,10 @@ async function deny(
   held: HeldKeys,
   { workspaceId, id, muteSeconds }: OfRequest & { muteSeconds: number | null },
 ) {
-  await denyRequest(serverPlace(held, workspaceId), id, muteSeconds ?? undefined)
+  await denyApprovalRequest(serverPlace(held, workspaceId), id, muteSeconds ?? undefined)
 }
 
 /** @throws ApiError `conflict` */
 async function revoke(held: HeldKeys, { workspaceId, id }: OfRequest) {
-  await revokeRelease(serverPlace(held, workspaceId), id)
+  await revokeApprovalRelease(serverPlace(held, workspaceId), id)
 }

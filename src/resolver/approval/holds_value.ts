@@ -1,10 +1,10 @@
 /** Whether a text holds a value that a token's calls could use, in any form that the leak guard recognises. */
-import { snapshotSince } from '../access/snapshots/snapshot_now.ts'
-import type { LiveToken } from '../access/tokens.ts'
-import { whenRead } from '../core/async/unread.ts'
-import { utf8 } from '../core/crypto/encoding.ts'
-import { Fault } from '../core/fault.ts'
-import type { ResolverServices } from './services.ts'
+import { snapshotSince } from '../../access/snapshots/snapshot_now.ts'
+import type { LiveToken } from '../../access/tokens.ts'
+import { whenRead } from '../../core/async/unread.ts'
+import { utf8 } from '../../core/crypto/encoding.ts'
+import { Fault } from '../../core/fault.ts'
+import type { ResolverServices } from '../services.ts'
 
 /** @throws Fault `invalid_token`, `unverified_state`, `unavailable` */
 export async function holdsValue(
