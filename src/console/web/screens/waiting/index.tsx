@@ -32,12 +32,17 @@ function Lists({ workspaceId, now, isHeld }: ListsProps) {
   const requests = merged(shown.requests, allowed)
   const ids = new Set(requests.map(({ id }) => id))
   const released = shown.released.filter(({ id }) => !ids.has(id))
+  const held = now.requests.filter(({ id }) => !ids.has(id)).length
   const isEmpty = requests.length + released.length + shown.proposals.length + shown.hidden === 0
   if (isEmpty) return null
   return (
     <HoldContext value={hold}>
       <section className="stack" aria-labelledby="waiting" {...pointing}>
         <h2 id="waiting">{words.title}</h2>
+        {/* Always there, so that a number moves nothing. */}
+        <p role="status" className="soft small">
+          {held > 0 ? words.held(held) : words.newest}
+        </p>
         <ul className="plain-list stack" aria-label={words.requests}>
           {requests.map((request) => (
             <RequestCard

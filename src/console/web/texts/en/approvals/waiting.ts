@@ -16,6 +16,11 @@ function lengthOf(seconds: number): string {
 export const waiting = {
   title: 'Waiting for you',
   count: (count: number) => `${count} waiting for you`,
+  held: (count: number) =>
+    count === 1
+      ? '1 new request. Move the pointer to see it.'
+      : `${count} new requests. Move the pointer to see them.`,
+  newest: 'New requests are added at the end.',
   requests: 'Requests, oldest first',
   asks: (agent: string, token: string) => `${agent} (token ${token}) asks to make this call.`,
   reason: 'Reason, written by the agent',
