@@ -89,7 +89,7 @@ export class GuardCache {
       const key = await openedKeyOf(parts, place)
       if (key) opened.push({ place, keyId: idOf(key) })
     }
-    const opening = this.#opening(parts, granted, opened)
+    const opening = await whenRead(() => this.#opening(parts, granted, opened))
     return this.#kept(opening) ?? (await this.#prepareOnce(parts, opened, opening))
   }
 
