@@ -1,4 +1,5 @@
 /** The kinds of targets, and what a URL of each must look like. */
+import { utf8 } from '../core/crypto/encoding.ts'
 import { Fault } from '../core/fault.ts'
 import { parseTarget } from '../outbound/target.ts'
 
@@ -9,7 +10,7 @@ const MAX_URL_BYTES = 2_048
 
 /** The reason why a URL cannot be one of a target, without the URL; `null` for a good one. */
 export function objectionToUrl(type: TargetType, url: string): string | null {
-  if (Buffer.byteLength(url) > MAX_URL_BYTES) return `must have at most ${MAX_URL_BYTES} bytes`
+  if (utf8(url).length > MAX_URL_BYTES) return `must have at most ${MAX_URL_BYTES} bytes`
   try {
     parseTarget(url)
   } catch (error) {

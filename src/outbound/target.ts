@@ -4,6 +4,7 @@
  * backslashes, missing slashes); text that would need repair is refused instead.
  */
 
+import { utf8 } from '../core/crypto/encoding.ts'
 import { Fault } from '../core/fault.ts'
 import { canonicalName } from '../core/net/domain.ts'
 
@@ -88,7 +89,7 @@ function readUrl(text: string): URL {
 /** What is wrong with a text before it is parsed: what a parser would repair, or not say. */
 function objectionTo(text: string): string | null {
   if (text === '') return 'is empty'
-  if (text.length > MAX_URL_BYTES || Buffer.byteLength(text) > MAX_URL_BYTES) {
+  if (text.length > MAX_URL_BYTES || utf8(text).length > MAX_URL_BYTES) {
     return `is longer than ${MAX_URL_BYTES} bytes`
   }
   if (!text.isWellFormed()) return 'has half of a surrogate pair'

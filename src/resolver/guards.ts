@@ -9,6 +9,7 @@ import { keyNameOf } from '../access/environment_key.ts'
 import type { KeyCache } from '../access/keys.ts'
 import type { Granted } from '../access/snapshots/snapshot.ts'
 import type { Snapshot, SnapshotCache } from '../access/snapshots/snapshots.ts'
+import { whenRead } from '../core/async/unread.ts'
 import { LruMap } from '../core/lru.ts'
 import type { Secret } from '../core/secret.ts'
 import {
@@ -79,6 +80,8 @@ export class GuardCache {
 
   /** @throws StaleSnapshot */
   async of(parts: GuardedValueParts, granted: readonly Granted[]): Promise<Guard> {
+    // Preparing asks for these without a wait.
+    await whenRead(() => parts.snapshots.releases(parts.snapshot, parts.token.id))
     const known = this.get(parts, granted)
     if (known) return known
     const opened: Opened[] = []
@@ -86,7 +89,7 @@ export class GuardCache {
       const key = await openedKeyOf(parts, place)
       if (key) opened.push({ place, keyId: idOf(key) })
     }
-    const opening = this.#opening(parts, granted, opened)
+    const opening = await whenRead(() => this.#opening(parts, granted, opened))
     return this.#kept(opening) ?? (await this.#prepareOnce(parts, opened, opening))
   }
 

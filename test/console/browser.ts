@@ -119,9 +119,14 @@ let built: Promise<void> | undefined
 
 /** On the server that all files of this process share. */
 export async function openStage(): Promise<Stage> {
+  return openStageOn(await sharedApp())
+}
+
+/** On a server that another stage has started, such as one with an upstream. */
+export async function openStageOn(app: TestApp): Promise<Stage> {
   built ??= ensureConsole()
   await built
-  return stageOf(await sharedApp())
+  return stageOf(app)
 }
 
 /** On a server with these settings, which may depend on its origin in the browser. */

@@ -1,7 +1,7 @@
 /** Requests to use held secrets: those that verify are listed, and decided. */
 import { denyApproval, listApprovals, revokeApproval } from '../../features/approvals/contract.ts'
 import { UnverifiedRequest, type VerifiedRequest, verifiedRequest } from '../approvals/verify.ts'
-import type { CallResult } from '../http/api.ts'
+import type { Api, CallResult } from '../http/api.ts'
 import type { WorkspacePlace } from '../workspace.ts'
 
 export type ListedApproval = CallResult<typeof listApprovals>[number]
@@ -12,6 +12,9 @@ export type CheckedApproval = ListedApproval & {
   request: VerifiedRequest | null
   fault: string | null
 }
+
+/** Where the server is asked without a key. */
+export type ServerPlace = { api: Api; workspace: { id: string } }
 
 /** Requests that are verified at the same time. */
 const AT_ONCE = 8
@@ -48,7 +51,7 @@ export async function readNewApprovals(
 
 /** As the server says. */
 export async function listedApprovals(
-  { api, workspace }: WorkspacePlace,
+  { api, workspace }: ServerPlace,
   statuses: readonly ApprovalStatus[] | null,
 ): Promise<ListedApproval[]> {
   const params = { workspace_id: workspace.id }
@@ -72,7 +75,7 @@ async function checkApproval(
 
 /** For an hour, or longer for all requests of the token for these secrets. @throws ApiError `conflict` */
 export async function denyApprovalRequest(
-  { api, workspace }: WorkspacePlace,
+  { api, workspace }: ServerPlace,
   approval_id: string,
   muteSeconds?: number,
 ): Promise<void> {
@@ -82,7 +85,7 @@ export async function denyApprovalRequest(
 
 /** Ends a release on every process. @throws ApiError `conflict` */
 export async function revokeApprovalRelease(
-  { api, workspace }: WorkspacePlace,
+  { api, workspace }: ServerPlace,
   approval_id: string,
 ): Promise<void> {
   const params = { workspace_id: workspace.id, approval_id }

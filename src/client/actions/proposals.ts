@@ -6,6 +6,7 @@ import { type EnvironmentPlace, readSecrets } from '../environment.ts'
 import type { CallResult } from '../http/api.ts'
 import type { WorkspacePlace } from '../workspace.ts'
 import { allowHosts, knownHosts } from './allowlist.ts'
+import type { ServerPlace } from './approvals.ts'
 import { uploadSecrets } from './set_secrets.ts'
 
 export type ListedProposal = CallResult<typeof listProposals>[number]
@@ -13,7 +14,7 @@ export type ProposalStatus = ListedProposal['status']
 
 /** Newest first; null reads all. */
 export function readProposals(
-  { api, workspace }: WorkspacePlace,
+  { api, workspace }: ServerPlace,
   status: ProposalStatus | null,
 ): Promise<ListedProposal[]> {
   const params = { workspace_id: workspace.id }
@@ -23,14 +24,17 @@ export function readProposals(
 /** The hosts of a proposal that are not allowed yet. */
 export async function missingHosts(
   place: WorkspacePlace,
-  { hosts }: ListedProposal,
+  { hosts }: Pick<ListedProposal, 'hosts'>,
 ): Promise<string[]> {
   const known = new Set(await knownHosts(place))
   return hosts.filter((host) => !known.has(parseDomain(host)?.text ?? host))
 }
 
 /** The secrets of a proposal that the environment does not have. */
-export async function missingSecrets(place: EnvironmentPlace, { secrets }: ListedProposal) {
+export async function missingSecrets(
+  place: EnvironmentPlace,
+  { secrets }: Pick<ListedProposal, 'secrets'>,
+) {
   const stored = new Set((await readSecrets(place)).map(({ key }) => key))
   return secrets.filter(({ key }) => !stored.has(key))
 }
@@ -43,7 +47,7 @@ export async function allowProposed(place: WorkspacePlace, hosts: string[]): Pro
 /** A new secret may go to the proposed hosts only. Expects that none of them is stored. */
 export async function storeProposed(
   place: EnvironmentPlace,
-  { hosts, secrets }: ListedProposal,
+  { hosts, secrets }: Pick<ListedProposal, 'hosts' | 'secrets'>,
   values: ReadonlyMap<string, string>,
 ): Promise<void> {
   const entries = [...values].map(([key, value]) => {
@@ -59,7 +63,7 @@ export async function storeProposed(
 
 /** @throws ApiError `conflict` for one that was closed otherwise */
 export async function closeProposed(
-  { api, workspace }: WorkspacePlace,
+  { api, workspace }: ServerPlace,
   proposal_id: string,
   status: 'accepted' | 'rejected',
 ): Promise<void> {

@@ -47,6 +47,15 @@ export function useAsk<N extends CommandName>(name: N, input: Input<N>, staleTim
   })
 }
 
+/** The same, read again at this interval while the page is visible. */
+export function useRepeatedAsk<N extends CommandName>(name: N, input: Input<N>, everyMs: number) {
+  return useQuery<Returned<N>, AskError>({
+    queryKey: queryKey(name, input),
+    queryFn: () => ask(name, input),
+    refetchInterval: everyMs,
+  })
+}
+
 export function queryKey<N extends CommandName>(name: N, input: Input<N>): QueryKey {
   return [name, input]
 }

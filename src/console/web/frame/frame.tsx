@@ -28,6 +28,7 @@ import { chooseTheme, chosenTheme, themes } from '../parts/theme.ts'
 import { useAccountState, useAsk, useCommand } from '../queries.ts'
 import { texts } from '../texts/index.ts'
 import { areas, begun, everywhere } from './navigation.ts'
+import { WaitingCount } from './waiting_count.tsx'
 import { workspaceLabel } from './workspace_label.ts'
 
 type Props = { email: string; children: ReactNode }
@@ -175,6 +176,7 @@ function Areas() {
       {areas.map(({ to, label }) => (
         <Link key={to} to={to} params={{ workspaceId }} className="frame-area">
           {label}
+          {to === '/w/$workspaceId/live' ? <WaitingCount workspaceId={workspaceId} /> : null}
         </Link>
       ))}
     </nav>

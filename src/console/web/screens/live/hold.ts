@@ -33,5 +33,5 @@ export function useHeld<T>(now: T, isPaused: boolean) {
       setAimed(target instanceof Element ? target.closest('button, a') : null),
     onPointerLeave: () => setAimed(null),
   }
-  return { shown: isHeld ? (kept?.state ?? now) : now, hold, pointing }
+  return { shown: isHeld ? (kept?.state ?? now) : now, isHeld, hold, pointing }
 }

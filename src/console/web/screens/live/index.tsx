@@ -1,6 +1,6 @@
 /** Calls as they happen: who, what, how it ended and why, held still while someone reads or signs, and filtered. */
 import { getRouteApi } from '@tanstack/react-router'
-import { useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { AskError } from '../../keys/ask.ts'
 import { Button } from '../../parts/button.tsx'
 import { Select } from '../../parts/fields/select.tsx'
@@ -16,6 +16,8 @@ import { type Filter, isShown, type ShownCall } from './words.ts'
 
 const route = getRouteApi('/w/$workspaceId/live')
 const words = texts.live
+
+const Waiting = lazy(() => import('../waiting/index.tsx'))
 
 export function Live() {
   const { workspaceId } = route.useParams()
@@ -33,7 +35,7 @@ export function Live() {
 function Stream({ workspaceId, again }: { workspaceId: string; again(): void }) {
   const now = useLiveCalls(workspaceId)
   const [isPaused, setPaused] = useState(false)
-  const { shown, hold, pointing } = useHeld(now, isPaused)
+  const { shown, isHeld, hold, pointing } = useHeld(now, isPaused)
   const shownIds = new Set(shown.calls.map(({ id }) => id))
   const waiting = now.calls.filter(({ id }) => !shownIds.has(id)).length
   return (
@@ -44,6 +46,9 @@ function Stream({ workspaceId, again }: { workspaceId: string; again(): void }) 
         <Button onPress={() => setPaused(!isPaused)}>{isPaused ? words.goOn : words.pause}</Button>
         <span role="status">{waiting > 0 ? words.waiting(waiting) : ''}</span>
       </div>
+      <Suspense>
+        <Waiting workspaceId={workspaceId} isHeld={isHeld} />
+      </Suspense>
       {shown.isGap ? <Banner kind="warning">{words.gap}</Banner> : null}
       <HoldContext value={hold}>
         <Filtered

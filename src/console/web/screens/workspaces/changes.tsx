@@ -1,5 +1,5 @@
 /** Naming, leaving and deleting a workspace. */
-import { useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { accountState, ask } from '../../keys/ask.ts'
 import type { Returned } from '../../keys/messages.ts'
 import { Button } from '../../parts/button.tsx'
@@ -13,10 +13,13 @@ import { texts } from '../../texts/index.ts'
 
 const words = texts.workspaces
 
+const NoticeTargets = lazy(() => import('./notice_targets.tsx'))
+
 export type Workspace = Returned<'workspaces.list'>[number]
 
 export function Changes({ workspace }: { workspace: Workspace }) {
   const [isNaming, setNaming] = useState(false)
+  const [hasNotices, setNotices] = useState(false)
   const { id, name, role, type } = workspace
   const isShared = type !== 'personal'
   const listAnew = () =>
@@ -35,9 +38,19 @@ export function Changes({ workspace }: { workspace: Workspace }) {
     <>
       <div className="row">
         {role === 'owner' || role === 'admin' ? (
-          <Button kind="quiet" onPress={() => setNaming(!isNaming)}>
-            {words.rename}
-          </Button>
+          <>
+            <Button kind="quiet" onPress={() => setNaming(!isNaming)}>
+              {words.rename}
+            </Button>
+            <Button
+              kind="quiet"
+              aria-label={texts.noticeTargets.openOf(name)}
+              aria-expanded={hasNotices}
+              onPress={() => setNotices(!hasNotices)}
+            >
+              {texts.noticeTargets.open}
+            </Button>
+          </>
         ) : null}
         {isShared && role !== 'owner' ? (
           <ConfirmButton verb={words.leave} title={words.leave} onConfirm={leave}>
@@ -56,6 +69,11 @@ export function Changes({ workspace }: { workspace: Workspace }) {
         ) : null}
       </div>
       {isNaming ? <Naming workspace={workspace} done={() => setNaming(false)} /> : null}
+      {hasNotices ? (
+        <Suspense fallback={<Loading />}>
+          <NoticeTargets workspaceId={id} />
+        </Suspense>
+      ) : null}
     </>
   )
 }

@@ -119,6 +119,10 @@ const byCode: Record<string, Words> = {
     said: 'This passkey cannot unlock: its device, this browser or the account lacks what that takes.',
     help: 'It goes on to log you in, and the password unlocks.',
   },
+  unverified_request: {
+    said: 'This request no longer verifies, so nothing was allowed.',
+    help: 'Its token, host or secret may have changed. The agent can make the call again.',
+  },
   account_stays: { help: 'Nothing was deleted.' },
   not_confirmed: {
     said: 'What was typed is not your address.',

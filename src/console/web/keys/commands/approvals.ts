@@ -1,0 +1,189 @@
+/**
+ * What waits for a person: requests to use held secrets, and agents' proposals. A request that does not verify is
+ * counted and never shown, because a server can invent it.
+ */
+import {
+  denyApprovalRequest,
+  type ListedApproval,
+  listedApprovals,
+  revokeApprovalRelease,
+} from '../../../../client/actions/approvals.ts'
+import { readProposals } from '../../../../client/actions/proposals.ts'
+import {
+  longestWindow,
+  type ReleaseWindow,
+  releaseRequest,
+} from '../../../../client/approvals/release.ts'
+import {
+  UnverifiedRequest,
+  type VerifiedRequest,
+  verifiedRequest,
+} from '../../../../client/approvals/verify.ts'
+import type { WorkspacePlace } from '../../../../client/workspace.ts'
+import { callMethods } from '../../../../core/policy/policy.ts'
+import { printable } from '../../../../core/printable.ts'
+import { getApproval } from '../../../../features/approvals/contract.ts'
+import { Refused } from '../failure.ts'
+import type { HeldKeys } from '../held.ts'
+import { placeIn } from '../places.ts'
+import { type ShownRequest, shownRequest } from '../shown_request.ts'
+import { projectNamesOf } from '../tokens.ts'
+
+export const approvalsCommands = { waiting, allow, status, deny, revoke }
+
+type Of = { workspaceId: string }
+type OfRequest = Of & { id: string }
+
+/** Requests that are verified and shown at most. */
+const MAX_SHOWN = 50
+/** Requests that are verified at the same time. */
+const AT_ONCE = 8
+/** Milliseconds after which a request is verified again: its token, host or secret may have changed. */
+const FRESH_MS = 30_000
+
+/** Oldest requests first, so that a new one moves none of those that a person reads. */
+async function waiting(held: HeldKeys, { workspaceId }: Of) {
+  const place = serverPlace(held, workspaceId)
+  const [approvals, proposals] = await Promise.all([
+    listedApprovals(place, ['pending', 'released']),
+    readProposals(place, 'open'),
+  ])
+  const pending = approvals.filter(({ status: found }) => found === 'pending').reverse()
+  const checked = await checkedRequests(held, workspaceId, pending.slice(0, MAX_SHOWN))
+  const requests = checked.filter((request) => request !== null)
+  return {
+    requests,
+    hidden: checked.length - requests.length,
+    more: Math.max(0, pending.length - MAX_SHOWN),
+    released: approvals.filter(({ status: found }) => found === 'released').map(releasedOf),
+    proposals: proposals.map(proposedOf).reverse(),
+  }
+}
+
+/** Without a key: lists are read often, and say nothing that a person believes. @throws Refused `locked` */
+function serverPlace(held: HeldKeys, workspaceId: string) {
+  held.reader()
+  return { api: held.api, workspace: { id: workspaceId } }
+}
+
+function releasedOf({ id, agent, method, host, scope, secrets, expires_at }: ListedApproval) {
+  const window = scope && { methods: scope.methods, host: scope.host, prefix: scope.path_prefix }
+  return {
+    id,
+    agent: printable(agent),
+    ...{ method, host, window },
+    secrets: secrets.map(({ key }) => key),
+    expiresAt: expires_at,
+  }
+}
+
+function proposedOf(proposal: Awaited<ReturnType<typeof readProposals>>[number]) {
+  const { id, agent, reason, hosts, secrets } = proposal
+  return {
+    id,
+    agent: printable(agent),
+    reason: printable(reason),
+    hosts,
+    secrets: secrets.map(({ key, description }) => ({
+      key,
+      description: description === null ? null : printable(description),
+    })),
+  }
+}
+
+type Checked = { at: number; request: ShownRequest | null }
+/** By the session's chains and the request's ID. */
+const checks = new WeakMap<object, Map<string, Checked>>()
+
+async function checkedRequests(
+  held: HeldKeys,
+  workspaceId: string,
+  pending: readonly ListedApproval[],
+): Promise<(ShownRequest | null)[]> {
+  const known = checksOf(held)
+  const isDue = ({ id }: ListedApproval) => Date.now() - (known.get(id)?.at ?? 0) > FRESH_MS
+  const due = pending.filter(isDue)
+  for (const [id, { at }] of known) if (Date.now() - at > FRESH_MS) known.delete(id)
+  if (due.length > 0) {
+    const place = await placeIn(held, workspaceId)
+    const names = await projectNamesOf(held, workspaceId)
+    for (let from = 0; from < due.length; from += AT_ONCE)
+      await Promise.all(
+        due.slice(from, from + AT_ONCE).map(async ({ id }) => {
+          const found = await verifiedOrNull(place, id)
+          known.set(id, { at: Date.now(), request: found && shownRequest(found, names) })
+        }),
+      )
+  }
+  return pending.map(({ id }) => known.get(id)?.request ?? null)
+}
+
+function checksOf(held: HeldKeys): Map<string, Checked> {
+  const { chains } = held.reader().trust
+  const known = checks.get(chains) ?? new Map<string, Checked>()
+  checks.set(chains, known)
+  return known
+}
+
+async function verifiedOrNull(place: WorkspacePlace, id: string): Promise<VerifiedRequest | null> {
+  try {
+    return await verifiedRequest(place, id)
+  } catch (error) {
+    if (error instanceof UnverifiedRequest) return null
+    throw error
+  }
+}
+
+/** Later calls with the method of this one, below `prefix`. */
+type Window = { prefix: string; seconds: number }
+
+/**
+ * Signs exactly the call that was shown, by its digest; with a window also later calls.
+ *
+ * @throws ApiError, UntrustedChain, Refused `conflict` for another call, `unverified_request`
+ */
+async function allow(
+  held: HeldKeys,
+  { workspaceId, id, digest, window }: OfRequest & { digest: string; window: Window | null },
+) {
+  const place = await placeIn(held, workspaceId)
+  try {
+    const request = await verifiedRequest(place, id)
+    if (request.approval.digest !== digest) throw new Refused('conflict')
+    return await releaseRequest(place, request, window && windowOf(request, window))
+  } catch (error) {
+    if (!(error instanceof UnverifiedRequest)) throw error
+    throw new Refused('unverified_request', error.message)
+  } finally {
+    checksOf(held).delete(id)
+  }
+}
+
+/** @throws Refused `conflict` for one that the policies do not permit, or that is not of this call */
+function windowOf(request: VerifiedRequest, { prefix, seconds }: Window): ReleaseWindow {
+  const { call, held } = request
+  const { prefixes } = shownRequest(request, new Map())
+  const [method] = callMethods.filter((known) => known === call.method)
+  if (!method || seconds > longestWindow(held) || !prefixes.includes(prefix))
+    throw new Refused('conflict')
+  return { host: new URL(call.target_url).host, methods: [method], path_prefix: prefix, seconds }
+}
+
+/** What became of a request. */
+async function status(held: HeldKeys, { workspaceId, id }: OfRequest) {
+  const params = { workspace_id: workspaceId, approval_id: id }
+  return (await held.api.call(getApproval, { params })).status
+}
+
+/** For an hour; with `muteSeconds` all requests of its token for these secrets. @throws ApiError `conflict` */
+async function deny(
+  held: HeldKeys,
+  { workspaceId, id, muteSeconds }: OfRequest & { muteSeconds: number | null },
+) {
+  await denyApprovalRequest(serverPlace(held, workspaceId), id, muteSeconds ?? undefined)
+}
+
+/** @throws ApiError `conflict` */
+async function revoke(held: HeldKeys, { workspaceId, id }: OfRequest) {
+  await revokeApprovalRelease(serverPlace(held, workspaceId), id)
+}

@@ -1,0 +1,38 @@
+/** Where notices are sent. */
+const events = {
+  'approval.requested': 'An agent asks for an approval',
+  'approval.decided': 'Somebody decided about a request',
+  'proposal.created': 'An agent proposes a host or a secret',
+  'call.refused': "An agent's call was refused",
+  'token.expiring': 'A token expires soon',
+  'reconnect.required': 'A provider refused to renew a credential',
+  'member.invited': 'A person was invited',
+  'rekey.due': 'The workspace needs a rekey',
+  'notice_target.deleted': 'A notice target was deleted',
+}
+
+export const noticeTargets = {
+  open: 'Notices',
+  openOf: (workspace: string) => `Notices of ${workspace}`,
+  help: 'Cloakroom sends a message when something needs a person. A notice never has a value, a body or a path.',
+  list: 'Notice targets',
+  none: 'No targets yet.',
+  named: (type: string, host: string) => `${type} at ${host}`,
+  type: 'Type',
+  types: { webhook: 'Webhook', slack: 'Slack', discord: 'Discord', ntfy: 'ntfy' },
+  url: 'URL',
+  urlHelp: 'It is a secret. The server never shows it again, only its host.',
+  chosen: 'Send a notice when',
+  events,
+  add: 'Add target',
+  added: (target: string) => `${target} is added.`,
+  key: 'Signing key',
+  keyHelp: 'Verify notices with this key. It is shown only once.',
+  test: 'Send a test',
+  testOf: (target: string) => `Send a test to ${target}`,
+  tested: 'A test notice is queued.',
+  remove: 'Remove',
+  removing: (target: string) => `Remove ${target}?`,
+  removeHelp: 'It gets one last notice. You need its URL to add it again.',
+  removed: (target: string) => `${target} is removed.`,
+}
