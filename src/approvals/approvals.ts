@@ -71,7 +71,7 @@ function requestedNotice({ id, workspaceId, agent, host, method, secrets }: NewR
   const fields = {
     ...{ agent, host, method },
     secrets: secrets.map(({ key }) => key),
-    page: `/console/w/${workspaceId}/audit`,
+    page: `/console/w/${workspaceId}/live`,
     command: `cloakroom approvals show ${id}`,
   }
   return { event: 'approval.requested', cause: `approval.requested/${id}`, fields }
