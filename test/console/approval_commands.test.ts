@@ -1,7 +1,6 @@
 // tier: quick
 /** The worker's commands about approvals and proposals, without a browser: what the page is shown, and what is signed. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
-import { registerWithToken } from '../../src/client/actions/issue_token.ts'
 import { readSecrets } from '../../src/client/environment.ts'
 import { type KnownEntry, knownChains } from '../../src/client/signed/known_chains.ts'
 import { chainsOf } from '../../src/client/signed/trust.ts'
@@ -10,7 +9,7 @@ import { approvalsCommands } from '../../src/console/web/keys/commands/approvals
 import { policiesCommands } from '../../src/console/web/keys/commands/policies.ts'
 import { proposalsCommands } from '../../src/console/web/keys/commands/proposals.ts'
 import type { HeldKeys } from '../../src/console/web/keys/held.ts'
-import { resolveAs, type Stage, sharedStage } from '../support/agent.ts'
+import { type Stage, sharedStage } from '../support/agent.ts'
 import { HELD, type HeldStage, heldStage } from '../support/approvals.ts'
 import { marked } from '../support/canary.ts'
 import { openEnvironment } from '../support/signed_environment.ts'
@@ -112,21 +111,6 @@ test('a press allows only the call that was shown', async () => {
   expect((await waiting()).released).toMatchObject([{ id: order.id, window: null }])
   expect(await project.resolve(call())).toMatchObject({ status: 200 })
   expect(await approvalsCommands.status(keys, order)).toBe('used')
-})
-
-test('a released call goes through for a token that has the key of its environment', async () => {
-  const there = openEnvironment(project.project)
-  const { projectId } = project.project
-  const terms = {
-    environment: null,
-    order: {},
-    places: [{ projectId, environment: 'development' }],
-  }
-  const { text } = await registerWithToken(there, { name: 'with keys', projectId: null }, terms)
-  const resolve = () => resolveAs(stage.app.resolver, text, call())
-  expect(await resolve()).toMatchObject({ status: 403 })
-  await approvalsCommands.allow(keys, { ...(await shown()), window: null })
-  expect(await resolve()).toMatchObject({ status: 200 })
 })
 
 test('a request whose secret was replaced after it was shown releases nothing', async () => {
