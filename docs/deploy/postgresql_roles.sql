@@ -89,6 +89,10 @@ GRANT SELECT, INSERT, UPDATE (seen_at) ON live_processes TO cloakroom_resolver;
 GRANT SELECT (id, workspace_id, type, events, secret, deleted_at) ON notice_targets TO cloakroom_resolver;
 GRANT SELECT, INSERT (id, workspace_id, target_id, event, cause, body, next_at),
   UPDATE (status, attempts, next_at, attempted_at, last_error) ON notices TO cloakroom_resolver;
+GRANT SELECT, DELETE, INSERT (id, workspace_id, token_id, registration_id, agent, digest, host, method, secrets,
+  body_bytes, body_type, details, requested_at, expires_at),
+  UPDATE (status, used_at, used_by, details) ON approvals TO cloakroom_resolver;
+GRANT SELECT, INSERT, UPDATE (reason, secrets, created_at, expires_at) ON proposals TO cloakroom_resolver;
 
 -- What the triggers of audit_logs count and index they write as the owner: the resolver writes no counts itself.
 ALTER FUNCTION count_added_audit_logs() SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp;
@@ -97,6 +101,8 @@ ALTER FUNCTION count_changed_audit_logs() SECURITY DEFINER SET search_path = pg_
 -- A new state raises the workspace's policy version, which the resolver may not write itself.
 ALTER FUNCTION bump_derived_version() SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp;
 ALTER FUNCTION lock_derived_workspace(uuid) SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp;
+-- So does a decision about a request, and the function looks at each change of one.
+ALTER FUNCTION announce_approvals() SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp;
 
 -- Columns cannot say which rows: the resolver adds records of what tokens did, as of now, with values that there are ...
 CREATE OR REPLACE FUNCTION refuse_strange_audit_logs() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -150,6 +156,32 @@ CREATE OR REPLACE TRIGGER notices_long BEFORE INSERT OR UPDATE ON notices FOR EA
 CREATE OR REPLACE TRIGGER derived_states_long BEFORE INSERT OR UPDATE ON derived_states FOR EACH ROW
   WHEN (current_user = 'cloakroom_resolver' AND octet_length(NEW::text) > 8388608)
   EXECUTE FUNCTION refuse_long_audit_rows();
+
+-- The resolver requests approvals, expires requests and uses releases. It makes no decision, and undoes none.
+CREATE OR REPLACE FUNCTION refuse_strange_approvals() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  RAISE EXCEPTION 'a decision about an approval is made by members' USING ERRCODE = 'check_violation';
+END
+$$;
+ALTER FUNCTION refuse_strange_approvals() OWNER TO cloakroom_owner;
+CREATE OR REPLACE TRIGGER approvals_strange_insert BEFORE INSERT ON approvals FOR EACH ROW
+  WHEN (current_user = 'cloakroom_resolver' AND (NEW.expires_at > now() + interval '16 minutes'
+    OR octet_length(NEW::text) > 8388608))
+  EXECUTE FUNCTION refuse_strange_approvals();
+CREATE OR REPLACE TRIGGER approvals_strange_update BEFORE UPDATE ON approvals FOR EACH ROW
+  WHEN (current_user = 'cloakroom_resolver' AND (
+    NEW.details IS NOT NULL AND NEW.details IS DISTINCT FROM OLD.details
+    OR OLD.used_by IS NOT NULL AND NEW.used_by IS DISTINCT FROM OLD.used_by
+    OR NEW.status <> OLD.status AND NOT (OLD.status = 'pending' AND NEW.status = 'expired' AND OLD.expires_at <= now()
+      OR OLD.status = 'released' AND NEW.status = 'used' AND NEW.used_by IS NOT NULL)))
+  EXECUTE FUNCTION refuse_strange_approvals();
+CREATE OR REPLACE TRIGGER approvals_strange_delete BEFORE DELETE ON approvals FOR EACH ROW
+  WHEN (current_user = 'cloakroom_resolver' AND (OLD.envelopes IS NOT NULL OR OLD.status IN ('pending', 'released')))
+  EXECUTE FUNCTION refuse_strange_approvals();
+CREATE OR REPLACE TRIGGER proposals_strange BEFORE INSERT OR UPDATE ON proposals FOR EACH ROW
+  WHEN (current_user = 'cloakroom_resolver' AND (NEW.status <> 'open' OR NEW.closed_by IS NOT NULL
+    OR NEW.closed_at IS NOT NULL OR octet_length(NEW::text) > 1048576))
+  EXECUTE FUNCTION refuse_strange_approvals();
 
 -- From PostgreSQL 17 on who is not the owner may vacuum; before, autovacuum alone does it.
 DO $$

@@ -23,23 +23,47 @@ export async function callResolver(
   context: Context,
   token: string,
   request: CallInput<typeof resolveCall>['body'],
-  options: { signal?: AbortSignal } & Tracing = {},
+  options: { signal?: AbortSignal } & Tracing & Waiting = {},
 ): Promise<Answer> {
   const body = { ...request, ...(await environmentFor(context, token, 'resolver', options)) }
   const resolver = await context.resolver()
-  const answering = openApi(resolver, () => token, options).call(resolveCall, { body })
-  const answer = await asToken(atAddress('resolver', resolver, answering)).catch(
-    async (error: unknown) => {
-      const known = await withNearSecret(error, request, {
-        resolver,
-        token,
-        environment: body.environment ?? undefined,
-      })
-      throw withFix(namingUrl(known), request.target_url)
-    },
-  )
+  const api = openApi(resolver, () => token, options)
+  const send = (sent: typeof body) =>
+    asToken(atAddress('resolver', resolver, api.call(resolveCall, { body: sent })))
+  const answer = await sendOrWait(body, send, options).catch(async (error: unknown) => {
+    const known = await withNearSecret(error, request, {
+      resolver,
+      token,
+      environment: body.environment ?? undefined,
+    })
+    throw withFix(namingUrl(known), request.target_url)
+  })
   if (answer.body_encoding !== 'base64' || fromBase64(answer.body) !== null) return answer
   throw new AnswerError(resolver, 'answered with a body that is not the base64 that it says it is')
+}
+
+/** How long a call waits for an approval, if it needs one. */
+type Waiting = {
+  /** Milliseconds. */
+  waitMs?: number
+  /** Called when the call begins to wait. */
+  onWait?(refusal: ApiError): void
+}
+
+/** A call that needs an approval is sent again, and waits for it. */
+async function sendOrWait<Body extends object>(
+  body: Body,
+  send: (body: Body) => Promise<Answer>,
+  { waitMs = 0, onWait }: Waiting,
+): Promise<Answer> {
+  try {
+    return await send(body)
+  } catch (error) {
+    const isPending = error instanceof ApiError && error.code === 'approval_required'
+    if (!isPending || waitMs === 0) throw error
+    onWait?.(error)
+    return send({ ...body, approval_wait_ms: waitMs })
+  }
 }
 
 /** The person typed a URL, and not the field of the API. */

@@ -19,6 +19,8 @@ type Options = {
 
 /** Milliseconds that a call waits: long enough for a burst to pass, too short to look like a slow upstream. */
 const TIMEOUT_MS = 1_000
+/** Milliseconds for a call that waited for a person before. */
+const RETURN_TIMEOUT_MS = 30_000
 
 export class Bulkheads {
   readonly #whole: number
@@ -40,14 +42,21 @@ export class Bulkheads {
    * Takes a place, waiting in order for one; returns what gives it back, which works once. Without a wait
    * where there is one.
    *
+   * @param returning whether the call had a place and gave it up: it is not refused because many wait
    * @throws Fault `rate_limited` when too many wait, and for a wait that takes too long or that
    * `deadline` ends
    */
-  enter(workspaceId: string, deadline: AbortSignal): (() => void) | Promise<() => void> {
+  enter(
+    workspaceId: string,
+    deadline: AbortSignal,
+    returning = false,
+  ): (() => void) | Promise<() => void> {
     const bulkhead = this.#bulkheads.get(workspaceId) ?? { running: 0, waiting: new Set() }
     this.#bulkheads.set(workspaceId, bulkhead)
     if (bulkhead.running >= this.#width) {
-      return this.#wait(bulkhead, deadline).then(() => this.#wayOut(workspaceId, bulkhead))
+      return this.#wait(bulkhead, deadline, returning).then(() =>
+        this.#wayOut(workspaceId, bulkhead),
+      )
     }
     bulkhead.running += 1
     return this.#wayOut(workspaceId, bulkhead)
@@ -62,15 +71,16 @@ export class Bulkheads {
   }
 
   /** Who leaves gives the place, which is taken again before the wait ends. */
-  async #wait({ waiting }: Bulkhead, deadline: AbortSignal): Promise<void> {
-    if (waiting.size >= this.#width || deadline.aborted) throw busy()
+  async #wait({ waiting }: Bulkhead, deadline: AbortSignal, returning: boolean): Promise<void> {
+    const isFull = !returning && waiting.size >= this.#width
+    if (isFull || deadline.aborted) throw busy()
     const place = Promise.withResolvers<void>()
     const giveUp = () => {
       // At once: a place that is handed over at this very moment must go to the next.
       waiting.delete(place.resolve)
       place.reject(busy())
     }
-    const timer = this.#timers.setTimer(TIMEOUT_MS, giveUp)
+    const timer = this.#timers.setTimer(returning ? RETURN_TIMEOUT_MS : TIMEOUT_MS, giveUp)
     deadline.addEventListener('abort', giveUp, { once: true })
     waiting.add(place.resolve)
     try {

@@ -16,8 +16,8 @@ export class CallPlace {
   }
 
   /** Without a wait where there is a place. @throws Fault `rate_limited` */
-  enter(): Promise<void> | undefined {
-    const place = this.#bulkheads.enter(this.#workspaceId, this.#deadline.signal)
+  enter(returning = false): Promise<void> | undefined {
+    const place = this.#bulkheads.enter(this.#workspaceId, this.#deadline.signal, returning)
     if (place instanceof Promise) return place.then((leave) => this.#hold(leave))
     this.#hold(place)
   }
@@ -30,7 +30,7 @@ export class CallPlace {
       return await wait()
     } finally {
       resume()
-      await this.enter()
+      await this.enter(true)
     }
   }
 

@@ -80,7 +80,9 @@ export class GuardCache {
 
   /** @throws StaleSnapshot */
   async of(parts: GuardedValueParts, granted: readonly Granted[]): Promise<Guard> {
-    const known = await whenRead(() => this.get(parts, granted))
+    // Preparing asks for these without a wait.
+    await whenRead(() => parts.snapshots.releases(parts.snapshot, parts.token.id))
+    const known = this.get(parts, granted)
     if (known) return known
     const opened: Opened[] = []
     for (const place of granted) {

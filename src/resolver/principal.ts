@@ -166,7 +166,7 @@ export class TokenPrincipal implements Principal {
   }
 
   #openApproval(): CallApproval {
-    const { token, record, deadline, running, approval } = this.#caller
+    const { token, record, deadline, running, approval, limited } = this.#caller
     const { approvals, outbound, snapshots } = this.#services
     const opened = new CallApproval({
       ...{ approvals, token, ...approval },
@@ -176,6 +176,7 @@ export class TokenPrincipal implements Principal {
       whileWaiting: (wait) => running.whileWaiting(wait),
       forgetSnapshot: () => snapshots.forget(token.workspaceId),
       faultOf: (error) => this.faultOf(error),
+      beginCounting: async () => limited?.begin(),
       recordRequest: (id, snapshot) => this.#recordRequest(id, snapshot),
     })
     deadline.afterwards(() => opened.wipe())

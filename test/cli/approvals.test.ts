@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:tes
 import { noticeProgram } from '../../src/cli/approvals/desktop_notice.ts'
 import { resolveAs, type Stage, sharedStage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
+import { until } from '../support/until.ts'
 import { answerOf } from '../support/upstream.ts'
 import { answering } from './answering.ts'
 import type { Terminal } from './person.ts'
@@ -79,6 +80,22 @@ describe('approvals allow', () => {
     expect(await call()).toMatchObject({ status: 200 })
     await requested()
     expect(sent()).toBe(1)
+  })
+
+  test('lets a command that waits go on, whose reason it shows', async () => {
+    const url = stage.url('/echo')
+    const header = ['-H', 'authorization: Bearer SVC_SECRET_KEY']
+    const waiting = ['--wait', '60s', '--reason', 'refund order 41']
+    const call = ada.run(['call', url, ...header, ...waiting, '--token', token])
+    const [{ id }] = await until(async () => {
+      const rows = await stage.app.connection.sql<[{ id: string }]>`select id from approvals`
+      return rows.length > 0 && rows
+    })
+    const { err } = await ada.run(['approvals', 'allow', id, '--yes'])
+    expect(err).toContain('reason   "refund order 41" (written by the agent)')
+    const { code, out, err: notes } = await call
+    expect([code, out.trim()]).toEqual([0, 'sent'])
+    expect(notes).toContain('Waiting for the approval.')
   })
 
   test('makes a window, with a warning that it covers any query, headers and body', async () => {

@@ -12,8 +12,8 @@ import { signedAccount, signedWorkspace } from './signed_person.ts'
 /** Words whose arguments are names of what is there, or free text: their command looks them up. */
 const FREE = [
   ...['account', 'command', 'description', 'fields', 'folder', 'ids', 'invitation', 'label'],
-  ...['pairs', 'record', 'setting', 'shell', 'text', 'token', 'tool', 'url', 'value'],
-  'version',
+  ...['pairs', 'proposal', 'record', 'request', 'setting', 'shell', 'target', 'text', 'token'],
+  ...['tool', 'type', 'url', 'value', 'version'],
 ]
 
 const ENVIRONMENTS = ['Prod Env!', 'Production', '1st', '', 'x'.repeat(33)]

@@ -12,6 +12,17 @@ import * as schema from '../../src/database/schema/index.ts'
 /** By file and first words of the statement. */
 const REASONS: Record<string, string> = {
   'access/tokens.ts update tokens': 'only what is still as it was read',
+  "approvals/request_store.ts update approvals set status = 'expired'":
+    'is made in a transaction below',
+  'approvals/request_store.ts insert into approvals': 'is made in a transaction below',
+  'approvals/request_store.ts update approvals set details = null':
+    'is made in a transaction below',
+  'approvals/request_store.ts delete from approvals': 'is made in a transaction below',
+  "approvals/request_store.ts update approvals set status = 'used'":
+    'uses up a release for a call that did not get it: refuses more',
+  'approvals/upkeep.ts update approvals set details = null': 'what is old then',
+  'approvals/upkeep.ts delete from approvals': 'what is old then',
+  'approvals/upkeep.ts delete from proposals': 'what is old then',
   'audit/journal.ts insert into audit_journal':
     'stores what is live when it arrives; what was refused meanwhile is an intent without outcome',
   'audit/write_records.ts with gone as (delete from audit_journal where id = any($1::text::uuid[]) returning 1) insert into audit_logs':
@@ -31,6 +42,8 @@ const REASONS: Record<string, string> = {
   'features/audit/upkeep.ts vacuum audit_deltas': 'changes no rows',
   'features/audit/upkeep.ts delete from audit_refused': 'what is old then',
   'features/metrics/activity.ts db.insert(userActivity)': 'adds a day of a person, or nothing',
+  'features/secrets/held.ts delete from secret_versions v':
+    'is made in a transaction: its function takes one',
   'features/passkeys/queries.ts db.delete(passkeys)': 'by id, which is never given again',
   'features/statements/manifests.ts db.insert(manifests)':
     'is made in a transaction: its function takes one',
@@ -39,6 +52,16 @@ const REASONS: Record<string, string> = {
   'features/secrets/queries.ts with sent as (select * from json_to_recordset($5::text::json)':
     'is made in a transaction: its function takes one',
   'features/projects/deleted.ts db.delete(table)': 'what can no longer be restored then',
+  'notices/notices.ts with targets as (':
+    'queues a notice once for each cause; one that is late is sent late',
+  'notices/queue.ts with due as (': 'takes what is due then; it is due again after its lease',
+  "notices/queue.ts update notices set status = 'delivered'": 'by id, and only what is queued',
+  "notices/queue.ts update notices set status = 'failed'": 'by id, and only what is queued',
+  'notices/queue.ts update notices set status = case':
+    'only what is queued: it is sent later, or not again',
+  "notices/upkeep.ts update notices set status = 'failed'": 'what is old then',
+  'notices/upkeep.ts delete from notices': 'what is old then',
+  'notices/upkeep.ts delete from notice_targets': 'what was deleted, and has nothing queued then',
   'renewal/lease_statements.ts with live as (':
     'takes a lease that is free when it arrives, and which ends by itself',
   'renewal/lease_statements.ts update derived_states set lease_until':

@@ -23,6 +23,7 @@ import { writeReport } from '../../src/operator/report.ts'
 import { Leases } from '../../src/renewal/leases.ts'
 import { type Agent, employAgent, openStage, resolveAs, type Stage } from '../support/agent.ts'
 import { callJson, startTestApp, type TestApp } from '../support/app.ts'
+import { HELD, heldStage } from '../support/approvals.ts'
 import { type Collector, startCollector } from '../support/collector.ts'
 import { sharedCluster, type TestDatabase } from '../support/database.ts'
 import { forwardAs } from '../support/forward.ts'
@@ -246,6 +247,68 @@ describe("the resolver's database user", () => {
     expect(problemsIn(resolver)).toEqual([])
   })
 
+  test('requests an approval, expires it, uses its release, and stores proposals', async () => {
+    const held = await heldStage({ ...stage, app: { ...stage.app, resolver: resolver.resolver } })
+    await held.store('HELD', 'a value that a member releases', HELD)
+    const once = { target_url: stage.url('/'), headers: { 'X-Key': 'SVC_SECRET_HELD' } }
+    const over = await held.request(once)
+    await owner`update approvals set expires_at = now() where id = ${over}`
+    const id = await held.request(once)
+    await held.release(id)
+    const version = async () => {
+      const [row] =
+        await owner`select policy_version from workspaces where id = ${held.project.workspaceId}`
+      return row?.policy_version
+    }
+    const before = await version()
+    expect(await held.resolve(once)).toMatchObject({ status: 200, body: { status_code: 200 } })
+    expect((await held.approval(id)).status).toBe('used')
+    expect((await held.approval(over)).status).toBe('expired')
+    expect(await version()).toBe(before)
+    const own = { headers: { authorization: `Bearer ${held.token.text}` } }
+    expect((await fetch(`${resolver.resolver}/v1/approvals/${id}`, own)).status).toBe(200)
+    const proposed = () =>
+      callJson(resolver.resolver, 'POST', '/v1/proposals', {
+        token: held.token.text,
+        body: { reason: 'to deploy', hosts: ['deploy.example'] },
+      })
+    const first = await proposed()
+    expect(first.status).toBe(201)
+    const { id: proposal } = first.body as { id: string }
+    await owner`update proposals set expires_at = now() where id = ${proposal}`
+    expect((await proposed()).body).toMatchObject({ id: proposal, status: 'open' })
+    expect(problemsIn(resolver)).toEqual([])
+  })
+
+  test('makes no decision about an approval, and undoes none', async () => {
+    const { workspaceId } = agent
+    const add = async (status: string, usedBy: string | null = null) => {
+      const id = Bun.randomUUIDv7()
+      await owner`insert into approvals (id, workspace_id, token_id, agent, digest, host, method, secrets, status,
+          requested_at, expires_at, used_by)
+        values (${id}, ${workspaceId}, ${agent.tokenId}, 'bot', ${id}, 'api.example.com', 'GET', '[]', ${status},
+          now(), now() + interval '10 minutes', ${usedBy})`
+      return id
+    }
+    const pending = await add('pending')
+    const released = await add('released')
+    const used = await add('used', Bun.randomUUIDv7())
+    const denied = await add('denied')
+    const code = (error: { code: string }) => error.code
+    const outcomes = await Promise.all([
+      asResolver`update approvals set status = 'released' where id = ${pending}`.catch(code),
+      asResolver`update approvals set status = 'expired' where id = ${pending}`.catch(code),
+      asResolver`update approvals set status = 'pending' where id = ${denied}`.catch(code),
+      asResolver`update approvals set status = 'released' where id = ${used}`.catch(code),
+      asResolver`update approvals set used_by = null where id = ${used}`.catch(code),
+      asResolver`update approvals set details = 'x' where id = ${pending}`.catch(code),
+      asResolver`delete from approvals where id = ${pending}`.catch(code),
+      asResolver`delete from approvals where id = ${released}`.catch(code),
+    ])
+    expect(new Set<unknown>(outcomes)).toEqual(new Set(['23514']))
+    await owner`delete from approvals where workspace_id = ${workspaceId}`
+  })
+
   test('hears of a revoke, and obeys it without hearing', async () => {
     const other = await agent.issue()
     await agent.provision(other)
@@ -279,6 +342,13 @@ describe("the resolver's database user", () => {
     'select * from failed_attempts',
     'delete from derived_states',
     "update derived_states set key = 'ANOTHER'",
+    "update approvals set scope = '{}'",
+    "update approvals set envelopes = ''",
+    'update approvals set muted_until = null',
+    'insert into approvals (id, status) values (gen_random_uuid(), null)',
+    "update proposals set status = 'accepted'",
+    "update proposals set hosts = '[]'",
+    'delete from proposals',
     'delete from notices',
     "update notices set body = '{}'",
     'update notices set target_id = workspace_id',
@@ -382,7 +452,7 @@ describe("the resolver's database user", () => {
     expect(await outcome.catch(code)).toBe('42501')
     const text = readFileSync(ROLES_FILE, 'utf8')
     const bounds = [...text.matchAll(/octet_length\(NEW::text\) > (\d+)/g)]
-    expect(bounds.map(([, bound]) => Number(bound) < MAX_ROW_BYTES)).toEqual(Array(6).fill(true))
+    expect(bounds.map(([, bound]) => Number(bound) < MAX_ROW_BYTES)).toEqual(Array(8).fill(true))
   })
 
   test('leases derived credentials and stores their states, which raises the policy version', async () => {
@@ -462,6 +532,7 @@ describe("the resolver's database user", () => {
       if (locks.length > 0) locked[relname] = locks
     }
     expect(locked).toEqual({
+      approvals: [...ROW_LOCKS, ...TABLE_LOCKS],
       audit_journal: TABLE_LOCKS,
       audit_logs: [...ROW_LOCKS, 'row exclusive'],
       audit_refused: ['row exclusive'],
@@ -472,6 +543,7 @@ describe("the resolver's database user", () => {
       token_days: [...ROW_LOCKS, 'access share', 'row exclusive'],
       token_rates: [...ROW_LOCKS, 'access share', 'row exclusive'],
       notices: [...ROW_LOCKS, 'access share'],
+      proposals: [...ROW_LOCKS, 'access share', 'row exclusive'],
       token_uses: [...ROW_LOCKS, 'access share', 'row exclusive'],
     })
     const written = [

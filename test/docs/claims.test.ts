@@ -20,7 +20,7 @@ const names = [...new Bun.Glob('test/security/claims_*.test.ts').scanSync({ cwd:
 )
 
 test.each(['README.md', 'docs/threat-model.md'])('%s makes the claims of the protocol', (path) => {
-  expect(claims).toHaveLength(5)
+  expect(claims).toHaveLength(6)
   expect(claimsOf(path)).toEqual(claims)
 })
 

@@ -197,6 +197,8 @@ test('the endpoints for tokens are these', () => {
     ...['delete', 'get', 'options', 'patch', 'post', 'put'].map(
       (method) => `resolver.forward_unversioned.${method}: use`,
     ),
+    'resolver.proposal: use',
+    'resolver.propose: use',
     'resolver.resolve: use',
     'resolver.shapes: use',
     'workloads.env: read',

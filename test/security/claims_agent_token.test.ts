@@ -34,12 +34,27 @@ beforeAll(async () => {
   reader = await agent.issue({ environment: 'development', capabilities: ['use', 'read'] })
   await agent.provision(reader)
   treasures = await readTreasures()
+  await addRequests()
   stage.upstream.on('/echo', (request, wire) => {
     const key = request.header('x-key') ?? ''
     wire.write(answerOf(200, { 'x-your-key': key }, JSON.stringify({ key, basic: btoa(key) })))
   })
 })
 afterAll(() => stage.stop())
+
+/** A request for approval and a proposal of the token, which it may ask about. */
+async function addRequests(): Promise<void> {
+  const { sql } = stage.app.connection
+  const { workspaceId, tokenId } = agent
+  await sql`insert into approvals (id, workspace_id, token_id, agent, digest, host, method, secrets, requested_at,
+      expires_at)
+    values (${reader.id}, ${workspaceId}, ${tokenId}, 'agent', '', 'a.example', 'GET', '[]', now(),
+      now() + interval '15 minutes')`
+  await sql`insert into proposals (id, workspace_id, token_id, agent, reason, hosts, secrets, content_hash, created_at,
+      expires_at)
+    values (${reader.id}, ${workspaceId}, ${tokenId}, 'agent', 'to deploy', '[]', '[]', '', now(),
+      now() + interval '7 days')`
+}
 
 /** What no answer may hold: as clients sent it, and as it is stored. */
 async function readTreasures(): Promise<Record<string, Uint8Array>> {
@@ -119,6 +134,7 @@ function bodyOf({ name, method }: Endpoint): unknown {
     return { target_url: stage.url('/echo'), headers: { 'X-Key': 'SVC_SECRET_KEY' } }
   }
   if (name.startsWith('resolver.forward')) return { any: 'body' }
+  if (name === 'resolver.propose') return { reason: 'to deploy', hosts: ['a.example'] }
   if (name !== 'audit.record') return undefined
   return { timestamp: new Date().toISOString(), method: 'GET', target_domain: 'a.example' }
 }

@@ -209,6 +209,7 @@ test('the endpoints that change something and record nothing are these, each for
       ...['auth.refresh', 'auth.sessions.revoke'],
     ],
     'figures of the whole installation, computed from what is there': ['metrics.compute'],
+    'it changes nothing, and the delivery log has it': ['notice_targets.test'],
   })
 })
 

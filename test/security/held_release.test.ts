@@ -2,9 +2,6 @@
 /** A release is good for what a member signed, and for nothing else (protocol 14.3). */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { renewWorkspaceKey } from '../../src/client/actions/rekey.ts'
-import { OuterLayer } from '../../src/core/crypto/outer_layer.ts'
-import { environmentKey, openSecretValue } from '../../src/core/crypto/secret_value.ts'
-import { tokenPrivateKey } from '../../src/core/crypto/token.ts'
 import type { Policy } from '../../src/core/policy/policy.ts'
 import { revokeApproval } from '../../src/features/approvals/contract.ts'
 import { removeMember } from '../../src/features/workspaces/contract.ts'
@@ -60,46 +57,6 @@ async function releasedWindow(options: object = {}): Promise<string> {
   expect(await held.resolve(bodyOf())).toMatchObject({ status: 200 })
   return id
 }
-
-describe('nobody but a member opens a held value', () => {
-  test('with the database, ENCRYPTION_KEY and a live token that was granted its environment', async () => {
-    await held.request(bodyOf())
-    const { workspaceId, workspaceKey, projectId } = held.project
-    const place = { projectId, environment: 'development', key: 'KEY' }
-    const outer = OuterLayer.parse(stage.app.config.ENCRYPTION_KEY)
-    const [row] = await sql()<{ value: Uint8Array }[]>`
-      select value from secrets where workspace_id = ${workspaceId} and key = 'KEY'`
-    const parts = [{ uuid: projectId }, { text: 'development' }, { text: 'KEY' }]
-    const ciphertext = await outer.open(
-      'secrets.value',
-      workspaceId,
-      parts,
-      row?.value ?? new Uint8Array(),
-    )
-    const keys = [
-      environmentKey(workspaceKey, projectId, 'development', 1),
-      tokenPrivateKey(held.token.id, held.token.secret),
-      held.token.secret,
-    ]
-    expect(ciphertext).not.toBeNull()
-    for (const key of keys)
-      for (const policy of [
-        HELD,
-        null,
-        { approval: { by: 'member', ttl_seconds: 86_400 } } as Policy,
-      ])
-        expect(openSecretValue(key, place, policy, ciphertext ?? new Uint8Array())).toBeNull()
-  })
-
-  test('a policy without its approval makes the value unreadable, and not usable', async () => {
-    await sql()`update secrets set policy = null where workspace_id = ${held.project.workspaceId}`
-    expect(await held.resolve(bodyOf())).toMatchObject({
-      status: 422,
-      body: { error_code: 'unreadable_secret' },
-    })
-    expect(stage.upstream.received).toHaveLength(0)
-  })
-})
 
 describe('a release of one call', () => {
   test.each([

@@ -46,7 +46,7 @@ export const approvalRows: Record<string, Row> = {
     // Known, and stopped because the workspace is not signed.
     through: [422],
     slots: {
-      'body.envelopes.0.project_id': {
+      'body.envelopes.project_id': {
         status: 422,
         because: 'the request names the secrets, and envelopes are compared with it',
       },

@@ -170,8 +170,11 @@ export async function addSecret({ projectId, person }: World): Promise<string> {
   return key
 }
 
-/** Filled in later: when a token was used, and how its request ended. */
-const LATER = ['last_used_at', 'status_code', 'duration_ms', 'redacted', 'decision', 'reason']
+/** Filled in later: when a token was used, how its request ended, and how a notice was delivered. */
+const LATER = [
+  ...['last_used_at', 'status_code', 'duration_ms', 'redacted', 'decision', 'reason'],
+  ...['attempts', 'attempted_at', 'next_at', 'last_error'],
+]
 
 /** The record of a refusal is not what was refused. */
 const MEANT: Record<string, string> = {

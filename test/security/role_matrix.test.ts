@@ -175,7 +175,6 @@ const protocol = {
     ...['audit.list', 'audit.get', 'audit.summary', 'audit.calls'],
     ...['approvals.list', 'approvals.get', 'proposals.list'],
     'audit.watch',
-    ...['approvals.list', 'approvals.get'],
   ],
   writers: [
     ...['projects.create', 'projects.update', 'projects.update_short'],

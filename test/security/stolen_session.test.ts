@@ -6,14 +6,17 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
+import { toBase64Url } from '../../src/core/crypto/encoding.ts'
 import type { FaultCode, FieldFault } from '../../src/core/fault.ts'
+import { approvals, proposals } from '../../src/database/schema/index.ts'
 import { allEndpoints } from '../../src/dev/all_endpoints.ts'
 import { issueWorkloadToken, registerAgent } from '../../src/features/agents/contract.ts'
+import { createNoticeTarget } from '../../src/features/notices/contract.ts'
 import { createProject, deleteProject } from '../../src/features/projects/contract.ts'
 import { deleteSecret, upsertSecrets } from '../../src/features/secrets/contract.ts'
 import type { Endpoint } from '../../src/http/endpoint.ts'
 import { exampleOfForm } from '../../src/http/fields.ts'
-import { identityOf } from '../../src/sigchain/index.ts'
+import { identityOf, signText } from '../../src/sigchain/index.ts'
 import { addTo, sealedSeed } from '../features/passkeys/support.ts'
 import { callJson, startTestApp, type TestApp } from '../support/app.ts'
 import { ORIGIN, openPasskey } from '../support/authenticator.ts'
@@ -420,6 +423,78 @@ const verdicts: Record<string, Verdict> = {
   'agents.tokens.revoke': { stops: () => ({ params: ofAgentToken() }) },
   'agents.delete': { stops: () => ({ params: ofAgent() }) },
   'workload_tokens.revoke': { stops: () => ({ params: ofWorkload() }) },
+
+  'approvals.release': {
+    signed: async () => ({
+      params: await ofRequest('pending'),
+      body: { envelopes: [{ ...inProject(), ...development, key: 'KEY', envelope: sealed }] },
+    }),
+    forged: forgedRelease,
+  },
+  'approvals.deny': { stops: async () => ({ params: await ofRequest('pending') }) },
+  'approvals.revoke': { stops: async () => ({ params: await ofRequest('released') }) },
+  'proposals.close': {
+    free: async () => ({ params: await ofProposal(), body: { status: 'accepted' } }),
+    because: 'members sign the changes, and closing makes none',
+  },
+  'notice_targets.create': {
+    free: () => ({ params: inWorkspace(), body: { ...ntfy, events: ['rekey.due'] } }),
+    because: 'notices have names and hosts, and decide nothing',
+  },
+  'notice_targets.test': {
+    free: async () => ({ params: await ofTarget() }),
+    because: 'notices have names and hosts, and decide nothing',
+  },
+  'notice_targets.delete': { stops: async () => ({ params: await ofTarget() }) },
+}
+
+const sealed = exampleOfForm.envelope
+const ntfy = { type: 'ntfy', url: 'https://ntfy.example/topic' } as const
+
+/** A request of the agent's token, as its call would have stored it. */
+async function ofRequest(status: 'pending' | 'released') {
+  const id = Bun.randomUUIDv7()
+  await app.connection.db.insert(approvals).values({
+    ...{ id, status, workspaceId: project.workspaceId, tokenId: agentToken.id, digest: id },
+    ...{ agent: 'agent', host: 'api.example.com', method: 'GET', secrets: [] },
+    ...{ requestedAt: new Date(), expiresAt: new Date(Date.now() + 600_000) },
+  })
+  return { ...inWorkspace(), approval_id: id }
+}
+
+/** A release of KEY that the thief's own key signs. */
+async function forgedRelease() {
+  const hash = toBase64Url(randomBytes(32))
+  const hashes = { value_sha256: hash, policy_sha256: hash, envelope_sha256: hash }
+  const { head } = await project.chain()
+  const text = {
+    ...({ v: 3, ...inWorkspace(), head, signer: owner.userId, scope: null } as const),
+    ...{ approval_id: Bun.randomUUIDv7(), token_id: agentToken.id, digest: hash },
+    secrets: [{ ...inProject(), ...development, key: 'KEY', ...hashes }],
+    expires_at: new Date(Date.now() + 600_000).toISOString(),
+  }
+  return signText('release', text, thief.identity.signingKey)
+}
+
+async function ofProposal() {
+  const id = Bun.randomUUIDv7()
+  await app.connection.db.insert(proposals).values({
+    ...{
+      id,
+      workspaceId: project.workspaceId,
+      tokenId: agentToken.id,
+      contentHash: randomBytes(32),
+    },
+    ...{ agent: 'agent', reason: 'to deploy', hosts: ['deploy.example.com'], secrets: [] },
+    ...{ createdAt: new Date(), expiresAt: new Date(Date.now() + 600_000) },
+  })
+  return { ...inWorkspace(), proposal_id: id }
+}
+
+async function ofTarget() {
+  const body = { ...ntfy, events: ['rekey.due' as const] }
+  const { id } = await owner.api.call(createNoticeTarget, { params: inWorkspace(), body })
+  return { ...inWorkspace(), target_id: id }
 }
 
 async function spare() {
@@ -481,7 +556,8 @@ describe('an access token alone', () => {
       test(`is refused by ${name} without a signature, and with one by another key`, async () => {
         const request = await verdict.signed()
         // Where the signature is the request, it is a field that is missing.
-        const missing = name.endsWith('.grant') ? 'validation_error' : 'link_required'
+        const isRequest = /\.(grant|release)$/.test(name)
+        const missing = isRequest ? 'validation_error' : 'link_required'
         await expectRefused(callOf(name, request), missing)
         const { says, forged = () => ({}) } = verdict
         const signer = { ...(request.by ?? owner), identity: thief.identity } as SignedPerson

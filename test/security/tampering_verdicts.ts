@@ -212,6 +212,9 @@ export const unconcerned: Record<string, string> = {
     'the URL is sealed to the row and its type, so it leads nowhere else (test/notices/sending.test.ts); notices decide nothing',
   notices:
     'texts are escaped, and known fields only are sent (test/notices/sending.test.ts); notices decide nothing',
+  approvals:
+    'a release is what its signer signed, and its values open for its token only; a row that was changed releases nothing more (test/security/held_release.test.ts)',
+  proposals: 'shown; members make and sign the changes, and the server makes none by them',
   derived_states:
     'states open with the root only, else they count as absent; older ones are refused (test/access/derived_states.test.ts)',
   allowlist_log: 'shown; the history that counts is the chain',

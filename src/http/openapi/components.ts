@@ -8,6 +8,10 @@ import type { JsonSchema } from './json_schema.ts'
 
 const string = { type: 'string' }
 export const EXAMPLE_CURSOR = 'bmV4dC1wYWdlLXN0YXJ0cy1oZXJl'
+const EXAMPLE_APPROVAL = {
+  id: '018f3c5e-7d2a-7c31-9b0e-000000000010',
+  expires_at: '2026-03-14T09:26:53.589Z',
+}
 
 /** Each listener has one, and forward mode its own. */
 export type FailureShape = Surface | 'forward'
@@ -25,6 +29,19 @@ const advice: Record<string, JsonSchema> = {
     properties: { command: { type: 'array', items: string }, setting: string },
   },
   docs: { ...string, description: 'the place below docs/ that explains the code' },
+}
+
+/** Beside `approval_required`. */
+const approval: Record<string, JsonSchema> = {
+  approval: {
+    type: 'object',
+    description: 'with approval_required: the request that a member decides',
+    properties: {
+      id: { ...string, format: 'uuid' },
+      expires_at: { ...string, format: 'date-time' },
+    },
+    required: ['id', 'expires_at'],
+  },
 }
 
 export const sharedSchemas: Record<string, JsonSchema> = {
@@ -52,7 +69,7 @@ export const sharedSchemas: Record<string, JsonSchema> = {
   ResolverFailure: {
     type: 'object',
     description: 'Every refusal of the resolver.',
-    properties: { error_code: string, message: string, ...advice },
+    properties: { error_code: string, message: string, ...advice, ...approval },
     required: ['error_code', 'message'],
   },
   ForwardFailure: {
@@ -62,6 +79,7 @@ export const sharedSchemas: Record<string, JsonSchema> = {
       error_code: string,
       message: string,
       ...advice,
+      ...approval,
       error: {
         type: 'object',
         properties: { type: string, code: string, message: string },
@@ -109,9 +127,10 @@ export function failure(code: FaultCode, shape: FailureShape): Record<string, un
   const fields =
     code === 'validation_error' ? [{ path: 'name', message: 'is required' }] : undefined
   const message = inWords(messageOf(code), fields)
-  if (shape === 'resolver') return { error_code: code, message, ...adviceFor(code) }
+  const asked = code === 'approval_required' ? { approval: EXAMPLE_APPROVAL } : {}
+  if (shape === 'resolver') return { error_code: code, message, ...adviceFor(code), ...asked }
   if (shape === 'forward')
-    return { ...forwardFailure(code, statusOf(code), message), ...adviceFor(code) }
+    return { ...forwardFailure(code, statusOf(code), message), ...adviceFor(code), ...asked }
   return {
     status: 'failure',
     error_code: code,

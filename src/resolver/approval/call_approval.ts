@@ -11,13 +11,14 @@ import { Unread, UnreadBefore } from '../../core/async/unread.ts'
 import type { Clock } from '../../core/clock.ts'
 import { sealDetails } from '../../core/crypto/approval/details.ts'
 import type { SealedSecret } from '../../core/crypto/secret_value.ts'
-import { commandFix, Fault, invalidField } from '../../core/fault.ts'
+import { Fault } from '../../core/fault.ts'
 import type { Secret } from '../../core/secret.ts'
 import type { Guard } from '../../leak_guard/index.ts'
 import { contentTypeOf } from '../../outbound/call.ts'
 import type { ApprovalUse } from '../../outbound/policy/permission.ts'
 import type { Target } from '../../outbound/target.ts'
 import { type DescribedCall, describeCall } from './described_call.ts'
+import { denied, requireClean, required } from './refusals.ts'
 import { fits, isSignedByApprover, isSingle, openReleased, releaseEnd } from './released_values.ts'
 import { shownBody } from './shown_body.ts'
 
@@ -36,6 +37,8 @@ export type ApprovalParts = {
   /** What was read of the workspace is not the newest state. */
   forgetSnapshot(): void
   faultOf(error: unknown): Fault
+  /** Counts the call towards the limits of its token. @throws Fault `budget_exceeded` */
+  beginCounting(): Promise<void>
   /** Puts a new request on record. */
   recordRequest(approvalId: string, snapshot: Snapshot): Promise<void>
 }
@@ -50,7 +53,6 @@ type Sight = {
 
 /** A call that is not decided for long enough ends. */
 const MAX_LOOKS = 12
-const RETRY_AFTER_S = '10'
 
 export class CallApproval {
   readonly #parts: ApprovalParts
@@ -155,6 +157,8 @@ export class CallApproval {
   }
 
   async #claim(id: string): Promise<void> {
+    // A call over a limit of its token would waste the release.
+    await this.#parts.beginCounting()
     if (await this.#parts.approvals.claim(id, this.#parts.callId)) this.#claimed = id
   }
 
@@ -169,7 +173,12 @@ export class CallApproval {
     const { workspaceId } = token
     const ms = Math.max(0, this.#until - performance.now())
     const waiting = { id, tokenId: token.id, workspaceId, signal, ms }
-    await whileWaiting(() => approvals.waiters.wait(waiting))
+    try {
+      await whileWaiting(() => approvals.waiters.wait(waiting))
+    } catch (error) {
+      // Refuses the call when it is decided again, on record.
+      this.#fault = this.#parts.faultOf(error)
+    }
     this.#state = null
   }
 
@@ -219,30 +228,4 @@ export class CallApproval {
       details: sealDetails(key.reveal(), workspaceId, id, details),
     }
   }
-}
-
-function required({ id, expiresAt }: { id: string; expiresAt: number }): Fault {
-  const expires_at = new Date(expiresAt).toISOString()
-  return new Fault('approval_required', {
-    message: `A member has to approve this use first. Ask one to run \`cloakroom approvals allow ${id}\`, then send the same request again.`,
-    fix: commandFix('approvals', 'allow', id),
-    approval: { id, expires_at },
-    headers: { 'retry-after': RETRY_AFTER_S },
-  })
-}
-
-function denied({ until }: { until: number }, clock: Clock): Fault {
-  const at = new Date(until).toISOString()
-  const seconds = Math.max(1, Math.ceil((until - clock.now()) / 1000))
-  return new Fault('approval_denied', {
-    message: `A member denied this use. It is refused until ${at}.`,
-    headers: { 'retry-after': String(seconds) },
-  })
-}
-
-/** A reason reaches members, so it must not carry what the agent should not have. @throws Fault `validation_error` */
-function requireClean(reason: string, token: LiveToken, guard: Guard): void {
-  const isClean = guard.forCall({ used: [], made: [] }).headerValue(reason) === reason
-  if (!isClean || reason.includes(token.secretText()))
-    throw invalidField('reason', 'must not contain a token or the value of a secret')
 }

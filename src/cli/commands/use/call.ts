@@ -16,6 +16,7 @@ import { type Answer, callResolver } from '../../resolver_call.ts'
 import { tokenFor } from '../../session/saved_tokens.ts'
 import { CliError } from '../../terminal/cli_error.ts'
 import { counted } from '../../terminal/confirmed.ts'
+import { durationOf } from '../../terminal/moments.ts'
 import type { Output } from '../../terminal/output.ts'
 
 const options = [
@@ -25,6 +26,8 @@ const options = [
   ['-i, --include', 'print status and headers too'],
   ['--trace', 'have the API told of the trace of this call, and print its id'],
   ['--no-strict', 'send a placeholder as text where its policy does not list the place'],
+  ['--reason <text>', 'why you need the call, for a member who may have to approve it'],
+  ['--wait <time>', 'how long to wait for an approval: 90s, at most 2m (0s unless given)'],
   ['-f, --fail', 'exit with 1 when the upstream answers 400 or above'],
   ['-o, --output <path>', "write the answer's body to a file that only you may read"],
   ['--force', 'replace a file that is there'],
@@ -46,7 +49,8 @@ export default command({
     const { output: file, force = false } = options
     // A call is made once: a file that cannot take its answer is refused before it.
     if (file !== undefined) await demandPlace(context.host, file, { yes: force })
-    const calling = (options.trace ? traced : callResolver)(context, token, request)
+    const waiting = waitingOf(context, options)
+    const calling = (options.trace ? traced : callResolver)(context, token, request, waiting)
     const answer = await calling.catch((error) => {
       throw withWayToAsk(error, 'An agent can ask for it: cloakroom proposals create --help')
     })
@@ -67,6 +71,17 @@ export default command({
 
 type CallOptions = OptionValues<typeof options>
 
+const WAIT = { option: '--wait', example: '90s', least: '0s', most: '2m' }
+
+/** @throws CliError */
+function waitingOf({ output }: Context, { wait }: CallOptions) {
+  if (wait === undefined) return {}
+  return {
+    waitMs: durationOf(wait, WAIT),
+    onWait: ({ message }: Error) => output.note('Waiting for the approval.', message),
+  }
+}
+
 const LINE_FEED = 10
 
 /** @throws CliError */
@@ -85,15 +100,21 @@ function requestOf({ host }: Context, url: string, options: CallOptions) {
     method,
     headers,
     strict_placeholders: options.strict,
+    ...(options.reason === undefined ? {} : { reason: options.reason }),
     ...(data === undefined ? {} : { body: data }),
   }
 }
 
 /** The same call in a trace that begins here. Its id is said first: one that fails is looked for, too. */
-async function traced(context: Context, token: string, request: ReturnType<typeof requestOf>) {
+async function traced(
+  context: Context,
+  token: string,
+  request: ReturnType<typeof requestOf>,
+  waiting: ReturnType<typeof waitingOf>,
+) {
   const trace = newTrace()
   context.output.note(`trace ${trace.traceId}`)
-  const options = { traceparent: traceparentOf(trace) }
+  const options = { ...waiting, traceparent: traceparentOf(trace) }
   const answer = await callResolver(context, token, { ...request, trace: true }, options)
   return { ...answer, trace_id: trace.traceId }
 }

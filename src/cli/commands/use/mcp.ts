@@ -30,6 +30,9 @@ import { atAddress } from '../../wrong_address.ts'
 
 const options = [keptToken, token] as const
 
+/** Milliseconds that a tool waits for an approval: less than most programs wait for a tool. */
+const APPROVAL_WAIT_MS = 50_000
+
 export default command({
   usage: 'mcp',
   examples: ['mcp', 'mcp --agent deploy-bot', 'mcp --token svc_agt_…'],
@@ -76,6 +79,11 @@ function toolsOf(context: Context, token: string): Tool[] {
         method: z.enum(outboundMethods).default('GET'),
         headers: z.record(z.string(), z.string()).default({}),
         body: z.string().optional(),
+        reason: z
+          .string()
+          .max(MAX_REASON)
+          .optional()
+          .describe('why you need the call, for a member who may have to approve it'),
         strict_placeholders: z
           .boolean()
           .default(true)
@@ -89,7 +97,8 @@ function toolsOf(context: Context, token: string): Tool[] {
           ...rest,
           ...(body === undefined ? {} : { body }),
         }
-        return callResolver(context, token, request, { signal }).catch((error) => {
+        const waiting = { signal, waitMs: APPROVAL_WAIT_MS }
+        return callResolver(context, token, request, waiting).catch((error) => {
           throw withWayToAsk(error, 'Ask for it with the tool request_access.')
         })
       },

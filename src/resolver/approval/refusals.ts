@@ -1,0 +1,33 @@
+/** Refusals of calls that need an approval. */
+import type { LiveToken } from '../../access/tokens.ts'
+import type { Clock } from '../../core/clock.ts'
+import { commandFix, Fault, invalidField } from '../../core/fault.ts'
+import type { Guard } from '../../leak_guard/index.ts'
+
+const RETRY_AFTER_S = '10'
+
+export function required({ id, expiresAt }: { id: string; expiresAt: number }): Fault {
+  const expires_at = new Date(expiresAt).toISOString()
+  return new Fault('approval_required', {
+    message: `A member has to approve this use first. Ask one to run \`cloakroom approvals allow ${id}\`, then send the same request again.`,
+    fix: commandFix('approvals', 'allow', id),
+    approval: { id, expires_at },
+    headers: { 'retry-after': RETRY_AFTER_S },
+  })
+}
+
+export function denied({ until }: { until: number }, clock: Clock): Fault {
+  const at = new Date(until).toISOString()
+  const seconds = Math.max(1, Math.ceil((until - clock.now()) / 1000))
+  return new Fault('approval_denied', {
+    message: `A member denied this use. It is refused until ${at}.`,
+    headers: { 'retry-after': String(seconds) },
+  })
+}
+
+/** A reason reaches members, so it must not carry what the agent should not have. @throws Fault `validation_error` */
+export function requireClean(reason: string, token: LiveToken, guard: Guard): void {
+  const isClean = guard.forCall({ used: [], made: [] }).headerValue(reason) === reason
+  if (!isClean || reason.includes(token.secretText()))
+    throw invalidField('reason', 'must not contain a token or the value of a secret')
+}
