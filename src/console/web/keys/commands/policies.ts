@@ -11,27 +11,31 @@ export const policiesCommands = { set, calls }
 /** The fields that narrow. */
 export type Narrowing = Omit<Policy, (keyof Policy & (typeof KEPT)[number]) | 'description'>
 
-/** Fields of a policy that describe its value, and those that this page only shows. */
+/** Fields of a policy that describe its value, and those that stay unless they are sent. */
 const KEPT = ['sensitive', 'basic_encoding', 'references', 'kind', 'read_only', 'approval'] as const
 
 type Order = Place & {
   narrowing: Narrowing
   description?: string
+  /** Who must approve each use, or null for nobody. Each secret keeps its own where this is absent. */
+  approval?: NonNullable<Policy['approval']> | null
   /** Names with the versions that the person saw. */
   versions: Record<string, number>
 }
 
 /** What else a policy says of its value stays. @throws Unproven, ApiError `conflict` */
-async function set(held: HeldKeys, { narrowing, description, versions, ...at }: Order) {
+async function set(held: HeldKeys, { narrowing, description, approval, versions, ...at }: Order) {
   const place = await environmentAt(held, at)
   const known = await provenValues(place, Object.keys(versions))
+  const kept = KEPT.filter((name) => name !== 'approval' || approval === undefined)
   const entries = [...known].map(([key, { value, policy }]) => {
     const said = description ?? policy?.description
     const next: Policy = {
       ...narrowing,
       ...Object.fromEntries(
-        KEPT.flatMap((name) => (policy?.[name] === undefined ? [] : [[name, policy[name]]])),
+        kept.flatMap((name) => (policy?.[name] === undefined ? [] : [[name, policy[name]]])),
       ),
+      ...(approval ? { approval } : {}),
       ...(said ? { description: said } : {}),
     }
     const isNone = Object.keys(next).length === 0

@@ -1,6 +1,6 @@
 /** Calls as they happen: who, what, how it ended and why, held still while someone reads or signs, and filtered. */
 import { getRouteApi } from '@tanstack/react-router'
-import { lazy, Suspense, useState } from 'react'
+import { lazy, Suspense, useEffect, useState } from 'react'
 import { AskError } from '../../keys/ask.ts'
 import { Button } from '../../parts/button.tsx'
 import { Select } from '../../parts/fields/select.tsx'
@@ -8,6 +8,7 @@ import { TextField } from '../../parts/fields/text_field.tsx'
 import { Banner } from '../../parts/states/banner.tsx'
 import { EmptyState } from '../../parts/states/empty_state.tsx'
 import { FailureNote } from '../../parts/states/failure.tsx'
+import { queryClient } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
 import { CallRow } from './call_row.tsx'
 import { HoldContext, useHeld } from './hold.ts'
@@ -34,6 +35,7 @@ export function Live() {
 
 function Stream({ workspaceId, again }: { workspaceId: string; again(): void }) {
   const now = useLiveCalls(workspaceId)
+  useNewlyWaiting(now)
   const [isPaused, setPaused] = useState(false)
   const { shown, isHeld, hold, pointing } = useHeld(now, isPaused)
   const shownIds = new Set(shown.calls.map(({ id }) => id))
@@ -60,6 +62,18 @@ function Stream({ workspaceId, again }: { workspaceId: string; again(): void }) 
       </HoldContext>
     </section>
   )
+}
+
+/** Reads what waits again when a record says that a request or proposal came, or was decided. */
+function useNewlyWaiting({ calls }: LiveState): void {
+  const newest = calls.find(isAboutWaiting)?.id
+  useEffect(() => {
+    if (newest) void queryClient.invalidateQueries({ queryKey: ['approvals.waiting'] })
+  }, [newest])
+}
+
+function isAboutWaiting({ reason, action }: LiveCall): boolean {
+  return reason === 'approval_required' || /^(approval|proposal)\./.test(action ?? '')
 }
 
 function State({ now: { state, code }, again }: { now: LiveState; again(): void }) {

@@ -50,6 +50,13 @@ export function checked(draft: Draft): Checked {
   return { policy: null, problems: Object.fromEntries(problems) }
 }
 
+export type Approval = NonNullable<Policy['approval']>
+
+/** Whether the policy is one with the approval: such a secret is no variable, and signs nothing. */
+export function canNeedApproval(policy: Policy | null, approval: Approval | null): boolean {
+  return !policy || !approval || policySchema.safeParse({ ...policy, approval }).success
+}
+
 type Calls = Returned<'policies.calls'>
 
 const styles: Record<Style, true> = {

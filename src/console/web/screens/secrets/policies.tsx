@@ -11,9 +11,12 @@ import { FailureNote } from '../../parts/states/failure.tsx'
 import { Loading } from '../../parts/states/loading.tsx'
 import { useAsk, useCommand } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
+import { ApprovalFields } from './approval.tsx'
 import {
+  type Approval,
   blockedBy,
   type Checked,
+  canNeedApproval,
   checked,
   type Draft,
   draftOf,
@@ -77,13 +80,17 @@ type FormProps = {
 function PolicyForm({ place, before, versions, name, onDone }: FormProps) {
   const [draft, setDraft] = useState<Draft>(() => draftOf(before))
   const [description, setDescription] = useState(before?.description ?? '')
+  const [approval, setApproval] = useState(name === undefined ? null : (before?.approval ?? null))
+  const canBeHeld = useCanBeHeld(place, before) && name !== undefined
   const store = useCommand('policies.set', { changes: CHANGED })
   const result = useMemo(() => checked(draft), [draft])
+  const isFit = canNeedApproval(result.policy, approval)
   const act = () => {
     if (result.policy === null) return
     const order = { ...place, narrowing: result.policy, versions }
     const count = Object.keys(versions).length
-    store.mutate(name === undefined ? order : { ...order, description }, {
+    const chosen = canBeHeld ? { approval } : {}
+    store.mutate(name === undefined ? order : { ...order, ...chosen, description }, {
       onSuccess: () => {
         say(words.saved(count))
         onDone?.()
@@ -92,7 +99,7 @@ function PolicyForm({ place, before, versions, name, onDone }: FormProps) {
   }
   return (
     <div className="stack">
-      {result.policy ? <p role="status">{words.inWords(policyInWords(result.policy))}</p> : null}
+      <InWords policy={result.policy} approval={approval} />
       <Fields draft={draft} problems={result.problems} onChange={setDraft} />
       {name === undefined ? null : (
         <TextField
@@ -102,6 +109,7 @@ function PolicyForm({ place, before, versions, name, onDone }: FormProps) {
           onChange={setDescription}
         />
       )}
+      {canBeHeld ? <ApprovalFields value={approval} isFit={isFit} onChange={setApproval} /> : null}
       {name !== undefined && result.policy ? (
         <Preview place={{ ...place, key: name }} policy={result.policy} />
       ) : null}
@@ -109,7 +117,7 @@ function PolicyForm({ place, before, versions, name, onDone }: FormProps) {
       <div>
         <Button
           kind="primary"
-          isDisabled={result.policy === null}
+          isDisabled={result.policy === null || !isFit}
           isPending={store.isPending}
           onPress={act}
         >
@@ -118,6 +126,22 @@ function PolicyForm({ place, before, versions, name, onDone }: FormProps) {
       </div>
     </div>
   )
+}
+
+type WordsProps = { policy: Policy | null; approval: Approval | null }
+
+function InWords({ policy, approval }: WordsProps) {
+  if (policy === null) return null
+  const whole = approval === null ? policy : { ...policy, approval }
+  return <p role="status">{words.inWords(policyInWords(whole))}</p>
+}
+
+/** Only signed workspaces have approvals, and settings, references and roots cannot need one. */
+function useCanBeHeld({ workspaceId }: Place, policy: Policy | null): boolean {
+  const { data } = useAsk('workspaces.list', null)
+  const isSigned = data?.find(({ id }) => id === workspaceId)?.isSigned ?? false
+  const { kind, references, sensitive } = policy ?? {}
+  return isSigned && [kind, references, sensitive].every((field) => field === undefined)
 }
 
 type FieldsProps = { draft: Draft; problems: Checked['problems']; onChange(draft: Draft): void }

@@ -74,15 +74,17 @@ function Cancel({ onClose }: { onClose(): void }) {
 type ChoiceProps = { value: string | null; onChange(id: string): void }
 
 function Project({ workspaceId, ...choice }: ChoiceProps & { workspaceId: string }) {
-  const { data = [], error } = useAsk('workspaces.projects', { workspaceId })
+  const { data, error } = useAsk('workspaces.projects', { workspaceId })
   if (error) return <FailureNote error={error} />
+  if (!data) return <Loading />
   const options = data.map(({ id, name }) => ({ id, label: name }))
   return <Select label={words.project} options={options} {...choice} />
 }
 
 function Environment({ projectId, ...choice }: ChoiceProps & { projectId: string }) {
-  const { data = [], error } = useAsk('agents.environments', { projectId })
+  const { data, error } = useAsk('agents.environments', { projectId })
   if (error) return <FailureNote error={error} />
+  if (!data) return <Loading />
   const options = data.map((name) => ({ id: name, label: name }))
   return <Select label={words.environment} options={options} {...choice} />
 }

@@ -20,7 +20,7 @@ export function CallDetails({ request }: { request: Request }) {
           </code>
         </strong>
       </p>
-      <dl className="facts">
+      <dl className="waiting-facts">
         <Pairs label={words.query} pairs={query} />
         <Pairs label={words.headers} pairs={headers} />
         <Fact label={words.body}>

@@ -35,7 +35,7 @@ function ProposalCard({ workspaceId, proposal }: { workspaceId: string; proposal
   return (
     <li className="card stack-tight">
       <p>{words.proposes(agent)}</p>
-      <dl className="facts">
+      <dl className="waiting-facts">
         <Names label={words.reason} names={[reason]} />
         <Names label={words.hosts} names={hosts} />
         <Names

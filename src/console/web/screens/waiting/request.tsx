@@ -9,7 +9,7 @@ import { useCommand, useRepeatedAsk } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
 import { CallDetails } from './call_details.tsx'
 import { address, DECIDED, type Request } from './waiting.ts'
-import { AllowFor } from './window.tsx'
+import { canHaveWindow, WindowChoice } from './window.tsx'
 
 const words = texts.waiting
 
@@ -61,6 +61,7 @@ function Decision({ workspaceId, request, call, onAllowed }: DecisionProps) {
   const decides = useMay(workspaceId, 'approval.decide')
   const manages = useManages(workspaceId)
   const allow = useCommand('approvals.allow', { changes: DECIDED })
+  const [isOpen, setOpen] = useState(false)
   const mayAllow = manages === true || !request.needsAdmin
   if (!decides) return <p>{words.onlyWriters}</p>
   const order = { workspaceId, id: request.id, digest: request.digest }
@@ -83,11 +84,25 @@ function Decision({ workspaceId, request, call, onAllowed }: DecisionProps) {
             {words.allow}
           </Button>
         ) : null}
-        {mayAllow ? (
-          <AllowFor request={request} call={call} isPending={allow.isPending} onAllow={release} />
+        {mayAllow && canHaveWindow(request) ? (
+          <Button
+            aria-label={words.allowingFor(call)}
+            aria-expanded={isOpen}
+            onPress={() => setOpen(!isOpen)}
+          >
+            {words.allowFor}
+          </Button>
         ) : null}
         <Deny workspaceId={workspaceId} id={request.id} call={call} />
       </div>
+      {isOpen ? (
+        <WindowChoice
+          request={request}
+          isPending={allow.isPending}
+          onAllow={release}
+          onClose={() => setOpen(false)}
+        />
+      ) : null}
       {allow.error ? <FailureNote error={allow.error} /> : null}
       <p className="soft small">{words.expires(timeOf(request.expiresAt))}</p>
     </>

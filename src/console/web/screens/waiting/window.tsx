@@ -15,31 +15,17 @@ type Window = { prefix: string; seconds: number }
 
 type Props = {
   request: Request
-  /** What the request asks for, for people who do not see the card. */
-  call: string
   isPending: boolean
   onAllow(window: Window): void
+  onClose(): void
 }
 
-export function AllowFor(props: Props) {
-  const { mostSeconds, prefixes } = props.request
-  const [isOpen, setOpen] = useState(false)
-  if (mostSeconds === 0 || prefixes.length === 0) return null
-  return (
-    <>
-      <Button
-        aria-label={words.allowingFor(props.call)}
-        aria-expanded={isOpen}
-        onPress={() => setOpen(!isOpen)}
-      >
-        {words.allowFor}
-      </Button>
-      {isOpen ? <Choice {...props} onClose={() => setOpen(false)} /> : null}
-    </>
-  )
+/** Whether the policies and the path of a request permit a window. */
+export function canHaveWindow({ mostSeconds, prefixes }: Request): boolean {
+  return mostSeconds > 0 && prefixes.length > 0
 }
 
-function Choice({ request, isPending, onAllow, onClose }: Props & { onClose(): void }) {
+export function WindowChoice({ request, isPending, onAllow, onClose }: Props) {
   useHold(true)
   const { prefixes, mostSeconds, method, origin } = request
   const lengths = [...new Set([...LENGTHS.filter((each) => each < mostSeconds), mostSeconds])]
