@@ -58,7 +58,8 @@ export class Approvals {
   async claim(id: string, callId: string): Promise<boolean> {
     if (this.isUsed(id, callId)) return false
     const isClaimed = await this.#store.claim(id, callId)
-    this.#used.set(id, isClaimed ? callId : 'another')
+    if (isClaimed || this.#used.get(id) === undefined)
+      this.#used.set(id, isClaimed ? callId : 'another')
     return isClaimed
   }
 
