@@ -58,7 +58,8 @@ export class Approvals {
   async claim(id: string, callId: string): Promise<boolean> {
     if (this.isUsed(id, callId)) return false
     const isClaimed = await this.#store.claim(id, callId)
-    this.#used.set(id, isClaimed ? callId : 'another')
+    if (isClaimed || this.#used.get(id) === undefined)
+      this.#used.set(id, isClaimed ? callId : 'another')
     return isClaimed
   }
 
@@ -71,7 +72,7 @@ function requestedNotice({ id, workspaceId, agent, host, method, secrets }: NewR
   const fields = {
     ...{ agent, host, method },
     secrets: secrets.map(({ key }) => key),
-    page: `/console/w/${workspaceId}/audit`,
+    page: `/console/w/${workspaceId}/live`,
     command: `cloakroom approvals show ${id}`,
   }
   return { event: 'approval.requested', cause: `approval.requested/${id}`, fields }

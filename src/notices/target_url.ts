@@ -21,7 +21,7 @@ export function objectionToUrl(type: TargetType, url: string): string | null {
   return 'must end in a topic, such as https://ntfy.sh/my-topic'
 }
 
-/** The server's address and the topic of an ntfy URL. A server may have a path of its own. */
+/** The server's address and the topic of an ntfy URL. A server may be under a path. */
 export function topicOf(url: string): { server: string; topic: string } | null {
   const { origin, pathname, search } = new URL(url)
   const [, path = '', topic] = /^(.*\/)([\w-]{1,64})$/.exec(pathname) ?? []

@@ -1,4 +1,4 @@
-/** A call's place among those of its workspace, and its deadline: it gives up both while it waits for a person. */
+/** A call's place among those of its workspace, and its deadline: it releases both while it waits for a person. */
 import type { CallDeadline } from '../outbound/deadline.ts'
 import type { Bulkheads } from './bulkhead.ts'
 

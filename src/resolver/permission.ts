@@ -26,6 +26,7 @@ import { openedPart, partNamed, withParts } from '../outbound/stand_ins/parts.ts
 import type { Target } from '../outbound/target.ts'
 import { proveRoot, type StoredRoot } from '../renewal/derived_credential.ts'
 import type { CallApproval } from './approval/call_approval.ts'
+import { heldName, type ReleasedValues } from './approval/released_values.ts'
 import type { GuardCache } from './guards.ts'
 import { type NamedScope, scopeFor } from './named_scope.ts'
 
@@ -48,7 +49,7 @@ export class TokenPermission implements CallPermission {
   /** What had to be opened for this decision, which caches may be told not to keep. */
   readonly #keys = new Map<string, Secret>()
   #guard: Guard | undefined
-  #released: ReadonlyMap<SealedSecret, Secret> = new Map()
+  #released: ReleasedValues = new Map()
 
   readonly derive: Parts['derive']
 
@@ -137,7 +138,7 @@ export class TokenPermission implements CallPermission {
 
   /** @throws Fault `approval_required` for a value that was not released to this call */
   releasedValue(sealed: SealedSecret): Secret {
-    const value = this.#released.get(sealed)
+    const value = this.#released.get(heldName(sealed))
     if (value) return value
     throw new Fault('approval_required', {
       message: 'A held secret is not filled into messages of a WebSocket.',

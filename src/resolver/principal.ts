@@ -183,7 +183,7 @@ export class TokenPrincipal implements Principal {
     return opened
   }
 
-  /** A request of its own on record, beside the call that made it. */
+  /** Puts the request on record, beside the call that made it. */
   async #recordRequest(approvalId: string, { policyVersion }: Snapshot): Promise<void> {
     const { token, record } = this.#caller
     const { projectId, environment, method, target, uses } = record

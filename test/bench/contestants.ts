@@ -3,8 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createAuthority } from '../../src/cli/demo/certificates.ts'
+import type { Policy } from '../../src/core/policy/policy.ts'
 import { type BenchCluster, startBenchCluster } from './cluster.ts'
-import { employAgents, type Kind, registerCustomer } from './customer.ts'
+import { employAgents, type Kind, registerCustomer, releaseWindows } from './customer.ts'
 import type { Shot } from './load.ts'
 import { type Names, serveNames } from './names.ts'
 import { startNginx } from './nginx.ts'
@@ -56,7 +57,14 @@ type Ground = {
 
 type Entrant = { launch(): Promise<Launched>; databasePid: number | null }
 type Launched = { shot: Shot; pid: number; stop(): Promise<void> }
-type Variant = 'PostgreSQL' | 'plain' | 'derived' | 'embedded' | 'no audit' | 'the other checkout'
+type Variant =
+  | 'PostgreSQL'
+  | 'plain'
+  | 'derived'
+  | 'held'
+  | 'embedded'
+  | 'no audit'
+  | 'the other checkout'
 /** Of the server's origin and the agents' tokens. */
 type ShotOf = (upstream: string, resolver: string, tokens: readonly string[]) => Shot
 
@@ -68,6 +76,7 @@ const entrants: Record<string, (ground: Ground) => Promise<Entrant>> = {
   'bare broker, PostgreSQL': (ground) => enterBareBroker(ground, 'recorded'),
   'ours, PostgreSQL': (ground) => enterOurs(ground, 'PostgreSQL', resolving),
   'ours, PostgreSQL, derived credential': (ground) => enterOurs(ground, 'derived', resolving),
+  'ours, PostgreSQL, held secret in a window': (ground) => enterOurs(ground, 'held', resolving),
   'ours, PostgreSQL, plain workspace': (ground) => enterOurs(ground, 'plain', resolving),
   'ours, PostgreSQL, forward mode': (ground) => enterOurs(ground, 'PostgreSQL', forwarding),
   'ours, embedded': (ground) => enterOurs(ground, 'embedded', resolving),
@@ -227,12 +236,19 @@ async function enterOurs(
   const launch = async () => {
     const server = await startServer(env, names.within(commandOf(variant, env, options)))
     const customer = await registerCustomer(server, kindOf(variant, options))
-    const [value, policy] =
-      variant === 'derived' ? [rootAt(domain), { kind: 'oauth2' } as const] : [API_KEY, null]
+    const { value, policy } = secretOf(variant, domain)
     tokens ??= await employAgents(customer, { API_KEY: value }, domain, TOKENS, policy)
-    return { ...server, shot: shotOf(domain, server.resolver, tokens) }
+    const shot = shotOf(domain, server.resolver, tokens)
+    if (variant === 'held') await releaseWindows(customer, shot, { host: domain, path: PATH })
+    return { ...server, shot }
   }
   return { launch, databasePid: variant === 'no audit' ? null : (cluster?.pid ?? null) }
+}
+
+function secretOf(variant: Variant, domain: string): { value: string; policy: Policy | null } {
+  if (variant === 'derived') return { value: rootAt(domain), policy: { kind: 'oauth2' } }
+  const approval = { by: 'member', ttl_seconds: 3_600 } as const
+  return { value: API_KEY, policy: variant === 'held' ? { approval } : null }
 }
 
 /** From which the upstream's key is derived. */

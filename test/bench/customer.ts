@@ -6,6 +6,8 @@ import * as ownLogIn from '../../src/client/account/log_in.ts'
 import { allowHosts } from '../../src/client/actions/allowlist.ts'
 import { uploadSecrets } from '../../src/client/actions/set_secrets.ts'
 import { makeToken } from '../../src/client/agents/tokens.ts'
+import { releaseRequest } from '../../src/client/approvals/release.ts'
+import { verifiedRequest } from '../../src/client/approvals/verify.ts'
 import type { EnvironmentPlace } from '../../src/client/environment.ts'
 import { type KnownEntry, knownChains } from '../../src/client/signed/known_chains.ts'
 import { chainsOf } from '../../src/client/signed/trust.ts'
@@ -15,6 +17,7 @@ import type { Policy } from '../../src/core/policy/policy.ts'
 import { registerAgent } from '../../src/features/agents/contract.ts'
 import { createProject } from '../../src/features/projects/contract.ts'
 import { identityOf } from '../../src/sigchain/index.ts'
+import type { Shot } from './load.ts'
 import type { Server } from './server.ts'
 
 export const ENVIRONMENT = 'development'
@@ -125,4 +128,24 @@ async function employAgent(customer: Customer, name: string): Promise<string> {
     body: { ...(workspace.chains && { id }), name, ...made.body },
   })
   return made.text
+}
+
+/** Has each token make its call, and releases the held secret to it for an hour. */
+export async function releaseWindows(
+  { session: { api }, workspace }: Customer,
+  { url, headers, authorizations, body }: Shot,
+  { host, path }: { host: string; path: string },
+): Promise<void> {
+  for (const authorization of authorizations ?? []) {
+    const answer = await fetch(url, {
+      method: 'POST',
+      headers: { ...headers, authorization },
+      body,
+    })
+    const { approval } = (await answer.json()) as { approval?: { id: string } }
+    if (!approval) throw new Error(`no request for approval: ${answer.status}`)
+    const request = await verifiedRequest({ api, workspace }, approval.id)
+    const window = { host, methods: ['GET' as const], path_prefix: path, seconds: 3_600 }
+    await releaseRequest({ api, workspace }, request, window)
+  }
 }

@@ -8,6 +8,7 @@ import { RESULT_BYTES } from '../../src/cli/mcp/tools.ts'
 import { StdioTransport } from '../../src/cli/mcp/transport.ts'
 import { mintToken } from '../../src/core/crypto/token.ts'
 import { listAuditLogs } from '../../src/features/audit/contract.ts'
+import { createProposal } from '../../src/features/proposals/contract.ts'
 import { listCredentials, resolveCall } from '../../src/resolver/contract.ts'
 import { freshEmail, sharedApp } from '../support/app.ts'
 import { openAccount, type Terminal } from './person.ts'
@@ -69,6 +70,12 @@ const largeReplies: Record<string, Reply> = {
     Response.json({ status: 'healthy', service: 'resolver', timestamp: new Date().toISOString() }),
   [resolveCall.path]: () =>
     Response.json({ status_code: 200, headers: { 'x-long': LARGE }, body: LARGE, redacted: false }),
+  [createProposal.path]: () =>
+    Response.json({
+      id: crypto.randomUUID(),
+      status: 'open',
+      expires_at: new Date().toISOString(),
+    }),
   [listCredentials.path]: () => {
     const rules = { description: null, allowed_domains: null, allowed_methods: null }
     const place = { project_id: crypto.randomUUID(), environment: 'production' }
@@ -100,6 +107,11 @@ const refuse: Reply = () =>
 const tools: Record<string, { args: Record<string, unknown>; path: string; isCut: boolean }> = {
   list_credentials: { args: {}, path: listCredentials.path, isCut: true },
   call_api: { args: { url: 'https://api.example/' }, path: resolveCall.path, isCut: true },
+  request_access: {
+    args: { reason: 'why', hosts: ['api.example'] },
+    path: createProposal.path,
+    isCut: false,
+  },
   check_status: { args: {}, path: '/healthz', isCut: false },
   read_audit: { args: { limit: 100 }, path: listAuditLogs.path, isCut: true },
 }

@@ -62,7 +62,7 @@ describe('an amount', () => {
   )
 })
 
-test('limits are told in words with what is used of them', () => {
+test('limits are shown in words with what is used of them', () => {
   const limits = {
     ...UNLIMITED,
     calls_per_minute: 60,

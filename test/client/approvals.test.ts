@@ -162,7 +162,7 @@ test('a list has those that verify as requests, and the reason beside the others
   ])
 })
 
-test('a member does not release what needs an admin, and is told who can', async () => {
+test('a member cannot release what needs an admin, and the refusal names who can', async () => {
   await held.store('ADMINS', VALUE, { approval: { by: 'admin', ttl_seconds: 0 } })
   const id = await requested({ headers: { authorization: 'Bearer SVC_SECRET_ADMINS' } })
   const member = await held.project.join('member')

@@ -53,7 +53,7 @@ function sent(type: TargetType, hostile: string, page = '/audit') {
 const outsideOfCode = (text: string) => text.replace(/`[^`\n]*`/g, '')
 
 describe.each(HOSTILE)('The name %j', (hostile) => {
-  test('is inline code in Slack, without entities of its own', () => {
+  test('is inline code in Slack, and makes no entities', () => {
     const { json } = sent('slack', hostile)
     const [{ text }] = json.blocks
     expect(json).toMatchObject({

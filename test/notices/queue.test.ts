@@ -36,7 +36,7 @@ async function queue(targetId: string, age = 0): Promise<string> {
   const id = Bun.randomUUIDv7()
   await app.connection.sql`
     insert into notices (id, workspace_id, target_id, event, cause, body, next_at, created_at)
-    values (${id}, ${workspaceId}, ${targetId}, 'rekey.due', ${id}, '{}', now(), now() - make_interval(secs => ${age}))`
+    values (${id}, ${workspaceId}, ${targetId}, 'rekey.due', ${id}, '{}', now() - interval '1 second', now() - make_interval(secs => ${age}))`
   return id
 }
 

@@ -1,5 +1,5 @@
 // tier: quick
-/** What a token is told of held secrets (protocol 14.1): that they are there and need an approval, and nothing of the value. */
+/** Listings for a token name held secrets and their approval, and show nothing of the value (protocol 14.1). */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { uploadSecrets } from '../../src/client/actions/set_secrets.ts'
 import { makeToken } from '../../src/client/agents/tokens.ts'

@@ -170,23 +170,25 @@ export async function addSecret({ projectId, person }: World): Promise<string> {
   return key
 }
 
-/** Filled in later: when a token was used, how its request ended, and how a notice was delivered. */
-const LATER = [
-  ...['last_used_at', 'status_code', 'duration_ms', 'redacted', 'decision', 'reason'],
-  ...['attempts', 'attempted_at', 'next_at', 'last_error'],
-]
+/** Filled in later: when a token was used, and how its request ended. */
+const LATER = ['last_used_at', 'status_code', 'duration_ms', 'redacted', 'decision', 'reason']
 
 /** The record of a refusal is not what was refused. */
 const MEANT: Record<string, string> = {
   audit_logs: "where decision is distinct from 'blocked'",
+  // A deleted target goes later, with its notices.
+  notice_targets: 'where deleted_at is null',
+  notices: 'where target_id in (select id from notice_targets where deleted_at is null)',
 }
+/** Their rows are delivered or removed later. */
+const BY_ID = ['notices', 'notice_targets']
 
 /** One value per table for all that it holds; what changes it was written. */
 export async function fingerprint({ app }: World): Promise<Record<string, string>> {
   const { sql } = app.connection
   await app.flushAudit()
   states ??= (await readTables(sql)).map(({ name, changes_later }) => {
-    const state = changes_later ? VALUES : TABLE_VERSION
+    const state = BY_ID.includes(name) ? IDS : changes_later ? VALUES : TABLE_VERSION
     return `select '${name}' as name, ${state} as state from "${name}" t ${MEANT[name] ?? ''}`
   })
   const rows = await sql.unsafe<{ name: string; state: string }[]>(states.join(' union all '))
@@ -196,6 +198,8 @@ export async function fingerprint({ app }: World): Promise<Record<string, string
 /** Slower, for rows of which something may change. */
 const ENTRY = `(to_jsonb(t) - array['${LATER.join("','")}'])::text`
 const VALUES = `md5(coalesce(string_agg(${ENTRY}, '' order by ${ENTRY}), ''))`
+
+const IDS = `md5(coalesce(string_agg(t.id::text, '' order by t.id), ''))`
 
 let states: string[] | undefined
 

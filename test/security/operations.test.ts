@@ -110,7 +110,7 @@ describe('a secret that only reads', () => {
     await expectBlocked('READS', asked, sentence)
   })
 
-  test('is not sent in a query that becomes a mutation by what stands in it', async () => {
+  test('is not sent in a query that its values turn into a mutation', async () => {
     const asked = { path: '/x?token=SVC_SECRET_PLACED&query=mutation%7Bb%7D', method: 'GET' }
     const sentence = 'permits only reads (read_only), and this request has a GraphQL mutation'
     await expectBlocked('PLACED', asked, sentence)

@@ -1,4 +1,4 @@
-/** An agent's side of proposals: it asks, and is told by a refused call that it can. */
+/** An agent's side of proposals: it asks, and a refused call names the way to ask. */
 import { ApiError, type CallInput, openApi } from '../../client/http/api.ts'
 import { createProposal } from '../../features/proposals/contract.ts'
 import type { Context } from '../context.ts'

@@ -58,7 +58,7 @@ export class TokenSpendingStore {
       // A count that begins behind the lock includes the calls that others counted under it.
       const [, [row]] = await Promise.all([locking, tx.execute<DaySums>(this.#counting(call))])
       if (row) return { ...row, granted: true }
-      // A statement of its own, which sees what the first one waited for.
+      // A second statement sees what the first one waited for.
       const [reached] = await tx.execute<DaySums>(this.#reading(call.tokenId))
       if (!reached) throw new Fault('unavailable')
       return { ...reached, granted: false }

@@ -77,7 +77,7 @@ function createdNotice(
     agent,
     host: hosts.join(', ') || undefined,
     secrets: secrets.map(({ key }) => key),
-    page: `/console/w/${workspaceId}/audit`,
+    page: `/console/w/${workspaceId}/live`,
     command: `cloakroom proposals show ${id}`,
     expires_at: expires_at.toISOString(),
   }

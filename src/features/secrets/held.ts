@@ -28,7 +28,7 @@ function complaintOf({ path, policy, ciphertext }: Entry, isSigned: boolean): Fi
   return message === null ? null : { path: `${path}.value`, message }
 }
 
-/** Another client's form has no version, and is none of a held secret. */
+/** Another client's form has no version, and is not the form of a held secret. */
 export function formComplaint(policy: unknown, ciphertext: Uint8Array): string | null {
   const isHeldForm = readValueVersion(ciphertext) === 2
   if (isHeldForm === isHeld(policy)) return null

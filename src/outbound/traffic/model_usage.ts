@@ -43,7 +43,7 @@ export class ModelUsage {
     })
   }
 
-  /** One message of many, each with a usage of its own. */
+  /** One of many messages, each with its usage. */
   readMessage(message: Uint8Array): void {
     this.open().push(message)
     this.#before = this.tokens

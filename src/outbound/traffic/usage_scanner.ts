@@ -5,7 +5,7 @@
 
 /** Bytes of one usage object. A longer one is left out. */
 const MAX_USAGE_BYTES = 16_384
-/** Bytes of a member name. A longer name is none that counts. */
+/** Bytes of a member name. A longer name does not count. */
 const MAX_NAME_BYTES = 32
 /** Members below this depth are not followed by name. */
 const MAX_NAMED_DEPTH = 3

@@ -19,7 +19,14 @@ import type { ApprovalUse } from '../../outbound/policy/permission.ts'
 import type { Target } from '../../outbound/target.ts'
 import { type DescribedCall, describeCall } from './described_call.ts'
 import { denied, requireClean, required } from './refusals.ts'
-import { fits, isSignedByApprover, isSingle, openReleased, releaseEnd } from './released_values.ts'
+import {
+  fits,
+  isSignedByApprover,
+  isSingle,
+  openReleased,
+  type ReleasedValues,
+  releaseEnd,
+} from './released_values.ts'
 import { shownBody } from './shown_body.ts'
 
 /** The call that is approved, and how it waits. */
@@ -62,7 +69,7 @@ export class CallApproval {
   #looks = 0
   #fault: Fault | null = null
   #claimed: string | null = null
-  readonly #opened = new Map<string, ReadonlyMap<SealedSecret, Secret>>()
+  readonly #opened = new Map<string, ReleasedValues>()
   /** The release that the call uses, or the request that it waits for. */
   approvalId: string | null = null
   /** The window that the call was let through by, with its end in milliseconds since 1970. */
@@ -79,11 +86,7 @@ export class CallApproval {
    * @throws Unread, UnreadBefore while a release is read, claimed or waited for
    * @throws Fault `approval_required`, `approval_denied`, `rate_limited`, `validation_error`
    */
-  approve(
-    use: ApprovalUse,
-    sealed: readonly SealedSecret[],
-    sight: Sight,
-  ): ReadonlyMap<SealedSecret, Secret> {
+  approve(use: ApprovalUse, sealed: readonly SealedSecret[], sight: Sight): ReleasedValues {
     if (this.#fault) throw this.#fault
     const { token, reason } = this.#parts
     if (reason !== null) requireClean(reason, token, sight.guard())

@@ -120,14 +120,21 @@ export async function isSignedByApprover(
   return (await verdict) !== null
 }
 
-/** By the names of `held`; `null` where an envelope is not the signed one, or does not open. */
+/** Values by place: a snapshot that is verified meanwhile reads its secrets again. */
+export type ReleasedValues = ReadonlyMap<string, Secret>
+
+export function heldName({ projectId, environment, key }: SealedSecret): string {
+  return `${projectId}/${environment}/${key}`
+}
+
+/** `null` where an envelope is not the signed one, or does not open. */
 export function openReleased(
   release: StoredRelease,
   token: LiveToken,
   workspaceId: string,
   held: readonly UsedSealed[],
-): ReadonlyMap<SealedSecret, Secret> | null {
-  const values = new Map<SealedSecret, Secret>()
+): ReleasedValues | null {
+  const values = new Map<string, Secret>()
   const privateKey = tokenPrivateKey(token.id, token.secret())
   for (const { sealed } of held) {
     const said = textOf(release)?.secrets.find((one) => isAt(one, sealed))
@@ -136,7 +143,7 @@ export function openReleased(
     const place = { workspaceId, tokenId: token.id, approvalId: release.id, ...sealed }
     const value = openRelease(place, privateKey, envelope)
     if (value === null) return null
-    values.set(sealed, new Secret(value))
+    values.set(heldName(sealed), new Secret(value))
   }
   return values
 }

@@ -112,7 +112,7 @@ test('any flipped bit of a held value keeps it closed, or announces another epoc
   }
 })
 
-test('the version is null where the header is not one of ours', () => {
+test('the version is null for a header of another form', () => {
   for (const bytes of [
     [],
     [1],
