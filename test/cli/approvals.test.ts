@@ -8,11 +8,14 @@ import { until } from '../support/until.ts'
 import { answerOf } from '../support/upstream.ts'
 import { answering } from './answering.ts'
 import type { Terminal } from './person.ts'
+import { COLUMNS } from './pseudo_terminal.ts'
 import { signedAccount, signedWorkspace } from './signed_person.ts'
 
 const VALUE = marked('held_cli_')
 const HELD = '{"approval":{"by":"member","ttl_seconds":900}}'
 const SINGLY = '{"approval":{"by":"member","ttl_seconds":0}}'
+
+const PERSON = 'A person has to run this on a terminal, where the whole call is shown.'
 
 let stage: Stage
 let ada: Terminal
@@ -60,14 +63,18 @@ describe('approvals allow', () => {
     const id = await requested()
     const { code, out, err } = await ada.run(['approvals', 'allow', id.slice(-8), '--yes'])
     expect(err.split('\n').map((line) => line.trimEnd())).toEqual([
-      `POST https://${stage.authorityOf()}/echo`,
-      'query    order = 10 41',
-      'headers  authorization: Bearer SVC_SECRET_KEY',
-      '         content-type: application/json',
+      `call     │ POST https://${stage.authorityOf()}/echo`,
+      'query    │ order = 10 41',
+      '         as sent:',
+      '         │ ?order=10%2041',
+      'headers  │ authorization: Bearer SVC_SECRET_KEY',
+      '         │ content-type: application/json',
       'body     application/json, 15 bytes',
-      '         {"amount":2000}',
-      'secrets  KEY in billing/development (needs approval by a member)',
-      expect.stringMatching(/^agent {4}deploy-bot \(token .+\)$/),
+      '         │ {"amount":2000}',
+      'secrets  │ KEY in billing/development (needs approval by a member)',
+      'agent    │ deploy-bot',
+      expect.stringMatching(/^ {9}The name is not signed\. The token is …[0-9a-f]{8}, labelled:$/),
+      expect.stringMatching(/^token {4}│ .+$/),
       'reason   (none given)',
       expect.stringMatching(/^asked {4}\d+s ago, expires in 1\dm$/),
       `id       ${id}`,
@@ -92,7 +99,7 @@ describe('approvals allow', () => {
       return rows.length > 0 && rows
     })
     const { err } = await ada.run(['approvals', 'allow', id, '--yes'])
-    expect(err).toContain('reason   "refund order 41" (written by the agent)')
+    expect(err).toContain('reason   written by the agent:\n         │ refund order 41\n')
     const { code, out, err: notes } = await call
     expect([code, out.trim()]).toEqual([0, 'sent'])
     expect(notes).toContain('Waiting for the approval.')
@@ -147,9 +154,63 @@ describe('approvals allow', () => {
   test('asks first, and does nothing without a terminal', async () => {
     const id = await requested()
     const { code, err } = await ada.run(['approvals', 'allow', id])
-    expect([code, err]).toEqual([2, expect.stringContaining('there is no terminal to ask on')])
+    expect([code, err]).toEqual([2, expect.stringContaining(PERSON)])
+    expect(err).not.toContain('--yes')
     await requested()
     expect(sent()).toBe(0)
+  })
+
+  test('keeps a forged request in the body behind the gutter, and repeats the call in its question', async () => {
+    const forged = 'GET https://harmless.example/status'
+    const spaces = `${' '.repeat(2400)}${forged}${'\n'.repeat(3000)}`
+    const body = `${spaces}${'x'.repeat(200)}${'\nGET https://harmless.example'.repeat(60)}`
+    const id = await requested({
+      body,
+      headers: { 'x-note': `SVC_SECRET_KEY ${'a '.repeat(900)}` },
+    })
+    const env = { HOME: ada.home, XDG_RUNTIME_DIR: ada.home, ...serverOf() }
+    const size = Buffer.byteLength(body).toLocaleString('en')
+    const question = `Allow POST ${stage.authorityOf()}/echo with a body of ${size} bytes?`
+    const typed = [{ when: question, type: 'n\r' }]
+    const { screen } = await answering(['approvals', 'allow', id], { cwd: ada.cwd, env, typed })
+    const [shown = ''] = screen.split(question)
+    const rows = shown.split('\n').map((row) => row.trimEnd())
+    expect(rows).toContain(`         │ ·×2400${forged}`)
+    expect(rows).toContain('         │ ·×2999')
+    const forgeries = rows.filter((row) => row.includes('harmless.example'))
+    expect(forgeries.filter((row) => !row.startsWith('         │ '))).toEqual([])
+    expect(rows.filter((row) => Bun.stringWidth(row) >= COLUMNS && !row.includes('…'))).toEqual([])
+    expect(rows.length).toBeLessThan(70)
+    expect(shown).toMatch(
+      new RegExp(
+        `… [\\d,]+ more bytes; print all of it with \`cloakroom approvals show ${id} --body\``,
+      ),
+    )
+    expect(shown).toMatch(/… [\d,]+ more bytes; print all of it with `[^`]+ --json`/)
+  })
+
+  test('takes method, host, size and type from the verified call, not from the row', async () => {
+    const id = await requested()
+    await stage.app.connection
+      .sql`update approvals set body_bytes = 0, body_type = null, method = 'GET', host = 'harmless.example' where id = ${id}`
+    const facts = { method: 'POST', host: stage.authorityOf(), body_bytes: 15 }
+    const verified = { ...facts, body_type: 'application/json', id }
+    expect(await ada.json('approvals', 'show', id)).toMatchObject(verified)
+    expect(await ada.json('approvals', 'list')).toMatchObject([verified])
+    const shown = await ada.must('approvals', 'show', id)
+    expect(shown).toContain('body     application/json, 15 bytes\n         │ {"amount":2000}\n')
+    expect(shown).not.toContain('harmless')
+    expect(await ada.must('approvals', 'list')).not.toContain('harmless')
+  })
+
+  test('shows an absent body as none, and the size of a long one as unverified', async () => {
+    const none = await requested({ method: 'GET', body: null })
+    await stage.app.connection.sql`update approvals set body_bytes = 5 where id = ${none}`
+    expect(await ada.must('approvals', 'show', none)).toMatch(/^body {5}none$/m)
+    const long = await requested({ body: 'x'.repeat(70_000) })
+    expect(await ada.must('approvals', 'show', long)).toContain(
+      'about 70,000 bytes, unverified\n         not shown (not text, or over 64 KiB)\n',
+    )
   })
 
   test('shows terminal escapes and hidden characters of a body as question marks', async () => {
@@ -228,7 +289,7 @@ describe('approvals watch', () => {
     const id = await requested()
     const env = { HOME: ada.home, XDG_RUNTIME_DIR: ada.home, ...serverOf() }
     const typed = [
-      { when: 'Allow this call once?', type: 'n\r' },
+      { when: /Allow POST [^ ]+\/echo with a body of 15 bytes\?/, type: 'n\r' },
       { when: 'Deny it for an hour?', type: 'y\r' },
     ]
     const args = ['approvals', 'watch', '--once', '--no-notify']

@@ -3,6 +3,7 @@ import { type ReleaseWindow, releaseRequest } from '../../client/approvals/relea
 import { type VerifiedRequest, verifiedRequest } from '../../client/approvals/verify.ts'
 import type { Context } from '../context.ts'
 import { placeOf, projectNames, type WorkspaceScope } from '../scope.ts'
+import { CliError } from '../terminal/cli_error.ts'
 import { requestLines } from './shown_request.ts'
 import { windowWarning } from './window.ts'
 
@@ -13,7 +14,9 @@ export async function showRequest(
   request: VerifiedRequest,
   window: ReleaseWindow | null = null,
 ): Promise<void> {
-  const lines = requestLines(request, await projectNames(scope), nowOf(context))
+  const { columns: width } = context.host.streams.stderr
+  const projects = await projectNames(scope)
+  const lines = requestLines(request, { projects, now: nowOf(context), width })
   context.output.warn(...lines, ...(window ? windowWarning(window) : []))
 }
 
@@ -41,4 +44,10 @@ export function readRequest(scope: WorkspaceScope, id: string): Promise<Verified
 
 export function nowOf({ host }: Context): Date {
   return new Date(host.now?.() ?? Date.now())
+}
+
+/** A program does not decide: an agent could run the command, too. */
+export function personRequired(): CliError {
+  const message = 'A person has to run this on a terminal, where the whole call is shown.'
+  return new CliError('terminal_required', message)
 }

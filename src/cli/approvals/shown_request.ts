@@ -2,63 +2,82 @@
 import { type HeldUse, longestWindow } from '../../client/approvals/release.ts'
 import type { VerifiedRequest } from '../../client/approvals/verify.ts'
 import { comparePlaces } from '../../core/crypto/approval/call.ts'
-import { printable, printableLines } from '../../core/printable.ts'
+import { printable } from '../../core/printable.ts'
 import { relativeTime } from '../terminal/moments.ts'
+import { bodySize, callFacts } from './call_facts.ts'
+import { type QuoteLimits, quoted } from './quoted.ts'
 
-/** Characters of a body that are shown with the request. */
-const MAX_SHOWN = 4_096
-const WIDEST = 'secrets'.length
+const LABEL = 'secrets'.length + 2
+/** Rows of a body and of a query, and of any other text. */
+const MOST_ROWS = 40
+const MOST_FIELD_ROWS = 4
+/** A row that fills its terminal may be wrapped by it. */
+const SPARE = 1
+const DEFAULT_WIDTH = 80
+const TOKEN_SUFFIX = 8
+const WRITTEN = 'written by the agent:'
 
 type Names = ReadonlyMap<string, string>
+type View = { projects: Names; now: Date; width: number | undefined }
 
 /**
- * Lines without control characters. Host and path are ASCII, as they are sent; queries are decoded. Headers are those
- * that the approval covers, with the names of secrets in place of their values.
+ * Lines without control characters. What agents, members and the server wrote is behind a gutter. Headers are those that
+ * the approval covers, with the names of secrets in place of their values.
  */
-export function requestLines(request: VerifiedRequest, projects: Names, now: Date): string[] {
-  const { approval, call, reason, grant } = request
+export function requestLines(request: VerifiedRequest, { projects, now, width }: View): string[] {
+  const { approval, call, reason } = request
   const url = new URL(call.target_url)
-  const token = `${approval.agent} (token ${grant.label})`
+  const target = `${call.method} ${url.origin}${url.pathname}`
+  const limits = {
+    width: (width || DEFAULT_WIDTH) - LABEL - SPARE,
+    most: MOST_FIELD_ROWS,
+    more: `cloakroom approvals show ${approval.id} --json`,
+  }
+  const each = (texts: readonly string[]) => texts.flatMap((text) => quoted(text, limits))
   const expiry = `${relativeTime(approval.requested_at, now)}, expires ${relativeTime(approval.expires_at, now)}`
+  const places = call.secrets.map((used) => secretLine(request, used, projects))
   return [
-    `${call.method} ${url.origin}${url.pathname}`,
-    ...field(
-      'query',
-      [...url.searchParams].map(([name, value]) => `${name} = ${value}`),
-    ),
-    ...field(
-      'headers',
-      call.headers.map(([name, value]) => `${name}: ${value}`),
-    ),
-    ...field('body', bodyLines(request)),
-    ...field(
-      'secrets',
-      call.secrets.map((used) => secretLine(request, used, projects)),
-    ),
-    ...field('agent', [token]),
-    ...field('reason', [reason === null ? '(none given)' : `"${reason}" (written by the agent)`]),
+    ...field('call', quoted(target, { ...limits, most: MOST_ROWS })),
+    ...field('query', queryRows(url, limits)),
+    ...field('headers', each(call.headers.map(([name, value]) => `${name}: ${value}`))),
+    ...field('body', bodyRows(request, limits)),
+    ...field('secrets', each(places)),
+    ...field('agent', each([approval.agent])),
+    ...field('', [`The name is not signed. The token is …${tokenSuffix(request)}, labelled:`]),
+    ...field('token', each([request.grant.label])),
+    ...field('reason', reason === null ? ['(none given)'] : [WRITTEN, ...each([reason])]),
     ...field('asked', [expiry]),
     ...field('id', [approval.id]),
   ]
 }
 
-function field(name: string, values: readonly string[]): string[] {
-  return values.map((value, at) => {
-    const label = (at === 0 ? name : '').padEnd(WIDEST)
-    return `${label}  ${printable(value)}`
-  })
+function tokenSuffix({ grant }: VerifiedRequest): string {
+  return grant.token_id.slice(-TOKEN_SUFFIX)
 }
 
-function bodyLines({ approval, call, body }: VerifiedRequest): string[] {
-  const { body_bytes: bytes, body_type: type } = approval
+function field(name: string, rows: readonly string[]): string[] {
+  return rows.map((row, at) => `${(at === 0 ? name : '').padEnd(LABEL)}${printable(row)}`)
+}
+
+/** Decoded, and as it is sent where that differs. */
+function queryRows(url: URL, limits: QuoteLimits): string[] {
+  if (url.search === '') return []
+  const decoded = [...url.searchParams].map(([name, value]) => `${name} = ${value}`)
+  const isEncoded = /[%+]/.test(url.search)
+  const sent = isEncoded ? ['as sent:', ...quoted(url.search, limits)] : []
+  return [...quoted(decoded.join('\n'), { ...limits, most: MOST_ROWS }), ...sent]
+}
+
+function bodyRows(request: VerifiedRequest, limits: QuoteLimits): string[] {
+  const { call, body, approval } = request
   if (call.body_sha256 === null)
-    return ['not covered: the call opens a WebSocket or a gRPC stream, which may send anything']
-  if (bytes === null || bytes === 0) return ['none']
-  const size = `${type ?? 'no type'}, ${bytes.toLocaleString('en')} bytes`
-  if (body === null) return [`${size}: not shown, because it is not text or has over 64 KiB`]
-  const isLong = body.length > MAX_SHOWN
-  const rest = isLong ? [`… the whole body: cloakroom approvals show ${approval.id} --body`] : []
-  return [size, ...printableLines(body.slice(0, MAX_SHOWN)).split('\n'), ...rest]
+    return ['messages that nobody can see beforehand (a WebSocket or a gRPC stream)']
+  const { body_bytes: bytes, body_type: type } = callFacts(request)
+  if (bytes === 0) return ['none']
+  const size = `${type ?? 'no type'}, ${bodySize(request)}`
+  if (body === null) return [size, 'not shown (not text, or over 64 KiB)']
+  const more = `cloakroom approvals show ${approval.id} --body`
+  return [size, ...quoted(body, { ...limits, most: MOST_ROWS, more })]
 }
 
 type Used = VerifiedRequest['call']['secrets'][number]
@@ -73,9 +92,11 @@ function approverOf({ by }: HeldUse): string {
   return by === 'admin' ? 'an admin' : 'a member'
 }
 
-/** The same for programs. */
-export function requestData({ approval, call, body, reason, held }: VerifiedRequest) {
+/** A request for programs. Facts of the call are those that verify. */
+export function requestData(request: VerifiedRequest) {
+  const { approval, call, body, reason, held } = request
   const { details: _, statement, signature, grant, ...stored } = approval
   const by = held.some((secret) => secret.by === 'admin') ? 'admin' : 'member'
-  return { ...stored, verified: true, call, body, reason, by, longest_window: longestWindow(held) }
+  const shown = { ...stored, ...callFacts(request), verified: true }
+  return { ...shown, call, body, reason, by, longest_window: longestWindow(held) }
 }

@@ -75,3 +75,7 @@ export function windowWarning({ host, methods, path_prefix, seconds }: ReleaseWi
     'It covers any query, headers and body, not only the call above.',
   ]
 }
+
+export function windowQuestion({ host, methods, path_prefix, seconds }: ReleaseWindow): string {
+  return `Allow ${methods.join(', ')} ${host}${path_prefix} for ${seconds} seconds?`
+}

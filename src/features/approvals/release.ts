@@ -95,7 +95,12 @@ export function decidedNotice(
 }
 
 export function decided({ status }: Pick<Approval, 'status'>): Fault {
-  return new Fault('conflict', { message: `This request is ${status}.` })
+  return new Fault('conflict', { message: sentenceOf(status) })
+}
+
+function sentenceOf(status: Approval['status']): string {
+  if (status === 'expired') return 'This request has expired.'
+  return `This request ${status === 'pending' ? 'is still' : 'was already'} ${status}.`
 }
 
 type HeldRow = Named & { valueHash: string; policyHash: string; by: Approver; ttlSeconds: number }

@@ -1,10 +1,11 @@
-import { allowRequest, readRequest, showRequest } from '../../approvals/deciding.ts'
+import { allowQuestion } from '../../approvals/call_facts.ts'
+import { allowRequest, personRequired, readRequest, showRequest } from '../../approvals/deciding.ts'
 import { requestNamed } from '../../approvals/named_request.ts'
-import { windowFor } from '../../approvals/window.ts'
+import { windowFor, windowQuestion } from '../../approvals/window.ts'
 import { command } from '../../command.ts'
 import { yes } from '../../options.ts'
 import { placeOf, workspaceScope } from '../../scope.ts'
-import { confirmed } from '../../terminal/confirmed.ts'
+import { confirmedOr } from '../../terminal/confirmed.ts'
 
 export default command({
   usage: 'allow <request>',
@@ -24,8 +25,8 @@ export default command({
     const request = await readRequest(scope, id)
     const window = windowFor(request, options)
     await showRequest(context, scope, request, window)
-    const question = window ? 'Allow these calls?' : 'Allow this call once?'
-    await confirmed(context.host, options, question)
+    const question = window ? windowQuestion(window) : allowQuestion(request)
+    await confirmedOr(context.host, options.yes === true, question, personRequired())
     await allowRequest(context, scope, request, window)
   },
 })

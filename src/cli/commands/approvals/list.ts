@@ -4,6 +4,7 @@ import {
   readApprovals,
 } from '../../../client/actions/approvals.ts'
 import { approvalStatuses } from '../../../features/approvals/contract.ts'
+import { callFacts } from '../../approvals/call_facts.ts'
 import { command } from '../../command.ts'
 import { placeOf, workspaceScope } from '../../scope.ts'
 import { CliError } from '../../terminal/cli_error.ts'
@@ -24,6 +25,7 @@ export default command({
     const shown = listed.filter((approval) => !isHidden(approval))
     const data = shown.map(({ request, fault, ...approval }) => ({
       ...approval,
+      ...(request && callFacts(request)),
       verified: request !== null,
       fault,
     }))
@@ -51,8 +53,10 @@ function statusNamed(text: string): ApprovalStatus {
   throw new CliError('usage', `--status is one of ${approvalStatuses.join(', ')}`)
 }
 
-type Listed = Omit<CheckedApproval, 'request'>
+type Listed = Omit<CheckedApproval, 'request'> & { verified: boolean }
 
-function rowOf({ secrets, ...approval }: Listed) {
-  return { ...approval, secrets: secrets.map(({ key }) => key) }
+/** Hosts that only the server names are marked. */
+function rowOf({ secrets, host, verified, ...approval }: Listed) {
+  const shown = verified ? host : `${host} (unverified)`
+  return { ...approval, host: shown, secrets: secrets.map(({ key }) => key) }
 }

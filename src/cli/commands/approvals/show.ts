@@ -23,7 +23,9 @@ export default command({
     } else if (output.isJson || output.isQuiet) {
       output.record(requestData(request), request.approval.id)
     } else {
-      output.say(...requestLines(request, await projectNames(scope), nowOf(context)))
+      const { columns: width } = context.host.streams.stdout
+      const projects = await projectNames(scope)
+      output.say(...requestLines(request, { projects, now: nowOf(context), width }))
     }
   },
 })

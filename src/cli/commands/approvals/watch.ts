@@ -2,6 +2,7 @@ import { readNewApprovals } from '../../../client/actions/approvals.ts'
 import type { VerifiedRequest } from '../../../client/approvals/verify.ts'
 import { ApiError } from '../../../client/http/api.ts'
 import { printableJson } from '../../../core/printable.ts'
+import { allowQuestion } from '../../approvals/call_facts.ts'
 import { allowRequest, showRequest } from '../../approvals/deciding.ts'
 import { notifyDesktop } from '../../approvals/desktop_notice.ts'
 import { requestData } from '../../approvals/shown_request.ts'
@@ -98,7 +99,7 @@ async function decide(
   const isSingle = request.call.body_sha256 !== null
   if (!isSingle) {
     context.output.warn(`Only a window releases it: cloakroom approvals allow ${id} --for 15m`)
-  } else if (await ask('Allow this call once?')) {
+  } else if (await ask(allowQuestion(request))) {
     await allowRequest(context, scope, request, null)
     return
   }
