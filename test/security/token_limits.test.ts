@@ -297,6 +297,16 @@ describe('model tokens per day', () => {
     await until(async () => (await spentBy(token))?.model_tokens_today === Math.ceil(bytes / 4))
   })
 
+  test("are estimated for a model's answer that was asked to leave out its usage", async () => {
+    const token = await limited({ model_tokens_per_day: 1_000_000 })
+    const path = '/v1/models/gemini:generateContent'
+    const answer = JSON.stringify({ candidates: ['x'.repeat(4_000)] })
+    stage.upstream.on(path, answerOf(200, { 'content-type': 'application/json' }, answer))
+    expect((await token.call(post('{}', path))).status).toBe(200)
+    const bytes = '{}'.length + answer.length
+    await until(async () => (await spentBy(token))?.model_tokens_today === Math.ceil(bytes / 4))
+  })
+
   test('are estimated for a call that its caller leaves before the answer', async () => {
     const token = await limited({ model_tokens_per_day: 1_000_000 })
     stage.upstream.on('/never', () => {})

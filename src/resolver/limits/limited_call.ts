@@ -127,7 +127,7 @@ export class LimitedCall implements Traffic {
     const { call } = this.#parts
     const isComplete = isAllowed && this.#isWhole
     if (reported > 0 && (isComplete || call.answer === 'socket')) return reported
-    const mayBeOfModel = this.#isStream || (!isComplete && isJson(call))
+    const mayBeOfModel = this.#isStream || (isJson(call) && (!isComplete || isToModel(call)))
     if (!mayBeOfModel) return reported
     return Math.max(reported, Math.ceil((this.#sent + this.#received) / BYTES_PER_TOKEN))
   }
@@ -143,6 +143,13 @@ export class LimitedCall implements Traffic {
 function knownLength(body: CallBody): number {
   if (body === null) return 0
   return 'bytes' in body ? (bytesOf(body)?.length ?? 0) : (body.length ?? 0)
+}
+
+/** Paths of models' APIs. A caller may ask them to leave out the usage, as Gemini's `fields` does. */
+const MODEL_PATH = /(generatecontent|completions|\/v1\/messages|\/responses)\b/i
+
+function isToModel({ targetUrl }: Call): boolean {
+  return MODEL_PATH.test(targetUrl.split('?', 1)[0] ?? '')
 }
 
 function isJson({ headers }: Call): boolean {
