@@ -24,7 +24,7 @@ export type NewRequest = {
 }
 
 /**
- * `changed`: the workspace is newer than the version that the caller decided by. `absent`: nothing is stored that
+ * `changed`: a release may fit that the version which the caller decided by has not. `absent`: nothing is stored that
  * decides about the call.
  */
 export type RequestState =
@@ -45,7 +45,9 @@ const MAX_ROWS = 10_000
 /** First half of the key of the advisory lock; the second is a hash of the workspace. */
 const LOCK = 6_021_031
 
-const LOOK_UP = `select w.policy_version::float8 as version, a.id, a.status, a.until
+const LOOK_UP = `select w.policy_version::float8 as version, a.id, a.status, a.until,
+    exists (select from approvals r where r.workspace_id = w.id and r.token_id = $2::uuid and r.status = 'released'
+      and r.expires_at > now() and (r.digest = $3 or r.scope is not null)) as "isReleased"
   from workspaces w left join lateral (
     select id, status, (extract(epoch from case when status = 'pending' then expires_at
         else greatest(decided_at + interval '1 hour', muted_until) end) * 1000)::float8 as until
@@ -60,7 +62,7 @@ const LOOK_UP = `select w.policy_version::float8 as version, a.id, a.status, a.u
   where w.id = $1::uuid`
 
 const EXPIRE = `update approvals set status = 'expired'
-  where token_id = $1::uuid and digest = $2 and status = 'pending' and expires_at <= now()`
+  where workspace_id = $1::uuid and status = 'pending' and expires_at <= now()`
 
 const COUNT = `select
     count(*) filter (where is_own and status = 'pending' and expires_at > now())::int as pending,
@@ -102,9 +104,15 @@ export class RequestStore {
   async lookUp(asked: Asked, policyVersion: number): Promise<RequestState> {
     const { workspaceId, tokenId, digest } = asked
     const [row] = await this.#sql.unsafe<
-      { version: number; id: string | null; status: string; until: number }[]
+      {
+        version: number
+        id: string | null
+        status: string
+        until: number
+        isReleased: boolean
+      }[]
     >(LOOK_UP, [workspaceId, tokenId, digest, JSON.stringify(asked.secrets)], { prepare: true })
-    if (!row || row.version !== policyVersion) return { kind: 'changed' }
+    if (!row || (row.isReleased && row.version !== policyVersion)) return { kind: 'changed' }
     const { id, status, until } = row
     if (id === null) return { kind: 'absent' }
     return status === 'pending'
@@ -122,7 +130,7 @@ export class RequestStore {
     const { workspaceId, tokenId, digest } = request
     return (await this.#sql.begin(async (tx) => {
       await tx`select pg_advisory_xact_lock(${LOCK}::int, hashtext(${workspaceId}))`
-      await tx.unsafe(EXPIRE, [tokenId, digest])
+      await tx.unsafe(EXPIRE, [workspaceId])
       const [counts] = await tx.unsafe<{ pending: number; hourly: number; all_pending: number }[]>(
         COUNT,
         [workspaceId, tokenId, request.registrationId],

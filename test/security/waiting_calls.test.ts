@@ -162,3 +162,19 @@ describe('requests', () => {
     expect(await sql`select 1 from approvals where id = ${id}`).toHaveLength(0)
   })
 })
+
+test('a workspace keeps the details of 500 ended requests, also of those that nobody decided', async () => {
+  const { sql } = stage.app.connection
+  const { workspaceId } = held.project
+  await held.request(bodyOf('/echo'))
+  await sql`insert into approvals (id, workspace_id, token_id, agent, digest, host, method, secrets, details,
+      requested_at, expires_at)
+    select gen_random_uuid(), ${workspaceId}, gen_random_uuid(), 'other', number::text, 'h', 'GET', '[]', '\\x01',
+      now() - interval '2 hours', now() - interval '1 hour' from generate_series(1, 600) as number`
+  await held.request(bodyOf('/echo?2'))
+  const [counts] = await sql<{ ended: number; pending: number }[]>`
+    select count(*) filter (where status = 'expired')::int as ended,
+      count(*) filter (where status = 'pending')::int as pending
+    from approvals where workspace_id = ${workspaceId} and details is not null`
+  expect(counts).toEqual({ ended: 500, pending: 2 })
+})
