@@ -1,7 +1,13 @@
 // tier: quick
 /** cloakroom approvals: a person reads exactly what will be sent, and decides. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { once } from 'node:events'
+import { PassThrough } from 'node:stream'
 import { noticeProgram } from '../../src/cli/approvals/desktop_notice.ts'
+import { discardKeys } from '../../src/cli/approvals/discarded_keys.ts'
+import { pollWaitMs } from '../../src/cli/approvals/poll_wait.ts'
+import type { CliError } from '../../src/cli/terminal/cli_error.ts'
+import { ApiError } from '../../src/client/http/api.ts'
 import { resolveAs, type Stage, sharedStage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { until } from '../support/until.ts'
@@ -285,10 +291,35 @@ describe('approvals watch', () => {
     expect(JSON.parse(out)).toMatchObject({ id, verified: true })
   })
 
+  test('refuses to wait for requests without a terminal', async () => {
+    const { code, err } = await ada.run(['approvals', 'watch'])
+    expect([code, err]).toEqual([2, `cloakroom: ${PERSON}\n`])
+  })
+
+  test('ends at Ctrl-C while the keys that come with a request are ignored', async () => {
+    const stdin = Object.assign(new PassThrough(), { isTTY: true })
+    const streams = { stdin, stdout: new PassThrough(), stderr: new PassThrough() }
+    const sleep = async () => void (await once(stdin, 'data'))
+    stdin.write('y\u0003')
+    const ended = discardKeys({ streams }, { sleep })
+    expect(await ended.catch(({ code }: CliError) => code)).toBe('cancelled')
+  })
+
+  test('waits longer after each failure, and as long as a busy server asks for', () => {
+    const busy = new ApiError(429, { error_code: 'rate_limited' }, 20_000)
+    const lost = new TypeError('unreachable')
+    expect([0, 1, 2, 9].map((failures) => pollWaitMs(failures, lost))).toEqual([
+      2_500, 5_000, 10_000, 60_000,
+    ])
+    expect(pollWaitMs(1, busy)).toBe(20_000)
+  })
+
   test('asks about each request on a terminal', async () => {
     const id = await requested()
     const env = { HOME: ada.home, XDG_RUNTIME_DIR: ada.home, ...serverOf() }
     const typed = [
+      // Keys that arrive with the request answer no question.
+      { when: `id       ${id}`, type: 'y\r' },
       { when: /Allow POST [^ ]+\/echo with a body of 15 bytes\?/, type: 'n\r' },
       { when: 'Deny it for an hour?', type: 'y\r' },
     ]

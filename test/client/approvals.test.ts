@@ -8,7 +8,10 @@ import {
   UnverifiedRequest,
   verifiedRequest,
 } from '../../src/client/approvals/verify.ts'
+import { ApiError, callsWithin } from '../../src/client/http/api.ts'
 import { RoleRefusal } from '../../src/client/signed/rights.ts'
+import { getApproval, listApprovals } from '../../src/features/approvals/contract.ts'
+import { listSecrets } from '../../src/features/secrets/contract.ts'
 import { type Stage, sharedStage } from '../support/agent.ts'
 import { HELD, type HeldStage, heldStage } from '../support/approvals.ts'
 import { marked } from '../support/canary.ts'
@@ -160,6 +163,45 @@ test('a list has those that verify as requests, and the reason beside the others
     [bad, false, 'its digest is that of another call'],
     [good, true, null],
   ])
+})
+
+test('a list reads the signed state once, four requests at a time, and waits once where the server is busy', async () => {
+  for (let body = 0; body < 9; body += 1) await requested({ body: String(body) })
+  const counts = new Map<string, number>()
+  const count = (name: string) => counts.set(name, (counts.get(name) ?? 0) + 1)
+  let running = 0
+  let most = 0
+  let isBusy = true
+  const there = place()
+  const api = callsWithin(there.api, async (call, { path }) => {
+    count(path)
+    if (isBusy && path === getApproval.path) {
+      isBusy = false
+      throw new ApiError(429, { error_code: 'rate_limited' }, 7_000)
+    }
+    running += 1
+    most = Math.max(most, running)
+    return call().finally(() => {
+      running -= 1
+    })
+  })
+  const newestChain = () => {
+    count('chain')
+    return there.workspace.newestChain()
+  }
+  const waited: number[] = []
+  const sleep = async (ms: number) => void waited.push(ms)
+  const patient = { api, workspace: { ...there.workspace, newestChain } }
+  const listed = await readApprovals(patient, ['pending'], { sleep })
+  expect(listed.map(({ request }) => request !== null)).toEqual(Array(9).fill(true))
+  expect(waited).toEqual([7_000])
+  expect(most).toBeLessThanOrEqual(4)
+  expect(Object.fromEntries(counts)).toEqual({
+    chain: 1,
+    [listApprovals.path]: 1,
+    [getApproval.path]: 10,
+    [listSecrets.path]: 1,
+  })
 })
 
 test('a member cannot release what needs an admin, and the refusal names who can', async () => {

@@ -1,7 +1,9 @@
 /** Requests to use held secrets: those that verify are listed, and decided. */
+import { systemTimers, type Timers } from '../../core/async/timers.ts'
 import { denyApproval, listApprovals, revokeApproval } from '../../features/approvals/contract.ts'
+import { openSignedState, type SignedState } from '../approvals/reading.ts'
 import { UnverifiedRequest, type VerifiedRequest, verifiedRequest } from '../approvals/verify.ts'
-import type { Api, CallResult } from '../http/api.ts'
+import { type Api, ApiError, type CallResult } from '../http/api.ts'
 import type { WorkspacePlace } from '../workspace.ts'
 
 export type ListedApproval = CallResult<typeof listApprovals>[number]
@@ -17,20 +19,42 @@ export type CheckedApproval = ListedApproval & {
 export type ServerPlace = { api: Api; workspace: { id: string } }
 
 /** Requests that are verified at the same time. */
-const AT_ONCE = 8
+const AT_ONCE = 4
+const MAX_WAIT_MS = 60_000
+const BUSY: readonly number[] = [429, 503]
 
 /** Newest first. Pending ones are verified; others ended, and can release nothing. @throws ApiError, UntrustedChain */
 export async function readApprovals(
   place: WorkspacePlace,
   statuses: readonly ApprovalStatus[] | null,
+  timers: Pick<Timers, 'sleep'> = systemTimers,
 ): Promise<CheckedApproval[]> {
-  const listed = await listedApprovals(place, statuses)
+  const listed = await retryOnce(() => listedApprovals(place, statuses), timers)
+  const state = openSignedState(place.workspace)
   const checked: CheckedApproval[] = []
   for (let from = 0; from < listed.length; from += AT_ONCE) {
     const some = listed.slice(from, from + AT_ONCE)
-    checked.push(...(await Promise.all(some.map((one) => checkApproval(place, one)))))
+    const check = (one: ListedApproval) => retryOnce(() => checkApproval(place, one, state), timers)
+    checked.push(...(await Promise.all(some.map(check))))
   }
   return checked
+}
+
+/** Whether the server asks for a pause, and has no other objection. */
+export function isBusy(error: unknown): error is ApiError {
+  return error instanceof ApiError && BUSY.includes(error.status)
+}
+
+/** Repeats a reading after the pause that the server asks for. */
+async function retryOnce<T>(read: () => Promise<T>, { sleep }: Pick<Timers, 'sleep'>): Promise<T> {
+  try {
+    return await read()
+  } catch (error) {
+    if (!isBusy(error) || error.retryAfterMs === null || error.retryAfterMs > MAX_WAIT_MS)
+      throw error
+    await sleep(error.retryAfterMs)
+    return read()
+  }
 }
 
 /** Pending requests that were not seen before, oldest first, and how many of them do not verify. `seen` gets their IDs. */
@@ -40,9 +64,10 @@ export async function readNewApprovals(
 ): Promise<{ requests: VerifiedRequest[]; hidden: number }> {
   const listed = await listedApprovals(place, ['pending'])
   const fresh = listed.filter(({ id }) => !seen.has(id)).reverse()
+  const state = openSignedState(place.workspace)
   const requests: VerifiedRequest[] = []
   for (const one of fresh) {
-    const { request } = await checkApproval(place, one)
+    const { request } = await checkApproval(place, one, state)
     seen.add(one.id)
     if (request) requests.push(request)
   }
@@ -63,10 +88,11 @@ export async function listedApprovals(
 async function checkApproval(
   place: WorkspacePlace,
   listed: ListedApproval,
+  state: SignedState,
 ): Promise<CheckedApproval> {
   if (listed.status !== 'pending') return { ...listed, request: null, fault: null }
   try {
-    return { ...listed, request: await verifiedRequest(place, listed.id), fault: null }
+    return { ...listed, request: await verifiedRequest(place, listed.id, state), fault: null }
   } catch (error) {
     if (!(error instanceof UnverifiedRequest)) throw error
     return { ...listed, request: null, fault: error.why }

@@ -21,11 +21,12 @@ import {
   type TokenGrant,
   verifyGrant,
 } from '../../sigchain/index.ts'
-import { type EnvironmentPlace, readNamed, readSecrets } from '../environment.ts'
+import { type EnvironmentPlace, readNamed } from '../environment.ts'
 import type { CallResult } from '../http/api.ts'
 import { localNow } from '../http/transport.ts'
 import { openSecret } from '../vault.ts'
 import type { WorkspacePlace } from '../workspace.ts'
+import { openSignedState, type SignedState } from './reading.ts'
 
 type Approval = CallResult<typeof getApproval>
 type Used = ApprovalCall['secrets'][number]
@@ -54,17 +55,22 @@ export class UnverifiedRequest extends Error {
 }
 
 /** @throws ApiError `not_found`, UnverifiedRequest, UntrustedChain */
-export async function verifiedRequest(place: WorkspacePlace, id: string): Promise<VerifiedRequest> {
+export async function verifiedRequest(
+  place: WorkspacePlace,
+  id: string,
+  state: SignedState = openSignedState(place.workspace),
+): Promise<VerifiedRequest> {
   const params = { workspace_id: place.workspace.id, approval_id: id }
   const approval = await place.api.call(getApproval, { params })
-  const chain = await place.workspace.newestChain()
+  const chain = await state.chain()
   if (chain === null) throw new UnverifiedRequest('the workspace is not signed')
   const { call, body, reason } = openedDetails(place, approval)
   requireBody(call, body)
   const grant = await grantFor(chain, approval)
   requireScope(grant, call)
   requireAllowed([...chain.allowlist], call, 'its host is not an allowed host')
-  const held = (await Promise.all(environmentsIn(place, call).map(heldIn))).flat()
+  const environments = environmentsIn(place, call)
+  const held = (await Promise.all(environments.map((used) => heldIn(used, state)))).flat()
   requireHeld(approval, held)
   return { approval, chain, grant, call, body, reason, held: held.sort(comparePlaces) }
 }
@@ -149,8 +155,8 @@ function environmentsIn({ api, workspace }: WorkspacePlace, { secrets }: Approva
 }
 
 /** The held secrets among those that a call uses, as the signed manifest of their environment has them. */
-async function heldIn({ used, ...place }: UsedThere): Promise<HeldUse[]> {
-  const listed = await readSecrets(place)
+async function heldIn({ used, ...place }: UsedThere, state: SignedState): Promise<HeldUse[]> {
+  const listed = await state.secrets(place)
   return used.flatMap((secret) => {
     const stored = listed.find(({ key }) => key === secret.key)
     const policy = (stored?.policy ?? null) as Policy | null

@@ -33,8 +33,14 @@ export class ApiError extends Error {
   readonly fix: Fix | null
   /** A page of the documentation with an anchor, such as `cli.md#with-a-token`. */
   readonly docs: string | null
+  /** Milliseconds until the request may be repeated, if the server has said so. */
+  readonly retryAfterMs: number | null
 
-  constructor(status: number, body: Refusal & { error_code?: string; message?: string }) {
+  constructor(
+    status: number,
+    body: Refusal & { error_code?: string; message?: string },
+    retryAfterMs: number | null = null,
+  ) {
     super(body.message ?? `the server answered ${status}`)
     this.name = 'ApiError'
     this.status = status
@@ -43,6 +49,7 @@ export class ApiError extends Error {
     this.requestId = body.request_id ?? null
     this.fix = body.fix ?? null
     this.docs = body.docs ?? null
+    this.retryAfterMs = retryAfterMs
   }
 }
 
@@ -167,15 +174,17 @@ async function send(url: string, init: RequestInit): Promise<Response> {
   throw await refusalOf(url, response)
 }
 
-async function refusalOf(url: string, { status, body }: Response): Promise<ApiError> {
+async function refusalOf(url: string, { status, body, headers }: Response): Promise<ApiError> {
   const bytes = await readCapped(piecesOf(body), REFUSAL_LIMIT, () => new Error('too much')).catch(
     () => null,
   )
   const told = refusal.safeParse(bytes && parse(bytes))
-  if (told.success) return new ApiError(status, told.data)
+  const seconds = Number(headers.get('retry-after') ?? Number.NaN)
+  const wait = seconds >= 0 ? seconds * 1000 : null
+  if (told.success) return new ApiError(status, told.data, wait)
   const leadsAway = status >= 300 && status < 400
   const what = leadsAway ? 'leads elsewhere: no redirect is followed' : 'does not say why'
-  return new ApiError(status, { message: `${hostOf(url)} answered ${status}, and ${what}` })
+  return new ApiError(status, { message: `${hostOf(url)} answered ${status}, and ${what}` }, wait)
 }
 
 /** `null` for what the contract does not promise. */

@@ -1,17 +1,18 @@
-import { readNewApprovals } from '../../../client/actions/approvals.ts'
+import { isBusy, readNewApprovals } from '../../../client/actions/approvals.ts'
 import type { VerifiedRequest } from '../../../client/approvals/verify.ts'
 import { ApiError } from '../../../client/http/api.ts'
 import { printableJson } from '../../../core/printable.ts'
 import { allowQuestion } from '../../approvals/call_facts.ts'
-import { allowRequest, showRequest } from '../../approvals/deciding.ts'
+import { allowRequest, personRequired, showRequest } from '../../approvals/deciding.ts'
 import { notifyDesktop } from '../../approvals/desktop_notice.ts'
+import { discardKeys } from '../../approvals/discarded_keys.ts'
+import { pollWaitMs } from '../../approvals/poll_wait.ts'
 import { requestData } from '../../approvals/shown_request.ts'
 import { command } from '../../command.ts'
 import type { Context } from '../../context.ts'
 import { placeOf, type WorkspaceScope, workspaceScope } from '../../scope.ts'
 import { explain } from '../../terminal/explain.ts'
 
-const POLL_MS = 2_500
 /** Requests that were seen, of which the oldest are forgotten: they expire after 15 minutes. */
 const MAX_SEEN = 10_000
 
@@ -24,39 +25,43 @@ export default command({
     ['--once', 'end after the first request'],
   ],
   action: async (context, _, options) => {
+    const { hasTerminal } = await import('../../terminal/prompts.ts')
+    if (!options.once && !hasTerminal(context.host)) throw personRequired()
     const scope = await workspaceScope(context)
     const seen = new Set<string>()
     context.output.note(`Waiting for requests in ${scope.workspace.name}. Press Ctrl-C to stop.`)
-    while (true) {
-      const { requests, hidden } = await newRequests(context, scope, seen)
-      if (hidden > 0)
-        context.output.warn(`Requests not shown, because they do not verify: ${hidden}`)
-      for (const request of requests) {
+    for (let failures = 0; ; ) {
+      const found = await newRequests(context, scope, seen)
+      failures = found.error === null ? 0 : failures + 1
+      if (found.hidden > 0)
+        context.output.warn(`Requests not shown, because they do not verify: ${found.hidden}`)
+      for (const request of found.requests) {
         await present(context, scope, request, options.notify !== false)
         if (options.once) return
       }
-      await Bun.sleep(POLL_MS)
+      await Bun.sleep(pollWaitMs(failures, found.error))
     }
   },
 })
 
-type New = Awaited<ReturnType<typeof readNewApprovals>>
+type Found = Awaited<ReturnType<typeof readNewApprovals>> & { error: unknown }
 
-/** None while the server cannot be reached: a person who waits is not left alone by one lost answer. */
+/** None while the server is busy or cannot be reached, with the error. */
 async function newRequests(
   context: Context,
   scope: WorkspaceScope,
   seen: Set<string>,
-): Promise<New> {
+): Promise<Found> {
   try {
     const found = await readNewApprovals(placeOf(scope), seen)
     for (const id of seen) if (seen.size > MAX_SEEN) seen.delete(id)
-    return found
+    return { ...found, error: null }
   } catch (error) {
-    const isRefused = error instanceof ApiError && error.status < 500 && error.status !== 429
-    if (isRefused || explain(error).code !== 'unreachable') throw error
-    context.output.warn(`${explain(error).message}. Trying again.`)
-    return { requests: [], hidden: 0 }
+    const isTransient = isBusy(error) || explain(error).code === 'unreachable'
+    if (!isTransient) throw error
+    const { message } = explain(error)
+    context.output.warn(`${message.replace(/\.$/, '')}. Trying again.`)
+    return { requests: [], hidden: 0, error }
   }
 }
 
@@ -81,6 +86,7 @@ async function present(
     return
   }
   try {
+    await discardKeys(host)
     await decide(context, scope, request, (question) => askConfirmation(host, question))
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
