@@ -51,3 +51,8 @@ export function personRequired(): CliError {
   const message = 'A person has to run this on a terminal, where the whole call is shown.'
   return new CliError('terminal_required', message)
 }
+
+/** Columns of the terminal that a request is printed on. */
+export function widthOf({ host }: Context): number | undefined {
+  return host.streams.stdout.columns
+}

@@ -1,5 +1,5 @@
 import { openHeldValues } from '../../../client/approvals/verify.ts'
-import { nowOf, readRequest } from '../../approvals/deciding.ts'
+import { nowOf, readRequest, widthOf } from '../../approvals/deciding.ts'
 import { requestNamed } from '../../approvals/named_request.ts'
 import { requestData, requestLines } from '../../approvals/shown_request.ts'
 import { command } from '../../command.ts'
@@ -23,7 +23,7 @@ export default command({
     } else if (output.isJson || output.isQuiet) {
       output.record(requestData(request), request.approval.id)
     } else {
-      const { columns: width } = context.host.streams.stdout
+      const width = widthOf(context)
       const projects = await projectNames(scope)
       output.say(...requestLines(request, { projects, now: nowOf(context), width }))
     }
