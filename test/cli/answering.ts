@@ -10,14 +10,22 @@ import { COLUMNS, isShown, type Typed } from './pseudo_terminal.ts'
 
 type Options = { cwd: string; env: Record<string, string>; typed?: readonly Typed[] }
 
-/** Types each text once the screen shows what it waits for. */
+/** Types each text once the screen shows what it waits for. `readings`: how often single keys were read. */
 export async function answering(
   args: readonly string[],
   { cwd, env, typed = [] }: Options,
-): Promise<{ code: number; screen: string }> {
+): Promise<{ code: number; screen: string; readings: number }> {
   const waiting = [...typed]
   let shown = ''
-  const keyboard = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => keyboard })
+  let readings = 0
+  const setRawMode = (isRaw: boolean) => {
+    if (isRaw) readings += 1
+    return keyboard
+  }
+  const keyboard: PassThrough & { isTTY: boolean } = Object.assign(new PassThrough(), {
+    isTTY: true,
+    setRawMode,
+  })
   const answerNext = () => {
     const [next] = waiting
     if (!next || !isShown(next.when, shown)) return
@@ -44,5 +52,5 @@ export async function answering(
     argon2id: cheapArgon2id,
   })
   search('output', 'a screen', shown)
-  return { code, screen: shown }
+  return { code, screen: shown, readings }
 }

@@ -337,8 +337,9 @@ describe('approvals watch', () => {
       { when: 'Deny it for an hour?', type: 'y\r' },
     ]
     const args = ['approvals', 'watch', '--once', '--no-notify']
-    const { code, screen } = await answering(args, { cwd: ada.cwd, env, typed })
-    expect([code, screen.includes('\u0007')]).toEqual([0, true])
+    const { code, screen, readings } = await answering(args, { cwd: ada.cwd, env, typed })
+    // The pause and two questions.
+    expect([code, screen.includes('\u0007'), readings]).toEqual([0, true, 3])
     expect(screen).toContain('Denied. The same call is refused for an hour.')
     expect(await ada.json('approvals', 'list', '--status', 'denied')).toMatchObject([{ id }])
   })
