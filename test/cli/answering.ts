@@ -8,18 +8,23 @@ import { search } from '../support/canary.ts'
 import { cheapArgon2id } from '../support/cheap_argon2id.ts'
 import { COLUMNS, isShown, type Typed } from './pseudo_terminal.ts'
 
-type Options = { cwd: string; env: Record<string, string>; typed?: readonly Typed[] }
+type Options = {
+  cwd: string
+  env: Record<string, string>
+  typed?: readonly Typed[]
+  /** Called when the command begins and ends to read single keys. */
+  onRawMode?: (isRaw: boolean) => void
+}
 
-/** Types each text once the screen shows what it waits for. `readings`: how often single keys were read. */
+/** Types each text once the screen shows what it waits for. */
 export async function answering(
   args: readonly string[],
-  { cwd, env, typed = [] }: Options,
-): Promise<{ code: number; screen: string; readings: number }> {
+  { cwd, env, typed = [], onRawMode = () => {} }: Options,
+): Promise<{ code: number; screen: string }> {
   const waiting = [...typed]
   let shown = ''
-  let readings = 0
   const setRawMode = (isRaw: boolean) => {
-    if (isRaw) readings += 1
+    onRawMode(isRaw)
     return keyboard
   }
   const keyboard: PassThrough & { isTTY: boolean } = Object.assign(new PassThrough(), {
@@ -52,5 +57,5 @@ export async function answering(
     argon2id: cheapArgon2id,
   })
   search('output', 'a screen', shown)
-  return { code, screen: shown, readings }
+  return { code, screen: shown }
 }

@@ -337,7 +337,12 @@ describe('approvals watch', () => {
       { when: 'Deny it for an hour?', type: 'y\r' },
     ]
     const args = ['approvals', 'watch', '--once', '--no-notify']
-    const { code, screen, readings } = await answering(args, { cwd: ada.cwd, env, typed })
+    let readings = 0
+    const onRawMode = (isRaw: boolean) => {
+      if (isRaw) readings += 1
+    }
+    const person = { cwd: ada.cwd, env, typed, onRawMode }
+    const { code, screen } = await answering(args, person)
     // The pause and two questions.
     expect([code, screen.includes('\u0007'), readings]).toEqual([0, true, 3])
     expect(screen).toContain('Denied. The same call is refused for an hour.')
