@@ -54,6 +54,11 @@ export class Approvals {
     return usedBy !== undefined && usedBy !== callId
   }
 
+  /** A release that was seen to have ended stays ended for this process, whatever the database says later. */
+  noteEnded(id: string): void {
+    if (this.#used.get(id) === undefined) this.#used.set(id, 'another')
+  }
+
   /** Uses a release for one call. Returns whether it is this call's. */
   async claim(id: string, callId: string): Promise<boolean> {
     if (this.isUsed(id, callId)) return false

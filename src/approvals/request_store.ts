@@ -35,7 +35,7 @@ export type RequestState =
 
 type Asked = Pick<NewRequest, 'workspaceId' | 'tokenId' | 'digest' | 'secrets'>
 
-/** Hours are counted from the request, so that a token that is denied makes no more than others. */
+/** Of one agent, with all its tokens. An hour's requests count also when they were denied. */
 const MAX_PENDING = 20
 const MAX_AN_HOUR = 60
 const MAX_PENDING_IN_WORKSPACE = 200
@@ -63,10 +63,11 @@ const EXPIRE = `update approvals set status = 'expired'
   where token_id = $1::uuid and digest = $2 and status = 'pending' and expires_at <= now()`
 
 const COUNT = `select
-    count(*) filter (where token_id = $2::uuid and status = 'pending' and expires_at > now())::int as pending,
-    count(*) filter (where token_id = $2::uuid and requested_at > now() - interval '1 hour')::int as hourly,
+    count(*) filter (where is_own and status = 'pending' and expires_at > now())::int as pending,
+    count(*) filter (where is_own)::int as hourly,
     count(*) filter (where status = 'pending' and expires_at > now())::int as all_pending
-  from approvals where workspace_id = $1::uuid and requested_at > now() - interval '1 hour'`
+  from (select status, expires_at, coalesce(registration_id, token_id) = coalesce($3::text::uuid, $2::uuid) as is_own
+    from approvals where workspace_id = $1::uuid and requested_at > now() - interval '1 hour') as recent`
 
 const INSERT = `insert into approvals (id, workspace_id, token_id, registration_id, agent, digest, host, method, secrets,
     body_bytes, body_type, details, requested_at, expires_at)
@@ -124,7 +125,7 @@ export class RequestStore {
       await tx.unsafe(EXPIRE, [tokenId, digest])
       const [counts] = await tx.unsafe<{ pending: number; hourly: number; all_pending: number }[]>(
         COUNT,
-        [workspaceId, tokenId],
+        [workspaceId, tokenId, request.registrationId],
       )
       const values = valuesOf(request)
       const isNew =
@@ -168,9 +169,9 @@ function valuesOf(request: NewRequest) {
 
 function requireRoom(counts: { pending: number; hourly: number; all_pending: number }): void {
   if (counts.pending >= MAX_PENDING)
-    throw tooMany(`A token has at most ${MAX_PENDING} requests for approval pending.`)
+    throw tooMany(`An agent has at most ${MAX_PENDING} requests for approval pending.`)
   if (counts.hourly >= MAX_AN_HOUR)
-    throw tooMany(`A token makes at most ${MAX_AN_HOUR} requests for approval an hour.`)
+    throw tooMany(`An agent makes at most ${MAX_AN_HOUR} requests for approval an hour.`)
   if (counts.all_pending >= MAX_PENDING_IN_WORKSPACE)
     throw tooMany(
       `A workspace has at most ${MAX_PENDING_IN_WORKSPACE} requests for approval pending.`,

@@ -76,6 +76,9 @@ test('a window is the narrowest one unless changed, warns, lets other bodies thr
   const said = `Allows POST ${world.url('/v1/charges')} for 5 minutes, with any query, headers and body.`
   await request.getByText(said).waitFor()
   await ada.judge()
+  await page.setViewportSize({ width: 390, height: 844 })
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390)
+  await page.setViewportSize({ width: 1280, height: 800 })
   await request.getByRole('button', { name: 'Allow for 5 minutes' }).click()
   await request.getByText('Allowed for 5 minutes.').waitFor()
   expect(await call({ body: '{"amount":4000}' })).toMatchObject({ status: 200 })

@@ -65,12 +65,30 @@ describe('a release of one call', () => {
     ['another method', () => bodyOf('/echo', { method: 'DELETE' })],
     ['another body', () => bodyOf('/echo', { method: 'POST', body: 'x' })],
     [
+      'the value in a header that varies between attempts',
+      () => ({
+        ...bodyOf(),
+        headers: { authorization: 'Bearer SVC_SECRET_KEY', 'x-request-id': 'SVC_SECRET_KEY' },
+      }),
+    ],
+    [
       'another header',
       () => ({ ...bodyOf(), headers: { authorization: 'Bearer SVC_SECRET_KEY', a: 'b' } }),
     ],
   ])('is not for a call with %s', async (_, other) => {
     await held.release(await held.request(bodyOf()))
     await expectRefused(other())
+  })
+
+  test('is not for a call that is signed, which no member could see', async () => {
+    await held.store('SIGNING', marked('signing_'), { allowed_locations: ['sign'] })
+    const sign = {
+      ...{ type: 'hmac-sha256', secret: 'SVC_SECRET_SIGNING', template: '{body}' },
+      ...{ header: 'x-signature', value: '{signature}' },
+    }
+    const answer = await held.resolve({ ...bodyOf(), sign })
+    expect(answer).toMatchObject({ status: 403, body: { error_code: 'policy_blocked' } })
+    expect(await held.pending()).toHaveLength(0)
   })
 
   test('is not for another token of the same agent', async () => {
@@ -90,6 +108,16 @@ describe('a release of one call', () => {
     await held.release(id)
     expect(await held.resolve(bodyOf())).toMatchObject({ status: 200 })
     await sql()`update approvals set status = 'released', used_at = null, used_by = null where id = ${id}`
+    await raiseVersion()
+    await expectRefused()
+  })
+
+  test('is not good again when the database takes back a revocation that was seen', async () => {
+    const id = await releasedWindow()
+    const params = { workspace_id: held.project.workspaceId, approval_id: id }
+    await held.project.owner.api.call(revokeApproval, { params, body: {} })
+    await expectRefused()
+    await sql()`update approvals set status = 'released' where id = ${id}`
     await raiseVersion()
     await expectRefused()
   })

@@ -7,6 +7,8 @@ import { admitToken } from '../../access/admission.ts'
 import { decideDurably, orRefusal } from '../../access/decide.ts'
 import { entryOf } from '../../access/entry.ts'
 import type { Access } from '../../access/index.ts'
+import { coversHost, coversSecret } from '../../access/narrowed.ts'
+import { repeatsSecret } from '../../access/repeats_secret.ts'
 import { requireGrantedNow } from '../../access/snapshots/snapshot_now.ts'
 import type { Snapshot } from '../../access/snapshots/snapshots.ts'
 import type { LiveToken } from '../../access/tokens.ts'
@@ -61,8 +63,12 @@ async function propose(parts: Parts, context: RequestContext): Promise<Response>
     return present(createProposal, known, headers)
   }
   const { list } = await access.readCredentials(token.id)
-  const names = new Set(list.map(({ name }) => name))
-  await recordProposal(access, token, requestId, (snapshot) => requireNew(snapshot, names, sent))
+  const names = new Set(list.map(({ name }) => name).filter((name) => coversSecret(token, name)))
+  const unclean = await uncleanIn(parts, token, sent)
+  await recordProposal(access, token, requestId, (snapshot) => {
+    if (unclean) throw unclean
+    requireNew(snapshot, token, { names, sent })
+  })
   const stored = await insertProposal(db, proposal)
   await parts.notices.announce(token.workspaceId, createdNotice(stored, proposal))
   return present(createProposal, stored, headers)
@@ -87,7 +93,7 @@ function createdNotice(
 
 /** A body is only complained about to a token that is live at this moment. */
 async function readSent(
-  { access, holdsValue }: Parts,
+  { access }: Parts,
   { request, countBodies, expectBytes }: RequestContext,
   token: LiveToken,
 ): Promise<Sent> {
@@ -96,15 +102,25 @@ async function readSent(
     expectBytes(limit)
     const account = countBodies(token.workspaceId)
     const sent = await readBody(request, schema, { limit, account })
-    for (const { path, text } of textsOf(sent)) {
-      if (TOKEN.test(text)) throw held(path, 'must not contain a token')
-      if (await holdsValue(token, text)) throw held(path, "must not contain a secret's value")
-    }
     return sent
   } catch (error) {
     await access.tokens.confirm(token)
     throw error
   }
+}
+
+/** On record like other refusals, so that a value cannot be guessed unseen. */
+async function uncleanIn(
+  { holdsValue }: Parts,
+  token: LiveToken,
+  sent: Sent,
+): Promise<Fault | null> {
+  for (const { path, text } of textsOf(sent)) {
+    if (TOKEN.test(text) || repeatsSecret(text, token.secretText()))
+      return held(path, 'must not contain a token')
+    if (await holdsValue(token, text)) return held(path, "must not contain a secret's value")
+  }
+  return null
 }
 
 /** Of any kind, also without its end. */
@@ -142,10 +158,15 @@ function proposalOf(
 }
 
 /** @throws Fault `validation_error` for what exists, since it would be nothing to decide about */
-function requireNew({ allowlist }: Snapshot, names: ReadonlySet<string>, sent: Sent): void {
+function requireNew(
+  { allowlist }: Snapshot,
+  token: LiveToken,
+  { names, sent }: { names: ReadonlySet<string>; sent: Sent },
+): void {
   const isAllowed = (text: string) => {
     const host = parseDomain(text)
-    return host !== null && allowlist.some((domain) => domainMatches(domain, host.host, host.port))
+    if (host === null || !coversHost(token, host.host, host.port)) return false
+    return allowlist.some((domain) => domainMatches(domain, host.host, host.port))
   }
   const fields: FieldFault[] = [
     ...sent.hosts.flatMap((host, at) =>

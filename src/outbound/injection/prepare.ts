@@ -12,7 +12,7 @@ import type { CallDeadline } from '../deadline.ts'
 import { findEscaped } from '../escaped_placeholders.ts'
 import { checkCallerHeaders, type HeaderPair } from '../headers.ts'
 import { OutboundRequest, type RequestSigner } from '../outbound_request.ts'
-import { requireApproval, usesHeld } from '../policy/approval.ts'
+import { requireApproval, signedWithHeld, usesHeld } from '../policy/approval.ts'
 import {
   type CallPermission,
   domainBlocked,
@@ -116,7 +116,7 @@ function prepare(outbound: Surroundings, job: Job, permission: CallPermission): 
   })
   record.finds(used.values())
   // Opening proves the policy, which the ciphertext binds: only then is the policy believed.
-  judgeUnopened(outbound, job, permission, { used, placeholders, asked })
+  judgeUnopened(outbound, job, permission, { used, placeholders, asked, signature })
   const values = openSecrets(used)
   const guard = permission.guard()
   // Step 6: the policy of each secret.
@@ -152,6 +152,7 @@ type Judged = {
   used: ReadonlyMap<string, UsableSecret>
   placeholders: readonly Placeholder[]
   asked: AskedRequest
+  signature: Signature | null
 }
 
 /** A call that is refused derives nothing from roots, and asks no member for approval. */
@@ -159,7 +160,7 @@ function judgeUnopened(
   outbound: Surroundings,
   job: Job,
   permission: CallPermission,
-  { used, placeholders, asked }: Judged,
+  { used, placeholders, asked, signature }: Judged,
 ): void {
   const isHeld = usesHeld(used)
   if (!proveRoots(used) && !isHeld) return
@@ -167,6 +168,7 @@ function judgeUnopened(
   addressOf(outbound, job, asked.target)
   if (!isHeld) return
   const { call } = job
+  if (call.signing !== null || signature !== null) throw signedWithHeld()
   checkCallerHeaders(call.headers, rangeIn(call, rangesAt(asked.target.host)), call.method)
   requireApproval(job, permission, { asked, secrets: used })
 }

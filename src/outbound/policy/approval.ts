@@ -59,3 +59,10 @@ function tooLarge(): Fault {
     message: 'A request that needs an approval may have a body of 1 MiB.',
   })
 }
+
+/** A signature is made from the request, so a member could not see what is sent. */
+export function signedWithHeld(): Fault {
+  return new Fault('policy_blocked', {
+    message: 'A call that uses a held secret cannot be signed. Send it without a signature.',
+  })
+}

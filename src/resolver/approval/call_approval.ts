@@ -134,7 +134,9 @@ export class CallApproval {
 
   #mayUse({ id, isLive }: StoredRelease): boolean {
     const { approvals, callId } = this.#parts
-    return this.#claimed === id || (isLive && !approvals.isUsed(id, callId))
+    if (this.#claimed === id) return true
+    if (!isLive) approvals.noteEnded(id)
+    return isLive && !approvals.isUsed(id, callId)
   }
 
   /** Without values where the release does not verify. */

@@ -1,16 +1,17 @@
 /** Refusals of calls that need an approval. */
+import { repeatsSecret } from '../../access/repeats_secret.ts'
 import type { LiveToken } from '../../access/tokens.ts'
 import type { Clock } from '../../core/clock.ts'
-import { commandFix, Fault, invalidField } from '../../core/fault.ts'
+import { Fault, invalidField } from '../../core/fault.ts'
 import type { Guard } from '../../leak_guard/index.ts'
 
 const RETRY_AFTER_S = '10'
 
+/** Names no command, because a program reads this, and a person decides. */
 export function required({ id, expiresAt }: { id: string; expiresAt: number }): Fault {
   const expires_at = new Date(expiresAt).toISOString()
   return new Fault('approval_required', {
-    message: `A member has to approve this use first. Ask one to run \`cloakroom approvals allow ${id}\`, then send the same request again.`,
-    fix: commandFix('approvals', 'allow', id),
+    message: `A member has to approve this use first. Ask the person you work for to look at request ${id}, and do not approve it yourself. Then send the same request again.`,
     approval: { id, expires_at },
     headers: { 'retry-after': RETRY_AFTER_S },
   })
@@ -28,6 +29,6 @@ export function denied({ until }: { until: number }, clock: Clock): Fault {
 /** A reason reaches members, so it must not carry what the agent should not have. @throws Fault `validation_error` */
 export function requireClean(reason: string, token: LiveToken, guard: Guard): void {
   const isClean = guard.forCall({ used: [], made: [] }).headerValue(reason) === reason
-  if (!isClean || reason.includes(token.secretText()))
+  if (!isClean || repeatsSecret(reason, token.secretText()))
     throw invalidField('reason', 'must not contain a token or the value of a secret')
 }

@@ -38,6 +38,9 @@ export default command({
     context.output.warn(
       ...proposalLines(proposal, nowOf(context)),
       `Changes: ${changesOf(hosts, names, where)}`,
+      ...(names.length > 0 && proposal.hosts.length === 0
+        ? ['No host is named, so calls may send these secrets to every allowed host.']
+        : []),
     )
     await confirmed(context.host, options, 'Make these changes?')
     const values = await valuesOf(context, names, options.valuesStdin === true)

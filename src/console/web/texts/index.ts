@@ -2,8 +2,8 @@
 import { account } from './en/account.ts'
 import { agentTexts, newToken, wizard } from './en/agents.ts'
 import { allowlist } from './en/allowlist.ts'
-import { noticeTargets } from './en/approvals/notice_targets.ts'
-import { waiting } from './en/approvals/waiting.ts'
+import { noticeTargetTexts } from './en/approvals/notice_targets.ts'
+import { waitingTexts } from './en/approvals/waiting.ts'
 import { audit } from './en/audit.ts'
 import { common } from './en/common.ts'
 import { errors } from './en/errors.ts'
@@ -36,13 +36,13 @@ export const texts = {
   members,
   newToken,
   notices,
-  noticeTargets,
+  noticeTargets: noticeTargetTexts,
   passkeys: passkeyTexts,
   policies,
   removing,
   secrets: secretTexts,
   start,
-  waiting,
+  waiting: waitingTexts,
   wizard,
   workspaces: workspaceTexts,
 }

@@ -1,5 +1,6 @@
 /** The call that somebody is asked to approve (protocol 14.2), in the one form that is hashed, stored and shown. */
 import { z } from 'zod'
+import { PLACEHOLDER_PREFIX } from '../../names/secret_name.ts'
 import { fromBase64Url } from '../encoding.ts'
 
 const HASH_BYTES = 32
@@ -76,17 +77,19 @@ const IGNORED = new Set([
   'x-request-id',
   'x-client-request-id',
 ])
-const IGNORED_PREFIXES = ['x-stainless-', 'x-service-']
+const IGNORED_PREFIXES = ['x-stainless-']
 
 /** The headers that an approval covers: in lower case, sorted, without those that vary between attempts. */
 export function coveredHeaders(headers: Readonly<Record<string, string>>): [string, string][] {
   return Object.entries(headers)
     .map(([name, value]): [string, string] => [name.toLowerCase(), value])
-    .filter(([name]) => !isIgnored(name))
+    .filter((header) => !isIgnored(header))
     .sort(compareHeaders)
 }
 
-function isIgnored(name: string): boolean {
+/** A header with a placeholder is covered under any name. */
+function isIgnored([name, value]: readonly [string, string]): boolean {
+  if (value.includes(PLACEHOLDER_PREFIX)) return false
   return IGNORED.has(name) || IGNORED_PREFIXES.some((prefix) => name.startsWith(prefix))
 }
 
@@ -99,6 +102,6 @@ function hasCoveredHeaders(headers: readonly [string, string][]): boolean {
   return headers.every(([name, value], at) => {
     const before = headers[at - 1]
     const isSorted = before === undefined || compareHeaders(before, [name, value]) <= 0
-    return isSorted && name === name.toLowerCase() && !isIgnored(name)
+    return isSorted && name === name.toLowerCase() && !isIgnored([name, value])
   })
 }

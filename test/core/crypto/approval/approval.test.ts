@@ -65,7 +65,7 @@ describe('the digest of a call', () => {
 
 test('headers are in lower case and sorted, without those that vary between attempts', () => {
   const headers = {
-    'X-Service-Reason': 'refund',
+    'X-Service-Account': 'acct',
     'X-Stainless-Retry-Count': '1',
     'Content-Type': 'application/json',
     Authorization: 'Bearer SVC_SECRET_KEY',
@@ -84,7 +84,16 @@ test('headers are in lower case and sorted, without those that vary between atte
   expect(coveredHeaders(headers)).toEqual([
     ['authorization', 'Bearer SVC_SECRET_KEY'],
     ['content-type', 'application/json'],
+    ['x-service-account', 'acct'],
     ['x-stainless', 'kept'],
+  ])
+})
+
+test('headers that vary between attempts are covered if a placeholder is in them', () => {
+  const headers = { Baggage: 'a=SVC_SECRET_KEY', 'X-Request-Id': 'SVC_SECRET_KEY', Date: 'today' }
+  expect(coveredHeaders(headers)).toEqual([
+    ['baggage', 'a=SVC_SECRET_KEY'],
+    ['x-request-id', 'SVC_SECRET_KEY'],
   ])
 })
 

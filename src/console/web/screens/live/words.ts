@@ -3,7 +3,7 @@ import { type FaultCode, faultCodes, messageOf } from '../../../../core/fault.ts
 import { texts } from '../../texts/index.ts'
 import type { LiveCall } from './stream.ts'
 
-const { why, decisions, underWay, changed } = texts.live
+const { why, decisions, underWay, changed, asks } = texts.live
 
 export type ShownCall = 'all' | 'refused' | 'changes'
 export type Filter = { show: ShownCall; agent: string; text: string }
@@ -20,7 +20,8 @@ export function isRefused({ decision }: LiveCall): boolean {
   return decision === 'blocked' || decision === 'error'
 }
 
-export function outcomeWords({ decision, status_code, source }: LiveCall): string {
+export function outcomeWords({ decision, status_code, source, action }: LiveCall): string {
+  if (action === 'approval.requested') return asks
   if (source === 'control_plane' && decision === null) return changed
   if (decision === null || (decision === 'allowed' && status_code === null)) return underWay
   return decision === 'allowed' ? String(status_code) : decisions[decision]

@@ -11,13 +11,13 @@ import { Loading } from '../../parts/states/loading.tsx'
 import { useAsk, useCommand } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
 import { useHold } from '../live/hold.ts'
-import { DECIDED, type Proposal } from './waiting.ts'
+import { DECIDED, type ProposedChange } from './waiting.ts'
 
 const words = texts.waiting
 
 const CHANGED = [...DECIDED, 'proposals.hosts', 'allowlist.list', 'secrets.matrix'] as const
 
-type Props = { workspaceId: string; proposal: Proposal; onClose(): void }
+type Props = { workspaceId: string; proposal: ProposedChange; onClose(): void }
 
 export function Acceptance(props: Props) {
   useHold(true)

@@ -2,7 +2,7 @@
 import { type ReactNode, useState } from 'react'
 import { Button } from '../../parts/button.tsx'
 import { texts } from '../../texts/index.ts'
-import { address, type Request } from './waiting.ts'
+import { callAddress, type Request } from './waiting.ts'
 
 const words = texts.waiting
 
@@ -16,7 +16,7 @@ export function CallDetails({ request }: { request: Request }) {
       <p>
         <strong>
           <code>
-            {method} {address(request)}
+            {method} {callAddress(request)}
           </code>
         </strong>
       </p>

@@ -7,11 +7,11 @@ import { FailureNote } from '../../parts/states/failure.tsx'
 import { useCommand } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
 import { Acceptance } from './acceptance.tsx'
-import { DECIDED, type Proposal } from './waiting.ts'
+import { DECIDED, type ProposedChange } from './waiting.ts'
 
 const words = texts.waiting
 
-type Props = { workspaceId: string; proposals: readonly Proposal[] }
+type Props = { workspaceId: string; proposals: readonly ProposedChange[] }
 
 export function Proposals({ workspaceId, proposals }: Props) {
   if (proposals.length === 0) return null
@@ -27,7 +27,13 @@ export function Proposals({ workspaceId, proposals }: Props) {
   )
 }
 
-function ProposalCard({ workspaceId, proposal }: { workspaceId: string; proposal: Proposal }) {
+function ProposalCard({
+  workspaceId,
+  proposal,
+}: {
+  workspaceId: string
+  proposal: ProposedChange
+}) {
   const { id, agent, reason, hosts, secrets } = proposal
   const [isOpen, setOpen] = useState(false)
   const decides = useMay(workspaceId, 'approval.decide')

@@ -8,7 +8,7 @@ import { FailureNote } from '../../parts/states/failure.tsx'
 import { useCommand, useRepeatedAsk } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
 import { CallDetails } from './call_details.tsx'
-import { address, DECIDED, type Request } from './waiting.ts'
+import { callAddress, DECIDED, type Request } from './waiting.ts'
 import { canHaveWindow, WindowChoice } from './window.tsx'
 
 const words = texts.waiting
@@ -20,7 +20,7 @@ type Props = { workspaceId: string; request: Request; onAllowed(): void }
 
 export function RequestCard({ workspaceId, request, onAllowed }: Props) {
   const [allowedFor, setAllowedFor] = useState<number | 'once' | null>(null)
-  const call = `${request.method} ${address(request)}`
+  const call = `${request.method} ${callAddress(request)}`
   const allowed = (length: number | 'once') => {
     setAllowedFor(length)
     onAllowed()

@@ -4,9 +4,9 @@ import type { Returned } from '../../keys/messages.ts'
 export type Waiting = Returned<'approvals.waiting'>
 export type Request = Waiting['requests'][number]
 export type ReleasedUse = Waiting['released'][number]
-export type Proposal = Waiting['proposals'][number]
+export type ProposedChange = Waiting['proposals'][number]
 
 /** Commands whose answers a decision changes. */
 export const DECIDED = ['approvals.waiting', 'approvals.status'] as const
 
-export const address = ({ origin, path }: Request) => `${origin}${path}`
+export const callAddress = ({ origin, path }: Request) => `${origin}${path}`

@@ -11,6 +11,7 @@ import {
   testNoticeTarget,
 } from '../../../../features/notices/contract.ts'
 import { api } from '../../api.ts'
+import { failureIn } from '../../away.ts'
 import { Button } from '../../parts/button.tsx'
 import { CopyButton } from '../../parts/copy.tsx'
 import { Choices } from '../../parts/fields/checkbox.tsx'
@@ -134,6 +135,7 @@ function Add({ workspaceId }: { workspaceId: string }) {
           mono
           value={url}
           onChange={setUrl}
+          error={failureIn(add.error)?.fields[0]?.message}
         />
       </div>
       <Choices

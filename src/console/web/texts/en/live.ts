@@ -29,6 +29,7 @@ export const live = {
   itsToken: 'the token',
   anonymous: 'somebody without a token',
   changed: 'a change',
+  asks: 'asks for approval',
   with: (secrets: string) => `with ${secrets}`,
   unfilled: (placeholders: string) =>
     `Placeholders not replaced: ${placeholders}. Allow the place in the policy of the secret.`,

@@ -11,7 +11,7 @@ const events = {
   'notice_target.deleted': 'A notice target was deleted',
 }
 
-export const noticeTargets = {
+export const noticeTargetTexts = {
   open: 'Notices',
   openOf: (workspace: string) => `Notices of ${workspace}`,
   help: 'Cloakroom sends a message when something needs a person. A notice never has a value, a body or a path.',

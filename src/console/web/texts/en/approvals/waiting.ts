@@ -13,7 +13,7 @@ function lengthOf(seconds: number): string {
   return `${count} ${unit}${count === 1 ? '' : 's'}`
 }
 
-export const waiting = {
+export const waitingTexts = {
   title: 'Waiting for you',
   count: (count: number) => `${count} waiting for you`,
   held: (count: number) =>
