@@ -7,6 +7,18 @@ import { CliError } from '../terminal/cli_error.ts'
 import { requestLines } from './shown_request.ts'
 import { windowWarning } from './window.ts'
 
+/** Lines of a request that fit the terminal of a stream. */
+export async function screenLines(
+  context: Context,
+  scope: WorkspaceScope,
+  request: VerifiedRequest,
+  stream: 'stdout' | 'stderr',
+): Promise<string[]> {
+  const { columns: width } = context.host.streams[stream]
+  const projects = await projectNames(scope)
+  return requestLines(request, { projects, now: nowOf(context), width })
+}
+
 /** Shows a request on standard error, because the question about it is there. */
 export async function showRequest(
   context: Context,
@@ -14,9 +26,7 @@ export async function showRequest(
   request: VerifiedRequest,
   window: ReleaseWindow | null = null,
 ): Promise<void> {
-  const { columns: width } = context.host.streams.stderr
-  const projects = await projectNames(scope)
-  const lines = requestLines(request, { projects, now: nowOf(context), width })
+  const lines = await screenLines(context, scope, request, 'stderr')
   context.output.warn(...lines, ...(window ? windowWarning(window) : []))
 }
 
@@ -42,7 +52,7 @@ export function readRequest(scope: WorkspaceScope, id: string): Promise<Verified
   return verifiedRequest(placeOf(scope), id)
 }
 
-export function nowOf({ host }: Context): Date {
+function nowOf({ host }: Context): Date {
   return new Date(host.now?.() ?? Date.now())
 }
 
