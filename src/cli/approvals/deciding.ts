@@ -7,14 +7,13 @@ import { CliError } from '../terminal/cli_error.ts'
 import { requestLines } from './shown_request.ts'
 import { windowWarning } from './window.ts'
 
-/** Lines of a request that fit the terminal of a stream. */
+/** Lines of a request that fit a screen, standard output unless given. */
 export async function screenLines(
   context: Context,
   scope: WorkspaceScope,
   request: VerifiedRequest,
-  stream: 'stdout' | 'stderr',
+  { columns: width } = context.host.streams.stdout,
 ): Promise<string[]> {
-  const { columns: width } = context.host.streams[stream]
   const projects = await projectNames(scope)
   return requestLines(request, { projects, now: nowOf(context), width })
 }
@@ -26,7 +25,7 @@ export async function showRequest(
   request: VerifiedRequest,
   window: ReleaseWindow | null = null,
 ): Promise<void> {
-  const lines = await screenLines(context, scope, request, 'stderr')
+  const lines = await screenLines(context, scope, request, context.host.streams.stderr)
   context.output.warn(...lines, ...(window ? windowWarning(window) : []))
 }
 
@@ -52,7 +51,7 @@ export function readRequest(scope: WorkspaceScope, id: string): Promise<Verified
   return verifiedRequest(placeOf(scope), id)
 }
 
-function nowOf({ host }: Context): Date {
+export function nowOf({ host }: Context): Date {
   return new Date(host.now?.() ?? Date.now())
 }
 

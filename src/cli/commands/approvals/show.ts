@@ -23,7 +23,7 @@ export default command({
     } else if (output.isJson || output.isQuiet) {
       output.record(requestData(request), request.approval.id)
     } else {
-      output.say(...(await screenLines(context, scope, request, 'stdout')))
+      output.say(...(await screenLines(context, scope, request)))
     }
   },
 })
