@@ -8,16 +8,29 @@ import { search } from '../support/canary.ts'
 import { cheapArgon2id } from '../support/cheap_argon2id.ts'
 import { COLUMNS, isShown, type Typed } from './pseudo_terminal.ts'
 
-type Options = { cwd: string; env: Record<string, string>; typed?: readonly Typed[] }
+type Options = {
+  cwd: string
+  env: Record<string, string>
+  typed?: readonly Typed[]
+  /** Called when the command begins and ends to read single keys. */
+  onRawMode?: (isRaw: boolean) => void
+}
 
 /** Types each text once the screen shows what it waits for. */
 export async function answering(
   args: readonly string[],
-  { cwd, env, typed = [] }: Options,
+  { cwd, env, typed = [], onRawMode = () => {} }: Options,
 ): Promise<{ code: number; screen: string }> {
   const waiting = [...typed]
   let shown = ''
-  const keyboard = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => keyboard })
+  const setRawMode = (isRaw: boolean) => {
+    onRawMode(isRaw)
+    return keyboard
+  }
+  const keyboard: PassThrough & { isTTY: boolean } = Object.assign(new PassThrough(), {
+    isTTY: true,
+    setRawMode,
+  })
   const answerNext = () => {
     const [next] = waiting
     if (!next || !isShown(next.when, shown)) return

@@ -6,7 +6,6 @@ import { PassThrough } from 'node:stream'
 import { noticeProgram } from '../../src/cli/approvals/desktop_notice.ts'
 import { discardKeys } from '../../src/cli/approvals/discarded_keys.ts'
 import { pollWaitMs } from '../../src/cli/approvals/poll_wait.ts'
-import type { CliError } from '../../src/cli/terminal/cli_error.ts'
 import { ApiError } from '../../src/client/http/api.ts'
 import { resolveAs, type Stage, sharedStage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
@@ -296,13 +295,27 @@ describe('approvals watch', () => {
     expect([code, err]).toEqual([2, `cloakroom: ${PERSON}\n`])
   })
 
-  test('ends at Ctrl-C while the keys that come with a request are ignored', async () => {
+  test('ignores keys that are typed as a request appears, except Ctrl-C, before it asks', async () => {
+    const id = await requested()
+    const env = { HOME: ada.home, XDG_RUNTIME_DIR: ada.home, ...serverOf() }
+    const typed = [
+      { when: `id       ${id}`, type: 'y\r\u0003' },
+      { when: 'Allow POST', type: '\u0003' },
+    ]
+    const args = ['approvals', 'watch', '--once', '--no-notify']
+    const { code, screen } = await answering(args, { cwd: ada.cwd, env, typed })
+    expect(code).not.toBe(0)
+    expect(screen).not.toContain('Allow POST')
+    expect(await ada.json('approvals', 'list')).toMatchObject([{ id, status: 'pending' }])
+  })
+
+  test('leaves only keys that are typed after the pause', async () => {
     const stdin = Object.assign(new PassThrough(), { isTTY: true })
     const streams = { stdin, stdout: new PassThrough(), stderr: new PassThrough() }
-    const sleep = async () => void (await once(stdin, 'data'))
-    stdin.write('y\u0003')
-    const ended = discardKeys({ streams }, { sleep })
-    expect(await ended.catch(({ code }: CliError) => code)).toBe('cancelled')
+    stdin.write('y\r')
+    await discardKeys({ streams }, { sleep: async () => void (await once(stdin, 'data')) })
+    stdin.write('n\r')
+    expect(String(stdin.read())).toBe('n\r')
   })
 
   test('waits longer after each failure, and as long as a busy server asks for', () => {
@@ -324,8 +337,14 @@ describe('approvals watch', () => {
       { when: 'Deny it for an hour?', type: 'y\r' },
     ]
     const args = ['approvals', 'watch', '--once', '--no-notify']
-    const { code, screen } = await answering(args, { cwd: ada.cwd, env, typed })
-    expect([code, screen.includes('\u0007')]).toEqual([0, true])
+    let readings = 0
+    const onRawMode = (isRaw: boolean) => {
+      if (isRaw) readings += 1
+    }
+    const person = { cwd: ada.cwd, env, typed, onRawMode }
+    const { code, screen } = await answering(args, person)
+    // The pause and two questions.
+    expect([code, screen.includes('\u0007'), readings]).toEqual([0, true, 3])
     expect(screen).toContain('Denied. The same call is refused for an hour.')
     expect(await ada.json('approvals', 'list', '--status', 'denied')).toMatchObject([{ id }])
   })

@@ -7,6 +7,17 @@ import { CliError } from '../terminal/cli_error.ts'
 import { requestLines } from './shown_request.ts'
 import { windowWarning } from './window.ts'
 
+/** Lines of a request that fit a screen, standard output unless given. */
+export async function screenLines(
+  context: Context,
+  scope: WorkspaceScope,
+  request: VerifiedRequest,
+  { columns: width } = context.host.streams.stdout,
+): Promise<string[]> {
+  const projects = await projectNames(scope)
+  return requestLines(request, { projects, now: nowOf(context), width })
+}
+
 /** Shows a request on standard error, because the question about it is there. */
 export async function showRequest(
   context: Context,
@@ -14,9 +25,7 @@ export async function showRequest(
   request: VerifiedRequest,
   window: ReleaseWindow | null = null,
 ): Promise<void> {
-  const { columns: width } = context.host.streams.stderr
-  const projects = await projectNames(scope)
-  const lines = requestLines(request, { projects, now: nowOf(context), width })
+  const lines = await screenLines(context, scope, request, context.host.streams.stderr)
   context.output.warn(...lines, ...(window ? windowWarning(window) : []))
 }
 
@@ -50,9 +59,4 @@ export function nowOf({ host }: Context): Date {
 export function personRequired(): CliError {
   const message = 'A person has to run this on a terminal, where the whole call is shown.'
   return new CliError('terminal_required', message)
-}
-
-/** Columns of the terminal that a request is printed on. */
-export function widthOf({ host }: Context): number | undefined {
-  return host.streams.stdout.columns
 }

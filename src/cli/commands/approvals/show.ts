@@ -1,9 +1,9 @@
 import { openHeldValues } from '../../../client/approvals/verify.ts'
-import { nowOf, readRequest, widthOf } from '../../approvals/deciding.ts'
+import { readRequest, screenLines } from '../../approvals/deciding.ts'
 import { requestNamed } from '../../approvals/named_request.ts'
-import { requestData, requestLines } from '../../approvals/shown_request.ts'
+import { requestData } from '../../approvals/shown_request.ts'
 import { command } from '../../command.ts'
-import { placeOf, projectNames, workspaceScope } from '../../scope.ts'
+import { placeOf, workspaceScope } from '../../scope.ts'
 import { CliError } from '../../terminal/cli_error.ts'
 
 /** Opens the held values, too, which proves the policies that the request is judged by. */
@@ -23,9 +23,7 @@ export default command({
     } else if (output.isJson || output.isQuiet) {
       output.record(requestData(request), request.approval.id)
     } else {
-      const width = widthOf(context)
-      const projects = await projectNames(scope)
-      output.say(...requestLines(request, { projects, now: nowOf(context), width }))
+      output.say(...(await screenLines(context, scope, request)))
     }
   },
 })
