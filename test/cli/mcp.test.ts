@@ -135,7 +135,7 @@ test('call_api sends the credential and shows it redacted', async () => {
 test('a refusal is an error that says its code', async () => {
   expect(await use('call_api', { url: 'https://elsewhere.example/' })).toEqual({
     text:
-      'elsewhere.example:443 is not on the allowlist of the workspace. (domain_blocked)\n' +
+      'elsewhere.example:443 is not on the allowlist of the workspace. Ask for it with the tool request_access. (domain_blocked)\n' +
       '→ run: cloakroom allowlist add elsewhere.example',
     isError: true,
   })
@@ -186,7 +186,7 @@ test('each tool has annotations that state what it changes', async () => {
   const { tools } = await client.listTools()
   for (const { name, title, annotations } of tools) {
     expect({ name, title }).toEqual({ name, title: expect.any(String) })
-    expect(annotations?.readOnlyHint ?? false).toBe(name !== 'call_api')
+    expect(annotations?.readOnlyHint ?? false).toBe(!['call_api', 'request_access'].includes(name))
   }
   expect(tools.find(({ name }) => name === 'call_api')?.annotations).toEqual({
     destructiveHint: true,

@@ -57,14 +57,14 @@ async function propose(parts: Parts, context: RequestContext): Promise<Response>
   const sent = await readSent(parts, context, token)
   const proposal = proposalOf(token, sent)
   const headers = { ...commonHeaders(requestId), ...rateHeaders(rate) }
-  const known = await selectOwnProposal(db, proposal, proposal)
+  const unclean = await uncleanIn(parts, token, sent)
+  const known = unclean ? null : await selectOwnProposal(db, proposal, proposal)
   if (known && known.status !== 'expired') {
     await requireLive(access, token)
     return present(createProposal, known, headers)
   }
   const { list } = await access.readCredentials(token.id)
   const names = new Set(list.map(({ name }) => name).filter((name) => coversSecret(token, name)))
-  const unclean = await uncleanIn(parts, token, sent)
   await recordProposal(access, token, requestId, (snapshot) => {
     if (unclean) throw unclean
     requireNew(snapshot, token, { names, sent })
