@@ -44,8 +44,28 @@ export async function openFilled(database: Record<string, string> = {}): Promise
   await app.connection
     .sql`insert into derived_states (workspace_id, project_id, environment, key, generation, state)
     values (${workspaceId}, ${of}, ${environment}, 'KEPT', 1, ${state})`
+  await addApproval(app, workspaceId, outer)
   await addTo(app, agent.person, { encrypted_seed: sealedSeed() })
   return { stage, app, agent, env: { ...environmentOf(app), ...database } }
+}
+
+/** A released request, and a target of notices. */
+async function addApproval(app: TestApp, workspaceId: string, outer: OuterLayer): Promise<void> {
+  const { sql } = app.connection
+  const id = Bun.randomUUIDv7()
+  const seal = (column: Parameters<OuterLayer['seal']>[0]) =>
+    outer.seal(column, workspaceId, [{ uuid: id }], new Uint8Array(40))
+  const [details, envelopes, secret] = [
+    await seal('approvals.details'),
+    await seal('approvals.envelopes'),
+    await seal('notice_targets.secret'),
+  ]
+  await sql`insert into approvals (id, workspace_id, token_id, agent, digest, host, method, secrets, details, envelopes,
+      status, requested_at, expires_at)
+    values (${id}, ${workspaceId}, ${id}, 'agent', 'digest', 'h', 'GET', '[]', ${details}, ${envelopes}, 'released',
+      now(), now() + interval '10 minutes')`
+  await sql`insert into notice_targets (id, workspace_id, type, host, events, secret)
+    values (${id}, ${workspaceId}, 'webhook', 'h', '[]', ${secret})`
 }
 
 /** What a command of an operator is given to find the database of the server. */
