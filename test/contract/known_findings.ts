@@ -68,5 +68,9 @@ export const ofResolver: Reason[] = [
   refused(/body: (is not possible|must be canonical)/, 'it depends on another field'),
   refused(/sign: must be the JSON/, 'JSON inside of a header'),
   { code: 'ST201', status: 200, said: /^\[\]$/, because: 'a number that is empty is none: 0' },
+  refused(/\d\.key: exists already/, 'which names there are is known when it is proposed'),
+  refused(/hosts\.\d+: must be a host name/, 'public suffixes are a list'),
+  refused(/names no host, and secrets names no secret/, 'one of two fields'),
+  refused(/reason: must not contain control characters/, 'as of text above'),
   refused(/mark: must be/, 'Schemathesis 4.32.5 sends one character in spite of the pattern'),
 ]

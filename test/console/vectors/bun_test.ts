@@ -1,5 +1,5 @@
 /** As much of `bun:test` as the tests of the vectors use, for a browser: they run there as they are. */
-type Run = (given?: unknown) => unknown
+type Run = (...given: unknown[]) => unknown
 export type Outcome = { title: string; failure: string | null }
 
 const collected: { title: string; run: Run }[] = []
@@ -19,8 +19,11 @@ test.each =
   (rows: readonly unknown[]) =>
   (title: string, run: Run): void => {
     for (const row of rows) {
-      const named = title.replace(/\$(\w+)/g, (_, name) => String(Reflect.get(Object(row), name)))
-      test(named, () => run(row))
+      const values: readonly unknown[] = Array.isArray(row) ? row : [row]
+      const named = title
+        .replace(/\$(\w+)/g, (_, name) => String(Reflect.get(Object(row), name)))
+        .replace('%s', String(values[0]))
+      test(named, () => run(...values))
     }
   }
 
