@@ -33,7 +33,7 @@ export const ofControlPlane: Reason[] = [
   ),
   refused(/must be an? (token envelope|envelope of version 1)/, 'its first byte is inside base64'),
   refused(
-    /capabilities: (must be|a narrowed token can only use)/,
+    /capabilities: (must be|a narrowed or limited token can only use)/,
     'one list in one order, which generated clients show as a list, and which depends on other fields',
   ),
   refused(/must begin with \/ and hold neither/, 'as of text: the pattern would hide what it is'),
@@ -55,7 +55,10 @@ export const ofControlPlane: Reason[] = [
     because: 'a list that is too long is a body that is too large before it is counted',
   },
   refused(/invites: must be empty with a link/, 'it depends on another field'),
-  refused(/cannot be combined with kind/, 'it depends on another field'),
+  refused(/cannot be combined with (kind|approval)/, 'it depends on another field'),
+  refused(/approval: needs a signed workspace/, 'the data are of a plain workspace'),
+  refused(/must be an operation such as/, 'it has several forms, and the pattern would hide them'),
+  refused(/url: does not begin with https/, 'what a URL is needs a parser'),
 ]
 
 export const ofResolver: Reason[] = [
