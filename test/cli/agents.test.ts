@@ -90,7 +90,7 @@ test('a refusal is exit 5 with its code, a bad token exit 3', async () => {
   const blocked = await ada.run(['call', 'https://elsewhere.example/'], as(token))
   expect([blocked.code, blocked.err]).toEqual([
     5,
-    'cloakroom: elsewhere.example:443 is not on the allowlist of the workspace. (domain_blocked)\n' +
+    'cloakroom: elsewhere.example:443 is not on the allowlist of the workspace. An agent can ask for it: cloakroom proposals create --help (domain_blocked)\n' +
       '→ run: cloakroom allowlist add elsewhere.example\n',
   ])
   expect((await ada.run(['call', stage.url('/')], as('svc_agt_nonsense'))).code).toBe(3)

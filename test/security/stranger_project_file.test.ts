@@ -107,6 +107,9 @@ const ARGUMENTS: Record<string, string[]> = {
   'secrets delete': ['secrets', 'delete', 'STRIPE_KEY', '--yes'],
   'audit list': ['audit', 'list'],
   'agent setup': ['agent', 'setup', 'cursor'],
+  'approvals watch': ['approvals', 'watch', '--once'],
+  'notify add': ['notify', 'add', 'webhook', 'https://hooks.example.com/'],
+  'proposals create': ['proposals', 'create', '--reason', 'why', '--host', 'api.example.com'],
   'policy set': ['policy', 'set', 'KEY', '--methods', 'GET'],
 }
 /** What talks to nobody or to the session's own server; MCP has a test of its own. */
@@ -161,10 +164,12 @@ describe('nothing arrives at a stranger', () => {
     const { run } = clone('by-session', theirs())
     bringAlong('by-session')
     const way = (args: string[]) => run(args, { stdin: `${PASSWORD}\n` })
-    // `call` asks for a token before it asks where to.
+    // These ask for a token before they ask where to.
+    const propose = 'proposals create --reason why --host api.example.com'
     expect(await refusals(way)).toEqual({
       ...allRefused(),
       'call https://api.example.com/': expect.objectContaining({ code: 3 }),
+      [propose]: expect.objectContaining({ code: 3 }),
     })
     expect(stranger.arrived).toEqual({ connections: 0, bytes: 0 })
   }, 300_000)
@@ -189,7 +194,10 @@ describe('nothing arrives at a stranger', () => {
     )
     const { tools } = await client.listTools()
     for (const { name } of tools) {
-      const given = name === 'call_api' ? { url: 'https://api.example.com/' } : {}
+      const given = {
+        ...(name === 'call_api' ? { url: 'https://api.example.com/' } : {}),
+        ...(name === 'request_access' ? { reason: 'why', hosts: ['api.example.com'] } : {}),
+      }
       const { content, isError } = await client.callTool({ name, arguments: given })
       expect([isError, JSON.stringify(content)]).toEqual([
         true,
