@@ -19,7 +19,7 @@ const CONTENT_SECURITY_POLICY = [
   "connect-src 'self'",
   "style-src 'self'",
   "img-src 'self' data:",
-  "font-src 'none'",
+  "font-src 'self'",
   "form-action 'none'",
   "base-uri 'none'",
   "frame-ancestors 'none'",
@@ -66,6 +66,7 @@ const MEDIA_TYPES: Record<string, string> = {
   js: 'text/javascript;charset=utf-8',
   css: 'text/css;charset=utf-8',
   svg: 'image/svg+xml',
+  woff2: 'font/woff2',
 }
 
 export type Console = {

@@ -9,8 +9,10 @@ import { mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
+import type { BunPlugin } from 'bun'
 import { archiveOf } from './archive.ts'
 import { browserFiles, withoutLanguages } from './browser_files.ts'
+import { consoleFonts, consoleStyle } from './console_style.ts'
 
 const ROOT = join(import.meta.dir, '..', '..')
 const WEB = join(ROOT, 'src', 'console', 'web')
@@ -28,6 +30,7 @@ const INPUTS = [
 const SINGLE_INPUTS = [
   'bun.lock',
   'src/dev/console.ts',
+  'src/dev/console_style.ts',
   'src/dev/browser_files.ts',
   'src/dev/archive.ts',
 ]
@@ -79,13 +82,16 @@ async function stampOfInputs(): Promise<string> {
 async function buildConsole(): Promise<{ files: Files; first: string[] }> {
   const argon2 = await bundle([join(ROOT, 'src', 'client', 'account', 'argon2_worker.ts')])
   const [argon2Name] = argon2.entries
-  const page = await bundle([join(WEB, 'main.tsx'), join(WEB, 'keys', 'worker.ts')], {
-    ARGON2_WORKER: JSON.stringify(`/console/${argon2Name}`),
-  })
+  const fonts = await consoleFonts()
+  const page = await bundle(
+    [join(WEB, 'main.tsx'), join(WEB, 'keys', 'worker.ts')],
+    { ARGON2_WORKER: JSON.stringify(`/console/${argon2Name}`) },
+    [consoleStyle(fonts.addresses)],
+  )
   const [main = '', worker = ''] = page.entries
   const style = [...page.files.keys()].find((name) => name.endsWith('.css')) ?? ''
   const first = [...page.reachedBy(main), ...page.reachedBy(worker), style]
-  const files: Files = new Map([...argon2.files, ...page.files])
+  const files: Files = new Map([...argon2.files, ...page.files, ...fonts.files])
   const preloaded = page.reachedBy(main).filter((name) => name !== main)
   const index = await Bun.file(join(WEB, 'index.html')).text()
   const named = { main, worker, style }
@@ -100,7 +106,11 @@ async function buildConsole(): Promise<{ files: Files; first: string[] }> {
   return { files, first: ['index.html', ...new Set(first)] }
 }
 
-async function bundle(entrypoints: string[], define: Record<string, string> = {}) {
+async function bundle(
+  entrypoints: string[],
+  define: Record<string, string> = {},
+  plugins: readonly BunPlugin[] = [],
+) {
   const built = await Bun.build({
     entrypoints,
     target: 'browser',
@@ -113,7 +123,8 @@ async function bundle(entrypoints: string[], define: Record<string, string> = {}
       chunk: 'assets/part-[hash].[ext]',
       asset: 'assets/[name]-[hash].[ext]',
     },
-    plugins: [browserFiles, withoutLanguages],
+    plugins: [browserFiles, withoutLanguages, ...plugins],
+    external: ['/console/*'],
     // The policy of the page permits no text to be run: without this zod would try.
     banner: 'globalThis.__zod_globalConfig={jitless:true};',
     define: { 'process.env.NODE_ENV': '"production"', ...define },
