@@ -2,7 +2,7 @@
 import { useId, useMemo, useState } from 'react'
 import type { Input } from '../../keys/messages.ts'
 import { Button } from '../../parts/button.tsx'
-import { usePaletteCommands } from '../../parts/overlays/command_palette.tsx'
+import { usePaletteCommands } from '../../frame/palette_state.ts'
 import { ConfirmDialog } from '../../parts/overlays/confirm.tsx'
 import { say } from '../../parts/overlays/toasts.tsx'
 import { FailureNote } from '../../parts/states/failure.tsx'
