@@ -12,8 +12,8 @@ import {
   useLocation,
 } from '@tanstack/react-router'
 import { AccountGate } from './frame/gate.tsx'
-import { ScreenFailed } from './parts/states/error_boundary.tsx'
-import { NotFound } from './parts/states/not_found.tsx'
+import { ScreenFailed } from './parts/page/error_boundary.tsx'
+import { NotFound } from './parts/page/not_found.tsx'
 import type { AuditFilters } from './screens/audit/records.ts'
 import { readInvitationLink } from './screens/workspaces/link.ts'
 

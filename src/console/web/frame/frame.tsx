@@ -22,8 +22,8 @@ import { Button } from '../parts/button.tsx'
 import { CommandPalette, usePaletteCommands } from '../parts/overlays/command_palette.tsx'
 import { Menu } from '../parts/overlays/menu.tsx'
 import { Toasts } from '../parts/overlays/toasts.tsx'
-import { Banner } from '../parts/states/banner.tsx'
-import { ErrorBoundary } from '../parts/states/error_boundary.tsx'
+import { Banner } from '../parts/page/banner.tsx'
+import { ErrorBoundary } from '../parts/page/error_boundary.tsx'
 import { chooseTheme, chosenTheme, themes } from '../parts/theme.ts'
 import { useAccountState, useAsk, useCommand } from '../queries.ts'
 import { texts } from '../texts/index.ts'
@@ -207,10 +207,10 @@ function WaysOut() {
   usePaletteCommands(commands)
   return (
     <>
-      <Button kind="quiet" aria-keyshortcuts="Control+Shift+L" onPress={() => lock(null)}>
+      <Button kind="ghost" aria-keyshortcuts="Control+Shift+L" onPress={() => lock(null)}>
         {words.lock}
       </Button>
-      <Button kind="quiet" onPress={() => logOut(null)}>
+      <Button kind="ghost" onPress={() => logOut(null)}>
         {words.logOut}
       </Button>
     </>

@@ -35,7 +35,7 @@ export function CommandPalette() {
   const close = () => setOpen(false)
   return (
     <>
-      <Button kind="quiet" aria-keyshortcuts="Control+K Meta+K" onPress={() => setOpen(true)}>
+      <Button kind="ghost" aria-keyshortcuts="Control+K Meta+K" onPress={() => setOpen(true)}>
         {words.paletteOpen}
       </Button>
       <Dialog title={words.palette} isOpen={isOpen} onClose={close}>

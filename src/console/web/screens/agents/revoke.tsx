@@ -5,7 +5,7 @@ import { Button } from '../../parts/button.tsx'
 import { usePaletteCommands } from '../../parts/overlays/command_palette.tsx'
 import { ConfirmDialog } from '../../parts/overlays/confirm.tsx'
 import { say } from '../../parts/overlays/toasts.tsx'
-import { FailureNote } from '../../parts/states/failure.tsx'
+import { FailureNote } from '../../parts/page/failure.tsx'
 import { useAsk, useCommand } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
 
