@@ -72,7 +72,13 @@ export function useAccountChoices() {
   useLockKeys(lock)
   const choices = useMemo(
     () => [
-      { id: 'lock', label: words.lock, icon: Lock, shortcut: words.lockKeys, act: () => lock(null) },
+      {
+        id: 'lock',
+        label: words.lock,
+        icon: Lock,
+        shortcut: words.lockKeys,
+        act: () => lock(null),
+      },
       {
         id: 'account',
         label: words.areas.account,

@@ -4,7 +4,7 @@ import { ask } from '../keys/ask.ts'
 import { dismissNotice, useNotices } from '../keys/notices.ts'
 import type { WorkspaceNotice } from '../keys/reports.ts'
 import { ConfirmButton } from '../parts/overlays/confirm.tsx'
-import { Banner } from '../parts/states/banner.tsx'
+import { Banner } from '../parts/page/banner.tsx'
 import { queryClient, useAsk } from '../queries.ts'
 import { texts } from '../texts/index.ts'
 

@@ -33,25 +33,31 @@ export function useShortcutKeys(): void {
     const onKey = (event: KeyboardEvent) => {
       if (event.defaultPrevented || isForOthers(event)) return
       const isSequence = performance.now() - leader < SEQUENCE_MS
-      leader = Number.NEGATIVE_INFINITY
-      const keys = isSequence ? `g ${event.key}` : event.key
-      if (keys === 'g') {
-        leader = performance.now()
-        return
-      }
-      // The screen's shortcuts come after those of the frame.
-      const shortcut = registered.get().flat().findLast((each) => each.keys === keys)
-      if (!shortcut) return
-      event.preventDefault()
-      shortcut.act()
+      const isLeader = event.key === 'g' && !isSequence
+      leader = isLeader ? performance.now() : Number.NEGATIVE_INFINITY
+      if (!isLeader && runShortcut(isSequence ? `g ${event.key}` : event.key))
+        event.preventDefault()
     }
     addEventListener('keydown', onKey)
     return () => removeEventListener('keydown', onKey)
   }, [])
 }
 
+/** The screen's shortcuts come after those of the frame. */
+function runShortcut(keys: string): boolean {
+  const shortcut = registered
+    .get()
+    .flat()
+    .findLast((each) => each.keys === keys)
+  shortcut?.act()
+  return shortcut !== undefined
+}
+
+const FIELDS =
+  'input:not([type="checkbox"]):not([type="radio"]), textarea, [role="menu"], [role="listbox"]'
+const DIALOGS = '[role="dialog"], [role="alertdialog"]:not([data-toast])'
+
 function isForOthers({ ctrlKey, metaKey, altKey, target, repeat }: KeyboardEvent): boolean {
   if (ctrlKey || metaKey || altKey || repeat || !(target instanceof Element)) return true
-  const isTyping = target.closest('input:not([type="checkbox"]):not([type="radio"]), textarea, [role="menu"], [role="listbox"]')
-  return isTyping !== null || document.querySelector('[role="dialog"], [role="alertdialog"]:not([data-toast])') !== null
+  return target.closest(FIELDS) !== null || document.querySelector(DIALOGS) !== null
 }

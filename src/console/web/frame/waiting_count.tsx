@@ -6,7 +6,13 @@ import { texts } from '../texts/index.ts'
 const EVERY_MS = 15_000
 
 /** `isDot` for the tabs of a phone. */
-export function WaitingCount({ workspaceId, isDot = false }: { workspaceId: string; isDot?: boolean }) {
+export function WaitingCount({
+  workspaceId,
+  isDot = false,
+}: {
+  workspaceId: string
+  isDot?: boolean
+}) {
   const { data } = useRepeatedAsk('approvals.waiting', { workspaceId }, EVERY_MS)
   const count = (data?.requests.length ?? 0) + (data?.proposals.length ?? 0)
   if (count === 0) return null

@@ -2,7 +2,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { ask } from '../keys/ask.ts'
 import { Button } from '../parts/button.tsx'
-import { FailureNote } from '../parts/states/failure.tsx'
+import { FailureNote } from '../parts/page/failure.tsx'
 import { texts } from '../texts/index.ts'
 import { enterByPasskey, type PasskeyStay, unlockByPasskey } from './ceremonies.ts'
 import { usePasskeysHere } from './here.ts'

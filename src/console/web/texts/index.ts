@@ -14,6 +14,7 @@ import { instanceTexts } from './en/instance.ts'
 import { live } from './en/live.ts'
 import { members } from './en/members.ts'
 import { notices } from './en/notices.ts'
+import { partTexts } from './en/parts/index.ts'
 import { passkeyTexts } from './en/passkeys.ts'
 import { policies } from './en/policies.ts'
 import { removing } from './en/removing.ts'
@@ -37,6 +38,7 @@ export const texts = {
   newToken,
   notices,
   noticeTargets: noticeTargetTexts,
+  parts: partTexts,
   passkeys: passkeyTexts,
   policies,
   removing,

@@ -5,6 +5,8 @@ import { Checkbox as AriaCheckbox, CheckboxGroup, Label } from 'react-aria-compo
 type Props = {
   isSelected: boolean
   onChange(isSelected: boolean): void
+  /** Some of several are selected. */
+  isIndeterminate?: boolean
   /** In the place of a text beside it. */
   name?: string
   children?: ReactNode

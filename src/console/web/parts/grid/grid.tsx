@@ -97,6 +97,7 @@ export function DataGrid<Row extends object>(props: GridProps<Row>) {
         sortBy={sortBy}
         isHidden={isPhone}
       />
+      {/* biome-ignore lint/a11y/useSemanticElements: see above */}
       <div role="rowgroup" style={{ paddingTop: layout.tops[from], height: layout.tops.at(-1) }}>
         {layout.items.slice(from, to).map((item) => (
           <GridRow

@@ -27,7 +27,10 @@ export function stopAt(element: Element): Stop | null {
   const cell = element.closest<HTMLElement>('[data-column]')
   const row = cell?.closest('[data-row]')
   if (!cell || !row) return null
-  const control = Math.max(0, stopsOfCell(cell).findIndex((stop) => stop.contains(element)))
+  const control = Math.max(
+    0,
+    stopsOfCell(cell).findIndex((stop) => stop.contains(element)),
+  )
   return {
     row: Number(row.getAttribute('data-row')),
     column: Number(cell.dataset.column),

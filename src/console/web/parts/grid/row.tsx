@@ -13,12 +13,22 @@ export type RowProps<Row> = {
   phone: ((row: Row) => ReactNode) | undefined
 }
 
-export function GridRow<Row>({ item, columns, template, idOf, openId, onOpen, phone }: RowProps<Row>) {
+export function GridRow<Row>({
+  item,
+  columns,
+  template,
+  idOf,
+  openId,
+  onOpen,
+  phone,
+}: RowProps<Row>) {
   if (item.kind === 'heading') return <Heading text={item.text} columns={columns.length} />
   const { row, index } = item
   const isOpen = openId !== undefined && openId === idOf(row)
   const press = ({ target, currentTarget }: MouseEvent) => {
-    const control = (target as Element).closest('button, a, input, textarea, label, [role="checkbox"]')
+    const control = (target as Element).closest(
+      'button, a, input, textarea, label, [role="checkbox"]',
+    )
     if (!control || !currentTarget.contains(control)) onOpen?.(row)
   }
   const height = phone ? 'min-h-15 px-4' : 'h-[38px]'
@@ -44,8 +54,6 @@ export function GridRow<Row>({ item, columns, template, idOf, openId, onOpen, ph
         </div>
       ) : (
         columns.map((column, at) => (
-          // biome-ignore lint/a11y/useFocusableInteractive: see above
-          // biome-ignore lint/a11y/useAriaPropsSupportedByRole: roles of a grid
           <div
             key={column.id}
             role={column.isRowHeader ? 'rowheader' : 'gridcell'}

@@ -45,22 +45,25 @@ export function useGridKeys<Row>({ scroller, layout, rowHeight, onOpen, onJump }
     if (isEnd && onJump) onJump()
     else moveTo({ ...from, row: isEnd ? last : 0 })
   }
+  const handle = (grid: HTMLElement, event: KeyboardEvent, from: Stop): boolean => {
+    const { key, target } = event
+    const rows = event.ctrlKey ? null : rowsMovedBy(key, pageRows(grid, rowHeight))
+    if (rows !== null) moveRows(from, rows)
+    else if (SIDEWAYS[key]) moveSideways(grid, from, SIDEWAYS[key])
+    else if (key === 'Home' || key === 'End') toEdge(event, from)
+    else if (key === 'Enter' && !(target as Element).closest('button, a, input')) open(from)
+    else return false
+    return true
+  }
   return (event: KeyboardEvent<HTMLElement>) => {
     const grid = scroller.current
     if (!grid || isTyping(event.target) || event.altKey || event.metaKey) return
     const from = stopAt(event.target as Element) ?? active.current
-    const rows = event.ctrlKey ? null : rowsMovedBy(event.key, pageRows(grid, rowHeight))
-    const isSide = event.key === 'ArrowLeft' || event.key === 'ArrowRight'
-    const isEdge = event.key === 'Home' || event.key === 'End'
-    const isOpening = event.key === 'Enter' && !(event.target as Element).closest('button, a, input')
-    if (rows !== null) moveRows(from, rows)
-    else if (isSide) moveSideways(grid, from, event.key === 'ArrowRight' ? 1 : -1)
-    else if (isEdge) toEdge(event, from)
-    else if (isOpening) open(from)
-    else return
-    event.preventDefault()
+    if (handle(grid, event, from)) event.preventDefault()
   }
 }
+
+const SIDEWAYS: Record<string, number> = { ArrowLeft: -1, ArrowRight: 1 }
 
 /** The element that has the focus last stays the one that Tab leads to. */
 function useTabStop(scroller: RefObject<HTMLElement | null>, active: RefObject<Stop>): void {

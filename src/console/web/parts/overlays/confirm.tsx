@@ -1,18 +1,18 @@
-/** A button for what cannot be undone: it says what is lost, and where that is much, wants the name typed. */
+/** Confirms what can't be undone: names what is lost and, where that is much, asks for the name to be typed. */
 import { type ReactNode, useState } from 'react'
 import { texts } from '../../texts/index.ts'
 import { Button } from '../button.tsx'
 import { TextField } from '../fields/text_field.tsx'
-import { FailureNote } from '../states/failure.tsx'
-import { Dialog } from './dialog.tsx'
+import { FailureNote } from '../page/failure.tsx'
+import { Dialog, DialogFooter } from './dialog.tsx'
 
 type Props = {
-  /** What the button says, here and in the question. */
+  /** The label of the button, here and in the dialog. */
   verb: string
   title: string
-  /** What is lost, named. */
+  /** Names what is lost. */
   children: ReactNode
-  /** To be typed before it can be done. */
+  /** Must be typed before the button works. */
   typed?: string
   onConfirm(): Promise<unknown>
 }
@@ -21,7 +21,7 @@ export function ConfirmButton(props: Props) {
   const [isOpen, setOpen] = useState(false)
   return (
     <>
-      <Button kind="danger" onPress={() => setOpen(true)}>
+      <Button kind="ghost" onPress={() => setOpen(true)}>
         {props.verb}
       </Button>
       <ConfirmDialog {...props} isOpen={isOpen} onClose={() => setOpen(false)} />
@@ -31,7 +31,7 @@ export function ConfirmButton(props: Props) {
 
 type DialogProps = Props & { isOpen: boolean; onClose(): void }
 
-/** The question alone, for a button of another kind. */
+/** The dialog alone, for a menu or another button. */
 export function ConfirmDialog({ verb, title, children, typed, onConfirm, ...shown }: DialogProps) {
   return (
     <Dialog title={title} {...shown} isAlert>
@@ -68,7 +68,7 @@ function Question({ verb, typed, children, onConfirm, onClose }: QuestionProps) 
         <TextField label={texts.common.typeToConfirm(typed)} value={text} onChange={setText} mono />
       )}
       {error ? <FailureNote error={error} /> : null}
-      <div className="actions">
+      <DialogFooter>
         <Button autoFocus onPress={onClose}>
           {texts.common.cancel}
         </Button>
@@ -80,7 +80,7 @@ function Question({ verb, typed, children, onConfirm, onClose }: QuestionProps) 
         >
           {verb}
         </Button>
-      </div>
+      </DialogFooter>
     </>
   )
 }

@@ -1,4 +1,4 @@
-/** What needs an answer before all else. Escape closes it, and the focus goes back to where it came from. */
+/** Asks for an answer before anything else. Escape closes it, and the focus returns to where it came from. */
 import type { ReactNode } from 'react'
 import { Dialog as AriaDialog, Heading, Modal, ModalOverlay } from 'react-aria-components'
 
@@ -7,26 +7,37 @@ type Props = {
   isOpen: boolean
   onClose(): void
   children: ReactNode
-  /** An answer is demanded: nothing but it closes the dialog by accident. */
+  /** Buttons below the content; the primary one comes last. */
+  footer?: ReactNode
+  /** Needs an answer: a press beside the dialog does not close it. */
   isAlert?: boolean
 }
 
-export function Dialog({ title, isOpen, onClose, children, isAlert = false }: Props) {
+export function Dialog({ title, isOpen, onClose, children, footer, isAlert = false }: Props) {
   return (
     <ModalOverlay
-      className="overlay"
+      className="fixed inset-0 z-40 grid place-items-center bg-scrim p-4 data-entering:animate-[fade_0.15s_ease-out] phone:place-items-end"
       isOpen={isOpen}
       isDismissable={!isAlert}
       onOpenChange={(open) => open || onClose()}
     >
-      <Modal className="dialog">
-        <AriaDialog className="stack" role={isAlert ? 'alertdialog' : 'dialog'}>
-          <Heading slot="title" level={2}>
+      <Modal className="max-h-[85vh] w-[min(480px,100%)] overflow-auto rounded-card bg-surface shadow-pop phone:w-full">
+        <AriaDialog
+          className="flex flex-col gap-4 p-5 outline-none"
+          role={isAlert ? 'alertdialog' : 'dialog'}
+        >
+          <Heading slot="title" level={2} className="text-title font-semibold">
             {title}
           </Heading>
           {children}
+          {footer ? <DialogFooter>{footer}</DialogFooter> : null}
         </AriaDialog>
       </Modal>
     </ModalOverlay>
   )
+}
+
+/** For a form within a dialog, whose buttons belong to the form. */
+export function DialogFooter({ children }: { children: ReactNode }) {
+  return <div className="flex flex-wrap justify-end gap-2 pt-1">{children}</div>
 }

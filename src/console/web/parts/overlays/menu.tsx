@@ -1,4 +1,6 @@
-/** A button with several things to do behind it. */
+/** A button that opens a menu of actions. */
+import { Check, ChevronDown, Ellipsis, type LucideIcon } from 'lucide-react'
+import { cloneElement, type ReactElement } from 'react'
 import {
   Button as AriaButton,
   Menu as AriaMenu,
@@ -6,37 +8,106 @@ import {
   MenuTrigger,
   Popover,
 } from 'react-aria-components'
+import { texts } from '../../texts/index.ts'
+import { type ButtonLook, ButtonText, buttonClass } from '../button.tsx'
+import { Icon } from '../icon.tsx'
+import { IconButton } from '../icon_button.tsx'
+import { Kbd } from '../show/kbd.tsx'
+import { ITEM, LIST, POPOVER } from './list_class.ts'
 
-export type MenuChoice = { id: string; label: string; act(): void; isDanger?: boolean }
-
-type Props = {
+export type MenuChoice = {
+  id: string
   label: string
-  /** What is read where the label is a sign. */
+  act(): void
+  icon?: LucideIcon
+  isDanger?: boolean
+  /** Shown only: the screen handles the key. */
+  shortcut?: string
+  /** Given for each choice of a menu that chooses one of several. */
+  isSelected?: boolean
+}
+
+type Props = Pick<ButtonLook, 'icon' | 'kind' | 'size'> & {
+  label: string
+  /** Read in place of the label. */
   name?: string
   choices: readonly MenuChoice[]
 }
 
-export function Menu({ label, name = label, choices }: Props) {
+export function Menu({ label, name = label, icon, kind = 'secondary', size, choices }: Props) {
   return (
     <MenuTrigger>
-      <AriaButton className="button button-quiet" aria-label={name}>
-        {label}
+      <AriaButton className={buttonClass({ kind, size })} aria-label={name}>
+        <ButtonText icon={icon}>
+          {label}
+          <Icon of={ChevronDown} size={13} />
+        </ButtonText>
       </AriaButton>
-      <Popover className="popover">
-        <AriaMenu aria-label={name} className="choices">
-          {choices.map(({ id, label: text, act, isDanger = false }) => (
-            <MenuItem
-              key={id}
-              id={id}
-              textValue={text}
-              onAction={act}
-              className={isDanger ? 'choice choice-danger' : 'choice'}
-            >
-              {text}
-            </MenuItem>
-          ))}
-        </AriaMenu>
-      </Popover>
+      <MenuList name={name} choices={choices} />
     </MenuTrigger>
+  )
+}
+
+type IconMenuProps = {
+  choices: readonly MenuChoice[]
+  /** Read and shown as its tooltip. */
+  label?: string
+  icon?: LucideIcon
+  size?: ButtonLook['size']
+}
+
+/** The same behind an icon, such as ⋯ at the end of a row. */
+export function IconMenu({ choices, label, icon = Ellipsis, size }: IconMenuProps) {
+  const name = label ?? texts.parts.more
+  return (
+    <MenuTrigger>
+      <IconButton icon={icon} label={name} size={size} />
+      <MenuList name={name} choices={choices} />
+    </MenuTrigger>
+  )
+}
+
+type AroundProps = {
+  /** A `Button` of React Aria, drawn by the caller. */
+  trigger: ReactElement<{ 'aria-label'?: string }>
+  label: string
+  choices: readonly MenuChoice[]
+}
+
+/** A menu behind any button, such as the name of a workspace. */
+export function MenuAround({ trigger, label, choices }: AroundProps) {
+  return (
+    <MenuTrigger>
+      {cloneElement(trigger, { 'aria-label': label })}
+      <MenuList name={label} choices={choices} />
+    </MenuTrigger>
+  )
+}
+
+function MenuList({ name, choices }: { name: string; choices: readonly MenuChoice[] }) {
+  const isChoice = choices.some(({ isSelected }) => isSelected !== undefined)
+  const selected = choices.filter(({ isSelected }) => isSelected).map(({ id }) => id)
+  const selection = isChoice
+    ? ({ selectionMode: 'single', selectedKeys: selected } as const)
+    : ({ selectionMode: 'none' } as const)
+  return (
+    <Popover className={POPOVER}>
+      <AriaMenu aria-label={name} className={LIST} {...selection}>
+        {choices.map(({ id, label, act, icon, isDanger, isSelected, shortcut }) => (
+          <MenuItem
+            key={id}
+            id={id}
+            textValue={label}
+            onAction={act}
+            className={isDanger ? `${ITEM} text-red` : ITEM}
+          >
+            {icon ? <Icon of={icon} /> : null}
+            <span className="flex-1">{label}</span>
+            {shortcut ? <Kbd>{shortcut}</Kbd> : null}
+            {isSelected ? <Icon of={Check} /> : null}
+          </MenuItem>
+        ))}
+      </AriaMenu>
+    </Popover>
   )
 }

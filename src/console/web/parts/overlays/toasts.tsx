@@ -44,7 +44,7 @@ export function Toasts() {
           </ToastContent>
           {toast.content.undo ? (
             <Button
-              kind="quiet"
+              kind="ghost"
               aria-label={texts.common.undoOf(placeOf(toast.key))}
               onPress={() => {
                 toast.content.undo?.()
@@ -54,7 +54,7 @@ export function Toasts() {
               {texts.common.undo}
             </Button>
           ) : null}
-          <Button kind="quiet" slot="close" aria-label={texts.common.closeOf(placeOf(toast.key))}>
+          <Button kind="ghost" slot="close" aria-label={texts.common.closeOf(placeOf(toast.key))}>
             ×
           </Button>
         </Toast>

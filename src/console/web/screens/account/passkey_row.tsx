@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { Button } from '../../parts/button.tsx'
 import { TextField } from '../../parts/fields/text_field.tsx'
 import { FieldForm } from '../../parts/form.tsx'
-import { FailureNote } from '../../parts/states/failure.tsx'
+import { FailureNote } from '../../parts/page/failure.tsx'
 import { letPasskeyUnlock, type OwnPasskey } from '../../passkeys/ceremonies.ts'
 import { useCommand } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
@@ -31,15 +31,15 @@ export function PasskeyRow({ passkey }: { passkey: OwnPasskey }) {
         {passkey.last_used_at ? words.used(dateOf(passkey.last_used_at)) : words.neverUsed}
       </div>
       <div className="row">
-        <Button kind="quiet" onPress={() => setDoing('renaming')}>
+        <Button kind="ghost" onPress={() => setDoing('renaming')}>
           {words.rename}
         </Button>
         {passkey.can_unlock || !isHere ? null : (
-          <Button kind="quiet" onPress={() => setDoing('letting')}>
+          <Button kind="ghost" onPress={() => setDoing('letting')}>
             {words.letUnlock}
           </Button>
         )}
-        <Button kind="quiet" onPress={() => setDoing('removing')}>
+        <Button kind="ghost" onPress={() => setDoing('removing')}>
           {words.remove}
         </Button>
       </div>
@@ -69,7 +69,7 @@ function Renaming({ passkey, done }: Props) {
         <Button type="submit" isPending={rename.isPending}>
           {words.save}
         </Button>
-        <Button kind="quiet" onPress={done}>
+        <Button kind="ghost" onPress={done}>
           {texts.common.cancel}
         </Button>
       </div>
@@ -91,7 +91,7 @@ function Removing({ passkey, done }: Props) {
         >
           {words.remove}
         </Button>
-        <Button kind="quiet" autoFocus onPress={done}>
+        <Button kind="ghost" autoFocus onPress={done}>
           {texts.common.cancel}
         </Button>
       </div>
@@ -129,7 +129,7 @@ function Letting({ passkey, done }: Props) {
         <Button type="submit" isPending={letting.isPending}>
           {words.letUnlock}
         </Button>
-        <Button kind="quiet" onPress={done}>
+        <Button kind="ghost" onPress={done}>
           {texts.common.cancel}
         </Button>
       </div>

@@ -3,7 +3,7 @@ import { type ReactNode, useId, useState } from 'react'
 import { Button } from '../../parts/button.tsx'
 import { TextField } from '../../parts/fields/text_field.tsx'
 import { FieldForm } from '../../parts/form.tsx'
-import { FailureNote } from '../../parts/states/failure.tsx'
+import { FailureNote } from '../../parts/page/failure.tsx'
 import { texts } from '../../texts/index.ts'
 
 type SectionProps = { title: string; what: string; children: ReactNode }
@@ -74,7 +74,7 @@ export function WithPassword({ open, verb, isDanger = false, onSubmit, children 
         <Button kind={isDanger ? 'danger' : 'primary'} type="submit" isPending={isPending}>
           {verb}
         </Button>
-        <Button kind="quiet" onPress={close}>
+        <Button kind="ghost" onPress={close}>
           {texts.common.cancel}
         </Button>
       </div>

@@ -2,9 +2,9 @@
 
 import type { Returned } from '../../keys/messages.ts'
 import { Button } from '../../parts/button.tsx'
-import { dateOf } from '../../parts/moments.ts'
-import { FailureNote } from '../../parts/states/failure.tsx'
-import { Loading } from '../../parts/states/loading.tsx'
+import { FailureNote } from '../../parts/page/failure.tsx'
+import { Loading } from '../../parts/page/loading.tsx'
+import { dateOf } from '../../parts/show/moments.ts'
 import { queryKey, useAsk, useCommand } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
 import { browserOf } from './program.ts'

@@ -15,11 +15,11 @@ import {
 } from '../../../../client/agents/set_up_texts.ts'
 import { ask } from '../../keys/ask.ts'
 import { Button } from '../../parts/button.tsx'
-import { Reveal } from '../../parts/reveal.tsx'
-import { Snippet } from '../../parts/snippet.tsx'
-import { Banner } from '../../parts/states/banner.tsx'
-import { FailureNote } from '../../parts/states/failure.tsx'
-import { Loading } from '../../parts/states/loading.tsx'
+import { Banner } from '../../parts/page/banner.tsx'
+import { FailureNote } from '../../parts/page/failure.tsx'
+import { Loading } from '../../parts/page/loading.tsx'
+import { CodeBlock } from '../../parts/show/code_block.tsx'
+import { SecretValue } from '../../parts/show/secret_value.tsx'
 import { Tabs } from '../../parts/tabs.tsx'
 import { useAsk } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
@@ -40,7 +40,11 @@ export function NewTokenDialog({ made, done }: { made: MadeToken; done(): void }
       <h2 className="card-title">{words.title}</h2>
       <Banner kind="warning">{words.once}</Banner>
       <div>
-        <Reveal name={words.name} read={() => ask('agents.newToken', { id })} onError={setFailed} />
+        <SecretValue
+          name={words.name}
+          read={() => ask('agents.newToken', { id })}
+          onError={setFailed}
+        />
       </div>
       {failed ? <FailureNote error={failed} /> : null}
       <h2 className="card-title">{words.setUp}</h2>
@@ -68,7 +72,7 @@ function SetUp({ made, addresses }: Props) {
     <>
       <p>{words.environment}</p>
       {addresses.isUnknown ? <Banner kind="warning">{words.unknown}</Banner> : null}
-      <Snippet text={variables(addresses)} name={words.environment} />
+      <CodeBlock text={variables(addresses)} name={words.environment} />
       {tabs.length > 0 ? <Tabs label={words.setUp} tabs={tabs} /> : <p>{words.severalPlaces}</p>}
     </>
   )
@@ -145,7 +149,7 @@ function Told({ text, why }: { text: string; why: string }) {
   return (
     <div className="stack">
       <p>{why}</p>
-      <Snippet text={text} name={words.file} />
+      <CodeBlock text={text} name={words.file} />
     </div>
   )
 }

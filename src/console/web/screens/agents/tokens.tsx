@@ -2,9 +2,9 @@
 
 import { limitsInWords } from '../../../../client/agents/limits_in_words.ts'
 import type { Input, Returned } from '../../keys/messages.ts'
-import { dateOf } from '../../parts/moments.ts'
-import { FailureNote } from '../../parts/states/failure.tsx'
-import { Loading } from '../../parts/states/loading.tsx'
+import { FailureNote } from '../../parts/page/failure.tsx'
+import { Loading } from '../../parts/page/loading.tsx'
+import { dateOf } from '../../parts/show/moments.ts'
 import { useAsk } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
 import { TokenKeys } from './keys.tsx'

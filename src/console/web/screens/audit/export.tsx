@@ -28,7 +28,7 @@ export function Export({ workspaceId, filters }: { workspaceId: string; filters:
       {formats.map((format) => (
         <Button
           key={format}
-          kind="quiet"
+          kind="ghost"
           isPending={exporting.isPending && exporting.variables === format}
           onPress={() => exporting.mutate(format)}
         >

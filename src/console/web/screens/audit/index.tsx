@@ -9,9 +9,9 @@ import { Button } from '../../parts/button.tsx'
 import { Chart, type ChartLine } from '../../parts/chart.tsx'
 import { TextField } from '../../parts/fields/text_field.tsx'
 import { FieldForm } from '../../parts/form.tsx'
-import { EmptyState } from '../../parts/states/empty_state.tsx'
-import { FailureNote } from '../../parts/states/failure.tsx'
-import { Loading } from '../../parts/states/loading.tsx'
+import { EmptyState } from '../../parts/page/empty_state.tsx'
+import { FailureNote } from '../../parts/page/failure.tsx'
+import { Loading } from '../../parts/page/loading.tsx'
 import { DataTable, type TableColumn } from '../../parts/table.tsx'
 import { texts } from '../../texts/index.ts'
 import { Export } from './export.tsx'
@@ -100,7 +100,7 @@ function Records() {
         <span className="soft" role="status">
           {words.shown(data.length, !hasNextPage, isNewest)}
         </span>
-        <Button kind="quiet" onPress={turn}>
+        <Button kind="ghost" onPress={turn}>
           {isNewest ? words.toOldest : words.toNewest}
         </Button>
         <Export workspaceId={workspaceId} filters={filters} />
@@ -195,7 +195,7 @@ function FilterBar({ filters }: { filters: AuditFilters }) {
         />
       ))}
       <Button type="submit">{filtersWords.filter}</Button>
-      <Button kind="quiet" onPress={() => show({})}>
+      <Button kind="ghost" onPress={() => show({})}>
         {filtersWords.clear}
       </Button>
     </FieldForm>

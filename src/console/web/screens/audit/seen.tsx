@@ -1,7 +1,7 @@
 /** Who could have seen the secret that is looked for: people and tokens that had a key to it. */
 import type { Returned } from '../../keys/messages.ts'
-import { FailureNote } from '../../parts/states/failure.tsx'
-import { Loading } from '../../parts/states/loading.tsx'
+import { FailureNote } from '../../parts/page/failure.tsx'
+import { Loading } from '../../parts/page/loading.tsx'
 import { useAsk } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
 

@@ -4,11 +4,11 @@ import { useState } from 'react'
 import { ask } from '../../keys/ask.ts'
 import { Button } from '../../parts/button.tsx'
 import { TextField } from '../../parts/fields/text_field.tsx'
-import { Reveal } from '../../parts/reveal.tsx'
-import { Snippet } from '../../parts/snippet.tsx'
-import { Banner } from '../../parts/states/banner.tsx'
-import { FailureNote } from '../../parts/states/failure.tsx'
-import { Loading } from '../../parts/states/loading.tsx'
+import { Banner } from '../../parts/page/banner.tsx'
+import { FailureNote } from '../../parts/page/failure.tsx'
+import { Loading } from '../../parts/page/loading.tsx'
+import { CodeBlock } from '../../parts/show/code_block.tsx'
+import { SecretValue } from '../../parts/show/secret_value.tsx'
 import { useAsk, useCommand } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
 import { CallRow } from '../live/call_row.tsx'
@@ -29,11 +29,11 @@ export function FirstCall({ workspaceId, progress }: StepProps) {
   return (
     <>
       <p>{words.keep}</p>
-      <Snippet text="read -rs SERVICE_TOKEN && export SERVICE_TOKEN" name={words.keepName} />
+      <CodeBlock text="read -rs SERVICE_TOKEN && export SERVICE_TOKEN" name={words.keepName} />
       <Token workspaceId={workspaceId} progress={progress} />
       <TextField label={words.url} mono value={url} onChange={setUrl} />
       <p>{words.copy}</p>
-      <Snippet text={curlFor(addresses.resolver, secret ?? '', url)} name={words.copyName} />
+      <CodeBlock text={curlFor(addresses.resolver, secret ?? '', url)} name={words.copyName} />
       <Answer workspaceId={workspaceId} />
     </>
   )
@@ -48,7 +48,7 @@ function Token({ workspaceId, progress: { agent, project, environment } }: StepP
       <>
         <p>{words.token}</p>
         <div>
-          <Reveal
+          <SecretValue
             name={words.tokenName}
             read={() => ask('agents.newToken', { id })}
             onError={setFailed}

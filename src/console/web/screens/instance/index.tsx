@@ -6,11 +6,11 @@ import { getHealth } from '../../../../features/health/contract.ts'
 import { reportInstance } from '../../../../features/instance/contract.ts'
 import { api } from '../../api.ts'
 import { Button } from '../../parts/button.tsx'
-import { Snippet } from '../../parts/snippet.tsx'
-import { Banner } from '../../parts/states/banner.tsx'
-import { EmptyState } from '../../parts/states/empty_state.tsx'
-import { FailureNote } from '../../parts/states/failure.tsx'
-import { Loading } from '../../parts/states/loading.tsx'
+import { Banner } from '../../parts/page/banner.tsx'
+import { EmptyState } from '../../parts/page/empty_state.tsx'
+import { FailureNote } from '../../parts/page/failure.tsx'
+import { Loading } from '../../parts/page/loading.tsx'
+import { CodeBlock } from '../../parts/show/code_block.tsx'
 import { texts } from '../../texts/index.ts'
 import { Metrics } from './metrics.tsx'
 
@@ -78,7 +78,7 @@ function Shown({ data, error, again }: ShownProps) {
           </Banner>
         )}
         <p>{words.backupText}</p>
-        <Snippet text={words.backupCommand} name={words.backups} />
+        <CodeBlock text={words.backupCommand} name={words.backups} />
         <h2>{words.upgrade}</h2>
         <p>{words.current(data.version, data.database.migration)}</p>
         <p>{words.upgradeText}</p>

@@ -4,9 +4,9 @@ import { useMemo } from 'react'
 import { type DailyRow, listMetrics } from '../../../../features/metrics/contract.ts'
 import { api } from '../../api.ts'
 import { Chart, type ChartLine } from '../../parts/chart.tsx'
-import { EmptyState } from '../../parts/states/empty_state.tsx'
-import { FailureNote } from '../../parts/states/failure.tsx'
-import { Loading } from '../../parts/states/loading.tsx'
+import { EmptyState } from '../../parts/page/empty_state.tsx'
+import { FailureNote } from '../../parts/page/failure.tsx'
+import { Loading } from '../../parts/page/loading.tsx'
 import { texts } from '../../texts/index.ts'
 
 const words = texts.instance

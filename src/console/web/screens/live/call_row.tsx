@@ -3,7 +3,7 @@ import { memo, useState } from 'react'
 import { listUnfilled } from '../../../../core/policy/unfilled.ts'
 import { useManages } from '../../frame/manages.ts'
 import { Button } from '../../parts/button.tsx'
-import { timeOf } from '../../parts/moments.ts'
+import { timeOf } from '../../parts/show/moments.ts'
 import { texts } from '../../texts/index.ts'
 import { RevokeQuestion } from '../agents/revoke.tsx'
 import { Proposal } from './proposal.tsx'
@@ -76,7 +76,7 @@ function RevokeItsToken({ workspaceId, call }: Props) {
   return (
     <>
       <Button
-        kind="quiet"
+        kind="ghost"
         aria-label={texts.agents.revokeOf(words.itsToken, name)}
         onPress={() => setOpen(true)}
       >

@@ -5,12 +5,12 @@ import { useMemo, useState } from 'react'
 import type { Role } from '../../../../core/grant.ts'
 import { mayChangeMember } from '../../../../sigchain/member_rules.ts'
 import { Button } from '../../parts/button.tsx'
-import { CopyButton } from '../../parts/copy.tsx'
 import { TextField } from '../../parts/fields/text_field.tsx'
 import { Menu } from '../../parts/overlays/menu.tsx'
-import { EmptyState } from '../../parts/states/empty_state.tsx'
-import { FailureNote } from '../../parts/states/failure.tsx'
-import { Loading } from '../../parts/states/loading.tsx'
+import { EmptyState } from '../../parts/page/empty_state.tsx'
+import { FailureNote } from '../../parts/page/failure.tsx'
+import { Loading } from '../../parts/page/loading.tsx'
+import { CopyButton } from '../../parts/show/copy.tsx'
 import { DataTable, type TableColumn } from '../../parts/table.tsx'
 import { useAsk, useCommand } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
@@ -199,7 +199,7 @@ function MemberActions({
   const other = status === 'invited' ? rowWords.withdraw : rowWords.remove
   return (
     <Button
-      kind="quiet"
+      kind="ghost"
       aria-label={isOwn ? rowWords.leave : rowWords.removeNamed(email)}
       onPress={() => onRemove({ member, role: null })}
     >

@@ -8,8 +8,8 @@ import { Select } from '../../parts/fields/select.tsx'
 import { TextField } from '../../parts/fields/text_field.tsx'
 import { FieldForm } from '../../parts/form.tsx'
 import { say } from '../../parts/overlays/toasts.tsx'
-import { Banner } from '../../parts/states/banner.tsx'
-import { FailureNote } from '../../parts/states/failure.tsx'
+import { Banner } from '../../parts/page/banner.tsx'
+import { FailureNote } from '../../parts/page/failure.tsx'
 import { useCommand } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
 
@@ -96,7 +96,7 @@ function Comparison({ workspaceId, person, role, done }: ComparisonProps) {
           <Button kind="primary" isPending={invite.isPending} onPress={send}>
             {words.invite.same}
           </Button>
-          <Button kind="quiet" onPress={done}>
+          <Button kind="ghost" onPress={done}>
             {words.invite.other}
           </Button>
         </div>

@@ -14,8 +14,8 @@ import {
 } from 'react'
 import { ask } from '../../keys/ask.ts'
 import { Button } from '../../parts/button.tsx'
-import { useHiding } from '../../parts/reveal.tsx'
-import { FailureNote } from '../../parts/states/failure.tsx'
+import { FailureNote } from '../../parts/page/failure.tsx'
+import { useHiding } from '../../parts/show/secret_value.tsx'
 import { texts } from '../../texts/index.ts'
 import { type At, atOf, type Edit, type Edits, idOf } from './edits.ts'
 import type { Cell } from './place.ts'
@@ -90,7 +90,7 @@ export function CellField({ name: key, environment, cell, edits, edit }: Props) 
         onKeyDown={press}
       />
       {cell && shown === null ? (
-        <Button kind="quiet" aria-label={words.showIn(key, environment)} onPress={reveal}>
+        <Button kind="ghost" aria-label={words.showIn(key, environment)} onPress={reveal}>
           {texts.common.reveal}
         </Button>
       ) : null}

@@ -2,9 +2,9 @@
 import { useMemo, useState } from 'react'
 import { ask } from '../../keys/ask.ts'
 import { Select } from '../../parts/fields/select.tsx'
-import { Reveal } from '../../parts/reveal.tsx'
-import { EmptyState } from '../../parts/states/empty_state.tsx'
-import { FailureNote } from '../../parts/states/failure.tsx'
+import { EmptyState } from '../../parts/page/empty_state.tsx'
+import { FailureNote } from '../../parts/page/failure.tsx'
+import { SecretValue } from '../../parts/show/secret_value.tsx'
 import { texts } from '../../texts/index.ts'
 import type { Cell, MatrixRow, PaneProps } from './place.ts'
 
@@ -79,7 +79,7 @@ function Side({ place }: SideProps) {
   return (
     <div>
       <span className="soft">{environment}</span>{' '}
-      <Reveal
+      <SecretValue
         name={words.inEnvironment(key, environment)}
         read={() => ask('secrets.reveal', place)}
         onError={setFailed}

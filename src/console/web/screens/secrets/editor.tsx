@@ -9,8 +9,8 @@ import { TextArea } from '../../parts/fields/text_area.tsx'
 import { TextField } from '../../parts/fields/text_field.tsx'
 import { FieldForm } from '../../parts/form.tsx'
 import { say } from '../../parts/overlays/toasts.tsx'
-import { Reveal } from '../../parts/reveal.tsx'
-import { FailureNote } from '../../parts/states/failure.tsx'
+import { FailureNote } from '../../parts/page/failure.tsx'
+import { SecretValue } from '../../parts/show/secret_value.tsx'
 import { Tabs } from '../../parts/tabs.tsx'
 import { texts } from '../../texts/index.ts'
 import { taken } from './carried.ts'
@@ -76,7 +76,7 @@ function Stored({ place, name, environment, cell }: ValueProps & { cell: Cell })
   const at = { ...place, environment, key: name }
   return (
     <>
-      <Reveal name={name} read={() => ask('secrets.reveal', at)} onError={setFailed} />
+      <SecretValue name={name} read={() => ask('secrets.reveal', at)} onError={setFailed} />
       {failed ? <FailureNote error={failed} /> : null}
       <p className="soft small">{words.changedAt(cell.version, daysSince(cell.updatedAt))}</p>
     </>

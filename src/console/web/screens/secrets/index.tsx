@@ -1,14 +1,14 @@
 /** The secrets of a project by environment: what is missing, differs or is old, and what changes it. */
 import { useMemo, useState } from 'react'
 import { useMay } from '../../frame/manages.ts'
+import { usePaletteCommands } from '../../frame/palette_state.ts'
 import { AskError } from '../../keys/ask.ts'
 import { Button } from '../../parts/button.tsx'
 import { Select } from '../../parts/fields/select.tsx'
-import { usePaletteCommands } from '../../frame/palette_state.ts'
 import { Menu } from '../../parts/overlays/menu.tsx'
-import { EmptyState } from '../../parts/states/empty_state.tsx'
-import { FailureNote } from '../../parts/states/failure.tsx'
-import { Loading } from '../../parts/states/loading.tsx'
+import { EmptyState } from '../../parts/page/empty_state.tsx'
+import { FailureNote } from '../../parts/page/failure.tsx'
+import { Loading } from '../../parts/page/loading.tsx'
 import { useAsk } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
 import { MatrixTable } from './matrix.tsx'
@@ -181,7 +181,7 @@ function Bulk({ place, matrix, keys, clear }: Props) {
       {there.length > 0 ? (
         <Remove place={{ ...place, environment }} keys={there} onDone={clear} />
       ) : null}
-      <Button kind="quiet" onPress={clear}>
+      <Button kind="ghost" onPress={clear}>
         {bulkWords.clearSelection}
       </Button>
     </div>

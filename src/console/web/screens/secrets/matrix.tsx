@@ -57,7 +57,7 @@ export function MatrixTable({ place, matrix, selected, onSelect }: Props) {
           onChange={(id) => go({ show: id === 'all' ? undefined : id }, true)}
         />
         {writes ? (
-          <Button kind="quiet" onPress={() => onSelect(new Set(rows.map(({ key }) => key)))}>
+          <Button kind="ghost" onPress={() => onSelect(new Set(rows.map(({ key }) => key)))}>
             {words.selectShown}
           </Button>
         ) : null}

@@ -92,7 +92,7 @@ function Pane({ title, children }: { title: string; children: ReactNode }) {
         <h2 id={id} ref={heading} tabIndex={-1}>
           {title}
         </h2>
-        <Button kind="quiet" onPress={close}>
+        <Button kind="ghost" onPress={close}>
           {texts.common.close}
         </Button>
       </div>

@@ -4,9 +4,9 @@ import { ask } from '../../keys/ask.ts'
 import type { Input, Returned } from '../../keys/messages.ts'
 import { ConfirmButton } from '../../parts/overlays/confirm.tsx'
 import { say } from '../../parts/overlays/toasts.tsx'
-import { Reveal } from '../../parts/reveal.tsx'
-import { FailureNote } from '../../parts/states/failure.tsx'
-import { Loading } from '../../parts/states/loading.tsx'
+import { FailureNote } from '../../parts/page/failure.tsx'
+import { Loading } from '../../parts/page/loading.tsx'
+import { SecretValue } from '../../parts/show/secret_value.tsx'
 import { useAsk, useCommand } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
 import { CHANGED, useMayHere } from './place.ts'
@@ -52,7 +52,7 @@ function OneVersion({ place, version: shown }: { place: Place; version: Version 
         {policy ? <p className="soft small">{policy}</p> : null}
       </div>
       {isReadable ? (
-        <Reveal
+        <SecretValue
           name={name}
           read={() => ask('versions.reveal', { ...place, version })}
           onError={setFailed}

@@ -4,7 +4,7 @@ import { Button } from '../../parts/button.tsx'
 import { PasswordField } from '../../parts/fields/password_field.tsx'
 import { TextField } from '../../parts/fields/text_field.tsx'
 import { FieldForm } from '../../parts/form.tsx'
-import { FailureNote } from '../../parts/states/failure.tsx'
+import { FailureNote } from '../../parts/page/failure.tsx'
 import { texts } from '../../texts/index.ts'
 
 export type EntranceFields = { email: string; password: string }

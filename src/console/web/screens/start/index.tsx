@@ -1,8 +1,8 @@
 /** The ways in: register, log in, unlock, recover. */
 import { Link, useLocation } from '@tanstack/react-router'
 import type { AccountState } from '../../keys/reports.ts'
-import { Banner } from '../../parts/states/banner.tsx'
-import { Loading } from '../../parts/states/loading.tsx'
+import { Banner } from '../../parts/page/banner.tsx'
+import { Loading } from '../../parts/page/loading.tsx'
 import { useAsk } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
 import { LogIn, Unlock } from './log_in.tsx'

@@ -2,7 +2,7 @@
 import { useNavigate } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
 import { Button } from '../../parts/button.tsx'
-import { FailureNote } from '../../parts/states/failure.tsx'
+import { FailureNote } from '../../parts/page/failure.tsx'
 import { useCommand } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
 import { Entrance } from './entrance.tsx'
@@ -61,10 +61,10 @@ function OtherWays() {
     )
   return (
     <nav className="row" aria-label={words.otherWays}>
-      <Button kind="quiet" onPress={() => leaveFor('/login')}>
-        {texts.common.logOut}
+      <Button kind="ghost" onPress={() => leaveFor('/login')}>
+        {texts.common.signOut}
       </Button>
-      <Button kind="quiet" onPress={() => leaveFor('/recover')}>
+      <Button kind="ghost" onPress={() => leaveFor('/recover')}>
         {words.lostPassword}
       </Button>
       {logOut.error ? <FailureNote error={logOut.error} /> : null}

@@ -1,7 +1,7 @@
 /** The recovery key, once, as a page to print: what opens the account when the password is lost. */
 import { useEffect } from 'react'
 import { Button } from '../../parts/button.tsx'
-import { CopyButton } from '../../parts/copy.tsx'
+import { CopyButton } from '../../parts/show/copy.tsx'
 import { texts } from '../../texts/index.ts'
 
 type Props = { email: string; recoveryKey: string; onKept(): void }

@@ -1,8 +1,8 @@
 /** What waits for a person: requests to use held secrets, releases that can be revoked, and agents' proposals. */
 import { useState } from 'react'
 import type { Returned } from '../../keys/messages.ts'
-import { CopyButton } from '../../parts/copy.tsx'
-import { FailureNote } from '../../parts/states/failure.tsx'
+import { FailureNote } from '../../parts/page/failure.tsx'
+import { CopyButton } from '../../parts/show/copy.tsx'
 import { useRepeatedAsk } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
 import { HoldContext, useHeld } from '../live/hold.ts'

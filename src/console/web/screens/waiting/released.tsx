@@ -1,9 +1,9 @@
 /** What is allowed now, as the server lists it, with the way to revoke it. */
 import { useMay } from '../../frame/manages.ts'
 import { Button } from '../../parts/button.tsx'
-import { timeOf } from '../../parts/moments.ts'
 import { say } from '../../parts/overlays/toasts.tsx'
-import { FailureNote } from '../../parts/states/failure.tsx'
+import { FailureNote } from '../../parts/page/failure.tsx'
+import { timeOf } from '../../parts/show/moments.ts'
 import { useCommand } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
 import { DECIDED, type ReleasedUse } from './waiting.ts'

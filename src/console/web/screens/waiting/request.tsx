@@ -2,9 +2,9 @@
 import { useState } from 'react'
 import { useManages, useMay } from '../../frame/manages.ts'
 import { Button } from '../../parts/button.tsx'
-import { timeOf } from '../../parts/moments.ts'
 import { say } from '../../parts/overlays/toasts.tsx'
-import { FailureNote } from '../../parts/states/failure.tsx'
+import { FailureNote } from '../../parts/page/failure.tsx'
+import { timeOf } from '../../parts/show/moments.ts'
 import { useCommand, useRepeatedAsk } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
 import { CallDetails } from './call_details.tsx'
@@ -124,7 +124,7 @@ function Deny({ workspaceId, id, call }: DenyProps) {
         {words.deny}
       </Button>
       <Button
-        kind="quiet"
+        kind="ghost"
         aria-label={words.denyingAndMuting(call)}
         isPending={deny.isPending}
         onPress={denyFor(MUTE_SECONDS)}

@@ -2,7 +2,7 @@
 import { useState } from 'react'
 import { Button } from '../../parts/button.tsx'
 import { Select } from '../../parts/fields/select.tsx'
-import { Banner } from '../../parts/states/banner.tsx'
+import { Banner } from '../../parts/page/banner.tsx'
 import { texts } from '../../texts/index.ts'
 import { useHold } from '../live/hold.ts'
 import type { Request } from './waiting.ts'

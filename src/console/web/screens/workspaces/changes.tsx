@@ -6,8 +6,8 @@ import { Button } from '../../parts/button.tsx'
 import { TextField } from '../../parts/fields/text_field.tsx'
 import { FieldForm } from '../../parts/form.tsx'
 import { ConfirmButton } from '../../parts/overlays/confirm.tsx'
-import { FailureNote } from '../../parts/states/failure.tsx'
-import { Loading } from '../../parts/states/loading.tsx'
+import { FailureNote } from '../../parts/page/failure.tsx'
+import { Loading } from '../../parts/page/loading.tsx'
 import { queryClient, queryKey, useAsk, useCommand } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
 
@@ -39,11 +39,11 @@ export function Changes({ workspace }: { workspace: Workspace }) {
       <div className="row">
         {role === 'owner' || role === 'admin' ? (
           <>
-            <Button kind="quiet" onPress={() => setNaming(!isNaming)}>
+            <Button kind="ghost" onPress={() => setNaming(!isNaming)}>
               {words.rename}
             </Button>
             <Button
-              kind="quiet"
+              kind="ghost"
               aria-label={texts.noticeTargets.openOf(name)}
               aria-expanded={hasNotices}
               onPress={() => setNotices(!hasNotices)}
@@ -111,7 +111,7 @@ function Naming({ workspace: { id, name: before }, done }: { workspace: Workspac
       <Button type="submit" isPending={rename.isPending}>
         {texts.common.save}
       </Button>
-      <Button kind="quiet" onPress={done}>
+      <Button kind="ghost" onPress={done}>
         {texts.common.cancel}
       </Button>
       {rename.error ? <FailureNote error={rename.error} /> : null}

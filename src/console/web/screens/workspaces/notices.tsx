@@ -4,7 +4,7 @@ import { ask } from '../../keys/ask.ts'
 import { dismissNotice, useNotices } from '../../keys/notices.ts'
 import type { WorkspaceNotice } from '../../keys/reports.ts'
 import { Button } from '../../parts/button.tsx'
-import { Banner } from '../../parts/states/banner.tsx'
+import { Banner } from '../../parts/page/banner.tsx'
 import { queryClient, useAsk } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
 
@@ -25,7 +25,7 @@ export function WorkspaceNotices({ workspaceId }: { workspaceId?: string }) {
           <div className="stack">
             <Said notice={notice} />
             <div>
-              <Button kind="quiet" onPress={() => dismissNotice(notice)}>
+              <Button kind="ghost" onPress={() => dismissNotice(notice)}>
                 {words.read}
               </Button>
             </div>

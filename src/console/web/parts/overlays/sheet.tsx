@@ -1,0 +1,46 @@
+/** A form or a guide over the right side of the screen. Escape closes it. */
+import { X } from 'lucide-react'
+import type { ReactNode } from 'react'
+import { Dialog as AriaDialog, Heading, Modal, ModalOverlay } from 'react-aria-components'
+import { texts } from '../../texts/index.ts'
+import { IconButton } from '../icon_button.tsx'
+
+type Props = {
+  title: string
+  isOpen: boolean
+  onClose(): void
+  children: ReactNode
+  /** Buttons that stay in sight below the content. */
+  footer?: ReactNode
+  width?: 420 | 560
+}
+
+const WIDTHS = { 420: 'desk:w-[420px]', 560: 'desk:w-[560px]' }
+
+export function Sheet({ title, isOpen, onClose, children, footer, width = 420 }: Props) {
+  return (
+    <ModalOverlay
+      className="fixed inset-0 z-40 bg-scrim data-entering:animate-[fade_0.15s_ease-out]"
+      isOpen={isOpen}
+      isDismissable
+      onOpenChange={(open) => open || onClose()}
+    >
+      <Modal
+        className={`fixed inset-y-0 right-0 w-full bg-surface shadow-pop data-entering:animate-[slide_0.18s_ease-out] ${WIDTHS[width]}`}
+      >
+        <AriaDialog className="flex h-full flex-col outline-none">
+          <header className="flex h-13 shrink-0 items-center justify-between border-b border-line pr-2 pl-5">
+            <Heading slot="title" level={2} className="text-title font-semibold">
+              {title}
+            </Heading>
+            <IconButton icon={X} label={texts.common.close} shortcut="Esc" onPress={onClose} />
+          </header>
+          <div className="flex flex-1 flex-col gap-4 overflow-auto p-5">{children}</div>
+          {footer ? (
+            <footer className="flex shrink-0 gap-2 border-t border-line px-5 py-3">{footer}</footer>
+          ) : null}
+        </AriaDialog>
+      </Modal>
+    </ModalOverlay>
+  )
+}

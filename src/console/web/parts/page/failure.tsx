@@ -1,0 +1,37 @@
+/** What failed and how to fix it. The code and the request ID are under "Details". */
+import { CircleAlert } from 'lucide-react'
+import { failureIn } from '../../away.ts'
+import { helpFor, texts } from '../../texts/index.ts'
+import { Icon } from '../icon.tsx'
+import { Facts } from './facts.tsx'
+import { Proof } from './proof.tsx'
+
+type Words = ReturnType<typeof helpFor>
+
+export function FailureNote({ error }: { error: unknown }) {
+  const failure = failureIn(error)
+  const words: Words = failure ? helpFor(failure.code) : texts.errors.internal
+  const { said = failure?.message, help } = words
+  const ids = texts.parts
+  return (
+    <div role="alert" className="flex gap-2 rounded-control bg-red-soft px-3 py-2 text-red">
+      <span className="flex h-5 items-center">
+        <Icon of={CircleAlert} />
+      </span>
+      <div className="flex min-w-0 flex-1 flex-col gap-1">
+        <p className="font-medium wrap-anywhere">{said}</p>
+        {help ? <p className="text-ink-2">{help}</p> : null}
+        {failure ? (
+          <Proof>
+            <Facts
+              rows={[
+                [ids.code, <code key="code">{failure.code}</code>],
+                ...(failure.requestId ? [[ids.requestId, failure.requestId] as const] : []),
+              ]}
+            />
+          </Proof>
+        ) : null}
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,24 @@
+/** Rows of the true height while a list loads, so that nothing moves when it arrives. */
+import { texts } from '../../texts/index.ts'
+
+const HEIGHTS = { 34: 'h-[34px]', 38: 'h-[38px]', 56: 'h-14' }
+const WIDTHS = ['w-2/5', 'w-1/3', 'w-1/2', 'w-1/4']
+
+export function SkeletonRows({ count, height = 38 }: { count: number; height?: 34 | 38 | 56 }) {
+  return (
+    <div role="status" aria-label={texts.common.loading}>
+      {Array.from({ length: count }, (_, at) => (
+        <div
+          // Rows of a skeleton have no other identity.
+          // biome-ignore lint/suspicious/noArrayIndexKey: see above
+          key={at}
+          className={`flex items-center border-b border-line px-5 ${HEIGHTS[height]}`}
+        >
+          <i
+            className={`h-2.5 animate-[pulse_1.6s_ease-in-out_infinite] rounded-full bg-surface-2 ${WIDTHS[at % WIDTHS.length]}`}
+          />
+        </div>
+      ))}
+    </div>
+  )
+}

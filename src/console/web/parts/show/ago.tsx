@@ -1,0 +1,34 @@
+/** How long ago something happened, or how long it is until then. The whole date and time is its title. */
+import { texts } from '../../texts/index.ts'
+
+const UNITS = [
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+] as const
+
+const whole = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
+const relative = new Intl.RelativeTimeFormat('en', { numeric: 'always' })
+
+export function Ago({ at, short = false }: { at: string | number | Date; short?: boolean }) {
+  const moment = new Date(at)
+  return (
+    <time
+      dateTime={moment.toISOString()}
+      title={whole.format(moment)}
+      className="whitespace-nowrap tabular-nums"
+    >
+      {agoText(moment.getTime() - Date.now(), short)}
+    </time>
+  )
+}
+
+/** @param difference milliseconds, negative for the past */
+function agoText(difference: number, isShort: boolean): string {
+  const words = texts.parts.ago
+  const distance = Math.abs(difference)
+  const [unit, length] = UNITS.find(([, size]) => distance >= size) ?? []
+  if (!unit) return words.now
+  const count = Math.trunc(distance / length)
+  return isShort ? words.short[unit](count) : relative.format(Math.sign(difference) * count, unit)
+}
