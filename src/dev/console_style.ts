@@ -78,7 +78,8 @@ async function compileStyle(path: string): Promise<string> {
   const words = new Set<string>()
   for await (const name of new Bun.Glob('**/*.{ts,tsx}').scan(WEB)) {
     if (name.startsWith('texts/')) continue
-    for (const [word] of (await Bun.file(join(WEB, name)).text()).matchAll(CLASS_NAME)) words.add(word)
+    for (const [word] of (await Bun.file(join(WEB, name)).text()).matchAll(CLASS_NAME))
+      words.add(word)
   }
   return build([...words].sort())
 }

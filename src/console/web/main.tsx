@@ -4,6 +4,7 @@ import { QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
+import { keepUnlockedWhileUsed } from './frame/activity.ts'
 import { accountState, ask } from './keys/ask.ts'
 import { ErrorBoundary } from './parts/page/error_boundary.tsx'
 import { applyTheme } from './parts/theme.ts'
@@ -29,20 +30,6 @@ function startConsole() {
       </ErrorBoundary>
     </StrictMode>
   )
-}
-
-/** Tells the worker that someone works here, at most once in this many milliseconds. */
-function keepUnlockedWhileUsed(everyMs = 10_000): void {
-  let last = Number.NEGATIVE_INFINITY
-  const stir = () => {
-    if (performance.now() - last < everyMs) return
-    last = performance.now()
-    void ask('accounts.stir', null)
-  }
-  for (const sign of ['pointerdown', 'keydown', 'wheel'] as const) {
-    addEventListener(sign, stir, { passive: true })
-  }
-  stir()
 }
 
 /** Asks whether the session was ended elsewhere, whenever the page is seen again and at this interval. */

@@ -11,17 +11,38 @@ import {
   redirect,
   useLocation,
 } from '@tanstack/react-router'
+import { useCurrentWorkspace } from './frame/current_workspace.ts'
 import { AccountGate } from './frame/gate.tsx'
 import { ScreenFailed } from './parts/page/error_boundary.tsx'
+import { Loading } from './parts/page/loading.tsx'
 import { NotFound } from './parts/page/not_found.tsx'
+import { useAsk } from './queries.ts'
 import type { AuditFilters } from './screens/audit/records.ts'
 import { readInvitationLink } from './screens/workspaces/link.ts'
 
 const root = createRootRoute({ component: AccountGate, notFoundComponent: NotFound })
 
-const home = createRoute({
+const home = createRoute({ getParentRoute: () => root, path: '/', component: Home })
+
+/** Opens the overview of the workspace that was open last, or the list of workspaces if there is none. */
+function Home() {
+  const { isPending } = useAsk('workspaces.list', null)
+  const current = useCurrentWorkspace()
+  if (isPending) return <Loading />
+  return current ? (
+    <Navigate
+      to="/w/$workspaceId/overview"
+      params={{ workspaceId: current.workspace.id }}
+      replace
+    />
+  ) : (
+    <Navigate to="/workspaces" replace />
+  )
+}
+
+const workspaces = createRoute({
   getParentRoute: () => root,
-  path: '/',
+  path: '/workspaces',
   component: lazyRouteComponent(() => import('./screens/workspaces/index.tsx'), 'Workspaces'),
 })
 
@@ -57,8 +78,20 @@ const workspaceHome = createRoute({
   getParentRoute: () => workspace,
   path: '/',
   beforeLoad: ({ params }) => {
-    throw redirect({ to: '/w/$workspaceId/secrets', params })
+    throw redirect({ to: '/w/$workspaceId/overview', params })
   },
+})
+
+const overview = createRoute({
+  getParentRoute: () => workspace,
+  path: 'overview',
+  component: lazyRouteComponent(() => import('./screens/overview/index.tsx'), 'Overview'),
+})
+
+const settings = createRoute({
+  getParentRoute: () => workspace,
+  path: 'settings',
+  component: lazyRouteComponent(() => import('./screens/settings/index.tsx'), 'Settings'),
 })
 
 const firstSteps = createRoute({
@@ -161,12 +194,15 @@ function texted<N extends string>(name: N, search: Record<string, unknown>) {
 export const router = createRouter({
   routeTree: root.addChildren([
     home,
+    workspaces,
     ...entrances,
     account,
     invitation,
     instance,
     workspace.addChildren([
       workspaceHome,
+      overview,
+      settings,
       firstSteps,
       secrets,
       members,

@@ -1,64 +1,46 @@
-/** What is around every screen: navigation, the workspace, the palette of commands, and the ways out. */
-import { useQuery } from '@tanstack/react-query'
-import { Link, useLocation, useMatch, useNavigate } from '@tanstack/react-router'
-import {
-  lazy,
-  type ReactNode,
-  Suspense,
-  useEffect,
-  useMemo,
-  useRef,
-  useState,
-  useSyncExternalStore,
-} from 'react'
+/** What surrounds every screen: the sidebar, or tabs on a phone, with the palette, shortcuts and notices. */
+import { useNavigate } from '@tanstack/react-router'
+import { lazy, type ReactNode, Suspense, useMemo, useRef } from 'react'
 import { useLandmark } from 'react-aria/useLandmark'
-import { clockSentence } from '../../../client/http/clock_difference.ts'
-import { clockDifference, onClockDifference } from '../../../client/http/transport.browser.ts'
-import { getMe } from '../../../features/accounts/contract.ts'
-import { api } from '../api.ts'
-import { useAway } from '../away.ts'
-import type { Returned } from '../keys/messages.ts'
-import { Button } from '../parts/button.tsx'
-import { CommandPalette, usePaletteCommands } from '../parts/overlays/command_palette.tsx'
-import { Menu } from '../parts/overlays/menu.tsx'
 import { Toasts } from '../parts/overlays/toasts.tsx'
-import { Banner } from '../parts/page/banner.tsx'
 import { ErrorBoundary } from '../parts/page/error_boundary.tsx'
-import { chooseTheme, chosenTheme, themes } from '../parts/theme.ts'
-import { useAccountState, useAsk, useCommand } from '../queries.ts'
 import { texts } from '../texts/index.ts'
-import { areas, begun, everywhere } from './navigation.ts'
-import { WaitingCount } from './waiting_count.tsx'
-import { workspaceLabel } from './workspace_label.ts'
+import { useCurrentWorkspace } from './current_workspace.ts'
+import { allAreas, begun, everywhere } from './navigation.ts'
+import { PageNotices } from './notices.tsx'
+import { CommandPalette } from './palette.tsx'
+import { usePaletteCommands } from './palette_state.ts'
+import { PhoneTabs } from './phone_tabs.tsx'
+import { ShortcutList } from './shortcut_list.tsx'
+import { useShortcutKeys, useShortcuts } from './shortcuts.ts'
+import { Sidebar } from './sidebar.tsx'
+import { WorkspaceMenu } from './workspace_menu.tsx'
 
 type Props = { email: string; children: ReactNode }
 
 const Refusals = lazy(() => import('./changed_names.tsx'))
 
 export default function Frame({ email, children }: Props) {
-  const words = texts.common
+  useAreaCommands()
+  useShortcutKeys()
   return (
-    <div className="frame">
-      <a className="skip" href="#content">
-        {words.toContent}
+    <div className="flex h-full min-w-0 phone:flex-col">
+      <a
+        className="absolute -left-[9999px] z-40 rounded-control bg-bg px-3 py-1.5 focus:top-2 focus:left-2"
+        href="#content"
+      >
+        {texts.common.toContent}
       </a>
-      <header className="frame-bar">
-        <Link to="/" className="frame-name">
-          {words.appName}
-        </Link>
-        <WorkspaceSwitch />
-        <span className="frame-space" />
-        <CommandPalette />
-        <InstanceLink />
-        <ThemeSwitch />
-        <Link to="/account" className="soft frame-who">
-          {email}
-        </Link>
-        <WaysOut />
-      </header>
-      <Areas />
+      <Sidebar email={email} />
+      <div className="absolute top-2 left-3 z-1 desk:hidden">
+        <WorkspaceMenu isSmall />
+      </div>
       <Content>{children}</Content>
+      <PhoneTabs />
+      <PageNotices />
       <Toasts />
+      <CommandPalette />
+      <ShortcutList />
     </div>
   )
 }
@@ -66,20 +48,15 @@ export default function Frame({ email, children }: Props) {
 function Content({ children }: { children: ReactNode }) {
   const ref = useRef<HTMLElement>(null)
   const { landmarkProps } = useLandmark({ role: 'main' }, ref)
-  const isAway = useAway()
-  const clocks = useClockSentence()
-  const workspaceId = useWorkspaceId()
+  const workspaceId = useCurrentWorkspace()?.workspace.id ?? null
   return (
-    <main {...landmarkProps} ref={ref} id="content" className="frame-content" tabIndex={-1}>
-      <div role="status">
-        {isAway ? <Banner kind="warning">{texts.errors.away}</Banner> : null}
-        {clocks ? (
-          <Banner kind="warning">
-            {clocks} {texts.errors.clocks}
-          </Banner>
-        ) : null}
-        <LockWarning />
-      </div>
+    <main
+      {...landmarkProps}
+      ref={ref}
+      id="content"
+      className="flex min-h-0 min-w-0 flex-1 flex-col"
+      tabIndex={-1}
+    >
       <Suspense>
         <Refusals workspaceId={workspaceId} />
       </Suspense>
@@ -88,151 +65,32 @@ function Content({ children }: { children: ReactNode }) {
   )
 }
 
-/** For who made the first account. */
-function InstanceLink() {
-  const { data } = useQuery({ queryKey: ['me'], queryFn: () => api.call(getMe, {}) })
-  if (!data?.is_instance_owner) return null
-  return (
-    <Link to="/instance" className="soft">
-      {texts.instance.title}
-    </Link>
-  )
-}
-
-/** Null outside of a workspace. */
-function useWorkspaceId(): string | null {
-  const match = useMatch({ from: '/w/$workspaceId', shouldThrow: false })
-  return match?.params.workspaceId ?? null
-}
-
-const NO_WORKSPACES: Returned<'workspaces.list'> = []
-
-function WorkspaceSwitch() {
-  const { data = NO_WORKSPACES } = useAsk('workspaces.list', null)
+/** Areas by palette and by `G` with a letter. */
+function useAreaCommands(): void {
+  const workspaceId = useCurrentWorkspace()?.workspace.id
   const navigate = useNavigate()
-  const current = useWorkspaceId()
-  const shown = data.find(({ id }) => id === current)
-  const choices = useMemo(
-    () =>
-      data.map((each) => ({
-        id: each.id,
-        label: workspaceLabel(each, data),
-        act: () => void navigate({ to: '/w/$workspaceId', params: { workspaceId: each.id } }),
-      })),
-    [data, navigate],
-  )
-  usePaletteCommands(choices)
-  if (choices.length === 0) return null
-  const label = shown ? workspaceLabel(shown, data) : texts.common.workspace
-  return (
-    <Menu label={`${label} ▾`} name={`${texts.common.workspace}: ${label}`} choices={choices} />
-  )
-}
-
-function ThemeSwitch() {
-  const [theme, setTheme] = useState(chosenTheme)
-  const words = texts.common
-  const choices = themes.map((id) => ({
-    id,
-    label: words.themes[id],
-    act: () => {
-      chooseTheme(id)
-      setTheme(id)
-    },
-  }))
-  return <Menu label="◐" name={`${words.theme}: ${words.themes[theme]}`} choices={choices} />
-}
-
-function Areas() {
-  const workspaceId = useWorkspaceId()
-  const navigate = useNavigate()
+  const shortcuts = useMemo(() => {
+    if (workspaceId === undefined) return []
+    const params = { workspaceId }
+    return allAreas.map(({ to, label, key }) => ({
+      id: to,
+      keys: `g ${key}`,
+      label,
+      act: () => void navigate({ to, params }),
+    }))
+  }, [workspaceId, navigate])
   const commands = useMemo(
     () => [
       ...everywhere.map(({ to, label }) => ({ id: to, label, act: () => void navigate({ to }) })),
-      ...(workspaceId === null ? [] : areas).map(({ to, label }) => ({
-        id: to,
-        label,
-        act: () => void navigate({ to, params: { workspaceId: workspaceId ?? '' } }),
-      })),
-      ...(workspaceId === null ? [] : begun).map(({ id, label, to, search }) => ({
+      ...shortcuts,
+      ...(workspaceId === undefined ? [] : begun).map(({ id, label, to, search }) => ({
         id,
         label,
         act: () => void navigate({ to, params: { workspaceId: workspaceId ?? '' }, search }),
       })),
     ],
-    [workspaceId, navigate],
+    [workspaceId, navigate, shortcuts],
   )
   usePaletteCommands(commands)
-  const ref = useRef<HTMLElement>(null)
-  const { landmarkProps } = useLandmark({ role: 'navigation' }, ref)
-  const path = useLocation({ select: ({ pathname }) => pathname })
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another area is another one to be in sight.
-  useEffect(() => {
-    ref.current?.querySelector('[aria-current=page]')?.scrollIntoView({ inline: 'center' })
-  }, [path])
-  if (workspaceId === null) return null
-  return (
-    <nav {...landmarkProps} ref={ref} className="frame-areas" aria-label={texts.common.navigation}>
-      {areas.map(({ to, label }) => (
-        <Link key={to} to={to} params={{ workspaceId }} className="frame-area">
-          {label}
-          {to === '/w/$workspaceId/live' ? <WaitingCount workspaceId={workspaceId} /> : null}
-        </Link>
-      ))}
-    </nav>
-  )
-}
-
-const words = texts.common
-
-function WaysOut() {
-  const { mutate: lock } = useCommand('accounts.lock')
-  const { mutate: logOut } = useCommand('accounts.logOut')
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      if (!(event.ctrlKey && event.shiftKey && event.code === 'KeyL')) return
-      event.preventDefault()
-      lock(null)
-    }
-    addEventListener('keydown', onKey)
-    return () => removeEventListener('keydown', onKey)
-  }, [lock])
-  const commands = useMemo(
-    () => [
-      { id: 'lock', label: words.lockByKeys, act: () => lock(null) },
-      { id: 'log-out', label: words.logOut, act: () => logOut(null) },
-    ],
-    [lock, logOut],
-  )
-  usePaletteCommands(commands)
-  return (
-    <>
-      <Button kind="ghost" aria-keyshortcuts="Control+Shift+L" onPress={() => lock(null)}>
-        {words.lock}
-      </Button>
-      <Button kind="ghost" onPress={() => logOut(null)}>
-        {words.logOut}
-      </Button>
-    </>
-  )
-}
-
-const endingWords = texts.common.ending
-
-function LockWarning() {
-  const account = useAccountState()
-  const stay = useCommand('accounts.stay')
-  if (account?.kind !== 'open' || !account.isEnding) return null
-  return (
-    <Banner kind="warning">
-      <p>{account.until === null ? endingWords.idle : endingWords.time}</p>
-      <Button onPress={() => stay.mutate({})}>{endingWords.goOn}</Button>
-    </Banner>
-  )
-}
-
-/** A sentence with both times; null while the clocks agree. */
-function useClockSentence(): string | null {
-  const difference = useSyncExternalStore(onClockDifference, clockDifference)
-  return difference && clockSentence(difference)
+  useShortcuts(shortcuts)
 }

@@ -1,20 +1,41 @@
-/** The areas of a workspace, in the order in which they are shown: a new one is a line here and a route. */
+/** The areas of a workspace in the order of the sidebar. A new area is one entry here and one route. */
+import {
+  Activity,
+  Bot,
+  Globe,
+  House,
+  KeyRound,
+  Link2,
+  ScrollText,
+  Settings,
+  Users,
+} from 'lucide-react'
 import { texts } from '../texts/index.ts'
 
-/** The token of somebody who is new. */
+/** The search parameter of a form that is still empty. */
 export const NEW = 'new'
 
+const words = texts.common.areas
+
+/** `key` follows G. */
 export const areas = [
-  { to: '/w/$workspaceId/secrets', label: texts.secrets.title },
-  { to: '/w/$workspaceId/agents', label: texts.agents.title },
-  { to: '/w/$workspaceId/live', label: texts.live.title },
-  { to: '/w/$workspaceId/allowlist', label: texts.allowlist.title },
-  { to: '/w/$workspaceId/members', label: texts.members.title },
-  { to: '/w/$workspaceId/audit', label: texts.audit.title },
-  { to: '/w/$workspaceId/history', label: texts.history.title },
+  { to: '/w/$workspaceId/overview', label: words.overview, icon: House, key: 'o' },
+  { to: '/w/$workspaceId/secrets', label: words.secrets, icon: KeyRound, key: 's' },
+  { to: '/w/$workspaceId/agents', label: words.agents, icon: Bot, key: 'a' },
+  { to: '/w/$workspaceId/live', label: words.live, icon: Activity, key: 'l' },
+  { to: '/w/$workspaceId/allowlist', label: words.allowlist, icon: Globe, key: 'h' },
 ] as const
 
-/** What is begun from anywhere in a workspace. */
+export const workspaceAreas = [
+  { to: '/w/$workspaceId/members', label: words.members, icon: Users, key: 'm' },
+  { to: '/w/$workspaceId/audit', label: words.audit, icon: ScrollText, key: 'u' },
+  { to: '/w/$workspaceId/history', label: words.history, icon: Link2, key: 'y' },
+  { to: '/w/$workspaceId/settings', label: words.settings, icon: Settings, key: 'e' },
+] as const
+
+export const allAreas = [...areas, ...workspaceAreas]
+
+/** Started from anywhere in a workspace. */
 export const begun = [
   {
     id: 'new token',
@@ -26,6 +47,6 @@ export const begun = [
 ] as const
 
 export const everywhere = [
-  { to: '/', label: texts.workspaces.title },
-  { to: '/account', label: texts.account.title },
+  { to: '/account', label: words.account },
+  { to: '/workspaces', label: words.workspaces },
 ] as const

@@ -1,5 +1,6 @@
 /** A button that opens a menu of actions. */
 import { Check, ChevronDown, Ellipsis, type LucideIcon } from 'lucide-react'
+import { cloneElement, type ReactElement } from 'react'
 import {
   Button as AriaButton,
   Menu as AriaMenu,
@@ -62,6 +63,23 @@ export function IconMenu({ choices, label, icon = Ellipsis, size }: IconMenuProp
     <MenuTrigger>
       <IconButton icon={icon} label={name} size={size} />
       <MenuList name={name} choices={choices} />
+    </MenuTrigger>
+  )
+}
+
+type AroundProps = {
+  /** A `Button` of React Aria, drawn by the caller. */
+  trigger: ReactElement<{ 'aria-label'?: string }>
+  label: string
+  choices: readonly MenuChoice[]
+}
+
+/** A menu behind any button, such as the name of a workspace. */
+export function MenuAround({ trigger, label, choices }: AroundProps) {
+  return (
+    <MenuTrigger>
+      {cloneElement(trigger, { 'aria-label': label })}
+      <MenuList name={label} choices={choices} />
     </MenuTrigger>
   )
 }

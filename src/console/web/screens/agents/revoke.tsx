@@ -1,8 +1,8 @@
 /** The way to end a token, from its list or from a call that it made. */
 import { useId, useMemo, useState } from 'react'
+import { usePaletteCommands } from '../../frame/palette_state.ts'
 import type { Input } from '../../keys/messages.ts'
 import { Button } from '../../parts/button.tsx'
-import { usePaletteCommands } from '../../parts/overlays/command_palette.tsx'
 import { ConfirmDialog } from '../../parts/overlays/confirm.tsx'
 import { say } from '../../parts/overlays/toasts.tsx'
 import { FailureNote } from '../../parts/page/failure.tsx'

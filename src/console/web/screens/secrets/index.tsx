@@ -1,10 +1,10 @@
 /** The secrets of a project by environment: what is missing, differs or is old, and what changes it. */
 import { useMemo, useState } from 'react'
 import { useMay } from '../../frame/manages.ts'
+import { usePaletteCommands } from '../../frame/palette_state.ts'
 import { AskError } from '../../keys/ask.ts'
 import { Button } from '../../parts/button.tsx'
 import { Select } from '../../parts/fields/select.tsx'
-import { usePaletteCommands } from '../../parts/overlays/command_palette.tsx'
 import { Menu } from '../../parts/overlays/menu.tsx'
 import { EmptyState } from '../../parts/page/empty_state.tsx'
 import { FailureNote } from '../../parts/page/failure.tsx'

@@ -62,7 +62,7 @@ function OtherWays() {
   return (
     <nav className="row" aria-label={words.otherWays}>
       <Button kind="ghost" onPress={() => leaveFor('/login')}>
-        {texts.common.logOut}
+        {texts.common.signOut}
       </Button>
       <Button kind="ghost" onPress={() => leaveFor('/recover')}>
         {words.lostPassword}

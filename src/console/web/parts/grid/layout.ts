@@ -1,0 +1,64 @@
+/** Where rows and section headings of a grid are, in pixels: each kind has one height, so nothing is measured. */
+
+export type GridItem<Row> =
+  | { kind: 'row'; row: Row; index: number }
+  | { kind: 'heading'; text: string }
+
+export type Layout<Row> = {
+  items: readonly GridItem<Row>[]
+  /** Top of each item; the last entry is the total height. */
+  tops: readonly number[]
+  /** The item of each row. */
+  places: readonly number[]
+}
+
+export const HEADING_HEIGHT = 30
+
+/** `sectionOf` names the section of a row; consecutive rows of one section share a heading. */
+export function layOut<Row>(
+  rows: readonly Row[],
+  rowHeight: number,
+  sectionOf?: (row: Row) => string,
+): Layout<Row> {
+  const items: GridItem<Row>[] = []
+  const tops = [0]
+  const places: number[] = []
+  let section: string | undefined
+  const add = (item: GridItem<Row>, height: number) => {
+    items.push(item)
+    tops.push((tops.at(-1) ?? 0) + height)
+  }
+  for (const [index, row] of rows.entries()) {
+    const text = sectionOf?.(row)
+    if (text !== undefined && text !== section) add({ kind: 'heading', text }, HEADING_HEIGHT)
+    section = text
+    places.push(items.length)
+    add({ kind: 'row', row, index }, rowHeight)
+  }
+  return { items, tops, places }
+}
+
+/** The first item that ends below `offset`. */
+export function itemAt(tops: readonly number[], offset: number): number {
+  let low = 0
+  let high = tops.length - 1
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((tops[middle + 1] ?? Number.POSITIVE_INFINITY) > offset) high = middle
+    else low = middle + 1
+  }
+  return low
+}
+
+/** Items in view, with some more on either side. */
+export function windowOf(
+  tops: readonly number[],
+  scrollTop: number,
+  viewHeight: number,
+  more: number,
+): { from: number; to: number } {
+  const count = tops.length - 1
+  const from = Math.max(0, itemAt(tops, scrollTop) - more)
+  const to = Math.min(count, itemAt(tops, scrollTop + viewHeight) + 1 + more)
+  return { from, to: Math.max(from, to) }
+}

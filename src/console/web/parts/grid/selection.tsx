@@ -1,0 +1,42 @@
+/** A first column of checkboxes; the one in the header selects all rows shown. */
+import { useMemo } from 'react'
+import { texts } from '../../texts/index.ts'
+import { Checkbox } from '../fields/checkbox.tsx'
+import type { GridColumn, GridProps } from './grid.tsx'
+
+const words = texts.common.grid
+
+type Props<Row> = Pick<GridProps<Row>, 'columns' | 'rows' | 'idOf' | 'selection'>
+
+export function useSelectColumn<Row>({ columns, rows, idOf, selection }: Props<Row>) {
+  return useMemo((): readonly GridColumn<Row>[] => {
+    if (!selection) return columns
+    const { selected, onChange, nameOf } = selection
+    const isAll = rows.length > 0 && rows.every((row) => selected.has(idOf(row)))
+    const toggle = (id: string) => {
+      const next = new Set(selected)
+      if (!next.delete(id)) next.add(id)
+      onChange(next)
+    }
+    const column: GridColumn<Row> = {
+      id: 'selected',
+      width: '44px',
+      header: (
+        <Checkbox
+          name={words.selectAll}
+          isSelected={isAll}
+          isIndeterminate={!isAll && selected.size > 0}
+          onChange={(all) => onChange(new Set(all ? rows.map(idOf) : []))}
+        />
+      ),
+      cell: (row) => (
+        <Checkbox
+          name={words.select(nameOf(row))}
+          isSelected={selected.has(idOf(row))}
+          onChange={() => toggle(idOf(row))}
+        />
+      ),
+    }
+    return [column, ...columns]
+  }, [columns, rows, idOf, selection])
+}

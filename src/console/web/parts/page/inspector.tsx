@@ -1,0 +1,67 @@
+/**
+ * Shows one thing beside the list it is in: a column on a wide screen, over the list below 1,200 px, a page on a phone.
+ * It takes the focus when it opens, returns it when it closes, and Escape closes it.
+ */
+import { X } from 'lucide-react'
+import { type ReactNode, useEffect, useId, useRef } from 'react'
+import { texts } from '../../texts/index.ts'
+import { IconButton } from '../icon_button.tsx'
+
+type Props = {
+  title: string
+  /** Secrets and hosts are set in the fixed-width font. */
+  isMono?: boolean
+  /** Beside the title: an environment, a status, a time. */
+  badge?: ReactNode
+  onClose(): void
+  /** Buttons that stay in view. */
+  footer?: ReactNode
+  children: ReactNode
+}
+
+export function Inspector({ title, isMono = false, badge, onClose, footer, children }: Props) {
+  const heading = useRef<HTMLHeadingElement>(null)
+  const id = useId()
+  useFocusOnce(heading)
+  return (
+    <section
+      aria-labelledby={id}
+      className="flex w-[372px] shrink-0 flex-col overflow-hidden border-l border-line bg-surface max-wide:absolute max-wide:inset-y-0 max-wide:right-0 max-wide:z-10 max-wide:shadow-pop phone:fixed phone:inset-0 phone:z-30 phone:w-full phone:border-0"
+      onKeyDown={(event) => {
+        if (event.key !== 'Escape' || event.defaultPrevented) return
+        event.preventDefault()
+        onClose()
+      }}
+    >
+      <header className="flex items-center gap-2 px-4 pt-3.5 pb-2.5">
+        <h2
+          id={id}
+          ref={heading}
+          tabIndex={-1}
+          className={`min-w-0 truncate text-body font-semibold outline-none ${isMono ? 'font-mono' : ''}`}
+        >
+          {title}
+        </h2>
+        <span className="ml-auto flex shrink-0 items-center gap-2 text-ink-3">
+          {badge}
+          <IconButton icon={X} label={texts.common.close} size="small" onPress={onClose} />
+        </span>
+      </header>
+      <div className="min-h-0 flex-1 overflow-auto">{children}</div>
+      {footer ? (
+        <footer className="flex items-center gap-2 border-t border-line px-4 py-3">{footer}</footer>
+      ) : null}
+    </section>
+  )
+}
+
+/** Returns the focus unless the person is already elsewhere. */
+function useFocusOnce(heading: { current: HTMLElement | null }): void {
+  useEffect(() => {
+    const before = document.activeElement
+    heading.current?.focus()
+    return () => {
+      if (before instanceof HTMLElement && document.activeElement === document.body) before.focus()
+    }
+  }, [heading])
+}

@@ -1,0 +1,11 @@
+/** What the builds use of the package, which has no types. */
+declare module 'subset-font' {
+  export default function subsetFont(
+    font: Buffer,
+    text: string,
+    options: {
+      targetFormat: 'woff2'
+      variationAxes?: Record<string, number | { min: number; max: number }>
+    },
+  ): Promise<Buffer>
+}

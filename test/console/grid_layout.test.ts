@@ -1,0 +1,27 @@
+// tier: quick
+/** Where a grid's rows are, so that only those in view are in the page. */
+import { expect, test } from 'bun:test'
+import { itemAt, layOut, windowOf } from '../../src/console/web/parts/grid/layout.ts'
+
+test('a section heading comes before the first of the consecutive rows of its section', () => {
+  const { items, tops, places } = layOut(['a1', 'a2', 'b1', 'a3'], 38, (row) => row.charAt(0))
+  const shown = items.map((item) => (item.kind === 'row' ? item.row : `# ${item.text}`))
+  expect(shown).toEqual(['# a', 'a1', 'a2', '# b', 'b1', '# a', 'a3'])
+  expect(tops).toEqual([0, 30, 68, 106, 136, 174, 204, 242])
+  expect(places).toEqual([1, 2, 4, 6])
+})
+
+test('the item at an offset is the one that covers it, also at its first and last pixel', () => {
+  const tops = [0, 30, 68, 106]
+  expect([0, 29, 30, 67, 68, 105, 106, 999].map((offset) => itemAt(tops, offset))).toEqual([
+    0, 0, 1, 1, 2, 2, 3, 3,
+  ])
+})
+
+test('a window contains the rows in view with a margin, and never leaves the list', () => {
+  const { tops } = layOut(Array.from({ length: 100_000 }), 38)
+  expect(windowOf(tops, 0, 380, 5)).toEqual({ from: 0, to: 16 })
+  expect(windowOf(tops, 38 * 500, 380, 5)).toEqual({ from: 495, to: 516 })
+  expect(windowOf(tops, 38 * 100_000, 380, 5)).toEqual({ from: 99_995, to: 100_000 })
+  expect(windowOf([0], 0, 380, 5)).toEqual({ from: 0, to: 0 })
+})
