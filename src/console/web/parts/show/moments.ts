@@ -29,7 +29,7 @@ export function dayText(text: string): string {
   const moment = new Date(text)
   const day = days.format(moment)
   const isOn = (other: number) => new Date(other).toDateString() === moment.toDateString()
-  if (isOn(Date.now())) return texts.parts.today(day)
-  if (isOn(Date.now() - DAY_MS)) return texts.parts.yesterday(day)
+  if (isOn(Date.now())) return texts.parts.todayOn(day)
+  if (isOn(Date.now() - DAY_MS)) return texts.parts.yesterdayOn(day)
   return moment.getFullYear() === new Date().getFullYear() ? day : `${day} ${moment.getFullYear()}`
 }

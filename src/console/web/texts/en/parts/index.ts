@@ -25,6 +25,6 @@ export const partTexts = {
       day: (count: number) => `${count} d`,
     },
   },
-  today: (day: string) => `Today, ${day}`,
-  yesterday: (day: string) => `Yesterday, ${day}`,
+  todayOn: (day: string) => `Today, ${day}`,
+  yesterdayOn: (day: string) => `Yesterday, ${day}`,
 }
