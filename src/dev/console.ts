@@ -10,7 +10,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import { archiveOf } from './archive.ts'
-import { browserFiles, withoutLanguages } from './browser_files.ts'
+import { browserFiles } from './browser_files.ts'
 
 const ROOT = join(import.meta.dir, '..', '..')
 const WEB = join(ROOT, 'src', 'console', 'web')
@@ -113,9 +113,7 @@ async function bundle(entrypoints: string[], define: Record<string, string> = {}
       chunk: 'assets/part-[hash].[ext]',
       asset: 'assets/[name]-[hash].[ext]',
     },
-    plugins: [browserFiles, withoutLanguages],
-    // The policy of the page permits no text to be run: without this zod would try.
-    banner: 'globalThis.__zod_globalConfig={jitless:true};',
+    plugins: [browserFiles],
     define: { 'process.env.NODE_ENV': '"production"', ...define },
   })
   const nameOf = (path: string) => path.replace(/^\.\//, '')
