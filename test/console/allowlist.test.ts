@@ -101,7 +101,7 @@ test('a change that an unavailable server refuses shows the error and leaves the
   )
   await label('Host').fill('away.example.com')
   await button('Allow').click()
-  await page.locator('.note-danger').waitFor()
+  await page.getByRole('alert').waitFor()
   await page.locator('code', { hasText: 'away.example.com' }).waitFor({ state: 'detached' })
   await rowOf('second.example.com').getByRole('button', { name: 'Remove' }).click()
   await answer('Remove')

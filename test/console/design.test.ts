@@ -128,3 +128,108 @@ test('radii and the height of rows are those of the scale', async () => {
     skeleton: (await sizeOf(specimen('page/skeleton').getByRole('status').locator('div'))).height,
   }).toEqual({ control: '7px', tag: '5px', card: '10px', row: 38, skeleton: 38 })
 })
+
+/** Of each chart: its days, its labels, and whether all bars and labels lie within it, none over another. */
+function drawnCharts() {
+  return specimen('show/stacked_bars')
+    .getByRole('figure')
+    .evaluateAll((figures) =>
+      figures.map((figure) => {
+        const plot = figure.querySelector('svg')?.getBoundingClientRect()
+        const bars = [...figure.querySelectorAll('svg rect')].map((bar) =>
+          bar.getBoundingClientRect(),
+        )
+        const labels = [...figure.querySelectorAll('[data-days] span')]
+          .map((label) => label.getBoundingClientRect())
+          .filter(({ width }) => width > 0)
+        return {
+          days: figure.querySelectorAll('svg g').length,
+          areBarsInside: bars.every(
+            ({ left, right, top, bottom, width }) =>
+              plot !== undefined &&
+              width >= 1 &&
+              left >= plot.left &&
+              right <= plot.right &&
+              top >= plot.top - 1 &&
+              bottom <= plot.bottom + 1,
+          ),
+          areLabelsApart: labels.every(
+            ({ left }, at) => at === 0 || left > (labels[at - 1]?.right ?? 0),
+          ),
+          hasFewLabels: labels.length <= 14,
+        }
+      }),
+    )
+}
+
+test('charts of 0, 1, 2, 14 and 90 days are right on desktops and phones', async () => {
+  const right = [0, 1, 2, 14, 90].map((days) => ({
+    days,
+    areBarsInside: true,
+    areLabelsApart: true,
+    hasFewLabels: true,
+  }))
+  expect(await drawnCharts()).toEqual(right)
+  expect(await onPhone(drawnCharts)).toEqual(right)
+})
+
+test('days of a chart are chosen with the arrow keys or by dragging', async () => {
+  const plot = page.getByRole('slider', { name: 'Calls of 14 days' })
+  const faint = () => plot.locator('g.opacity-30').count()
+  await plot.focus()
+  await page.keyboard.press('End')
+  await page.keyboard.press('Shift+ArrowLeft')
+  await page.keyboard.press('Enter')
+  expect(await plot.getAttribute('aria-valuetext')).toStartWith('Nov 24: Allowed')
+  await plot.blur()
+  expect(await faint()).toBe(12)
+  const { x = 0, y = 0, width = 0 } = (await plot.boundingBox()) ?? {}
+  await page.mouse.move(x + width / 28, y + 50)
+  await page.mouse.down()
+  await page.mouse.move(x + width * (5 / 28), y + 50)
+  await page.mouse.up()
+  expect(await faint()).toBe(11)
+})
+
+test('menus, dialogs, sheets and toasts are accessible while they are open', async () => {
+  const button = (name: string) => page.getByRole('button', { name, exact: true })
+  await button('Show a toast').click()
+  for (const [opener, role] of [
+    ['Export', 'menu'],
+    ['Open dialog', 'dialog'],
+    ['Open sheet', 'dialog'],
+    ['Delete secret', 'alertdialog'],
+  ] as const) {
+    await button(opener).click()
+    await page.getByRole(role).last().waitFor()
+    await visitor.judge()
+    await page.keyboard.press('Escape')
+    await button(opener).waitFor()
+  }
+})
+
+test('a secret value is shown for 30 seconds at most and hides when the window loses the focus', async () => {
+  const value = specimen('show/secret_value')
+  await value.getByRole('button', { name: 'Show GITHUB_TOKEN' }).click()
+  await value.getByText('sample value').waitFor()
+  await page.evaluate(() => dispatchEvent(new Event('blur')))
+  await value.getByText('••••••••').waitFor()
+})
+
+test('a token field takes a URL, a suggestion and a comma, and refuses what is not valid', async () => {
+  const field = specimen('fields/token_field')
+  const hosts = field.getByRole('combobox', { name: 'Hosts' })
+  await hosts.fill('https://x.example.com/a')
+  await hosts.press('Enter')
+  await hosts.pressSequentially('hooks')
+  await hosts.press('ArrowDown')
+  await hosts.press('Enter')
+  await hosts.pressSequentially('bad,')
+  await field.getByText('Enter a host like api.example.com.').waitFor()
+  await hosts.fill('')
+  await hosts.press('Backspace')
+  await hosts.blur()
+  const removers = await field.getByRole('button', { name: /^Remove/ }).all()
+  const names = await Promise.all(removers.map((remover) => remover.getAttribute('aria-label')))
+  expect(names).toEqual(['Remove api.github.com', 'Remove x.example.com'])
+})

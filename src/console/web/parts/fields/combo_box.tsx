@@ -52,7 +52,9 @@ export function ComboBox(props: Props) {
           <Icon of={ChevronsUpDown} size={13} />
         </Button>
       </span>
-      <FieldError className={ERROR}>{texts.common.required(label)}</FieldError>
+      <FieldError data-field-error className={ERROR}>
+        {texts.common.required(label)}
+      </FieldError>
       <OptionList />
     </AriaComboBox>
   )

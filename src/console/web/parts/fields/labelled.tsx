@@ -36,7 +36,9 @@ export function Labelled({
           {help}
         </Text>
       ) : null}
-      <FieldError className={ERROR}>{shown}</FieldError>
+      <FieldError data-field-error className={ERROR}>
+        {shown}
+      </FieldError>
     </TextField>
   )
 }

@@ -41,7 +41,9 @@ export function Select<Id extends string>({ label, options, value, onChange, ...
         </SelectValue>
         <Icon of={ChevronsUpDown} size={13} />
       </Button>
-      <FieldError className={ERROR}>{texts.common.required(label)}</FieldError>
+      <FieldError data-field-error className={ERROR}>
+        {texts.common.required(label)}
+      </FieldError>
       <OptionList options={options} />
     </AriaSelect>
   )

@@ -59,7 +59,9 @@ export function TokenField(props: Props) {
           className="h-6.5 min-w-30 flex-1 px-1.5 outline-none placeholder:text-ink-3 phone:text-input"
         />
       </span>
-      <FieldError className={ERROR}>{error}</FieldError>
+      <FieldError data-field-error className={ERROR}>
+        {error}
+      </FieldError>
       <OptionList />
     </ComboBox>
   )
