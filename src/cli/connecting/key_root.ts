@@ -1,5 +1,5 @@
 /** Roots without a browser: a GitHub App's key, and an AWS key that assumes a role. */
-import { domainOf } from '../../client/connect/choice.ts'
+import { domainOf } from '../../client/connect/domain_of.ts'
 import type { DerivedKind } from '../../core/policy/policy.ts'
 import { endpointOf } from '../../derivation/derivation.ts'
 import type { OptionValues } from '../command.ts'

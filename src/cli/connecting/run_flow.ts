@@ -6,7 +6,6 @@ import {
   openProviderFetch,
   type ProviderFetch,
 } from '../../client/connect/provider_fetch.ts'
-import { serverTrust } from '../../client/http/trust.ts'
 import type { OptionValues } from '../command.ts'
 import type { Context } from '../context.ts'
 import { openBrowser } from '../terminal/browser.ts'
@@ -17,9 +16,7 @@ import type { flowOptions } from './connect_options.ts'
 type TerminalOptions = OptionValues<typeof flowOptions>
 
 export function providerFetchOf({ host }: Pick<Context, 'host'>): ProviderFetch {
-  const send: ProviderFetch = (url, init) =>
-    fetch(url, { ...init, ...serverTrust() } as RequestInit)
-  return openProviderFetch(host.providerFetch ?? send)
+  return openProviderFetch(host.providerFetch)
 }
 
 /** Faults of what was typed. */

@@ -1,5 +1,5 @@
 /** Stores a root as an ordinary secret, and sees to the hosts that it needs. */
-import { domainOf } from '../../client/connect/choice.ts'
+import { domainOf } from '../../client/connect/domain_of.ts'
 import { utf8 } from '../../core/crypto/encoding.ts'
 import { Fault } from '../../core/fault.ts'
 import type { DerivedKind, Policy } from '../../core/policy/policy.ts'

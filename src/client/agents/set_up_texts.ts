@@ -16,7 +16,7 @@ export function fileFor(program: Program, resolver: string): string | null {
 }
 
 /** One word of a shell. */
-function quoted(text: string): string {
+export function quoted(text: string): string {
   return /^[\w.@%+:,/-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
 }
 

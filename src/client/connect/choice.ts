@@ -1,7 +1,7 @@
 /** What a person chooses for a connection: the provider with its endpoints, the client and the scope. */
-import { parseDomain } from '../../core/net/domain.ts'
 import { chooseClientAuth, registerClient } from './client_registration.ts'
 import { discoverIssuer, discoverResource, type Endpoints, endpointsFrom } from './discovery.ts'
+import { domainOf } from './domain_of.ts'
 import type { ConnectClient } from './plan.ts'
 import { type Preset, presets } from './presets.ts'
 import { ConnectFault, type ProviderFetch } from './provider_fetch.ts'
@@ -71,12 +71,6 @@ function presetNamed(name: string): Preset {
   if (preset) return preset
   const names = Object.keys(presets).join(', ')
   throw new ConnectFault('unknown_provider', `There is no preset for ${name}.`, `Use ${names}.`)
-}
-
-/** host[:port] of an https address. */
-export function domainOf(address: string): string {
-  const { host } = new URL(address)
-  return parseDomain(host)?.text ?? host
 }
 
 /** The given client, else a new one; presets have no registration. @throws ConnectFault */

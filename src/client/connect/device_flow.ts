@@ -28,7 +28,7 @@ export async function startDeviceFlow(
 ): Promise<DeviceFlow> {
   const started = await requestUserCode(plan, send)
   const completeUrl = started.verification_uri_complete ?? null
-  if (completeUrl !== null) requireHttps(completeUrl)
+  for (const url of [started.verification_uri, completeUrl]) if (url !== null) requireHttps(url)
   const endsAt = clock.now() + started.expires_in * 1000
   return {
     userCode: started.user_code,

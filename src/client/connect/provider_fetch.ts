@@ -1,5 +1,6 @@
 /** Requests to a provider, and what went wrong with a connection. */
 import { concat } from '../../core/crypto/encoding.ts'
+import { serverTrust } from '../http/trust.ts'
 
 /** A request in the form that `oauth4webapi` uses. */
 type ProviderInit = {
@@ -34,6 +35,7 @@ export type ConnectCode =
   | 'request_refused'
   | 'timed_out'
   | 'token_refused'
+  | 'too_many'
   | 'unknown_provider'
   | 'unreachable'
 
@@ -50,11 +52,14 @@ export class ConnectFault extends Error {
   }
 }
 
+const trustedFetch: ProviderFetch = (url, init) =>
+  fetch(url, { ...init, ...serverTrust() } as RequestInit)
+
 const TIMEOUT_MS = 10_000
 const MAX_BYTES = 1_048_576
 
 /** Requests over https only, without redirects, for 10 s and 1 MiB each. */
-export function openProviderFetch(send: ProviderFetch): ProviderFetch {
+export function openProviderFetch(send: ProviderFetch = trustedFetch): ProviderFetch {
   return async (address, init) => {
     const { protocol, host } = requireHttps(address)
     const signal = AbortSignal.timeout(TIMEOUT_MS)

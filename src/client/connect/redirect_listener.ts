@@ -23,6 +23,7 @@ export function listenForRedirect(given: string | undefined): RedirectListener {
   const fixed = given === undefined ? null : fixedAddress(given)
   const pathname = fixed?.pathname ?? `/${randomBytes(PATH_BYTES).toString('base64url')}`
   const received = Promise.withResolvers<URLSearchParams>()
+  received.promise.catch(() => {})
   const outcome = Promise.withResolvers<boolean>()
   const server = listen(Number(fixed?.port ?? 0), async (request) => {
     const url = new URL(request.url)
@@ -38,6 +39,8 @@ export function listenForRedirect(given: string | undefined): RedirectListener {
     receive: (limitMs) => withTimeout(limitMs, received.promise, () => timedOut(limitMs)),
     close: async (isConnected) => {
       outcome.resolve(isConnected)
+      // Ends the timer of a flow that was cancelled.
+      received.reject(new ConnectFault('cancelled', 'The connection was cancelled.'))
       await server.stop()
     },
   }
