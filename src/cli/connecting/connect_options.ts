@@ -45,7 +45,7 @@ export type ProviderOptions = OptionValues<typeof providerOptions> & {
 }
 
 /** Given, else a metadata document, else registered (13.6). @throws CliError, ConnectFault */
-export async function clientOf(
+export async function resolveClient(
   context: Context,
   options: ProviderOptions,
   chosen: ChosenProvider,
@@ -62,7 +62,7 @@ export async function clientOf(
     context.output.warn('The provider does not accept client metadata documents; registering.')
   }
   const client = clientId === undefined ? {} : await givenClient(context, clientId, options, preset)
-  return chooseClient(client, chosen, { redirectUri, scope: scopeOf(options, chosen) }, send)
+  return chooseClient(client, chosen, { redirectUri, scope: requestedScope(options, chosen) }, send)
 }
 
 async function givenClient(
@@ -84,7 +84,7 @@ async function givenClient(
   return { clientId, clientSecret, clientAuth }
 }
 
-export function scopeOf(
+export function requestedScope(
   { scope, url }: ProviderOptions,
   chosen: ChosenProvider,
 ): string | undefined {

@@ -31,7 +31,7 @@ export async function knownHosts({ api, workspace }: WorkspacePlace): Promise<st
 }
 
 /** Those of these hosts that no entry covers. */
-export async function missingHosts(
+export async function uncoveredHosts(
   place: WorkspacePlace,
   hosts: readonly string[],
 ): Promise<string[]> {

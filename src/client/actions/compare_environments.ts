@@ -3,7 +3,7 @@ import { isSensitive, type Policy } from '../../core/policy/policy.ts'
 import { listEnvironments } from '../../features/projects/contract.ts'
 import { type EnvironmentPlace, readSecrets } from '../environment.ts'
 import { policyInWords } from '../secrets/policy_in_words.ts'
-import { type Renewal, renewalOf } from '../secrets/renewal_state.ts'
+import { type RenewalState, renewalOf } from '../secrets/renewal_state.ts'
 import { UntrustedChain } from '../signed/chain.ts'
 import type { WorkspacePlace } from '../workspace.ts'
 import { openedValue } from './set_secrets.ts'
@@ -16,7 +16,7 @@ type SecretCell = {
   words: string
   isSensitive: boolean
   /** Null for a secret that is not renewed. */
-  renewal: Renewal | null
+  renewal: RenewalState | null
   /** Cells of one name with the same number hold the same value; null where it does not open. */
   value: number | null
 }

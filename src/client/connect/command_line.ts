@@ -1,5 +1,5 @@
 /** The command that connects a secret at a terminal, for people whose console a server delivers. */
-import { quoted } from '../agents/set_up_texts.ts'
+import { shellWord } from '../agents/set_up_texts.ts'
 
 type CommandPlace = { workspace: string; project: string; environment: string; key: string }
 
@@ -34,23 +34,23 @@ const OPTIONS = {
 export function connectCommand(place: CommandPlace, choice: CommandChoice): string {
   const named = Object.entries(OPTIONS).flatMap(([name, option]) => {
     const value = choice[name as keyof typeof OPTIONS]
-    return value === undefined ? [] : `${option} ${quoted(value)}`
+    return value === undefined ? [] : `${option} ${shellWord(value)}`
   })
   return [
-    `cloakroom connect ${quoted(place.key)}`,
+    `cloakroom connect ${shellWord(place.key)}`,
     ...named,
     ...(choice.isPublic ? ['--public-client'] : []),
     ...(choice.device ? ['--device'] : []),
-    ...(choice.domains ? [`--domains ${choice.domains.map(quoted).join(' ')}`] : []),
+    ...(choice.domains ? [`--domains ${choice.domains.map(shellWord).join(' ')}`] : []),
     '--allow',
     ...at(place),
   ].join(' ')
 }
 
 export function reconnectCommand(place: CommandPlace): string {
-  return [`cloakroom secrets reconnect ${quoted(place.key)}`, ...at(place)].join(' ')
+  return [`cloakroom secrets reconnect ${shellWord(place.key)}`, ...at(place)].join(' ')
 }
 
 function at({ workspace, project, environment }: CommandPlace): string[] {
-  return [`-w ${quoted(workspace)}`, `-p ${quoted(project)}`, `-e ${quoted(environment)}`]
+  return [`-w ${shellWord(workspace)}`, `-p ${shellWord(project)}`, `-e ${shellWord(environment)}`]
 }

@@ -7,7 +7,7 @@ type Hints =
   | null
   | undefined
 
-export type Renewal = {
+export type RenewalState = {
   kind: DerivedKind
   /**
    * `new`: never renewed. `valid`: until `until`. `expired`: the next call renews it. `retrying`: the last attempt failed
@@ -28,7 +28,7 @@ export function renewalOf(
   policy: Pick<Policy, 'kind'> | null,
   hints: Hints,
   now: number = Date.now(),
-): Renewal | null {
+): RenewalState | null {
   if (policy?.kind === undefined) return null
   const { expires_at: until = null, failed_at: failedAt = null } = hints ?? {}
   const failedCode = hints?.failed_code ?? null
@@ -36,7 +36,11 @@ export function renewalOf(
   return { kind: policy.kind, state, until, failedAt, failedCode }
 }
 
-function stateOf(until: string | null, failedCode: string | null, now: number): Renewal['state'] {
+function stateOf(
+  until: string | null,
+  failedCode: string | null,
+  now: number,
+): RenewalState['state'] {
   if (failedCode) return TRANSIENT.test(failedCode) ? 'retrying' : 'reconnect'
   if (until === null) return 'new'
   return Date.parse(until) > now ? 'valid' : 'expired'

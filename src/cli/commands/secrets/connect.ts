@@ -5,10 +5,10 @@ import { type DerivedKind, derivedKinds } from '../../../core/policy/policy.ts'
 import { command, type OptionValues } from '../../command.ts'
 import {
   chooseParameters,
-  clientOf,
   flowOptions,
   providerOptions,
-  scopeOf,
+  requestedScope,
+  resolveClient,
 } from '../../connecting/connect_options.ts'
 import { keyOptions, readKeyRoot } from '../../connecting/key_root.ts'
 import { demandAllowRole } from '../../connecting/root_hosts.ts'
@@ -77,9 +77,9 @@ async function connectProvider(context: Context, name: string, options: ConnectO
   const draft = {
     name,
     endpoints: chosen.endpoints,
-    scope: scopeOf(options, chosen),
+    scope: requestedScope(options, chosen),
     authorizeParameters: chooseParameters(options, chosen.preset),
-    clientFor: (uri: string) => clientOf(context, options, chosen, uri, send),
+    clientFor: (uri: string) => resolveClient(context, options, chosen, uri, send),
   }
   return { value: await runFlow(context, draft, options, send), domains }
 }

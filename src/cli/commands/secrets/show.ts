@@ -1,7 +1,7 @@
 /** `cloakroom secrets show`: the kind of a secret, and how its renewals went. */
 import { readSecret } from '../../../client/environment.ts'
 import { approvalInWords } from '../../../client/secrets/policy_in_words.ts'
-import { type Renewal, renewalOf } from '../../../client/secrets/renewal_state.ts'
+import { type RenewalState, renewalOf } from '../../../client/secrets/renewal_state.ts'
 import type { Policy } from '../../../core/policy/policy.ts'
 import { command } from '../../command.ts'
 import { environmentOf, projectScope } from '../../scope.ts'
@@ -36,7 +36,7 @@ export default command({
   },
 })
 
-function stateInWords(key: string, { state, until, failedCode }: Renewal): string {
+function stateInWords(key: string, { state, until, failedCode }: RenewalState): string {
   const words = {
     new: 'never renewed',
     valid: `valid until ${until}`,
@@ -48,7 +48,7 @@ function stateInWords(key: string, { state, until, failedCode }: Renewal): strin
 }
 
 /** Only a call renews, so there is no moment at which it happens by itself. */
-function nextRenewal({ state, until }: Renewal, now: number): string {
+function nextRenewal({ state, until }: RenewalState, now: number): string {
   if (state === 'reconnect') return 'none'
   const isValid = until !== null && Date.parse(until) > now
   return isValid ? `with a call shortly before ${until}` : 'with the next call'

@@ -19,7 +19,7 @@ import {
 import { Refused } from '../../failure.ts'
 import type { HeldKeys } from '../../held.ts'
 import { environmentAt, type Place } from '../../places.ts'
-import { settleHosts } from './hosts.ts'
+import { reviewHosts } from './hosts.ts'
 
 export const connectionsCommands = {
   providers,
@@ -56,7 +56,7 @@ function providers() {
 type Secret = Place & { key: string }
 
 /** A flow under way, with what its root will be stored as. The page hands it back as it is. */
-export type Connection = Secret & { id: string; policy: Policy; expectedVersion: number }
+export type PendingConnection = Secret & { id: string; policy: Policy; expectedVersion: number }
 
 /** An existing secret of this name is replaced once the flow has succeeded. @throws Unproven, ApiError */
 async function start(held: HeldKeys, { choice, ...secret }: Secret & { choice: ConnectionChoice }) {
@@ -95,7 +95,7 @@ function begin({ api }: HeldKeys, key: string, flow: Flow): Promise<Started> {
   return api.call(startConnection, { body: { key, flow } })
 }
 
-function shown(connection: Connection, { url, device, expiresAt }: Started) {
+function shown(connection: PendingConnection, { url, device, expiresAt }: Started) {
   return { connection, url, device, expiresAt }
 }
 
@@ -106,7 +106,7 @@ function shown(connection: Connection, { url, device, expiresAt }: Started) {
  */
 async function poll(
   held: HeldKeys,
-  { connection, allow }: { connection: Connection; allow: boolean },
+  { connection, allow }: { connection: PendingConnection; allow: boolean },
 ) {
   const { id, key, policy, expectedVersion } = connection
   const place = await environmentAt(held, connection)
@@ -115,13 +115,13 @@ async function poll(
   await uploadSecrets(place, [{ key, value: root, policy, expectedVersion }], true)
   // It ends by itself too.
   await cancel(held, { connection }).catch(() => {})
-  return { state: 'stored', key, ...(await settleHosts(place, root, policy, allow)) } as const
+  return { state: 'stored', key, ...(await reviewHosts(place, root, policy, allow)) } as const
 }
 
 /** Of a flow that is over nothing is left to end. */
 async function cancel(
   { api }: HeldKeys,
-  { connection: { id } }: { connection: Pick<Connection, 'id'> },
+  { connection: { id } }: { connection: Pick<PendingConnection, 'id'> },
 ) {
   await api.call(endConnection, { params: { connection_id: id } })
 }
