@@ -208,13 +208,23 @@ describe('Nothing is stored', () => {
     expect(await names()).not.toContain('CANCELLED')
   })
 
-  test('if another flow has the redirect address, or too many are under way', async () => {
-    const first = await start('FIRST')
-    expect(await codeOf(start('SECOND'))).toBe('connect_port_taken')
+  test('if another program has the redirect address', async () => {
+    const other = Bun.serve({ hostname: '127.0.0.1', port: 28977, fetch: () => new Response() })
+    expect(await codeOf(start('REFUSED'))).toBe('connect_port_taken')
+    await other.stop(true)
+  })
+
+  test('if a later flow takes over the redirect address', async () => {
+    const earlier = await start('EARLIER')
+    expect(await connect('LATER')).toMatchObject({ state: 'stored' })
+    expect(await codeOf(poll(earlier.connection))).toBe('connect_ended')
+  })
+
+  test('if too many flows are in progress', async () => {
     const { redirectUri: _, ...choice } = stage.choice
-    const others = await Promise.all(Array.from({ length: 7 }, () => start('MANY', choice)))
+    const flows = await Promise.all(Array.from({ length: 8 }, () => start('MANY', choice)))
     expect(await codeOf(start('MORE', choice))).toBe('connect_too_many')
-    for (const { connection } of [first, ...others]) await cancel(connection)
+    for (const { connection } of flows) await cancel(connection)
   })
 })
 

@@ -31,7 +31,7 @@ const choice = z.strictObject({
   tokenUrl: url,
   deviceUrl: url,
   clientId: line(512).optional(),
-  /** Null and absent for a public client. */
+  /** Absent for a public client. */
   clientSecret: z.string().min(1).max(4096).optional(),
   clientAuth: z.enum(['basic', 'post']).optional(),
   /** Scopes to request, with a space between them. */

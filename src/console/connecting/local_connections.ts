@@ -15,7 +15,13 @@ const ID_BYTES = 32
 /** More flows than a person has at a time; each listens on a port. */
 const MAX_FLOWS = 8
 
-type Kept = { flow: ConnectFlow; root: string | null; fault: unknown; timer: Timer }
+type Kept = {
+  flow: ConnectFlow
+  redirectUri: string | undefined
+  root: string | null
+  fault: unknown
+  timer: Timer
+}
 
 export class LocalConnections {
   readonly #send: ProviderFetch
@@ -28,7 +34,7 @@ export class LocalConnections {
     this.#limitMs = limitMs
   }
 
-  /** @throws ConnectFault */
+  /** In the place of a flow that waits at the same registered address. @throws ConnectFault */
   async start({ key, flow: order }: Order) {
     if (this.#kept.size + this.#starting >= MAX_FLOWS) throw tooMany()
     this.#starting += 1
@@ -38,10 +44,12 @@ export class LocalConnections {
           ? await draftOf(key, order.choice, this.#send)
           : { draft: await redraft(key, order.stored.root, order.stored, this.#send), domains: [] }
       const { redirectUri, device } = 'choice' in order ? order.choice : order.stored
+      await this.#free(redirectUri)
       const options = { redirectUri, device, limitMs: this.#limitMs }
       const flow = await startFlow(draft, options, this.#send)
       const expiresAt = new Date(Date.now() + this.#limitMs).toISOString()
-      return { id: this.#keep(flow), url: flow.url, device: flow.device, domains, expiresAt }
+      const { url, device: shown } = flow
+      return { id: this.#keep(flow, redirectUri), url, device: shown, domains, expiresAt }
     } finally {
       this.#starting -= 1
     }
@@ -71,11 +79,22 @@ export class LocalConnections {
     for (const id of this.#kept.keys()) this.end(id)
   }
 
-  #keep(flow: ConnectFlow): string {
+  /** A page that was reloaded leaves its flow behind, which would keep the port. */
+  async #free(redirectUri: string | undefined): Promise<void> {
+    const waiting = [...this.#kept].filter(
+      ([, kept]) => kept.root === null && kept.redirectUri === redirectUri,
+    )
+    for (const [id, { flow }] of redirectUri === undefined ? [] : waiting) {
+      this.end(id)
+      await flow.finished.catch(() => {})
+    }
+  }
+
+  #keep(flow: ConnectFlow, redirectUri: string | undefined): string {
     const id = randomBytes(ID_BYTES).toString('base64url')
     // Twice: the page also needs time to fetch what came of it.
     const timer = setTimeout(() => this.end(id), 2 * this.#limitMs)
-    const kept: Kept = { flow, root: null, fault: null, timer }
+    const kept: Kept = { flow, redirectUri, root: null, fault: null, timer }
     this.#kept.set(id, kept)
     flow.finished.then(
       (root) => {
