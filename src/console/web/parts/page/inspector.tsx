@@ -11,6 +11,8 @@ type Props = {
   title: string
   /** Secrets and hosts are set in the fixed-width font. */
   isMono?: boolean
+  /** Takes the place of the title, which then has lines of its own below: the state of a thing that asks something. */
+  status?: ReactNode
   /** Beside the title: an environment, a status, a time. */
   badge?: ReactNode
   onClose(): void
@@ -19,10 +21,22 @@ type Props = {
   children: ReactNode
 }
 
-export function Inspector({ title, isMono = false, badge, onClose, footer, children }: Props) {
+export function Inspector(props: Props) {
+  const { title, isMono = false, status, badge, onClose, footer, children } = props
   const heading = useRef<HTMLHeadingElement>(null)
   const id = useId()
   useFocusOnce(heading)
+  const place = status ? 'px-4 pb-1 text-title wrap-anywhere' : 'min-w-0 truncate text-body'
+  const headingLine = (
+    <h2
+      id={id}
+      ref={heading}
+      tabIndex={-1}
+      className={`${place} font-semibold outline-none ${isMono ? 'font-mono' : ''}`}
+    >
+      {title}
+    </h2>
+  )
   return (
     <section
       aria-labelledby={id}
@@ -34,20 +48,16 @@ export function Inspector({ title, isMono = false, badge, onClose, footer, child
       }}
     >
       <header className="flex items-center gap-2 px-4 pt-3.5 pb-2.5">
-        <h2
-          id={id}
-          ref={heading}
-          tabIndex={-1}
-          className={`min-w-0 truncate text-body font-semibold outline-none ${isMono ? 'font-mono' : ''}`}
-        >
-          {title}
-        </h2>
+        {status ?? headingLine}
         <span className="ml-auto flex shrink-0 items-center gap-2 text-ink-3">
           {badge}
           <IconButton icon={X} label={texts.common.close} size="small" onPress={onClose} />
         </span>
       </header>
-      <div className="min-h-0 flex-1 overflow-auto">{children}</div>
+      <div className="min-h-0 flex-1 overflow-auto">
+        {status ? headingLine : null}
+        {children}
+      </div>
       {footer ? (
         <footer className="flex items-center gap-2 border-t border-line px-4 py-3">{footer}</footer>
       ) : null}
