@@ -11,7 +11,7 @@ import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { BunPlugin } from 'bun'
 import { archiveOf } from './archive.ts'
-import { browserFiles, withoutLanguages } from './browser_files.ts'
+import { browserFiles } from './browser_files.ts'
 import { consoleFonts, consoleStyle } from './console_style.ts'
 
 const ROOT = join(import.meta.dir, '..', '..')
@@ -123,10 +123,8 @@ async function bundle(
       chunk: 'assets/part-[hash].[ext]',
       asset: 'assets/[name]-[hash].[ext]',
     },
-    plugins: [browserFiles, withoutLanguages, ...plugins],
+    plugins: [browserFiles, ...plugins],
     external: ['/console/*'],
-    // The policy of the page permits no text to be run: without this zod would try.
-    banner: 'globalThis.__zod_globalConfig={jitless:true};',
     define: { 'process.env.NODE_ENV': '"production"', ...define },
   })
   const nameOf = (path: string) => path.replace(/^\.\//, '')
