@@ -19,29 +19,41 @@ import { method, placedRecord, rangeEnd, refusedBy, unfilled } from './reported_
 /** The audit names its workspace in the query, always: nothing stands in for it. */
 const workspace = z.strictObject({ workspace_id: workspaceId })
 
+const decision = z.enum(['allowed', 'blocked', 'error'])
+
 /** `since` belongs to the range, `until` does not. */
 const range = { since: rangeEnd.optional(), until: rangeEnd.optional() }
+
+/** Names in one filter. */
+const MAX_NAMES = 10
+
+/** One name, or several with commas between them: a record matches if it has any of them. */
+function namesIn(text: z.ZodString, example: string) {
+  return (
+    text
+      // A name may have commas itself.
+      .transform((joined) => [...new Set([joined, ...joined.split(',')])])
+      .refine(({ length }) => length <= MAX_NAMES + 1, `may have at most ${MAX_NAMES} names`)
+      .meta({ examples: [example] })
+      .optional()
+  )
+}
 
 const filters = {
   project_id: projectId.optional(),
   environment: environment.optional(),
-  /** A name, a registration_id or a token_id. */
-  agent_id: line(320)
-    .meta({ examples: ['deploy-bot'] })
-    .optional(),
-  domain: line(255)
-    .toLowerCase()
-    .meta({ examples: ['api.stripe.com'] })
-    .optional(),
+  /** Names, registration IDs or token IDs. */
+  agent_id: namesIn(line(320 * MAX_NAMES), 'deploy-bot'),
+  domain: namesIn(line(255 * MAX_NAMES).toLowerCase(), 'api.stripe.com'),
   method: method.optional(),
-  /** What was done on the control plane. */
+  /** A change, or a read, on the control plane. */
   action: line(64)
     .meta({ examples: ['secret.read'] })
     .optional(),
-  /** The name of a secret that was used, delivered, read or changed. */
-  credential: line(128)
-    .meta({ examples: ['STRIPE_API_KEY'] })
-    .optional(),
+  /** Names of secrets that were used, delivered, read or changed. */
+  credential: namesIn(line(128 * MAX_NAMES), 'STRIPE_API_KEY'),
+  /** Of requests, or with `action` of its records: `blocked` was refused, `error` failed. */
+  decision: decision.optional(),
   status_code: z.coerce
     .number()
     .int()
@@ -77,7 +89,7 @@ export const auditRecord = z
     injection_style: text('header').nullable(),
     unfilled: unfilled.nullable(),
     approval_id: text(exampleId(9)).nullable(),
-    decision: z.enum(['allowed', 'blocked', 'error']).nullable(),
+    decision: decision.nullable(),
     reason: z
       .string()
       .nullable()
@@ -138,24 +150,28 @@ const count = z.number().int()
 
 export const summariseAudit = defineEndpoint({
   name: 'audit.summary',
-  summary: 'Count the requests of a workspace; changes on the control plane are not requests',
+  summary: 'Count the requests of a workspace, or the changes of one action',
   method: 'GET',
   path: '/api/audit/summary/',
   access: { kind: 'member', permission: 'audit.read', tenant: 'query.workspace_id' },
-  query: workspace.extend(range),
+  query: workspace.extend(filters),
   result: z.object({
     totals: z.object({
       requests: count,
       allowed: count,
       blocked: count,
       errors: count,
-      redacted: count,
+      /** Null with the filter `decision` alone: counts do not combine the two. */
+      redacted: count.nullable(),
     }),
     by_agent: z.array(z.object({ agent_id: text('deploy-bot'), count, last_used_at: timestamp })),
     by_domain: z.array(z.object({ domain: text('api.stripe.com'), count })),
     by_credential: z.array(z.object({ credential_ref: text('STRIPE_API_KEY'), count })),
-    by_day: z.array(z.object({ date: z.iso.date(), count })),
-    /** Whether the lists by agent, domain and credential count the whole range. Totals and days always do. */
+    /** Days (UTC) with requests, oldest first; of more than 90 the newest. */
+    by_day: z.array(
+      z.object({ date: z.iso.date(), count, allowed: count, blocked: count, errors: count }),
+    ),
+    /** False if only the newest records were counted. Without filters, totals and days are always exact. */
     is_whole: z.boolean(),
   }),
 })
@@ -180,7 +196,7 @@ export const summariseCalls = defineEndpoint({
           method: text('POST'),
           target_url: text('https://api.stripe.com/v1/charges'),
           style: text('header'),
-          decision: z.enum(['allowed', 'blocked', 'error']),
+          decision,
           count,
           last_at: timestamp,
         })

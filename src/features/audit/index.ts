@@ -13,6 +13,7 @@ import {
   summariseCalls,
 } from './contract.ts'
 import { exportLines } from './export.ts'
+import { summariseFiltered } from './filtered_summary.ts'
 import { fitting } from './fitting.ts'
 import { positionOf, selectLog, selectLogs } from './queries.ts'
 import { summarise } from './summary.ts'
@@ -38,7 +39,11 @@ export function auditRoutes(services: FeatureServices, flush: () => Promise<void
       if (!record) throw new Fault('not_found')
       return record
     }),
-    route(summariseAudit, ({ tx, grant, query }) => summarise(tx, grant, query)),
+    route(summariseAudit, ({ tx, grant, query: { workspace_id: _, ...filters } }) => {
+      const { since, until, decision, ...others } = filters
+      const isCounted = Object.values(others).every((value) => value === undefined)
+      return isCounted ? summarise(tx, grant, filters) : summariseFiltered(tx, grant, filters)
+    }),
     route(summariseCalls, ({ tx, grant, query }) => callsOf(tx, grant, query)),
     route(exportAudit, ({ caller, grant, query }) => {
       const day = new Date(services.clock.now()).toISOString().slice(0, 10)
