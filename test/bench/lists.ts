@@ -90,7 +90,7 @@ function filtersOf(): Record<string, RecordFilters> {
     status: { status_code: 200 },
     'status, rare': { status_code: 418 },
     'status, unknown': { status_code: 500 },
-    'action, unknown': { action: 'secret.read' },
+    'action, unknown': { action: ['secret.read'] },
     'credential, alone and among others': { credential: ['KEY_10'] },
     'credential, alone': { credential: ['KEY_11'] },
     'credential, among others': { credential: ['SHARED_KEY'] },

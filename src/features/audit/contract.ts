@@ -26,14 +26,16 @@ const range = { since: rangeEnd.optional(), until: rangeEnd.optional() }
 
 /** Names in one filter. */
 const MAX_NAMES = 10
+/** More than there are. */
+const MAX_ACTIONS = 64
 
 /** One name, or several with commas between them: a record matches if it has any of them. */
-function namesIn(text: z.ZodString, example: string) {
+function namesIn(text: z.ZodString, example: string, most = MAX_NAMES) {
   return (
     text
       // A name may have commas itself.
       .transform((joined) => [...new Set([joined, ...joined.split(',')])])
-      .refine(({ length }) => length <= MAX_NAMES + 1, `may have at most ${MAX_NAMES} names`)
+      .refine(({ length }) => length <= most + 1, `may have at most ${most} names`)
       .meta({ examples: [example] })
       .optional()
   )
@@ -46,10 +48,8 @@ const filters = {
   agent_id: namesIn(line(320 * MAX_NAMES), 'deploy-bot'),
   domain: namesIn(line(255 * MAX_NAMES).toLowerCase(), 'api.stripe.com'),
   method: method.optional(),
-  /** A change, or a read, on the control plane. */
-  action: line(64)
-    .meta({ examples: ['secret.read'] })
-    .optional(),
+  /** Changes, or reads, on the control plane. */
+  action: namesIn(line(64 * MAX_ACTIONS), 'secret.read', MAX_ACTIONS),
   /** Names of secrets that were used, delivered, read or changed. */
   credential: namesIn(line(128 * MAX_NAMES), 'STRIPE_API_KEY'),
   /** Of requests, or with `action` of its records: `blocked` was refused, `error` failed. */
@@ -204,6 +204,49 @@ export const summariseCalls = defineEndpoint({
     ),
     calls: count,
     /** False where there were more calls, or kinds of them, than are told. */
+    is_whole: z.boolean(),
+  }),
+})
+
+const counts = z.array(count).meta({ examples: [[0, 3, 12, 0, 0, 7, 4]] })
+const used = { calls: counts, blocked: counts, last_used_at: timestamp }
+
+export const getUsage = defineEndpoint({
+  name: 'audit.usage',
+  summary: 'Count the requests of the last days by secret, by agent and by host',
+  method: 'GET',
+  path: '/api/workspaces/{workspace_id}/usage/',
+  access: { kind: 'member', permission: 'audit.read', tenant: 'path.workspace_id' },
+  params: z.object({ workspace_id: workspaceId }),
+  query: z.object({ days: z.coerce.number().int().min(1).max(30).default(7) }),
+  result: z.object({
+    /** The last 24 hours, oldest first. */
+    hours: z.array(z.object({ at: timestamp, allowed: count, blocked: count, errors: count })),
+    /** In UTC, oldest first and today last. `calls` and `blocked` have a number for each; `blocked` is part of `calls`. */
+    days: z.array(z.iso.date()),
+    secrets: z.array(
+      z
+        .object({
+          project_id: projectId.nullable(),
+          environment: text('production').nullable(),
+          credential_ref: text('STRIPE_API_KEY'),
+          ...used,
+          last_used_by: text('deploy-bot'),
+        })
+        .meta({ id: 'SecretUse' }),
+    ),
+    agents: z.array(
+      z
+        .object({
+          registration_id: registrationId.nullable(),
+          agent_id: text('deploy-bot'),
+          ...used,
+        })
+        .meta({ id: 'AgentUse' }),
+    ),
+    /** With the port where that is not 443. */
+    hosts: z.array(z.object({ host: text('api.stripe.com'), ...used }).meta({ id: 'HostUse' })),
+    /** False if there were more records or entries than are counted and listed: the newest are. */
     is_whole: z.boolean(),
   }),
 })

@@ -7,7 +7,7 @@ import { bucketOf, isInBucket, reaches } from '../../audit/terms.ts'
 import type { Grant } from '../../core/grant.ts'
 import type { Database, Reading } from '../../database/open.ts'
 import type { RecordFilters } from './contract.ts'
-import { isRequest, matches } from './matching.ts'
+import { FIRST, isRequest, matches } from './matching.ts'
 import { countBuckets, type Terms, termsOf } from './search.ts'
 import { type CountRow, MAX_ENTRIES, summaryOf } from './summary.ts'
 
@@ -46,11 +46,21 @@ async function rareTerms(tx: Reading, terms: readonly Terms[]): Promise<Terms | 
 }
 
 /** The moment of the oldest record that is read; null where all of the range are. */
-async function edgeOf(tx: Reading, workspaceId: string, { since, until }: RecordFilters) {
+async function edgeOf(tx: Reading, workspaceId: string, { since, until, action }: RecordFilters) {
+  if (action === undefined && (await countRequests(tx, workspaceId, since)) < MAX_READ) return null
   const [row] = await tx.execute<{ at: string }>(sql`
     select timestamp::text as at from audit_logs where ${matches(workspaceId, { since, until })}
     order by timestamp desc offset ${MAX_READ} limit 1`)
   return row ? new Date(row.at) : null
+}
+
+/** From the day of a moment on, without those that are not folded yet: to count them takes longer. */
+async function countRequests(tx: Reading, workspaceId: string, since: Date | undefined) {
+  const [row] = await tx.execute<{ count: number }>(sql`
+    select coalesce(sum(requests), 0)::float8 as count from audit_rollups
+    where workspace_id = ${workspaceId} and grain = 'day' and dimension = 'total' and value = ''
+      and bucket >= date_trunc('day', ${(since ?? FIRST).toISOString()}::timestamptz, 'UTC')`)
+  return row?.count ?? 0
 }
 
 const COLUMNS = sql.raw(

@@ -63,7 +63,7 @@ export function sorted(
 }
 
 /** The years that a list can name; a clock that says something else sorts before or behind all of them. */
-const FIRST = new Date('0001-01-01T00:00:00Z')
+export const FIRST = new Date('0001-01-01T00:00:00Z')
 const LAST = new Date('9999-12-31T00:00:00Z')
 
 export function matches(workspaceId: string, filters: RecordFilters): SQL | undefined {
@@ -95,7 +95,7 @@ function equals({
     domain === undefined ? undefined : inArray(auditLogs.targetDomain, domain),
     method === undefined ? undefined : eq(auditLogs.method, method),
     status_code === undefined ? undefined : eq(auditLogs.statusCode, status_code),
-    action === undefined ? undefined : eq(auditLogs.action, action),
+    action === undefined ? undefined : inArray(auditLogs.action, action),
     decision === undefined ? undefined : eq(auditLogs.decision, decision),
     decision === undefined || action !== undefined ? undefined : isRequest,
     or(...(credential ?? []).map(isCredential)),

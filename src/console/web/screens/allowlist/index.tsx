@@ -170,9 +170,10 @@ function Use({ workspaceId, domain }: { workspaceId: string; domain: string }) {
   if (error) return <FailureNote error={error} />
   if (!data) return <p role="status">{words.looking}</p>
   if (data.calls === 0) return <p>{data.isWhole ? words.unused : words.unknownUse}</p>
+  const namesOf = (listed: readonly { name: string }[]) => listed.map(({ name }) => name).join(', ')
   const who = [
-    data.agents.length > 0 ? words.agents(data.agents.join(', ')) : '',
-    data.secrets.length > 0 ? words.secrets(data.secrets.join(', ')) : '',
+    data.agents.length > 0 ? words.agents(namesOf(data.agents)) : '',
+    data.secrets.length > 0 ? words.secrets(namesOf(data.secrets)) : '',
   ]
   return (
     <p>
