@@ -54,7 +54,7 @@ function listWaiting(
   const items = [
     ...requests.map((request) => itemOf('request', request.id, request.id, { request })),
     ...hosts.map((refused) =>
-      itemOf('host', hostId(refused.agent, refused.host), refused.call.id, { refused }),
+      itemOf('host', hostId(refused.agent, refused.host), refused.newest.id, { refused }),
     ),
     ...proposals.map((proposal) => itemOf('proposal', proposal.id, proposal.id, { proposal })),
   ] as WaitingItem[]

@@ -1,6 +1,7 @@
 /** Refused calls: which hosts wait for a person, and the one change that lets a call through, shown before it is made. */
 import { knownHosts } from '../../../../client/actions/allowlist.ts'
 import { giveKeys, isWithin, lackingKeys } from '../../../../client/actions/grant.ts'
+import { refusedHosts } from '../../../../client/actions/refused_hosts.ts'
 import { uploadSecrets } from '../../../../client/actions/set_secrets.ts'
 import { provenValue } from '../../../../client/actions/stored_secrets.ts'
 import {
@@ -15,8 +16,9 @@ import type { Policy } from '../../../../core/policy/policy.ts'
 import { getAgent } from '../../../../features/agents/contract.ts'
 import { Refused } from '../failure.ts'
 import type { HeldKeys } from '../held.ts'
+import { limitFor, type Narrowing } from '../host_limit.ts'
 import { environmentAt, placeIn } from '../places.ts'
-import { limitFor, type Narrowing, refusedHosts } from '../refused_hosts.ts'
+
 import { activeToken, projectNamesOf } from '../tokens.ts'
 import { allowlistCommands } from './allowlist.ts'
 
@@ -24,8 +26,11 @@ export const liveCommands = { refused, propose, allow }
 
 type Of = { workspaceId: string }
 
-function refused(held: HeldKeys, { workspaceId }: Of) {
-  return refusedHosts(held, workspaceId)
+const REFUSED_SINCE = '24h'
+
+/** Hosts that agents were refused lately, and that are still not allowed. */
+async function refused(held: HeldKeys, { workspaceId }: Of) {
+  return refusedHosts(await placeIn(held, workspaceId), REFUSED_SINCE)
 }
 type Proposed = {
   change: Allowing

@@ -26,6 +26,7 @@ export function Inspector(props: Props) {
   const heading = useRef<HTMLHeadingElement>(null)
   const id = useId()
   useFocusOnce(heading)
+  useEscape(onClose)
   const place = status ? 'px-4 pb-1 text-title wrap-anywhere' : 'min-w-0 truncate text-body'
   const headingLine = (
     <h2
@@ -41,11 +42,6 @@ export function Inspector(props: Props) {
     <section
       aria-labelledby={id}
       className="flex w-[372px] shrink-0 flex-col overflow-hidden border-l border-line bg-surface max-wide:absolute max-wide:inset-y-0 max-wide:right-0 max-wide:z-10 max-wide:shadow-pop phone:fixed phone:inset-0 phone:z-30 phone:w-full phone:border-0"
-      onKeyDown={(event) => {
-        if (event.key !== 'Escape' || event.defaultPrevented) return
-        event.preventDefault()
-        onClose()
-      }}
     >
       <header className="flex items-center gap-2 px-4 pt-3.5 pb-2.5">
         {status ?? headingLine}
@@ -63,6 +59,24 @@ export function Inspector(props: Props) {
       ) : null}
     </section>
   )
+}
+
+/** Wherever the focus is: a button that had it may be gone. Menus and dialogs keep the key for themselves. */
+function useEscape(onClose: () => void): void {
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key !== 'Escape' || event.defaultPrevented || isInOverlay(event.target)) return
+      event.preventDefault()
+      onClose()
+    }
+    addEventListener('keydown', onKey)
+    return () => removeEventListener('keydown', onKey)
+  }, [onClose])
+}
+
+function isInOverlay(target: EventTarget | null): boolean {
+  const overlay = '[role="dialog"], [role="alertdialog"], [role="menu"], [role="listbox"]'
+  return target instanceof Element && target.closest(overlay) !== null
 }
 
 /** Returns the focus unless the person is already elsewhere. */

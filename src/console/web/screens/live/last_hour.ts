@@ -41,7 +41,9 @@ export function useLastHour(workspaceId: string, all: readonly LiveCall[]): Last
     calls: counted?.requests ?? calls.length,
     allowed: counted?.allowed ?? allowed,
     refused: counted?.blocked ?? refused,
-    median: medianOf(calls.flatMap(({ duration_ms }) => duration_ms ?? [])),
+    median: medianOf(
+      calls.flatMap(({ decision, duration_ms: ms }) => (decision === 'allowed' ? (ms ?? []) : [])),
+    ),
     bars: barsOf(calls, now),
   }
 }

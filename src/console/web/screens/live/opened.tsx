@@ -46,7 +46,12 @@ function ItemInspector({ item, ...props }: ItemProps) {
       return <ProposalInspector {...props} item={item} proposal={item.proposal} />
     default:
       return (
-        <RefusedInspector {...props} call={item.refused.call} item={item} refused={item.refused} />
+        <RefusedInspector
+          {...props}
+          call={item.refused.newest}
+          item={item}
+          refused={item.refused}
+        />
       )
   }
 }

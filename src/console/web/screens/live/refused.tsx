@@ -44,27 +44,17 @@ type Props = {
 }
 
 /** What was signed, and the newest call before that. */
-type Signed = { proposed: Proposed; isNarrow: boolean; lastId: string }
+type Signed = { proposed: Proposed; lastId: string }
 
 export function RefusedInspector(props: Props) {
   const { workspaceId, call, calls, onClose, item, refused } = props
   const { data, error } = useAsk('live.propose', { workspaceId, call: refusedOf(call) })
   const manages = useManages(workspaceId)
   const [isNarrow, setNarrow] = useState(true)
-  const [signed, setSigned] = useState<Signed | null>(null)
-  const allow = useCommand('live.allow', { changes: CHANGED })
+  const { signed, allow, sign } = useSigning(props, data, isNarrow)
   const proposed = signed?.proposed ?? data
   const isOpen = data !== undefined && signed === null && canSign(data, manages)
-  const sign = () => {
-    if (!data) return
-    const { change, version } = data
-    const narrowing = isNarrow ? data.narrowing : null
-    const lastId = calls[0]?.id ?? ''
-    allow.mutate(
-      { workspaceId, change, version, narrowing },
-      { onSuccess: () => setSigned({ proposed: data, isNarrow, lastId }) },
-    )
-  }
+  const ignoring = item ? <IgnoreButton item={item} onClose={onClose} /> : null
   return (
     <Inspector
       title={titleOf(call, proposed)}
@@ -75,7 +65,7 @@ export function RefusedInspector(props: Props) {
         isOpen ? (
           <>
             <SignButton isPending={allow.isPending} onSign={sign} />
-            {item ? <IgnoreButton item={item} onClose={onClose} /> : null}
+            {ignoring}
           </>
         ) : (
           <Button onPress={onClose}>{texts.common.close}</Button>
@@ -83,23 +73,44 @@ export function RefusedInspector(props: Props) {
       }
     >
       {refused ? <Tries refused={refused} /> : <WhatHappened call={call} />}
+      {signed ? (
+        <NextCall calls={calls} lastId={signed.lastId} isNext={(next) => isSame(call, next)} />
+      ) : null}
       {error ? <FailureNote error={error} /> : null}
       {proposed ? (
         <>
           <Answer {...{ proposed, manages, workspaceId, isSigned: signed !== null }} />
-          <Changes proposed={proposed} isNarrow={signed?.isNarrow ?? isNarrow} />
-          {isOpen ? <HowFar proposed={proposed} value={isNarrow} onChange={setNarrow} /> : null}
+          <Changes proposed={proposed} isNarrow={isNarrow} />
         </>
       ) : (
         <SkeletonRows count={3} />
       )}
+      {isOpen ? <HowFar proposed={data} value={isNarrow} onChange={setNarrow} /> : null}
       {allow.error && signed === null ? <FailureNote error={allow.error} /> : null}
-      {signed ? (
-        <NextCall calls={calls} lastId={signed.lastId} isNext={(next) => isSame(call, next)} />
-      ) : null}
       <CallSection call={call} />
     </Inspector>
   )
+}
+
+/** A failure that comes after the signature, such as a list that can't be read again, is not one of the signature. */
+function useSigning(
+  { workspaceId, calls }: Props,
+  proposed: Proposed | undefined,
+  isNarrow: boolean,
+) {
+  const [signed, setSigned] = useState<Signed | null>(null)
+  const allow = useCommand('live.allow', { changes: CHANGED })
+  const sign = () => {
+    if (!proposed) return
+    const { change, version } = proposed
+    const narrowing = isNarrow ? proposed.narrowing : null
+    const lastId = calls[0]?.id ?? ''
+    allow.mutate(
+      { workspaceId, change, version, narrowing },
+      { onSuccess: () => setSigned({ proposed, lastId }) },
+    )
+  }
+  return { signed, allow, sign }
 }
 
 function canSign({ change, isDone }: Proposed, manages: boolean | null): boolean {
@@ -135,14 +146,14 @@ function titleOf(call: LiveCall, proposed: Proposed | undefined): string {
   return words.refusedCall(call.agent_id || words.anonymous)
 }
 
-function Tries({ refused: { agent, count, firstAt, call } }: { refused: RefusedHost }) {
+function Tries({ refused: { agent, calls, firstAt, newest } }: { refused: RefusedHost }) {
   const seconds = (Date.now() - Date.parse(firstAt)) / 1_000
   return (
     <>
       <p className="px-4 pb-3.5 text-ink-2">
-        {words.tried(agent || words.anonymous, count, seconds)}
+        {words.tried(agent || words.anonymous, calls, seconds)}
       </p>
-      {call.source === 'client' ? <WhatHappened call={call} /> : null}
+      {newest.source === 'client' ? <WhatHappened call={newest} /> : null}
     </>
   )
 }

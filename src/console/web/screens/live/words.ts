@@ -14,7 +14,8 @@ export type Filter = {
 }
 
 /** Changes in the workspace are records, too, but not calls. */
-export const isCall = ({ source }: LiveCall) => source !== 'control_plane'
+export const isCall = ({ source, action }: LiveCall) =>
+  source !== 'control_plane' && action === null
 
 export function matchesFilter(call: LiveCall, { show, agent, host, secret }: Filter): boolean {
   if (show === 'refused' && call.decision !== 'blocked') return false

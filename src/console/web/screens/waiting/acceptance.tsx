@@ -52,19 +52,13 @@ export function Acceptance({ workspaceId, proposal, missing, isOpen, id, onSubmi
           onSubmit={submit}
         >
           {secrets.length > 0 ? (
-            <>
-              <Project
-                workspaceId={workspaceId}
-                value={projectId}
-                onChange={(chosen) => {
-                  setProjectId(chosen)
-                  setEnvironment(null)
-                }}
-              />
-              {projectId === null ? null : (
-                <Environment projectId={projectId} value={environment} onChange={setEnvironment} />
-              )}
-            </>
+            <PlaceFields
+              {...{ workspaceId, projectId, environment }}
+              onChange={(project, name) => {
+                setProjectId(project)
+                setEnvironment(name)
+              }}
+            />
           ) : null}
           {absent?.map((key) => (
             <TextField
@@ -124,6 +118,28 @@ type Place = { projectId: string; environment: string }
 function useMissing(workspaceId: string, { secrets }: Proposal, place: Place | null) {
   const input = { workspaceId, ...(place ?? { projectId: '', environment: '' }), secrets }
   return useAsk('proposals.secrets', input, 0, place !== null)
+}
+
+type PlaceProps = {
+  workspaceId: string
+  projectId: string | null
+  environment: string | null
+  onChange(projectId: string, environment: string | null): void
+}
+
+function PlaceFields({ workspaceId, projectId, environment, onChange }: PlaceProps) {
+  return (
+    <>
+      <Project workspaceId={workspaceId} value={projectId} onChange={(id) => onChange(id, null)} />
+      {projectId === null ? null : (
+        <Environment
+          projectId={projectId}
+          value={environment}
+          onChange={(name) => onChange(projectId, name)}
+        />
+      )}
+    </>
+  )
 }
 
 type ChoiceProps = { value: string | null; onChange(id: string): void }

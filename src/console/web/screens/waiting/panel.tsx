@@ -30,7 +30,7 @@ export function WaitingPanel({ workspaceId, waiting, openId, onOpen }: Props) {
         className="flex h-9 shrink-0 items-center gap-2 bg-canvas px-3 font-semibold"
       >
         <Icon of={Shield} />
-        {items.length > 0 ? words.title : words.released}
+        <span className="shrink-0">{items.length > 0 ? words.title : words.released}</span>
         <span className="truncate font-normal text-ink-3">{words.summary(countsOf(items))}</span>
       </h2>
       <div className="min-h-0 overflow-auto">
@@ -90,8 +90,8 @@ function Row({ item, isOpen, onReview, onIgnored }: RowProps) {
 
 export function wordsOf(item: WaitingItem): { title: string; facts: string[] } {
   if (item.kind === 'host') {
-    const { host, agent, count, secrets } = item.refused
-    return { title: host, facts: [agent, words.calls(count), secrets.join(', ')] }
+    const { host, agent, calls, secrets } = item.refused
+    return { title: host, facts: [agent, words.calls(calls), secrets.join(', ')] }
   }
   if (item.kind === 'proposal') {
     const { agent, hosts, secrets, reason } = item.proposal

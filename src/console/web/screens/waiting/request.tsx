@@ -1,5 +1,5 @@
 /** One request to use held secrets: exactly what will be sent, who asks, how far a signature goes, and the decision. */
-import { BellOff, ShieldQuestion } from 'lucide-react'
+import { BellOff, EyeOff, ShieldQuestion } from 'lucide-react'
 import { useState } from 'react'
 import { useManages, useMay } from '../../frame/manages.ts'
 import { Button } from '../../parts/button.tsx'
@@ -16,7 +16,7 @@ import type { LiveCall } from '../live/stream.ts'
 import { CallDetails } from './call_details.tsx'
 import { type Extent, firstExtent, HowFar } from './how_far.tsx'
 import { NextCall } from './next_call.tsx'
-import { IgnoreButton, SignButton } from './sign.tsx'
+import { IgnoreButton, ignoreItem, SignButton } from './sign.tsx'
 
 const words = texts.waiting
 
@@ -61,8 +61,8 @@ export function RequestInspector({ workspaceId, request, item, calls, onClose }:
         ) : (
           <>
             {signing}
-            {decides ? <Deny {...{ workspaceId, id, onClose }} /> : null}
-            <IgnoreButton item={item} onClose={onClose} />
+            {decides ? <Deny {...{ workspaceId, item, id, onClose }} /> : null}
+            {decides === false ? <IgnoreButton item={item} onClose={onClose} /> : null}
           </>
         )
       }
@@ -135,9 +135,9 @@ function Outcome({ workspaceId, id, calls, signed: { extent, lastId } }: Outcome
   )
 }
 
-type DenyProps = { workspaceId: string; id: string; onClose(): void }
+type DenyProps = { workspaceId: string; item: WaitingItem; id: string; onClose(): void }
 
-function Deny({ workspaceId, id, onClose }: DenyProps) {
+function Deny({ workspaceId, item, id, onClose }: DenyProps) {
   const deny = useCommand('approvals.deny', { changes: DECIDED })
   const denyFor = (muteSeconds: number | null) => () =>
     deny.mutate(
@@ -156,13 +156,8 @@ function Deny({ workspaceId, id, onClose }: DenyProps) {
       </Button>
       <IconMenu
         choices={[
-          {
-            id: 'mute',
-            label: words.denyAndMute,
-            icon: BellOff,
-            act: denyFor(MUTE_SECONDS),
-            isDanger: true,
-          },
+          { id: 'mute', label: words.denyAndMute, icon: BellOff, act: denyFor(MUTE_SECONDS) },
+          { id: 'ignore', label: words.ignore, icon: EyeOff, act: () => ignoreItem(item, onClose) },
         ]}
       />
       {deny.error ? <FailureNote error={deny.error} /> : null}

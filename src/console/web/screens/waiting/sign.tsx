@@ -38,6 +38,11 @@ export function SignButton({ label = words.sign, isPending, onSign }: Props) {
   )
 }
 
+export function ignoreItem(item: WaitingItem, onClose: () => void): void {
+  say(words.ignored, ignore(item))
+  onClose()
+}
+
 type IgnoreProps = { item: WaitingItem; label?: string; isSmall?: boolean; onClose(): void }
 
 export function IgnoreButton({ item, label, isSmall = false, onClose }: IgnoreProps) {
@@ -46,10 +51,7 @@ export function IgnoreButton({ item, label, isSmall = false, onClose }: IgnorePr
       kind={isSmall ? 'ghost' : 'secondary'}
       size={isSmall ? 'small' : 'normal'}
       {...(label ? { 'aria-label': label } : {})}
-      onPress={() => {
-        say(words.ignored, ignore(item))
-        onClose()
-      }}
+      onPress={() => ignoreItem(item, onClose)}
     >
       {words.ignore}
     </Button>

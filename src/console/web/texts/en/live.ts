@@ -1,5 +1,5 @@
 /** Live requests: calls as they happen, and what lets a refused one through. */
-import { callCount, secretCount } from './counts.ts'
+import { secretCount } from './counts.ts'
 import { lengthOf } from './lengths.ts'
 
 const figure = new Intl.NumberFormat('en')
@@ -81,7 +81,7 @@ export const live = {
   giveKey: (agent: string) => `Give ${agent} the key?`,
   refusedCall: (agent: string) => `A call of ${agent} was refused`,
   tried: (agent: string, count: number, seconds: number) =>
-    `${agent} tried ${callCount(count)} in the last ${lengthOf(Math.max(60, seconds))}. It is not an allowed host, so nothing was sent.`,
+    `${agent} tried to call it ${times(count)} in the last ${lengthOf(Math.max(120, seconds))}. It is not an allowed host, so nothing was sent.`,
   whatChanges: 'What changes',
   hostsOf: (workspace: string) => `Allowed hosts of ${workspace}`,
   keysOf: (token: string) => `Keys of the token ${token}`,
@@ -126,6 +126,10 @@ export const live = {
 
 function rule(list: string, secret: string, place: string): string {
   return place ? `${list} of ${secret} in ${place}` : `${list} of ${secret}`
+}
+
+function times(count: number): string {
+  return count === 1 ? 'once' : `${count} times`
 }
 
 function otherSecrets(count: number): string {

@@ -64,7 +64,7 @@ export const waitingTexts = {
   onlyAdmins: 'Only an owner or admin can allow this.',
   next: 'Allowed. Waiting for the next call…',
   passed: 'Allowed. The call went through.',
-  refusedAgain: 'Allowed. The next call was refused for another reason.',
+  refusedAgain: 'Allowed. The next call stopped for another reason.',
   ended: {
     used: 'Allowed. The call went through.',
     expired: 'The approval expired before the call.',

@@ -1,56 +1,11 @@
-/** Hosts that agents were refused, and what limits a secret to the host that a person allows for it. */
-import { knownHosts } from '../../../client/actions/allowlist.ts'
-import { allowingOf, type RefusedCall } from '../../../client/agents/allowing.ts'
+/** What limits a secret to the host that a person allows for it. */
+import type { RefusedCall } from '../../../client/agents/allowing.ts'
 import { type EnvironmentPlace, readSecrets } from '../../../client/environment.ts'
-import type { CallResult } from '../../../client/http/api.ts'
 import { domainMatches, parseDomain } from '../../../core/net/domain.ts'
 import type { Policy } from '../../../core/policy/policy.ts'
-import { listAuditLogs, summariseCalls } from '../../../features/audit/contract.ts'
+import { summariseCalls } from '../../../features/audit/contract.ts'
 import type { HeldKeys } from './held.ts'
-import { environmentAt, placeIn } from './places.ts'
-
-type AuditRecord = CallResult<typeof listAuditLogs>[number]
-
-/** How far back refused hosts are looked for, and how many calls are read. */
-const SINCE = '24h'
-const MAX_RECORDS = 500
-
-/** An agent's calls to one host that is not allowed. */
-export type RefusedHost = {
-  host: string
-  agent: string
-  count: number
-  firstAt: string
-  secrets: string[]
-  /** The newest of them. */
-  call: AuditRecord
-}
-
-/** Hosts that agents were refused in the last day and that are still not allowed, the newest first. */
-export async function refusedHosts(held: HeldKeys, workspaceId: string): Promise<RefusedHost[]> {
-  const query = { workspace_id: workspaceId, since: SINCE, limit: MAX_RECORDS }
-  const records = await held.api.call(listAuditLogs, { query })
-  const groups = new Map<string, RefusedHost>()
-  for (const call of records) addRefused(groups, call)
-  if (groups.size === 0) return []
-  const allowed = await knownHosts(await placeIn(held, workspaceId))
-  return [...groups.values()].filter(({ host }) => !allowed.some((entry) => covers(entry, host)))
-}
-
-function addRefused(groups: Map<string, RefusedHost>, call: AuditRecord): void {
-  if (call.reason !== 'domain_blocked') return
-  const change = allowingOf(call)
-  if (change.kind !== 'allowlist') return
-  const { domain: host } = change
-  const key = `${call.agent_id} ${host}`
-  const known = groups.get(key)
-  const secrets = [...(known?.secrets ?? []), ...(call.credential_ref?.split(',') ?? [])]
-  groups.set(key, {
-    ...{ host, agent: call.agent_id, call: known?.call ?? call, firstAt: call.timestamp },
-    count: (known?.count ?? 0) + 1,
-    secrets: [...new Set(secrets)],
-  })
-}
+import { environmentAt } from './places.ts'
 
 /** Whether an entry of a list allows a host. Both have their port unless that is 443. */
 function covers(entry: string, host: string): boolean {
