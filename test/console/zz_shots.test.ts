@@ -1,8 +1,8 @@
 // tier: all
-import { beforeAll, afterAll, test } from 'bun:test'
+import { afterAll, beforeAll, test } from 'bun:test'
+import { allowHosts } from '../../src/client/actions/allowlist.ts'
 import { createProposal } from '../../src/features/proposals/contract.ts'
 import { openApprover, VALUE } from './approver.ts'
-import { allowHosts } from '../../src/client/actions/allowlist.ts'
 
 let a: Awaited<ReturnType<typeof openApprover>>
 const shot = async (name: string) => {
@@ -10,7 +10,9 @@ const shot = async (name: string) => {
   await a.page.waitForTimeout(400)
   await a.page.screenshot({ path: `/tmp/w/live_shots/${name}.png` })
 }
-beforeAll(async () => { a = await openApprover() }, 120000)
+beforeAll(async () => {
+  a = await openApprover()
+}, 120000)
 afterAll(() => a.close())
 
 test('shots', async () => {
@@ -24,21 +26,42 @@ test('shots', async () => {
   await a.store('OTHER', {})
   await a.store('KEY2', {})
   await allowHosts(a.there, ['api.github.com', 'api.stripe.com'])
-  for (let i = 0; i < 20; i += 1) await call({ target_url: `https://api.stripe.com/v1/charges/${i}`, headers: {}, method: i % 3 ? 'GET' : 'POST', body: undefined })
-  for (let i = 0; i < 3; i += 1) await call({ target_url: 'https://hooks.slack.com/services/T000/B000', headers: { authorization: 'Bearer SVC_SECRET_OTHER' } })
-  await call({ target_url: `https://api.openai.com/v1/${'x'.repeat(400)}`, headers: { authorization: 'Bearer SVC_SECRET_KEY2' } })
+  for (let i = 0; i < 20; i += 1)
+    await call({
+      target_url: `https://api.stripe.com/v1/charges/${i}`,
+      headers: {},
+      method: i % 3 ? 'GET' : 'POST',
+      body: undefined,
+    })
+  for (let i = 0; i < 3; i += 1)
+    await call({
+      target_url: 'https://hooks.slack.com/services/T000/B000',
+      headers: { authorization: 'Bearer SVC_SECRET_OTHER' },
+    })
+  await call({
+    target_url: `https://api.openai.com/v1/${'x'.repeat(400)}`,
+    headers: { authorization: 'Bearer SVC_SECRET_KEY2' },
+  })
   await call()
   await fetch(`${stage.app.resolver}${createProposal.path}`, {
     method: 'POST',
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ reason: 'Deploys are posted there', hosts: ['api.deploy.example'], secrets: [{ key: 'DEPLOY_KEY', description: 'A key that may create deploys' }] }),
+    body: JSON.stringify({
+      reason: 'Deploys are posted there',
+      hosts: ['api.deploy.example'],
+      secrets: [{ key: 'DEPLOY_KEY', description: 'A key that may create deploys' }],
+    }),
   })
   await page.waitForTimeout(5000)
   await shot('busy')
   await page.getByRole('button', { name: 'Review hooks.slack.com' }).click()
   await page.waitForTimeout(1500)
   await shot('host')
-  const dark = async (name: string) => { await page.emulateMedia({ colorScheme: 'dark' }); await shot(`${name}-dark`); await page.emulateMedia({ colorScheme: 'light' }) }
+  const dark = async (name: string) => {
+    await page.emulateMedia({ colorScheme: 'dark' })
+    await shot(`${name}-dark`)
+    await page.emulateMedia({ colorScheme: 'light' })
+  }
   await dark('host')
   await page.setViewportSize({ width: 390, height: 844 })
   await shot('host-390')
@@ -63,7 +86,10 @@ test('shots', async () => {
   await page.getByRole('button', { name: 'Sign and allow' }).click()
   await page.waitForTimeout(1500)
   await shot('host-signed')
-  await call({ target_url: 'https://hooks.slack.com/services/T000/B000', headers: { authorization: 'Bearer SVC_SECRET_OTHER' } })
+  await call({
+    target_url: 'https://hooks.slack.com/services/T000/B000',
+    headers: { authorization: 'Bearer SVC_SECRET_OTHER' },
+  })
   await page.waitForTimeout(2500)
   await shot('host-passed')
   await page.keyboard.press('Escape')
