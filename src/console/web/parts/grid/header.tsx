@@ -1,7 +1,7 @@
 /** The column headers; a press on one sorts, a press on the sorted one turns the order around. */
 import { ArrowDown, ArrowUp } from 'lucide-react'
-import type { GridColumn } from './grid.tsx'
 import type { Sorting } from './sorting.ts'
+import type { GridColumn } from './types.ts'
 
 type Props<Row> = {
   columns: readonly GridColumn<Row>[]
