@@ -5,7 +5,7 @@ import {
   disallowHost,
   knownHosts,
   readAllowlist,
-  useOfHosts,
+  hostUses,
 } from '../../../../client/actions/allowlist.ts'
 import { getUsage } from '../../../../features/audit/contract.ts'
 import { Refused } from '../failure.ts'
@@ -53,5 +53,5 @@ async function uses(
 ) {
   const params = { workspace_id: workspaceId }
   const { hosts } = await api.call(getUsage, { params, query: { days: 7 } })
-  return useOfHosts(domains, hosts)
+  return hostUses(domains, hosts)
 }
