@@ -5,7 +5,8 @@
 import { sql } from 'drizzle-orm'
 import type { Grant } from '../../core/grant.ts'
 import type { Reading } from '../../database/open.ts'
-import { isRequest } from './matching.ts'
+
+const isRequest = sql`is_request(source, action)`
 
 const HOUR_MS = 3_600_000
 const HOURS = 24
@@ -15,7 +16,7 @@ const MAX_READ = 100_000
 /** Kinds of requests of one day: each has a secret, an agent and a host. */
 const MAX_KINDS = 10_000
 /** Entries of a list, the last used first. */
-const MAX_ENTRIES = 2_000
+const MAX_ENTRIES = 1_000
 
 type Kind = {
   project_id: string | null
