@@ -7,7 +7,7 @@ import { freshEmail } from '../support/app.ts'
 import { marked } from '../support/canary.ts'
 import { requires } from '../support/requires.ts'
 import { answerKnownPasswords, logIn as logInElsewhere, PASSWORD, signUp } from './accounts.ts'
-import { logIn, openStage, type Stage, type Visitor } from './browser.ts'
+import { accountMenu, chooseInAccount, logIn, openStage, type Stage, type Visitor } from './browser.ts'
 import { askWorker, controlClock, pass, shift } from './worker_clock.ts'
 
 const { test, beforeAll, afterAll } = requires('chromium')
