@@ -1,7 +1,7 @@
 /** Whether each use of a secret needs an approval, by whom, and how long a release of it may last. */
-import { approvers } from '../../../../core/policy/policy.ts'
-import { Select } from '../../parts/fields/select.tsx'
-import { texts } from '../../texts/index.ts'
+import { approvers } from '../../../../../core/policy/policy.ts'
+import { Select } from '../../../parts/fields/select.tsx'
+import { texts } from '../../../texts/index.ts'
 import type { Approval } from './draft.ts'
 
 const words = texts.policies.approval
