@@ -17,7 +17,9 @@ import { notices } from './en/notices.ts'
 import { partTexts } from './en/parts/index.ts'
 import { passkeyTexts } from './en/passkeys.ts'
 import { policies } from './en/policies.ts'
-import { removing } from './en/removing.ts'
+import { matrixTexts } from './en/secrets/matrix.ts'
+import { removing } from './en/secrets/removing.ts'
+import { sheetTexts } from './en/secrets/sheets.ts'
 import { secretTexts } from './en/secrets.ts'
 import { start } from './en/start.ts'
 import { workspaceTexts } from './en/workspaces.ts'
@@ -34,6 +36,7 @@ export const texts = {
   firstSteps,
   history: historyTexts,
   live,
+  matrix: matrixTexts,
   members,
   newToken,
   notices,
@@ -43,6 +46,7 @@ export const texts = {
   policies,
   removing,
   secrets: secretTexts,
+  secretSheets: sheetTexts,
   start,
   waiting: waitingTexts,
   wizard,
