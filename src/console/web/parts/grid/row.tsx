@@ -58,7 +58,7 @@ export function GridRow<Row>({
             key={column.id}
             role={column.isRowHeader ? 'rowheader' : 'gridcell'}
             data-column={at}
-            className={`truncate px-2.5 has-data-editing:overflow-visible ${at === 0 ? 'pl-5 phone:pl-4' : ''} ${at === columns.length - 1 ? 'pr-5' : ''}`}
+            className={`truncate px-2.5 has-data-editing:overflow-visible ${at === 0 ? 'pl-5 phone:pl-4' : ''}`}
           >
             {column.cell(row)}
           </div>

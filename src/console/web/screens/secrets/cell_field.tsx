@@ -36,37 +36,10 @@ type Props = CellProps & { edits: Edits; edit: Edit }
 
 export function CellField({ row, environment, edits, edit }: Props) {
   const at = { key: row.key, environment }
-  const cell = row.cells[environment]
   const help = useId()
   const field = useRef<HTMLInputElement>(null)
   const { shown, show } = useShown(field, edit)
-  const store = (thenAt?: At) => {
-    if (edit.text === '' || edit.text === shown) edits.put(at, null)
-    else void edits.store(at, cell, edit)
-    if (thenAt) edits.begin(thenAt)
-    else edits.focus.current = idOf(at)
-  }
-  const reveal = async () => {
-    try {
-      const value = await ask('secrets.reveal', { ...edits.place, ...at })
-      if (value.includes('\n')) edits.toPane(at, value)
-      else show(value)
-    } catch (error) {
-      edits.put(at, { ...edit, takesFocus: true, error })
-    }
-  }
-  const acts = new Map<string, (event: KeyboardEvent) => unknown>([
-    ['Enter', () => store()],
-    ['Escape', () => edits.end(at)],
-    ['Tab', ({ currentTarget, shiftKey }) => store(beside(currentTarget, shiftKey ? -1 : 1))],
-    ['F2', () => cell && reveal()],
-  ])
-  const press = (event: KeyboardEvent) => {
-    const act = acts.get(event.key)
-    if (!act || event.nativeEvent.isComposing) return
-    event.preventDefault()
-    act(event)
-  }
+  const { reveal, onKeyDown } = useFieldActions({ row, environment, edits, edit }, { shown, show })
   return (
     <div className="relative -mx-2 w-[calc(100%+16px)]" data-cell={idOf(at)} data-editing>
       <input
@@ -89,9 +62,9 @@ export function CellField({ row, environment, edits, edit }: Props) {
           const isWithin = relatedTarget?.closest('[data-cell]')?.contains(field.current)
           if (!isWithin && edit.text === '' && edit.error === null) edits.put(at, null)
         }}
-        onKeyDown={press}
+        onKeyDown={onKeyDown}
       />
-      {cell && shown === null ? (
+      {row.cells[environment] && shown === null ? (
         <span className="absolute inset-y-0 right-0.5 flex items-center">
           <IconButton
             icon={Eye}
@@ -104,6 +77,43 @@ export function CellField({ row, environment, edits, edit }: Props) {
       <Hint id={help} error={edit.error} />
     </div>
   )
+}
+
+/** What the keys and the button of the field do. */
+function useFieldActions(
+  { row, environment, edits, edit }: Pick<Props, 'row' | 'environment' | 'edits' | 'edit'>,
+  { shown, show }: ReturnType<typeof useShown>,
+) {
+  const at = { key: row.key, environment }
+  const cell = row.cells[environment]
+  const store = (thenAt?: At) => {
+    if (edit.text === '' || edit.text === shown) edits.put(at, null)
+    else void edits.store(at, cell, edit)
+    if (thenAt) edits.begin(thenAt)
+    else edits.focus.current = idOf(at)
+  }
+  const reveal = async () => {
+    try {
+      const value = await ask('secrets.reveal', { ...edits.place, ...at })
+      if (value.includes('\n')) edits.toPane(at, value)
+      else show(value)
+    } catch (error) {
+      edits.put(at, { ...edit, takesFocus: true, error })
+    }
+  }
+  const acts = new Map<string, (event: KeyboardEvent) => unknown>([
+    ['Enter', () => store()],
+    ['Escape', () => edits.end(at)],
+    ['Tab', ({ currentTarget, shiftKey }) => store(beside(currentTarget, shiftKey ? -1 : 1))],
+    ['F2', () => cell && reveal()],
+  ])
+  const onKeyDown = (event: KeyboardEvent) => {
+    const act = acts.get(event.key)
+    if (!act || event.nativeEvent.isComposing) return
+    event.preventDefault()
+    act(event)
+  }
+  return { reveal, onKeyDown }
 }
 
 /** Below the field and over the next rows, so that nothing moves. */

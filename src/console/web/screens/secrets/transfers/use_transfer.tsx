@@ -52,16 +52,18 @@ export function useTransfer(order: Order | null, { verb, onDone }: Options) {
       {store.error ? <FailureNote error={store.error} /> : null}
     </>
   )
-  const button = (
-    <Button
-      kind="primary"
-      isDisabled={wanted.length === 0}
-      isPending={store.isPending}
-      onPress={act}
-    >
-      {verb(wanted.length)}
-    </Button>
-  )
+  const button =
+    data === null ? null : (
+      <Button
+        kind="primary"
+        autoFocus
+        isDisabled={wanted.length === 0}
+        isPending={store.isPending}
+        onPress={act}
+      >
+        {verb(wanted.length)}
+      </Button>
+    )
   return { list, button, problems: data?.problems ?? [], isPending }
 }
 
