@@ -90,7 +90,6 @@ test('a change made after a concurrent one is signed on top of it', async () => 
 
 test('a host that only the server lists is marked and not allowed, and a hidden host is listed', async () => {
   const { ada, page, there, stage, area } = employer
-  await page.screenshot({ path: '/tmp/shots/al.png' })
   const { sql } = stage.app.connection
   const { id } = there.workspace
   await sql`update allowlist_entries set domain = 'evil.example'

@@ -36,7 +36,9 @@ const columns: readonly GridColumn<SignedLink>[] = [
     header: words.change,
     width: 'minmax(0, 1fr)',
     isRowHeader: true,
-    cell: ({ what }) => <span className="inline-block text-ink-2 first-letter:uppercase">{what}</span>,
+    cell: ({ what }) => (
+      <span className="inline-block text-ink-2 first-letter:uppercase">{what}</span>
+    ),
   },
   {
     id: 'seq',
