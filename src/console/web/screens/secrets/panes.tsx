@@ -3,12 +3,13 @@ import { type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import { Button } from '../../parts/button.tsx'
 import { Select } from '../../parts/fields/select.tsx'
 import { texts } from '../../texts/index.ts'
+import { NewSecret } from './add.tsx'
 import { Compare } from './compare.tsx'
 import { Deleted } from './deleted.tsx'
-import { Editor, NewSecret } from './editor.tsx'
+import { SecretInspector } from './inspector/index.tsx'
+import { Policies } from './inspector/policies.tsx'
 import { NewEnvironment, NewProject } from './new_project.tsx'
 import { type PaneProps, secretsRoute, useGo, useMayHere } from './place.ts'
-import { Policies } from './policies.tsx'
 import { Importing } from './transfers/importing.tsx'
 import { Transfer } from './transfers/transfer.tsx'
 
@@ -23,11 +24,7 @@ export function Panes(props: PaneProps) {
   const writes = useMayHere('secret.write')
   const where = environments.find((name) => name === environment) ?? environments[0] ?? ''
   if (key !== undefined && where !== '') {
-    return (
-      <Pane key={`${key} ${where}`} title={words.inEnvironment(key, where)}>
-        <Editor {...props} name={key} environment={where} />
-      </Pane>
-    )
+    return <SecretInspector key={`${key} ${where}`} {...props} name={key} environment={where} />
   }
   const isOpen = pane !== undefined && (writes || READING.has(pane))
   const shown = isOpen ? paneOf(pane, props, where) : undefined

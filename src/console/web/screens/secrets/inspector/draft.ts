@@ -1,8 +1,8 @@
 /** A policy while it is being written: a field that is null limits nothing, an empty one allows nothing. */
 
-import { type Policy, policy as policySchema } from '../../../../core/policy/policy.ts'
-import { objectionToRecorded, type Style } from '../../../../core/policy/policy_check.ts'
-import type { Returned } from '../../keys/messages.ts'
+import { type Policy, policy as policySchema } from '../../../../../core/policy/policy.ts'
+import { objectionToRecorded, type Style } from '../../../../../core/policy/policy_check.ts'
+import type { Returned } from '../../../keys/messages.ts'
 
 export const listFields = [
   'allowed_domains',
