@@ -80,13 +80,23 @@ async function stampOfInputs(): Promise<string> {
 
 /** All files by their names below /console/, and the names of those that the first screen loads. */
 async function buildConsole(): Promise<{ files: Files; first: string[] }> {
+  const { files, first } = await bundlePage(join(WEB, 'main.tsx'), isReleased)
+  files.set('SHA256SUMS', new TextEncoder().encode(sumsOf(files)))
+  return { files, first }
+}
+
+/** No part of a release. */
+const isReleased = (name: string) => !name.startsWith('design/')
+
+/** A page with its worker, styles and fonts. `isStyled` tells which sources name classes. */
+export async function bundlePage(path: string, isStyled: (name: string) => boolean) {
   const argon2 = await bundle([join(ROOT, 'src', 'client', 'account', 'argon2_worker.ts')])
   const [argon2Name] = argon2.entries
   const fonts = await consoleFonts()
   const page = await bundle(
-    [join(WEB, 'main.tsx'), join(WEB, 'keys', 'worker.ts')],
+    [path, join(WEB, 'keys', 'worker.ts')],
     { ARGON2_WORKER: JSON.stringify(`/console/${argon2Name}`) },
-    [consoleStyle(fonts.addresses)],
+    [consoleStyle(fonts.addresses, isStyled)],
   )
   const [main = '', worker = ''] = page.entries
   const style = [...page.files.keys()].find((name) => name.endsWith('.css')) ?? ''
@@ -102,7 +112,6 @@ async function buildConsole(): Promise<{ files: Files; first: string[] }> {
       preloaded.map((name) => `<link rel="modulepreload" href="/console/${name}">`).join(''),
     )
   files.set('index.html', new TextEncoder().encode(text))
-  files.set('SHA256SUMS', new TextEncoder().encode(sumsOf(files)))
   return { files, first: ['index.html', ...new Set(first)] }
 }
 
