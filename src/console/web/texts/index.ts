@@ -6,6 +6,7 @@ import { noticeTargetTexts } from './en/approvals/notice_targets.ts'
 import { waitingTexts } from './en/approvals/waiting.ts'
 import { audit } from './en/audit.ts'
 import { common } from './en/common.ts'
+import { connectTexts } from './en/connections/sheet.ts'
 import { errors } from './en/errors.ts'
 import { firstSteps } from './en/first_steps.ts'
 import { historyTexts } from './en/history.ts'
@@ -32,6 +33,7 @@ export const texts = {
   insecure,
   instance: instanceTexts,
   common,
+  connect: connectTexts,
   errors,
   firstSteps,
   history: historyTexts,

@@ -1,8 +1,10 @@
 /** A cell of the matrix. A press or Enter opens it in the inspector; E, F2 or a double click edits it in place. */
-import { Equal, Plus } from 'lucide-react'
+import { Equal, Plus, RefreshCw } from 'lucide-react'
 import { type ReactNode, useEffect, useRef } from 'react'
 import { Icon } from '../../parts/icon.tsx'
 import { Ago } from '../../parts/show/ago.tsx'
+import { momentOf } from '../../parts/show/moments.ts'
+import { Status } from '../../parts/show/status.tsx'
 import { texts } from '../../texts/index.ts'
 import { CellField, type CellProps } from './cell_field.tsx'
 import { idOf } from './edits.ts'
@@ -64,6 +66,7 @@ function CellText({ row, environment, environments }: Shown) {
   const cell = row.cells[environment]
   if (!cell) return <MissingTag />
   if (cell.value === null) return <span className="text-small text-red">{words.unreadable}</span>
+  if (cell.renewal) return <RenewalText cell={cell} renewal={cell.renewal} />
   const same = environmentWithSame(row, environment, environments)
   if (same !== undefined) {
     return (
@@ -78,6 +81,31 @@ function CellText({ row, environment, environments }: Shown) {
       <Masked />
       <Version cell={cell} />
     </>
+  )
+}
+
+type RenewalProps = { cell: Cell; renewal: NonNullable<Cell['renewal']> }
+
+/** The provider issues what calls use, so the value is less telling than its renewal. */
+function RenewalText({ cell, renewal: { state, until } }: RenewalProps) {
+  if (state === 'reconnect' || state === 'retrying') {
+    return (
+      <Status tone="amber" icon={RefreshCw}>
+        {words.renewal[state]}
+      </Status>
+    )
+  }
+  const title =
+    state === 'valid' ? words.renewal.valid(momentOf(until ?? '')) : words.renewal[state]
+  return (
+    <span
+      title={title}
+      className="inline-flex min-w-0 items-center gap-[7px] text-small text-ink-3"
+    >
+      <Icon of={RefreshCw} size={13} />
+      <span className="truncate">{words.renews}</span>
+      <Version cell={cell} />
+    </span>
   )
 }
 

@@ -12,6 +12,8 @@ export const filters = {
   missing: (row, { environments }) => cellsOf(row).length < environments,
   different: (row) => new Set(cellsOf(row).map(({ value }) => value)).size > 1,
   approval: (row) => cellsOf(row).some(({ policy }) => policy?.approval !== undefined),
+  renewing: (row) => cellsOf(row).some(({ renewal }) => renewal !== null),
+  reconnect: (row) => cellsOf(row).some(({ renewal }) => renewal?.state === 'reconnect'),
   unreadable: (row) => cellsOf(row).some(({ value }) => value === null),
   unused: ({ key }, { unused }) => unused?.has(key) ?? false,
 } satisfies Record<string, Filter>
@@ -31,7 +33,7 @@ export function isNew(row: MatrixRow): boolean {
 
 /** How many rows each filter has. */
 export function countFilters(rows: readonly MatrixRow[], context: Context) {
-  const counts = { all: 0, missing: 0, different: 0, approval: 0, unreadable: 0, unused: 0 }
+  const counts = Object.fromEntries(filterIds.map((id) => [id, 0])) as Record<FilterId, number>
   for (const row of rows) {
     for (const id of filterIds) if (filters[id](row, context)) counts[id] += 1
   }

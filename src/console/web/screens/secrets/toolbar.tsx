@@ -12,7 +12,7 @@ const words = texts.matrix
 const TYPING_MS = 300
 /** Shown even if no secret matches. */
 const ALWAYS: readonly FilterId[] = ['all', 'missing', 'different']
-const URGENT: readonly FilterId[] = ['missing', 'unreadable']
+const URGENT: readonly FilterId[] = ['missing', 'reconnect', 'unreadable']
 
 export function useFilterId(): FilterId {
   const { show } = secretsRoute.useSearch()

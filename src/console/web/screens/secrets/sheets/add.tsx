@@ -3,23 +3,43 @@ import { useState } from 'react'
 import { SECRET_NAME } from '../../../../../core/names/secret_name.ts'
 import { Button } from '../../../parts/button.tsx'
 import { Checkbox } from '../../../parts/fields/checkbox.tsx'
+import { Segmented } from '../../../parts/fields/segmented.tsx'
 import { TextArea } from '../../../parts/fields/text_area.tsx'
 import { TextField } from '../../../parts/fields/text_field.tsx'
 import { FieldForm } from '../../../parts/form.tsx'
 import { say } from '../../../parts/overlays/toasts.tsx'
 import { FailureNote } from '../../../parts/page/failure.tsx'
 import { texts } from '../../../texts/index.ts'
-import { type Matrix, type PaneProps, type Project, useGo } from '../place.ts'
+import { ConnectForm } from '../connect/connect_form.tsx'
+import { type Matrix, type PaneProps, type Project, secretsRoute, useGo } from '../place.ts'
 import { useSave } from '../save.ts'
 import { Pane } from './pane.tsx'
 
 const words = texts.secretSheets
+const connectWords = texts.connect
 const NAME = new RegExp(`^${SECRET_NAME}$`)
 
-export function AddSecret({ place, matrix }: PaneProps) {
+/** By a value that is typed, or by a provider; the address has the choice. */
+export function AddSecret({ place, matrix, project }: PaneProps & { project: string }) {
+  const go = useGo()
+  const { pane } = secretsRoute.useSearch()
+  const isConnecting = pane === 'connect'
   return (
     <Pane title={words.add}>
-      <ValueForm place={place} matrix={matrix} />
+      <Segmented
+        label={connectWords.how}
+        options={[
+          { id: 'new', label: connectWords.byValue },
+          { id: 'connect', label: connectWords.byProvider },
+        ]}
+        value={isConnecting ? 'connect' : 'new'}
+        onChange={(chosen) => go({ pane: chosen }, true)}
+      />
+      {isConnecting ? (
+        <ConnectForm place={place} matrix={matrix} project={project} />
+      ) : (
+        <ValueForm place={place} matrix={matrix} />
+      )}
     </Pane>
   )
 }

@@ -1,6 +1,7 @@
 /** The sheet or dialog that the address asks for, if the person's role allows it. */
 import type { ReactNode } from 'react'
 import type { Permission } from '../../../../../core/grant.ts'
+import { Reconnect } from '../connect/reconnect.tsx'
 import { type PaneProps, secretsRoute, useMayHere } from '../place.ts'
 import { Importing } from '../transfers/importing.tsx'
 import { AddSecret } from './add.tsx'
@@ -22,6 +23,8 @@ type Pane = { needs: Permission; needsKeys?: true; content(props: Props): ReactN
 
 const panes: Record<string, Pane> = {
   new: { needs: 'secret.write', content: (props) => <AddSecret {...props} /> },
+  connect: { needs: 'secret.write', content: (props) => <AddSecret {...props} /> },
+  reconnect: { needs: 'secret.write', content: (props) => <Reconnect {...props} /> },
   import: { needs: 'secret.write', content: (props) => <Importing {...props} /> },
   compare: { needs: 'secret.read', content: (props) => <Compare {...props} /> },
   deleted: { needs: 'secret.read', content: (props) => <Deleted {...props} /> },

@@ -42,6 +42,7 @@ export const matrixTexts = {
   sameOnPhone: (environment: string) => `Same as ${environment}`,
   missing: 'Missing',
   unreadable: 'Can’t decrypt',
+  renews: 'renews',
   renewal: {
     new: 'Renews with the first call',
     valid: (until: string) => `Renews. Valid until ${until}`,
