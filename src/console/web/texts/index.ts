@@ -6,6 +6,7 @@ import { noticeTargetTexts } from './en/approvals/notice_targets.ts'
 import { waitingTexts } from './en/approvals/waiting.ts'
 import { audit } from './en/audit.ts'
 import { common } from './en/common.ts'
+import { connectTexts } from './en/connections/sheet.ts'
 import { errors } from './en/errors.ts'
 import { firstSteps } from './en/first_steps.ts'
 import { historyTexts } from './en/history.ts'
@@ -18,7 +19,9 @@ import { overviewTexts } from './en/overview.ts'
 import { partTexts } from './en/parts/index.ts'
 import { passkeyTexts } from './en/passkeys.ts'
 import { policies } from './en/policies.ts'
-import { removing } from './en/removing.ts'
+import { matrixTexts } from './en/secrets/matrix.ts'
+import { removing } from './en/secrets/removing.ts'
+import { sheetTexts } from './en/secrets/sheets.ts'
 import { secretTexts } from './en/secrets.ts'
 import { start } from './en/start.ts'
 import { workspaceTexts } from './en/workspaces.ts'
@@ -31,10 +34,12 @@ export const texts = {
   insecure,
   instance: instanceTexts,
   common,
+  connect: connectTexts,
   errors,
   firstSteps,
   history: historyTexts,
   live,
+  matrix: matrixTexts,
   members,
   newToken,
   notices,
@@ -45,6 +50,7 @@ export const texts = {
   policies,
   removing,
   secrets: secretTexts,
+  secretSheets: sheetTexts,
   start,
   waiting: waitingTexts,
   wizard,

@@ -1,15 +1,15 @@
 /** What a secret was before: looked at one by one, and made the newest again. */
 import { useState } from 'react'
-import { ask } from '../../keys/ask.ts'
-import type { Input, Returned } from '../../keys/messages.ts'
-import { ConfirmButton } from '../../parts/overlays/confirm.tsx'
-import { say } from '../../parts/overlays/toasts.tsx'
-import { FailureNote } from '../../parts/page/failure.tsx'
-import { Loading } from '../../parts/page/loading.tsx'
-import { SecretValue } from '../../parts/show/secret_value.tsx'
-import { useAsk, useCommand } from '../../queries.ts'
-import { texts } from '../../texts/index.ts'
-import { CHANGED, useMayHere } from './place.ts'
+import { ask } from '../../../keys/ask.ts'
+import type { Input, Returned } from '../../../keys/messages.ts'
+import { ConfirmButton } from '../../../parts/overlays/confirm.tsx'
+import { say } from '../../../parts/overlays/toasts.tsx'
+import { FailureNote } from '../../../parts/page/failure.tsx'
+import { Loading } from '../../../parts/page/loading.tsx'
+import { SecretValue } from '../../../parts/show/secret_value.tsx'
+import { useAsk, useCommand } from '../../../queries.ts'
+import { texts } from '../../../texts/index.ts'
+import { CHANGED, useMayHere } from '../place.ts'
 
 const words = texts.secrets
 

@@ -1,14 +1,15 @@
-/** Deleting a project, or one of its environments: what is lost is named before. */
+/** Deletes a project, or one of its environments. What is lost is named first. */
 import { useState } from 'react'
-import type { Returned } from '../../keys/messages.ts'
-import { Select } from '../../parts/fields/select.tsx'
-import { ConfirmDialog } from '../../parts/overlays/confirm.tsx'
-import { say } from '../../parts/overlays/toasts.tsx'
-import { FailureNote } from '../../parts/page/failure.tsx'
-import { Loading } from '../../parts/page/loading.tsx'
-import { useAsk, useCommand } from '../../queries.ts'
-import { texts } from '../../texts/index.ts'
-import { CHANGED, type Project, secretsRoute, useGo, useMayHere } from './place.ts'
+import type { Returned } from '../../../keys/messages.ts'
+import { Select } from '../../../parts/fields/select.tsx'
+import { ConfirmDialog } from '../../../parts/overlays/confirm.tsx'
+import { say } from '../../../parts/overlays/toasts.tsx'
+import { FailureNote } from '../../../parts/page/failure.tsx'
+import { Loading } from '../../../parts/page/loading.tsx'
+import { CopyButton } from '../../../parts/show/copy.tsx'
+import { useAsk, useCommand } from '../../../queries.ts'
+import { texts } from '../../../texts/index.ts'
+import { CHANGED, type Project, secretsRoute, useGo } from '../place.ts'
 
 const words = texts.removing
 
@@ -16,26 +17,17 @@ const ENDED = ['agents.list', 'agents.tokens', 'history.read', 'projects.losses'
 
 type Props = { place: Project; name: string }
 
-/** As the address asks for it, of who may. */
-export function Removing(props: Props) {
-  const { pane } = secretsRoute.useSearch()
-  const may = useMayHere('project.delete')
-  if (!may) return null
-  if (pane === 'delete-project') return <RemoveProject {...props} />
-  return pane === 'delete-environment' ? <RemoveEnvironment {...props} /> : null
-}
-
-function RemoveProject({ place, name }: Props) {
+export function RemoveProject({ place, name }: Props) {
   const go = useGo()
   const { data, error } = useAsk('projects.losses', place, 0)
   const remove = useCommand('projects.remove', { changes: ['workspaces.projects', ...ENDED] })
   const act = async () => {
-    report(name, await remove.mutateAsync(place), words.restoreProject(name))
+    report(name, await remove.mutateAsync(place))
     go({ project: undefined, environment: undefined, pane: undefined, key: undefined })
   }
   return (
     <ConfirmDialog
-      verb={words.verb}
+      verb={words.projectVerb}
       title={words.title(name)}
       typed={name}
       isOpen
@@ -49,28 +41,27 @@ function RemoveProject({ place, name }: Props) {
           <Ends agents={data.agents} tokens={data.tokens} />
         </>
       ) : null}
-      <p>{words.restoreProject(name)}</p>
+      <Restore text={words.restoreProject} command={`cloakroom project restore ${name}`} />
     </ConfirmDialog>
   )
 }
 
-function RemoveEnvironment({ place, name }: Props) {
+export function RemoveEnvironment({ place, name }: Props) {
   const go = useGo()
   const { environment } = secretsRoute.useSearch()
   const [chosen, choose] = useState(environment)
   const { data, error } = useAsk('projects.losses', place, 0)
   const remove = useCommand('projects.removeEnvironment', { changes: [...CHANGED, ...ENDED] })
-  const there = data?.environments ?? []
-  const lost = there.find((each) => each.name === chosen) ?? there[0]
+  const present = data?.environments ?? []
+  const lost = present.find((each) => each.name === chosen) ?? present[0]
   const act = async () => {
     if (!lost) throw error
-    const done = await remove.mutateAsync({ ...place, environment: lost.name })
-    report(lost.name, done, words.restoreEnvironment(lost.name))
+    report(lost.name, await remove.mutateAsync({ ...place, environment: lost.name }))
     go({ environment: undefined, pane: undefined, key: undefined })
   }
   return (
     <ConfirmDialog
-      verb={words.verb}
+      verb={words.environmentVerb}
       title={words.environmentOf(name)}
       isOpen
       onClose={() => go({ pane: undefined })}
@@ -80,8 +71,8 @@ function RemoveEnvironment({ place, name }: Props) {
       {lost ? (
         <>
           <Select
-            label={texts.secrets.environment}
-            options={there.map((each) => ({ id: each.name, label: each.name }))}
+            label={texts.secretSheets.environment}
+            options={present.map((each) => ({ id: each.name, label: each.name }))}
             value={lost.name}
             onChange={choose}
           />
@@ -90,10 +81,21 @@ function RemoveEnvironment({ place, name }: Props) {
             agents={[]}
             tokens={(data?.tokens ?? []).filter((token) => token.environment === lost.name)}
           />
-          <p>{words.restoreEnvironment(lost.name)}</p>
+          <Restore
+            text={words.restoreEnvironment}
+            command={`cloakroom secrets undelete -e ${lost.name}`}
+          />
         </>
       ) : null}
     </ConfirmDialog>
+  )
+}
+
+function Restore({ text, command }: { text: string; command: string }) {
+  return (
+    <p className="text-small text-ink-2">
+      {text} <CopyButton text={command} name={texts.common.theCommand} />
+    </p>
   )
 }
 
@@ -106,7 +108,7 @@ function Ends({ agents, tokens }: Pick<Returned<'projects.losses'>, 'agents' | '
   )
 }
 
-function report(name: string, done: Returned<'projects.remove'>, restore: string) {
-  if (done.wasGone) say(words.wasGone(name))
-  else say(`${words.done(name)} ${done.isUnsigned ? texts.agents.unsigned : restore}`)
+function report(name: string, { wasGone, isUnsigned }: Returned<'projects.remove'>) {
+  if (wasGone) say(words.wasGone(name))
+  else say(isUnsigned ? `${words.done(name)} ${words.doneTokensLeft}` : words.done(name))
 }

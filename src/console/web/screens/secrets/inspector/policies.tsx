@@ -1,17 +1,18 @@
 /** The policy of a secret, or of several, with what it would have blocked lately. */
 import { useMemo, useState } from 'react'
-import { judgeCalls } from '../../../../client/secrets/judged_calls.ts'
-import { policyInWords } from '../../../../client/secrets/policy_in_words.ts'
-import { callMethods, type Policy, policyLocations } from '../../../../core/policy/policy.ts'
-import { Button } from '../../parts/button.tsx'
-import { Checkbox, Choices } from '../../parts/fields/checkbox.tsx'
-import { TextArea } from '../../parts/fields/text_area.tsx'
-import { TextField } from '../../parts/fields/text_field.tsx'
-import { say } from '../../parts/overlays/toasts.tsx'
-import { FailureNote } from '../../parts/page/failure.tsx'
-import { Loading } from '../../parts/page/loading.tsx'
-import { useAsk, useCommand } from '../../queries.ts'
-import { texts } from '../../texts/index.ts'
+import { judgeCalls } from '../../../../../client/secrets/judged_calls.ts'
+import { policyInWords } from '../../../../../client/secrets/policy_in_words.ts'
+import { callMethods, type Policy, policyLocations } from '../../../../../core/policy/policy.ts'
+import { Button } from '../../../parts/button.tsx'
+import { Checkbox, Choices } from '../../../parts/fields/checkbox.tsx'
+import { TextArea } from '../../../parts/fields/text_area.tsx'
+import { TextField } from '../../../parts/fields/text_field.tsx'
+import { say } from '../../../parts/overlays/toasts.tsx'
+import { FailureNote } from '../../../parts/page/failure.tsx'
+import { Loading } from '../../../parts/page/loading.tsx'
+import { useAsk, useCommand } from '../../../queries.ts'
+import { texts } from '../../../texts/index.ts'
+import { type Cell, CHANGED, type PaneProps, type Project, useGo, useMayHere } from '../place.ts'
 import { ApprovalFields } from './approval.tsx'
 import {
   type Approval,
@@ -23,7 +24,6 @@ import {
   type Field,
   listFields,
 } from './draft.ts'
-import { type Cell, CHANGED, type PaneProps, type Project, useGo, useMayHere } from './place.ts'
 
 const words = texts.policies
 

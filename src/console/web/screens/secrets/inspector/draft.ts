@@ -1,6 +1,6 @@
 /** A policy while it is being written: a field that is null limits nothing, an empty one allows nothing. */
 
-import { type Policy, policy as policySchema } from '../../../../core/policy/policy.ts'
+import { type Policy, policy as policySchema } from '../../../../../core/policy/policy.ts'
 
 export const listFields = [
   'allowed_domains',

@@ -1,7 +1,7 @@
 /** The fields for a secret's approval: needed or not, the approver's role, and how long a release may last. */
-import { approvers } from '../../../../core/policy/policy.ts'
-import { Select } from '../../parts/fields/select.tsx'
-import { texts } from '../../texts/index.ts'
+import { approvers } from '../../../../../core/policy/policy.ts'
+import { Select } from '../../../parts/fields/select.tsx'
+import { texts } from '../../../texts/index.ts'
 import type { Approval } from './draft.ts'
 
 const words = texts.policies.approval
