@@ -1,10 +1,10 @@
 // tier: quick, both databases in test:all
 /** How much secrets, agents and hosts were used lately, as anybody would count it from the records. */
 import { beforeAll, expect, test } from 'bun:test'
-import { auditLogs } from '../../../src/database/schema/index.ts'
-import { getUsage } from '../../../src/features/audit/contract.ts'
-import { sharedApp, type TestApp } from '../../support/app.ts'
-import { openTeam, type Team } from '../../support/teams.ts'
+import { auditLogs } from '../../src/database/schema/index.ts'
+import { getUsage } from '../../src/features/usage/contract.ts'
+import { sharedApp, type TestApp } from '../support/app.ts'
+import { openTeam, type Team } from '../support/teams.ts'
 
 const HOUR_MS = 3_600_000
 const [PROJECT, AGENT] = [Bun.randomUUIDv7(), Bun.randomUUIDv7()]

@@ -5,7 +5,8 @@
 import { sql } from 'drizzle-orm'
 import type { Grant } from '../../core/grant.ts'
 import type { Reading } from '../../database/open.ts'
-import { isRequest } from './matching.ts'
+
+const isRequest = sql`is_request(source, action)`
 
 const HOUR_MS = 3_600_000
 const HOURS = 24

@@ -2,9 +2,9 @@
 import { failureFrom } from '../failure.ts'
 
 /** `why` is the code of the failure, such as `forbidden`. */
-export type Part<T> = { data: T; why: null } | { data: null; why: string }
+export type ReadPart<T> = { data: T; why: null } | { data: null; why: string }
 
-export async function readPart<T>(read: () => Promise<T>): Promise<Part<T>> {
+export async function tryRead<T>(read: () => Promise<T>): Promise<ReadPart<T>> {
   try {
     return { data: await read(), why: null }
   } catch (error) {
