@@ -1,4 +1,4 @@
-/** Several views of one thing, of which one is shown. */
+/** Several views of one thing, one of them shown. */
 import type { ReactNode } from 'react'
 import { Tabs as AriaTabs, Tab, TabList, TabPanel } from 'react-aria-components'
 
@@ -12,21 +12,26 @@ type Props<Id extends string> = {
 export function Tabs<Id extends string>({ label, tabs, selected, onSelect }: Props<Id>) {
   return (
     <AriaTabs
+      className="outline-none"
       {...(selected === undefined ? {} : { selectedKey: selected })}
       onSelectionChange={(key) => {
         const chosen = tabs.find(({ id }) => id === key)
         if (chosen) onSelect?.(chosen.id)
       }}
     >
-      <TabList aria-label={label} className="tab-list">
+      <TabList aria-label={label} className="flex gap-4 border-b border-line px-4">
         {tabs.map(({ id, label: text }) => (
-          <Tab key={id} id={id} className="tab">
+          <Tab
+            key={id}
+            id={id}
+            className="-mb-px cursor-pointer border-b-2 border-transparent pt-1.5 pb-[7px] font-medium whitespace-nowrap text-ink-2 hover:text-ink selected:border-ink selected:text-ink"
+          >
             {text}
           </Tab>
         ))}
       </TabList>
       {tabs.map(({ id, content }) => (
-        <TabPanel key={id} id={id} className="tab-panel">
+        <TabPanel key={id} id={id} className="outline-offset-[-2px]">
           {content}
         </TabPanel>
       ))}

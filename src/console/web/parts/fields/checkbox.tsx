@@ -1,24 +1,27 @@
-/** Something to choose, or several things. */
+/** Turns one thing on, or several of a group. */
+import { Check, Minus } from 'lucide-react'
 import type { ReactNode } from 'react'
-import { Checkbox as AriaCheckbox, CheckboxGroup, Label } from 'react-aria-components'
+import {
+  Checkbox as AriaCheckbox,
+  CheckboxGroup,
+  type CheckboxProps,
+  Label,
+} from 'react-aria-components'
+import { Icon } from '../icon.tsx'
+import { FIELD, LABEL } from './field_class.ts'
 
 type Props = {
   isSelected: boolean
   onChange(isSelected: boolean): void
-  /** Some of several are selected. */
-  isIndeterminate?: boolean
-  /** In the place of a text beside it. */
+  /** In place of a text beside it. */
   name?: string
+  /** Some of what it stands for is selected. */
+  isIndeterminate?: boolean
   children?: ReactNode
 }
 
-export function Checkbox({ name, children, ...props }: Props) {
-  return (
-    <AriaCheckbox className="checkbox" {...(name ? { 'aria-label': name } : {})} {...props}>
-      <span className="checkbox-box" aria-hidden="true" />
-      {children}
-    </AriaCheckbox>
-  )
+export function Checkbox({ name, ...props }: Props) {
+  return <Ticked {...(name ? { 'aria-label': name } : {})} {...props} />
 }
 
 type ChoicesProps = {
@@ -30,16 +33,32 @@ type ChoicesProps = {
 
 export function Choices({ label, options, value, onChange }: ChoicesProps) {
   return (
-    <CheckboxGroup className="field" value={[...value]} onChange={onChange}>
-      <Label>{label}</Label>
-      <div className="row">
+    <CheckboxGroup className={FIELD} value={[...value]} onChange={onChange}>
+      <Label className={LABEL}>{label}</Label>
+      <div className="flex flex-wrap gap-x-4 gap-y-2">
         {options.map(({ id, label: text }) => (
-          <AriaCheckbox key={id} value={id} className="checkbox">
-            <span className="checkbox-box" aria-hidden="true" />
+          <Ticked key={id} value={id}>
             {text}
-          </AriaCheckbox>
+          </Ticked>
         ))}
       </div>
     </CheckboxGroup>
+  )
+}
+
+function Ticked({
+  children,
+  ...props
+}: Omit<CheckboxProps, 'children'> & { children?: ReactNode }) {
+  return (
+    <AriaCheckbox className="group inline-flex cursor-pointer items-center gap-2" {...props}>
+      <span
+        aria-hidden="true"
+        className="grid size-4 shrink-0 place-items-center rounded-[4px] border border-control bg-surface text-transparent group-data-indeterminate:border-accent group-data-indeterminate:bg-accent group-data-indeterminate:text-on-accent group-selected:border-accent group-selected:bg-accent group-selected:text-on-accent"
+      >
+        <Icon of={props.isIndeterminate ? Minus : Check} size={12} />
+      </span>
+      {children}
+    </AriaCheckbox>
   )
 }

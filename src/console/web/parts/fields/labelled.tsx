@@ -1,13 +1,14 @@
-/** What every field of text has around it: its label, what it is for, and what is wrong with it. */
+/** Surrounds every text field: its label, a hint and its error. */
 import type { ReactNode } from 'react'
 import { FieldError, Label, Text, TextField, type TextFieldProps } from 'react-aria-components'
 import { texts } from '../../texts/index.ts'
 import { useRequired } from '../form.tsx'
+import { ERROR, FIELD, HELP, LABEL } from './field_class.ts'
 
 export type LabelledProps = Omit<TextFieldProps, 'className' | 'style' | 'children'> & {
   label: string
   help?: string
-  /** What is wrong with it, as the server or the screen said. */
+  /** The error, from the server or the screen. */
   error?: string | undefined
 }
 
@@ -22,25 +23,25 @@ export function Labelled({
   const shown = isMarked ? texts.common.required(label) : error
   return (
     <TextField
-      className="field"
+      className={FIELD}
       validationBehavior="aria"
       isInvalid={shown !== undefined}
       {...props}
       {...mark}
     >
-      <Label>{label}</Label>
+      <Label className={LABEL}>{label}</Label>
       {children}
       {help ? (
-        <Text slot="description" className="help">
+        <Text slot="description" className={HELP}>
           {help}
         </Text>
       ) : null}
-      <FieldError className="field-error">{shown}</FieldError>
+      <FieldError className={ERROR}>{shown}</FieldError>
     </TextField>
   )
 }
 
-/** Spaces are a password, and no name. */
+/** Spaces are a password, but not a name. */
 function isEmpty({ value = '', type }: TextFieldProps): boolean {
   return (type === 'password' ? value : value.trim()) === ''
 }

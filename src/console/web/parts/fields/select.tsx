@@ -1,20 +1,15 @@
-/** One of several, shown with its label. */
-import {
-  Select as AriaSelect,
-  Button,
-  FieldError,
-  Label,
-  ListBox,
-  ListBoxItem,
-  Popover,
-  SelectValue,
-} from 'react-aria-components'
+/** One of several options, shown by its label. */
+import { ChevronsUpDown } from 'lucide-react'
+import { Select as AriaSelect, Button, FieldError, Label, SelectValue } from 'react-aria-components'
 import { texts } from '../../texts/index.ts'
 import { useRequired } from '../form.tsx'
+import { Icon } from '../icon.tsx'
+import { BOX, ERROR, FIELD, LABEL } from './field_class.ts'
+import { type FieldOption, Options } from './options.tsx'
 
 type Props<Id extends string> = {
   label: string
-  options: readonly { id: Id; label: string }[]
+  options: readonly FieldOption<Id>[]
   value: Id | null
   onChange(id: Id): void
   isDisabled?: boolean
@@ -25,10 +20,11 @@ export function Select<Id extends string>({ label, options, value, onChange, ...
   const { mark, isMarked } = useRequired(rest.isRequired === true, value === null)
   return (
     <AriaSelect
-      className="field"
+      className={FIELD}
       validationBehavior="aria"
       isInvalid={isMarked}
       value={value}
+      placeholder={texts.parts.choose}
       onChange={(key) => {
         const chosen = options.find(({ id }) => id === key)
         if (chosen) onChange(chosen.id)
@@ -36,21 +32,17 @@ export function Select<Id extends string>({ label, options, value, onChange, ...
       {...rest}
       {...mark}
     >
-      <Label>{label}</Label>
-      <Button className="input select">
-        <SelectValue />
-        <span aria-hidden="true">▾</span>
+      <Label className={LABEL}>{label}</Label>
+      <Button
+        className={`${BOX} flex h-8 w-full items-center gap-2 px-2.5 text-left hover:bg-hover phone:h-10`}
+      >
+        <SelectValue className="min-w-0 flex-1 truncate data-placeholder:text-ink-3">
+          {({ selectedText, defaultChildren }) => selectedText || defaultChildren}
+        </SelectValue>
+        <Icon of={ChevronsUpDown} size={13} />
       </Button>
-      <FieldError className="field-error">{texts.common.required(label)}</FieldError>
-      <Popover className="popover">
-        <ListBox className="choices">
-          {options.map(({ id, label: text }) => (
-            <ListBoxItem key={id} id={id} textValue={text} className="choice">
-              {text}
-            </ListBoxItem>
-          ))}
-        </ListBox>
-      </Popover>
+      <FieldError className={ERROR}>{texts.common.required(label)}</FieldError>
+      <Options options={options} />
     </AriaSelect>
   )
 }

@@ -1,7 +1,8 @@
 /**
- * What was done, said in passing, with the way back where there is one. It stays while it is pointed at or has the
- * focus; F6 leads to it and back.
+ * Says what was done, with a way to undo it where there is one. At most three float in the corner. A toast stays while
+ * it is pointed at or has the focus; F6 leads to it and back.
  */
+import { X } from 'lucide-react'
 import { useSyncExternalStore } from 'react'
 import {
   Text,
@@ -12,18 +13,19 @@ import {
 } from 'react-aria-components'
 import { texts } from '../../texts/index.ts'
 import { Button } from '../button.tsx'
+import { IconButton } from '../icon_button.tsx'
 
 type Said = { text: string; undo?: (() => void) | undefined }
 
 const SHOWN_MS = 8_000
 const queue = new ToastQueue<Said>({ maxVisibleToasts: 3 })
 
-/** `undo` is offered as long as it is shown. */
+/** `undo` is offered as long as the toast is shown. */
 export function say(text: string, undo?: () => void): void {
   queue.add({ text, undo }, { timeout: SHOWN_MS })
 }
 
-/** Names of buttons are said without what stands around them, so no two of them are the same. */
+/** Screen readers read a button's name alone, so no two toasts have the same one. */
 function placeOf(key: string): number {
   return queue.visibleToasts.findIndex((toast) => toast.key === key) + 1
 }
@@ -33,18 +35,25 @@ export function Toasts() {
     (listener) => queue.subscribe(listener),
     () => queue.visibleToasts.length === 0,
   )
-  // A region that is in the page before it has something to say is not found by F6.
+  // F6 does not find a region that was empty when it was added to the page.
   if (isEmpty) return null
   return (
-    <ToastRegion queue={queue} className="toasts" aria-label={texts.common.notices}>
+    <ToastRegion
+      queue={queue}
+      aria-label={texts.common.notices}
+      className="fixed right-4 bottom-4 z-50 flex w-90 flex-col gap-2 rounded-card outline-none phone:inset-x-4 phone:bottom-18 phone:w-auto"
+    >
       {({ toast }) => (
-        <Toast toast={toast} className="toast">
-          <ToastContent className="toast-text">
+        <Toast
+          toast={toast}
+          className="flex min-h-10 items-center gap-2 rounded-card bg-surface py-1 pr-1 pl-3 shadow-pop"
+        >
+          <ToastContent className="min-w-0 flex-1 wrap-anywhere">
             <Text slot="title">{toast.content.text}</Text>
           </ToastContent>
           {toast.content.undo ? (
             <Button
-              kind="ghost"
+              size="small"
               aria-label={texts.common.undoOf(placeOf(toast.key))}
               onPress={() => {
                 toast.content.undo?.()
@@ -54,9 +63,13 @@ export function Toasts() {
               {texts.common.undo}
             </Button>
           ) : null}
-          <Button kind="ghost" slot="close" aria-label={texts.common.closeOf(placeOf(toast.key))}>
-            ×
-          </Button>
+          <IconButton
+            icon={X}
+            size="small"
+            slot="close"
+            label={texts.common.closeOf(placeOf(toast.key))}
+            tip={texts.common.close}
+          />
         </Toast>
       )}
     </ToastRegion>

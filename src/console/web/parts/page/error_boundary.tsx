@@ -1,4 +1,4 @@
-/** A screen that fails says so, and leaves the others alone. */
+/** Shows the error of a screen that failed. Other screens keep working. */
 import { Component, type ReactNode } from 'react'
 import { texts } from '../../texts/index.ts'
 import { Button } from '../button.tsx'
@@ -23,8 +23,8 @@ export class ErrorBoundary extends Component<Props, State> {
 
 export function ScreenFailed({ error, again }: { error: unknown; again(): void }) {
   return (
-    <section className="stack">
-      <h1>{texts.errors.screenFailed}</h1>
+    <section className="flex max-w-160 flex-col gap-4 p-5">
+      <h1 className="text-title font-semibold">{texts.errors.screenFailed}</h1>
       <FailureNote error={error} />
       <Button onPress={again}>{texts.errors.tryAgain}</Button>
     </section>

@@ -1,9 +1,9 @@
-/** While something is read. Nothing is shown in the first moment, so that what is fast does not flicker. */
+/** Shown while data loads. It appears after 300 ms, so that fast screens do not flicker. */
 import { texts } from '../../texts/index.ts'
 
 export function Loading() {
   return (
-    <p className="loading" role="status">
+    <p role="status" className="animate-[appear_0s_0.3s_both] p-4 text-ink-3">
       {texts.common.loading}
     </p>
   )

@@ -1,12 +1,12 @@
-/** An address of the page that there is not. */
-import { Link } from '@tanstack/react-router'
+/** Shown at an address that is not a screen. */
 import { texts } from '../../texts/index.ts'
+import { LinkButton } from '../link_button.tsx'
 
 export function NotFound() {
   return (
-    <section className="stack">
-      <h1>{texts.common.notFound}</h1>
-      <Link to="/">{texts.common.toStart}</Link>
+    <section className="flex flex-col items-center gap-4 px-5 py-16 text-center">
+      <h1 className="text-title font-semibold">{texts.common.notFound}</h1>
+      <LinkButton to="/">{texts.common.toStart}</LinkButton>
     </section>
   )
 }

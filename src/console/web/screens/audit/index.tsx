@@ -6,12 +6,13 @@ import { useMemo, useState } from 'react'
 import { summariseAudit } from '../../../../features/audit/contract.ts'
 import { api } from '../../api.ts'
 import { Button } from '../../parts/button.tsx'
-import { Chart, type ChartLine } from '../../parts/chart.tsx'
 import { TextField } from '../../parts/fields/text_field.tsx'
 import { FieldForm } from '../../parts/form.tsx'
 import { EmptyState } from '../../parts/page/empty_state.tsx'
 import { FailureNote } from '../../parts/page/failure.tsx'
 import { Loading } from '../../parts/page/loading.tsx'
+import { daysBetween } from '../../parts/show/day_scale.ts'
+import { type DaySeries, StackedBars } from '../../parts/show/stacked_bars.tsx'
 import { DataTable, type TableColumn } from '../../parts/table.tsx'
 import { texts } from '../../texts/index.ts'
 import { Export } from './export.tsx'
@@ -139,32 +140,20 @@ function Days({ workspaceId, since, until }: Props) {
     const counts = new Map((data?.by_day ?? []).map(({ date, count }) => [date, count]))
     const days = daysBetween([...counts.keys()].sort())
     const values = days.map((day) => counts.get(day) ?? 0)
-    const lines: ChartLine[] = [{ label: daysWords.chart, values, tone: 'accent' }]
-    return { days, lines }
+    const series: DaySeries[] = [{ label: daysWords.chart, values, tone: 'accent' }]
+    return { days, series }
   }, [data])
   // The records fail with the same daysWords.
   if (!data) return null
   const { requests, blocked, errors } = data.totals
   return (
-    <Chart
+    <StackedBars
       label={daysWords.chart}
       text={daysWords.chartText(requests, blocked, errors)}
       {...drawn}
     />
   )
 }
-
-/** Every day from the first to the last: the summary leaves out days without a request. */
-function daysBetween(sorted: readonly string[]): string[] {
-  const [first = '', last = first] = [sorted[0], sorted.at(-1)]
-  const days: string[] = []
-  for (let at = Date.parse(first); at <= Date.parse(last); at += DAY_MS) {
-    days.push(new Date(at).toISOString().slice(0, 10))
-  }
-  return days
-}
-
-const DAY_MS = 86_400_000
 
 const filtersWords = texts.audit
 const fields = [

@@ -3,10 +3,10 @@ import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { type DailyRow, listMetrics } from '../../../../features/metrics/contract.ts'
 import { api } from '../../api.ts'
-import { Chart, type ChartLine } from '../../parts/chart.tsx'
 import { EmptyState } from '../../parts/page/empty_state.tsx'
 import { FailureNote } from '../../parts/page/failure.tsx'
 import { Loading } from '../../parts/page/loading.tsx'
+import { type DaySeries, StackedBars } from '../../parts/show/stacked_bars.tsx'
 import { texts } from '../../texts/index.ts'
 
 const words = texts.instance
@@ -37,7 +37,7 @@ export function Metrics() {
 function Charts({ days }: { days: readonly DailyRow[] }) {
   const drawn = useMemo(() => {
     const rows = days.toReversed()
-    const line = (label: string, values: number[], tone: ChartLine['tone']): ChartLine => ({
+    const line = (label: string, values: number[], tone: DaySeries['tone']): DaySeries => ({
       label,
       values,
       tone,
@@ -46,14 +46,14 @@ function Charts({ days }: { days: readonly DailyRow[] }) {
       days: rows.map(({ date }) => date),
       calls: [
         line(
-          words.calls,
-          rows.map(({ resolver_calls }) => resolver_calls),
+          words.allowedCalls,
+          rows.map(({ resolver_calls, resolver_blocked }) => resolver_calls - resolver_blocked),
           'accent',
         ),
         line(
-          words.calls,
+          words.blockedCalls,
           rows.map(({ resolver_blocked }) => resolver_blocked),
-          'danger',
+          'red',
         ),
       ],
       people: [
@@ -72,17 +72,17 @@ function Charts({ days }: { days: readonly DailyRow[] }) {
   const { total_users = 0, total_secrets = 0 } = newest ?? {}
   return (
     <>
-      <Chart
+      <StackedBars
         label={words.calls}
         text={words.callsText(calls, blocked)}
         days={drawn.days}
-        lines={drawn.calls}
+        series={drawn.calls}
       />
-      <Chart
+      <StackedBars
         label={words.people}
         text={words.peopleText(total_users, total_secrets)}
         days={drawn.days}
-        lines={drawn.people}
+        series={drawn.people}
       />
     </>
   )

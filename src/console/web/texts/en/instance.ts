@@ -30,6 +30,8 @@ export const instanceTexts = {
   no: 'no',
   metrics: 'By day',
   calls: 'Calls of agents',
+  allowedCalls: 'Allowed',
+  blockedCalls: 'Refused',
   people: 'People at work',
   callsText: (calls: number, blocked: number) =>
     `${calls} calls in the days shown, ${blocked} of them blocked.`,
