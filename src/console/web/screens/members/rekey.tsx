@@ -57,7 +57,7 @@ export function RekeyNotice({ onRekey }: { onRekey(): void }) {
   return (
     <div
       role="note"
-      className="flex shrink-0 items-center gap-3 border-b border-line bg-amber-soft px-5 py-2 text-amber phone:px-4"
+      className="flex shrink-0 items-center gap-3 border-b border-line bg-amber-soft px-5 py-1.5 text-amber phone:px-4"
     >
       <Icon of={KeyRound} />
       <p className="min-w-0 flex-1">

@@ -42,12 +42,12 @@ function Strip({ action, children }: { action: ReactNode; children: ReactNode })
   return (
     <div
       role="note"
-      className="flex shrink-0 items-start gap-3 border-b border-line bg-surface-2 px-5 py-2 phone:px-4"
+      className="flex shrink-0 items-center gap-3 border-b border-line bg-surface-2 px-5 py-1.5 phone:px-4"
     >
       <span className="flex h-5 items-center text-ink-3">
         <Icon of={Eye} />
       </span>
-      <div className="flex min-w-0 flex-1 flex-col gap-1">{children}</div>
+      <div className="flex min-w-0 flex-1 flex-wrap items-center gap-x-3 gap-y-1">{children}</div>
       {action}
     </div>
   )
@@ -68,11 +68,13 @@ function NoticeText({ notice }: { notice: WorkspaceNotice }) {
     return (
       <>
         <p>{words.people(workspace)}</p>
-        <ul className="text-ink-2">
-          {notice.changes.map(({ at, by, what }) => (
-            <li key={at + what}>{words.change(moments.format(new Date(at)), by, what)}</li>
-          ))}
-        </ul>
+        <Proof label={words.changes(notice.changes.length)}>
+          <ul>
+            {notice.changes.map(({ at, by, what }) => (
+              <li key={at + what}>{words.change(moments.format(new Date(at)), by, what)}</li>
+            ))}
+          </ul>
+        </Proof>
       </>
     )
   }

@@ -11,7 +11,7 @@ const statuses = { active: 'Active', invited: 'Invited' }
 
 export const members = {
   title: 'Members',
-  filter: (count: number) => `Filter ${count === 1 ? 'one member' : `${count} members`}`,
+  filter: (count: number) => (count === 1 ? 'Filter 1 member' : `Filter ${count} members`),
   filterLabel: 'Filter members',
   chips: { all: 'All', invited: 'Invited', notCompared: 'Not compared' },
   show: 'Show',

@@ -7,7 +7,8 @@ export const notices = {
     `${name} is new to this browser and isn’t signed. Compare its fingerprint first.`,
   rekeyed: (name: string) => `${name} was rekeyed.`,
   epoch: (epoch: number) => `Epoch ${epoch}`,
-  people: (name: string) => `Members of ${name}, or their keys, changed since your last visit.`,
+  people: (name: string) => `Members of ${name} changed since your last visit.`,
+  changes: (count: number) => (count === 1 ? 'Show the change' : `Show ${count} changes`),
   change: (at: string, by: string, what: string) => `${at}, ${by}: ${what}`,
   kinds: { workspace: 'workspace', project: 'project', agent: 'agent' },
   changed: (kind: string, name: string, workspace: string | null) =>
