@@ -133,6 +133,7 @@ const members = createRoute({
 const history = createRoute({
   getParentRoute: () => workspace,
   path: 'history',
+  validateSearch: (search): { change?: string } => texted('change', search),
   component: lazyRouteComponent(() => import('./screens/history/index.tsx'), 'History'),
 })
 

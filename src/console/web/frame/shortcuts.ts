@@ -29,18 +29,20 @@ export function useShortcuts(shortcuts: readonly Shortcut[]): void {
 /** Listens for the keys of all registered shortcuts. */
 export function useShortcutKeys(): void {
   useEffect(() => {
-    let leader = Number.NEGATIVE_INFINITY
-    const onKey = (event: KeyboardEvent) => {
-      if (event.defaultPrevented || isForOthers(event)) return
-      const isSequence = performance.now() - leader < SEQUENCE_MS
-      const isLeader = event.key === 'g' && !isSequence
-      leader = isLeader ? performance.now() : Number.NEGATIVE_INFINITY
-      if (!isLeader && runShortcut(isSequence ? `g ${event.key}` : event.key))
-        event.preventDefault()
-    }
+    const onKey = keyHandler()
     addEventListener('keydown', onKey)
     return () => removeEventListener('keydown', onKey)
   }, [])
+}
+
+function keyHandler(): (event: KeyboardEvent) => void {
+  let leader = Number.NEGATIVE_INFINITY
+  return (event) => {
+    if (event.defaultPrevented || isForOthers(event)) return
+    const isSequence = performance.now() - leader < SEQUENCE_MS
+    leader = event.key === 'g' && !isSequence ? performance.now() : Number.NEGATIVE_INFINITY
+    if (runShortcut(isSequence ? `g ${event.key}` : event.key)) event.preventDefault()
+  }
 }
 
 /** The screen's shortcuts come after those of the frame. */

@@ -36,9 +36,11 @@ export function useGridKeys<Row>({ scroller, layout, rowHeight, onOpen, onJump }
   }
   const moveRows = (from: Stop, by: number) =>
     moveTo({ ...from, row: Math.min(last, Math.max(-1, from.row + by)) })
-  const open = ({ row }: Stop) => {
+  const openUnlessControl = (target: Element, { row }: Stop): boolean => {
     const item = layout.items[layout.places[row] ?? -1]
-    if (item?.kind === 'row') onOpen?.(item.row)
+    if (item?.kind !== 'row' || target.closest('button, a, input')) return false
+    onOpen?.(item.row)
+    return true
   }
   const toEdge = (event: KeyboardEvent, from: Stop) => {
     const isEnd = event.key === 'End'
@@ -51,8 +53,7 @@ export function useGridKeys<Row>({ scroller, layout, rowHeight, onOpen, onJump }
     if (rows !== null) moveRows(from, rows)
     else if (SIDEWAYS[key]) moveSideways(grid, from, SIDEWAYS[key])
     else if (key === 'Home' || key === 'End') toEdge(event, from)
-    else if (key === 'Enter' && !(target as Element).closest('button, a, input')) open(from)
-    else return false
+    else return key === 'Enter' && openUnlessControl(target as Element, from)
     return true
   }
   return (event: KeyboardEvent<HTMLElement>) => {

@@ -1,63 +1,146 @@
-/** The hosts that agents may reach, with who signed each, and what would break without it. */
+/** The hosts that agents may call. */
 import { getRouteApi } from '@tanstack/react-router'
-import { useState } from 'react'
+import { Globe, Plus } from 'lucide-react'
+import { type ReactNode, useDeferredValue, useMemo, useState } from 'react'
 import { useManages } from '../../frame/manages.ts'
+import { useShortcuts } from '../../frame/shortcuts.ts'
 import type { Returned } from '../../keys/messages.ts'
 import { Button } from '../../parts/button.tsx'
-import { TextField } from '../../parts/fields/text_field.tsx'
-import { FieldForm } from '../../parts/form.tsx'
-import { ConfirmButton } from '../../parts/overlays/confirm.tsx'
-import { say } from '../../parts/overlays/toasts.tsx'
+import { SearchField } from '../../parts/fields/search_field.tsx'
+import { DataGrid } from '../../parts/grid/grid.tsx'
 import { Banner } from '../../parts/page/banner.tsx'
 import { EmptyState } from '../../parts/page/empty_state.tsx'
 import { FailureNote } from '../../parts/page/failure.tsx'
-import { Loading } from '../../parts/page/loading.tsx'
-import { dateOf } from '../../parts/show/moments.ts'
-import { queryKey, useAsk, useCommand } from '../../queries.ts'
+import { Screen } from '../../parts/page/screen.tsx'
+import { SkeletonRows } from '../../parts/page/skeleton.tsx'
+import { Ago } from '../../parts/show/ago.tsx'
+import { Status } from '../../parts/show/status.tsx'
+import { useAsk } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
+import { AddHost } from './add.tsx'
+import { actionsOf, type HostEntry, useHostColumns } from './columns.tsx'
+import { RemoveHost } from './remove.tsx'
 
 const route = getRouteApi('/w/$workspaceId/allowlist')
 const words = texts.allowlist
 
 type Listed = Returned<'allowlist.list'>
-type Entry = Listed['entries'][number]
+const idOfEntry = ({ domain }: HostEntry) => domain
 
 export function Allowlist() {
   const { workspaceId } = route.useParams()
-  const manages = useManages(workspaceId) ?? false
+  const manages = useManages(workspaceId)
   const { data, error } = useAsk('allowlist.list', { workspaceId })
+  const [find, setFind] = useState('')
+  const [isAdding, setAdding] = useState(false)
+  const shortcuts = useMemo(
+    () => (manages ? [{ keys: 'n', label: words.add, act: () => setAdding(true) }] : []),
+    [manages],
+  )
+  useShortcuts(shortcuts)
+  const add = (
+    <Button kind="primary" icon={Plus} onPress={() => setAdding(true)}>
+      {words.add}
+    </Button>
+  )
   return (
-    <section className="stack">
-      <h1>{words.title}</h1>
+    <Screen
+      title={texts.common.areas.allowlist}
+      state={manages === false ? <Status tone="neutral">{words.onlyAdmins}</Status> : null}
+      primary={manages ? add : null}
+      toolbar={
+        <SearchField
+          label={words.find}
+          placeholder={words.find}
+          value={find}
+          onChange={setFind}
+          shortcut="/"
+        />
+      }
+    >
       {error ? <FailureNote error={error} /> : null}
-      {data ? <Hosts workspaceId={workspaceId} manages={manages} listed={data} /> : null}
-      {data || error ? null : <Loading />}
-    </section>
+      {data ? (
+        <>
+          <Misstated listed={data} />
+          <Hosts
+            workspaceId={workspaceId}
+            entries={data.entries}
+            find={find}
+            manages={manages === true}
+            add={add}
+          />
+        </>
+      ) : error ? null : (
+        <SkeletonRows count={8} />
+      )}
+      <AddHost workspaceId={workspaceId} isOpen={isAdding} onClose={() => setAdding(false)} />
+    </Screen>
   )
 }
 
-type HostsProps = { workspaceId: string; manages: boolean; listed: Listed }
+type HostsProps = {
+  workspaceId: string
+  entries: readonly HostEntry[]
+  find: string
+  manages: boolean
+  add: ReactNode
+}
 
-function Hosts({ workspaceId, manages, listed }: HostsProps) {
-  const entries = [...listed.entries].sort((one, other) => one.domain.localeCompare(other.domain))
+function Hosts({ workspaceId, entries, find, manages, add }: HostsProps) {
+  const [removed, setRemoved] = useState<string | null>(null)
+  const columns = useHostColumns(manages, setRemoved)
+  const menuOf = actionsOf(setRemoved)
+  const sought = useDeferredValue(find).trim().toLowerCase()
+  const rows = useMemo(
+    () =>
+      entries
+        .filter(({ domain }) => domain.includes(sought))
+        .sort((one, other) => one.domain.localeCompare(other.domain)),
+    [entries, sought],
+  )
+  const empty =
+    entries.length === 0 ? (
+      <EmptyState
+        icon={Globe}
+        title={words.none}
+        command={words.noneCommand}
+        action={manages ? add : null}
+      />
+    ) : (
+      <EmptyState icon={Globe} title={words.noneFound(find)} />
+    )
   return (
     <>
-      <p className="soft">
-        {words.intro} {listed.isSigned ? words.signed : words.plain}
-      </p>
-      {manages ? <Add workspaceId={workspaceId} /> : <Banner>{words.onlyAdmins}</Banner>}
-      {entries.length === 0 ? <EmptyState title={words.none} command={words.noneCommand} /> : null}
-      <ul className="entries" aria-label={words.list}>
-        {entries.map((entry) => (
-          <Row key={entry.domain} workspaceId={workspaceId} entry={entry} manages={manages} />
-        ))}
-      </ul>
-      <Misstated listed={listed} />
+      <DataGrid
+        label={words.list}
+        columns={columns}
+        rows={rows}
+        idOf={idOfEntry}
+        empty={empty}
+        phone={(entry) => <PhoneRow entry={entry} menu={manages ? menuOf(entry) : null} />}
+      />
+      {removed === null ? null : (
+        <RemoveHost workspaceId={workspaceId} domain={removed} onClose={() => setRemoved(null)} />
+      )}
     </>
   )
 }
 
-/** What the server says otherwise than the links: it is shown, and counts for nothing. */
+function PhoneRow({ entry, menu }: { entry: HostEntry; menu: ReactNode }) {
+  return (
+    <div className="flex items-center gap-2">
+      <div className="min-w-0 flex-1">
+        <div className="truncate font-mono text-mono">{entry.domain}</div>
+        <div className="text-small text-ink-3">
+          <Ago at={entry.at} />
+        </div>
+      </div>
+      {menu}
+    </div>
+  )
+}
+
+/** Rows of the server that differ from what was signed: shown, and used for nothing. */
 function Misstated({ listed: { unsigned, leftOut } }: { listed: Listed }) {
   const lists = [
     [words.unsigned, unsigned],
@@ -65,118 +148,18 @@ function Misstated({ listed: { unsigned, leftOut } }: { listed: Listed }) {
   ] as const
   return lists.map(([said, domains]) =>
     domains.length === 0 ? null : (
-      <Banner key={said} kind="warning">
-        <p>{said}</p>
-        <ul>
-          {domains.map((domain) => (
-            <li key={domain}>
-              <code>{domain}</code>
-            </li>
-          ))}
-        </ul>
-      </Banner>
-    ),
-  )
-}
-
-function Add({ workspaceId }: { workspaceId: string }) {
-  const [domain, setDomain] = useState('')
-  const add = useCommand('allowlist.add', {
-    changes: ['allowlist.list'],
-    optimistic: () => ({
-      key: queryKey('allowlist.list', { workspaceId }),
-      update: (before: Listed): Listed => withEntry(before, domain.trim()),
-    }),
-  })
-  const submit = () => {
-    add.mutate(
-      { workspaceId, domain: domain.trim() },
-      {
-        onSuccess: ({ isNew }) => {
-          setDomain('')
-          say(isNew ? words.added(domain) : words.present(domain))
-        },
-      },
-    )
-  }
-  return (
-    <FieldForm className="stack" onSubmit={submit}>
-      <div className="row">
-        <TextField
-          label={words.domain}
-          help={words.domainHelp}
-          isRequired
-          mono
-          value={domain}
-          onChange={setDomain}
-          error={add.error?.fields[0]?.message}
-        />
-        <Button kind="primary" type="submit" isPending={add.isPending}>
-          {words.add}
-        </Button>
+      <div key={said} className="mx-5 mt-3 shrink-0 phone:mx-4">
+        <Banner kind="warning">
+          <p>{said}</p>
+          <ul>
+            {domains.map((domain) => (
+              <li key={domain}>
+                <code>{domain}</code>
+              </li>
+            ))}
+          </ul>
+        </Banner>
       </div>
-      {add.error ? <FailureNote error={add.error} /> : null}
-    </FieldForm>
-  )
-}
-
-/** As it will be, while it is being signed. */
-function withEntry(before: Listed, domain: string): Listed {
-  if (before.entries.some((entry) => entry.domain === domain)) return before
-  const at = new Date().toISOString()
-  return { ...before, entries: [...before.entries, { domain, by: null, at, seq: null }] }
-}
-
-function Row({
-  workspaceId,
-  entry,
-  manages,
-}: {
-  workspaceId: string
-  entry: Entry
-  manages: boolean
-}) {
-  const { domain, by, at, seq } = entry
-  const remove = useCommand('allowlist.remove', {
-    changes: ['allowlist.list'],
-  })
-  return (
-    <li className="entry card-head">
-      <code>{domain}</code>
-      <span className="soft small">
-        {words.by(by ?? words.somebody, dateOf(at))}
-        {seq === null ? '' : ` · ${words.link(seq)}`}
-      </span>
-      <span className="space" />
-      {manages ? (
-        <ConfirmButton
-          verb={words.remove}
-          title={words.removeNamed(domain)}
-          onConfirm={async () => {
-            await remove.mutateAsync({ workspaceId, domain })
-            say(words.removed(domain))
-          }}
-        >
-          <Use workspaceId={workspaceId} domain={domain} />
-        </ConfirmButton>
-      ) : null}
-    </li>
-  )
-}
-
-/** What called it lately: that is what would be refused. */
-function Use({ workspaceId, domain }: { workspaceId: string; domain: string }) {
-  const { data, error } = useAsk('allowlist.calls', { workspaceId, domain })
-  if (error) return <FailureNote error={error} />
-  if (!data) return <p role="status">{words.looking}</p>
-  if (data.calls === 0) return <p>{data.isWhole ? words.unused : words.unknownUse}</p>
-  const who = [
-    data.agents.length > 0 ? words.agents(data.agents.join(', ')) : '',
-    data.secrets.length > 0 ? words.secrets(data.secrets.join(', ')) : '',
-  ]
-  return (
-    <p>
-      {words.used(data.calls, data.isWhole)} {who.filter(Boolean).join(' ')}. {words.breaks}
-    </p>
+    ),
   )
 }

@@ -1,173 +1,200 @@
-/** What the members of a workspace have signed, newest first, and whether it holds. */
+/** What the members of a workspace signed, newest first, and whether it holds. */
 import { getRouteApi } from '@tanstack/react-router'
-import { useDeferredValue, useMemo, useState } from 'react'
-import { ask } from '../../keys/ask.ts'
+import { ShieldAlert, ShieldCheck } from 'lucide-react'
+import { useCallback, useDeferredValue, useMemo, useState } from 'react'
 import type { Returned } from '../../keys/messages.ts'
 import { Button } from '../../parts/button.tsx'
-import { TextField } from '../../parts/fields/text_field.tsx'
-import { Banner } from '../../parts/page/banner.tsx'
+import { SearchField } from '../../parts/fields/search_field.tsx'
+import { DataGrid, type GridColumn } from '../../parts/grid/grid.tsx'
+import { Icon } from '../../parts/icon.tsx'
 import { EmptyState } from '../../parts/page/empty_state.tsx'
 import { FailureNote } from '../../parts/page/failure.tsx'
-import { Loading } from '../../parts/page/loading.tsx'
-import { ProgressMeter } from '../../parts/page/progress.tsx'
+import { Proof } from '../../parts/page/proof.tsx'
+import { Screen } from '../../parts/page/screen.tsx'
+import { SkeletonRows } from '../../parts/page/skeleton.tsx'
 import { CopyButton } from '../../parts/show/copy.tsx'
-import { DataTable, type TableColumn } from '../../parts/table.tsx'
+import { dayText, timeOf } from '../../parts/show/moments.ts'
+import { Status } from '../../parts/show/status.tsx'
 import { useAsk } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
+import { LinkInspector } from './link.tsx'
+import { useVerification, VerificationResult } from './verify.tsx'
 
-/** Fewer would be found in words. */
-const HASH_LETTERS = 6
+/** Fewer characters of a hash would be found in words. */
+const HASH_CHARACTERS = 6
 const route = getRouteApi('/w/$workspaceId/history')
 const words = texts.history
 
 type Read = NonNullable<Returned<'history.read'>>
-type Told = Read['links'][number]
-const moments = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
+export type SignedLink = Read['links'][number]
 
-const columns: readonly TableColumn<Told>[] = [
-  { id: 'seq', header: words.number, cell: ({ seq }) => seq, sortBy: ({ seq }) => seq },
-  { id: 'at', header: words.when, isShort: true, cell: ({ at }) => moments.format(new Date(at)) },
-  { id: 'by', header: words.who, cell: ({ by }) => by, sortBy: ({ by }) => by },
-  { id: 'what', header: words.change, isRowHeader: true, cell: ({ what }) => what },
+const columns: readonly GridColumn<SignedLink>[] = [
+  { id: 'at', header: words.time, width: '110px', cell: ({ at }) => <Time at={at} /> },
+  { id: 'by', header: words.who, width: '220px', cell: ({ by }) => by, sortBy: ({ by }) => by },
   {
-    id: 'hash',
-    header: words.hash,
-    cell: ({ hash }) => <code title={hash}>{hash.slice(0, 12)}</code>,
+    id: 'what',
+    header: words.change,
+    width: 'minmax(0, 1fr)',
+    isRowHeader: true,
+    cell: ({ what }) => <span className="text-ink-2">{what}</span>,
+  },
+  {
+    id: 'seq',
+    header: words.number,
+    width: '80px',
+    cell: ({ seq }) => <span className="text-ink-3 tabular-nums">{seq}</span>,
+    sortBy: ({ seq }) => seq,
   },
 ]
+
+function Time({ at }: { at: string }) {
+  return <span className="text-ink-2 tabular-nums">{timeOf(at)}</span>
+}
 
 export function History() {
   const { workspaceId } = route.useParams()
   const { data, error } = useAsk('history.read', { workspaceId })
-  if (error) {
-    return (
-      <section className="stack">
-        <h1>{words.title}</h1>
-        <FailureNote error={error} />
-      </section>
-    )
-  }
-  if (data === undefined) return <Loading />
-  return (
-    <section className="stack">
-      <h1>{words.title}</h1>
-      <p className="soft">{words.what}</p>
-      {data === null ? (
-        <EmptyState title={words.notSigned}>
-          <p>{words.notSignedHelp}</p>
-        </EmptyState>
-      ) : (
-        <Signed workspaceId={workspaceId} read={data} />
-      )}
-    </section>
-  )
-}
-
-function Signed({ workspaceId, read }: { workspaceId: string; read: Read }) {
-  const { fault, first, links } = read
-  return (
-    <>
-      {fault ? (
-        <Banner kind="danger">
-          <p>{words.broken}</p>
-          <p>{fault}</p>
-          <p>{words.brokenHelp}</p>
-        </Banner>
-      ) : (
-        <Banner kind="good">{words.verified(links.length)}</Banner>
-      )}
-      {first ? (
-        <p>
-          {words.first}: <CopyButton text={first} name={texts.members.fingerprint} />
-        </p>
-      ) : null}
-      {fault ? null : <Verify workspaceId={workspaceId} />}
-      <Links links={links} />
-    </>
-  )
-}
-
-function Links({ links }: Pick<Read, 'links'>) {
   const [find, setFind] = useState('')
+  const verification = useVerification(workspaceId)
+  const isSound = data?.fault === null
+  return (
+    <Screen
+      title={texts.common.areas.history}
+      state={data ? <Verdict isSound={isSound} /> : null}
+      primary={
+        isSound ? (
+          <Button isPending={verification.isRunning} icon={ShieldCheck} onPress={verification.run}>
+            {words.verify}
+          </Button>
+        ) : null
+      }
+      toolbar={
+        data ? (
+          <SearchField
+            label={words.find}
+            placeholder={words.findBy}
+            value={find}
+            onChange={setFind}
+            shortcut="/"
+            isWide
+          />
+        ) : null
+      }
+      inspector={data ? <Opened links={data.links} /> : null}
+    >
+      {error ? <FailureNote error={error} /> : null}
+      {data === undefined && !error ? <SkeletonRows count={12} /> : null}
+      {data === null ? <EmptyState icon={ShieldAlert} title={words.notSigned} /> : null}
+      {data ? (
+        <>
+          <Strip read={data} />
+          <VerificationResult {...verification} />
+          <Links links={data.links} find={find} />
+        </>
+      ) : null}
+    </Screen>
+  )
+}
+
+function Verdict({ isSound }: { isSound: boolean }) {
+  return isSound ? (
+    <Status tone="green" icon={ShieldCheck}>
+      {words.verified}
+    </Status>
+  ) : (
+    <Status tone="red" icon={ShieldAlert}>
+      {words.broken}
+    </Status>
+  )
+}
+
+function Strip({ read: { fault, first, links } }: { read: Read }) {
+  const isSound = fault === null
+  const tone = isSound ? 'bg-green-soft text-green' : 'bg-red-soft text-red'
+  return (
+    <div
+      role={isSound ? 'note' : 'alert'}
+      className={`mx-5 my-3 flex shrink-0 gap-2 rounded-card px-3 py-2.5 phone:mx-4 ${tone}`}
+    >
+      <span className="flex h-5 items-center">
+        <Icon of={isSound ? ShieldCheck : ShieldAlert} />
+      </span>
+      <div className="flex min-w-0 flex-1 flex-col gap-1">
+        <p className="font-medium">
+          {isSound ? words.verifiedStrip(links.length) : words.brokenStrip}
+        </p>
+        {isSound ? null : <p className="text-ink-2">{words.brokenHelp}</p>}
+        <Proof>
+          {fault ? <p>{fault}</p> : null}
+          {first ? (
+            <>
+              <p>{words.firstHelp}</p>
+              <CopyButton text={first} name={words.first} />
+            </>
+          ) : null}
+        </Proof>
+      </div>
+    </div>
+  )
+}
+
+function Links({ links, find }: Pick<Read, 'links'> & { find: string }) {
+  const navigate = route.useNavigate()
+  const { change } = route.useSearch()
   const sought = useDeferredValue(find).trim().toLowerCase()
   const rows = useMemo(
     () => links.filter((link) => isFound(link, sought)).toReversed(),
     [links, sought],
   )
+  const open = useCallback(
+    ({ seq }: SignedLink) => void navigate({ search: { change: String(seq) } }),
+    [navigate],
+  )
   return (
     <>
-      <TextField label={words.find} help={words.findHelp} value={find} onChange={setFind} />
-      <p className="soft" role="status">
+      <p className="sr-only" role="status">
         {words.shown(rows.length, links.length)}
       </p>
-      <DataTable
+      <DataGrid
         label={words.links}
         columns={columns}
         rows={rows}
-        idOf={({ seq }) => String(seq)}
-        empty={<p>{words.nothingFound}</p>}
-        isCards
+        idOf={idOfLink}
+        openId={change}
+        onOpen={open}
+        sectionOf={dayOfLink}
+        phone={PhoneRow}
+        empty={links.length === 0 ? null : <EmptyState title={words.nothingFound} />}
       />
     </>
   )
 }
 
-/** By what it says, who signed it, its number, or the beginning of its hash in either spelling. */
-function isFound({ seq, by, what, hash }: Told, sought: string): boolean {
+const idOfLink = ({ seq }: SignedLink) => String(seq)
+const dayOfLink = ({ at }: SignedLink) => dayText(at)
+
+function PhoneRow({ what, by, at }: SignedLink) {
+  return (
+    <div className="min-w-0 py-2">
+      <div className="truncate">{what}</div>
+      <div className="truncate text-small text-ink-3">
+        {timeOf(at)} · {by}
+      </div>
+    </div>
+  )
+}
+
+function Opened({ links }: Pick<Read, 'links'>) {
+  const navigate = route.useNavigate()
+  const { change } = route.useSearch()
+  const link = links.find(({ seq }) => String(seq) === change)
+  if (!link) return null
+  return <LinkInspector link={link} onClose={() => void navigate({ search: {} })} />
+}
+
+/** By its words, its signer, its number, or the beginning of its hash. */
+function isFound({ seq, by, what, hash }: SignedLink, sought: string): boolean {
   if (String(seq) === sought) return true
   if (`${by} ${what}`.toLowerCase().includes(sought)) return true
-  return sought.length >= HASH_LETTERS && hash.toLowerCase().startsWith(sought)
-}
-
-type Verified = Returned<'history.verify'>
-
-function Verify({ workspaceId }: { workspaceId: string }) {
-  const [state, setState] = useState<{ result?: Verified; error?: unknown; isRunning: boolean }>({
-    isRunning: false,
-  })
-  const verify = async () => {
-    setState({ isRunning: true })
-    try {
-      setState({ result: await ask('history.verify', { workspaceId }), isRunning: false })
-    } catch (error) {
-      setState({ error, isRunning: false })
-    }
-  }
-  return (
-    <>
-      <div>
-        <Button isPending={state.isRunning} onPress={verify}>
-          {words.verify}
-        </Button>
-      </div>
-      {state.isRunning ? <ProgressMeter label={words.verifying} /> : null}
-      {state.error ? <FailureNote error={state.error} /> : null}
-      {state.result ? <Result {...state.result} /> : null}
-    </>
-  )
-}
-
-function Result({ members, environments, tokens, faults }: Verified) {
-  const found = [
-    ...faults,
-    ...environments.flatMap(({ project, environment, fault }) =>
-      fault ? [words.environmentFault(`${project}/${environment}`, fault)] : [],
-    ),
-    ...(tokens ?? []).flatMap(({ label, verdict, why }) =>
-      verdict === 'refused' ? [words.tokenFault(label, why ?? '')] : [],
-    ),
-  ]
-  if (found.length === 0) {
-    return <p role="status">{words.all(members, environments.length, tokens?.length ?? null)}</p>
-  }
-  return (
-    <Banner kind="danger">
-      <p>{words.faults}</p>
-      <ul>
-        {found.map((fault) => (
-          <li key={fault}>{fault}</li>
-        ))}
-      </ul>
-    </Banner>
-  )
+  return sought.length >= HASH_CHARACTERS && hash.toLowerCase().startsWith(sought)
 }

@@ -1,38 +1,42 @@
-/** The allowlist: where agents may send credentials. */
+/** Allowed hosts: where agents may send secrets. */
 export const allowlist = {
-  title: 'Allowlist',
-  intro: 'Agents reach these hosts and no others, whatever they are told.',
-  signed:
-    'Each entry was signed by who allowed it, and is read from the chain: the server cannot add one.',
-  plain: 'This workspace is not signed: the server says who allowed what.',
+  host: 'Host',
+  calls: 'Calls in 7 days',
+  lastUsed: 'Last used',
+  never: 'Not in 7 days',
+  by: 'Added by',
+  added: 'Added',
+  unknown: 'Unknown',
+  list: 'Allowed hosts',
+  find: 'Filter hosts',
+  add: 'Add host',
+  addTitle: 'Add an allowed host',
   domain: 'Host',
-  domainHelp: 'api.example.com, *.example.com for one label before it, or api.example.com:8443',
-  add: 'Allow',
-  added: (domain: string) => `${domain} is allowed.`,
-  present: (domain: string) => `${domain} was allowed already.`,
-  none: 'No host is allowed yet, so every call of an agent is refused.',
+  domainHelp: 'Paste a URL or a host. *.example.com allows every name one level below.',
+  invalid: 'Enter a host like api.example.com.',
+  shortened: (domain: string) => `Adds ${domain}.`,
+  addWhat: 'Every agent can then send it any secret whose policy permits it.',
+  isAdded: (domain: string) => `Added ${domain}.`,
+  present: (domain: string) => `${domain} is already allowed.`,
+  none: 'No allowed hosts yet. Every call is refused.',
+  noneFound: (text: string) => `No hosts match “${text}”.`,
   noneCommand: 'cloakroom allowlist add api.example.com',
-  list: 'Hosts that are allowed',
-  by: (by: string, date: string) => `allowed by ${by} on ${date}`,
-  somebody: 'somebody',
-  link: (seq: number) => `link ${seq}`,
-  unsigned:
-    'The server lists these, and nobody signed them. No call goes there, and here they count for nothing. Who looks after the server should hear of it.',
-  leftOut:
-    'The server leaves these out of its list. They were signed, so agents reach them until somebody removes them.',
-  remove: 'Remove',
+  unsigned: 'The server lists these hosts, but nobody signed them. Calls to them are refused.',
+  leftOut: 'The server hides these hosts. They are signed, so agents can call them.',
+  remove: 'Remove host',
   removeNamed: (domain: string) => `Remove ${domain}?`,
-  looking: 'Looking for what used it lately',
-  unused: 'Nothing called it in the last 7 days.',
-  unknownUse:
-    'Too many calls went to other ports of this host to search them all. Look in the audit log.',
-  used: (calls: number, isWhole: boolean) => {
+  menuOf: (domain: string) => `Actions for ${domain}`,
+  looking: 'Looking for recent calls…',
+  unused: 'No calls in the last 7 days.',
+  unknownUse: 'Too many calls to search. Check the audit log first.',
+  breaks: (calls: number, isWhole: boolean) => {
     const counted = calls === 1 ? '1 call' : `${calls} calls`
-    return `${isWhole ? counted : `At least ${counted}`} went there in the last 7 days:`
+    return `${isWhole ? counted : `At least ${counted}`} in the last 7 days would be refused.`
   },
-  agents: (names: string) => `by ${names}`,
-  secrets: (names: string) => `with ${names}`,
-  breaks: 'From now on such calls are refused.',
-  removed: (domain: string) => `${domain} is not allowed any more.`,
-  onlyAdmins: 'Owners and admins of the workspace change it.',
+  agents: 'Agents',
+  secrets: 'Secrets',
+  removed: (domain: string) => `Removed ${domain}.`,
+  onlyAdmins: 'Read-only',
+  proof: 'Details',
+  link: (seq: number) => `Signed change ${seq}`,
 }

@@ -9,7 +9,10 @@ export const common = {
   lockKeys: 'Ctrl+Shift+L',
   signOut: 'Sign out',
   accountMenu: 'Account menu',
-  unlockedFor: (minutes: number) => `Unlocked · ${minutes} min left`,
+  unlockedFor: (minutes: number) =>
+    minutes < 120
+      ? `Unlocked · ${minutes} min left`
+      : `Unlocked · ${Math.floor(minutes / 60)} h left`,
   ending: {
     idle: 'Locking in 60 seconds. Unsaved changes will be lost.',
     time: 'Your chosen time ends in 60 seconds. Unsaved changes will be lost.',

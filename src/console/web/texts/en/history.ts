@@ -1,32 +1,44 @@
 /** The signed history of a workspace. */
+const counted = (count: number, one: string, many: string) => `${count} ${count === 1 ? one : many}`
+
 export const historyTexts = {
-  title: 'History',
-  what: 'Each change of members, hosts and keys is signed by who made it, and names the one before. The server can add and change none, and leave out none that another follows. It can withhold the newest, until this browser has seen it.',
-  number: 'No.',
-  when: 'When',
+  time: 'Time',
   who: 'Who',
   change: 'Change',
+  number: 'No.',
   links: 'Signed changes',
+  find: 'Filter changes',
+  findBy: 'Change, person, number or hash',
+  shown: (count: number, all: number) =>
+    count === all
+      ? counted(all, 'change', 'changes')
+      : `${count} of ${counted(all, 'change', 'changes')}`,
+  nothingFound: 'No matching changes',
+  notSigned: 'This workspace isn’t signed. You trust the server for what it shows.',
+  verified: 'Verified',
+  verifiedStrip: (count: number) =>
+    `${count === 1 ? 'The change is' : `All ${count} changes are`} signed and unbroken.`,
+  broken: 'Broken',
+  brokenStrip: 'The server shows something other than what was signed.',
+  brokenHelp: 'Nothing is read or written here. Ask another member what they see.',
+  proof: 'Proof',
   hash: 'Hash',
-  find: 'Find a change',
-  findHelp: 'By what it says, who signed it, its number, or the beginning of its hash.',
-  shown: (count: number, all: number) => `${count} of ${all} changes, each verified.`,
-  nothingFound: 'No change is like that.',
-  notSigned: 'This workspace is not signed.',
-  notSignedHelp:
-    'What the server shows of it is believed. Workspaces that are made now are signed.',
-  verified: (count: number) =>
-    `All ${count === 1 ? 'of its one signed change' : `${count} signed changes`} hold, and continue what this browser saw before.`,
-  broken:
-    'What the server shows is not what was signed. Nothing is read or written here until that is clear.',
-  brokenHelp:
-    'Somebody may have written into the database, or it was put back to an older state. Ask another member what they see, and whoever runs the server.',
-  first: 'Fingerprint of the workspace, to compare with other members',
+  signedBy: 'Signed by',
+  signedAt: 'Signed at',
+  link: 'Link',
+  checked: 'Checked',
+  checkedHere: 'In this browser, with the signer’s key',
+  first: 'Workspace fingerprint',
+  firstHelp: 'Compare it with other members over another channel.',
   verify: 'Verify everything',
-  verifying: 'Reading and verifying every environment and token',
+  verifying: 'Verifying every environment and token…',
   all: (members: number, environments: number, tokens: number | null) =>
-    `Verified: ${members === 1 ? 'one member' : `${members} members`}, ${environments === 1 ? 'one environment' : `${environments} environments`}${tokens === null ? '' : ` and ${tokens === 1 ? 'one token' : `${tokens} tokens`}`}.`,
-  faults: 'This does not hold:',
+    `Verified ${[
+      counted(members, 'member', 'members'),
+      counted(environments, 'environment', 'environments'),
+      ...(tokens === null ? [] : [counted(tokens, 'token', 'tokens')]),
+    ].join(', ')}.`,
+  faults: 'These don’t match what was signed:',
   environmentFault: (place: string, fault: string) => `${place}: ${fault}`,
-  tokenFault: (label: string, why: string) => `token ${label}: ${why}`,
+  tokenFault: (label: string, why: string) => `Token ${label}: ${why}`,
 }

@@ -25,4 +25,6 @@ export const partTexts = {
       day: (count: number) => `${count} d`,
     },
   },
+  todayOn: (day: string) => `Today, ${day}`,
+  yesterdayOn: (day: string) => `Yesterday, ${day}`,
 }
