@@ -14,6 +14,7 @@ import { instanceTexts } from './en/instance.ts'
 import { live } from './en/live.ts'
 import { members } from './en/members.ts'
 import { notices } from './en/notices.ts'
+import { palette } from './en/palette.ts'
 import { partTexts } from './en/parts/index.ts'
 import { passkeyTexts } from './en/passkeys.ts'
 import { policies } from './en/policies.ts'
@@ -38,6 +39,7 @@ export const texts = {
   newToken,
   notices,
   noticeTargets: noticeTargetTexts,
+  palette,
   parts: partTexts,
   passkeys: passkeyTexts,
   policies,
