@@ -24,7 +24,11 @@ export function termOf(workspaceId: string, field: Field, value: SQL | string | 
 /** Whether a record is of the bucket that is named `bucket`. */
 export const isInBucket: SQL = sql`(audit_logs.timestamp >= bucket and audit_logs.timestamp < bucket + interval '250 milliseconds')`
 
+export function bucketOf(moment: Date | string): SQL {
+  return sql`audit_bucket(${typeof moment === 'string' ? moment : moment.toISOString()}::timestamptz)`
+}
+
 /** Whether a bucket may hold records from a moment on. */
-export function reaches(since: Date | string): SQL {
-  return sql`bucket >= audit_bucket(${typeof since === 'string' ? since : since.toISOString()}::timestamptz)`
+export function reaches(since: Date): SQL {
+  return sql`bucket >= ${bucketOf(since)}`
 }

@@ -38,17 +38,28 @@ function hostOf(domain: string): string {
   return domain.replace(/^([^:]+|\[.*\]):\d+$/, '$1')
 }
 
+const decisions = { allowed: 'allowed', refused: 'blocked', failed: 'error' } as const
+type Result = keyof typeof decisions
+
+/** @throws CliError */
+function decisionOf(result: string): string {
+  if (Object.hasOwn(decisions, result)) return decisions[result as Result]
+  const results = Object.keys(decisions).join(', ')
+  throw new CliError('usage', `there is no result ${result}`, `results: ${results}`)
+}
+
 /** Filters as the server names them. @throws CliError */
 export function filtersOf(options: Filters): Query {
-  const { agent, domain, method, status, action, credential, since, until } = options
-  if (action !== undefined) demandAction(action)
+  const { agent, domain, method, status, action, credential, result, since, until } = options
+  action?.split(',').forEach(demandAction)
   const query = {
     agent_id: agent,
-    domain: domain === undefined ? undefined : hostOf(domain),
+    domain: domain?.split(',').map(hostOf).join(','),
     method,
     status_code: status,
     action,
     credential,
+    decision: result === undefined ? undefined : decisionOf(result),
     since,
     until,
   }

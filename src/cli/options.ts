@@ -121,6 +121,7 @@ export const filterOptions = [
   ['--status <code>', 'only this status'],
   ['--action <action>', 'only this action, such as secret.read'],
   ['--credential <secret>', 'only what has to do with this secret'],
+  ['--result <result>', 'only calls with this result: allowed, refused or failed'],
   ...rangeOptions,
 ] as const
 export const narrowingOptions = [

@@ -4,6 +4,7 @@ import { agentsRoutes } from '../features/agents/index.ts'
 import { allowlistRoutes } from '../features/allowlist/index.ts'
 import { getOwnApproval } from '../features/approvals/contract.ts'
 import { approvalRoutes } from '../features/approvals/index.ts'
+import { attentionRoutes } from '../features/attention/index.ts'
 import { recordAuditLogs } from '../features/audit/contract.ts'
 import { auditRoutes } from '../features/audit/index.ts'
 import type { LiveAudit } from '../features/audit/live.ts'
@@ -50,6 +51,7 @@ export function controlPlaneRoutes(
     ...secretRoutes(services),
     ...approvalRoutes(services),
     ...proposalRoutes(),
+    ...attentionRoutes(),
     ...auditRoutes(services, flushes.audit),
     ...live.routes,
     ...metricsRoutes(services, async () => {

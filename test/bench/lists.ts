@@ -6,6 +6,7 @@ import type { Grant } from '../../src/core/grant.ts'
 import { migrate } from '../../src/database/migrations/migrate.ts'
 import { openDatabase } from '../../src/database/open.ts'
 import type { RecordFilters } from '../../src/features/audit/contract.ts'
+import { summariseFiltered } from '../../src/features/audit/filtered_summary.ts'
 import { selectLogs } from '../../src/features/audit/queries.ts'
 import { summarise } from '../../src/features/audit/summary.ts'
 import { foldDeltas } from '../../src/features/audit/upkeep.ts'
@@ -58,9 +59,13 @@ export async function benchLists(args: string[]): Promise<void> {
       table.push([name, length > 100 ? 'more' : String(length), ...cells])
     }
     const summary = await timed(() => summarise(connection.db, grant, {}))
+    const filtered = await timed(() =>
+      summariseFiltered(connection.db, grant, { project_id: idOf('project 1') }),
+    )
     const head = ['filter', 'records', '100, newest', '500, newest', '100, 45 days ago']
     process.stdout.write(`${markdownTable([...head, '500, 45 days ago'], table)}\n`)
     process.stdout.write(`\nsummary of everything: ${figure(summary)} ms\n`)
+    process.stdout.write(`summary of a project: ${figure(filtered)} ms\n`)
   } finally {
     await connection.close()
     await cluster.stop()
@@ -74,27 +79,30 @@ function filtersOf(): Record<string, RecordFilters> {
     project: { project_id: idOf('project 1') },
     environment: { environment: 'development' },
     'environment, rare': { environment: 'staging' },
-    'agent, by name': { agent_id: 'agent-7' },
-    'agent, by id': { agent_id: idOf('registration 7') },
-    'agent, by token, rare': { agent_id: idOf('token 99') },
-    'agent, unknown': { agent_id: idOf('nobody') },
-    domain: { domain: 'api-3.example.com' },
-    'domain, rare': { domain: 'api-99.example.com' },
+    'agent, by name': { agent_id: ['agent-7'] },
+    'agent, by id': { agent_id: [idOf('registration 7')] },
+    'agent, by token, rare': { agent_id: [idOf('token 99')] },
+    'agent, unknown': { agent_id: [idOf('nobody')] },
+    domain: { domain: ['api-3.example.com'] },
+    'domain, rare': { domain: ['api-99.example.com'] },
     method: { method: 'GET' },
     'method, rare': { method: 'DELETE' },
     status: { status_code: 200 },
     'status, rare': { status_code: 418 },
     'status, unknown': { status_code: 500 },
-    'action, unknown': { action: 'secret.read' },
-    'credential, alone and among others': { credential: 'KEY_10' },
-    'credential, alone': { credential: 'KEY_11' },
-    'credential, among others': { credential: 'SHARED_KEY' },
-    'credential, unknown': { credential: 'NO_KEY' },
+    'action, unknown': { action: ['secret.read'] },
+    'credential, alone and among others': { credential: ['KEY_10'] },
+    'credential, alone': { credential: ['KEY_11'] },
+    'credential, among others': { credential: ['SHARED_KEY'] },
+    'credential, unknown': { credential: ['NO_KEY'] },
     'environment and method': { environment: 'production', method: 'POST' },
     'method and rare status': { method: 'GET', status_code: 418 },
-    'agent and project that never meet': { agent_id: 'agent-1', project_id: idOf('project 0') },
+    'agent and project that never meet': { agent_id: ['agent-1'], project_id: idOf('project 0') },
+    refused: { decision: 'blocked' },
+    'agent, refused': { agent_id: ['agent-7'], decision: 'blocked' },
+    'agents, several': { agent_id: ['agent-7', 'agent-8', 'agent-9'] },
     'agent, on one day': {
-      agent_id: 'agent-7',
+      agent_id: ['agent-7'],
       since: new Date(Date.now() - 60 * DAY_MS),
       until: new Date(Date.now() - 59 * DAY_MS),
     },

@@ -20,7 +20,10 @@ const METHODS = ['delete', 'get', 'options', 'patch', 'post', 'put']
 const REASONS: Record<string, string> = {
   'agents.tokens.grant': GRANT,
   'allowlist.remove_log': 'allowlist remove log reaches it, by the path of any domain',
+  'attention.credentials': 'for the overview of the console; secrets show says it of each secret',
+  'attention.tokens': 'for the overview of the console; token list shows when tokens expire',
   'audit.calls': 'for a page on which a policy is drafted; audit list --credential shows the calls',
+  'audit.usage': 'for the pages that list secrets, agents and hosts; audit summary counts the same',
   'audit.watch': 'for a page that stays open; audit list shows what there is',
   'auth.console.login': CONSOLE,
   'auth.console.passkey_login': CONSOLE,

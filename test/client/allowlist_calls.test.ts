@@ -1,7 +1,7 @@
 // tier: quick
 /** The calls that somebody is shown before a host is removed: exactly those that its entry allowed. */
 import { expect, test } from 'bun:test'
-import { callsAllowedBy } from '../../src/client/actions/allowlist.ts'
+import { callsAllowedBy, useOfHosts } from '../../src/client/actions/allowlist.ts'
 import type { Api } from '../../src/client/http/api.ts'
 import { listAuditLogs } from '../../src/features/audit/contract.ts'
 
@@ -44,7 +44,7 @@ function serverWith(stored: typeof records, padding = 0) {
 }
 
 const urlsOf = async (domain: string) =>
-  (await callsAllowedBy(serverWith(records), 'w', domain))?.agents
+  (await callsAllowedBy(serverWith(records), 'w', domain))?.agents.map(({ name }) => name)
 
 test.each([
   ['api.example.com', ['https://api.example.com/v1']],
@@ -63,9 +63,42 @@ test('secrets are named once, and a call that was refused for its host is not co
   expect(await callsAllowedBy(api, 'w', 'api.example.com:8443')).toEqual({
     calls: 1,
     isWhole: true,
-    agents: ['https://api.example.com:8443/v1'],
-    secrets: ['ONE', 'TWO'],
+    agents: [{ name: 'https://api.example.com:8443/v1', count: 1 }],
+    secrets: [
+      { name: 'ONE', count: 1 },
+      { name: 'TWO', count: 1 },
+    ],
   })
+})
+
+test('a call that another entry allows too does not break', async () => {
+  const api = serverWith(records)
+  const left = async (others: string[]) =>
+    (await callsAllowedBy(api, 'w', 'api.example.com:8443', others))?.calls
+  expect(await left(['api.example.com:8443', 'api.example.com'])).toBe(1)
+  expect(await left(['*.example.com:8443'])).toBe(0)
+})
+
+test('the use of an entry is that of all hosts and ports that it matches', () => {
+  const use = (host: string, calls: number[], last: string) => ({
+    ...{ host, calls, blocked: calls.map(() => 0) },
+    last_used_at: `2026-11-${last}T00:00:00.000Z`,
+  })
+  const hosts = [
+    use('api.example.com', [1, 2], '20'),
+    use('api.example.com:8443', [4, 8], '22'),
+    use('pay.example.com', [16, 32], '21'),
+  ]
+  const uses = useOfHosts(
+    ['api.example.com', 'api.example.com:8443', '*.example.com', 'unused.example.com'],
+    hosts,
+  )
+  expect(Object.fromEntries([...uses].map(([domain, { calls }]) => [domain, calls]))).toEqual({
+    'api.example.com': [1, 2],
+    'api.example.com:8443': [4, 8],
+    '*.example.com': [17, 34],
+  })
+  expect(uses.get('*.example.com')?.last_used_at).toBe('2026-11-21T00:00:00.000Z')
 })
 
 test('a reported call without a URL counts for every port of its host', async () => {

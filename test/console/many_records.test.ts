@@ -79,7 +79,7 @@ test('many records are paged, filtered and read from either end while the page h
 test('no page of the list reads the whole table, from either end, filtered or not', async () => {
   const grant = { workspaceId } as Grant<'audit.read'>
   const middle = { timestamp: new Date(Date.now() - 45 * DAY_MS).toISOString(), id: workspaceId }
-  const filters = [{}, { agent_id: 'agent-7' }, { credential: 'SHARED_KEY', status_code: 200 }]
+  const filters = [{}, { agent_id: ['agent-7'] }, { credential: ['SHARED_KEY'], status_code: 200 }]
   const scans = await stage.app.connection.db.transaction(async (tx) => {
     const scanned = async () => {
       const [row] = await tx.execute<{ scans: number }>(

@@ -104,6 +104,7 @@ function longestArray(value: unknown): number {
 /** Endpoints whose cost may follow the store, each with the reason. */
 const FOLLOWS_THE_STORE: Record<string, string> = {
   'audit.calls': 'reads the newest 10,000 calls of a secret, more than this store has',
+  'audit.usage': 'reads the newest 100,000 requests, more than this store has',
 }
 
 async function countEach(): Promise<Map<string, number>> {

@@ -583,6 +583,9 @@ const auditRows: Record<string, Row> = {
     (scene) => ({ query: { ...inWorkspace(scene), ...inProject(scene), credential: 'KEY' } }),
     { slots: { 'query.project_id': filter } },
   ),
+  'audit.usage': row((scene) => ({ params: inWorkspace(scene) })),
+  'attention.tokens': row((scene) => ({ params: inWorkspace(scene) })),
+  'attention.credentials': row((scene) => ({ params: inWorkspace(scene) })),
   'audit.watch': row((scene) => ({ params: inWorkspace(scene) })),
   'audit.export': row((scene) => ({ query: auditQuery(scene) }), {
     slots: { 'query.project_id': filter },

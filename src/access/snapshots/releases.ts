@@ -38,7 +38,7 @@ export async function readReleases(
   { workspaceId, tokenId }: { workspaceId: string; tokenId: string },
 ): Promise<{ version: number | undefined; releases: StoredRelease[] }> {
   const rows = await read<ReleaseRow[]>`
-    select w.policy_version::float8 as version, a.id, a.status = 'released' as "isLive", a.statement, a.signature,
+    select w.policy_version::float8 as version, a.id, a.status = 'released' and a.expires_at > now() as "isLive", a.statement, a.signature,
       a.envelopes
     from workspaces w left join (
       select *, sum(octet_length(envelopes)) over (order by decided_at desc, id desc) as bytes from approvals

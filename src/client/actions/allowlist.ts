@@ -5,7 +5,7 @@ import {
   listAllowlist,
   removeFromAllowlist,
 } from '../../features/allowlist/contract.ts'
-import { listAuditLogs, summariseAudit } from '../../features/audit/contract.ts'
+import { type getUsage, listAuditLogs, summariseAudit } from '../../features/audit/contract.ts'
 import type { Link } from '../../sigchain/index.ts'
 import type { Api, CallResult } from '../http/api.ts'
 import { emailsIn } from '../signed/link_in_words.ts'
@@ -100,10 +100,15 @@ const MOST_RECORDS = 500
 const MOST_HOSTS = 20
 
 /**
- * The calls of the last seven days that the entry allowed: those would be refused without it. The audit is searched by
- * host name, and each record's URL has the port. Null for what is no entry.
+ * The calls of the last seven days that the entry allowed, and none of the `others`: they would be refused without it. The
+ * audit is searched by host name, and each record's URL has the port. Null for what is no entry.
  */
-export async function callsAllowedBy(api: Api, workspaceId: string, domain: string) {
+export async function callsAllowedBy(
+  api: Api,
+  workspaceId: string,
+  domain: string,
+  others: readonly string[] = [],
+) {
   const entry = parseDomain(domain)
   if (entry === null) return null
   const hosts = entry.wildcard ? await hostsBelow(api, workspaceId, entry) : [entry.host]
@@ -112,16 +117,27 @@ export async function callsAllowedBy(api: Api, workspaceId: string, domain: stri
     return api.call(listAuditLogs, { query })
   }
   const pages = await Promise.all(hosts.slice(0, MOST_HOSTS).map(read))
-  const passed = pages.flat().filter((record) => isAllowedBy(entry, record))
-  const distinct = (names: (string | null)[]) => [
-    ...new Set(names.flatMap((name) => name?.split(',') ?? [])),
-  ]
+  const rest = others.flatMap((text) => (text === domain ? [] : (parseDomain(text) ?? [])))
+  const passed = pages
+    .flat()
+    .filter(
+      (record) => isAllowedBy(entry, record) && !rest.some((other) => isAllowedBy(other, record)),
+    )
   return {
     calls: passed.length,
     isWhole: hosts.length <= MOST_HOSTS && pages.every((page) => page.length < MOST_RECORDS),
-    agents: distinct(passed.map(({ agent_id }) => agent_id)),
-    secrets: distinct(passed.map(({ credential_ref }) => credential_ref)),
+    agents: tally(passed.map(({ agent_id }) => agent_id)),
+    secrets: tally(passed.flatMap(({ credential_ref }) => credential_ref?.split(',') ?? [])),
   }
+}
+
+/** The most frequent first. */
+function tally(names: readonly string[]): { name: string; count: number }[] {
+  const counts = new Map<string, number>()
+  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1)
+  return [...counts]
+    .map(([name, count]) => ({ name, count }))
+    .sort((one, other) => other.count - one.count)
 }
 
 async function hostsBelow(api: Api, workspaceId: string, entry: Domain) {
@@ -139,8 +155,44 @@ function isAllowedBy(entry: Domain, { reason, target_url, target_domain }: Audit
   if (reason === 'domain_blocked') return false
   const url = target_url === null ? null : URL.parse(target_url)
   if (url === null) return target_domain !== null && domainMatches(entry, target_domain, entry.port)
-  const port = url.port === '' ? HTTPS_PORT : Number(url.port)
-  return domainMatches(entry, canonicalName(url.hostname) ?? '', port)
+  const { name, port } = hostOf(url)
+  return domainMatches(entry, name, port)
 }
 
-const HTTPS_PORT = 443
+type HostUse = CallResult<typeof getUsage>['hosts'][number]
+
+/** By entry: how often it was called on each day, and when last. An entry that nobody called is left out. */
+export function useOfHosts(domains: readonly string[], hosts: readonly HostUse[]) {
+  const uses = new Map<string, Omit<HostUse, 'host'>>()
+  const called = hosts.flatMap(({ host, ...use }) => {
+    const url = URL.parse(`https://${host}`)
+    return url ? [{ ...hostOf(url), use }] : []
+  })
+  for (const domain of domains) {
+    const entry = parseDomain(domain)
+    const matching = called.filter(({ name, port }) => entry && domainMatches(entry, name, port))
+    const [first, ...others] = matching.map(({ use }) => use)
+    if (first) uses.set(domain, others.reduce(addUses, first))
+  }
+  return uses
+}
+
+function addUses(one: Omit<HostUse, 'host'>, other: Omit<HostUse, 'host'>) {
+  const add = (counts: readonly number[], more: readonly number[]) =>
+    counts.map((count, at) => count + (more[at] ?? 0))
+  return {
+    calls: add(one.calls, other.calls),
+    blocked: add(one.blocked, other.blocked),
+    last_used_at: one.last_used_at > other.last_used_at ? one.last_used_at : other.last_used_at,
+  }
+}
+
+/** As entries of the allowlist name it. */
+export function hostOf({ hostname, port }: URL): { name: string; port: number } {
+  return {
+    name: canonicalName(hostname) ?? '',
+    port: port === '' ? HTTPS_PORT : Number(port),
+  }
+}
+
+export const HTTPS_PORT = 443

@@ -32,8 +32,7 @@ import {
   selectApproval,
   selectApprovals,
   selectOwn,
-  storeDenied,
-  storeRevoked,
+  storeDecision,
 } from './queries.ts'
 import { aboutApproval, decided, decidedNotice, storeSignedRelease } from './release.ts'
 
@@ -61,47 +60,28 @@ export function approvalRoutes(services: SignedServices): Route[] {
       return undefined
     }),
     route(denyApproval, ({ params: { approval_id: id }, body, ...changing }) =>
-      decide(changing, services, { id, muteSeconds: body.mute_seconds, ...denial }),
+      decide(changing, services, { id, muteSeconds: body.mute_seconds, status: 'denied' }),
     ),
     route(revokeApproval, ({ params: { approval_id: id }, body, ...changing }) =>
-      decide(changing, services, { id, muteSeconds: body.mute_seconds, ...revocation }),
+      decide(changing, services, { id, muteSeconds: body.mute_seconds, status: 'revoked' }),
     ),
   ]
 }
 
-type Decision = {
-  action: 'approval.denied' | 'approval.revoked'
-  store: typeof storeDenied
-  /** The status that the decision leads to. To decide again changes nothing. */
-  status: 'denied' | 'revoked'
-}
+type Decision = { id: string; status: 'denied' | 'revoked'; muteSeconds: number | undefined }
 
-const denial: Decision = { action: 'approval.denied', store: storeDenied, status: 'denied' }
-const revocation: Decision = {
-  action: 'approval.revoked',
-  store: storeRevoked,
-  status: 'revoked',
-}
-
+/** To decide again changes nothing. */
 async function decide(
   { tx, grant, audit }: Changing<DecideGrant>,
   { notices }: SignedServices,
-  {
-    id,
-    muteSeconds,
-    action,
-    store,
-    status,
-  }: Decision & {
-    id: string
-    muteSeconds: number | undefined
-  },
+  { id, ...decision }: Decision,
 ): Promise<undefined> {
-  const isStored = await store(tx, grant, id, { muteSeconds })
+  const { status } = decision
+  const isStored = await storeDecision(tx, grant, id, decision)
   const approval = await selectApproval(tx, grant, id)
   if (!approval) throw new Fault('not_found')
   if (isStored) {
-    audit.record({ action, ...aboutApproval(approval) })
+    audit.record({ action: `approval.${status}`, ...aboutApproval(approval) })
     await notices.announce(grant.workspaceId, decidedNotice(grant, approval, status), tx)
   } else if (approval.status === status) audit.unchanged()
   else throw decided(approval)

@@ -104,32 +104,23 @@ export async function storeRelease(
 /** Seconds for which a denial holds at least. */
 const DENIAL_S = 3_600
 
-/** Whether the request could still be denied. A mute ends with the denial, or later. */
-export async function storeDenied(
-  tx: Transaction,
-  grant: DecideGrant,
-  id: string,
-  { muteSeconds }: { muteSeconds: number | undefined },
-): Promise<boolean> {
-  const stored = await tx
-    .update(approvals)
-    .set({ status: 'denied', ...decidedBy(grant), mutedUntil: mutedFor(muteSeconds) })
-    .where(and(inWorkspace(grant), eq(approvals.id, id), eq(approvals.status, 'pending')))
-    .returning({ id: approvals.id })
-  return stored.length > 0
-}
+/** What a decision changes: the stored status before it, and after. */
+const decisions = {
+  denied: 'pending',
+  revoked: 'released',
+} as const
 
-/** Whether the release was still good. */
-export async function storeRevoked(
+/** Whether the decision changed something. A mute lasts at least as long as a denial. */
+export async function storeDecision(
   tx: Transaction,
   grant: DecideGrant,
   id: string,
-  { muteSeconds }: { muteSeconds: number | undefined },
+  { status, muteSeconds }: { status: keyof typeof decisions; muteSeconds: number | undefined },
 ): Promise<boolean> {
   const stored = await tx
     .update(approvals)
-    .set({ status: 'revoked', ...decidedBy(grant), mutedUntil: mutedFor(muteSeconds) })
-    .where(and(inWorkspace(grant), eq(approvals.id, id), eq(approvals.status, 'released')))
+    .set({ status, ...decidedBy(grant), mutedUntil: mutedFor(muteSeconds) })
+    .where(and(inWorkspace(grant), eq(approvals.id, id), eq(approvals.status, decisions[status])))
     .returning({ id: approvals.id })
   return stored.length > 0
 }

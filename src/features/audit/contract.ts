@@ -19,29 +19,41 @@ import { method, placedRecord, rangeEnd, refusedBy, unfilled } from './reported_
 /** The audit names its workspace in the query, always: nothing stands in for it. */
 const workspace = z.strictObject({ workspace_id: workspaceId })
 
+const decision = z.enum(['allowed', 'blocked', 'error'])
+
 /** `since` belongs to the range, `until` does not. */
 const range = { since: rangeEnd.optional(), until: rangeEnd.optional() }
+
+/** Names in one filter. */
+const MAX_NAMES = 10
+/** More than there are. */
+const MAX_ACTIONS = 64
+
+/** One name, or several with commas between them: a record matches if it has any of them. */
+function namesIn(text: z.ZodString, example: string, most = MAX_NAMES) {
+  return (
+    text
+      // A name may have commas itself.
+      .transform((joined) => [...new Set([joined, ...joined.split(',')])])
+      .refine(({ length }) => length <= most + 1, `may have at most ${most} names`)
+      .meta({ examples: [example] })
+      .optional()
+  )
+}
 
 const filters = {
   project_id: projectId.optional(),
   environment: environment.optional(),
-  /** A name, a registration_id or a token_id. */
-  agent_id: line(320)
-    .meta({ examples: ['deploy-bot'] })
-    .optional(),
-  domain: line(255)
-    .toLowerCase()
-    .meta({ examples: ['api.stripe.com'] })
-    .optional(),
+  /** Names, registration IDs or token IDs. */
+  agent_id: namesIn(line(320 * MAX_NAMES), 'deploy-bot'),
+  domain: namesIn(line(255 * MAX_NAMES).toLowerCase(), 'api.stripe.com'),
   method: method.optional(),
-  /** What was done on the control plane. */
-  action: line(64)
-    .meta({ examples: ['secret.read'] })
-    .optional(),
-  /** The name of a secret that was used, delivered, read or changed. */
-  credential: line(128)
-    .meta({ examples: ['STRIPE_API_KEY'] })
-    .optional(),
+  /** Changes, or reads, on the control plane. */
+  action: namesIn(line(64 * MAX_ACTIONS), 'secret.read', MAX_ACTIONS),
+  /** Names of secrets that were used, delivered, read or changed. */
+  credential: namesIn(line(128 * MAX_NAMES), 'STRIPE_API_KEY'),
+  /** Of requests, or with `action` of its records: `blocked` was refused, `error` failed. */
+  decision: decision.optional(),
   status_code: z.coerce
     .number()
     .int()
@@ -77,7 +89,7 @@ export const auditRecord = z
     injection_style: text('header').nullable(),
     unfilled: unfilled.nullable(),
     approval_id: text(exampleId(9)).nullable(),
-    decision: z.enum(['allowed', 'blocked', 'error']).nullable(),
+    decision: decision.nullable(),
     reason: z
       .string()
       .nullable()
@@ -138,24 +150,28 @@ const count = z.number().int()
 
 export const summariseAudit = defineEndpoint({
   name: 'audit.summary',
-  summary: 'Count the requests of a workspace; changes on the control plane are not requests',
+  summary: 'Count the requests of a workspace, or the changes of one action',
   method: 'GET',
   path: '/api/audit/summary/',
   access: { kind: 'member', permission: 'audit.read', tenant: 'query.workspace_id' },
-  query: workspace.extend(range),
+  query: workspace.extend(filters),
   result: z.object({
     totals: z.object({
       requests: count,
       allowed: count,
       blocked: count,
       errors: count,
-      redacted: count,
+      /** Null with the filter `decision` alone: counts do not combine the two. */
+      redacted: count.nullable(),
     }),
     by_agent: z.array(z.object({ agent_id: text('deploy-bot'), count, last_used_at: timestamp })),
     by_domain: z.array(z.object({ domain: text('api.stripe.com'), count })),
     by_credential: z.array(z.object({ credential_ref: text('STRIPE_API_KEY'), count })),
-    by_day: z.array(z.object({ date: z.iso.date(), count })),
-    /** Whether the lists by agent, domain and credential count the whole range. Totals and days always do. */
+    /** Days (UTC) with requests, oldest first; of more than 90 the newest. */
+    by_day: z.array(
+      z.object({ date: z.iso.date(), count, allowed: count, blocked: count, errors: count }),
+    ),
+    /** False if only the newest records were counted. Without filters, totals and days are always exact. */
     is_whole: z.boolean(),
   }),
 })
@@ -180,7 +196,7 @@ export const summariseCalls = defineEndpoint({
           method: text('POST'),
           target_url: text('https://api.stripe.com/v1/charges'),
           style: text('header'),
-          decision: z.enum(['allowed', 'blocked', 'error']),
+          decision,
           count,
           last_at: timestamp,
         })
@@ -188,6 +204,49 @@ export const summariseCalls = defineEndpoint({
     ),
     calls: count,
     /** False where there were more calls, or kinds of them, than are told. */
+    is_whole: z.boolean(),
+  }),
+})
+
+const counts = z.array(count).meta({ examples: [[0, 3, 12, 0, 0, 7, 4]] })
+const used = { calls: counts, blocked: counts, last_used_at: timestamp }
+
+export const getUsage = defineEndpoint({
+  name: 'audit.usage',
+  summary: 'Count the requests of the last days by secret, by agent and by host',
+  method: 'GET',
+  path: '/api/workspaces/{workspace_id}/usage/',
+  access: { kind: 'member', permission: 'audit.read', tenant: 'path.workspace_id' },
+  params: z.object({ workspace_id: workspaceId }),
+  query: z.object({ days: z.coerce.number().int().min(1).max(30).default(7) }),
+  result: z.object({
+    /** The last 24 hours, oldest first. */
+    hours: z.array(z.object({ at: timestamp, allowed: count, blocked: count, errors: count })),
+    /** In UTC, oldest first and today last. `calls` and `blocked` have a number for each; `blocked` is part of `calls`. */
+    days: z.array(z.iso.date()),
+    secrets: z.array(
+      z
+        .object({
+          project_id: projectId.nullable(),
+          environment: text('production').nullable(),
+          credential_ref: text('STRIPE_API_KEY'),
+          ...used,
+          last_used_by: text('deploy-bot'),
+        })
+        .meta({ id: 'SecretUse' }),
+    ),
+    agents: z.array(
+      z
+        .object({
+          registration_id: registrationId.nullable(),
+          agent_id: text('deploy-bot'),
+          ...used,
+        })
+        .meta({ id: 'AgentUse' }),
+    ),
+    /** With the port where that is not 443. */
+    hosts: z.array(z.object({ host: text('api.stripe.com'), ...used }).meta({ id: 'HostUse' })),
+    /** False if there were more records or entries than are counted and listed: the newest are. */
     is_whole: z.boolean(),
   }),
 })

@@ -8,14 +8,17 @@ import { callsOf } from './calls.ts'
 import {
   exportAudit,
   getAuditLog,
+  getUsage,
   listAuditLogs,
   summariseAudit,
   summariseCalls,
 } from './contract.ts'
 import { exportLines } from './export.ts'
+import { summariseFiltered } from './filtered_summary.ts'
 import { fitting } from './fitting.ts'
 import { positionOf, selectLog, selectLogs } from './queries.ts'
 import { summarise } from './summary.ts'
+import { usageOf } from './usage.ts'
 
 /** Milliseconds that records get to be written before they are read; a full disk holds up no read. */
 const FLUSH_MS = 1_000
@@ -38,8 +41,15 @@ export function auditRoutes(services: FeatureServices, flush: () => Promise<void
       if (!record) throw new Fault('not_found')
       return record
     }),
-    route(summariseAudit, ({ tx, grant, query }) => summarise(tx, grant, query)),
+    route(summariseAudit, ({ tx, grant, query: { workspace_id: _, ...filters } }) => {
+      const { since, until, decision, ...others } = filters
+      const isCounted = Object.values(others).every((value) => value === undefined)
+      return isCounted ? summarise(tx, grant, filters) : summariseFiltered(tx, grant, filters)
+    }),
     route(summariseCalls, ({ tx, grant, query }) => callsOf(tx, grant, query)),
+    route(getUsage, ({ tx, grant, query: { days } }) =>
+      usageOf(tx, grant, { days, now: services.clock.now() }),
+    ),
     route(exportAudit, ({ caller, grant, query }) => {
       const day = new Date(services.clock.now()).toISOString().slice(0, 10)
       return new Download(`audit-${day}.jsonl`, () =>

@@ -1,5 +1,17 @@
 /** Which records of the audit are meant, and what of them is shown. */
-import { and, asc, desc, eq, gte, lt, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
+import {
+  and,
+  asc,
+  desc,
+  eq,
+  gte,
+  inArray,
+  lt,
+  or,
+  type SQL,
+  type SQLWrapper,
+  sql,
+} from 'drizzle-orm'
 import { isUuid } from '../../core/validation/validate.ts'
 import { auditLogs } from '../../database/schema/index.ts'
 import { shownClientId } from './client_id.ts'
@@ -51,7 +63,7 @@ export function sorted(
 }
 
 /** The years that a list can name; a clock that says something else sorts before or behind all of them. */
-const FIRST = new Date('0001-01-01T00:00:00Z')
+export const FIRST = new Date('0001-01-01T00:00:00Z')
 const LAST = new Date('9999-12-31T00:00:00Z')
 
 export function matches(workspaceId: string, filters: RecordFilters): SQL | undefined {
@@ -74,19 +86,26 @@ function equals({
   status_code,
   action,
   credential,
+  decision,
 }: RecordFilters): SQL | undefined {
   return and(
     project_id === undefined ? undefined : eq(auditLogs.projectId, project_id),
     environment === undefined ? undefined : eq(auditLogs.environment, environment),
-    agent_id === undefined ? undefined : isOf(agent_id),
-    domain === undefined ? undefined : eq(auditLogs.targetDomain, domain),
+    or(...(agent_id ?? []).map(isOf)),
+    domain === undefined ? undefined : inArray(auditLogs.targetDomain, domain),
     method === undefined ? undefined : eq(auditLogs.method, method),
     status_code === undefined ? undefined : eq(auditLogs.statusCode, status_code),
-    action === undefined ? undefined : eq(auditLogs.action, action),
-    credential === undefined
-      ? undefined
-      : sql`${credential} = any(string_to_array(${auditLogs.credentialRef}, ','))`,
+    action === undefined ? undefined : inArray(auditLogs.action, action),
+    decision === undefined ? undefined : eq(auditLogs.decision, decision),
+    decision === undefined || action !== undefined ? undefined : isRequest,
+    or(...(credential ?? []).map(isCredential)),
   )
+}
+
+export const isRequest = sql`is_request(${auditLogs.source}, ${auditLogs.action})`
+
+function isCredential(name: string): SQL {
+  return sql`${name} = any(string_to_array(${auditLogs.credentialRef}, ','))`
 }
 
 /** A UUID may be an agent's id, a token's, or a name that looks like one. */

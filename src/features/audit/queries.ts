@@ -5,7 +5,7 @@ import type { Database, Reading } from '../../database/open.ts'
 import { auditLogs } from '../../database/schema/index.ts'
 import type { RecordFilters } from './contract.ts'
 import { type AuditPage, matches, type Position, shown, sorted } from './matching.ts'
-import { selectByTerms, termsOf } from './search.ts'
+import { isSearched, selectInBuckets, termsOf } from './search.ts'
 
 type Read = Grant<'audit.read' | 'audit.export'>
 
@@ -17,7 +17,7 @@ export async function selectLogs(
   page: AuditPage,
 ) {
   const terms = termsOf(workspaceId, filters)
-  if (terms.length > 0) return selectByTerms(tx, terms, workspaceId, filters, page)
+  if (isSearched(filters, terms)) return selectInBuckets(tx, terms, workspaceId, filters, page)
   return tx
     .select(shown)
     .from(auditLogs)

@@ -1,9 +1,12 @@
 /**
  * The records of a filter, in time that does not grow with the audit: the buckets in which all its terms occur
- * are read in the order of the list, some at a time, and of each bucket its first records.
+ * are read in the order of the list, some at a time, and of each bucket its first records. A decision has no term: where it
+ * is the only filter, the hours are read in which requests ended with it.
  */
 import { and, eq, type SQL, sql } from 'drizzle-orm'
-import { isInBucket, reaches, termOf } from '../../audit/terms.ts'
+import { type Counted, hourOf, isInHour, mayHave, selectHours } from '../../audit/decision_hours.ts'
+import { bucketOf, isInBucket, termOf } from '../../audit/terms.ts'
+import { isUuid } from '../../core/validation/validate.ts'
 import type { Database, Reading } from '../../database/open.ts'
 import { auditLogs } from '../../database/schema/index.ts'
 import type { RecordFilters } from './contract.ts'
@@ -16,8 +19,11 @@ const MANY = 128
 /** Occurrences of a term that are counted, to begin with the rarest. */
 const ENOUGH = 2_000
 
-/** What the filters but those of time look for. */
-export function termsOf(workspaceId: string, filters: RecordFilters): SQL[] {
+/** The terms of one filter: a record has at least one of them. */
+export type Terms = readonly SQL[]
+
+/** The filters that have terms: all but those of time, and of the decision. */
+export function termsOf(workspaceId: string, filters: RecordFilters): Terms[] {
   const { project_id, environment, agent_id, domain, method, status_code, action, credential } =
     filters
   const asked = [
@@ -31,14 +37,24 @@ export function termsOf(workspaceId: string, filters: RecordFilters): SQL[] {
     ['environment', environment],
   ] as const
   return asked.flatMap(([field, value]) =>
-    value === undefined ? [] : [termOf(workspaceId, field, value)],
+    value === undefined ? [] : [[value].flat().map((each) => termOf(workspaceId, field, each))],
   )
 }
 
+/** Whether there are buckets to search. */
+export function isSearched(filters: RecordFilters, terms: readonly Terms[]): boolean {
+  return terms.length > 0 || isOfRequests(filters)
+}
+
+/** With an action, a decision is that of its records, which are not counted. */
+function isOfRequests({ decision, action }: RecordFilters): boolean {
+  return decision !== undefined && action === undefined
+}
+
 /** As a transaction, for a setting that ends with it. */
-export function selectByTerms(
+export function selectInBuckets(
   reading: Database,
-  terms: readonly SQL[],
+  terms: readonly Terms[],
   workspaceId: string,
   filters: RecordFilters,
   page: AuditPage,
@@ -46,18 +62,61 @@ export function selectByTerms(
   return reading.transaction(async (tx) => {
     // The planner expects thousands of records in each bucket: it would compile what takes a millisecond.
     await tx.execute(sql`set local jit = off`)
-    const ordered = await rarestFirst(tx, terms)
-    const which = and(matches(workspaceId, filters), isAfter(page))
+    const { isIn, startOf, hour, select } = await searchOf(tx, terms, workspaceId)
+    const which = and(matches(workspaceId, filters), isAfter(page), isIn)
+    const order = page.order === 'newest' ? sql`desc` : sql`asc`
+    const isPossible = hasDecision(workspaceId, filters, hour)
     const found: Awaited<ReturnType<typeof selectIn>> = []
     let last: string | undefined
     for (let count = FEW; ; count = MANY) {
-      const buckets = await selectBuckets(tx, ordered, bounds(filters, page, last), page, count)
-      const left = page.limit + 1 - found.length
-      found.push(...(await selectIn(tx, buckets, which, { ...page, limit: left })))
+      const within = and(bounds(filters, page, last, startOf), isPossible)
+      const buckets = await select(within, { order, count })
+      const limit = page.limit + 1 - found.length
+      found.push(...(await selectIn(tx, buckets, which, { ...page, limit })))
       last = buckets.at(-1)
       if (found.length > page.limit || buckets.length < count) return found
     }
   })
+}
+
+type Some = { order: SQL; count: number }
+type Search = {
+  /** Whether a record is in a bucket. */
+  isIn: SQL
+  /** The bucket of a moment. */
+  startOf: (moment: Date | string) => SQL
+  /** The hour of a bucket. */
+  hour: SQL
+  select: (within: SQL | undefined, some: Some) => Promise<string[]>
+}
+
+async function searchOf(
+  tx: Reading,
+  terms: readonly Terms[],
+  workspaceId: string,
+): Promise<Search> {
+  if (terms.length === 0) {
+    const select: Search['select'] = (within, some) => selectHours(tx, workspaceId, within, some)
+    return { isIn: isInHour, startOf: hourOf, hour: sql`bucket`, select }
+  }
+  const ordered = terms.length > 1 ? await rarestFirst(tx, terms) : terms
+  const select: Search['select'] = (within, some) => selectBuckets(tx, ordered, within, some)
+  return { isIn: isInBucket, startOf: bucketOf, hour: hourOf(sql`bucket`), select }
+}
+
+/** Without it, a frequent term would have buckets without end in which nothing was refused. */
+function hasDecision(workspaceId: string, filters: RecordFilters, hour: SQL): SQL | undefined {
+  const { decision } = filters
+  if (decision === undefined || !isOfRequests(filters)) return undefined
+  return mayHave(workspaceId, countedBy(filters), decision, hour)
+}
+
+/** By an ID, an agent is found as all others. */
+function countedBy({ agent_id, domain, credential }: RecordFilters): Counted {
+  if (agent_id && !agent_id.some(isUuid)) return { dimension: 'agent', values: agent_id }
+  if (credential) return { dimension: 'credential', values: credential }
+  if (domain) return { dimension: 'domain', values: domain }
+  return { dimension: 'total', values: [''] }
 }
 
 /** Not as a comparison of rows, from which an index would begin: that would be in another bucket. */
@@ -70,29 +129,48 @@ function isAfter({ after, order }: AuditPage): SQL | undefined {
     or (${timestamp} = ${moment} and ${id} ${isFurther} ${after.id}::uuid))`
 }
 
-async function rarestFirst(tx: Reading, terms: readonly SQL[]): Promise<readonly SQL[]> {
-  if (terms.length < 2) return terms
+async function rarestFirst(tx: Reading, terms: readonly Terms[]): Promise<readonly Terms[]> {
+  const counts = await countBuckets(tx, terms, ENOUGH)
+  const countOf = (some: Terms) => counts[terms.indexOf(some)] ?? 0
+  return terms.toSorted((a, b) => countOf(a) - countOf(b))
+}
+
+/** In how many buckets each occurs, of each of its terms up to so many. */
+export async function countBuckets(tx: Reading, terms: readonly Terms[], most: number) {
   const counts = terms.map(
-    (term) => sql`(select count(*)::int from (
-      select from audit_terms where term = ${term} order by bucket desc limit ${ENOUGH}) as counted)`,
+    (some) =>
+      sql`(select count(*)::int from (${anyOf(
+        some,
+        (term) =>
+          sql`select from audit_terms where term = ${term} order by bucket desc limit ${most}`,
+      )}) as counted)`,
   )
   const [row] = await tx.execute<{ counts: number[] }>(
     sql`select json_build_array(${sql.join(counts, sql`, `)}) as counts`,
   )
-  const countOf = (term: SQL) => row?.counts[terms.indexOf(term)] ?? 0
-  return terms.toSorted((a, b) => countOf(a) - countOf(b))
+  return row?.counts ?? []
+}
+
+/** Each term by itself: the index gives the buckets of one in order, not those of several. */
+function anyOf(terms: Terms, statement: (term: SQL) => SQL): SQL {
+  return sql.join(
+    terms.map((term) => sql`(${statement(term)})`),
+    sql` union all `,
+  )
 }
 
 function bounds(
   { since, until }: RecordFilters,
   { after, order }: AuditPage,
   last: string | undefined,
+  startOf: (moment: Date | string) => SQL,
 ): SQL | undefined {
   const isNewest = order === 'newest'
+  const from = (moment: Date | string) => sql`bucket >= ${startOf(moment)}`
   const begin =
-    after && (isNewest ? sql`bucket <= ${after.timestamp}::timestamptz` : reaches(after.timestamp))
+    after && (isNewest ? sql`bucket <= ${after.timestamp}::timestamptz` : from(after.timestamp))
   return and(
-    since === undefined ? undefined : reaches(since),
+    since === undefined ? undefined : from(since),
     until === undefined ? undefined : sql`bucket < ${until.toISOString()}::timestamptz`,
     begin ?? undefined,
     last === undefined ? undefined : sql`bucket ${isNewest ? sql`<` : sql`>`} ${last}::timestamptz`,
@@ -102,21 +180,25 @@ function bounds(
 /** In the order of the list, as texts of the database; what was written by several statements is there several times. */
 async function selectBuckets(
   tx: Reading,
-  [rarest, ...others]: readonly SQL[],
+  [rarest = [], ...others]: readonly Terms[],
   within: SQL | undefined,
-  { order }: AuditPage,
-  count: number,
+  { order, count }: Some,
 ): Promise<string[]> {
   const occur = others.map(
     // Without the offset it may be made a join that reads all of both.
-    (term) => sql`exists (
-      select from audit_terms o where o.term = ${term} and o.bucket = t.bucket offset 0)`,
+    (terms) => sql`exists (select from audit_terms o
+      where o.term in (${sql.join([...terms], sql`, `)}) and o.bucket = t.bucket offset 0)`,
   )
   // Not distinct: the planner may then read all of them before it takes the first.
   const rows = await tx.execute<{ text: string }>(sql`
-    select bucket::text as text from audit_terms t
-    where ${and(sql`term = ${rarest}`, within, ...occur)}
-    order by bucket ${order === 'newest' ? sql`desc` : sql`asc`} limit ${count}`)
+    select bucket::text as text from (${anyOf(
+      rarest,
+      (
+        term,
+      ) => sql`select bucket from audit_terms t where ${and(sql`term = ${term}`, within, ...occur)}
+        order by bucket ${order} limit ${count}`,
+    )}) as found
+    order by bucket ${order} limit ${count}`)
   return rows.map(({ text }) => text)
 }
 
@@ -129,7 +211,7 @@ function selectIn(
   const ofEach = tx
     .select({ id: auditLogs.id, timestamp: auditLogs.timestamp })
     .from(auditLogs)
-    .where(and(which, isInBucket))
+    .where(which)
     .orderBy(...sorted(auditLogs, page))
     .limit(page.limit)
     .as('of_each')

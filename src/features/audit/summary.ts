@@ -4,6 +4,7 @@
  * statement reads all three, so that they belong to the same moment.
  */
 import { type SQL, sql } from 'drizzle-orm'
+import { type Decision, decisionCounts } from '../../audit/decision_hours.ts'
 import { isInBucket, termOf } from '../../audit/terms.ts'
 import type { Grant } from '../../core/grant.ts'
 import type { Reading } from '../../database/open.ts'
@@ -18,11 +19,12 @@ const DAY_MS = 24 * HOUR_MS
 const BEGINNING = Date.parse('0001-01-01T00:00:00Z')
 const END = Date.parse('9999-12-31T00:00:00Z')
 /** The entries of a list in the summary, the most frequent first. */
-const MAX_ENTRIES = 1000
+export const MAX_ENTRIES = 1000
+const MAX_DAYS = 90
 /** Counts of names (one agent, host or credential on one day or hour) that are added up, the newest. */
 const MAX_READ = 50_000
 
-type Row = {
+export type CountRow = {
   dimension: 'total' | 'agent' | 'domain' | 'credential'
   /** Of the total, the day. */
   value: string
@@ -37,10 +39,20 @@ type Row = {
   is_whole: boolean
 }
 
-export async function summarise(tx: Reading, grant: Grant<'audit.read'>, range: Range) {
-  const rows = (await tx.execute(statement(grant.workspaceId, spansOf(range)))) as unknown as Row[]
-  const of = (dimension: Row['dimension']) => rows.filter((row) => row.dimension === dimension)
-  const days = of('total')
+/** Of a decision, only the requests that ended with it; `last_used_at` is of any request. */
+export async function summarise(
+  tx: Reading,
+  { workspaceId }: Grant<'audit.read'>,
+  { decision, ...range }: Range & { decision?: Decision | undefined },
+) {
+  const rows = await tx.execute<CountRow>(statement(workspaceId, spansOf(range), decision))
+  const { totals, ...summary } = summaryOf(rows)
+  return { totals: decision ? { ...totals, redacted: null } : totals, ...summary }
+}
+
+export function summaryOf(rows: readonly CountRow[]) {
+  const of = (dimension: CountRow['dimension']) => rows.filter((row) => row.dimension === dimension)
+  const days = of('total').sort((a, b) => (a.value < b.value ? -1 : 1))
   const sum = (field: 'requests' | 'allowed' | 'blocked' | 'errors' | 'redacted') =>
     days.reduce((total, row) => total + row[field], 0)
   return {
@@ -64,14 +76,15 @@ export async function summarise(tx: Reading, grant: Grant<'audit.read'>, range: 
       credential_ref: value,
       count: requests,
     })),
-    by_day: days
-      .sort((a, b) => (a.value < b.value ? -1 : 1))
-      .map(({ value, requests }) => ({ date: value, count: requests })),
+    by_day: days.slice(-MAX_DAYS).map(({ value, requests, allowed, blocked, errors }) => ({
+      ...{ date: value, count: requests },
+      ...{ allowed, blocked, errors },
+    })),
     is_whole: rows.every((row) => row.is_whole),
   }
 }
 
-function mostFrequent(rows: Row[]): Row[] {
+function mostFrequent(rows: CountRow[]): CountRow[] {
   return rows.sort((a, b) => b.requests - a.requests || (a.value < b.value ? -1 : 1))
 }
 
@@ -122,7 +135,16 @@ function roundDown(time: number, unit: number): number {
   return Math.floor(time / unit) * unit
 }
 
-function statement(workspaceId: string, { days, hours, deltas, records, whole }: Spans): SQL {
+function statement(
+  workspaceId: string,
+  { days, hours, deltas, records, whole }: Spans,
+  decision: Decision | undefined,
+): SQL {
+  const count = (each: Decision) =>
+    decision === undefined || decision === each
+      ? sql`coalesce(sum(${decisionCounts[each]}), 0)`
+      : sql`0`
+  const requests = decision === undefined ? sql`sum(requests)` : count(decision)
   const rollups: Rollups[] = [
     { grain: 'day', span: days },
     { grain: 'hour', span: hours[0] },
@@ -154,10 +176,10 @@ function statement(workspaceId: string, { days, hours, deltas, records, whole }:
     ), counts as (
       select dimension,
         case dimension when 'total' then to_char(bucket at time zone 'UTC', 'YYYY-MM-DD') else value end as value,
-        sum(requests)::float8 as requests, coalesce(sum(allowed), 0)::float8 as allowed,
-        coalesce(sum(blocked), 0)::float8 as blocked, coalesce(sum(errors), 0)::float8 as errors,
+        ${requests}::float8 as requests, ${count('allowed')}::float8 as allowed,
+        ${count('blocked')}::float8 as blocked, ${count('error')}::float8 as errors,
         coalesce(sum(redacted), 0)::float8 as redacted
-      from parts group by 1, 2 having sum(requests) > 0
+      from parts group by 1, 2 having ${requests} > 0
     ), most_frequent as (
       select * from (
         select counts.*, row_number() over (partition by dimension order by requests desc, value collate "C") as place

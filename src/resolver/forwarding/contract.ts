@@ -37,7 +37,7 @@ export const forwardSettings = z.strictObject({
   approval_wait_ms: z.coerce.number().int().min(0).max(MAX_APPROVAL_WAIT_MS).optional(),
   /** Shown to the member who approves. */
   reason: line(MAX_REASON).optional(),
-  /** The upstream is told of the trace. */
+  /** Passes the trace on to the upstream. */
   trace: z.enum(['true']).optional(),
   mark: z
     .string()

@@ -8,6 +8,7 @@ import { migrate, migrations } from '../../../src/database/migrations/migrate.ts
 import { type Database, openDatabase } from '../../../src/database/open.ts'
 import { auditLogs } from '../../../src/database/schema/index.ts'
 import { listAuditLogs } from '../../../src/features/audit/contract.ts'
+import { foldDeltas } from '../../../src/features/audit/upkeep.ts'
 import { sharedApp, type TestApp } from '../../support/app.ts'
 import { freshDatabase } from '../../support/database.ts'
 import { openTeam, type Team } from '../../support/teams.ts'
@@ -22,7 +23,10 @@ beforeAll(async () => {
 
 type Row = typeof auditLogs.$inferInsert & { id: string }
 type Asked = Partial<
-  Record<'agent_id' | 'domain' | 'method' | 'credential' | 'project_id' | 'environment', string>
+  Record<
+    'agent_id' | 'domain' | 'method' | 'credential' | 'project_id' | 'environment' | 'decision',
+    string
+  >
 > & { status_code?: number; since?: string; until?: string }
 
 const START = Date.UTC(2026, 0, 30, 20)
@@ -42,18 +46,20 @@ const rows = fc.record({
   targetDomain: fc.constantFrom('a.example.com', 'b.example.com', null),
   credentialRef: fc.constantFrom('A', 'B', 'A,B', 'A,A', 'AB', null),
   statusCode: fc.constantFrom(200, 404, null),
+  decision: fc.constantFrom('allowed' as const, 'blocked' as const, 'error' as const, null),
 })
 
 const maybe = <T>(...values: T[]) =>
   fc.option(fc.constantFrom(...values), { nil: undefined, freq: 2 })
 const filters = fc.record({
-  agent_id: maybe('bot', 'Bot', 'c\\i', AGENT, TOKEN, 'nobody'),
+  agent_id: maybe('bot', 'Bot', 'c\\i', AGENT, TOKEN, 'nobody', 'bot,Bot', `nobody,${TOKEN},c\\i`),
   project_id: maybe(PROJECT),
   environment: maybe('production', 'staging'),
   method: maybe('GET', 'POST'),
-  domain: maybe('a.example.com', 'c.example.com'),
-  credential: maybe('A', 'B', 'AB', 'C'),
+  domain: maybe('a.example.com', 'c.example.com', 'a.example.com,b.example.com'),
+  credential: maybe('A', 'B', 'AB', 'C', 'AB,B'),
   status_code: maybe(200, 404, 500),
+  decision: maybe('allowed', 'blocked', 'error'),
   since: fc.option(
     moments.map((at) => at.toISOString()),
     { nil: undefined },
@@ -65,16 +71,17 @@ const filters = fc.record({
 })
 
 function isMeant(row: Row, asked: Asked): boolean {
-  const { agent_id: agent, credential } = asked
-  const ids = [row.agentId, row.registrationId, row.tokenId]
+  const isAny = (names: string | undefined, values: readonly (string | null | undefined)[]) =>
+    names === undefined || names.split(',').some((name) => values.includes(name))
   return (
-    (agent === undefined || ids.includes(agent)) &&
-    (credential === undefined || (row.credentialRef ?? '').split(',').includes(credential)) &&
+    isAny(asked.agent_id, [row.agentId, row.registrationId, row.tokenId]) &&
+    isAny(asked.credential, (row.credentialRef ?? '').split(',')) &&
+    isAny(asked.domain, [row.targetDomain]) &&
     [
       [asked.project_id, row.projectId],
       [asked.environment, row.environment],
       [asked.method, row.method],
-      [asked.domain, row.targetDomain],
+      [asked.decision, row.decision],
       [asked.status_code, row.statusCode],
     ].every(([wanted, value]) => wanted === undefined || wanted === value) &&
     (asked.since === undefined || row.timestamp >= new Date(asked.since)) &&
@@ -157,6 +164,38 @@ test('any filters list what any reader would find, in order, on pages of any siz
     { numRuns: 12 },
   )
 }, 60_000)
+
+test('a list of one decision reads only the hours in which requests ended with it', async () => {
+  const { db } = app.connection
+  const { workspaceId } = await openTeam(app, team.owner)
+  const at = (hours: number) => new Date(START - hours * 3_600_000)
+  const rowAt = (hours: number, decision: 'allowed' | 'blocked') => ({
+    ...{ timestamp: at(hours), agentId: 'bot', decision },
+  })
+  const given = Array.from({ length: 60 }, (_, hours) =>
+    rowAt(hours, hours % 20 === 3 ? 'blocked' : 'allowed'),
+  )
+  const all = await store(db, workspaceId, given)
+  await foldDeltas(db)
+  all.push(...(await store(db, workspaceId, [rowAt(70, 'blocked')])))
+  const query = { workspace_id: workspaceId, decision: 'blocked', limit: 2 } as const
+  const idsOf = (found: readonly { id: string }[]) => found.map(({ id }) => id)
+  const refused = all.filter(({ decision }) => decision === 'blocked').map(({ id }) => id)
+  for (const filter of [{}, { agent_id: 'bot' }]) {
+    const list = (order: 'newest' | 'oldest') =>
+      team.owner.api.list(listAuditLogs, { query: { ...query, ...filter, order } })
+    expect(idsOf(await list('newest'))).toEqual(refused)
+    expect(idsOf(await list('oldest'))).toEqual(refused.toReversed())
+  }
+})
+
+test('more than ten names in one filter are refused', async () => {
+  const agents = (count: number) => Array.from({ length: count }, (_, n) => `bot-${n}`).join(',')
+  const list = (agent_id: string) =>
+    team.owner.api.call(listAuditLogs, { query: { workspace_id: team.workspaceId, agent_id } })
+  expect(await list(agents(10))).toEqual([])
+  await expect(list(agents(11))).rejects.toThrow('may have at most 10 names')
+})
 
 test('a term goes with the last record of its time, and not before', async () => {
   const { db } = app.connection

@@ -3,7 +3,7 @@ import { beforeAll, expect, test } from 'bun:test'
 import { eq, inArray } from 'drizzle-orm'
 import fc from 'fast-check'
 import { auditDeltas, auditLogs, auditRollups } from '../../../src/database/schema/index.ts'
-import { summariseAudit } from '../../../src/features/audit/contract.ts'
+import { listAuditLogs, summariseAudit } from '../../../src/features/audit/contract.ts'
 import { expireLogs, foldDeltas } from '../../../src/features/audit/upkeep.ts'
 import { sharedApp, type TestApp } from '../../support/app.ts'
 import { registerPerson } from '../../support/people.ts'
@@ -35,8 +35,12 @@ const rows = fc.record({
   source: fc.constantFrom('resolver' as const, 'client' as const, 'control_plane' as const),
 })
 
-const summaryOf = (workspaceId: string, range: { since?: string; until?: string } = {}) =>
-  team.owner.api.call(summariseAudit, { query: { workspace_id: workspaceId, ...range } })
+type Filters = { agent_id?: string; domain?: string; credential?: string; decision?: Decision }
+type Decision = 'allowed' | 'blocked' | 'error'
+type Range = { since?: string; until?: string }
+
+const summaryOf = (workspaceId: string, query: Range & Filters = {}) =>
+  team.owner.api.call(summariseAudit, { query: { workspace_id: workspaceId, ...query } })
 
 const rangeOf = (since: Date | null, until: Date | null) => ({
   ...(since ? { since: since.toISOString() } : {}),
@@ -44,13 +48,28 @@ const rangeOf = (since: Date | null, until: Date | null) => ({
 })
 
 /** The summary as anybody would count it from the records. */
-function counted(all: readonly Row[], since: Date | null, until: Date | null) {
-  const within = all.filter(
+function counted(
+  all: readonly Row[],
+  since: Date | null,
+  until: Date | null,
+  { agent_id, domain, credential, decision }: Filters = {},
+) {
+  const isAny = (names: string | undefined, values: readonly (string | null | undefined)[]) =>
+    names === undefined || names.split(',').some((name) => values.includes(name))
+  const inRange = all.filter(
     ({ timestamp, source }) =>
       source !== 'control_plane' &&
       (since === null || timestamp >= since) &&
       (until === null || timestamp < until),
   )
+  const within = inRange.filter(
+    (row) =>
+      isAny(agent_id, [row.agentId]) &&
+      isAny(domain, [row.targetDomain]) &&
+      isAny(credential, row.credentialRef?.split(',') ?? []) &&
+      isAny(decision, [row.decision]),
+  )
+  const isOfDecision = decision !== undefined && (agent_id ?? domain ?? credential) === undefined
   const tally = (keysOf: (row: Row) => readonly string[]) => {
     const counts = new Map<string, number>()
     for (const row of within)
@@ -58,7 +77,7 @@ function counted(all: readonly Row[], since: Date | null, until: Date | null) {
     return [...counts].sort(([a, n], [b, m]) => m - n || (a < b ? -1 : 1))
   }
   const last = (agent: string) =>
-    within
+    (isOfDecision ? inRange : within)
       .filter(({ agentId }) => agentId === agent)
       .map(({ timestamp }) => timestamp.toISOString())
       .sort()
@@ -70,7 +89,7 @@ function counted(all: readonly Row[], since: Date | null, until: Date | null) {
       allowed: number(({ decision }) => decision === 'allowed'),
       blocked: number(({ decision }) => decision === 'blocked'),
       errors: number(({ decision }) => decision === 'error'),
-      redacted: number(({ redacted }) => redacted === true),
+      redacted: isOfDecision ? null : number(({ redacted }) => redacted === true),
     },
     by_agent: tally(({ agentId }) => [agentId]).map(([agent_id, count]) => ({
       agent_id,
@@ -85,7 +104,12 @@ function counted(all: readonly Row[], since: Date | null, until: Date | null) {
     ),
     by_day: tally(({ timestamp }) => [timestamp.toISOString().slice(0, 10)])
       .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([date, count]) => ({ date, count })),
+      .map(([date, count]) => {
+        const ended = (wanted: Decision) =>
+          number((row) => row.timestamp.toISOString().startsWith(date) && row.decision === wanted)
+        const [allowed, blocked, errors] = [ended('allowed'), ended('blocked'), ended('error')]
+        return { date, count, allowed, blocked, errors }
+      }),
     is_whole: true,
   }
 }
@@ -101,9 +125,17 @@ test('is exact in any range, however much of it is folded, after changes and del
     outcome: fc.constantFrom('error' as const, 'allowed' as const),
     remove: fc.boolean(),
     ranges: fc.array(fc.tuple(fc.option(moments), fc.option(moments)), { maxLength: 4 }),
+    filters: fc.constantFrom<Filters>(
+      { agent_id: 'bot' },
+      { agent_id: 'bot,ci', decision: 'blocked' },
+      { domain: 'a.example.com', credential: 'A' },
+      { credential: 'A,B' },
+      { decision: 'blocked' },
+      { decision: 'allowed' },
+    ),
   })
   await fc.assert(
-    fc.asyncProperty(step, async ({ added, fold, outcome, remove, ranges }) => {
+    fc.asyncProperty(step, async ({ added, fold, outcome, remove, ranges, filters }) => {
       const fresh = added.map((row) => ({
         ...row,
         id: Bun.randomUUIDv7(),
@@ -126,11 +158,22 @@ test('is exact in any range, however much of it is folded, after changes and del
         expect(await summaryOf(workspaceId, rangeOf(since, until))).toEqual(
           counted(stored, since, until),
         )
+        const query = { ...rangeOf(since, until), ...filters }
+        expect(await summaryOf(workspaceId, query)).toEqual(counted(stored, since, until, filters))
       }
     }),
     { numRuns: 25 },
   )
 }, 60_000)
+
+test('with an action, the summary counts the records of that action', async () => {
+  const workspaceId = (await openTeam(app, team.owner)).workspaceId
+  const query = { workspace_id: workspaceId, action: 'workspace.created' }
+  const counts = async () => (await team.owner.api.call(summariseAudit, { query })).totals
+  const records = () => team.owner.api.call(listAuditLogs, { query })
+  expect((await counts()).requests).toBe((await records()).length)
+  expect((await counts()).requests).toBeGreaterThan(0)
+})
 
 test('counts each workspace by itself', async () => {
   const stranger = await registerPerson(app, 'stranger')

@@ -50,7 +50,7 @@ function queriesIn({ type, children = [] }: JsonNode): string[] {
   })
 }
 
-/** Parsers differ in what ends a line, and in block strings, which those of before 2018 do not know. */
+/** Parsers differ in what ends a line. Those from before 2018 have no block strings. */
 function isWrite(text: string): boolean {
   const readings = [
     text,

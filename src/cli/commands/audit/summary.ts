@@ -1,13 +1,16 @@
 import { summariseAudit } from '../../../features/audit/contract.ts'
 import { filtersOf } from '../../audit.ts'
 import { command } from '../../command.ts'
-import { rangeOptions } from '../../options.ts'
+import { filterOptions } from '../../options.ts'
 import { workspaceScope } from '../../scope.ts'
 
 export default command({
   usage: 'summary',
-  examples: ['audit summary --since 2026-01-01'],
-  options: [...rangeOptions],
+  examples: [
+    'audit summary --since 2026-01-01',
+    'audit summary --agent deploy-bot --result refused',
+  ],
+  options: [...filterOptions],
   action: async (context, _, options) => {
     const { session, workspace } = await workspaceScope(context)
     const query = { workspace_id: workspace.id, ...filtersOf(options) }
@@ -30,5 +33,4 @@ const ACTOR = { field: 'agent_id', title: 'actor' } as const
 
 const CREDENTIAL = { field: 'credential_ref', title: 'credential' } as const
 
-const NOT_WHOLE =
-  'These lists count only the newest calls: the range has too many names. Give a later --since.'
+const NOT_WHOLE = 'Only the newest calls are counted. Give a later --since.'

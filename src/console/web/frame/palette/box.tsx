@@ -20,10 +20,10 @@ import { useAsk } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
 import { useCurrentWorkspace } from '../current_workspace.ts'
 import { allAreas } from '../navigation.ts'
+import { closePalette, type PaletteCommand, paletteCommands } from '../palette_state.ts'
 import type { Entry, Group } from './entry.ts'
 import { findMatches, partsOf } from './match.ts'
 import type { RecentPlace } from './recent.ts'
-import { closePalette, type PaletteCommand, paletteCommands } from '../palette_state.ts'
 import { findThings, type Things, thingEntries } from './things.ts'
 
 const words = texts.palette

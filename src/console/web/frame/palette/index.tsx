@@ -1,7 +1,7 @@
 /** Ctrl+K (⌘K) opens the palette, which is loaded then. */
 import { lazy, Suspense, useEffect } from 'react'
-import { useRecentPlaces } from './recent.ts'
 import { togglePalette, usePaletteOpen } from '../palette_state.ts'
+import { useRecentPlaces } from './recent.ts'
 
 const PaletteBox = lazy(() => import('./box.tsx'))
 

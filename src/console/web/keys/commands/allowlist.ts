@@ -3,6 +3,7 @@ import {
   allowHosts,
   callsAllowedBy,
   disallowHost,
+  knownHosts,
   readAllowlist,
 } from '../../../../client/actions/allowlist.ts'
 import { Refused } from '../failure.ts'
@@ -35,12 +36,10 @@ async function remove(held: HeldKeys, { workspaceId, domain }: Of & { domain: st
   await disallowHost(await placeIn(held, workspaceId), domain)
 }
 
-/** The calls of the last seven days that the entry allowed. */
-async function calls(
-  { api }: Pick<HeldKeys, 'api'>,
-  { workspaceId, domain }: Of & { domain: string },
-) {
-  const found = await callsAllowedBy(api, workspaceId, domain)
+/** The calls of the last seven days that no other entry allows. */
+async function calls(held: HeldKeys, { workspaceId, domain }: Of & { domain: string }) {
+  const others = await knownHosts(await placeIn(held, workspaceId))
+  const found = await callsAllowedBy(held.api, workspaceId, domain, others)
   if (found === null) throw new Refused('not_found')
   return found
 }

@@ -1,4 +1,4 @@
-/** Whether each use of a secret needs an approval, by whom, and how long a release of it may last. */
+/** The fields for a secret's approval: needed or not, the approver's role, and how long a release may last. */
 import { approvers } from '../../../../core/policy/policy.ts'
 import { Select } from '../../parts/fields/select.tsx'
 import { texts } from '../../texts/index.ts'

@@ -1,8 +1,6 @@
 /** A policy while it is being written: a field that is null limits nothing, an empty one allows nothing. */
 
 import { type Policy, policy as policySchema } from '../../../../core/policy/policy.ts'
-import { objectionToRecorded, type Style } from '../../../../core/policy/policy_check.ts'
-import type { Returned } from '../../keys/messages.ts'
 
 export const listFields = [
   'allowed_domains',
@@ -55,34 +53,4 @@ export type Approval = NonNullable<Policy['approval']>
 /** Whether the policy is one with the approval: such a secret is no variable, and signs nothing. */
 export function canNeedApproval(policy: Policy | null, approval: Approval | null): boolean {
   return !policy || !approval || policySchema.safeParse({ ...policy, approval }).success
-}
-
-type Calls = Returned<'policies.calls'>
-
-const styles: Record<Style, true> = {
-  header: true,
-  basic: true,
-  query: true,
-  path: true,
-  json: true,
-  form: true,
-  websocket: true,
-  env: true,
-  hmac_sha256: true,
-  aws_sigv4: true,
-  azure_storage: true,
-  google_jwt: true,
-}
-
-function isStyle(text: string): text is Style {
-  return Object.hasOwn(styles, text)
-}
-
-/** Of the calls that went through, those that this policy would have refused, by the resolver's own judgement. */
-export function blockedBy(policy: Policy, { kinds }: Calls) {
-  return kinds.flatMap(({ method, target_url, style, decision, count }) => {
-    if (decision === 'blocked' || !isStyle(style)) return []
-    const objection = objectionToRecorded(policy, { method, target_url, style })
-    return objection === null ? [] : [{ method, target_url, style, count, text: objection.text }]
-  })
 }

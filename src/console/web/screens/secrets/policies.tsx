@@ -1,5 +1,6 @@
 /** The policy of a secret, or of several, with what it would have blocked lately. */
 import { useMemo, useState } from 'react'
+import { judgeCalls } from '../../../../client/secrets/judged_calls.ts'
 import { policyInWords } from '../../../../client/secrets/policy_in_words.ts'
 import { callMethods, type Policy, policyLocations } from '../../../../core/policy/policy.ts'
 import { Button } from '../../parts/button.tsx'
@@ -14,7 +15,6 @@ import { texts } from '../../texts/index.ts'
 import { ApprovalFields } from './approval.tsx'
 import {
   type Approval,
-  blockedBy,
   type Checked,
   canNeedApproval,
   checked,
@@ -200,29 +200,29 @@ type PreviewProps = { place: Place & { key: string }; policy: Policy }
 
 function Preview({ place, policy }: PreviewProps) {
   const { data, error } = useAsk('policies.calls', place)
-  const blocked = useMemo(() => (data ? blockedBy(policy, data) : []), [policy, data])
+  const judged = useMemo(() => (data ? judgeCalls(policy, data) : null), [policy, data])
   if (error) return <FailureNote error={error} />
-  if (!data) return <Loading />
-  const count = blocked.reduce((sum, kind) => sum + kind.count, 0)
+  if (!judged) return <Loading />
+  const { calls, refused, kinds, isWhole } = judged
   return (
     <section className="note" aria-label={words.preview}>
       <h3>{words.preview}</h3>
-      {data.calls === 0 ? <p>{words.noCalls}</p> : null}
-      {data.calls > 0 ? (
+      {calls === 0 ? <p>{words.noCalls}</p> : null}
+      {calls > 0 ? (
         <p role="status">
-          {count === 0 ? words.allPass(data.calls) : words.wouldBlock(count, data.calls)}
+          {refused === 0 ? words.allPass(calls) : words.wouldBlock(refused, calls)}
         </p>
       ) : null}
       <ul className="plain-list">
-        {blocked.map(({ method, target_url, style, count: times, text }) => (
+        {kinds.map(({ method, target_url, style, count: times, text }) => (
           <li key={`${method} ${target_url} ${style}`}>
             <code>{words.kind(times, method, target_url)}</code>
             <p className="soft small">{words.objection(text)}</p>
           </li>
         ))}
       </ul>
-      {data.is_whole ? null : <p className="soft small">{words.notWhole}</p>}
-      {data.calls > 0 ? <p className="soft small">{words.notJudged}</p> : null}
+      {isWhole ? null : <p className="soft small">{words.notWhole}</p>}
+      {calls > 0 ? <p className="soft small">{words.notJudged}</p> : null}
     </section>
   )
 }

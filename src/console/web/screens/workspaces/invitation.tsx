@@ -111,7 +111,9 @@ function Found({ workspaceId, found, expected }: FoundProps) {
   return (
     <Card title={words.to(name)} description={words.as(texts.members.asRoles[role])}>
       <Verdict isSigned={by !== null} expected={expected} />
-      {by === null ? null : <People first={found.first ?? ''} by={by} isCompared={expected !== null} />}
+      {by === null ? null : (
+        <People first={found.first ?? ''} by={by} isCompared={expected !== null} />
+      )}
       <Answer workspaceId={workspaceId} expected={expected} seen={found.seen ?? null} />
     </Card>
   )
