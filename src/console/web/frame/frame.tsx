@@ -91,6 +91,7 @@ function useAreaCommands(): void {
         id,
         label,
         icon,
+        isCommon: true,
         act: () => void navigate({ to, params: { workspaceId: workspaceId ?? '' }, search }),
       })),
     ],

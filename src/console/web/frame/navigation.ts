@@ -12,7 +12,6 @@ import {
   ScrollText,
   Settings,
   UserPlus,
-  UserRound,
   Users,
 } from 'lucide-react'
 import { texts } from '../texts/index.ts'
@@ -65,7 +64,4 @@ export const begun = [
   },
 ] as const
 
-export const everywhere = [
-  { to: '/account', label: words.account, icon: UserRound },
-  { to: '/workspaces', label: words.workspaces, icon: Building2 },
-] as const
+export const everywhere = [{ to: '/workspaces', label: words.workspaces, icon: Building2 }] as const

@@ -9,6 +9,8 @@ export type PaletteCommand = {
   icon?: LucideIcon
   /** An action unless given. */
   group?: 'places' | 'workspaces'
+  /** Offered before anything is typed. */
+  isCommon?: boolean
   act(): void
 }
 

@@ -28,8 +28,6 @@ import { findThings, type Things, thingEntries } from './things.ts'
 
 const words = texts.palette
 const MOST_COMMANDS = 8
-/** Shown before anything is typed. */
-const COMMON = 5
 
 type Props = { recent: readonly RecentPlace[] }
 
@@ -173,7 +171,7 @@ function useRecentEntries(recent: readonly RecentPlace[]): Entry[] {
 }
 
 function openingGroups(recents: readonly Entry[], commands: readonly PaletteCommand[]): Group[] {
-  const actions = commands.filter(({ group }) => group === undefined).slice(0, COMMON)
+  const actions = commands.filter(({ isCommon }) => isCommon)
   const places = commands.filter(({ group }) => group === 'places')
   return [
     { id: 'recent', title: words.recent, entries: recents },
