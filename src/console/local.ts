@@ -6,8 +6,11 @@
  */
 import { createHash } from 'node:crypto'
 import { networkInterfaces } from 'node:os'
+import { openProviderFetch } from '../client/connect/provider_fetch.ts'
 import { serverTrust } from '../client/http/trust.ts'
 import { ATTRIBUTES, consoleCookies } from '../http/console_cookies.ts'
+import { LocalConnections } from './connecting/local_connections.ts'
+import { answerConnection, refusal } from './connecting/routes.ts'
 import { openConsole } from './serve.ts'
 
 export type LocalConsole = { url: string; hash: string; close(): Promise<void> }
@@ -39,9 +42,19 @@ function localName(server: string): string {
   return `cloakroom-${createHash('sha256').update(server).digest('hex').slice(0, 32)}.localhost`
 }
 
-/** For the server at an origin. @throws Error with `code` EADDRINUSE */
-export async function openLocalConsole(server: string, port: number): Promise<LocalConsole> {
+/**
+ * For the server at an origin.
+ *
+ * @param send makes requests to providers that the page connects
+ * @throws Error with `code` EADDRINUSE
+ */
+export async function openLocalConsole(
+  server: string,
+  port: number,
+  send = openProviderFetch(),
+): Promise<LocalConsole> {
   const { hash, respond } = await openConsole()
+  const connections = new LocalConnections(send)
   const name = localName(server)
   const listeners = listenOnLoopback(port, async (request, listener) => {
     const own = `${name}:${listener.port}`
@@ -50,17 +63,21 @@ export async function openLocalConsole(server: string, port: number): Promise<Lo
     const { pathname } = new URL(request.url)
     if (pathname.startsWith('/console')) return files(request, respond)
     if (pathname === '/') return Response.redirect('/console/', 302)
-    if (!/^\/(api|v1)\//.test(pathname)) return new Response(null, { status: 404 })
+    if (!/^\/(api|v1|local)\//.test(pathname)) return new Response(null, { status: 404 })
     if (!consoleCookies(request.headers))
       return refusal(403, 'forbidden', 'Only its page may call this.')
     // A stream lasts as long as both ends want it to.
     listener.timeout(request, 0)
+    if (pathname.startsWith('/local/')) return answerConnection(request, connections)
     return handOn(request, server, `-${listener.port}`)
   })
   return {
     url: `http://${name}:${listeners[0]?.port}/console/`,
     hash,
-    close: async () => void (await Promise.all(listeners.map((listener) => listener.stop(true)))),
+    close: async () => {
+      connections.close()
+      await Promise.all(listeners.map((listener) => listener.stop(true)))
+    },
   }
 }
 
@@ -139,8 +156,4 @@ function only(headers: Headers, names: readonly string[]): Headers {
     return value === null ? [] : [[name, value]]
   })
   return new Headers(found)
-}
-
-function refusal(status: number, error_code: string, message: string): Response {
-  return Response.json({ status: 'error', error_code, message }, { status })
 }

@@ -48,7 +48,7 @@ const DENIED = [
 ]
 const ALLOWED = ['clipboard-write', 'publickey-credentials-create', 'publickey-credentials-get']
 
-const HEADERS = {
+export const CONSOLE_HEADERS = {
   'content-security-policy': CONTENT_SECURITY_POLICY,
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
@@ -67,6 +67,10 @@ const MEDIA_TYPES: Record<string, string> = {
   css: 'text/css;charset=utf-8',
   svg: 'image/svg+xml',
   woff2: 'font/woff2',
+}
+
+export function mediaTypeOf(name: string): string {
+  return MEDIA_TYPES[name.split('.').at(-1) ?? ''] ?? 'text/plain;charset=utf-8'
 }
 
 export type Console = {
@@ -107,7 +111,7 @@ async function open(): Promise<Console> {
     const file = files.get(name)
     // What the page loads must not be taken for the page.
     if (!file && name.startsWith('assets/'))
-      return new Response(null, { status: 404, headers: HEADERS })
+      return new Response(null, { status: 404, headers: CONSOLE_HEADERS })
     const index = files.get(INDEX)
     return file || !index ? send(request, file ?? sums, name) : send(request, index, INDEX)
   }
@@ -124,7 +128,7 @@ async function readArchive(): Promise<Map<string, Served>> {
     const gz = await archive.get(`${plainName}.gz`)?.bytes()
     if (!gz) throw new Error(`the console lacks ${plainName}.gz`)
     const br = await file.bytes()
-    const type = MEDIA_TYPES[plainName.split('.').at(-1) ?? ''] ?? 'text/plain;charset=utf-8'
+    const type = mediaTypeOf(plainName)
     const etag = `"${hashOf(br).slice(0, 32)}"`
     files.set(plainName, { br, gz, plain: new Uint8Array(zlib.gunzipSync(gz)), etag, type })
   }
@@ -137,7 +141,7 @@ function hashOf(bytes: Uint8Array): string {
 
 function send(request: Request, { br, gz, plain, etag, type }: Served, name: string): Response {
   const headers = new Headers({
-    ...HEADERS,
+    ...CONSOLE_HEADERS,
     etag,
     'content-type': type,
     vary: 'accept-encoding',

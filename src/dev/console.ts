@@ -11,7 +11,7 @@ import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { BunPlugin } from 'bun'
 import { archiveOf } from './archive.ts'
-import { browserFiles, withoutLanguages } from './browser_files.ts'
+import { browserFiles } from './browser_files.ts'
 import { consoleFonts, consoleStyle } from './console_style.ts'
 
 const ROOT = join(import.meta.dir, '..', '..')
@@ -80,13 +80,23 @@ async function stampOfInputs(): Promise<string> {
 
 /** All files by their names below /console/, and the names of those that the first screen loads. */
 async function buildConsole(): Promise<{ files: Files; first: string[] }> {
+  const { files, first } = await bundlePage(join(WEB, 'main.tsx'), isReleased)
+  files.set('SHA256SUMS', new TextEncoder().encode(sumsOf(files)))
+  return { files, first }
+}
+
+/** No part of a release. */
+const isReleased = (name: string) => !name.startsWith('design/')
+
+/** A page with its worker, styles and fonts. `isStyled` tells which sources name classes. */
+export async function bundlePage(path: string, isStyled: (name: string) => boolean) {
   const argon2 = await bundle([join(ROOT, 'src', 'client', 'account', 'argon2_worker.ts')])
   const [argon2Name] = argon2.entries
   const fonts = await consoleFonts()
   const page = await bundle(
-    [join(WEB, 'main.tsx'), join(WEB, 'keys', 'worker.ts')],
+    [path, join(WEB, 'keys', 'worker.ts')],
     { ARGON2_WORKER: JSON.stringify(`/console/${argon2Name}`) },
-    [consoleStyle(fonts.addresses)],
+    [consoleStyle(fonts.addresses, isStyled)],
   )
   const [main = '', worker = ''] = page.entries
   const style = [...page.files.keys()].find((name) => name.endsWith('.css')) ?? ''
@@ -102,7 +112,6 @@ async function buildConsole(): Promise<{ files: Files; first: string[] }> {
       preloaded.map((name) => `<link rel="modulepreload" href="/console/${name}">`).join(''),
     )
   files.set('index.html', new TextEncoder().encode(text))
-  files.set('SHA256SUMS', new TextEncoder().encode(sumsOf(files)))
   return { files, first: ['index.html', ...new Set(first)] }
 }
 
@@ -123,10 +132,8 @@ async function bundle(
       chunk: 'assets/part-[hash].[ext]',
       asset: 'assets/[name]-[hash].[ext]',
     },
-    plugins: [browserFiles, withoutLanguages, ...plugins],
+    plugins: [browserFiles, ...plugins],
     external: ['/console/*'],
-    // The policy of the page permits no text to be run: without this zod would try.
-    banner: 'globalThis.__zod_globalConfig={jitless:true};',
     define: { 'process.env.NODE_ENV': '"production"', ...define },
   })
   const nameOf = (path: string) => path.replace(/^\.\//, '')

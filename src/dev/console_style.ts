@@ -50,13 +50,15 @@ export async function consoleFonts() {
   return { files, addresses }
 }
 
-/** Compiles styles/index.css. `{name}` of a font in it becomes the font's address. */
-export function consoleStyle(fonts: ReadonlyMap<string, string>): BunPlugin {
+type IsStyled = (name: string) => boolean
+
+/** Compiles styles/index.css for the classes of some sources. `{name}` of a font in it becomes the font's address. */
+export function consoleStyle(fonts: ReadonlyMap<string, string>, isStyled: IsStyled): BunPlugin {
   return {
     name: 'console-style',
     setup: (build) => {
       build.onLoad({ filter: /console\/web\/styles\/index\.css$/ }, async ({ path }) => {
-        const compiled = await compileStyle(path)
+        const compiled = await compileStyle(path, isStyled)
         const contents = compiled.replace(/\{(inter|jetbrains-mono)\}/g, (_, name: string) => {
           const address = fonts.get(name)
           if (!address) throw new Error(`the stylesheet names a font that is not built: ${name}`)
@@ -68,7 +70,7 @@ export function consoleStyle(fonts: ReadonlyMap<string, string>): BunPlugin {
   }
 }
 
-async function compileStyle(path: string): Promise<string> {
+async function compileStyle(path: string, isStyled: IsStyled): Promise<string> {
   const loadStylesheet = async (id: string, base: string) => {
     const file = id.startsWith('.') ? join(base, id) : join(PACKAGES, id)
     return { path: file, base: join(file, '..'), content: await Bun.file(file).text() }
@@ -77,7 +79,7 @@ async function compileStyle(path: string): Promise<string> {
   const { build } = await compile(style, { base: join(path, '..'), loadStylesheet })
   const words = new Set<string>()
   for await (const name of new Bun.Glob('**/*.{ts,tsx}').scan(WEB)) {
-    if (name.startsWith('texts/')) continue
+    if (name.startsWith('texts/') || !isStyled(name)) continue
     for (const [word] of (await Bun.file(join(WEB, name)).text()).matchAll(CLASS_NAME))
       words.add(word)
   }

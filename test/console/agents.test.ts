@@ -47,7 +47,7 @@ test('the screen creates an agent token, reveals it on request, and keeps it out
     .getByText('token issue deploy-bot -p billing -e production --label claude-code --save')
     .waitFor()
   await button('Show the token').click()
-  token = await page.locator('.reveal-value').innerText()
+  token = await page.locator('[data-secret-value]').innerText()
   expect(token).toStartWith('svc_agt_')
   for (const tab of ['Claude Code', 'Cursor', 'curl', 'SDKs', 'GitHub Actions', 'GitLab CI']) {
     await page.getByRole('tab', { name: tab, exact: true }).click()

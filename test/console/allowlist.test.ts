@@ -3,7 +3,6 @@
 import { expect } from 'bun:test'
 import { allowHosts, disallowHost } from '../../src/client/actions/allowlist.ts'
 import { registerWithToken } from '../../src/client/actions/issue_token.ts'
-import { addToAllowlist, removeFromAllowlist } from '../../src/features/allowlist/contract.ts'
 import { requires } from '../support/requires.ts'
 import { HOST, openEmployer } from './employer.ts'
 
@@ -26,49 +25,66 @@ async function allowElsewhere(change: { add?: string[]; remove?: string[] }) {
   for (const domain of change.remove ?? []) await disallowHost(there, domain)
 }
 
-const rowOf = (domain: string) => employer.page.locator('li.entry').filter({ hasText: domain })
+const rowOf = (domain: string) =>
+  employer.page.getByRole('row').filter({
+    has: employer.page.getByRole('rowheader', { name: domain, exact: true }),
+  })
+
+async function add(text: string) {
+  const { page, button } = employer
+  await button('Add host').first().click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Host', { exact: true }).fill(text)
+  await dialog.getByRole('button', { name: 'Add host' }).click()
+}
+
+async function remove(domain: string) {
+  const { page } = employer
+  await page.getByRole('button', { name: `Actions for ${domain}` }).click()
+  await page.getByRole('menuitem', { name: 'Remove host' }).click()
+}
+
 const listed = async () => [
   ...(await employer.there.chains.continued(employer.there.workspace)).allowlist,
 ]
 
 test('links allow and remove a host, and the screen first lists what used it', async () => {
-  const { ada, page, there, projectId, label, button, answer, call } = employer
-  await ada.sees('Allowlist')
-  await page.getByText('No host is allowed yet').waitFor()
+  const { ada, page, there, projectId, answer, call } = employer
+  await ada.sees('Allowed hosts')
+  await page.getByText('No allowed hosts yet').waitFor()
   await ada.judge()
   await allowElsewhere({ add: [HOST] })
   const places = [{ projectId, environment: 'production' }]
   const terms = { environment: 'production', order: {}, places }
   const { text } = await registerWithToken(there, { name: 'deploy-bot', projectId }, terms)
   await call({ token: text })
-  await label('Host').fill('*.example.com')
-  await button('Allow').click()
-  await page.getByText('*.example.com is allowed.').waitFor()
-  await rowOf(HOST).getByText(`allowed by ${employer.email}`).waitFor()
-  await rowOf('*.example.com').getByText('link 3').waitFor()
+  await add('*.example.com')
+  await page.getByText('Added *.example.com.').waitFor()
+  await rowOf(HOST).getByText(employer.email).waitFor()
+  await rowOf('*.example.com').getByTitle('Signed change 3').waitFor()
   await ada.judge()
-  await rowOf(HOST).getByRole('button', { name: 'Remove' }).click()
-  await page
-    .getByText('1 call went there in the last 7 days: by deploy-bot with STRIPE_KEY')
-    .waitFor()
+  await remove(HOST)
+  const question = page.getByRole('alertdialog', { name: `Remove ${HOST}?` })
+  await question.getByText('1 call in the last 7 days would be refused.').waitFor()
+  await question.getByText('deploy-bot').waitFor()
+  await question.getByText('STRIPE_KEY').waitFor()
   await ada.judge()
-  await answer('Remove')
-  await page.getByText(`${HOST} is not allowed any more.`).waitFor()
+  await answer('Remove host')
+  await page.getByText(`Removed ${HOST}.`).waitFor()
   expect(await listed()).toEqual(['*.example.com'])
   expect(await call({ token: text })).toBe('domain_blocked')
 })
 
 test('a change made after a concurrent one is signed on top of it', async () => {
-  const { ada, page, label, button, answer } = employer
+  const { ada, page, answer } = employer
   await allowElsewhere({ add: ['second.example.com'] })
-  await label('Host').fill('third.example.com')
-  await button('Allow').click()
-  await page.getByText('third.example.com is allowed.').waitFor()
-  await page.getByText('second.example.com', { exact: true }).waitFor()
+  await add('https://third.example.com/v1/charges?limit=3')
+  await page.getByText('Added third.example.com.').waitFor()
+  await rowOf('second.example.com').waitFor()
   await ada.picture('allowlist')
   await allowElsewhere({ remove: ['third.example.com'] })
-  await rowOf('third.example.com').getByRole('button', { name: 'Remove' }).click()
-  await answer('Remove')
+  await remove('third.example.com')
+  await answer('Remove host')
   await rowOf('third.example.com').waitFor({ state: 'detached' })
 })
 
@@ -80,10 +96,10 @@ test('a host that only the server lists is marked and not allowed, and a hidden 
     where workspace_id = ${id} and domain = 'second.example.com'`
   await area('Live requests')
   await page.reload()
-  await area('Allowlist')
+  await area('Allowed hosts')
   const unsigned = page.getByRole('note').filter({ hasText: 'nobody signed them' })
   await unsigned.getByText('evil.example').waitFor()
-  const leftOut = page.getByRole('note').filter({ hasText: 'leaves these out' })
+  const leftOut = page.getByRole('note').filter({ hasText: 'hides these hosts' })
   await leftOut.getByText('second.example.com').waitFor()
   expect(await rowOf('evil.example').count()).toBe(0)
   expect(await rowOf('second.example.com').count()).toBe(1)
@@ -92,21 +108,44 @@ test('a host that only the server lists is marked and not allowed, and a hidden 
     where workspace_id = ${id} and domain = 'evil.example'`
 })
 
+test('a removed host can be restored from the notice', async () => {
+  const { page, answer } = employer
+  await remove('second.example.com')
+  await answer('Remove host')
+  await rowOf('second.example.com').waitFor({ state: 'detached' })
+  await page.getByRole('button', { name: /^Undo/ }).first().click()
+  await rowOf('second.example.com').waitFor()
+  expect(await listed()).toContain('second.example.com')
+})
+
 test('a change that an unavailable server refuses shows the error and leaves the list unchanged', async () => {
-  const { page, label, button, answer } = employer
+  const { page, answer } = employer
   await page.route('**/allowlist/**', (route) =>
     ['POST', 'DELETE'].includes(route.request().method())
       ? route.fulfill({ status: 503, body: '' })
       : route.continue(),
   )
-  await label('Host').fill('away.example.com')
-  await button('Allow').click()
-  await page.locator('.note-danger').waitFor()
-  await page.locator('code', { hasText: 'away.example.com' }).waitFor({ state: 'detached' })
-  await rowOf('second.example.com').getByRole('button', { name: 'Remove' }).click()
-  await answer('Remove')
+  await add('away.example.com')
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('alert').waitFor()
+  expect(await dialog.getByLabel('Host', { exact: true }).inputValue()).toBe('away.example.com')
+  await dialog.getByRole('button', { name: 'Cancel' }).click()
+  expect(await rowOf('away.example.com').count()).toBe(0)
+  await remove('second.example.com')
+  await answer('Remove host')
   await page.getByRole('alertdialog').getByRole('alert').waitFor()
   await answer('Cancel')
   await rowOf('second.example.com').waitFor()
   await page.unroute('**/allowlist/**')
+})
+
+test.each([
+  { typed: 'not a host', said: 'Enter a host like api.example.com.' },
+  { typed: '', said: 'Host: this field is required.' },
+])('the field for a host rejects "$typed" and keeps it', async ({ typed, said }) => {
+  const { page } = employer
+  await add(typed)
+  await page.getByRole('dialog').getByText(said).waitFor()
+  expect(await page.getByRole('dialog').getByLabel('Host').inputValue()).toBe(typed)
+  await page.keyboard.press('Escape')
 })

@@ -275,7 +275,7 @@ async function shown(page: Page, expected: Locator): Promise<void> {
 /** Other tests keep the machine busy; a test that ends before says nothing of the page. */
 const PATIENCE_MS = 90_000
 
-async function openVisitor(
+export async function openVisitor(
   origin: string,
   path: string,
   prepare?: (page: Page) => Promise<unknown>,

@@ -110,7 +110,7 @@ test('a newcomer gets from an empty workspace to the first call with the keyboar
   await grace.judge()
 
   await page.getByRole('button', { name: 'Show the token' }).click()
-  const token = await page.locator('.reveal-value').innerText()
+  const token = await page.locator('[data-secret-value]').innerText()
   await page.getByRole('button', { name: 'Hide the token' }).click()
   const refused = await runShownCall(page, `${token}x`)
   expect(refused).toContain('invalid_token')

@@ -230,7 +230,7 @@ async function sendEmpty(page: Page, { path, verb, fields, open }: Form, person?
   const seen = await marked.evaluateAll((elements) =>
     elements.map((element) => ({
       label: element.querySelector('label, .react-aria-Label, span')?.textContent,
-      error: element.querySelector('.field-error')?.textContent,
+      error: element.querySelector('[data-field-error]')?.textContent,
       hasFocus: element.contains(document.activeElement),
     })),
   )

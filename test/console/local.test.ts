@@ -87,6 +87,12 @@ inBrowser.test(
       [`__Host-cloakroom-refresh-${own}`, hostname],
     ])
     expect(await page.context().cookies(`http://localhost:${own}`)).toEqual([])
+    // The page reaches its machine within its content security policy.
+    const connecting = await page.evaluate(async () => {
+      const headers = { 'x-cloakroom-console': '1' }
+      return (await fetch('/local/connections/', { method: 'POST', headers, body: '{}' })).status
+    })
+    expect(connecting).toBe(422)
     await tools.send('WebAuthn.enable')
     await tools.send('WebAuthn.addVirtualAuthenticator', {
       options: { protocol: 'ctap2', transport: 'internal', automaticPresenceSimulation: true },
@@ -189,6 +195,51 @@ test('the local console refuses other pages, other host names, and paths outside
     expect((await ask(`${origin}/console/`, { headers: { host } })).status).toBe(421)
   }
   expect((await ask(`${origin}/metrics`, { headers: ofConsole() })).status).toBe(404)
+})
+
+test('the local console connects secrets for its page only, and never asks the server to', async () => {
+  const asked: string[] = []
+  const server = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    fetch: ({ url }) => {
+      asked.push(url)
+      return Response.json({ status: 'success', data: {} })
+    },
+  })
+  const console_ = await openLocalConsole(server.url.origin, 0)
+  const { origin: here, port } = new URL(console_.url)
+  const url = `${here}/local/connections/`
+  const start = (body: string, headers: Record<string, string> = ofConsole()) =>
+    ask(url, { method: 'POST', headers, body })
+  const choice = { provider: 'google', clientId: 'x' }
+  const order = JSON.stringify({ key: 'DRIVE', flow: { choice } })
+  for (const headers of [
+    { 'sec-fetch-site': 'same-origin' },
+    { ...ofConsole(), origin: 'https://elsewhere.example' },
+    { ...ofConsole(), 'sec-fetch-site': 'same-site' },
+  ]) {
+    expect((await start(order, headers)).status).toBe(403)
+  }
+  const rebound = { ...ofConsole(), host: `127.0.0.1:${port}` }
+  expect((await start(order, rebound)).status).toBe(421)
+  expect((await start('{')).status).toBe(400)
+  expect((await start(' '.repeat(262_145))).status).toBe(413)
+  expect((await start(JSON.stringify({ key: 'DRIVE', flow: {} }))).status).toBe(422)
+  const started = await start(order)
+  const { data } = (await started.json()) as { data: { id: string; url: string } }
+  expect([started.status, started.headers.get('cache-control')]).toEqual([200, 'no-store'])
+  expect(new URL(data.url).origin).toBe('https://accounts.google.com')
+  expect(new URL(data.url).searchParams.get('redirect_uri')).toStartWith('http://127.0.0.1:')
+  const own = `${url}${data.id}/`
+  const send = (method: string) => ask(own, { method, headers: ofConsole() })
+  expect((await send('GET')).status).toBe(200)
+  expect((await send('PUT')).status).toBe(405)
+  expect((await send('DELETE')).status).toBe(200)
+  expect((await send('GET')).status).toBe(404)
+  expect((await ask(`${here}/local/x/`, { headers: ofConsole() })).status).toBe(404)
+  expect(asked).toEqual([])
+  await Promise.all([console_.close(), server.stop(true)])
 })
 
 test('the local console returns only data and its own two cookies, whatever the server sends', async () => {

@@ -40,7 +40,7 @@ test('a newcomer registers, stores a secret, creates an agent, and sees its firs
   await page.keyboard.press('Enter')
   await page.getByText('Waiting for the first call').waitFor()
   await page.getByRole('button', { name: 'Show the token' }).click()
-  const token = await page.locator('.reveal-value').innerText()
+  const token = await page.locator('[data-secret-value]').innerText()
   await page.getByRole('button', { name: 'Hide the token' }).click()
   await label('Address to call').fill(`https://${HOST}:${upstream.port}/user`)
   expect(await runShownCall(page, token)).toContain('"status_code":200')

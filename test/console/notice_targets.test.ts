@@ -29,7 +29,7 @@ test('an owner adds a webhook, whose key is shown once and whose URL never, test
   await page.getByRole('option', { name: 'Webhook' }).click()
   await page.getByLabel('URL').fill('http://hooks.example.com/')
   await button('Add target').click()
-  await page.locator('.field-error').waitFor()
+  await page.locator('[data-field-error]').waitFor()
   await page.getByLabel('URL').fill('https://hooks.example.com/unguessable')
   await page.getByText('An agent proposes a host or a secret').click()
   await button('Add target').click()

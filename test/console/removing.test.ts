@@ -78,8 +78,8 @@ const by = (): TokenEnding => ({
   workspace: there.workspace,
   unsigned: () => {},
 })
-const dialog = () => page.locator('.dialog')
-const said = (text: string) => page.locator('.toast').getByText(text).first().waitFor()
+const dialog = () => page.locator('[data-dialog]')
+const said = (text: string) => page.locator('[data-toast]').getByText(text).first().waitFor()
 const answer = () => dialog().getByRole('button', { name: 'Delete', exact: true }).click()
 
 async function more(choice: string) {

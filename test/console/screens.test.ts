@@ -73,7 +73,7 @@ async function open({ route, who, heading }: (typeof screens)[number]): Promise<
   const address = route.replace('$workspaceId', there.workspace.id)
   await page.evaluate((to) => Reflect.get(globalThis, '__TSR_ROUTER__').navigate({ to }), address)
   await page.getByRole('heading', { name: heading, level: 1, exact: true }).waitFor()
-  await page.waitForFunction(() => document.querySelector('.loading') === null)
+  await page.waitForFunction(() => document.querySelector('[data-loading]') === null)
   return visitor
 }
 
@@ -193,7 +193,7 @@ test('the palette opens another screen, whose heading takes the focus', async ()
   await page.waitForFunction(() => document.activeElement?.textContent === 'Workspaces')
 })
 
-test('notices cover nothing, stay while they have the focus, and F6 leads to them', async () => {
+test('toasts float in the corner, stay while they have the focus, and F6 leads to them', async () => {
   const { page, judge } = await open(named('allowlist'))
   await page.clock.install()
   const host = page.getByRole('textbox', { name: 'Host' })
@@ -203,11 +203,11 @@ test('notices cover nothing, stay while they have the focus, and F6 leads to the
     await page.getByText(`${name}.example.com is allowed.`).waitFor()
   }
   await judge()
-  const overlaps = await page.evaluate(() => {
-    const notices = document.querySelector('.toasts')?.getBoundingClientRect()
-    return document.querySelector('.frame')?.getBoundingClientRect().bottom !== notices?.top
+  const corner = await page.locator('[data-toasts]').evaluate((region) => {
+    const { right, bottom } = region.getBoundingClientRect()
+    return [innerWidth - right, innerHeight - bottom]
   })
-  expect(overlaps).toBe(false)
+  expect(corner).toEqual([16, 16])
   await page.keyboard.press('F6')
   const notices = page.getByRole('region', { name: 'Notices' })
   expect(await notices.evaluate((region) => region === document.activeElement)).toBe(true)

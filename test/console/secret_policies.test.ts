@@ -127,7 +127,7 @@ test('when deleting several secrets fails, the screen lists the deleted ones and
     route.request().method() === 'DELETE' ? route.abort() : route.continue(),
   )
   await button('Delete').click()
-  await page.locator('.dialog').getByRole('button', { name: 'Delete' }).click()
+  await page.locator('[data-dialog]').getByRole('button', { name: 'Delete' }).click()
   await page.getByText('The server cannot be reached.').waitFor()
   await page.getByText('1 secret deleted from development.').waitFor()
   await page.unrouteAll()

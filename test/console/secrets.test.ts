@@ -26,8 +26,8 @@ const button = (name: string) => page.getByRole('button', { name, exact: true })
 const label = (name: string) => page.getByRole('textbox', { name, exact: true })
 const cell = (words: RegExp) => page.getByRole('button', { name: words })
 const pane = () => page.locator('section.pane')
-const dialog = () => page.locator('.dialog')
-const said = (text: string) => page.locator('.toast').getByText(text).first().waitFor()
+const dialog = () => page.locator('[data-dialog]')
+const said = (text: string) => page.locator('[data-toast]').getByText(text).first().waitFor()
 
 /** Of a select in the pane or beside the matrix, by its label. */
 async function choose(name: string, option: string, within: 'pane' | 'page' = 'pane') {

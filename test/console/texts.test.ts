@@ -17,7 +17,8 @@ type File = { name: string; program: Node }
 
 const files: File[] = []
 for await (const name of new Bun.Glob('**/*.{ts,tsx}').scan(WEB)) {
-  if (name.startsWith('texts/') || name.endsWith('.d.ts')) continue
+  // The design page is for developers: its samples are no texts of the console.
+  if (/^(texts|design)\//.test(name) || name.endsWith('.d.ts')) continue
   const { program } = parseSync(name, await Bun.file(join(WEB, name)).text())
   files.push({ name, program: program as unknown as Node })
 }

@@ -16,7 +16,11 @@ import { version } from '../../package.json'
 import { EX_CONFIG } from '../../src/core/exit_codes.ts'
 import { migrate, migrations } from '../../src/database/migrations/migrate.ts'
 import type { UpgradeReport } from '../../src/operator/upgrade_check/report.ts'
-import { conclude, type Facts, reportLines } from '../../src/operator/upgrade_check/report.ts'
+import {
+  conclude,
+  reportLines,
+  type UpgradeFacts,
+} from '../../src/operator/upgrade_check/report.ts'
 import { operate } from '../operator/backup/support.ts'
 import { startTestApp } from '../support/app.ts'
 import { databaseKind, freshDatabase, type TestDatabase } from '../support/database.ts'
@@ -148,7 +152,7 @@ test('where there is no database yet there is nothing to do, and none is made', 
 describe('what follows from what was found', () => {
   const MIB = 1024 * 1024
   const now = Date.parse('2026-11-23T12:00:00Z')
-  const facts: Facts = {
+  const facts: UpgradeFacts = {
     schema: { database: '0018_backups', program: '0019_next' },
     pending: [
       {

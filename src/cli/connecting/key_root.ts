@@ -1,4 +1,5 @@
 /** Roots without a browser: a GitHub App's key, and an AWS key that assumes a role. */
+import { domainOf } from '../../client/connect/domain_of.ts'
 import type { DerivedKind } from '../../core/policy/policy.ts'
 import { endpointOf } from '../../derivation/derivation.ts'
 import type { OptionValues } from '../command.ts'
@@ -6,7 +7,6 @@ import type { Context } from '../context.ts'
 import { readNamedFile } from '../files/read.ts'
 import { CliError } from '../terminal/cli_error.ts'
 import { askSecret, readPasswordFromStdin } from '../terminal/prompts.ts'
-import { domainOf } from './root_hosts.ts'
 import { demandRoot } from './store_root.ts'
 
 export const keyOptions = [

@@ -1,4 +1,5 @@
 /** Stores a root as an ordinary secret, and sees to the hosts that it needs. */
+import { domainOf } from '../../client/connect/domain_of.ts'
 import { utf8 } from '../../core/crypto/encoding.ts'
 import { Fault } from '../../core/fault.ts'
 import type { DerivedKind, Policy } from '../../core/policy/policy.ts'
@@ -9,7 +10,7 @@ import type { ProjectScope } from '../scope.ts'
 import { CliError } from '../terminal/cli_error.ts'
 import { ROOT_HINT } from '../values/sealing.ts'
 import { store } from '../values/storing.ts'
-import { domainOf, settleHosts } from './root_hosts.ts'
+import { settleHosts } from './root_hosts.ts'
 
 export type NewRoot = {
   key: string

@@ -30,6 +30,20 @@ export async function knownHosts({ api, workspace }: WorkspacePlace): Promise<st
   return [...new Set([...signed, ...rows.map(({ domain }) => domain)])]
 }
 
+/** Those of these hosts that no entry covers. */
+export async function uncoveredHosts(
+  place: WorkspacePlace,
+  hosts: readonly string[],
+): Promise<string[]> {
+  const known = (await knownHosts(place)).flatMap((text) => parseDomain(text) ?? [])
+  return [...new Set(hosts)].filter((text) => {
+    const wanted = parseDomain(text)
+    if (wanted === null) return true
+    if (known.some((entry) => entry.text === wanted.text)) return false
+    return wanted.wildcard || !known.some((entry) => domainMatches(entry, wanted.host, wanted.port))
+  })
+}
+
 /** Returns what was not allowed before. @throws ApiError, UntrustedChain */
 export function allowHosts({ api, workspace }: WorkspacePlace, domains: string[]) {
   const params = { workspace_id: workspace.id }

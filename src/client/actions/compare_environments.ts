@@ -3,6 +3,7 @@ import { isSensitive, type Policy } from '../../core/policy/policy.ts'
 import { listEnvironments } from '../../features/projects/contract.ts'
 import { type EnvironmentPlace, readSecrets } from '../environment.ts'
 import { policyInWords } from '../secrets/policy_in_words.ts'
+import { type RenewalState, renewalOf } from '../secrets/renewal_state.ts'
 import { UntrustedChain } from '../signed/chain.ts'
 import type { WorkspacePlace } from '../workspace.ts'
 import { openedValue } from './set_secrets.ts'
@@ -14,6 +15,8 @@ type SecretCell = {
   /** What the policy narrows; empty where it narrows nothing. */
   words: string
   isSensitive: boolean
+  /** Null for a secret that is not renewed. */
+  renewal: RenewalState | null
   /** Cells of one name with the same number hold the same value; null where it does not open. */
   value: number | null
 }
@@ -74,6 +77,7 @@ function cellOf(place: EnvironmentPlace, secret: Listed): Omit<SecretCell, 'valu
     policy,
     words: policyInWords(policy),
     isSensitive: isSensitive(policy),
+    renewal: renewalOf(policy, secret.derived),
   }
 }
 

@@ -16,14 +16,14 @@ export function fileFor(program: Program, resolver: string): string | null {
 }
 
 /** One word of a shell. */
-function quoted(text: string): string {
+export function shellWord(text: string): string {
   return /^[\w.@%+:,/-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
 }
 
 /** For a machine where somebody is logged in. */
 export function commandFor(id: string, { project, environment, ...holder }: Holder): string {
-  const name = quoted(holder.name)
-  const at = [project && `-p ${quoted(project)}`, environment && `-e ${quoted(environment)}`]
+  const name = shellWord(holder.name)
+  const at = [project && `-p ${shellWord(project)}`, environment && `-e ${shellWord(environment)}`]
   const issue = [`cloakroom token issue ${name}`, ...at, `--label ${id} --save`]
   return `${issue.filter(Boolean).join(' ')}\ncloakroom agent setup ${id} --agent ${name}\n`
 }
@@ -31,8 +31,8 @@ export function commandFor(id: string, { project, environment, ...holder }: Hold
 export function variables({ server, resolver }: ProgramAddresses): string {
   return [
     'export SERVICE_TOKEN=',
-    `export SERVICE_SERVER_URL=${quoted(server)}`,
-    `export SERVICE_RESOLVER_URL=${quoted(resolver)}`,
+    `export SERVICE_SERVER_URL=${shellWord(server)}`,
+    `export SERVICE_RESOLVER_URL=${shellWord(resolver)}`,
     '',
   ].join('\n')
 }
@@ -52,7 +52,7 @@ export const curl = `printf 'header = "Authorization: Bearer %s"\\n' "$SERVICE_T
 export function narrowedTokenFor(text: string, agent: string): string {
   const [, host = ''] = /\/v1\/forward\/([\w.-]+)/.exec(text) ?? []
   const [, secret = ''] = /SVC_SECRET_(\w+)/.exec(text) ?? []
-  return `cloakroom token issue ${quoted(agent)} --host ${host} --secret ${secret}\n`
+  return `cloakroom token issue ${shellWord(agent)} --host ${host} --secret ${secret}\n`
 }
 
 type Sdk = { id: string; label: string; text: string }

@@ -32,7 +32,11 @@ export async function registerClient(
   const { host } = new URL(server.issuer)
   if (server.registration_endpoint === undefined) {
     const message = `${host} does not register clients by itself.`
-    throw new ConnectFault(message, 'Register a client there and pass --client-id.')
+    throw new ConnectFault(
+      'registration_missing',
+      message,
+      'Register a client there and pass --client-id.',
+    )
   }
   const oauth = await import('oauth4webapi')
   const listed = server.token_endpoint_auth_methods_supported
@@ -56,7 +60,12 @@ export async function registerClient(
   } catch (error) {
     if (error instanceof ConnectFault) throw error
     const message = `${host} refused to register a client.`
-    throw new ConnectFault(message, 'Register a client there and pass --client-id.', error)
+    throw new ConnectFault(
+      'registration_refused',
+      message,
+      'Register a client there and pass --client-id.',
+      error,
+    )
   }
 }
 

@@ -20,7 +20,11 @@ export async function startCodeFlow(
   const { endpoints, client, scope, authorizeParameters } = plan
   const { server, resource } = endpoints
   if (server.authorization_endpoint === undefined) {
-    throw new ConnectFault('The provider has no authorization endpoint.', 'Use --authorize-url.')
+    throw new ConnectFault(
+      'endpoint_missing',
+      'The provider has no authorization endpoint.',
+      'Use --authorize-url.',
+    )
   }
   const verifier = oauth.generateRandomCodeVerifier()
   const state = oauth.generateRandomState()
@@ -75,16 +79,26 @@ function checkRedirect(
   } catch (error) {
     if (error instanceof oauth.AuthorizationResponseError) throw denial(error.error)
     const message = 'The redirect does not belong to this connection: state or issuer differ.'
-    throw new ConnectFault(message, 'Run the command again, and open only its own link.', error)
+    throw new ConnectFault(
+      'other_flow',
+      message,
+      'Run the command again, and open only its own link.',
+      error,
+    )
   }
-  throw new ConnectFault('The provider sent no code.', 'Run the command again.')
+  throw new ConnectFault('code_missing', 'The provider sent no code.', 'Run the command again.')
 }
 
 function denial(error: string): ConnectFault {
   const code = CODE.test(error) ? error : 'unknown error'
   return code === 'access_denied'
-    ? new ConnectFault('Access was denied in the browser (access_denied).', 'Retry and approve it.')
+    ? new ConnectFault(
+        'access_denied',
+        'Access was denied in the browser (access_denied).',
+        'Retry and approve it.',
+      )
     : new ConnectFault(
+        'request_refused',
         `The provider refused the request (${code}).`,
         'Check scope and redirect address in the settings of the client, then retry.',
       )

@@ -19,17 +19,16 @@ const INTERVAL_S = 5
 const SLOW_DOWN_S = 5
 const GRANT = 'urn:ietf:params:oauth:grant-type:device_code'
 
-type Clock = { now(): number; wait(ms: number): Promise<void> }
-const systemClock: Clock = { now: Date.now, wait: (ms) => new Promise((go) => setTimeout(go, ms)) }
+type DeviceClock = { now(): number; wait(ms: number): Promise<void> }
 
 export async function startDeviceFlow(
   plan: ConnectPlan,
   send: ProviderFetch,
-  clock: Clock = systemClock,
+  clock: DeviceClock,
 ): Promise<DeviceFlow> {
   const started = await requestUserCode(plan, send)
   const completeUrl = started.verification_uri_complete ?? null
-  if (completeUrl !== null) requireHttps(completeUrl)
+  for (const url of [started.verification_uri, completeUrl]) if (url !== null) requireHttps(url)
   const endsAt = clock.now() + started.expires_in * 1000
   return {
     userCode: started.user_code,
@@ -47,7 +46,7 @@ async function requestUserCode(
   const { endpoints, client, scope } = plan
   const { server, resource } = endpoints
   if (server.device_authorization_endpoint === undefined) {
-    throw new ConnectFault('The provider has no device flow.', 'Omit --device.')
+    throw new ConnectFault('endpoint_missing', 'The provider has no device flow.', 'Omit --device.')
   }
   const parameters = new URLSearchParams({
     ...(scope !== undefined && { scope }),
@@ -67,6 +66,7 @@ async function requestUserCode(
     if (error instanceof ConnectFault) throw error
     const message = 'The provider refused to start the device flow.'
     throw new ConnectFault(
+      'request_refused',
       message,
       'Allow it in the settings of the client, or omit --device.',
       error,
@@ -90,7 +90,7 @@ async function authenticate(
 
 /** Seconds by which the next poll waits longer. @throws what is not a request to poll again */
 function addedWaitS(error: unknown): number {
-  const code = error instanceof TokenRefusal ? error.code : null
+  const code = error instanceof TokenRefusal ? error.error : null
   if (code === 'slow_down') return SLOW_DOWN_S
   if (code === 'authorization_pending') return 0
   throw error
@@ -101,7 +101,7 @@ async function poll(
   { device_code, interval }: DeviceAuthorizationResponse,
   endsAt: number,
   send: ProviderFetch,
-  clock: Clock,
+  clock: DeviceClock,
 ): Promise<string> {
   let waitS = interval ?? INTERVAL_S
   while (clock.now() + waitS * 1000 < endsAt) {
@@ -112,5 +112,9 @@ async function poll(
       waitS += addedWaitS(error)
     }
   }
-  throw new ConnectFault('The code expired before it was confirmed.', 'Run the command again.')
+  throw new ConnectFault(
+    'timed_out',
+    'The code expired before it was confirmed.',
+    'Run the command again.',
+  )
 }

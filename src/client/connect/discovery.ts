@@ -28,12 +28,16 @@ export async function discoverResource(
   const chosen = issuer ?? first
   if (chosen === undefined || !resource.authorization_servers?.includes(chosen)) {
     const fix = issuer === undefined ? 'Use --provider or --authorize-url.' : 'Omit --issuer.'
-    throw new ConnectFault('The MCP server does not name this authorization server.', fix)
+    throw new ConnectFault(
+      'metadata_differs',
+      'The MCP server does not name this authorization server.',
+      fix,
+    )
   }
   const server = await discoverIssuer(chosen, send)
   if (!server.code_challenge_methods_supported?.includes('S256')) {
     const message = `${chosen} does not announce PKCE with S256, which MCP requires.`
-    throw new ConnectFault(message, 'Ask the provider to support PKCE.')
+    throw new ConnectFault('pkce_missing', message, 'Ask the provider to support PKCE.')
   }
   const scope = challengeScope ?? resource.scopes_supported?.join(' ')
   return {
@@ -66,11 +70,15 @@ async function readResource(address: URL, send: ProviderFetch) {
       return { resource, challengeScope }
     } catch (error) {
       const message = `The metadata at ${metadata} is not for the resource ${expected.href}.`
-      throw new ConnectFault(message, 'Check --url with the provider.', error)
+      throw new ConnectFault('metadata_differs', message, 'Check --url with the provider.', error)
     }
   }
   const message = `${address.host} has no OAuth metadata (RFC 9728).`
-  throw new ConnectFault(message, 'Check --url, or use --authorize-url and --token-url.')
+  throw new ConnectFault(
+    'metadata_missing',
+    message,
+    'Check --url, or use --authorize-url and --token-url.',
+  )
 }
 
 function wellKnown({ origin, pathname }: URL, name: string): string {
@@ -92,11 +100,16 @@ export async function discoverIssuer(
     } catch (error) {
       if (error instanceof ConnectFault) throw error
       const message = `The metadata of ${url.host} is not for the issuer ${issuer}.`
-      throw new ConnectFault(message, 'Check the issuer with the provider.', error)
+      throw new ConnectFault(
+        'metadata_differs',
+        message,
+        'Check the issuer with the provider.',
+        error,
+      )
     }
   }
   const message = `${url.host} has no authorization server metadata (RFC 8414).`
-  throw new ConnectFault(message, 'Use --authorize-url and --token-url.')
+  throw new ConnectFault('metadata_missing', message, 'Use --authorize-url and --token-url.')
 }
 
 function withHttps(server: AuthorizationServer): AuthorizationServer {

@@ -27,12 +27,12 @@ export type ConnectPlan = {
 
 /** An error code of RFC 6749 or RFC 8628 from a token endpoint. */
 export class TokenRefusal extends ConnectFault {
-  readonly code: string
+  readonly error: string
 
-  constructor(code: string) {
-    const fix = HINTS[code] ?? 'Check the client and the endpoints, then retry.'
-    super(`The provider refused to issue a token (${code}).`, fix)
-    this.code = code
+  constructor(error: string) {
+    const fix = HINTS[error] ?? 'Check the client and the endpoints, then retry.'
+    super('token_refused', `The provider refused to issue a token (${error}).`, fix)
+    this.error = error
   }
 }
 
@@ -75,7 +75,11 @@ export async function requestRoot(
   if (outcome.kind === 'retry') {
     const { host } = new URL(url)
     if (PENDING.includes(outcome.code)) throw new TokenRefusal(outcome.code)
-    throw new ConnectFault(`${host} answered ${answer.status} without a token.`, 'Retry later.')
+    throw new ConnectFault(
+      'answer_refused',
+      `${host} answered ${answer.status} without a token.`,
+      'Retry later.',
+    )
   }
   if (outcome.refreshToken === null) throw withoutRefreshToken(plan)
   const granted = scope === undefined ? undefined : grantedOf(scope, readUtf8(answer.body))
@@ -90,6 +94,7 @@ const PENDING = ['authorization_pending', 'slow_down']
 function withoutRefreshToken({ scope }: ConnectPlan): ConnectFault {
   const asked = scope === undefined ? 'no scope' : `the scope "${scope}"`
   return new ConnectFault(
+    'refresh_token_missing',
     `The provider issued no refresh token for ${asked}, so the access would end soon.`,
     'Request lasting access, for example with --scope offline_access, or allow it for the client.',
   )

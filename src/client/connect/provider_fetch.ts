@@ -1,5 +1,6 @@
 /** Requests to a provider, and what went wrong with a connection. */
 import { concat } from '../../core/crypto/encoding.ts'
+import { serverTrust } from '../http/trust.ts'
 
 /** A request in the form that `oauth4webapi` uses. */
 type ProviderInit = {
@@ -11,22 +12,54 @@ type ProviderInit = {
 }
 export type ProviderFetch = (url: string, init?: ProviderInit) => Promise<Response>
 
+/** Why a connection was not made; the console has a text for each. */
+export type ConnectCode =
+  | 'access_denied'
+  | 'address_refused'
+  | 'answer_refused'
+  | 'cancelled'
+  | 'client_missing'
+  | 'code_missing'
+  | 'endpoint_missing'
+  | 'hosts_missing'
+  | 'metadata_differs'
+  | 'metadata_missing'
+  | 'other_flow'
+  | 'pkce_missing'
+  | 'port_taken'
+  | 'provider_missing'
+  | 'redirect_refused'
+  | 'refresh_token_missing'
+  | 'registration_missing'
+  | 'registration_refused'
+  | 'request_refused'
+  | 'timed_out'
+  | 'token_refused'
+  | 'too_many'
+  | 'unknown_provider'
+  | 'unreachable'
+
 /** A connection that was not made. Nothing was stored, and the message holds no text of the provider's. */
 export class ConnectFault extends Error {
+  readonly code: ConnectCode
   readonly fix: string | null
 
-  constructor(message: string, fix: string | null = null, cause?: unknown) {
+  constructor(code: ConnectCode, message: string, fix: string | null = null, cause?: unknown) {
     super(message, { cause })
     this.name = 'ConnectFault'
+    this.code = code
     this.fix = fix
   }
 }
+
+const trustedFetch: ProviderFetch = (url, init) =>
+  fetch(url, { ...init, ...serverTrust() } as RequestInit)
 
 const TIMEOUT_MS = 10_000
 const MAX_BYTES = 1_048_576
 
 /** Requests over https only, without redirects, for 10 s and 1 MiB each. */
-export function openProviderFetch(send: ProviderFetch): ProviderFetch {
+export function openProviderFetch(send: ProviderFetch = trustedFetch): ProviderFetch {
   return async (address, init) => {
     const { protocol, host } = requireHttps(address)
     const signal = AbortSignal.timeout(TIMEOUT_MS)
@@ -39,7 +72,12 @@ export function openProviderFetch(send: ProviderFetch): ProviderFetch {
     } catch (error) {
       const why = signal.aborted ? 'did not answer within 10 seconds' : 'could not be reached'
       if (error instanceof ConnectFault) throw error
-      throw new ConnectFault(`${protocol}//${host} ${why}.`, 'Check the address and retry.', error)
+      throw new ConnectFault(
+        'unreachable',
+        `${protocol}//${host} ${why}.`,
+        'Check the address and retry.',
+        error,
+      )
     }
   }
 }
@@ -47,9 +85,10 @@ export function openProviderFetch(send: ProviderFetch): ProviderFetch {
 /** @throws ConnectFault */
 export function requireHttps(address: string): URL {
   const url = URL.parse(address)
-  if (url === null) throw new ConnectFault('The provider has an address that is not a URL.')
+  if (url === null)
+    throw new ConnectFault('address_refused', 'The provider has an address that is not a URL.')
   if (url.protocol === 'https:' && url.username === '' && url.password === '') return url
-  throw new ConnectFault(`${url.protocol}//${url.host} is not an https address.`)
+  throw new ConnectFault('address_refused', `${url.protocol}//${url.host} is not an https address.`)
 }
 
 async function readBounded(response: Response): Promise<Uint8Array<ArrayBuffer>> {
@@ -57,7 +96,8 @@ async function readBounded(response: Response): Promise<Uint8Array<ArrayBuffer>>
   let size = 0
   for await (const piece of response.body ?? []) {
     size += piece.length
-    if (size > MAX_BYTES) throw new ConnectFault('The provider answered with more than 1 MiB.')
+    if (size > MAX_BYTES)
+      throw new ConnectFault('answer_refused', 'The provider answered with more than 1 MiB.')
     pieces.push(piece)
   }
   return concat(...pieces)

@@ -4,10 +4,10 @@
  * Nothing here runs inside a transaction: hashing is slow on purpose.
  */
 import type { AccountServices } from './account_services.ts'
-import { findUserByEmail, type Proof, type User } from './queries.ts'
+import { type AccountProof, findUserByEmail, type User } from './queries.ts'
 import { sealWrappedKey } from './wrapped_keys.ts'
 
-export type ProvenCredential = { user: User; proof: Proof }
+export type ProvenCredential = { user: User; proof: AccountProof }
 
 type Given = { email: string; network: string; secret: string }
 

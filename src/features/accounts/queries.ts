@@ -46,7 +46,7 @@ export async function getUser(db: Database | Transaction, userId: string): Promi
 }
 
 /** The hash that a check was made against: what follows happens only if it is still the current one. */
-export type Proof = { passwordHash: string } | { recoveryVerifierHash: string }
+export type AccountProof = { passwordHash: string } | { recoveryVerifierHash: string }
 
 /**
  * Locks the row against other log-ins and changes, with `update` also against new memberships; tells whether
@@ -55,7 +55,7 @@ export type Proof = { passwordHash: string } | { recoveryVerifierHash: string }
 export async function lockUser(
   tx: Transaction,
   userId: string,
-  proof: Proof,
+  proof: AccountProof,
   strength: 'no key update' | 'update' = 'no key update',
 ): Promise<boolean> {
   const rows = await tx
@@ -70,7 +70,7 @@ export async function lockUser(
 export async function updateCredentials(
   tx: Transaction,
   userId: string,
-  proof: Proof,
+  proof: AccountProof,
   values: Partial<typeof users.$inferInsert>,
 ): Promise<boolean> {
   const rows = await tx
@@ -95,7 +95,7 @@ export async function deleteUser(tx: Transaction, userId: string): Promise<void>
   await tx.delete(users).where(eq(users.id, userId))
 }
 
-function stillHolds(proof: Proof): SQL {
+function stillHolds(proof: AccountProof): SQL {
   return 'passwordHash' in proof
     ? eq(users.passwordHash, proof.passwordHash)
     : eq(users.recoveryVerifierHash, proof.recoveryVerifierHash)

@@ -23,12 +23,12 @@ import { problemIn } from '../backup/index.ts'
 import { Failed } from '../checks/check.ts'
 import { freeBytesOf } from '../checks/limits.ts'
 import { lookAt } from './look.ts'
-import { conclude, type Facts, type Pending, type UpgradeReport } from './report.ts'
+import { conclude, type Pending, type UpgradeFacts, type UpgradeReport } from './report.ts'
 
 export { reportLines, type UpgradeReport } from './report.ts'
 
 export async function checkUpgrade(config: Config, now: number): Promise<UpgradeReport> {
-  const facts: Facts = {
+  const facts: UpgradeFacts = {
     schema: { database: null, program: migrations.at(-1)?.name ?? '' },
     pending: [],
     space: { needed_bytes: 0, free_bytes: null },
@@ -50,7 +50,7 @@ export async function checkUpgrade(config: Config, now: number): Promise<Upgrade
 type Place = { config: Config; tx: TransactionSql; db: Database }
 
 /** What is found stays, if something after it fails. */
-async function gather(facts: Facts, { config, tx, db }: Place): Promise<void> {
+async function gather(facts: UpgradeFacts, { config, tx, db }: Place): Promise<void> {
   const applied = await appliedIn(tx)
   facts.schema.database = applied?.at(-1)?.name ?? null
   facts.processes = await announcedVersions(tx)

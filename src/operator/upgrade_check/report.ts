@@ -30,19 +30,19 @@ export type UpgradeReport = {
   problems: string[]
 }
 
-export type Facts = Omit<UpgradeReport, 'verdict' | 'warnings'>
+export type UpgradeFacts = Omit<UpgradeReport, 'verdict' | 'warnings'>
 
 /** Above this a table takes more than a moment to work through. */
 const LARGE_BYTES = 64 * 1024 * 1024
 
-export function conclude(facts: Facts, now: number): UpgradeReport {
+export function conclude(facts: UpgradeFacts, now: number): UpgradeReport {
   const { pending, problems } = facts
   const warnings = pending.length === 0 ? [] : warningsOf(facts, now)
   const verdict = problems.length > 0 ? 2 : warnings.length > 0 ? 1 : 0
   return { verdict, ...facts, warnings }
 }
 
-function warningsOf({ pending, space, backup, processes }: Facts, now: number): string[] {
+function warningsOf({ pending, space, backup, processes }: UpgradeFacts, now: number): string[] {
   const large = pending.flatMap(({ name, works_through }) =>
     works_through
       .filter(({ bytes }) => bytes > LARGE_BYTES)

@@ -1,7 +1,9 @@
 /** `cloakroom console`: the web console from this executable, for a server anywhere. */
+import type { ProviderFetch } from '../../../client/connect/provider_fetch.ts'
 import { ConsoleNotBuilt } from '../../../console/build_on_demand.ts'
 import { type LocalConsole, openLocalConsole } from '../../../console/local.ts'
 import { command } from '../../command.ts'
+import { providerFetchOf } from '../../connecting/run_flow.ts'
 import { listening, portFrom, untilStopped } from '../../port.ts'
 import { openBrowser } from '../../terminal/browser.ts'
 import { CliError } from '../../terminal/cli_error.ts'
@@ -16,7 +18,9 @@ export default command({
   action: async (context, _, options) => {
     const server = await context.server()
     const port = portFrom(options.port)
-    const { url, hash, close } = await listening(port, () => openBuilt(server, port))
+    const { url, hash, close } = await listening(port, () =>
+      openBuilt(server, port, providerFetchOf(context)),
+    )
     context.output.record({ url, server, sha256: hash }, url)
     if (options.open !== false && context.output.isTerminal) openBrowser(context.host, url)
     try {
@@ -27,9 +31,9 @@ export default command({
   },
 })
 
-async function openBuilt(server: string, port: number): Promise<LocalConsole> {
+async function openBuilt(server: string, port: number, send: ProviderFetch): Promise<LocalConsole> {
   try {
-    return await openLocalConsole(server, port)
+    return await openLocalConsole(server, port, send)
   } catch (error) {
     if (!(error instanceof ConsoleNotBuilt)) throw error
     throw new CliError('failed', error.message, error.fix)

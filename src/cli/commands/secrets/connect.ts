@@ -1,15 +1,14 @@
 /** `cloakroom connect`: stores the root of a credential that calls derive. */
-
+import { chooseProvider } from '../../../client/connect/choice.ts'
 import { SECRET_NAME } from '../../../core/names/secret_name.ts'
 import { type DerivedKind, derivedKinds } from '../../../core/policy/policy.ts'
 import { command, type OptionValues } from '../../command.ts'
 import {
-  chooseClient,
   chooseParameters,
-  chooseProvider,
-  chooseScope,
   flowOptions,
   providerOptions,
+  requestedScope,
+  resolveClient,
 } from '../../connecting/connect_options.ts'
 import { keyOptions, readKeyRoot } from '../../connecting/key_root.ts'
 import { demandAllowRole } from '../../connecting/root_hosts.ts'
@@ -78,9 +77,9 @@ async function connectProvider(context: Context, name: string, options: ConnectO
   const draft = {
     name,
     endpoints: chosen.endpoints,
-    scope: chooseScope(options, chosen),
+    scope: requestedScope(options, chosen),
     authorizeParameters: chooseParameters(options, chosen.preset),
-    clientFor: (uri: string) => chooseClient(context, options, chosen, uri, send),
+    clientFor: (uri: string) => resolveClient(context, options, chosen, uri, send),
   }
   return { value: await runFlow(context, draft, options, send), domains }
 }

@@ -26,18 +26,18 @@ const KINDS = {
 }
 
 const SIZES = {
-  normal: 'h-8 gap-1.5 rounded-control text-body phone:h-10',
-  small: 'h-6.5 gap-1.5 rounded-[6px] text-small phone:h-8',
+  normal: 'h-8 gap-1.5 rounded-control text-body phone:h-10 phone:after:-inset-y-[3px]',
+  small: 'h-6.5 gap-1.5 rounded-[6px] text-small phone:h-8 phone:after:-inset-y-[7px]',
 }
 
 const PADDING = { normal: 'px-3', small: 'px-[9px]' }
 const SQUARE = {
-  normal: 'w-8 justify-center phone:w-10',
-  small: 'w-6.5 justify-center phone:w-8',
+  normal: 'w-8 phone:w-10',
+  small: 'w-6.5 phone:w-8',
 }
 
 /** A finger needs 44 px, which the pseudo-element adds around a smaller control. */
-const TOUCH = 'relative phone:after:absolute phone:after:-inset-y-1.5 phone:after:inset-x-0'
+const TOUCH = 'relative phone:after:absolute phone:after:inset-x-0'
 
 export function buttonClass({ kind = 'secondary', size = 'normal', isFull }: ButtonLook): string {
   const width = isFull ? 'w-full' : 'w-fit'
@@ -56,17 +56,17 @@ function lookOf(kind: keyof typeof KINDS, size: keyof typeof SIZES): string {
 export function Button({ kind, size, icon, isFull, shortcut, children, ...props }: Props) {
   return (
     <AriaButton className={buttonClass({ kind, size, isFull })} {...props}>
-      <Pending isPending={props.isPending === true}>
+      <WithSpinner isPending={props.isPending === true}>
         <ButtonText icon={icon} shortcut={shortcut}>
           {children}
         </ButtonText>
-      </Pending>
+      </WithSpinner>
     </AriaButton>
   )
 }
 
 /** Covers what the button says and keeps its place. */
-export function Pending({ isPending, children }: { isPending: boolean; children: ReactNode }) {
+export function WithSpinner({ isPending, children }: { isPending: boolean; children: ReactNode }) {
   return (
     <>
       <span className={`inline-flex items-center gap-[inherit] ${isPending ? 'opacity-0' : ''}`}>

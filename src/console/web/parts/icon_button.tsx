@@ -1,7 +1,7 @@
 /** A button with an icon alone. Its label is read, and shown when it is pointed at or has the focus. */
 import type { LucideIcon } from 'lucide-react'
 import { Button as AriaButton, type ButtonProps } from 'react-aria-components'
-import { type ButtonLook, Pending, squareButtonClass } from './button.tsx'
+import { type ButtonLook, squareButtonClass, WithSpinner } from './button.tsx'
 import { Icon } from './icon.tsx'
 import { Tooltip } from './overlays/tooltip.tsx'
 
@@ -21,9 +21,9 @@ export function IconButton({ icon, label, tip, kind = 'ghost', size, shortcut, .
         aria-label={label}
         {...props}
       >
-        <Pending isPending={props.isPending === true}>
+        <WithSpinner isPending={props.isPending === true}>
           <Icon of={icon} />
-        </Pending>
+        </WithSpinner>
       </AriaButton>
     </Tooltip>
   )

@@ -8,6 +8,7 @@ export const commandAreas = {
   agents: async () => (await import('./agents.ts')).agentsCommands,
   allowlist: async () => (await import('./allowlist.ts')).allowlistCommands,
   approvals: async () => (await import('./approvals.ts')).approvalsCommands,
+  connections: async () => (await import('./connections/index.ts')).connectionsCommands,
   credentials: async () => (await import('./credentials.ts')).credentialsCommands,
   first_steps: async () => (await import('./first_steps.ts')).firstStepsCommands,
   history: async () => (await import('./history.ts')).historyCommands,

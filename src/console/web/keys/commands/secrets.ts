@@ -5,6 +5,7 @@ import { openedValue, uploadSecrets } from '../../../../client/actions/set_secre
 import { deleteStored, provenValues } from '../../../../client/actions/stored_secrets.ts'
 import { readSecret, readSecrets } from '../../../../client/environment.ts'
 import { fittingMark, policyFor } from '../../../../client/secrets/final_policy.ts'
+import { renewalOf } from '../../../../client/secrets/renewal_state.ts'
 import type { Policy } from '../../../../core/policy/policy.ts'
 import { failureFrom, Refused } from '../failure.ts'
 import type { HeldKeys } from '../held.ts'
@@ -16,12 +17,10 @@ export const secretsCommands = { list, matrix, reveal, set, save, remove }
 /** In a signed workspace all of it is verified first. @throws UntrustedChain */
 async function list(held: HeldKeys, place: Place) {
   const secrets = await readSecrets(await environmentAt(held, place))
-  return secrets.map(({ key, version, policy, updated_at }) => ({
-    key,
-    version,
-    policy: (policy ?? null) as Policy | null,
-    updatedAt: updated_at,
-  }))
+  return secrets.map(({ key, version, policy: shown, derived, updated_at }) => {
+    const policy = (shown ?? null) as Policy | null
+    return { key, version, policy, updatedAt: updated_at, renewal: renewalOf(policy, derived) }
+  })
 }
 
 /**

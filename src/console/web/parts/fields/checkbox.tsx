@@ -8,7 +8,7 @@ import {
   Label,
 } from 'react-aria-components'
 import { Icon } from '../icon.tsx'
-import { FIELD, LABEL } from './field_class.ts'
+import { FIELD, FIELD_LABEL } from './field_class.ts'
 
 type Props = {
   isSelected: boolean
@@ -34,7 +34,7 @@ type ChoicesProps = {
 export function Choices({ label, options, value, onChange }: ChoicesProps) {
   return (
     <CheckboxGroup className={FIELD} value={[...value]} onChange={onChange}>
-      <Label className={LABEL}>{label}</Label>
+      <Label className={FIELD_LABEL}>{label}</Label>
       <div className="flex flex-wrap gap-x-4 gap-y-2">
         {options.map(({ id, label: text }) => (
           <Ticked key={id} value={id}>

@@ -4,8 +4,8 @@ import { ComboBox as AriaComboBox, Button, FieldError, Input, Label } from 'reac
 import { texts } from '../../texts/index.ts'
 import { useRequired } from '../form.tsx'
 import { Icon } from '../icon.tsx'
-import { ERROR, FIELD, INPUT, LABEL } from './field_class.ts'
-import { type FieldOption, Options } from './options.tsx'
+import { ERROR, FIELD, FIELD_LABEL, INPUT } from './field_class.ts'
+import { type FieldOption, OptionList } from './options.tsx'
 
 type Props = {
   label: string
@@ -42,7 +42,7 @@ export function ComboBox(props: Props) {
       {...(allowsOther ? typed : {})}
       {...mark}
     >
-      <Label className={LABEL}>{label}</Label>
+      <Label className={FIELD_LABEL}>{label}</Label>
       <span className="relative flex">
         <Input className={`${INPUT} pr-8`} placeholder={props.placeholder ?? ''} />
         <Button
@@ -52,8 +52,10 @@ export function ComboBox(props: Props) {
           <Icon of={ChevronsUpDown} size={13} />
         </Button>
       </span>
-      <FieldError className={ERROR}>{texts.common.required(label)}</FieldError>
-      <Options />
+      <FieldError data-field-error className={ERROR}>
+        {texts.common.required(label)}
+      </FieldError>
+      <OptionList />
     </AriaComboBox>
   )
 }

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react'
 import { FieldError, Label, Text, TextField, type TextFieldProps } from 'react-aria-components'
 import { texts } from '../../texts/index.ts'
 import { useRequired } from '../form.tsx'
-import { ERROR, FIELD, HELP, LABEL } from './field_class.ts'
+import { ERROR, FIELD, FIELD_LABEL, HELP } from './field_class.ts'
 
 export type LabelledProps = Omit<TextFieldProps, 'className' | 'style' | 'children'> & {
   label: string
@@ -29,14 +29,16 @@ export function Labelled({
       {...props}
       {...mark}
     >
-      <Label className={LABEL}>{label}</Label>
+      <Label className={FIELD_LABEL}>{label}</Label>
       {children}
       {help ? (
         <Text slot="description" className={HELP}>
           {help}
         </Text>
       ) : null}
-      <FieldError className={ERROR}>{shown}</FieldError>
+      <FieldError data-field-error className={ERROR}>
+        {shown}
+      </FieldError>
     </TextField>
   )
 }

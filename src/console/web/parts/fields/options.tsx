@@ -8,7 +8,7 @@ import { ITEM, LIST, POPOVER } from '../overlays/list_class.ts'
 export type FieldOption<Id extends string = string> = { id: Id; label: string }
 
 /** Without `options` the items come from the field, which filters them. */
-export function Options({ options }: { options?: readonly FieldOption[] }) {
+export function OptionList({ options }: { options?: readonly FieldOption[] }) {
   return (
     <Popover className={`${POPOVER} w-(--trigger-width)`} offset={4}>
       <ListBox<FieldOption>

@@ -1,6 +1,6 @@
 /** One of few choices, each with what it means. The narrowest comes first. */
 import { Label, Radio, RadioGroup } from 'react-aria-components'
-import { FIELD, LABEL } from './field_class.ts'
+import { FIELD, FIELD_LABEL } from './field_class.ts'
 
 type Props<Id extends string> = {
   label: string
@@ -19,7 +19,7 @@ export function RadioCards<Id extends string>({ label, options, value, onChange 
         if (chosen) onChange(chosen.id)
       }}
     >
-      <Label className={LABEL}>{label}</Label>
+      <Label className={FIELD_LABEL}>{label}</Label>
       <div className="flex flex-col gap-2 pt-1">
         {options.map(({ id, title, help }) => (
           <Radio

@@ -29,13 +29,13 @@ export function Segmented<Id extends string>({ label, options, value, onChange }
         const chosen = options.find((option) => option.id === id)
         if (chosen) onChange(chosen.id)
       }}
-      className="inline-grid w-fit auto-cols-fr grid-flow-col rounded-[9px] bg-surface-2 p-[3px] phone:w-full"
+      className="inline-flex w-fit max-w-full rounded-[9px] bg-surface-2 p-[3px] phone:flex phone:w-full"
     >
       {options.map(({ id, label: text, icon, env }) => (
         <Radio
           key={id}
           value={id}
-          className="flex h-6.5 min-w-0 cursor-pointer items-center justify-center gap-1.5 rounded-control px-3 font-medium text-ink-2 selected:bg-surface selected:text-ink selected:shadow-control phone:h-[34px]"
+          className="flex h-6.5 min-w-0 cursor-pointer items-center justify-center gap-1.5 rounded-control px-3 font-medium text-ink-2 selected:bg-surface selected:text-ink selected:shadow-control phone:h-[34px] phone:flex-1"
         >
           {icon ? <Icon of={icon} /> : null}
           {env === undefined ? null : <EnvironmentSquare name={env} />}

@@ -4,8 +4,8 @@ import { Select as AriaSelect, Button, FieldError, Label, SelectValue } from 're
 import { texts } from '../../texts/index.ts'
 import { useRequired } from '../form.tsx'
 import { Icon } from '../icon.tsx'
-import { BOX, ERROR, FIELD, LABEL } from './field_class.ts'
-import { type FieldOption, Options } from './options.tsx'
+import { BOX, ERROR, FIELD, FIELD_LABEL } from './field_class.ts'
+import { type FieldOption, OptionList } from './options.tsx'
 
 type Props<Id extends string> = {
   label: string
@@ -32,7 +32,7 @@ export function Select<Id extends string>({ label, options, value, onChange, ...
       {...rest}
       {...mark}
     >
-      <Label className={LABEL}>{label}</Label>
+      <Label className={FIELD_LABEL}>{label}</Label>
       <Button
         className={`${BOX} flex h-8 w-full items-center gap-2 px-2.5 text-left hover:bg-hover phone:h-10`}
       >
@@ -41,8 +41,10 @@ export function Select<Id extends string>({ label, options, value, onChange, ...
         </SelectValue>
         <Icon of={ChevronsUpDown} size={13} />
       </Button>
-      <FieldError className={ERROR}>{texts.common.required(label)}</FieldError>
-      <Options options={options} />
+      <FieldError data-field-error className={ERROR}>
+        {texts.common.required(label)}
+      </FieldError>
+      <OptionList options={options} />
     </AriaSelect>
   )
 }

@@ -4,8 +4,8 @@ import { type KeyboardEvent, useRef, useState } from 'react'
 import { ComboBox, FieldError, Input, Label } from 'react-aria-components'
 import { texts } from '../../texts/index.ts'
 import { Icon } from '../icon.tsx'
-import { BOX, ERROR, FIELD, LABEL } from './field_class.ts'
-import { Options } from './options.tsx'
+import { BOX, ERROR, FIELD, FIELD_LABEL } from './field_class.ts'
+import { OptionList } from './options.tsx'
 
 type Props = {
   label: string
@@ -42,7 +42,7 @@ export function TokenField(props: Props) {
       onSelectionChange={(key) => key !== null && add(String(key))}
       onBlur={() => add(text)}
     >
-      <Label className={LABEL}>{label}</Label>
+      <Label className={FIELD_LABEL}>{label}</Label>
       <span
         data-invalid={error === null ? undefined : true}
         className={`${BOX} flex min-h-8 flex-wrap items-center gap-1 px-1 py-0.5 focus-within:border-accent focus-within:ring-1 focus-within:ring-accent phone:min-h-10`}
@@ -59,8 +59,10 @@ export function TokenField(props: Props) {
           className="h-6.5 min-w-30 flex-1 px-1.5 outline-none placeholder:text-ink-3 phone:text-input"
         />
       </span>
-      <FieldError className={ERROR}>{error}</FieldError>
-      <Options />
+      <FieldError data-field-error className={ERROR}>
+        {error}
+      </FieldError>
+      <OptionList />
     </ComboBox>
   )
 }

@@ -86,7 +86,7 @@ export function DataGrid<Row extends object>(props: GridProps<Row>) {
       aria-label={label}
       aria-rowcount={rows.length + 1}
       aria-colcount={columns.length}
-      className="min-h-0 flex-1 overflow-auto overscroll-contain [scrollbar-gutter:stable] [scroll-padding-top:32px]"
+      className="min-h-0 flex-1 overflow-auto overscroll-contain [scrollbar-gutter:stable] [scrollbar-width:thin] [scroll-padding-top:32px]"
       onKeyDown={onKeyDown}
       tabIndex={-1}
     >

@@ -24,11 +24,9 @@ export function GridHeader<Row>({ columns, template, sorting, sortBy, isHidden }
       tabIndex={-1}
     >
       {columns.map((column, at) => (
-        // biome-ignore lint/a11y/useSemanticElements: see grid.tsx
-        // biome-ignore lint/a11y/useFocusableInteractive: the grid makes one stop focusable.
         <div
           key={column.id}
-          role="columnheader"
+          role={column.header === '' ? 'gridcell' : 'columnheader'}
           data-column={isHidden ? undefined : at}
           aria-sort={sorting?.id === column.id ? sorting.order : undefined}
           className={`truncate px-2.5 ${at === 0 ? 'pl-5' : ''}`}

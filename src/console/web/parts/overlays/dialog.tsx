@@ -23,6 +23,7 @@ export function Dialog({ title, isOpen, onClose, children, footer, isAlert = fal
     >
       <Modal className="max-h-[85vh] w-[min(480px,100%)] overflow-auto rounded-card bg-surface shadow-pop phone:w-full">
         <AriaDialog
+          data-dialog
           className="flex flex-col gap-4 p-5 outline-none"
           role={isAlert ? 'alertdialog' : 'dialog'}
         >

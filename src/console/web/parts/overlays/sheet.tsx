@@ -28,7 +28,7 @@ export function Sheet({ title, isOpen, onClose, children, footer, width = 420 }:
       <Modal
         className={`fixed inset-y-0 right-0 w-full bg-surface shadow-pop data-entering:animate-[slide_0.18s_ease-out] ${WIDTHS[width]}`}
       >
-        <AriaDialog className="flex h-full flex-col outline-none">
+        <AriaDialog data-dialog className="flex h-full flex-col outline-none">
           <header className="flex h-13 shrink-0 items-center justify-between border-b border-line pr-2 pl-5">
             <Heading slot="title" level={2} className="text-title font-semibold">
               {title}

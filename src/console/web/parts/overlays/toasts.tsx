@@ -40,12 +40,14 @@ export function Toasts() {
   return (
     <ToastRegion
       queue={queue}
+      data-toasts
       aria-label={texts.common.notices}
       className="fixed right-4 bottom-4 z-50 flex w-90 flex-col gap-2 rounded-card outline-none phone:inset-x-4 phone:bottom-18 phone:w-auto"
     >
       {({ toast }) => (
         <Toast
           toast={toast}
+          data-toast
           className="flex min-h-10 items-center gap-2 rounded-card bg-surface py-1 pr-1 pl-3 shadow-pop"
         >
           <ToastContent className="min-w-0 flex-1 wrap-anywhere">

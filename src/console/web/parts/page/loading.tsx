@@ -3,7 +3,7 @@ import { texts } from '../../texts/index.ts'
 
 export function Loading() {
   return (
-    <p role="status" className="animate-[appear_0s_0.3s_both] p-4 text-ink-3">
+    <p data-loading role="status" className="animate-[appear_0s_0.3s_both] p-4 text-ink-3">
       {texts.common.loading}
     </p>
   )

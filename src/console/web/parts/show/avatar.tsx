@@ -11,10 +11,10 @@ export function Avatar({ name, shape = 'round', size = 24 }: Props) {
   return (
     <span
       aria-hidden="true"
-      className={`inline-grid shrink-0 place-items-center text-caption font-semibold select-none ${SIZES[size]} ${SHAPES[shape]}`}
-    >
-      {initialsOf(name, shape === 'square' ? 1 : 2)}
-    </span>
+      // Drawn by the style, so that the initials are no part of a button's name.
+      data-initials={initialsOf(name, shape === 'square' ? 1 : 2)}
+      className={`inline-grid before:content-[attr(data-initials)] shrink-0 place-items-center text-caption font-semibold select-none ${SIZES[size]} ${SHAPES[shape]}`}
+    />
   )
 }
 

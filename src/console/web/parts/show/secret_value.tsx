@@ -43,7 +43,10 @@ export function SecretValue({ name, read, onError }: Props) {
     <span className="flex flex-col gap-1">
       <span className="flex items-center gap-1 rounded-[8px] border border-line-2 bg-canvas py-1 pr-1 pl-3">
         {isShown ? (
-          <code className="min-w-0 flex-1 font-mono text-mono wrap-anywhere whitespace-pre-wrap">
+          <code
+            data-secret-value
+            className="min-w-0 flex-1 font-mono text-mono wrap-anywhere whitespace-pre-wrap"
+          >
             {value}
           </code>
         ) : (

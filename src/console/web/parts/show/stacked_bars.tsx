@@ -87,7 +87,7 @@ function DayLabels({ days }: { days: readonly string[] }) {
   const slots = slotsFor(days.length)
   const today = new Date().toISOString().slice(0, 10)
   return (
-    <div aria-hidden="true" className="relative h-4">
+    <div data-days aria-hidden="true" className="relative h-4">
       {labelsFor(days).map(({ at, text }, index, all) => (
         <span
           key={at}

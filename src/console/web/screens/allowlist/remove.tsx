@@ -1,4 +1,5 @@
 /** Removes an allowed host, after showing the calls that would be refused. */
+import type { AskError } from '../../keys/ask.ts'
 import { ConfirmDialog } from '../../parts/overlays/confirm.tsx'
 import { say } from '../../parts/overlays/toasts.tsx'
 import { Facts } from '../../parts/page/facts.tsx'
@@ -15,7 +16,10 @@ export function RemoveHost({ workspaceId, domain, onClose }: Props) {
   const remove = useCommand('allowlist.remove', changes)
   const add = useCommand('allowlist.add', changes)
   const confirm = async () => {
-    await remove.mutateAsync({ workspaceId, domain })
+    await remove.mutateAsync({ workspaceId, domain }).catch((error: AskError) => {
+      // Someone else removed it meanwhile.
+      if (error.code !== 'not_found') throw error
+    })
     say(words.removed(domain), () => add.mutate({ workspaceId, domain }))
   }
   return (

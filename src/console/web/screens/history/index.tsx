@@ -36,7 +36,9 @@ const columns: readonly GridColumn<SignedLink>[] = [
     header: words.change,
     width: 'minmax(0, 1fr)',
     isRowHeader: true,
-    cell: ({ what }) => <span className="text-ink-2">{what}</span>,
+    cell: ({ what }) => (
+      <span className="inline-block text-ink-2 first-letter:uppercase">{what}</span>
+    ),
   },
   {
     id: 'seq',
@@ -176,7 +178,7 @@ const dayOfLink = ({ at }: SignedLink) => dayText(at)
 function PhoneRow({ what, by, at }: SignedLink) {
   return (
     <div className="min-w-0 py-2">
-      <div className="truncate">{what}</div>
+      <div className="truncate first-letter:uppercase">{what}</div>
       <div className="truncate text-small text-ink-3">
         {timeOf(at)} · {by}
       </div>

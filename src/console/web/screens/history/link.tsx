@@ -25,7 +25,7 @@ export function LinkInspector({ link, onClose }: { link: SignedLink; onClose(): 
       onClose={onClose}
     >
       <div className="flex flex-col gap-4 px-4 py-3">
-        <p className="font-medium wrap-anywhere">{what}</p>
+        <p className="font-medium wrap-anywhere first-letter:uppercase">{what}</p>
         <Facts
           rows={[
             [words.signedBy, by],

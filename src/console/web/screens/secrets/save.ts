@@ -13,6 +13,7 @@ export function useSave(place: Project) {
         const cell: Cell = {
           policy: null,
           words: '',
+          renewal: null,
           ...present,
           version: expectedVersion + 1,
           updatedAt: new Date().toISOString(),

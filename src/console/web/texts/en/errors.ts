@@ -2,9 +2,12 @@
  * What codes of refusals mean to people, and what helps. Where nothing stands here the server's own sentence is
  * shown, which is written for people too.
  */
+import { connectErrors } from './connections/errors.ts'
+
 type Words = { said?: string; help?: string }
 
 const byCode: Record<string, Words> = {
+  ...connectErrors,
   unreachable: {
     said: 'The server cannot be reached.',
     help: 'Check the connection; nothing was changed. It is tried again when you do.',

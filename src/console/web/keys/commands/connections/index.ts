@@ -1,0 +1,147 @@
+/**
+ * Connections: the console of this machine runs the flow, and this worker seals what came of it. A server could read the
+ * tokens of a flow that it ran, so the page of a server shows a command instead and waits for the secret.
+ */
+import { uploadSecrets } from '../../../../../client/actions/set_secrets.ts'
+import { provenValue, provenValues } from '../../../../../client/actions/stored_secrets.ts'
+import { connectCommand, reconnectCommand } from '../../../../../client/connect/command_line.ts'
+import { presets } from '../../../../../client/connect/presets.ts'
+import { readSecrets } from '../../../../../client/environment.ts'
+import type { CallResult } from '../../../../../client/http/api.ts'
+import { renewalOf } from '../../../../../client/secrets/renewal_state.ts'
+import type { Policy } from '../../../../../core/policy/policy.ts'
+import {
+  type ConnectionChoice,
+  endConnection,
+  readConnection,
+  startConnection,
+} from '../../../../connecting/contract.ts'
+import { Refused } from '../../failure.ts'
+import type { HeldKeys } from '../../held.ts'
+import { environmentAt, type Place } from '../../places.ts'
+import { reviewHosts } from './hosts.ts'
+
+export const connectionsCommands = {
+  providers,
+  start,
+  reconnect,
+  poll,
+  cancel,
+  command,
+  arrived,
+}
+
+/** Only this machine answers at such a name (RFC 6761, section 6.3). */
+const LOCAL = /^cloakroom-[0-9a-f]{32}\.localhost$/
+
+function isLocal(): boolean {
+  return LOCAL.test(location.hostname)
+}
+
+/** With what the form of each needs. */
+function providers() {
+  const listed = Object.entries(presets).map(([name, preset]) => ({
+    name,
+    title: preset.title,
+    registerAt: preset.registerAt,
+    scope: preset.scope ?? null,
+    domains: preset.domains,
+    hasDevice: preset.deviceUrl !== undefined,
+    needsSecret: preset.clientAuth !== 'none',
+    hasFixedRedirect: preset.hasFixedRedirect === true,
+  }))
+  return { isLocal: isLocal(), providers: listed }
+}
+
+type Secret = Place & { key: string }
+
+/** A flow under way, with what its root will be stored as. The page hands it back as it is. */
+export type PendingConnection = Secret & { id: string; policy: Policy; expectedVersion: number }
+
+/** An existing secret of this name is replaced once the flow has succeeded. @throws Unproven, ApiError */
+async function start(held: HeldKeys, { choice, ...secret }: Secret & { choice: ConnectionChoice }) {
+  demandLocal()
+  const place = await environmentAt(held, secret)
+  const before = (await provenValues(place, [secret.key])).get(secret.key)
+  const started = await begin(held, secret.key, { choice })
+  const policy: Policy = { kind: 'oauth2', allowed_domains: started.domains }
+  return shown(
+    { ...secret, id: started.id, policy, expectedVersion: before?.version ?? 0 },
+    started,
+  )
+}
+
+type Again = { authorizeUrl?: string; issuer?: string; redirectUri?: string; device?: boolean }
+
+/** With the client, scope and policy that are stored. @throws Unproven, ApiError, Refused `not_connected` */
+async function reconnect(held: HeldKeys, { again, ...secret }: Secret & { again?: Again }) {
+  demandLocal()
+  const place = await environmentAt(held, secret)
+  const { value: root, policy, version } = await provenValue(place, secret.key)
+  if (policy?.kind !== 'oauth2') throw new Refused('not_connected')
+  const started = await begin(held, secret.key, { stored: { root, ...again } })
+  return shown({ ...secret, id: started.id, policy, expectedVersion: version }, started)
+}
+
+/** @throws Refused `connect_elsewhere` */
+function demandLocal(): void {
+  if (!isLocal()) throw new Refused('connect_elsewhere')
+}
+
+type Flow = { choice: ConnectionChoice } | { stored: { root: string } & Again }
+type Started = CallResult<typeof startConnection>
+
+function begin({ api }: HeldKeys, key: string, flow: Flow): Promise<Started> {
+  return api.call(startConnection, { body: { key, flow } })
+}
+
+function shown(connection: PendingConnection, { url, device, expiresAt }: Started) {
+  return { connection, url, device, expiresAt }
+}
+
+/**
+ * Stores the root as soon as it is there; until then nothing is.
+ *
+ * @throws ApiError with a `connect_` code for a flow that failed and is over; any other may succeed when asked again
+ */
+async function poll(
+  held: HeldKeys,
+  { connection, allow }: { connection: PendingConnection; allow: boolean },
+) {
+  const { id, key, policy, expectedVersion } = connection
+  const place = await environmentAt(held, connection)
+  const { root } = await held.api.call(readConnection, { params: { connection_id: id } })
+  if (root === null) return { state: 'waiting' } as const
+  await uploadSecrets(place, [{ key, value: root, policy, expectedVersion }], true)
+  // It ends by itself too.
+  await cancel(held, { connection }).catch(() => {})
+  return { state: 'stored', key, ...(await reviewHosts(place, root, policy, allow)) } as const
+}
+
+/** Of a flow that is over nothing is left to end. */
+async function cancel(
+  { api }: HeldKeys,
+  { connection: { id } }: { connection: Pick<PendingConnection, 'id'> },
+) {
+  await api.call(endConnection, { params: { connection_id: id } })
+}
+
+type Typed = { workspace: string; project: string; environment: string; key: string }
+type CommandInput = Typed & {
+  /** Null to connect again with what is stored. */
+  choice: (Omit<ConnectionChoice, 'clientSecret' | 'clientAuth'> & { isPublic?: boolean }) | null
+}
+
+/** For a terminal on the person's machine, with names of workspace and project. */
+function command(_: HeldKeys, { choice, ...typed }: CommandInput) {
+  return { command: choice === null ? reconnectCommand(typed) : connectCommand(typed, choice) }
+}
+
+/** A later version than `after`, which is 0 for a new secret; null while there is none. */
+async function arrived(held: HeldKeys, { key, after, ...at }: Secret & { after: number }) {
+  const secrets = await readSecrets(await environmentAt(held, at))
+  const found = secrets.find((secret) => secret.key === key && secret.version > after)
+  if (found === undefined) return null
+  const policy = (found.policy ?? null) as Policy | null
+  return { version: found.version, renewal: renewalOf(policy, found.derived) }
+}
