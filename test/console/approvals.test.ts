@@ -126,7 +126,7 @@ test('a proposal is accepted with a value, which may go to the proposed host onl
   await page.getByRole('option', { name: 'production' }).click()
   const sign = proposal.getByRole('button', { name: 'Allow 1 host and store 1 secret' })
   await sign.click()
-  await proposal.locator('.field-error').waitFor()
+  await proposal.locator('[data-field-error]').waitFor()
   await proposal.getByLabel('Value of DEPLOY_KEY').fill(VALUE)
   await ada.judge({ reveals: true })
   await sign.click()

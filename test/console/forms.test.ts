@@ -225,7 +225,7 @@ async function sendEmpty(page: Page, { path, verb, fields, open }: Form, person?
   page.on('request', note)
   await button.click()
   const form = page.locator('form').filter({ has: button })
-  const marked = form.locator('.field[data-invalid]')
+  const marked = form.locator('[data-field][data-invalid]')
   await marked.first().waitFor()
   const seen = await marked.evaluateAll((elements) =>
     elements.map((element) => ({

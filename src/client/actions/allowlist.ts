@@ -176,7 +176,7 @@ function isAllowedBy(entry: Domain, { reason, target_url, target_domain }: Audit
 type HostUse = CallResult<typeof getUsage>['hosts'][number]
 
 /** By entry: how often it was called on each day, and when last. An entry that nobody called is left out. */
-export function useOfHosts(domains: readonly string[], hosts: readonly HostUse[]) {
+export function hostUses(domains: readonly string[], hosts: readonly HostUse[]) {
   const uses = new Map<string, Omit<HostUse, 'host'>>()
   const called = hosts.flatMap(({ host, ...use }) => {
     const url = URL.parse(`https://${host}`)

@@ -1,6 +1,7 @@
 /** The hosts that agents were refused lately, because the allowlist does not have them. */
 import { domainMatches, parseDomain } from '../../core/net/domain.ts'
 import { listAuditLogs } from '../../features/audit/contract.ts'
+import type { CallResult } from '../http/api.ts'
 import type { WorkspacePlace } from '../workspace.ts'
 import { HTTPS_PORT, hostOf, knownHosts } from './allowlist.ts'
 
@@ -14,10 +15,11 @@ export type RefusedHost = {
   registrationId: string | null
   calls: number
   secrets: string[]
-  /** Of the newest call. */
-  lastAt: string
-  recordId: string
+  firstAt: string
+  newest: AuditRecord
 }
+
+type AuditRecord = CallResult<typeof listAuditLogs>[number]
 
 /** By host and agent, the newest first. What is allowed by now is left out. */
 export async function refusedHosts(place: WorkspacePlace, since: string): Promise<RefusedHost[]> {
@@ -35,20 +37,21 @@ export async function refusedHosts(place: WorkspacePlace, since: string): Promis
     const { name, port } = targetOf(record)
     if (record.reason !== 'domain_blocked' || !name) return []
     if (entries.some((entry) => domainMatches(entry, name, port))) return []
-    return [{ ...record, host: port === HTTPS_PORT ? name : `${name}:${port}` }]
+    return [{ record, host: port === HTTPS_PORT ? name : `${name}:${port}` }]
   })
-  const groups = Map.groupBy(refused, ({ host, registration_id, agent_id }) =>
+  const groups = Map.groupBy(refused, ({ host, record: { registration_id, agent_id } }) =>
     JSON.stringify([host, registration_id ?? agent_id]),
   )
-  return [...groups.values()].flatMap((calls) => {
-    const [newest] = calls
-    if (newest === undefined) return []
+  return [...groups.values()].flatMap(([first, ...others]) => {
+    if (first === undefined) return []
+    const { host, record: newest } = first
+    const calls = [newest, ...others.map(({ record }) => record)]
     const secrets = calls.flatMap(({ credential_ref }) => credential_ref?.split(',') ?? [])
     return [
       {
-        ...{ host: newest.host, agent: newest.agent_id, registrationId: newest.registration_id },
+        ...{ host, agent: newest.agent_id, registrationId: newest.registration_id },
         ...{ calls: calls.length, secrets: [...new Set(secrets)] },
-        ...{ lastAt: newest.timestamp, recordId: newest.id },
+        ...{ firstAt: calls.at(-1)?.timestamp ?? newest.timestamp, newest },
       },
     ]
   })

@@ -39,11 +39,17 @@ accountState.subscribe(() => {
 export const useAccountState = accountState.useValue
 
 /** What a command returns, kept under its name and input; with a time of 0 it is read again where it is shown. */
-export function useAsk<N extends CommandName>(name: N, input: Input<N>, staleTime = STALE_MS) {
+export function useAsk<N extends CommandName>(
+  name: N,
+  input: Input<N>,
+  staleTime = STALE_MS,
+  enabled = true,
+) {
   return useQuery<Returned<N>, AskError>({
     queryKey: queryKey(name, input),
     queryFn: () => ask(name, input),
     staleTime,
+    enabled,
   })
 }
 

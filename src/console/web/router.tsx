@@ -177,13 +177,18 @@ const agents = createRoute({
 const live = createRoute({
   getParentRoute: () => workspace,
   path: 'live',
-  validateSearch: (search): { show?: string; agent?: string; text?: string } => ({
+  validateSearch: (search): LiveSearch => ({
     ...texted('show', search),
     ...texted('agent', search),
-    ...texted('text', search),
+    ...texted('host', search),
+    ...texted('secret', search),
+    ...texted('open', search),
   }),
   component: lazyRouteComponent(() => import('./screens/live/index.tsx'), 'Live'),
 })
+
+/** The filter, and what the inspector shows: a call's ID, or the ID of something that waits. */
+type LiveSearch = { [name in 'show' | 'agent' | 'host' | 'secret' | 'open']?: string }
 
 const allowlist = createRoute({
   getParentRoute: () => workspace,

@@ -85,6 +85,16 @@ function refusalIn(error: unknown): Fault {
   throw error
 }
 
+/** The record of a refused host names the secrets that the call asked for, so that a person can decide about it. */
+function recordNames({ call, record }: Job, target: Target, permission: CallPermission): void {
+  try {
+    record.asks(permission.scope(), demandedBy(call, signatureIn(call, target)))
+  } catch (error) {
+    // A call that asks for nothing valid is refused for its host all the same.
+    if (!(error instanceof Fault)) throw error
+  }
+}
+
 /** @throws Unread, and Fault of the step that refuses */
 function prepare(outbound: Surroundings, job: Job, permission: CallPermission): OutboundRequest {
   const { call, record } = job
@@ -93,7 +103,10 @@ function prepare(outbound: Surroundings, job: Job, permission: CallPermission): 
   const asked = askedIn(call, target)
   record.sees(asked)
   // Step 3: the allowlist; an empty one blocks all.
-  if (!permission.allows(target)) throw domainBlocked(target)
+  if (!permission.allows(target)) {
+    recordNames(job, target, permission)
+    throw domainBlocked(target)
+  }
   // Step 4: the placeholders, in headers and in what the signature is made with.
   const signature = signatureIn(call, target)
   const demanded = demandedBy(call, signature)

@@ -1,9 +1,6 @@
-/** Requests and proposals that wait for a decision. Its own file keeps a new count from rendering the frame again. */
-import { useRepeatedAsk } from '../queries.ts'
+/** Counts what waits for a decision. It is a component of its own, so that a new count does not render the frame. */
 import { texts } from '../texts/index.ts'
-
-/** Slower than the screen of live requests, which shows the same answer. */
-const EVERY_MS = 15_000
+import { useWaiting } from '../waiting.ts'
 
 /** `isDot` for the tabs of a phone. */
 export function WaitingCount({
@@ -13,8 +10,8 @@ export function WaitingCount({
   workspaceId: string
   isDot?: boolean
 }) {
-  const { data } = useRepeatedAsk('approvals.waiting', { workspaceId }, EVERY_MS)
-  const count = (data?.requests.length ?? 0) + (data?.proposals.length ?? 0)
+  const { waiting } = useWaiting(workspaceId)
+  const count = waiting?.items.length ?? 0
   if (count === 0) return null
   const look = isDot
     ? 'absolute top-2 left-[calc(50%+6px)] size-2 rounded-full bg-red-solid'

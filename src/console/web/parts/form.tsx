@@ -5,12 +5,18 @@
 import { createContext, type FormEvent, type ReactNode, useContext, useState } from 'react'
 import { Form as AriaForm } from 'react-aria-components'
 
-type Props = { className: string; onSubmit(): void; children: ReactNode }
+type Props = {
+  className: string
+  /** For a button outside of the form. */
+  id?: string
+  onSubmit(): void
+  children: ReactNode
+}
 
 /** Whether someone tried to send the form around a field as it is. */
 const Tried = createContext(false)
 
-export function FieldForm({ className, onSubmit, children }: Props) {
+export function FieldForm({ className, id, onSubmit, children }: Props) {
   const [isTried, setTried] = useState(false)
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
@@ -21,7 +27,7 @@ export function FieldForm({ className, onSubmit, children }: Props) {
   }
   return (
     <Tried value={isTried}>
-      <AriaForm className={className} onSubmit={submit}>
+      <AriaForm {...(id ? { id } : {})} className={className} onSubmit={submit}>
         {children}
       </AriaForm>
     </Tried>

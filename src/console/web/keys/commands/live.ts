@@ -1,6 +1,7 @@
-/** The one change that would let a refused call through, worked out, shown, and made when somebody says so. */
-
+/** Refused calls: which hosts wait for a person, and the one change that lets a call through, shown before it is made. */
+import { knownHosts } from '../../../../client/actions/allowlist.ts'
 import { giveKeys, isWithin, lackingKeys } from '../../../../client/actions/grant.ts'
+import { refusedHosts } from '../../../../client/actions/refused_hosts.ts'
 import { uploadSecrets } from '../../../../client/actions/set_secrets.ts'
 import { provenValue } from '../../../../client/actions/stored_secrets.ts'
 import {
@@ -11,90 +12,121 @@ import {
 } from '../../../../client/agents/allowing.ts'
 import { holderOf } from '../../../../client/agents/tokens.ts'
 import type { WorkspacePlace } from '../../../../client/workspace.ts'
+import type { Policy } from '../../../../core/policy/policy.ts'
 import { getAgent } from '../../../../features/agents/contract.ts'
 import { Refused } from '../failure.ts'
 import type { HeldKeys } from '../held.ts'
+import { limitFor, type Narrowing } from '../host_limit.ts'
 import { environmentAt, placeIn } from '../places.ts'
+
 import { activeToken, projectNamesOf } from '../tokens.ts'
 import { allowlistCommands } from './allowlist.ts'
 
-export const liveCommands = { propose, allow }
+export const liveCommands = { refused, propose, allow }
 
 type Of = { workspaceId: string }
 
+const REFUSED_SINCE = '24h'
+
+/** Hosts that agents were refused lately, and that are still not allowed. */
+async function refused(held: HeldKeys, { workspaceId }: Of) {
+  return refusedHosts(await placeIn(held, workspaceId), REFUSED_SINCE)
+}
 type Proposed = {
   change: Allowing
   isDone: boolean
   version: number | null
   link: number | null
+  /** The list that the change adds to, as it is now. */
   before: readonly string[] | null
   to: { label: string; agent: string; project: string; environment: string } | null
+  /** For a new host: what limits the secret to it, and other secrets in its environment that have no host limit. */
+  narrowing: Narrowing | null
+  unlimited: number
 }
 
-const NOTHING = { isDone: false, version: null, link: null, before: null, to: null }
+const NOTHING = {
+  ...{ isDone: false, version: null, link: null, before: null, to: null },
+  ...{ narrowing: null, unlimited: 0 },
+}
 
-/** The change, with what it is made to as it is now; nothing is done. */
+/** Works out the change and what it is made to. Changes nothing. */
 async function propose(
   held: HeldKeys,
   { workspaceId, call }: Of & { call: RefusedCall },
 ): Promise<Proposed> {
   const change = allowingOf(call)
-  const place = await placeIn(held, workspaceId)
-  const chain = await place.workspace.newestChain()
   if (change.kind === 'policy') {
     const { policy, version } = await secretOf(held, workspaceId, change)
     const isDone = widened(policy, change) === policy
     return { ...NOTHING, change, isDone, version, before: policy?.[change.rule] ?? null }
   }
+  const place = await placeIn(held, workspaceId)
   if (change.kind === 'grant') return proposeGrant(held, place, change)
-  const isDone = change.kind === 'allowlist' && chain?.allowlist.has(change.domain) === true
-  const link = change.kind === 'allowlist' && chain ? chain.seq + 1 : null
-  return { ...NOTHING, change, isDone, link }
+  if (change.kind === 'none') return { ...NOTHING, change }
+  const chain = await place.workspace.newestChain()
+  const before = chain ? [...chain.allowlist] : await knownHosts(place)
+  const isDone = before.includes(change.domain)
+  const limits = await limitFor(held, workspaceId, call, change.domain).catch(() => null)
+  return { ...NOTHING, ...limits, change, isDone, before, link: chain ? chain.seq + 1 : null }
 }
 
-/** Exactly what was shown. @throws ApiError `conflict` where the secret is another by now */
-async function allow(
-  held: HeldKeys,
-  { workspaceId, change, version }: Of & { change: Allowing; version: number | null },
-) {
+type Order = Of & { change: Allowing; version: number | null; narrowing: Narrowing | null }
+
+/**
+ * Makes exactly the change that was shown. The secret is limited before its host is allowed, so a failure between the
+ * two allows nothing.
+ *
+ * @throws ApiError `conflict` if the secret changed since
+ */
+async function allow(held: HeldKeys, { workspaceId, change, version, narrowing }: Order) {
   if (change.kind === 'allowlist') {
+    if (narrowing) {
+      const { before: _before, after, version: seen, ...secret } = narrowing
+      await setPolicy(held, workspaceId, secret, seen, (policy) => ({
+        ...policy,
+        allowed_domains: [...after],
+      }))
+    }
     await allowlistCommands.add(held, { workspaceId, domain: change.domain })
   }
   if (change.kind === 'grant') await grant(held, workspaceId, change)
-  if (change.kind === 'policy') await widen(held, workspaceId, change, version)
+  if (change.kind === 'policy')
+    await setPolicy(held, workspaceId, change, version, (policy) => widened(policy, change))
 }
 
-type Widening = Extract<Allowing, { kind: 'policy' }>
+type OfSecret = { projectId: string; environment: string; secret: string }
 
 /** Value and policy prove each other. @throws Unproven */
 async function secretOf(
   held: HeldKeys,
   workspaceId: string,
-  { projectId, environment, secret }: Widening,
+  { projectId, environment, secret }: OfSecret,
 ) {
   const place = await environmentAt(held, { workspaceId, projectId, environment })
   return { place, ...(await provenValue(place, secret)) }
 }
 
-async function widen(
+async function setPolicy(
   held: HeldKeys,
   workspaceId: string,
-  change: Widening,
+  of: OfSecret,
   version: number | null,
+  change: (policy: Policy | null) => Policy | null,
 ) {
-  const { place, version: expectedVersion, ...stored } = await secretOf(held, workspaceId, change)
+  const { place, version: expectedVersion, ...stored } = await secretOf(held, workspaceId, of)
   if (version !== expectedVersion) throw new Refused('conflict')
-  const policy = widened(stored.policy, change)
+  const policy = change(stored.policy)
   await uploadSecrets(
     place,
-    [{ key: change.secret, value: stored.value, policy, expectedVersion }],
+    [{ key: of.secret, value: stored.value, policy, expectedVersion }],
     false,
   )
 }
 
 type Granting = Extract<Allowing, { kind: 'grant' }>
 
-/** A record can name any token and any environment: only what was signed for that one is proposed. */
+/** A record can name any token and environment: a key is proposed only if the token's signed grant has the environment. */
 async function proposeGrant(held: HeldKeys, place: WorkspacePlace, change: Granting) {
   const { agentId, tokenId, environment } = change
   const { workspace } = place

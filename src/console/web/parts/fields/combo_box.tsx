@@ -29,6 +29,7 @@ export function ComboBox(props: Props) {
   }
   return (
     <AriaComboBox
+      data-field
       className={FIELD}
       defaultItems={options}
       validationBehavior="aria"

@@ -23,6 +23,7 @@ export function Labelled({
   const shown = isMarked ? texts.common.required(label) : error
   return (
     <TextField
+      data-field
       className={FIELD}
       validationBehavior="aria"
       isInvalid={shown !== undefined}

@@ -20,6 +20,7 @@ export function Select<Id extends string>({ label, options, value, onChange, ...
   const { mark, isMarked } = useRequired(rest.isRequired === true, value === null)
   return (
     <AriaSelect
+      data-field
       className={FIELD}
       validationBehavior="aria"
       isInvalid={isMarked}

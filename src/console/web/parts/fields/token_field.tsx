@@ -30,6 +30,7 @@ export function TokenField(props: Props) {
   const open = suggestions.filter((suggestion) => !values.includes(suggestion))
   return (
     <ComboBox
+      data-field
       className={FIELD}
       allowsCustomValue
       menuTrigger="focus"

@@ -2,55 +2,18 @@
  * Rows under fixed columns. Only rows in view are in the page, so 100,000 rows scroll like ten. The grid is one Tab
  * stop; arrow keys, J and K, Page Up and Down, Home and End move inside, and Enter opens a row.
  */
-import { type ReactNode, useMemo, useRef } from 'react'
+import { useMemo, useRef } from 'react'
 import { GridHeader } from './header.tsx'
 import { layOut } from './layout.ts'
 import { GridRow, type RowProps } from './row.tsx'
 import { useSelectColumn } from './selection.tsx'
 import { useSorting } from './sorting.ts'
+import type { GridProps } from './types.ts'
 import { useGridKeys } from './use_keys.ts'
 import { usePhone } from './use_phone.ts'
 import { useRowWindow } from './use_window.ts'
 
-export type GridColumn<Row> = {
-  id: string
-  header: ReactNode
-  /** The width as a CSS grid track, such as `140px` or `minmax(0, 1fr)`. */
-  width: string
-  cell(row: Row): ReactNode
-  /** Without it, the column cannot be sorted. */
-  sortBy?(row: Row): string | number
-  /** Names the row to screen readers. */
-  isRowHeader?: boolean
-}
-
-export type GridSelection<Row> = {
-  selected: ReadonlySet<string>
-  onChange(selected: ReadonlySet<string>): void
-  nameOf(row: Row): string
-}
-
-export type GridProps<Row> = {
-  label: string
-  columns: readonly GridColumn<Row>[]
-  rows: readonly Row[]
-  idOf(row: Row): string
-  /** The row that the inspector shows. */
-  openId?: string | undefined
-  /** A press on a row outside of its controls, or Enter. */
-  onOpen?: ((row: Row) => void) | undefined
-  /** Consecutive rows of one section share a heading. */
-  sectionOf?: (row: Row) => string
-  selection?: GridSelection<Row> | undefined
-  /** The row on a phone, instead of its cells. */
-  phone?: (row: Row) => ReactNode
-  /** Shown instead of no rows. */
-  empty?: ReactNode
-  /** The last rows come into view: read the next page. */
-  onEnd?: (() => void) | undefined
-  /** The End key, if the last rows are not read yet. */
-  onJump?: (() => void) | undefined
-}
+export type { GridColumn, GridSelection } from './types.ts'
 
 const ROW_HEIGHT = 38
 const PHONE_ROW_HEIGHT = 60

@@ -1,7 +1,7 @@
 /** The column headers; a press on one sorts, a press on the sorted one turns the order around. */
 import { ArrowDown, ArrowUp } from 'lucide-react'
-import type { GridColumn } from './grid.tsx'
 import type { Sorting } from './sorting.ts'
+import type { GridColumn } from './types.ts'
 
 type Props<Row> = {
   columns: readonly GridColumn<Row>[]
@@ -24,27 +24,49 @@ export function GridHeader<Row>({ columns, template, sorting, sortBy, isHidden }
       tabIndex={-1}
     >
       {columns.map((column, at) => (
-        <div
+        <HeaderCell
           key={column.id}
-          role={column.header === '' ? 'gridcell' : 'columnheader'}
-          data-column={isHidden ? undefined : at}
-          aria-sort={sorting?.id === column.id ? sorting.order : undefined}
-          className={`truncate px-2.5 ${at === 0 ? 'pl-5' : ''}`}
-        >
-          {column.sortBy && !isHidden ? (
-            <button
-              type="button"
-              className="inline-flex items-center gap-1 hover:text-ink"
-              onClick={() => sortBy(column.id)}
-            >
-              {column.header}
-              <Order sorting={sorting?.id === column.id ? sorting : null} />
-            </button>
-          ) : (
-            column.header
-          )}
-        </div>
+          column={column}
+          at={at}
+          sorting={sorting?.id === column.id ? sorting : null}
+          sort={column.sortBy && !isHidden ? () => sortBy(column.id) : null}
+          isHidden={isHidden}
+        />
       ))}
+    </div>
+  )
+}
+
+type CellProps<Row> = {
+  column: GridColumn<Row>
+  at: number
+  sorting: Sorting | null
+  sort: (() => void) | null
+  isHidden: boolean
+}
+
+function HeaderCell<Row>({ column, at, sorting, sort, isHidden }: CellProps<Row>) {
+  return (
+    // A column of menus has no name.
+    // biome-ignore lint/a11y/useAriaPropsSupportedByRole: only headers sort.
+    <div
+      role={column.header === '' ? 'gridcell' : 'columnheader'}
+      data-column={isHidden ? undefined : at}
+      aria-sort={sorting?.order}
+      className={`truncate px-2.5 ${at === 0 ? 'pl-5' : ''}`}
+    >
+      {sort ? (
+        <button
+          type="button"
+          className="inline-flex items-center gap-1 hover:text-ink"
+          onClick={sort}
+        >
+          {column.header}
+          <Order sorting={sorting} />
+        </button>
+      ) : (
+        column.header
+      )}
     </div>
   )
 }

@@ -1,7 +1,7 @@
 /** A row of a grid, or the heading of a section. */
 import type { MouseEvent, ReactNode } from 'react'
-import type { GridColumn } from './grid.tsx'
 import type { GridItem } from './layout.ts'
+import type { GridColumn } from './types.ts'
 
 export type RowProps<Row> = {
   item: GridItem<Row>

@@ -2,7 +2,7 @@
 import { useMemo } from 'react'
 import { texts } from '../../texts/index.ts'
 import { Checkbox } from '../fields/checkbox.tsx'
-import type { GridColumn, GridProps } from './grid.tsx'
+import type { GridColumn, GridProps } from './types.ts'
 
 const words = texts.common.grid
 

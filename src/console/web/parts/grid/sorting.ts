@@ -1,6 +1,6 @@
 /** Sorting by one column. Rows keep the order they came in until someone sorts. */
 import { useMemo, useState } from 'react'
-import type { GridColumn } from './grid.tsx'
+import type { GridColumn } from './types.ts'
 
 export type Sorting = { id: string; order: 'ascending' | 'descending' }
 

@@ -11,6 +11,8 @@ type Props = {
   title: string
   /** Secrets and hosts are set in the fixed-width font. */
   isMono?: boolean
+  /** Takes the place of the title, which then has lines of its own below: the state of a thing that asks something. */
+  status?: ReactNode
   /** Beside the title: an environment, a status, a time. */
   badge?: ReactNode
   onClose(): void
@@ -19,40 +21,62 @@ type Props = {
   children: ReactNode
 }
 
-export function Inspector({ title, isMono = false, badge, onClose, footer, children }: Props) {
+export function Inspector(props: Props) {
+  const { title, isMono = false, status, badge, onClose, footer, children } = props
   const heading = useRef<HTMLHeadingElement>(null)
   const id = useId()
   useFocusOnce(heading)
+  useEscape(onClose)
+  const place = status ? 'px-4 pb-1 text-title wrap-anywhere' : 'min-w-0 truncate text-body'
+  const headingLine = (
+    <h2
+      id={id}
+      ref={heading}
+      tabIndex={-1}
+      className={`${place} font-semibold outline-none ${isMono ? 'font-mono' : ''}`}
+    >
+      {title}
+    </h2>
+  )
   return (
     <section
       aria-labelledby={id}
       className="flex w-[372px] shrink-0 flex-col overflow-hidden border-l border-line bg-surface max-wide:absolute max-wide:inset-y-0 max-wide:right-0 max-wide:z-10 max-wide:shadow-pop phone:fixed phone:inset-0 phone:z-30 phone:w-full phone:border-0"
-      onKeyDown={(event) => {
-        if (event.key !== 'Escape' || event.defaultPrevented) return
-        event.preventDefault()
-        onClose()
-      }}
     >
       <header className="flex items-center gap-2 px-4 pt-3.5 pb-2.5">
-        <h2
-          id={id}
-          ref={heading}
-          tabIndex={-1}
-          className={`min-w-0 truncate text-body font-semibold outline-none ${isMono ? 'font-mono' : ''}`}
-        >
-          {title}
-        </h2>
+        {status ?? headingLine}
         <span className="ml-auto flex shrink-0 items-center gap-2 text-ink-3">
           {badge}
           <IconButton icon={X} label={texts.common.close} size="small" onPress={onClose} />
         </span>
       </header>
-      <div className="min-h-0 flex-1 overflow-auto">{children}</div>
+      <div className="min-h-0 flex-1 overflow-auto">
+        {status ? headingLine : null}
+        {children}
+      </div>
       {footer ? (
         <footer className="flex items-center gap-2 border-t border-line px-4 py-3">{footer}</footer>
       ) : null}
     </section>
   )
+}
+
+/** Wherever the focus is: a button that had it may be gone. Menus and dialogs keep the key for themselves. */
+function useEscape(onClose: () => void): void {
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key !== 'Escape' || event.defaultPrevented || isInOverlay(event.target)) return
+      event.preventDefault()
+      onClose()
+    }
+    addEventListener('keydown', onKey)
+    return () => removeEventListener('keydown', onKey)
+  }, [onClose])
+}
+
+function isInOverlay(target: EventTarget | null): boolean {
+  const overlay = '[role="dialog"], [role="alertdialog"], [role="menu"], [role="listbox"]'
+  return target instanceof Element && target.closest(overlay) !== null
 }
 
 /** Returns the focus unless the person is already elsewhere. */

@@ -20,6 +20,18 @@ export function timeOf(text: string): string {
   return times.format(new Date(text))
 }
 
+const clock = new Intl.DateTimeFormat(undefined, {
+  ...{ hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' },
+})
+const shortDay = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short' })
+
+/** Short enough for a column: the time of day, or the day if it was not today. */
+export function clockOf(text: string): string {
+  const moment = new Date(text)
+  const isToday = moment.toDateString() === new Date().toDateString()
+  return isToday ? clock.format(moment) : shortDay.format(moment)
+}
+
 export function momentOf(text: string): string {
   return moments.format(new Date(text))
 }

@@ -11,7 +11,7 @@ import { CodeBlock } from '../../parts/show/code_block.tsx'
 import { SecretValue } from '../../parts/show/secret_value.tsx'
 import { useAsk, useCommand } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
-import { CallRow } from '../live/call_row.tsx'
+import { CallLine } from '../live/call_line.tsx'
 import { useLiveCalls } from '../live/stream.ts'
 import { isRefused } from '../live/words.ts'
 import { curlFor, urlFor } from './first_call.ts'
@@ -94,9 +94,11 @@ function Answer({ workspaceId }: { workspaceId: string }) {
       <p role="status" className="soft">
         {shown.length === 0 ? words.waiting : words.seen}
       </p>
-      <ul className="entries">
+      <ul className="flex flex-col gap-2">
         {shown.map((call) => (
-          <CallRow key={call.id} workspaceId={workspaceId} call={call} />
+          <li key={call.id}>
+            <CallLine call={call} />
+          </li>
         ))}
       </ul>
       {isAnswered ? (

@@ -17,7 +17,7 @@ import { dayText, timeOf } from '../../parts/show/moments.ts'
 import { Status } from '../../parts/show/status.tsx'
 import { useAsk } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
-import { LinkInspector } from './link.tsx'
+import { LinkInspector, type SignedLink } from './link.tsx'
 import { useVerification, VerificationResult } from './verify.tsx'
 
 /** Fewer characters of a hash would be found in words. */
@@ -26,7 +26,6 @@ const route = getRouteApi('/w/$workspaceId/history')
 const words = texts.history
 
 type Read = NonNullable<Returned<'history.read'>>
-export type SignedLink = Read['links'][number]
 
 const columns: readonly GridColumn<SignedLink>[] = [
   { id: 'at', header: words.time, width: '110px', cell: ({ at }) => <Time at={at} /> },

@@ -1,5 +1,6 @@
 /** One signed change with its proof. */
 import { ShieldCheck } from 'lucide-react'
+import type { Returned } from '../../keys/messages.ts'
 import { Facts } from '../../parts/page/facts.tsx'
 import { Inspector } from '../../parts/page/inspector.tsx'
 import { Proof } from '../../parts/page/proof.tsx'
@@ -7,9 +8,10 @@ import { CopyButton } from '../../parts/show/copy.tsx'
 import { momentOf } from '../../parts/show/moments.ts'
 import { Status } from '../../parts/show/status.tsx'
 import { texts } from '../../texts/index.ts'
-import type { SignedLink } from './index.tsx'
 
 const words = texts.history
+
+export type SignedLink = NonNullable<Returned<'history.read'>>['links'][number]
 
 export function LinkInspector({ link, onClose }: { link: SignedLink; onClose(): void }) {
   const { seq, at, by, what, hash } = link

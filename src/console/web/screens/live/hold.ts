@@ -1,37 +1,31 @@
 /**
- * Nothing moves that a person aims at: the list stands still while someone pauses it, has a change to sign open, or
- * points at a control. New calls wait behind a counter.
+ * Nothing moves that a person aims at. A list keeps its state while someone pauses it, reads in the inspector, scrolls,
+ * or points at it; new entries wait behind a counter.
  */
-import { createContext, type PointerEvent, useContext, useEffect, useState } from 'react'
+import { type FocusEvent, type PointerEvent, type UIEvent, useState } from 'react'
 
-/** Stops the list until the returned function is called. */
-type Hold = () => () => void
-
-export const HoldContext = createContext<Hold>(() => () => {})
-
-/** Stops the list around this component as long as `isHolding`. */
-export function useHold(isHolding: boolean): void {
-  const hold = useContext(HoldContext)
-  useEffect(() => (isHolding ? hold() : undefined), [hold, isHolding])
+/**
+ * `now` as it was when the hold began. `isReady` is false until there is something to hold. `refresh` shows the newest
+ * state once, and the hold goes on.
+ */
+export function useHeld<T>(now: T, isHeld: boolean, isReady: boolean) {
+  const [kept, setKept] = useState<{ state: T } | null>(null)
+  if (isHeld && isReady && kept === null) setKept({ state: now })
+  if (!isHeld && kept !== null) setKept(null)
+  return { shown: isHeld && kept ? kept.state : now, refresh: () => setKept(null) }
 }
 
-/** `now` as it was when the list was stopped, and what stops and releases it. */
-export function useHeld<T>(now: T, isPaused: boolean) {
-  const [holds, setHolds] = useState(0)
-  const [aimed, setAimed] = useState<Element | null>(null)
-  const [kept, setKept] = useState<{ state: T } | null>(null)
-  const [hold] = useState<Hold>(() => () => {
-    setHolds((before) => before + 1)
-    return () => setHolds((before) => before - 1)
-  })
-  // No event says that the control under a pointer was removed, as after a press.
-  const isHeld = isPaused || aimed?.isConnected === true || holds > 0
-  if (isHeld && kept === null) setKept({ state: now })
-  if (!isHeld && kept !== null) setKept(null)
-  const pointing = {
-    onPointerOver: ({ target }: PointerEvent) =>
-      setAimed(target instanceof Element ? target.closest('button, a') : null),
-    onPointerLeave: () => setAimed(null),
+/** Whether a list is scrolled, pointed at or used with the keyboard. `watching` goes to the element around it. */
+export function useAttention() {
+  const [isPointed, setPointed] = useState(false)
+  const [isFocused, setFocused] = useState(false)
+  const [isScrolled, setScrolled] = useState(false)
+  const watching = {
+    onPointerEnter: ({ pointerType }: PointerEvent) => setPointed(pointerType === 'mouse'),
+    onPointerLeave: () => setPointed(false),
+    onFocus: ({ target }: FocusEvent) => setFocused(target.matches(':focus-visible')),
+    onBlur: () => setFocused(false),
+    onScrollCapture: ({ target }: UIEvent) => setScrolled((target as Element).scrollTop > 0),
   }
-  return { shown: isHeld ? (kept?.state ?? now) : now, isHeld, hold, pointing }
+  return { hasAttention: isPointed || isFocused || isScrolled, watching }
 }

@@ -1,24 +1,30 @@
-/** Calls as they happen: who, what, how it ended and why, held still while someone reads or signs, and filtered. */
+/** Calls as they happen, what waits for a decision, and an inspector for either. */
 import { getRouteApi } from '@tanstack/react-router'
-import { lazy, Suspense, useEffect, useState } from 'react'
-import { AskError } from '../../keys/ask.ts'
+import { Pause, Play } from 'lucide-react'
+import { useEffect, useMemo, useState } from 'react'
+import { useShortcuts } from '../../frame/shortcuts.ts'
 import { Button } from '../../parts/button.tsx'
-import { Select } from '../../parts/fields/select.tsx'
-import { TextField } from '../../parts/fields/text_field.tsx'
-import { Banner } from '../../parts/page/banner.tsx'
-import { EmptyState } from '../../parts/page/empty_state.tsx'
 import { FailureNote } from '../../parts/page/failure.tsx'
+import { Screen } from '../../parts/page/screen.tsx'
 import { queryClient } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
-import { CallRow } from './call_row.tsx'
-import { HoldContext, useHeld } from './hold.ts'
-import { type LiveCall, type LiveState, useLiveCalls } from './stream.ts'
-import { type Filter, isShown, type ShownCall } from './words.ts'
+import { useWaiting } from '../../waiting.ts'
+import { WaitingPanel } from '../waiting/panel.tsx'
+import { Calls } from './calls.tsx'
+import { Figures } from './figures.tsx'
+import { Filters, useFilter } from './filters.tsx'
+import { useAttention, useHeld } from './hold.ts'
+import { useLastHour } from './last_hour.ts'
+import { Opened } from './opened.tsx'
+import { Ended, Gap, LiveState } from './state.tsx'
+import { type LiveCall, useLiveCalls } from './stream.ts'
+import { isCall, matchesFilter } from './words.ts'
 
 const route = getRouteApi('/w/$workspaceId/live')
 const words = texts.live
 
-const Waiting = lazy(() => import('../waiting/index.tsx'))
+/** While this screen is open, approvals are read this often. */
+const EVERY_MS = 3_000
 
 export function Live() {
   const { workspaceId } = route.useParams()
@@ -33,135 +39,121 @@ export function Live() {
   )
 }
 
-function Stream({ workspaceId, again }: { workspaceId: string; again(): void }) {
-  const now = useLiveCalls(workspaceId)
-  useNewlyWaiting(now)
-  const [isPaused, setPaused] = useState(false)
-  const { shown, isHeld, hold, pointing } = useHeld(now, isPaused)
-  const shownIds = new Set(shown.calls.map(({ id }) => id))
-  const waiting = now.calls.filter(({ id }) => !shownIds.has(id)).length
-  return (
-    <section className="stack">
-      <h1>{words.title}</h1>
-      <div className="row">
-        <State now={shown} again={again} />
-        <Button onPress={() => setPaused(!isPaused)}>{isPaused ? words.goOn : words.pause}</Button>
-        <span role="status">{waiting > 0 ? words.waiting(waiting) : ''}</span>
-      </div>
-      <Suspense>
-        <Waiting workspaceId={workspaceId} isHeld={isHeld} />
-      </Suspense>
-      {shown.isGap ? <Banner kind="warning">{words.gap}</Banner> : null}
-      <HoldContext value={hold}>
-        <Filtered
-          workspaceId={workspaceId}
-          calls={shown.calls}
-          isOpen={shown.state === 'open'}
-          pointing={pointing}
-        />
-      </HoldContext>
-    </section>
-  )
-}
-
-/** Reads what waits again when a record says that a request or proposal came, or was decided. */
-function useNewlyWaiting({ calls }: LiveState): void {
-  const newest = calls.find(isAboutWaiting)?.id
-  useEffect(() => {
-    if (newest) void queryClient.invalidateQueries({ queryKey: ['approvals.waiting'] })
-  }, [newest])
-}
-
-function isAboutWaiting({ reason, action }: LiveCall): boolean {
-  return reason === 'approval_required' || /^(approval|proposal)\./.test(action ?? '')
-}
-
-function State({ now: { state, code }, again }: { now: LiveState; again(): void }) {
-  if (state !== 'ended') {
-    const kind = { opening: '', open: 'badge-good', waiting: 'badge-warning' }[state]
-    return (
-      <p className={`badge ${kind}`} role="status">
-        {words.states[state]}
-      </p>
-    )
-  }
-  const failure = { code: code ?? '', message: words.states.ended, fields: [], requestId: null }
-  return (
-    <div className="stack">
-      <FailureNote error={new AskError(failure)} />
-      <div>
-        <Button onPress={again}>{words.again}</Button>
-      </div>
-    </div>
-  )
-}
-
-const shownOptions = (Object.keys(words.shown) as ShownCall[]).map((id) => ({
-  id,
-  label: words.shown[id],
-}))
-
-/** The filter is in the address, so that a link shows the same. */
-function useFilter(): [Filter, (changed: Partial<Filter>) => void] {
-  const { show, agent = '', text = '' } = route.useSearch()
+/** What is open is in the address. */
+function useOpened() {
+  const { open } = route.useSearch()
   const navigate = route.useNavigate()
-  const chosen = shownOptions.find(({ id }) => id === show)?.id ?? 'all'
-  const change = (changed: Partial<Filter>) =>
-    void navigate({ search: (before) => ({ ...before, ...changed }), replace: true })
-  return [{ show: chosen, agent, text }, change]
+  const setOpen = (id: string | undefined) =>
+    void navigate({ search: ({ open: _, ...rest }) => (id ? { ...rest, open: id } : rest) })
+  return [open, setOpen] as const
 }
 
-function Nothing({ isFiltered, all }: { isFiltered: boolean; all(): void }) {
-  if (isFiltered) {
-    return (
-      <EmptyState title={words.noneFound}>
-        <div>
-          <Button onPress={all}>{words.showAll}</Button>
+function Stream({ workspaceId, again }: { workspaceId: string; again(): void }) {
+  const live = useLiveCalls(workspaceId)
+  const { waiting, error, isRead } = useWaiting(workspaceId, EVERY_MS)
+  useNewlyWaiting(live.calls)
+  const [isPaused, setPaused] = useState(false)
+  const [openId, setOpen] = useOpened()
+  const { hasAttention, watching } = useAttention()
+  const now = useMemo(() => ({ ...live, waiting }), [live, waiting])
+  const isReady = live.state !== 'opening' && isRead
+  const isHeld = isPaused || openId !== undefined || hasAttention
+  const { shown, refresh } = useHeld(now, isHeld, isReady)
+  const { filter, change, isFiltered } = useFilter()
+  const calls = useMemo(() => shown.calls.filter(isCall), [shown.calls])
+  const found = useMemo(() => calls.filter((call) => matchesFilter(call, filter)), [calls, filter])
+  const close = () => setOpen(undefined)
+  return (
+    <Screen
+      title={words.title}
+      state={<LiveState state={live.state} isPaused={isPaused} />}
+      primary={<PauseButton isPaused={isPaused} onChange={setPaused} />}
+      inspector={
+        openId === undefined || !isReady ? null : (
+          <Opened
+            key={openId}
+            {...{ workspaceId, openId, shown, calls: live.calls, onClose: close }}
+          />
+        )
+      }
+    >
+      <Ended live={live} again={again} />
+      <Figures hour={useLastHour(workspaceId, live.calls)} />
+      <div className="flex min-h-0 flex-1 flex-col" {...watching}>
+        {shown.isGap ? <Gap workspaceId={workspaceId} /> : null}
+        {error && !shown.waiting ? <FailureNote error={error} /> : null}
+        {shown.waiting ? (
+          <WaitingPanel {...{ workspaceId, openId, onOpen: setOpen }} waiting={shown.waiting} />
+        ) : null}
+        <div className="flex shrink-0 items-center gap-2 px-5 py-1.5 phone:px-4">
+          <Filters calls={calls} filter={filter} onChange={change} />
+          <NewCalls count={countNew(live.calls, shown.calls)} onPress={refresh} />
         </div>
-      </EmptyState>
-    )
+        <div className="flex min-h-0 flex-1 flex-col border-t border-line">
+          <Calls
+            {...{ calls: found, openId, isFiltered }}
+            isLoading={live.state === 'opening'}
+            onOpen={({ id }) => setOpen(id)}
+            onShowAll={() =>
+              change({ show: 'all', agent: undefined, host: undefined, secret: undefined })
+            }
+          />
+        </div>
+      </div>
+    </Screen>
+  )
+}
+
+function countNew(now: readonly LiveCall[], shown: readonly LiveCall[]): number {
+  const known = new Set(shown.map(({ id }) => id))
+  return now.filter((call) => isCall(call) && !known.has(call.id)).length
+}
+
+/** Its place is always there, so that a number moves nothing. */
+function NewCalls({ count, onPress }: { count: number; onPress(): void }) {
+  const show = () => {
+    onPress()
+    document.querySelector('[role="grid"]')?.scrollTo(0, 0)
   }
   return (
-    <EmptyState title={words.none} command={words.noneCommand}>
-      <p>{words.noneHelp}</p>
-    </EmptyState>
+    <span role="status" className="ml-auto flex h-7 shrink-0 items-center">
+      {count > 0 ? (
+        <Button size="small" onPress={show}>
+          {words.newCalls(count)}
+        </Button>
+      ) : null}
+    </span>
   )
 }
 
-type Listed = {
-  workspaceId: string
-  calls: readonly LiveCall[]
-  isOpen: boolean
-  pointing: ReturnType<typeof useHeld>['pointing']
-}
+type PauseProps = { isPaused: boolean; onChange(isPaused: boolean): void }
 
-function Filtered({ workspaceId, calls, isOpen, pointing }: Listed) {
-  const [filter, change] = useFilter()
-  const found = calls.filter((call) => isShown(call, filter))
-  const isFiltered = filter.show !== 'all' || filter.agent !== '' || filter.text !== ''
-  const all = () => change({ show: 'all', agent: '', text: '' })
+function PauseButton({ isPaused, onChange }: PauseProps) {
+  const label = isPaused ? words.resume : words.pause
+  const shortcuts = useMemo(
+    () => [{ keys: 'p', label, act: () => onChange(!isPaused) }],
+    [label, isPaused, onChange],
+  )
+  useShortcuts(shortcuts)
   return (
-    <>
-      <div className="row">
-        <Select
-          label={words.show}
-          options={shownOptions}
-          value={filter.show}
-          onChange={(show) => change({ show })}
-        />
-        <TextField
-          label={words.agent}
-          value={filter.agent}
-          onChange={(agent) => change({ agent })}
-        />
-        <TextField label={words.text} value={filter.text} onChange={(text) => change({ text })} />
-      </div>
-      {found.length === 0 && isOpen ? <Nothing isFiltered={isFiltered} all={all} /> : null}
-      <ol className="entries" aria-label={words.list} {...pointing}>
-        {found.map((call) => (
-          <CallRow key={call.id} workspaceId={workspaceId} call={call} />
-        ))}
-      </ol>
-    </>
+    <Button icon={isPaused ? Play : Pause} shortcut="P" onPress={() => onChange(!isPaused)}>
+      {label}
+    </Button>
   )
+}
+
+/** Reads again what waits as soon as a record says that something new waits or was decided. */
+function useNewlyWaiting(calls: readonly LiveCall[]): void {
+  const approval = calls.find(isAboutApproval)?.id
+  const host = calls.find(({ reason }) => reason === 'domain_blocked')?.id
+  useEffect(() => {
+    if (approval) void queryClient.invalidateQueries({ queryKey: ['approvals.waiting'] })
+  }, [approval])
+  useEffect(() => {
+    if (host) void queryClient.invalidateQueries({ queryKey: ['live.refused'] })
+  }, [host])
+}
+
+function isAboutApproval({ reason, action }: LiveCall): boolean {
+  return reason === 'approval_required' || /^(approval|proposal)\./.test(action ?? '')
 }

@@ -1,4 +1,4 @@
-/** The calls of a workspace as they happen: what was there, then what comes, over one stream that is opened again. */
+/** Follows a workspace's calls: reads the newest, then a stream that reconnects by itself. */
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import { useEffect, useMemo } from 'react'
 import type { z } from 'zod'
@@ -12,27 +12,26 @@ import { shared } from '../../shared.ts'
 
 export type LiveCall = z.output<typeof auditRecord>
 
-export type LiveState = {
+export type LiveFeedState = {
   /** Newest first. */
   calls: readonly LiveCall[]
   state: 'opening' | 'open' | 'waiting' | 'ended'
-  /** Why it ended, or waits. */
+  /** Why it ended or reconnects. */
   code: string | null
-  /** Something was missed. */
+  /** Some calls were missed. */
   isGap: boolean
 }
 
-/** That are kept, and shown. */
-const MOST = 500
-const FIRST = 50
-/** Milliseconds until it is tried again, longer each time. */
+/** Calls that are kept. */
+export const MAX_KEPT = 500
+/** Milliseconds until the first retry. Each retry waits twice as long. */
 const PAUSE_MS = 1_000
 const LONGEST_PAUSE_MS = 15_000
-/** No other try would be answered in another way. */
+/** A retry would have the same result. */
 const FINAL = ['forbidden', 'not_found', 'session_ended', 'rate_limited']
 
-/** What is there, and what comes as long as a component shows it. */
-export function useLiveCalls(workspaceId: string): LiveState {
+/** The newest calls, and new ones while a component is shown. */
+export function useLiveCalls(workspaceId: string): LiveFeedState {
   const live = useMemo(() => new LiveFeed(workspaceId), [workspaceId])
   useEffect(() => {
     const ended = new AbortController()
@@ -43,7 +42,7 @@ export function useLiveCalls(workspaceId: string): LiveState {
 }
 
 class LiveFeed {
-  readonly state = shared<LiveState>({ calls: [], state: 'opening', code: null, isGap: false })
+  readonly state = shared<LiveFeedState>({ calls: [], state: 'opening', code: null, isGap: false })
   readonly #workspaceId: string
   #known = new Map<string, LiveCall>()
   #lastId: string | null = null
@@ -52,38 +51,38 @@ class LiveFeed {
     this.#workspaceId = workspaceId
   }
 
-  /** Until the signal ends it. */
+  /** Reads until the signal ends it. */
   async run(signal: AbortSignal): Promise<void> {
     for (let pause = PAUSE_MS; !signal.aborted; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
       const { code, wasOpen } = await this.#read(signal)
       if (signal.aborted) return
       const isFinal = FINAL.includes(code)
-      this.#become({ state: isFinal ? 'ended' : 'waiting', code })
+      this.#update({ state: isFinal ? 'ended' : 'waiting', code })
       if (isFinal) return
       if (wasOpen) pause = PAUSE_MS
       await paused(pause, signal)
     }
   }
 
-  /** Why it stopped. */
+  /** Reads one connection. Returns why it ended. */
   async #read(signal: AbortSignal): Promise<{ code: string; wasOpen: boolean }> {
     let wasOpen = false
     let code = 'unreachable'
     try {
       if (this.#lastId === null) await this.#readFirst()
-      const heard: LiveCall[] = []
+      const received: LiveCall[] = []
       const parser = createParser({
         onEvent: (event) => {
-          code = this.#hear(event, heard) ?? code
+          code = this.#onEvent(event, received) ?? code
         },
       })
       const decoder = new TextDecoder()
       for await (const bytes of this.#stream(signal)) {
-        if (!wasOpen) this.#become({ state: 'open', code: null })
+        if (!wasOpen) this.#update({ state: 'open', code: null })
         wasOpen = true
         parser.feed(decoder.decode(bytes, { stream: true }))
-        // Once for all that came together, however many these are.
-        if (heard.length > 0) this.#show(heard.splice(0))
+        // One update for all calls that came together.
+        if (received.length > 0) this.#add(received.splice(0))
       }
     } catch (error) {
       code = await this.#codeOf(error)
@@ -98,11 +97,11 @@ class LiveFeed {
   }
 
   async #readFirst(): Promise<void> {
-    const query = { workspace_id: this.#workspaceId, limit: FIRST }
-    this.#show(await api.call(listAuditLogs, { query }))
+    const query = { workspace_id: this.#workspaceId, limit: MAX_KEPT }
+    this.#add(await api.call(listAuditLogs, { query }))
   }
 
-  /** A session whose tokens have expired is renewed by any call of it. */
+  /** Any call renews a session whose tokens have expired. */
   async #codeOf(error: unknown): Promise<string> {
     const { code } = failureFrom(error)
     if (!(error instanceof ApiError) || code !== 'invalid_token') return code
@@ -114,28 +113,28 @@ class LiveFeed {
     }
   }
 
-  /** Returns why the stream ends, where it says so. */
-  #hear({ event, id, data }: EventSourceMessage, heard: LiveCall[]): string | null {
-    if (event === 'gap') this.#become({ isGap: true })
+  /** Returns why the stream ends, if the event has a reason. */
+  #onEvent({ event, id, data }: EventSourceMessage, received: LiveCall[]): string | null {
+    if (event === 'gap') this.#update({ isGap: true })
     if (event === 'end') return String(Reflect.get(Object(JSON.parse(data)), 'error_code'))
     if (event !== undefined) return null
     const { success, data: call } = auditRecord.safeParse(JSON.parse(data))
     if (id !== undefined) this.#lastId = id
-    if (success) heard.push(call)
+    if (success) received.push(call)
     return null
   }
 
-  /** A call that was under way comes again with its outcome. */
-  #show(calls: readonly LiveCall[]): void {
+  /** A call that was pending is sent again with its outcome. */
+  #add(calls: readonly LiveCall[]): void {
     for (const call of calls) this.#known.set(call.id, call)
-    // Ids grow with time.
+    // IDs grow with time.
     const newest = [...this.#known.values()].sort((one, other) => (one.id < other.id ? 1 : -1))
-    const kept = newest.slice(0, MOST)
+    const kept = newest.slice(0, MAX_KEPT)
     this.#known = new Map(kept.map((call) => [call.id, call]))
-    this.#become({ calls: kept })
+    this.#update({ calls: kept })
   }
 
-  #become(changed: Partial<LiveState>): void {
+  #update(changed: Partial<LiveFeedState>): void {
     this.state.set({ ...this.state.get(), ...changed })
   }
 }

@@ -1,37 +1,63 @@
-/** What a record says, in words. */
+/** Puts a record into words, and decides which filters it matches. */
 import { type FaultCode, faultCodes, messageOf } from '../../../../core/fault.ts'
 import { texts } from '../../texts/index.ts'
 import type { LiveCall } from './stream.ts'
 
-const { why, decisions, underWay, changed, asks } = texts.live
+const { why, decisions, underWay } = texts.live
 
-export type ShownCall = 'all' | 'refused' | 'changes'
-export type Filter = { show: ShownCall; agent: string; text: string }
+export const shownCalls = ['all', 'refused', 'failed'] as const
+export type Filter = {
+  show: (typeof shownCalls)[number]
+  agent: string | undefined
+  host: string | undefined
+  secret: string | undefined
+}
 
-export function isShown(call: LiveCall, { show, agent, text }: Filter): boolean {
-  if (show !== 'changes' && call.source === 'control_plane') return false
-  if (show === 'refused' && !isRefused(call)) return false
-  if (agent !== '' && call.agent_id !== agent) return false
-  const said = [call.target_url, call.credential_ref, call.action, call.resource?.name].join(' ')
-  return said.toLowerCase().includes(text.toLowerCase())
+/** Changes in the workspace are records, too, but not calls. */
+export const isCall = ({ source, action }: LiveCall) =>
+  source !== 'control_plane' && action === null
+
+export function matchesFilter(call: LiveCall, { show, agent, host, secret }: Filter): boolean {
+  if (show === 'refused' && call.decision !== 'blocked') return false
+  if (show === 'failed' && call.decision !== 'error') return false
+  if (agent !== undefined && call.agent_id !== agent) return false
+  if (host !== undefined && hostOf(call) !== host) return false
+  return secret === undefined || secretsOf(call).includes(secret)
+}
+
+export const hostOf = ({ target_url, target_domain }: LiveCall) =>
+  URL.parse(target_url ?? '')?.host ?? target_domain ?? ''
+
+export const secretsOf = ({ credential_ref }: LiveCall) =>
+  credential_ref ? [...new Set(credential_ref.split(','))] : []
+
+/** What follows the host in the address of a call. */
+export function pathOf({ target_url, target_path }: LiveCall): string {
+  const url = URL.parse(target_url ?? '')
+  return url ? `${url.pathname}${url.search}` : (target_path ?? '')
 }
 
 export function isRefused({ decision }: LiveCall): boolean {
   return decision === 'blocked' || decision === 'error'
 }
 
-export function outcomeWords({ decision, status_code, source, action }: LiveCall): string {
-  if (action === 'approval.requested') return asks
-  if (source === 'control_plane' && decision === null) return changed
-  if (decision === null || (decision === 'allowed' && status_code === null)) return underWay
-  return decision === 'allowed' ? String(status_code) : decisions[decision]
+export function outcomeOf(call: LiveCall): {
+  text: string
+  tone: 'green' | 'amber' | 'red' | 'neutral'
+} {
+  const { decision, status_code: status } = call
+  if (decision === 'blocked') return { text: decisions.blocked, tone: 'red' }
+  if (decision === 'error') return { text: decisions.error, tone: 'amber' }
+  if (decision === null || status === null) return { text: underWay, tone: 'neutral' }
+  if (call.unfilled) return { text: String(status), tone: 'amber' }
+  return { text: String(status), tone: status < 400 ? 'green' : 'neutral' }
 }
 
-/** Null where nothing was refused. */
+/** Null if nothing was refused. */
 export function whyOf(call: LiveCall): string | null {
   const { reason, refused_by: by } = call
   if (!isRefused(call) || reason === null) return null
-  if (reason === 'domain_blocked') return why.notListed(call.target_domain ?? '')
+  if (reason === 'domain_blocked') return why.notListed(hostOf(call))
   if (reason === 'caller_gone') return why.callerGone
   if (reason === 'policy_blocked' && by) {
     const known = {
@@ -41,7 +67,7 @@ export function whyOf(call: LiveCall): string | null {
     }
     return why.policy(by.secret, why.rules[by.rule](known))
   }
-  return isFaultCode(reason) ? messageOf(reason) : why.other(reason)
+  return isFaultCode(reason) ? messageOf(reason) : why.other
 }
 
 function isFaultCode(code: string): code is FaultCode {

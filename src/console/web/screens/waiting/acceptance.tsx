@@ -1,141 +1,159 @@
-/** Accepting a proposal: the hosts that are missing are shown before they are signed, and missing secrets get a value. */
+/** The change of a proposal: hosts that are signed, and values for the secrets that an environment does not have. */
 import { useState } from 'react'
-import { useManages } from '../../frame/manages.ts'
-import { Button } from '../../parts/button.tsx'
 import { Select } from '../../parts/fields/select.tsx'
 import { TextField } from '../../parts/fields/text_field.tsx'
 import { FieldForm } from '../../parts/form.tsx'
-import { say } from '../../parts/overlays/toasts.tsx'
 import { FailureNote } from '../../parts/page/failure.tsx'
-import { Loading } from '../../parts/page/loading.tsx'
-import { useAsk, useCommand } from '../../queries.ts'
+import { InspectorSection } from '../../parts/page/section.tsx'
+import { DiffBlock } from '../../parts/show/diff_block.tsx'
+import { useAsk } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
-import { useHold } from '../live/hold.ts'
-import { DECIDED, type ProposedChange } from './waiting.ts'
+import type { Proposal } from '../../waiting.ts'
 
 const words = texts.waiting
 
-const CHANGED = [...DECIDED, 'proposals.hosts', 'allowlist.list', 'secrets.matrix'] as const
+export type Stored = { projectId: string; environment: string; values: Record<string, string> }
 
-type Props = { workspaceId: string; proposal: ProposedChange; onClose(): void }
-
-export function Acceptance(props: Props) {
-  useHold(true)
-  const { workspaceId, proposal } = props
-  const { data, error } = useAsk('proposals.hosts', { workspaceId, hosts: proposal.hosts }, 0)
-  const manages = useManages(workspaceId)
-  if (error) return <FailureNote error={error} />
-  if (!data || manages === null) return <Loading />
-  if (data.length > 0 && !manages) return <p>{words.askAdmin}</p>
-  return <Form {...props} hosts={data} />
+type Props = {
+  workspaceId: string
+  proposal: Proposal
+  /** Hosts that are not allowed yet. */
+  missing: readonly string[]
+  /** Whether the person can accept it. */
+  isOpen: boolean
+  /** Of the form, whose button is elsewhere. */
+  id: string
+  onSubmit(stored: Stored | null): void
 }
 
-type FormProps = Props & { hosts: string[] }
-
-function Form(props: FormProps) {
-  const { workspaceId, proposal, hosts } = props
+export function Acceptance({ workspaceId, proposal, missing, isOpen, id, onSubmit }: Props) {
+  const { hosts, secrets } = proposal
   const [projectId, setProjectId] = useState<string | null>(null)
   const [environment, setEnvironment] = useState<string | null>(null)
+  const [values, setValues] = useState<Record<string, string>>({})
   const isPlaced = projectId !== null && environment !== null
+  const place = isPlaced ? { projectId, environment } : null
+  const { data: absent, error } = useMissing(workspaceId, proposal, place)
+  const submit = () => {
+    if (secrets.length === 0) return onSubmit(null)
+    if (!place || !absent) return
+    const given = Object.fromEntries(absent.map((key) => [key, values[key] ?? '']))
+    onSubmit({ ...place, values: given })
+  }
   return (
-    <div className="stack form">
-      {hosts.length > 0 ? <p>{words.signHosts(hosts)}</p> : null}
-      {hosts.length === 0 && proposal.hosts.length > 0 ? <p>{words.hostsExist}</p> : null}
-      {proposal.secrets.length === 0 ? <Fields {...props} missing={[]} place={null} /> : null}
-      {proposal.secrets.length > 0 ? (
-        <>
-          <Project
-            workspaceId={workspaceId}
-            value={projectId}
-            onChange={(id) => {
-              setProjectId(id)
-              setEnvironment(null)
-            }}
-          />
-          {projectId === null ? null : (
-            <Environment projectId={projectId} value={environment} onChange={setEnvironment} />
-          )}
-          {isPlaced ? <Missing {...props} place={{ projectId, environment }} /> : null}
-        </>
+    <>
+      <InspectorSection title={words.whatChanges}>
+        <Changes proposal={proposal} missing={missing} absent={absent} />
+      </InspectorSection>
+      {isOpen ? (
+        <FieldForm
+          id={id}
+          className="flex flex-col gap-3 border-t border-line px-4 py-3 empty:hidden"
+          onSubmit={submit}
+        >
+          {secrets.length > 0 ? (
+            <PlaceFields
+              {...{ workspaceId, projectId, environment }}
+              onChange={(project, name) => {
+                setProjectId(project)
+                setEnvironment(name)
+              }}
+            />
+          ) : null}
+          {absent?.map((key) => (
+            <TextField
+              key={key}
+              label={words.value(key)}
+              help={words.valueHelp(hosts)}
+              type="password"
+              autoComplete="off"
+              isRequired
+              mono
+              value={values[key] ?? ''}
+              onChange={(value) => setValues((before) => ({ ...before, [key]: value }))}
+            />
+          ))}
+          {absent?.length === 0 && secrets.length > 0 ? <p>{words.secretsExist}</p> : null}
+          {error ? <FailureNote error={error} /> : null}
+        </FieldForm>
       ) : null}
-      {proposal.secrets.length > 0 && !isPlaced ? <Cancel onClose={props.onClose} /> : null}
+    </>
+  )
+}
+
+type ChangesProps = Pick<Props, 'proposal' | 'missing'> & { absent: readonly string[] | undefined }
+
+/** Secrets count as new until an environment is chosen that has them. */
+function Changes({ proposal: { hosts, secrets }, missing, absent }: ChangesProps) {
+  const isNew = (key: string) => absent?.includes(key) ?? true
+  const rows = (names: readonly string[], isAdded: (name: string) => boolean, text = same) =>
+    names.map((name) => ({
+      text: text(name),
+      ...(isAdded(name) ? { change: 'added' as const } : {}),
+    }))
+  const described = (key: string) =>
+    words.described(key, secrets.find((each) => each.key === key)?.description ?? null)
+  const keys = secrets.map(({ key }) => key)
+  return (
+    <div className="flex flex-col gap-2">
+      {hosts.length > 0 ? (
+        <DiffBlock
+          rows={[{ text: words.hosts }, ...rows(hosts, (host) => missing.includes(host))]}
+        />
+      ) : null}
+      {keys.length > 0 ? (
+        <DiffBlock rows={[{ text: words.newSecrets }, ...rows(keys, isNew, described)]} />
+      ) : null}
+      {missing.length > 0 ? <p className="text-ink-2">{words.everyAgent}</p> : null}
+      {missing.length === 0 && hosts.length > 0 ? <p>{words.hostsExist}</p> : null}
     </div>
   )
 }
 
-function Cancel({ onClose }: { onClose(): void }) {
+const same = (name: string) => name
+
+type Place = { projectId: string; environment: string }
+
+/** Secrets that the chosen environment does not have. */
+function useMissing(workspaceId: string, { secrets }: Proposal, place: Place | null) {
+  const input = { workspaceId, ...(place ?? { projectId: '', environment: '' }), secrets }
+  return useAsk('proposals.secrets', input, 0, place !== null)
+}
+
+type PlaceProps = {
+  workspaceId: string
+  projectId: string | null
+  environment: string | null
+  onChange(projectId: string, environment: string | null): void
+}
+
+function PlaceFields({ workspaceId, projectId, environment, onChange }: PlaceProps) {
   return (
-    <div>
-      <Button onPress={onClose}>{texts.common.cancel}</Button>
-    </div>
+    <>
+      <Project workspaceId={workspaceId} value={projectId} onChange={(id) => onChange(id, null)} />
+      {projectId === null ? null : (
+        <Environment
+          projectId={projectId}
+          value={environment}
+          onChange={(name) => onChange(projectId, name)}
+        />
+      )}
+    </>
   )
 }
 
 type ChoiceProps = { value: string | null; onChange(id: string): void }
 
 function Project({ workspaceId, ...choice }: ChoiceProps & { workspaceId: string }) {
-  const { data, error } = useAsk('workspaces.projects', { workspaceId })
+  const { data = [], error } = useAsk('workspaces.projects', { workspaceId })
   if (error) return <FailureNote error={error} />
-  if (!data) return <Loading />
   const options = data.map(({ id, name }) => ({ id, label: name }))
-  return <Select label={words.project} options={options} {...choice} />
+  return <Select label={words.project} isRequired options={options} {...choice} />
 }
 
 function Environment({ projectId, ...choice }: ChoiceProps & { projectId: string }) {
-  const { data, error } = useAsk('agents.environments', { projectId })
+  const { data = [], error } = useAsk('agents.environments', { projectId })
   if (error) return <FailureNote error={error} />
-  if (!data) return <Loading />
   const options = data.map((name) => ({ id: name, label: name }))
-  return <Select label={words.environment} options={options} {...choice} />
-}
-
-type Place = { projectId: string; environment: string }
-
-function Missing({ place, ...props }: FormProps & { place: Place }) {
-  const { workspaceId, proposal } = props
-  const input = { workspaceId, ...place, secrets: proposal.secrets }
-  const { data, error } = useAsk('proposals.secrets', input, 0)
-  if (error) return <FailureNote error={error} />
-  if (!data) return <Loading />
-  return <Fields key={place.environment} {...props} place={place} missing={data} />
-}
-
-type FieldsProps = FormProps & { place: Place | null; missing: readonly string[] }
-
-function Fields({ workspaceId, proposal, hosts, place, missing, onClose }: FieldsProps) {
-  const [values, setValues] = useState<Record<string, string>>({})
-  const accept = useCommand('proposals.accept', { changes: CHANGED })
-  const submit = () => {
-    const given = Object.fromEntries(missing.map((key) => [key, values[key] ?? '']))
-    const stored = place && { ...place, values: given }
-    accept.mutate(
-      { workspaceId, proposal, hosts, stored },
-      { onSuccess: () => say(words.accepted) },
-    )
-  }
-  return (
-    <FieldForm className="stack" onSubmit={submit}>
-      {missing.map((key) => (
-        <TextField
-          key={key}
-          label={words.value(key)}
-          help={words.valueHelp(proposal.hosts)}
-          type="password"
-          autoComplete="off"
-          isRequired
-          mono
-          value={values[key] ?? ''}
-          onChange={(value) => setValues((before) => ({ ...before, [key]: value }))}
-        />
-      ))}
-      {place && missing.length === 0 ? <p>{words.secretsExist}</p> : null}
-      <div className="row">
-        <Button kind="primary" type="submit" isPending={accept.isPending}>
-          {words.signAndAccept(hosts.length, missing.length)}
-        </Button>
-        <Button onPress={onClose}>{texts.common.cancel}</Button>
-      </div>
-      {accept.error ? <FailureNote error={accept.error} /> : null}
-    </FieldForm>
-  )
+  return <Select label={words.environment} isRequired options={options} {...choice} />
 }

@@ -1,4 +1,4 @@
-/** What is allowed now, as the server lists it, with the way to revoke it. */
+/** What is allowed now, as the server lists it. Each can be revoked. */
 import { useMay } from '../../frame/manages.ts'
 import { Button } from '../../parts/button.tsx'
 import { say } from '../../parts/overlays/toasts.tsx'
@@ -6,36 +6,45 @@ import { FailureNote } from '../../parts/page/failure.tsx'
 import { timeOf } from '../../parts/show/moments.ts'
 import { useCommand } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
-import { DECIDED, type ReleasedUse } from './waiting.ts'
+import { DECIDED, type ReleasedUse } from '../../waiting.ts'
 
 const words = texts.waiting
 
-type Props = { workspaceId: string; released: readonly ReleasedUse[] }
+type Props = { workspaceId: string; released: readonly ReleasedUse[]; title: string | null }
 
-export function Released({ workspaceId, released }: Props) {
+export function Released({ workspaceId, released, title }: Props) {
   const decides = useMay(workspaceId, 'approval.decide')
   const revoke = useCommand('approvals.revoke', { changes: DECIDED })
+  const revokeUse = ({ id }: ReleasedUse) =>
+    revoke.mutate({ workspaceId, id }, { onSuccess: () => say(words.revoked) })
   if (released.length === 0) return null
   return (
-    <section className="stack-tight" aria-labelledby="released">
-      <h3 id="released">{words.released}</h3>
-      <ul className="plain-list stack-tight">
+    <>
+      {title ? (
+        <h3 className="border-t border-line bg-canvas px-3 py-1.5 text-small font-medium text-ink-2">
+          {title}
+        </h3>
+      ) : null}
+      <ul aria-label={words.released}>
         {released.map((use) => (
-          <li key={use.id} className="row">
-            <span>
-              {sentenceOf(use)}{' '}
-              <span className="soft small">{words.until(timeOf(use.expiresAt))}</span>
+          <li
+            key={use.id}
+            className="flex items-center gap-3 border-t border-line px-3 py-2 phone:flex-wrap phone:justify-end"
+          >
+            <span className="min-w-0 flex-1 phone:basis-full">
+              <span className="block truncate font-medium">{callsOf(use)}</span>
+              <span className="block truncate text-ink-3">
+                {[use.agent, use.secrets.join(', '), words.until(timeOf(use.expiresAt))].join(
+                  ' · ',
+                )}
+              </span>
             </span>
             {decides ? (
               <Button
-                aria-label={words.revoking(sentenceOf(use))}
+                size="small"
+                aria-label={words.revoking(`${use.agent}: ${callsOf(use)}`)}
                 isPending={revoke.isPending && revoke.variables.id === use.id}
-                onPress={() =>
-                  revoke.mutate(
-                    { workspaceId, id: use.id },
-                    { onSuccess: () => say(words.revoked) },
-                  )
-                }
+                onPress={() => revokeUse(use)}
               >
                 {words.revoke}
               </Button>
@@ -44,12 +53,11 @@ export function Released({ workspaceId, released }: Props) {
         ))}
       </ul>
       {revoke.error ? <FailureNote error={revoke.error} /> : null}
-    </section>
+    </>
   )
 }
 
-function sentenceOf({ agent, method, host, window, secrets }: ReleasedUse): string {
-  if (window === null) return words.releasedOnce(agent, method, host, secrets)
-  const address = `${window.host}${window.prefix}`
-  return words.releasedWindow(agent, window.methods.join(', '), address, secrets)
+function callsOf({ method, host, window }: ReleasedUse): string {
+  if (window === null) return words.releasedOnce(method, host)
+  return `${window.methods.join(', ')} ${window.host}${window.prefix}`
 }

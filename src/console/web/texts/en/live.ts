@@ -1,90 +1,137 @@
-/** Live requests: who called what, how it ended, and what would let it through. */
+/** Live requests: calls as they happen, and what lets a refused one through. */
+import { secretCount } from './counts.ts'
+import { lengthOf } from './lengths.ts'
+
+const figure = new Intl.NumberFormat('en')
+
 export const live = {
   title: 'Live requests',
-  states: {
-    opening: 'Connecting',
-    open: 'Live',
-    waiting:
-      'Not connected. It is tried again by itself; nothing is lost that is less than an hour old.',
-    ended: 'It ended.',
-  },
-  again: 'Connect again',
-  gap: 'You were away for more than an hour: what came meanwhile is in the audit.',
+  states: { opening: 'Connecting', open: 'Live', waiting: 'Reconnecting', ended: 'Disconnected' },
+  reconnectHelp: 'Connection lost. Calls of the last hour are loaded when it is back.',
+  ended: 'The connection ended.',
+  again: 'Reconnect',
+  gap: 'You were away for over an hour. Older calls are in the audit log.',
+  toAudit: 'Open the audit log',
   pause: 'Pause',
-  goOn: 'Go on',
-  waiting: (count: number) => (count === 1 ? '1 new call' : `${count} new calls`),
-  show: 'Show',
-  shown: { all: 'All calls', refused: 'Refused and failed', changes: 'Calls and changes' },
-  agent: 'Agent',
-  text: 'Host, path or secret',
-  none: 'Nothing was called yet.',
-  noneHelp: 'A call shows here within a second. Try one:',
+  paused: 'Paused',
+  resume: 'Resume',
+  newCalls: (count: number) => `${count} new`,
+  number: (count: number) => figure.format(count),
+  figures: { calls: 'calls, last hour', allowed: 'allowed', refused: 'refused', median: 'median' },
+  noFigure: '–',
+  histogram: 'Calls in the last hour. The bars show when; red bars were refused.',
+  filters: 'Filter calls',
+  shown: { all: 'All', refused: 'Refused', failed: 'Failed' },
+  host: 'Host',
+  anyAgent: 'Any agent',
+  anyHost: 'Any host',
+  anySecret: 'Any secret',
+  columns: {
+    time: 'Time',
+    result: 'Result',
+    agent: 'Agent',
+    request: 'Request',
+    secret: 'Secret',
+  },
+  moreSecrets: (count: number) => `+${count}`,
+  none: 'No calls yet. A call appears here within a second.',
   noneCommand: 'cloakroom call --agent deploy-bot https://api.example.com/',
-  noneFound: 'No call of the last ones fits this filter.',
+  noneFound: 'No calls match these filters.',
   showAll: 'Show all calls',
   list: 'Calls, newest first',
-  underWay: 'under way',
-  decisions: { allowed: 'allowed', blocked: 'refused', error: 'failed' },
+  underWay: 'Pending',
+  decisions: { blocked: 'Refused', error: 'Failed' },
   took: (ms: number) => `${ms} ms`,
   itsToken: 'the token',
-  anonymous: 'somebody without a token',
-  changed: 'a change',
-  asks: 'asks for approval',
-  with: (secrets: string) => `with ${secrets}`,
+  revokeToken: (agent: string) => `Revoke the token of ${agent}`,
+  anonymous: 'No token',
   unfilled: (placeholders: string) =>
-    `Placeholders not replaced: ${placeholders}. Allow the place in the policy of the secret.`,
+    `Placeholders not replaced: ${placeholders}. Allow their place in the secret’s policy.`,
   why: {
-    notListed: (host: string) => `${host} is not on the allowlist of the workspace.`,
-    policy: (secret: string, what: string) => `The policy of ${secret} does not permit ${what}.`,
+    notListed: (host: string) => `${host} is not an allowed host, so nothing was sent.`,
+    policy: (secret: string, what: string) => `The policy of ${secret} does not allow ${what}.`,
     rules: {
       allowed_domains: (call: { host: string }) => `the host ${call.host}`,
       allowed_methods: (call: { method: string }) => `the method ${call.method}`,
       allowed_paths: (call: { path: string }) => `the path ${call.path}`,
-      allowed_headers: () => 'the header that it stood in',
-      allowed_locations: () => 'the place in the call that it stood in',
-      sign_templates: () => 'what it was to sign',
-      allowed_operations: () => 'the operation that it asked for',
-      read_only: () => 'what may write',
-      override: () => 'a header that asks for another method or path',
-      objects: () => 'naming objects in the body',
-      batch: () => 'a batch of requests, which it cannot see through',
-      approval: () => 'signing, because each use needs an approval',
+      allowed_headers: () => 'the header it was in',
+      allowed_locations: () => 'its place in the call',
+      sign_templates: () => 'the text to sign',
+      allowed_operations: () => 'the operation',
+      read_only: () => 'a call that may write',
+      override: () => 'a header that changes the method or path',
+      objects: () => 'objects in the body',
+      batch: () => 'a batch of requests',
+      approval: () => 'signing, because each use needs approval',
     },
-    callerGone: 'The caller left before there was an answer.',
-    other: (code: string) => `It ended with ${code}.`,
+    callerGone: 'The caller disconnected before the response.',
+    other: 'The call failed. The code is under Details.',
   },
-  reported:
-    'Reported by who made the call: the server did not see it. Look twice before you allow anything for it.',
-  allow: 'Allow this',
-  allowNamed: (what: string) => `Allow this: ${what}`,
-  change: 'This is the whole change:',
-  toAllowlist: (domain: string) => `${domain} comes onto the allowlist of the workspace.`,
-  everyAgent:
-    'Every agent of the workspace may then send to it what the policies of secrets permit.',
-  link: (seq: number) => `You sign it as link ${seq} of the workspace's chain.`,
-  toPolicy: (secret: string, place: string) =>
-    `The policy of ${secret} in ${place} permits one thing more:`,
+  reported: 'Reported by the caller, not seen by the server. Check it before you allow anything.',
+  request: 'Request',
+  environment: 'Environment',
+  duration: 'Duration',
+  recordId: 'Record ID',
+  tokenId: 'Token ID',
+  code: 'Code',
+  gone: 'Nothing to review',
+  goneHelp: 'This was decided, or is older than the calls shown here.',
+  allowHost: (host: string) => `Allow ${host}?`,
+  allowEntry: (entry: string, secret: string) => `Allow ${entry} for ${secret}?`,
+  giveKey: (agent: string) => `Give ${agent} the key?`,
+  refusedCall: (agent: string) => `A call of ${agent} was refused`,
+  tried: (agent: string, count: number, seconds: number) =>
+    `${agent} tried to call it ${times(count)} in the last ${lengthOf(Math.max(120, seconds))}. It is not an allowed host, so nothing was sent.`,
+  whatChanges: 'What changes',
+  hostsOf: (workspace: string) => `Allowed hosts of ${workspace}`,
+  keysOf: (token: string) => `Keys of the token ${token}`,
+  place: (project: string, environment: string) => `${project} / ${environment}`,
   rule: {
-    allowed_domains: 'Hosts',
-    allowed_methods: 'Methods',
-    allowed_paths: 'Paths',
-    allowed_locations: 'Places',
+    allowed_domains: (secret: string, place: string) => rule('Hosts', secret, place),
+    allowed_methods: (secret: string, place: string) => rule('Methods', secret, place),
+    allowed_paths: (secret: string, place: string) => rule('Paths', secret, place),
+    allowed_locations: (secret: string, place: string) => rule('Places', secret, place),
   },
   usual: 'the usual ones',
-  version: (version: number) =>
-    `The value stays as it is; it is sealed again with the policy and signed, as version ${version + 1}.`,
-  toToken: (to: { label: string; agent: string; project: string; environment: string }) =>
-    `The token ${to.label} of ${to.agent} gets the key of ${to.project}/${to.environment}.`,
-  toTokenMeans: 'It may then use every secret there, as far as its scope goes.',
-  isDone: 'That is so by now: this no longer stops a call.',
-  sign: 'Sign and allow',
-  done: 'Allowed: this no longer stops a call. Should something else stop the next one, it stands here, too.',
-  nothing: {
-    scope: 'What a token may do is signed once, and cannot be changed: make a new token that may.',
-    rule: 'No single entry would permit it. Look at the policy of the secret.',
-    other: 'Nothing in this workspace refused it: there is nothing to allow.',
+  anyHostOfAll: 'any allowed host',
+  moreLines: (count: number) => `… ${count} more`,
+  link: (seq: number) => `You sign this as link ${seq} of the workspace’s history.`,
+  version: (version: number) => `Stored as version ${version}. The value stays the same.`,
+  howFar: 'How far',
+  /** A secret keeps the hosts that it went to before. */
+  limitSecret: (secret: string, others: readonly string[]) =>
+    others.length === 0 ? `Limit ${secret} to this host` : `Limit ${secret} to its hosts`,
+  limitHelp: (others: readonly string[], unlimited: number) => {
+    const hosts = others.length > 2 ? [`${others.length} hosts`] : others
+    const goes = `It can only go to ${[...hosts, 'this host'].join(' and ')}.`
+    return unlimited === 0 ? goes : `${goes} ${otherSecrets(unlimited)} no host limit.`
   },
-  toAgents: 'To agents and tokens',
-  toSecrets: 'To the secrets',
-  askAdmin: 'Owners and admins may change that. This is what one of them types:',
+  withAny: 'With any secret',
+  everyAgent: 'Every agent can call this host.',
+  unlimited: (count: number) =>
+    count === 0
+      ? 'Every secret in this environment has a host limit.'
+      : `${secretCount(count)} ${count === 1 ? 'has' : 'have'} no host limit and could be sent here.`,
+  isDone: 'Allowed by now. The next call goes through.',
+  whatHelps: 'What helps',
+  nothing: {
+    scope: 'A token’s scope can’t change. Create a new token.',
+    rule: 'No single change allows this. Edit the secret’s policy.',
+    other: 'No change in this workspace allows this call.',
+  },
+  toAgents: 'Open agents',
+  toSecrets: 'Open secrets',
+  askAdmin: 'Ask an owner or admin to run this',
+}
+
+function rule(list: string, secret: string, place: string): string {
+  return place ? `${list} of ${secret} in ${place}` : `${list} of ${secret}`
+}
+
+function times(count: number): string {
+  return count === 1 ? 'once' : `${count} times`
+}
+
+function otherSecrets(count: number): string {
+  return count === 1 ? '1 other secret has' : `${count} other secrets have`
 }

@@ -4,8 +4,6 @@ export const partTexts = {
   more: 'More actions',
   clearNamed: (label: string) => `Clear ${label}`,
   removeNamed: (name: string) => `Remove ${name}`,
-  addNamed: (name: string) => `Add ${name}`,
-  invalidToken: (name: string) => `${name} is not valid.`,
   choose: 'Choose…',
   openNamed: (label: string) => `Show options for ${label}`,
   noOptions: 'No matches',

@@ -1,0 +1,73 @@
+/** How far a signature goes: this call alone, or later calls for as long as the policies of the secrets permit. */
+import { RadioCards } from '../../parts/fields/radio_cards.tsx'
+import { Select } from '../../parts/fields/select.tsx'
+import { texts } from '../../texts/index.ts'
+import type { WaitingRequest } from '../../waiting.ts'
+
+const words = texts.waiting
+
+/** Seconds. */
+const LENGTHS = [300, 900, 3_600, 28_800, 86_400]
+
+/** A window, or null for this call alone. */
+export type Extent = { prefix: string; seconds: number } | null
+
+/** The narrowest that a request permits. */
+export function firstExtent(request: WaitingRequest): Extent {
+  return request.isSingle ? null : narrowestWindow(request)
+}
+
+function narrowestWindow({ prefixes, mostSeconds }: WaitingRequest): Extent {
+  const [prefix] = prefixes
+  if (prefix === undefined || mostSeconds <= 0) return null
+  return { prefix, seconds: Math.min(mostSeconds, LENGTHS[0] ?? mostSeconds) }
+}
+
+type Props = { request: WaitingRequest; value: Extent; onChange(extent: Extent): void }
+
+export function HowFar({ request, value, onChange }: Props) {
+  const { isSingle, method, origin } = request
+  const window = value ?? narrowestWindow(request)
+  const length = words.length(window?.seconds ?? 0)
+  const once = { id: 'once', title: words.once, help: words.onceHelp } as const
+  const later = {
+    id: 'window',
+    title: words.forTime(length),
+    help: words.window(method, `${origin}${window?.prefix ?? ''}`),
+  } as const
+  const options = [...(isSingle ? [once] : []), ...(window ? [later] : [])]
+  if (options.length === 0) return null
+  return (
+    <div className="flex flex-col gap-3 border-t border-line px-4 py-3">
+      <RadioCards
+        label={words.howFar}
+        options={options}
+        value={value === null ? 'once' : 'window'}
+        onChange={(id) => onChange(id === 'once' ? null : narrowestWindow(request))}
+      />
+      {value ? <WindowFields request={request} value={value} onChange={onChange} /> : null}
+    </div>
+  )
+}
+
+type FieldsProps = Props & { value: NonNullable<Extent> }
+
+function WindowFields({ request: { prefixes, mostSeconds }, value, onChange }: FieldsProps) {
+  const lengths = [...new Set([...LENGTHS.filter((each) => each < mostSeconds), mostSeconds])]
+  return (
+    <div className="grid grid-cols-2 gap-3">
+      <Select
+        label={words.prefix}
+        options={prefixes.map((id) => ({ id, label: id }))}
+        value={value.prefix}
+        onChange={(prefix) => onChange({ ...value, prefix })}
+      />
+      <Select
+        label={words.seconds}
+        options={lengths.map((each) => ({ id: String(each), label: words.length(each) }))}
+        value={String(value.seconds)}
+        onChange={(seconds) => onChange({ ...value, seconds: Number(seconds) })}
+      />
+    </div>
+  )
+}

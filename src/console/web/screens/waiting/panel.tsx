@@ -1,0 +1,119 @@
+/** Everything that waits for a person, above the calls, and what is allowed now. */
+import { Shield } from 'lucide-react'
+import { Button } from '../../parts/button.tsx'
+import { Icon } from '../../parts/icon.tsx'
+import { CopyButton } from '../../parts/show/copy.tsx'
+import { texts } from '../../texts/index.ts'
+import type { Waiting, WaitingItem } from '../../waiting.ts'
+import { Released } from './released.tsx'
+import { IgnoreButton } from './sign.tsx'
+
+const words = texts.waiting
+
+type Props = {
+  workspaceId: string
+  waiting: Waiting
+  openId: string | undefined
+  onOpen(id: string | undefined): void
+}
+
+export function WaitingPanel({ workspaceId, waiting, openId, onOpen }: Props) {
+  const { items, released, hidden, more } = waiting
+  if (items.length + released.length + hidden === 0) return null
+  return (
+    <section
+      aria-labelledby="waiting"
+      className="mx-5 mt-3.5 mb-1 flex max-h-[min(45%,340px)] shrink-0 flex-col overflow-hidden rounded-card border border-line-2 bg-surface shadow-control phone:mx-4"
+    >
+      <h2
+        id="waiting"
+        className="flex h-9 shrink-0 items-center gap-2 bg-canvas px-3 font-semibold"
+      >
+        <Icon of={Shield} />
+        <span className="shrink-0">{items.length > 0 ? words.title : words.released}</span>
+        <span className="truncate font-normal text-ink-3">{words.summary(countsOf(items))}</span>
+      </h2>
+      <div className="min-h-0 overflow-auto">
+        <ul aria-label={words.title}>
+          {items.map((item) => (
+            <Row
+              key={item.id}
+              item={item}
+              isOpen={item.id === openId}
+              onReview={() => onOpen(item.id)}
+              onIgnored={() => (item.id === openId ? onOpen(undefined) : undefined)}
+            />
+          ))}
+        </ul>
+        <Unshown hidden={hidden} more={more} />
+        <Released
+          workspaceId={workspaceId}
+          released={released}
+          title={items.length > 0 ? words.released : null}
+        />
+      </div>
+    </section>
+  )
+}
+
+function countsOf(items: readonly WaitingItem[]) {
+  const count = (kind: WaitingItem['kind']) => items.filter((item) => item.kind === kind).length
+  return { requests: count('request'), hosts: count('host'), proposals: count('proposal') }
+}
+
+type RowProps = { item: WaitingItem; isOpen: boolean; onReview(): void; onIgnored(): void }
+
+function Row({ item, isOpen, onReview, onIgnored }: RowProps) {
+  const { title, facts } = wordsOf(item)
+  return (
+    <li
+      className={`flex items-center gap-3 border-t border-line px-3 py-2 phone:flex-wrap phone:justify-end ${isOpen ? 'bg-accent-soft' : ''}`}
+    >
+      <span className="min-w-0 flex-1 phone:basis-full">
+        <span className="block truncate font-medium">{title}</span>
+        <span className="block truncate text-ink-3">{facts.filter(Boolean).join(' · ')}</span>
+      </span>
+      <span className="flex shrink-0 gap-2">
+        <IgnoreButton isSmall item={item} label={words.ignoring(title)} onClose={onIgnored} />
+        <Button
+          size="small"
+          kind={isOpen ? 'primary' : 'secondary'}
+          aria-label={words.reviewing(title)}
+          onPress={onReview}
+        >
+          {words.review}
+        </Button>
+      </span>
+    </li>
+  )
+}
+
+export function wordsOf(item: WaitingItem): { title: string; facts: string[] } {
+  if (item.kind === 'host') {
+    const { host, agent, calls, secrets } = item.refused
+    return { title: host, facts: [agent, words.calls(calls), secrets.join(', ')] }
+  }
+  if (item.kind === 'proposal') {
+    const { agent, hosts, secrets, reason } = item.proposal
+    const names = [...hosts, ...secrets.map(({ key }) => key)]
+    return { title: names.join(', '), facts: [words.proposedBy(agent), reason] }
+  }
+  const { method, origin, path, agent, secrets } = item.request
+  const keys = secrets.map(({ key }) => key).join(', ')
+  return { title: `${method} ${new URL(origin).host}${path}`, facts: [agent, keys] }
+}
+
+function Unshown({ hidden, more }: Pick<Waiting, 'hidden' | 'more'>) {
+  if (hidden + more === 0) return null
+  return (
+    <div className="flex flex-col gap-1 border-t border-line px-3 py-2 text-ink-2">
+      {more > 0 ? <p>{words.more(more)}</p> : null}
+      {hidden > 0 ? (
+        <p>
+          {words.hidden(hidden)} {words.hiddenHelp}{' '}
+          <CopyButton text={words.hiddenCommand} name={texts.common.theCommand} />
+        </p>
+      ) : null}
+    </div>
+  )
+}

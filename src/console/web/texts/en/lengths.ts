@@ -1,0 +1,22 @@
+/** Durations in words. */
+const units = [
+  [86_400, 'day'],
+  [3_600, 'hour'],
+  [60, 'minute'],
+] as const
+
+/** A duration in its largest whole unit. */
+export function exactLength(seconds: number): string {
+  const [size, unit] = units.find(([size]) => seconds % size === 0) ?? [1, 'second']
+  return inUnit(seconds / size, unit)
+}
+
+/** A duration in its largest unit, rounded up. */
+export function lengthOf(seconds: number): string {
+  const [size, unit] = units.find(([size]) => seconds >= size) ?? [1, 'second']
+  return inUnit(Math.ceil(seconds / size), unit)
+}
+
+function inUnit(count: number, unit: string): string {
+  return count === 1 ? `1 ${unit}` : `${count} ${unit}s`
+}
