@@ -2,6 +2,7 @@
 import { KeyRound, UserPlus } from 'lucide-react'
 import { type ComponentProps, useMemo, useState } from 'react'
 import { useShortcuts } from '../../frame/shortcuts.ts'
+import type { AskError } from '../../keys/ask.ts'
 import { Button } from '../../parts/button.tsx'
 import { FailureNote } from '../../parts/page/failure.tsx'
 import { Screen } from '../../parts/page/screen.tsx'
@@ -59,7 +60,7 @@ export function Members() {
     >
       <WorkspaceNotices workspaceId={workspaceId} />
       {rekeys && list?.isRekeyDue ? <RekeyNotice onRekey={rekey.open} /> : null}
-      {error ? <FailureNote error={error} /> : null}
+      <Failed error={error} isRead={list !== undefined} />
       <List
         isLoading={!(list || error)}
         rows={rows.filter((row) => KINDS[kind](row) && matchesText(row, find))}
@@ -85,6 +86,16 @@ export function Members() {
 function rightsIn(list: MemberList | undefined) {
   const manages = list !== undefined && isManager(list.ownRole)
   return { manages, rekeys: manages && list.isSigned }
+}
+
+/** A page notice says that the server is unavailable; what was read stays. */
+function Failed({ error, isRead }: { error: AskError | null; isRead: boolean }) {
+  if (error === null || (isRead && error.code === 'unreachable')) return null
+  return (
+    <div className="px-5 py-3 phone:px-4">
+      <FailureNote error={error} />
+    </div>
+  )
 }
 
 type ListProps = Omit<ComponentProps<typeof MemberGrid>, 'isAlone'> & {

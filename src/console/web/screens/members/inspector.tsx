@@ -44,9 +44,7 @@ export function MemberInspector(props: Props) {
       title={member.email}
       badge={<MemberStatus member={member} />}
       onClose={onClose}
-      footer={
-        mayRemove(member, list.ownRole) ? <RemoveButton member={member} onEnd={onEnd} /> : null
-      }
+      footer={mayRemove(member, list) ? <RemoveButton member={member} onEnd={onEnd} /> : null}
     >
       <div className="px-4 pb-3">
         <Facts

@@ -26,8 +26,17 @@ export function possibleRoles({ role: from }: ListedMember, ownRole: Role): Role
   )
 }
 
-export function mayRemove({ role: from, isOwn }: ListedMember, ownRole: Role): boolean {
-  return mayChangeMember(ownRole, { kind: 'remove', from, self: isOwn })
+/** The last owner stays. */
+export function mayRemove(
+  { role: from, isOwn, userId }: ListedMember,
+  { ownRole, members }: MemberList,
+): boolean {
+  const isLastOwner =
+    from === 'owner' &&
+    !members.some(
+      (other) => other.role === 'owner' && other.status === 'active' && other.userId !== userId,
+    )
+  return !isLastOwner && mayChangeMember(ownRole, { kind: 'remove', from, self: isOwn })
 }
 
 export function isManager(role: Role): boolean {

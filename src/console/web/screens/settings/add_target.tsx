@@ -1,11 +1,7 @@
 /** Adds a notice target; a webhook's signing key is shown once, before the sheet closes. */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import {
-  createNoticeTarget,
-  noticeEvent,
-  noticeTargetType,
-} from '../../../../features/notices/contract.ts'
+import { createNoticeTarget } from '../../../../features/notices/contract.ts'
 import { api } from '../../api.ts'
 import { failureIn } from '../../away.ts'
 import { Button } from '../../parts/button.tsx'
@@ -19,11 +15,9 @@ import { Banner } from '../../parts/page/banner.tsx'
 import { FailureNote } from '../../parts/page/failure.tsx'
 import { CopyButton } from '../../parts/show/copy.tsx'
 import { texts } from '../../texts/index.ts'
-import { targetKey, targetName } from './target.ts'
+import { noticeEvents, type TargetType, targetKey, targetName, targetTypes } from './target.ts'
 
 const words = texts.noticeTargets
-const noticeEvents = noticeEvent.options
-type TargetType = (typeof noticeTargetType.options)[number]
 type Draft = { type: TargetType; url: string; events: readonly string[] }
 type Props = { workspaceId: string; onClose(): void }
 
@@ -82,7 +76,7 @@ function AddForm({ workspaceId, onAdded }: FormProps) {
     <FieldForm className="flex flex-col gap-4" onSubmit={submit}>
       <Select<TargetType>
         label={words.type}
-        options={noticeTargetType.options.map((id) => ({ id, label: words.types[id] }))}
+        options={targetTypes.map((id) => ({ id, label: words.types[id] }))}
         value={draft.type}
         onChange={(type) => setDraft({ ...draft, type })}
       />

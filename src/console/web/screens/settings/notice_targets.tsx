@@ -6,7 +6,6 @@ import type { CallResult } from '../../../../client/http/api.ts'
 import {
   deleteNoticeTarget,
   listNoticeTargets,
-  noticeEvent,
   testNoticeTarget,
 } from '../../../../features/notices/contract.ts'
 import { api } from '../../api.ts'
@@ -20,7 +19,7 @@ import { FailureNote } from '../../parts/page/failure.tsx'
 import { SkeletonRows } from '../../parts/page/skeleton.tsx'
 import { texts } from '../../texts/index.ts'
 import { AddTargetSheet } from './add_target.tsx'
-import { targetKey, targetName } from './target.ts'
+import { noticeEvents, targetKey, targetName } from './target.ts'
 
 const words = texts.noticeTargets
 
@@ -56,8 +55,8 @@ export default function NoticeTargets({ workspaceId }: { workspaceId: string }) 
 }
 
 function eventText(events: readonly string[]): string {
-  const known = noticeEvent.options.filter((event) => events.includes(event))
-  if (known.length === noticeEvent.options.length) return words.allEvents
+  const known = noticeEvents.filter((event) => events.includes(event))
+  if (known.length === noticeEvents.length) return words.allEvents
   return known.map((event) => words.events[event]).join(' · ')
 }
 

@@ -12,7 +12,7 @@ const events = {
 }
 
 export const noticeTargetTexts = {
-  title: 'Notices',
+  title: 'Notice targets',
   help: 'Get a message when something needs you. It never contains values.',
   list: 'Notice targets',
   none: 'No targets yet.',
