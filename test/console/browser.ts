@@ -258,10 +258,21 @@ async function startSession({
 
 /** By the screen. */
 export async function logIn(page: Page, email: string): Promise<void> {
-  await page.getByLabel('E-mail address').fill(email)
+  await page.getByLabel('Email').fill(email)
   await page.getByLabel('Password').fill(PASSWORD)
-  await page.getByRole('button', { name: 'Log in' }).click()
-  await shown(page, page.getByRole('button', { name: 'Lock', exact: true }))
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+  await shown(page, accountMenu(page))
+}
+
+/** In the sidebar while the keys are unlocked. */
+export function accountMenu(page: Page): Locator {
+  return page.getByRole('button', { name: 'Account menu' })
+}
+
+/** Chooses `Lock`, `Account`, `Sign out` or another choice of the account's menu. */
+export async function chooseInAccount(page: Page, name: string): Promise<void> {
+  await accountMenu(page).click()
+  await page.getByRole('menuitem', { name: new RegExp(`^${name}`) }).click()
 }
 
 /** @throws Error with what is shown instead */

@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { Ellipsis, Lock, LogOut, Server, SunMoon, UserRound } from 'lucide-react'
-import { useEffect, useMemo, useReducer, useState } from 'react'
+import { useCallback, useEffect, useMemo, useReducer, useState } from 'react'
 import { Button as AriaButton } from 'react-aria-components'
 import { getMe } from '../../../features/accounts/contract.ts'
 import { api } from '../api.ts'
@@ -10,6 +10,7 @@ import { Icon } from '../parts/icon.tsx'
 import { MenuAround } from '../parts/overlays/menu.tsx'
 import { Avatar } from '../parts/show/avatar.tsx'
 import { chooseTheme, chosenTheme, themes } from '../parts/theme.ts'
+import { recordLock } from '../passkeys/prompting.ts'
 import { useAccountState, useCommand } from '../queries.ts'
 import { texts } from '../texts/index.ts'
 import { IDLE_MS, lastActivity } from './activity.ts'
@@ -65,7 +66,11 @@ function UnlockedFor() {
 /** The theme's choices are in the same menu, so that it needs no second level. */
 export function useAccountChoices() {
   const navigate = useNavigate()
-  const { mutate: lock } = useCommand('accounts.lock')
+  const { mutate } = useCommand('accounts.lock')
+  const lock = useCallback(() => {
+    recordLock()
+    mutate(null)
+  }, [mutate])
   const { mutate: signOut } = useCommand('accounts.logOut')
   const [theme, setTheme] = useState(chosenTheme)
   const { data: me } = useQuery({ queryKey: ['me'], queryFn: () => api.call(getMe, {}) })
@@ -77,7 +82,7 @@ export function useAccountChoices() {
         label: words.lock,
         icon: Lock,
         shortcut: words.lockKeys,
-        act: () => lock(null),
+        act: lock,
       },
       {
         id: 'account',
@@ -115,12 +120,12 @@ export function useAccountChoices() {
   return choices
 }
 
-function useLockKeys(lock: (input: null) => void): void {
+function useLockKeys(lock: () => void): void {
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (!(event.ctrlKey && event.shiftKey && event.code === 'KeyL')) return
       event.preventDefault()
-      lock(null)
+      lock()
     }
     addEventListener('keydown', onKey)
     return () => removeEventListener('keydown', onKey)

@@ -1,4 +1,4 @@
-/** Log in, and unlock: by the password or a passkey, and for how long. */
+/** Sign in and unlock, with a passkey or the password. */
 import { useNavigate } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
 import { Button } from '../../parts/button.tsx'
@@ -11,21 +11,21 @@ import { type StayingId, StayingSelect, stayingOf } from './staying_select.tsx'
 const UsePasskey = lazy(() => import('../../passkeys/use_passkey.tsx'))
 const words = texts.start
 
-export function LogIn() {
-  const logIn = useCommand('accounts.logIn')
+export function SignIn() {
+  const signIn = useCommand('accounts.logIn')
   const [staying, setStaying] = useState<StayingId>('idle')
   return (
     <>
+      <ByPasskey isLocked={false} staying={staying} />
       <Entrance
         email={null}
-        verb={words.logIn}
-        submit={(credentials) => logIn.mutate({ ...credentials, ...stayingOf(staying) })}
-        isPending={logIn.isPending}
-        error={logIn.error}
+        verb={words.signIn}
+        submit={(credentials) => signIn.mutate({ ...credentials, ...stayingOf(staying) })}
+        isPending={signIn.isPending}
+        error={signIn.error}
       >
         <StayingSelect value={staying} onChange={setStaying} />
       </Entrance>
-      <ByPasskey isLocked={false} staying={staying} />
     </>
   )
 }
@@ -35,6 +35,7 @@ export function Unlock({ email }: { email: string }) {
   const [staying, setStaying] = useState<StayingId>('idle')
   return (
     <>
+      <ByPasskey isLocked staying={staying} />
       <Entrance
         email={email}
         verb={words.unlock}
@@ -44,30 +45,29 @@ export function Unlock({ email }: { email: string }) {
       >
         <StayingSelect value={staying} onChange={setStaying} />
       </Entrance>
-      <ByPasskey isLocked staying={staying} />
-      <OtherWays />
+      <OtherEntrances />
     </>
   )
 }
 
-/** For who cannot unlock, or is somebody else: they end the session, and its keys stay closed. */
-function OtherWays() {
-  const logOut = useCommand('accounts.logOut')
+/** For another person, or a forgotten password: both end the session, and its keys stay locked. */
+function OtherEntrances() {
+  const signOut = useCommand('accounts.logOut')
   const navigate = useNavigate()
   const leaveFor = (to: '/login' | '/recover') =>
-    logOut.mutateAsync(null).then(
+    signOut.mutateAsync(null).then(
       () => navigate({ to, hash: true }),
       () => {},
     )
   return (
-    <nav className="row" aria-label={words.otherWays}>
-      <Button kind="ghost" onPress={() => leaveFor('/login')}>
+    <nav className="flex flex-wrap justify-between gap-2" aria-label={words.otherWays}>
+      <Button kind="ghost" size="small" onPress={() => leaveFor('/login')}>
         {texts.common.signOut}
       </Button>
-      <Button kind="ghost" onPress={() => leaveFor('/recover')}>
+      <Button kind="ghost" size="small" onPress={() => leaveFor('/recover')}>
         {words.lostPassword}
       </Button>
-      {logOut.error ? <FailureNote error={logOut.error} /> : null}
+      {signOut.error ? <FailureNote error={signOut.error} /> : null}
     </nav>
   )
 }
