@@ -122,6 +122,11 @@ type SecretsSearch = {
 const members = createRoute({
   getParentRoute: () => workspace,
   path: 'members',
+  validateSearch: (search): { member?: string; invite?: string; find?: string } => ({
+    ...texted('member', search),
+    ...texted('invite', search),
+    ...texted('find', search),
+  }),
   component: lazyRouteComponent(() => import('./screens/members/index.tsx'), 'Members'),
 })
 

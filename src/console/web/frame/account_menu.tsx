@@ -88,6 +88,7 @@ export function useAccountChoices() {
         id: 'account',
         label: words.areas.account,
         icon: UserRound,
+        group: 'places' as const,
         act: () => void navigate({ to: '/account' }),
       },
       ...(me?.is_instance_owner
@@ -96,6 +97,7 @@ export function useAccountChoices() {
               id: 'instance',
               label: words.areas.instance,
               icon: Server,
+              group: 'places' as const,
               act: () => void navigate({ to: '/instance' }),
             },
           ]

@@ -16,6 +16,7 @@ import { live } from './en/live.ts'
 import { members } from './en/members.ts'
 import { notices } from './en/notices.ts'
 import { overviewTexts } from './en/overview.ts'
+import { palette } from './en/palette.ts'
 import { partTexts } from './en/parts/index.ts'
 import { passkeyTexts } from './en/passkeys.ts'
 import { policies } from './en/policies.ts'
@@ -45,6 +46,7 @@ export const texts = {
   notices,
   noticeTargets: noticeTargetTexts,
   overview: overviewTexts,
+  palette,
   parts: partTexts,
   passkeys: passkeyTexts,
   policies,
