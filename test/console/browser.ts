@@ -284,7 +284,7 @@ async function shown(page: Page, expected: Locator): Promise<void> {
 }
 
 /** Other tests keep the machine busy; a test that ends before says nothing of the page. */
-const PATIENCE_MS = 90_000
+const PATIENCE_MS = Number(process.env.PATIENCE ?? 90_000)
 
 export async function openVisitor(
   origin: string,
