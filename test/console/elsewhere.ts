@@ -6,12 +6,15 @@ import { chainsOf } from '../../src/client/signed/trust.ts'
 import { type KnownKey, knownWorkspaceKeys } from '../../src/client/workspace_key.ts'
 import { readWorkspaces } from '../../src/client/workspaces.ts'
 import type { Role } from '../../src/core/grant.ts'
+import { createProject } from '../../src/features/projects/contract.ts'
 import {
   acceptInvitation,
   createWorkspaceEndpoint,
 } from '../../src/features/workspaces/contract.ts'
 import { identityOf } from '../../src/sigchain/index.ts'
-import { logIn, PASSWORD } from './accounts.ts'
+import { logIn, PASSWORD, signUp } from './accounts.ts'
+
+export const WORKSPACE = 'Acme'
 
 /** An account's personal workspace, or the one with this name, opened and with its verified chain. */
 export async function elsewhere(server: string, email: string, password = PASSWORD, name?: string) {
@@ -49,6 +52,16 @@ export async function shared(
   const { order } = await newWorkspace(publicKey, isSigned ? founder : null)
   await api.call(createWorkspaceEndpoint, { body: { name, ...order } })
   return order.id
+}
+
+/** Registers an account with the signed workspace Acme and a project in it. */
+export async function foundWorkspace(server: string, email: string, project: string) {
+  const account = { email, ...(await signUp(server, email)) }
+  await shared(server, email, WORKSPACE)
+  const there = await elsewhere(server, email, PASSWORD, WORKSPACE)
+  const body = { name: project, workspace_id: there.workspace.id }
+  const { id: projectId } = await there.api.call(createProject, { body })
+  return { account, there, projectId }
 }
 
 /** `by` invites `email` to the workspace, and `email` accepts. */
