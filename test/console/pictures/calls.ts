@@ -40,6 +40,7 @@ function recordCall({ agents }: Past, index: number, at: number, url?: string) {
   if (!agent) throw new Error('only a workspace with agents has calls')
   const target = new URL(url ?? `https://${host}${path}`)
   return {
+    id: idAt(at),
     ...{
       at: new Date(at).toISOString(),
       agent: agent.name,
@@ -58,6 +59,12 @@ function recordCall({ agents }: Past, index: number, at: number, url?: string) {
     decision: reason === null ? 'allowed' : reason === 'domain_blocked' ? 'blocked' : 'error',
     duration: 18 + ((index * 7) % 40),
   }
+}
+
+/** A UUIDv7 of a past moment: live requests are listed in the order of their IDs. */
+function idAt(at: number): string {
+  const time = Math.floor(at).toString(16).padStart(12, '0')
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${crypto.randomUUID().slice(15)}`
 }
 
 /** Inserts calls over so many days up to a moment ago. */
@@ -87,10 +94,10 @@ async function insertRecords(
     insert into audit_logs (id, workspace_id, timestamp, recorded_at, source, identity_level, agent_id,
       registration_id, token_id, project_id, environment, method, target_url, target_path, target_domain,
       credential_ref, injection_style, decision, reason, status_code, duration_ms, redacted)
-    select gen_random_uuid(), ${workspaceId}, at, at, 'resolver', 'agent', agent, registration, token,
+    select id, ${workspaceId}, at, at, 'resolver', 'agent', agent, registration, token,
       ${projectId}, 'production', method, url, path, host, secret, 'header', decision, reason, status,
       duration, false
-    from json_to_recordset(${JSON.stringify(records)}::text::json) as calls(at timestamptz, agent text,
+    from json_to_recordset(${JSON.stringify(records)}::text::json) as calls(id uuid, at timestamptz, agent text,
       registration uuid, token uuid, method text, url text, path text, host text, secret text,
       decision text, reason text, status int, duration int)`
 }

@@ -62,7 +62,7 @@ function valueAt(key: string, index: number, environment: Environment): string |
 }
 
 /** The first secret is stored alone and the others in one import, as the audit shows it. */
-export async function storeSecrets(company: Company, count: number): Promise<void> {
+export async function storeSecrets({ app }: Stage, company: Company, count: number): Promise<void> {
   const { api, workspace } = company.there
   const names = listSecretNames(count)
   for (const environment of ENVIRONMENTS) {
@@ -74,6 +74,10 @@ export async function storeSecrets(company: Company, count: number): Promise<voi
     for (const batch of [entries.slice(0, 1), entries.slice(1)])
       if (batch.length > 0) await uploadSecrets(place, batch, true)
   }
+  // Between an hour and six weeks old, each name differently.
+  await app.connection.sql`
+    update secrets set updated_at = now() - make_interval(hours => 1 + abs(hashtext(key || environment)) % 1000)
+    where workspace_id = ${workspace.id}`
 }
 
 /** Agents of the project's production. Every fourth has limits, and every fifth a token that ends this week. */
@@ -93,9 +97,16 @@ export async function employAgents(company: Company, count: number): Promise<voi
   }
 }
 
-export async function allowUsualHosts(company: Company, ...more: string[]): Promise<void> {
-  const hosts = ['api.anthropic.com', 'api.github.com', 'api.stripe.com', 'www.googleapis.com']
-  await allowHosts(company.there, [...hosts, ...more])
+const USUAL_HOSTS = [
+  'api.anthropic.com',
+  'api.github.com',
+  'api.stripe.com',
+  'oauth2.googleapis.com',
+  'www.googleapis.com',
+]
+
+export async function allowUsualHosts(company: Company): Promise<void> {
+  await allowHosts(company.there, USUAL_HOSTS)
 }
 
 /** Four colleagues, and two invitations that nobody has accepted. @returns the colleagues' accounts */

@@ -14,26 +14,35 @@ import {
   storeSecrets,
 } from './company.ts'
 
-export type World = Awaited<ReturnType<typeof openWorld>>
 export type Seed = Company & { colleagues: Account[] }
+export type SeedName = 'empty' | 'small' | 'team' | 'large' | 'broken'
+
+export type World = Awaited<ReturnType<typeof openReachableStage>> & {
+  /** `host:port` of an API that answers. */
+  answering: string
+  seedOf(name: SeedName): Promise<Seed>
+}
 
 /** One server with every setting that a picture needs. */
-export async function openWorld() {
+export async function openWorld(): Promise<World> {
   const reachable = await openReachableStage((origin) => ({
     ...UNLIMITED,
     PASSKEY_ORIGINS: origin,
+    // Names must resolve before a call can wait for approval. Nothing listens there.
+    RESOLVER_HOSTS: `${HOST}=127.0.0.1,api.stripe.com=127.0.0.1,www.googleapis.com=127.0.0.1`,
   }))
   const seeded = new Map<SeedName, Promise<Seed>>()
-  const world = {
+  const world: World = {
     ...reachable,
-    /** `host:port` of an API that answers. */
     answering: `${HOST}:${reachable.upstream.port}`,
-    seedOf: (name: SeedName) => {
+    seedOf: (name) => {
       const seed = seeded.get(name) ?? seeds[name](world, `${name}.example`)
       seeded.set(name, seed)
       return seed
     },
   }
+  // The first account owns the instance, whose screen is in the pictures, too.
+  await world.seedOf('team')
   return world
 }
 
@@ -42,14 +51,14 @@ type Parts = { secrets: number; agents: number; days: number }
 async function seedCompany({ stage }: World, domain: string, parts: Parts): Promise<Seed> {
   const company = await foundCompany(stage, domain)
   const { sql } = stage.app.connection
-  if (parts.secrets > 0) await storeSecrets(company, parts.secrets)
+  if (parts.secrets > 0) await storeSecrets(stage, company, parts.secrets)
   await employAgents(company, parts.agents)
   if (parts.agents > 0) await allowUsualHosts(company)
   if (parts.days > 0) await insertCalls(sql, company, parts.days)
   return { ...company, colleagues: [] }
 }
 
-const seeds = {
+const seeds: Record<SeedName, (world: World, domain: string) => Promise<Seed>> = {
   /** A project and nothing in it: no secrets, agents, calls or audit records. */
   empty: async (world: World, domain: string) => {
     const seed = await seedCompany(world, domain, { secrets: 0, agents: 0, days: 0 })
@@ -79,9 +88,7 @@ const seeds = {
       where workspace_id = ${seed.workspaceId}`
     return seed
   },
-} satisfies Record<string, (world: World, domain: string) => Promise<Seed>>
-
-export type SeedName = keyof typeof seeds
+}
 
 /** The provider refused to renew the connection of a secret. */
 async function requireReconnect({ stage }: World, { workspaceId, projectId }: Company) {
