@@ -1,4 +1,5 @@
 /** Changes made on another machine than the browser: the page learns of them from the server. */
+import { registerWithToken } from '../../src/client/actions/issue_token.ts'
 import { invitePeople, readPerson } from '../../src/client/actions/members.ts'
 import { newWorkspace } from '../../src/client/actions/workspaces.ts'
 import { type KnownEntry, knownChains } from '../../src/client/signed/known_chains.ts'
@@ -62,6 +63,18 @@ export async function foundWorkspace(server: string, email: string, project: str
   const body = { name: project, workspace_id: there.workspace.id }
   const { id: projectId } = await there.api.call(createProject, { body })
   return { account, there, projectId }
+}
+
+/** Registers an agent in a project's production, with the environment's key unless told otherwise. @returns its token */
+export async function employ(
+  there: Pick<Awaited<ReturnType<typeof elsewhere>>, 'api' | 'workspace'>,
+  projectId: string,
+  name: string,
+  hasKey = true,
+): Promise<string> {
+  const places = hasKey ? [{ projectId, environment: 'production' }] : []
+  const terms = { environment: 'production', order: {}, places }
+  return (await registerWithToken(there, { name, projectId }, terms)).text
 }
 
 /** `by` invites `email` to the workspace, and `email` accepts. */
