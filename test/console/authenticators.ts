@@ -1,13 +1,8 @@
 /** Virtual authenticators, with which a page creates and uses passkeys. */
-import { answerKnownPasswords } from './accounts.ts'
 import type { Visitor } from './browser.ts'
 
 /** Attaches a device with a fingerprint reader that always confirms. */
-export async function attachAuthenticator(
-  { page, tools }: Pick<Visitor, 'page' | 'tools'>,
-  hasPrf: boolean,
-) {
-  await answerKnownPasswords(page)
+export async function attachAuthenticator({ tools }: Pick<Visitor, 'tools'>, hasPrf: boolean) {
   await tools.send('WebAuthn.enable')
   const { authenticatorId } = await tools.send('WebAuthn.addVirtualAuthenticator', {
     options: {

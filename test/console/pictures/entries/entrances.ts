@@ -46,7 +46,7 @@ export const entrances: Entry[] = [
     seed: 'small',
     path: '/account',
     prepare: async ({ page, tools, field, button }) => {
-      await attachAuthenticator({ page, tools }, true)
+      await attachAuthenticator({ tools }, true)
       await field('Name').fill('Laptop')
       await field('Your password').fill(PASSWORD)
       await button('Add a passkey').click()
