@@ -1,6 +1,6 @@
 /** The screen of one project. */
 import { KeyRound, Plus } from 'lucide-react'
-import { type ReactNode, useDeferredValue, useMemo, useState } from 'react'
+import { type ReactNode, useDeferredValue, useEffect, useMemo, useState } from 'react'
 import { useMay } from '../../frame/manages.ts'
 import { AskError } from '../../keys/ask.ts'
 import { Button } from '../../parts/button.tsx'
@@ -96,7 +96,7 @@ type MatrixProps = {
 }
 
 function MatrixScreen({ place, project, matrix, frame }: MatrixProps) {
-  const { key } = secretsRoute.useSearch()
+  const { key, pane } = secretsRoute.useSearch()
   const environment = useEnvironment(matrix)
   const writes = useMayHere('secret.write')
   const all = useEdits(place, matrix)
@@ -104,6 +104,9 @@ function MatrixScreen({ place, project, matrix, frame }: MatrixProps) {
   const { rows, counts, find, setFind } = useRows(place, matrix)
   const { keys, selection, clear } = useSelection(matrix)
   const [file, setFile] = useState<File | null>(null)
+  useEffect(() => {
+    if (pane !== 'import') setFile(null)
+  }, [pane])
   useMatrixShortcuts(place, matrix, edits)
   const isEmpty = matrix.rows.length === 0
   return (
