@@ -20,10 +20,10 @@ import { palette } from './en/palette.ts'
 import { partTexts } from './en/parts/index.ts'
 import { passkeyTexts } from './en/passkeys.ts'
 import { policies } from './en/policies.ts'
+import { inspectorTexts } from './en/secrets/inspector.ts'
 import { matrixTexts } from './en/secrets/matrix.ts'
 import { removing } from './en/secrets/removing.ts'
 import { sheetTexts } from './en/secrets/sheets.ts'
-import { secretTexts } from './en/secrets.ts'
 import { start } from './en/start.ts'
 import { workspaceTexts } from './en/workspaces.ts'
 
@@ -33,6 +33,7 @@ export const texts = {
   allowlist,
   audit,
   insecure,
+  inspector: inspectorTexts,
   instance: instanceTexts,
   common,
   connect: connectTexts,
@@ -51,7 +52,6 @@ export const texts = {
   passkeys: passkeyTexts,
   policies,
   removing,
-  secrets: secretTexts,
   secretSheets: sheetTexts,
   start,
   waiting: waitingTexts,
