@@ -1,6 +1,7 @@
 /** All that people read, in one language: another one is another object of this type. */
 import { account } from './en/account.ts'
-import { agentTexts, newToken, wizard } from './en/agents.ts'
+import { agentTexts, limitTexts } from './en/agents/index.ts'
+import { newToken, wizard } from './en/agents/new_token.ts'
 import { allowlist } from './en/allowlist.ts'
 import { noticeTargetTexts } from './en/approvals/notice_targets.ts'
 import { waitingTexts } from './en/approvals/waiting.ts'
@@ -40,6 +41,7 @@ export const texts = {
   errors,
   firstSteps,
   history: historyTexts,
+  limits: limitTexts,
   live,
   matrix: matrixTexts,
   members,

@@ -1,6 +1,6 @@
-/** A token that was just made: shown when somebody asks, copied without being shown, and how programs take it. */
+/** A token that was just created: revealed on request, copied without being shown, and blocks that set programs up. */
 import { useState } from 'react'
-import { programs } from '../../../../client/agents/agent_setup.ts'
+import { programs } from '../../../../../client/agents/agent_setup.ts'
 import {
   commandFor,
   curl,
@@ -12,50 +12,42 @@ import {
   runText,
   sdks,
   variables,
-} from '../../../../client/agents/set_up_texts.ts'
-import { ask } from '../../keys/ask.ts'
-import { Button } from '../../parts/button.tsx'
-import { Banner } from '../../parts/page/banner.tsx'
-import { FailureNote } from '../../parts/page/failure.tsx'
-import { Loading } from '../../parts/page/loading.tsx'
-import { CodeBlock } from '../../parts/show/code_block.tsx'
-import { SecretValue } from '../../parts/show/secret_value.tsx'
-import { Tabs } from '../../parts/tabs.tsx'
-import { useAsk } from '../../queries.ts'
-import { texts } from '../../texts/index.ts'
+} from '../../../../../client/agents/set_up_texts.ts'
+import { ask } from '../../../keys/ask.ts'
+import { Button } from '../../../parts/button.tsx'
+import { Select } from '../../../parts/fields/select.tsx'
+import { Banner } from '../../../parts/page/banner.tsx'
+import { FailureNote } from '../../../parts/page/failure.tsx'
+import { SkeletonRows } from '../../../parts/page/skeleton.tsx'
+import { CodeBlock } from '../../../parts/show/code_block.tsx'
+import { SecretValue } from '../../../parts/show/secret_value.tsx'
+import { useAsk } from '../../../queries.ts'
+import { texts } from '../../../texts/index.ts'
 import type { MadeToken } from './draft.ts'
 
 const words = texts.newToken
 
-export function NewTokenDialog({ made, done }: { made: MadeToken; done(): void }) {
-  const { id } = made
+export function CreatedToken({ made, onClose }: { made: MadeToken; onClose(): void }) {
   const [failed, setFailed] = useState<unknown>(null)
   const { data: addresses, error } = useAsk('agents.addresses', null)
-  const close = () => {
-    void ask('agents.forgetToken', { id })
-    done()
-  }
   return (
-    <section className="stack">
-      <h2 className="card-title">{words.title}</h2>
+    <>
       <Banner kind="warning">{words.once}</Banner>
-      <div>
-        <SecretValue
-          name={words.name}
-          read={() => ask('agents.newToken', { id })}
-          onError={setFailed}
-        />
-      </div>
+      <SecretValue
+        name={words.name}
+        read={() => ask('agents.newToken', { id: made.id })}
+        onError={setFailed}
+      />
       {failed ? <FailureNote error={failed} /> : null}
-      <h2 className="card-title">{words.setUp}</h2>
       {error ? <FailureNote error={error} /> : null}
-      {addresses ? <SetUp made={made} addresses={addresses} /> : <Loading />}
-      <div>
-        <Button kind="primary" onPress={close}>
+      {addresses ? <SetUp made={made} addresses={addresses} /> : null}
+      {addresses || error ? null : <SkeletonRows count={4} />}
+      <div className="mt-auto flex justify-end pt-2">
+        <Button kind="primary" onPress={onClose}>
           {words.close}
         </Button>
       </div>
-    </section>
+    </>
   )
 }
 
@@ -68,12 +60,17 @@ function SetUp({ made, addresses }: Props) {
     made.kind === 'workload'
       ? [...ofJobs, ...ofCalls]
       : [...(ofCalls.length > 0 ? mcpTabs(made, addresses) : []), ...ofCalls, ...ofJobs]
+  const [chosen, setChosen] = useState(tabs[0]?.id ?? '')
   return (
     <>
-      <p>{words.environment}</p>
+      {tabs.length > 0 ? (
+        <Select label={words.setUp} options={tabs} value={chosen} onChange={setChosen} />
+      ) : (
+        <p>{words.severalPlaces}</p>
+      )}
+      {tabs.find(({ id }) => id === chosen)?.content}
       {addresses.isUnknown ? <Banner kind="warning">{words.unknown}</Banner> : null}
       <CodeBlock text={variables(addresses)} name={words.environment} />
-      {tabs.length > 0 ? <Tabs label={words.setUp} tabs={tabs} /> : <p>{words.severalPlaces}</p>}
     </>
   )
 }
@@ -83,8 +80,8 @@ function mcpTabs(made: MadeToken, { resolver }: ProgramAddresses) {
     id,
     label: program.title,
     content: (
-      <div className="stack">
-        <Told text={commandFor(id, made)} why={words.atMachine} />
+      <div className="flex flex-col gap-3">
+        <Block text={commandFor(id, made)} why={words.atMachine} />
         <File path={program.project[0] ?? ''} text={fileFor(program, resolver)} />
       </div>
     ),
@@ -93,18 +90,18 @@ function mcpTabs(made: MadeToken, { resolver }: ProgramAddresses) {
 
 function callTabs({ kind, name }: MadeToken) {
   const sdk = sdks.map(({ id, label, text }) => (
-    <div key={id} className="stack">
-      {kind === 'agent' ? <Told text={narrowedTokenFor(text, name)} why={words.narrowed} /> : null}
-      <Told text={text} why={label} />
+    <div key={id} className="flex flex-col gap-3">
+      {kind === 'agent' ? <Block text={narrowedTokenFor(text, name)} why={words.narrowed} /> : null}
+      <Block text={text} why={label} />
     </div>
   ))
   return [
-    { id: 'curl', label: 'curl', content: <Told text={curl} why={words.call} /> },
+    { id: 'curl', label: 'curl', content: <Block text={curl} why={words.call} /> },
     {
       id: 'sdk',
       label: 'SDKs',
       content: (
-        <div className="stack">
+        <div className="flex flex-col gap-3">
           <p>{words.sdk}</p>
           {sdk}
         </div>
@@ -113,20 +110,20 @@ function callTabs({ kind, name }: MadeToken) {
   ]
 }
 
-/** Values are delivered of one environment; who may not read calls instead. */
+/** Values are delivered for one environment; a token that can't read them makes a call instead. */
 function jobTabs({ may, project, environment }: MadeToken, addresses: ProgramAddresses) {
   const isDelivered = may.includes('read') && project !== null && environment !== null
   if (!isDelivered && !may.includes('use')) return []
   const why = isDelivered ? words.ci : words.ciUse
   const jobs = (text: string, where: string) => (
-    <div className="stack">
+    <div className="flex flex-col gap-3">
       <p>{where}</p>
-      <Told text={text} why={why} />
+      <Block text={text} why={why} />
     </div>
   )
   return [
     ...(isDelivered
-      ? [{ id: 'run', label: 'cloakroom run', content: <Told text={runText} why={words.run} /> }]
+      ? [{ id: 'run', label: 'cloakroom run', content: <Block text={runText} why={words.run} /> }]
       : []),
     {
       id: 'github',
@@ -142,12 +139,12 @@ function jobTabs({ may, project, environment }: MadeToken, addresses: ProgramAdd
 }
 
 function File({ path, text }: { path: string; text: string | null }) {
-  return text === null ? null : <Told text={text} why={words.elsewhere(path)} />
+  return text === null ? null : <Block text={text} why={words.elsewhere(path)} />
 }
 
-function Told({ text, why }: { text: string; why: string }) {
+function Block({ text, why }: { text: string; why: string }) {
   return (
-    <div className="stack">
+    <div className="flex flex-col gap-3">
       <p>{why}</p>
       <CodeBlock text={text} name={words.file} />
     </div>
