@@ -3,9 +3,9 @@ import {
   allowHosts,
   callsAllowedBy,
   disallowHost,
+  hostUses,
   knownHosts,
   readAllowlist,
-  hostUses,
 } from '../../../../client/actions/allowlist.ts'
 import { getUsage } from '../../../../features/audit/contract.ts'
 import { Refused } from '../failure.ts'
