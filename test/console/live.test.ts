@@ -1,10 +1,10 @@
 // tier: all
 /** Calls as they happen, and what would let a refused one through, in a real browser. */
 import { expect } from 'bun:test'
-import { registerWithToken } from '../../src/client/actions/issue_token.ts'
 import { listSessions, revokeSession } from '../../src/features/accounts/contract.ts'
 import { listAuditLogs } from '../../src/features/audit/contract.ts'
 import { requires } from '../support/requires.ts'
+import { employ } from './elsewhere.ts'
 import { HOST, openEmployer } from './employer.ts'
 
 const { test, beforeAll, afterAll } = requires('chromium')
@@ -21,12 +21,8 @@ afterAll(async () => {
   await employer.stage.close()
 })
 
-async function employed(name: string, places = true) {
-  const { there, projectId } = employer
-  const place = { projectId, environment: 'production' }
-  const terms = { environment: 'production', order: {}, places: places ? [place] : [] }
-  return (await registerWithToken(there, { name, projectId }, terms)).text
-}
+const employed = (name: string, hasKey = true) =>
+  employ(employer.there, employer.projectId, name, hasKey)
 
 const entryOf = (text: string | RegExp) =>
   employer.page.locator('li.entry').filter({ hasText: text })

@@ -6,8 +6,15 @@ import { listSessions, revokeSession } from '../../src/features/accounts/contrac
 import { freshEmail } from '../support/app.ts'
 import { marked } from '../support/canary.ts'
 import { requires } from '../support/requires.ts'
-import { answerKnownPasswords, logIn as logInElsewhere, PASSWORD, signUp } from './accounts.ts'
-import { logIn, openStage, type Stage, type Visitor } from './browser.ts'
+import { logIn as logInElsewhere, PASSWORD, signUp } from './accounts.ts'
+import {
+  accountMenu,
+  chooseInAccount,
+  logIn,
+  openStage,
+  type Stage,
+  type Visitor,
+} from './browser.ts'
 import { askWorker, controlClock, pass, shift } from './worker_clock.ts'
 
 const { test, beforeAll, afterAll } = requires('chromium')
@@ -29,7 +36,6 @@ beforeAll(async () => {
   ada = await stage.visitor('SHA256SUMS')
   page = ada.page
   await controlClock(page)
-  await answerKnownPasswords(page)
   await page.goto(`${stage.origin}/console/login`)
   await logIn(page, email)
 })

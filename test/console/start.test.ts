@@ -42,7 +42,7 @@ test('the first account needs the owner code and a strong password, and gets a r
   const { page } = owner
   await page.getByText('This installation is new').waitFor()
   await enter(page, OWNER, 'password1234')
-  await page.getByText('Use at least 12 characters').waitFor()
+  await page.getByText('commonly used password').waitFor()
   await page.getByLabel('Owner code').fill('no-such-code-at-all')
   await owner.judge()
   await owner.picture('register')

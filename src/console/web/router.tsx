@@ -170,7 +170,10 @@ const invitation = createRoute({
 const agents = createRoute({
   getParentRoute: () => workspace,
   path: 'agents',
-  validateSearch: (search): { make?: string } => texted('make', search),
+  validateSearch: (search): { make?: string; show?: string } => ({
+    ...texted('make', search),
+    ...texted('show', search),
+  }),
   component: lazyRouteComponent(() => import('./screens/agents/index.tsx'), 'Agents'),
 })
 

@@ -5,6 +5,7 @@ import {
   Button as AriaButton,
   Menu as AriaMenu,
   MenuItem,
+  MenuSection,
   MenuTrigger,
   Popover,
 } from 'react-aria-components'
@@ -85,29 +86,36 @@ export function MenuAround({ trigger, label, choices }: AroundProps) {
 }
 
 function MenuList({ name, choices }: { name: string; choices: readonly MenuChoice[] }) {
-  const isChoice = choices.some(({ isSelected }) => isSelected !== undefined)
-  const selected = choices.filter(({ isSelected }) => isSelected).map(({ id }) => id)
-  const selection = isChoice
-    ? ({ selectionMode: 'single', selectedKeys: selected } as const)
-    : ({ selectionMode: 'none' } as const)
+  const options = choices.filter(({ isSelected }) => isSelected !== undefined)
+  const actions = choices.filter(({ isSelected }) => isSelected === undefined)
+  const selected = options.filter(({ isSelected }) => isSelected).map(({ id }) => id)
   return (
     <Popover className={POPOVER}>
-      <AriaMenu aria-label={name} className={LIST} {...selection}>
-        {choices.map(({ id, label, act, icon, isDanger, isSelected, shortcut }) => (
-          <MenuItem
-            key={id}
-            id={id}
-            textValue={label}
-            onAction={act}
-            className={isDanger ? `${ITEM} text-red` : ITEM}
-          >
-            {icon ? <Icon of={icon} /> : null}
-            <span className="flex-1">{label}</span>
-            {shortcut ? <Kbd>{shortcut}</Kbd> : null}
-            {isSelected ? <Icon of={Check} /> : null}
-          </MenuItem>
-        ))}
+      <AriaMenu aria-label={name} className={LIST}>
+        {options.length > 0 ? (
+          <MenuSection aria-label={name} selectionMode="single" selectedKeys={selected}>
+            {options.map(itemOf)}
+          </MenuSection>
+        ) : null}
+        {actions.map(itemOf)}
       </AriaMenu>
     </Popover>
+  )
+}
+
+function itemOf({ id, label, act, icon, isDanger, isSelected, shortcut }: MenuChoice) {
+  return (
+    <MenuItem
+      key={id}
+      id={id}
+      textValue={label}
+      onAction={act}
+      className={isDanger ? `${ITEM} text-red` : ITEM}
+    >
+      {icon ? <Icon of={icon} /> : null}
+      <span className="flex-1">{label}</span>
+      {shortcut ? <Kbd>{shortcut}</Kbd> : null}
+      {isSelected ? <Icon of={Check} /> : null}
+    </MenuItem>
   )
 }

@@ -70,6 +70,6 @@ export const common = {
   navigation: 'Navigation',
   phoneNavigation: 'Areas',
   workspace: 'Workspace',
-  themes: { system: 'System theme', light: 'Light theme', dark: 'Dark theme' },
+  themes: { system: 'Theme: system', light: 'Theme: light', dark: 'Theme: dark' },
   toContent: 'Skip to content',
 }

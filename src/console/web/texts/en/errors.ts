@@ -45,12 +45,12 @@ const byCode: Record<string, Words> = {
     help: 'Ask an admin to invite you again.',
   },
   unreadable_value: {
-    said: 'This value does not open with the key of the workspace.',
-    help: 'It was altered, or sealed under another key. Nobody can use it: set it again.',
+    said: 'This value can’t be decrypted with the workspace key.',
+    help: 'It was altered or sealed under another key. Replace it.',
   },
   conflict: {
-    said: 'Somebody else changed this meanwhile.',
-    help: 'It was left as they made it, and was reloaded: review it, then decide.',
+    said: 'Someone else changed this first.',
+    help: 'Nothing was overwritten. Review their change and retry.',
   },
   unfinished: {
     said: 'The server went away before it was deleted.',
@@ -141,8 +141,8 @@ const byCode: Record<string, Words> = {
     help: 'Somebody may have altered them. Nothing was changed. Ask the operator of the server.',
   },
   not_copied: {
-    said: 'The browser let nothing be copied.',
-    help: 'Show it, and copy it by hand.',
+    said: 'Your browser blocked copying.',
+    help: 'Show the value and copy it yourself.',
   },
   other_account: {
     said: 'The server answered for another address than the one that you typed, or that your keys are for.',
