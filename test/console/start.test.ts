@@ -142,13 +142,13 @@ test('a session that is ended elsewhere is reported, and nothing of it stays', a
   for (const { id, current } of await api.list(listSessions, {})) {
     if (!current) await api.call(revokeSession, { params: { session_id: id } })
   }
-  await chooseInAccount(page, 'Account')
+  await page.getByRole('link', { name: 'Agents' }).click()
   await page.getByText('Your session ended').waitFor()
   await bob.sees('Sign in')
   await bob.judge()
   await enter(page, email, PASSWORD)
   await press(page, 'Sign in')
-  await bob.sees('Account')
+  await bob.sees('Agents')
   expect(await page.getByText('Your session ended').count()).toBe(0)
   await bob.close()
 })

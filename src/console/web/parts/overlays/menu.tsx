@@ -1,5 +1,5 @@
 /** A button that opens a menu of actions. */
-import { Check, ChevronDown, Ellipsis, type LucideIcon } from 'lucide-react'
+import { Check, ChevronDown, ChevronRight, Ellipsis, type LucideIcon } from 'lucide-react'
 import { cloneElement, type ReactElement } from 'react'
 import {
   Button as AriaButton,
@@ -8,6 +8,7 @@ import {
   MenuSection,
   MenuTrigger,
   Popover,
+  SubmenuTrigger,
 } from 'react-aria-components'
 import { texts } from '../../texts/index.ts'
 import { type ButtonLook, ButtonText, buttonClass } from '../button.tsx'
@@ -19,7 +20,10 @@ import { ITEM, LIST, POPOVER } from './list_class.ts'
 export type MenuChoice = {
   id: string
   label: string
-  act(): void
+  /** Not called for a choice with choices of its own. */
+  act?(): void
+  /** Opens beside it. */
+  choices?: readonly MenuChoice[]
   icon?: LucideIcon
   isDanger?: boolean
   /** Shown only: the screen handles the key. */
@@ -94,28 +98,38 @@ function MenuList({ name, choices }: { name: string; choices: readonly MenuChoic
       <AriaMenu aria-label={name} className={LIST}>
         {options.length > 0 ? (
           <MenuSection aria-label={name} selectionMode="single" selectedKeys={selected}>
-            {options.map(itemOf)}
+            {options.map(choiceElement)}
           </MenuSection>
         ) : null}
-        {actions.map(itemOf)}
+        {actions.map(choiceElement)}
       </AriaMenu>
     </Popover>
   )
 }
 
-function itemOf({ id, label, act, icon, isDanger, isSelected, shortcut }: MenuChoice) {
-  return (
+/** No component: React Aria needs the items themselves. */
+function choiceElement(choice: MenuChoice) {
+  const { id, label, act, icon, isDanger, isSelected, shortcut, choices } = choice
+  const item = (
     <MenuItem
       key={id}
       id={id}
       textValue={label}
-      onAction={act}
+      onAction={() => act?.()}
       className={isDanger ? `${ITEM} text-red` : ITEM}
     >
       {icon ? <Icon of={icon} /> : null}
-      <span className="flex-1">{label}</span>
+      <span className="min-w-0 flex-1 truncate">{label}</span>
       {shortcut ? <Kbd>{shortcut}</Kbd> : null}
       {isSelected ? <Icon of={Check} /> : null}
+      {choices ? <Icon of={ChevronRight} size={13} /> : null}
     </MenuItem>
+  )
+  if (!choices) return item
+  return (
+    <SubmenuTrigger key={id}>
+      {item}
+      <MenuList name={label} choices={choices} />
+    </SubmenuTrigger>
   )
 }
