@@ -72,7 +72,8 @@ function sdk({ addresses, secret, url }: FirstCall): string {
   const { header = 'authorization', scheme = 'Bearer ' } = providerOfName(secret) ?? {}
   const target = url.replace(/^https:\/\//, '')
   const script = [
-    'const { SERVICE_RESOLVER_URL: resolver, SERVICE_TOKEN: token } = process.env',
+    'const { env } = process',
+    'const { SERVICE_RESOLVER_URL: resolver, SERVICE_TOKEN: token } = env',
     `const headers = { ${JSON.stringify(header)}: \`${scheme}\${token}.${placeholderOf(secret)}\` }`,
     `const response = await fetch(\`\${resolver}/v1/forward/${target}\`, { headers })`,
     'console.log(response.status, await response.text())',
