@@ -42,7 +42,7 @@ test('the first account needs the owner code and a strong password, and gets a r
   const { page } = owner
   await page.getByText('This installation is new').waitFor()
   await enter(page, OWNER, 'password1234')
-  await page.getByText('Use at least 12 characters').waitFor()
+  await page.getByText('commonly used password').waitFor()
   await page.getByLabel('Owner code').fill('no-such-code-at-all')
   await owner.judge()
   await owner.picture('register')
@@ -142,13 +142,13 @@ test('a session that is ended elsewhere is reported, and nothing of it stays', a
   for (const { id, current } of await api.list(listSessions, {})) {
     if (!current) await api.call(revokeSession, { params: { session_id: id } })
   }
-  await chooseInAccount(page, 'Account')
+  await page.getByRole('link', { name: 'Agents' }).click()
   await page.getByText('Your session ended').waitFor()
   await bob.sees('Sign in')
   await bob.judge()
   await enter(page, email, PASSWORD)
   await press(page, 'Sign in')
-  await bob.sees('Account')
+  await bob.sees('Agents')
   expect(await page.getByText('Your session ended').count()).toBe(0)
   await bob.close()
 })

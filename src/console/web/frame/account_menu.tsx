@@ -63,7 +63,7 @@ function UnlockedFor() {
   )
 }
 
-/** The theme's choices are in the same menu, so that it needs no second level. */
+/** The choice of the theme shows the current one, and turns to the next. */
 export function useAccountChoices() {
   const navigate = useNavigate()
   const { mutate } = useCommand('accounts.lock')
@@ -88,6 +88,7 @@ export function useAccountChoices() {
         id: 'account',
         label: words.areas.account,
         icon: UserRound,
+        group: 'places' as const,
         act: () => void navigate({ to: '/account' }),
       },
       ...(me?.is_instance_owner
@@ -96,20 +97,21 @@ export function useAccountChoices() {
               id: 'instance',
               label: words.areas.instance,
               icon: Server,
+              group: 'places' as const,
               act: () => void navigate({ to: '/instance' }),
             },
           ]
         : []),
-      ...themes.map((id) => ({
-        id: `theme ${id}`,
-        label: words.themes[id],
+      {
+        id: 'theme',
+        label: words.themes[theme],
         icon: SunMoon,
-        isSelected: theme === id,
         act: () => {
-          chooseTheme(id)
-          setTheme(id)
+          const next = themes[(themes.indexOf(theme) + 1) % themes.length] ?? 'system'
+          chooseTheme(next)
+          setTheme(next)
         },
-      })),
+      },
       { id: 'sign out', label: words.signOut, icon: LogOut, act: () => signOut(null) },
     ],
     [me, theme, lock, signOut, navigate],

@@ -1,7 +1,7 @@
 /** The use of secrets in the last 30 days. */
 import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
-import { getUsage } from '../../../../features/audit/contract.ts'
+import { getUsage } from '../../../../features/usage/contract.ts'
 import { api } from '../../api.ts'
 import { isNew } from './filters.ts'
 import type { Matrix, Project } from './place.ts'
