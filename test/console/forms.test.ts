@@ -8,7 +8,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { requires } from '../support/requires.ts'
-import { answerKnownPasswords, PASSWORD } from './accounts.ts'
+import { PASSWORD } from './accounts.ts'
 import { type OwnStage, openOwnStage, type Person } from './browser.ts'
 
 const { test, beforeAll, afterAll } = requires('chromium')
@@ -160,7 +160,6 @@ afterAll(() => stage.close())
 
 /** On a device that cannot unlock, so that the form that lets it is there. */
 async function addPasskey({ page, tools }: Person) {
-  await answerKnownPasswords(page)
   await tools.send('WebAuthn.enable')
   await tools.send('WebAuthn.addVirtualAuthenticator', {
     options: {
@@ -197,7 +196,6 @@ test('a form outside the account marks its empty fields, sends nothing and stays
 test('the form that unlocks marks an empty password, and unlocks with the password afterwards', async () => {
   const bob = await stage.personByScreen('bob')
   const { page } = bob
-  await answerKnownPasswords(page)
   await page.reload()
   await bob.sees('Unlock')
   await sendEmpty(page, { file: '', path: '', verb: 'Unlock', fields: ['Password'] })

@@ -97,4 +97,11 @@ test('shots', async () => {
   await page.locator('[role="row"]').filter({ hasText: 'api.openai.com' }).first().click()
   await page.waitForTimeout(1000)
   await shot('long-url')
+  for (const [w, h] of [[1280, 800], [390, 844]] as const) {
+    await page.setViewportSize({ width: w, height: h })
+    await page.goto(page.url().replace(/live.*/, 'overview'))
+    await page.getByRole('heading', { name: 'Recent changes' }).waitFor()
+    await shot(`overview-${w}`)
+    await dark(`overview-${w}`)
+  }
 }, 240000)

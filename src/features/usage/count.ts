@@ -16,7 +16,7 @@ const MAX_READ = 100_000
 /** Kinds of requests of one day: each has a secret, an agent and a host. */
 const MAX_KINDS = 10_000
 /** Entries of a list, the last used first. */
-const MAX_ENTRIES = 2_000
+const MAX_ENTRIES = 1_000
 
 type Kind = {
   project_id: string | null

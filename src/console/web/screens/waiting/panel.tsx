@@ -5,6 +5,7 @@ import { Icon } from '../../parts/icon.tsx'
 import { CopyButton } from '../../parts/show/copy.tsx'
 import { texts } from '../../texts/index.ts'
 import type { Waiting, WaitingItem } from '../../waiting.ts'
+import { describeItem } from './describe.ts'
 import { Released } from './released.tsx'
 import { IgnoreButton } from './sign.tsx'
 
@@ -64,7 +65,7 @@ function countsOf(items: readonly WaitingItem[]) {
 type RowProps = { item: WaitingItem; isOpen: boolean; onReview(): void; onIgnored(): void }
 
 function Row({ item, isOpen, onReview, onIgnored }: RowProps) {
-  const { title, facts } = wordsOf(item)
+  const { title, facts } = describeItem(item)
   return (
     <li
       className={`flex items-center gap-3 border-t border-line px-3 py-2 phone:flex-wrap phone:justify-end ${isOpen ? 'bg-accent-soft' : ''}`}
@@ -86,21 +87,6 @@ function Row({ item, isOpen, onReview, onIgnored }: RowProps) {
       </span>
     </li>
   )
-}
-
-export function wordsOf(item: WaitingItem): { title: string; facts: string[] } {
-  if (item.kind === 'host') {
-    const { host, agent, calls, secrets } = item.refused
-    return { title: host, facts: [agent, words.calls(calls), secrets.join(', ')] }
-  }
-  if (item.kind === 'proposal') {
-    const { agent, hosts, secrets, reason } = item.proposal
-    const names = [...hosts, ...secrets.map(({ key }) => key)]
-    return { title: names.join(', '), facts: [words.proposedBy(agent), reason] }
-  }
-  const { method, origin, path, agent, secrets } = item.request
-  const keys = secrets.map(({ key }) => key).join(', ')
-  return { title: `${method} ${new URL(origin).host}${path}`, facts: [agent, keys] }
 }
 
 function Unshown({ hidden, more }: Pick<Waiting, 'hidden' | 'more'>) {

@@ -67,12 +67,9 @@ export const common = {
   theCommand: 'the command',
   required: (label: string) => `${label}: this field is required.`,
   weak: (reason: string) => `${reason}`,
-  palette: 'Search',
-  paletteFind: 'Search for a secret, agent, host, person or action',
-  paletteNothing: 'No results.',
   navigation: 'Navigation',
   phoneNavigation: 'Areas',
   workspace: 'Workspace',
-  themes: { system: 'System theme', light: 'Light theme', dark: 'Dark theme' },
+  themes: { system: 'Theme: system', light: 'Theme: light', dark: 'Theme: dark' },
   toContent: 'Skip to content',
 }
