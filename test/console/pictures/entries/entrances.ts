@@ -50,7 +50,7 @@ export const entrances: Entry[] = [
       await button('Add passkey').click()
       await field('Name').fill('Laptop')
       await field('Current password').fill(PASSWORD)
-      await page.getByRole('dialog').getByRole('button', { name: 'Add passkey' }).click()
+      await page.getByRole('alertdialog').getByRole('button', { name: 'Add passkey' }).click()
       await page.getByText('Laptop', { exact: true }).waitFor()
       await pressLock(page)
     },

@@ -28,7 +28,7 @@ export const everywhere: Entry[] = [
     path: '/account',
     prepare: async ({ page, button }) => {
       await button('Change password').click()
-      await page.getByRole('dialog').waitFor()
+      await page.getByRole('alertdialog').waitFor()
     },
   },
   {

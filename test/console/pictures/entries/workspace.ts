@@ -94,11 +94,7 @@ const live: Entry[] = [
     name: 'live-approval',
     seed: 'team',
     path: 'live',
-    prepare: async ({ page, button }) => {
-      const waiting = page.getByRole('button', { name: /^Review .*STRIPE_REFUND_KEY/ })
-      await waiting.first().click()
-      await button('Sign and allow').waitFor()
-    },
+    prepare: (scene) => review(scene, /^Review POST api\.stripe\.com/),
   },
   {
     name: 'live-proposal',
@@ -137,7 +133,8 @@ const live: Entry[] = [
     seed: 'team',
     path: 'live',
     prepare: async ({ page }) => {
-      await page.context().setOffline(true)
+      await page.route('**/live/', (route) => route.fulfill({ status: 503, body: '' }))
+      await page.reload()
       await page.getByText('Reconnecting', { exact: true }).waitFor()
     },
   },
@@ -208,7 +205,7 @@ const others: Entry[] = [
   {
     name: 'audit-import',
     seed: 'team',
-    path: 'audit',
+    path: 'audit?action=secret.created',
     prepare: async ({ page }) => {
       await page.getByRole('row').filter({ hasText: '59 secrets' }).first().click()
       await page.getByRole('button', { name: 'Close' }).last().waitFor()
