@@ -265,7 +265,7 @@ test('the screen fits a phone, where a row opens one environment', async () => {
   await page.keyboard.press('Escape')
   await page.keyboard.press('ControlOrMeta+k')
   await page.keyboard.type('New env')
-  await page.keyboard.press('ArrowDown')
+  await page.getByRole('option', { name: 'New environment' }).waitFor()
   await page.keyboard.press('Enter')
   await field('Environment name').fill('preview')
   await ada.judge()
