@@ -120,10 +120,10 @@ const inside: Form[] = [
   },
   {
     ...{
-      file: 'secrets/inspector/value.tsx',
+      file: 'secrets/inspector/value_form.tsx',
       path: 'w/W/secrets?key=SOME_KEY&environment=production',
     },
-    ...{ verb: 'Save', fields: ['Value'] },
+    ...{ verb: 'Add value', fields: ['Value'] },
   },
   {
     ...{ ...section, verb: 'Take the new password', fields: [current, 'New password'] },
