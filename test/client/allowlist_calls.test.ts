@@ -1,7 +1,7 @@
 // tier: quick
 /** The calls that somebody is shown before a host is removed: exactly those that its entry allowed. */
 import { expect, test } from 'bun:test'
-import { callsAllowedBy, useOfHosts } from '../../src/client/actions/allowlist.ts'
+import { callsAllowedBy, hostUses } from '../../src/client/actions/allowlist.ts'
 import type { Api } from '../../src/client/http/api.ts'
 import { listAuditLogs } from '../../src/features/audit/contract.ts'
 
@@ -89,7 +89,7 @@ test('the use of an entry is that of all hosts and ports that it matches', () =>
     use('api.example.com:8443', [4, 8], '22'),
     use('pay.example.com', [16, 32], '21'),
   ]
-  const uses = useOfHosts(
+  const uses = hostUses(
     ['api.example.com', 'api.example.com:8443', '*.example.com', 'unused.example.com'],
     hosts,
   )

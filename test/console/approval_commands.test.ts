@@ -2,11 +2,11 @@
 /** The worker's commands about approvals and proposals, without a browser: what the page is shown, and what is signed. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { readSecrets } from '../../src/client/environment.ts'
-import { type KnownEntry, knownChains } from '../../src/client/signed/known_chains.ts'
-import { chainsOf } from '../../src/client/signed/trust.ts'
-import { type KnownKey, knownWorkspaceKeys } from '../../src/client/workspace_key.ts'
 import { approvalsCommands } from '../../src/console/web/keys/commands/approvals.ts'
-import { policiesCommands } from '../../src/console/web/keys/commands/policies.ts'
+import {
+  type PolicyChange,
+  policiesCommands,
+} from '../../src/console/web/keys/commands/policies.ts'
 import { proposalsCommands } from '../../src/console/web/keys/commands/proposals.ts'
 import type { HeldKeys } from '../../src/console/web/keys/held.ts'
 import { type Stage, sharedStage } from '../support/agent.ts'
@@ -14,7 +14,7 @@ import { HELD, type HeldStage, heldStage } from '../support/approvals.ts'
 import { marked } from '../support/canary.ts'
 import { openEnvironment } from '../support/signed_environment.ts'
 import { answerOf } from '../support/upstream.ts'
-import { memory } from './elsewhere.ts'
+import { keysOf } from './held_keys.ts'
 
 const VALUE = marked('held_worker_')
 
@@ -28,29 +28,13 @@ beforeAll(async () => {
   stage.upstream.on('/v1/charges', (_, wire) => void wire.write(answerOf(200, {}, 'sent')))
   project = await heldStage(stage)
   workspaceId = project.project.workspaceId
-  keys = keysOf(project)
+  keys = keysOf(project.project.owner)
 })
 afterAll(() => stage.stop())
 beforeEach(async () => {
   await stage.app.connection.sql`delete from approvals`
   await project.store('KEY', VALUE, HELD)
 })
-
-/** A session of the owner as the worker holds it. Names are accepted as they come. */
-function keysOf({ project: { owner } }: HeldStage): HeldKeys {
-  const { api, identity } = owner
-  const { privateKey, public_key } = identity
-  const chains = chainsOf(api, knownChains(memory<KnownEntry>()), { met() {}, rekeyed() {} })
-  const workspaceKeys = knownWorkspaceKeys(memory<KnownKey>(), () => {})
-  const reader = {
-    api,
-    trust: { chains, workspaceKeys, metPlain() {} },
-    identity: async () => identity,
-    ...{ privateKey, publicKey: Uint8Array.fromBase64(public_key) },
-  }
-  const names = { ofWorkspaces: <T>(listed: T) => listed, demand() {} }
-  return { api, names, reader: () => reader } as unknown as HeldKeys
-}
 
 const CALL = {
   method: 'POST',
@@ -155,20 +139,17 @@ test('an edit of a policy keeps its approval, and changes it only when that is s
     const found = await readSecrets(openEnvironment(project.project))
     return found.find(({ key }) => key === 'KEY') ?? { version: 0, policy: null }
   }
-  const edit = async (more: object) => {
+  const edit = async (change: PolicyChange) => {
     const versions = { KEY: (await stored()).version }
-    await policiesCommands.set(keys, {
-      ...place,
-      narrowing: { allowed_methods: ['POST'] },
-      versions,
-      ...more,
-    })
+    await policiesCommands.set(keys, { ...place, change, versions })
     return (await stored()).policy
   }
-  expect(await edit({})).toEqual({ allowed_methods: ['POST'], ...HELD })
-  const approval = { by: 'admin', ttl_seconds: 0 }
-  expect(await edit({ approval })).toEqual({ allowed_methods: ['POST'], approval })
-  expect(await edit({ approval: null })).toEqual({ allowed_methods: ['POST'] })
+  const allowed_methods: PolicyChange['allowed_methods'] = ['POST']
+  expect(await edit({ allowed_methods })).toEqual({ allowed_methods, ...HELD })
+  const approval = { by: 'admin', ttl_seconds: 0 } as const
+  expect(await edit({ approval })).toEqual({ allowed_methods, approval })
+  expect(await edit({ approval: null })).toEqual({ allowed_methods })
+  expect(await edit({ allowed_methods: null })).toBeNull()
 })
 
 test('a proposal is accepted as ordinary changes: its host, and its secret for that host only', async () => {

@@ -6,8 +6,8 @@ import { createProject } from '../../src/features/projects/contract.ts'
 import { requires } from '../support/requires.ts'
 import { PASSWORD } from './accounts.ts'
 import type { Visitor } from './browser.ts'
-import { elsewhere, joined, shared } from './elsewhere.ts'
-import { openEmployer, WORKSPACE } from './employer.ts'
+import { elsewhere, joined, shared, WORKSPACE } from './elsewhere.ts'
+import { openEmployer } from './employer.ts'
 
 const { test, beforeAll, afterAll } = requires('chromium')
 

@@ -5,7 +5,8 @@ import {
   listAllowlist,
   removeFromAllowlist,
 } from '../../features/allowlist/contract.ts'
-import { type getUsage, listAuditLogs, summariseAudit } from '../../features/audit/contract.ts'
+import { listAuditLogs, summariseAudit } from '../../features/audit/contract.ts'
+import type { getUsage } from '../../features/usage/contract.ts'
 import type { Link } from '../../sigchain/index.ts'
 import type { Api, CallResult } from '../http/api.ts'
 import { emailsIn } from '../signed/link_in_words.ts'
@@ -176,7 +177,7 @@ function isAllowedBy(entry: Domain, { reason, target_url, target_domain }: Audit
 type HostUse = CallResult<typeof getUsage>['hosts'][number]
 
 /** By entry: how often it was called on each day, and when last. An entry that nobody called is left out. */
-export function useOfHosts(domains: readonly string[], hosts: readonly HostUse[]) {
+export function hostUses(domains: readonly string[], hosts: readonly HostUse[]) {
   const uses = new Map<string, Omit<HostUse, 'host'>>()
   const called = hosts.flatMap(({ host, ...use }) => {
     const url = URL.parse(`https://${host}`)

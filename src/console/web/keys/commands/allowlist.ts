@@ -3,14 +3,16 @@ import {
   allowHosts,
   callsAllowedBy,
   disallowHost,
+  hostUses,
   knownHosts,
   readAllowlist,
 } from '../../../../client/actions/allowlist.ts'
+import { getUsage } from '../../../../features/usage/contract.ts'
 import { Refused } from '../failure.ts'
 import type { HeldKeys } from '../held.ts'
 import { placeIn } from '../places.ts'
 
-export const allowlistCommands = { list, add, remove, calls }
+export const allowlistCommands = { list, add, remove, calls, uses }
 
 type Of = { workspaceId: string }
 
@@ -42,4 +44,14 @@ async function calls(held: HeldKeys, { workspaceId, domain }: Of & { domain: str
   const found = await callsAllowedBy(held.api, workspaceId, domain, others)
   if (found === null) throw new Refused('not_found')
   return found
+}
+
+/** Calls of the last seven days by entry; entries without a call are left out. */
+async function uses(
+  { api }: Pick<HeldKeys, 'api'>,
+  { workspaceId, domains }: Of & { domains: readonly string[] },
+) {
+  const params = { workspace_id: workspaceId }
+  const { hosts } = await api.call(getUsage, { params, query: { days: 7 } })
+  return hostUses(domains, hosts)
 }

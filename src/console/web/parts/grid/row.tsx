@@ -11,6 +11,7 @@ export type RowProps<Row> = {
   openId: string | undefined
   onOpen: ((row: Row) => void) | undefined
   phone: ((row: Row) => ReactNode) | undefined
+  isCompact: boolean | undefined
 }
 
 export function GridRow<Row>({
@@ -21,6 +22,7 @@ export function GridRow<Row>({
   openId,
   onOpen,
   phone,
+  isCompact,
 }: RowProps<Row>) {
   if (item.kind === 'heading') return <Heading text={item.text} columns={columns.length} />
   const { row, index } = item
@@ -31,7 +33,8 @@ export function GridRow<Row>({
     )
     if (!control || !currentTarget.contains(control)) onOpen?.(row)
   }
-  const height = phone ? 'min-h-15 px-4' : 'h-[38px]'
+  const wideHeight = isCompact ? 'h-[34px]' : 'h-[38px]'
+  const height = phone ? 'min-h-15 px-4' : wideHeight
   const tone = isOpen ? 'bg-accent-soft' : onOpen ? 'hover:bg-hover' : ''
   return (
     // biome-ignore lint/a11y/useSemanticElements: see grid.tsx
@@ -41,7 +44,7 @@ export function GridRow<Row>({
       data-row={index}
       aria-rowindex={index + 2}
       aria-selected={openId === undefined ? undefined : isOpen}
-      className={`grid items-center border-b border-line ${height} ${tone} ${onOpen ? 'cursor-default' : ''}`}
+      className={`grid min-w-fit items-center border-b border-line ${height} ${tone} ${onOpen ? 'cursor-default' : ''}`}
       style={{ gridTemplateColumns: phone ? 'minmax(0, 1fr)' : template }}
       onClick={press}
       tabIndex={-1}
@@ -58,7 +61,7 @@ export function GridRow<Row>({
             key={column.id}
             role={column.isRowHeader ? 'rowheader' : 'gridcell'}
             data-column={at}
-            className={`truncate px-2.5 ${at === 0 ? 'pl-5 phone:pl-4' : ''} ${at === columns.length - 1 ? 'pr-5' : ''}`}
+            className={`truncate px-2.5 has-data-editing:overflow-visible ${at === 0 ? 'pl-5 phone:pl-4' : ''}`}
           >
             {column.cell(row)}
           </div>

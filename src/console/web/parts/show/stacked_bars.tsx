@@ -12,7 +12,7 @@ export type DaySeries = {
 type Props = {
   /** Names the chart. */
   label: string
-  /** Says what the chart shows, in figures. */
+  /** Says what the chart shows, in figures. A single series has no other legend. */
   text: string
   /** Such as `2026-11-22`, oldest first. */
   days: readonly string[]
@@ -21,6 +21,8 @@ type Props = {
   /** The other days are faint. */
   selected?: { from: string; to: string } | undefined
   onBrush?: ((from: string, to: string) => void) | undefined
+  /** Lower, above a list. */
+  isCompact?: boolean
 }
 
 const FILLS = {
@@ -29,7 +31,6 @@ const FILLS = {
   amber: 'fill-amber-solid',
 }
 const SQUARES = { accent: 'bg-accent', red: 'bg-red-solid', amber: 'bg-amber-solid' }
-const HEIGHT = 100
 /** Of a slot, left and right of its bar. */
 const MARGIN = 0.22
 /** Percent of the height between two parts of a bar. */
@@ -37,33 +38,35 @@ const GAP = 1.5
 
 const figures = new Intl.NumberFormat('en')
 
-export function StackedBars({ label, text, days, series, selected, onBrush }: Props) {
+export function StackedBars(props: Props) {
+  const { label, text, days, series, selected, onBrush, isCompact = false } = props
   const sums = days.map((_, at) => series.reduce((sum, { values }) => sum + (values[at] ?? 0), 0))
   const most = Math.max(0, ...sums)
   return (
     <figure aria-label={label} className="flex flex-col gap-2">
       <figcaption className="flex flex-wrap items-center gap-x-4 gap-y-1">
         <strong className="font-semibold">{text}</strong>
-        {series.map(({ label: name, values, tone }) => (
-          <span key={name} className="inline-flex items-center gap-1.5 text-small text-ink-2">
-            <i aria-hidden="true" className={`size-2 rounded-[2px] ${SQUARES[tone]}`} />
-            {texts.parts.figure(
-              name,
-              figures.format(values.reduce((sum, value) => sum + value, 0)),
-            )}
-          </span>
-        ))}
+        {series.length > 1 ? <Legend series={series} /> : null}
       </figcaption>
       {days.length === 0 ? null : (
         <div className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-2 gap-y-1 text-caption text-ink-3">
           <Ticks most={most} />
-          <Plot {...{ days, series, most, label, selected, onBrush }} />
+          <Plot {...{ days, series, most, label, selected, onBrush, isCompact }} />
           <span />
           <DayLabels days={days} />
         </div>
       )}
     </figure>
   )
+}
+
+function Legend({ series }: Pick<Props, 'series'>) {
+  return series.map(({ label, values, tone }) => (
+    <span key={label} className="inline-flex items-center gap-1.5 text-small text-ink-2">
+      <i aria-hidden="true" className={`size-2 rounded-[2px] ${SQUARES[tone]}`} />
+      {texts.parts.figure(label, figures.format(values.reduce((sum, value) => sum + value, 0)))}
+    </span>
+  ))
 }
 
 function Ticks({ most }: { most: number }) {
@@ -103,9 +106,10 @@ function DayLabels({ days }: { days: readonly string[] }) {
 
 type PlotProps = Pick<Props, 'days' | 'series' | 'label' | 'selected' | 'onBrush'> & {
   most: number
+  isCompact: boolean
 }
 
-function Plot({ days, series, most, label, selected, onBrush }: PlotProps) {
+function Plot({ days, series, most, label, selected, onBrush, isCompact }: PlotProps) {
   const slots = slotsFor(days.length)
   const nameOf = (at: number) => days[at] ?? ''
   const brush = useBrush(days.length, slots, (from, to) => onBrush?.(nameOf(from), nameOf(to)))
@@ -138,10 +142,10 @@ function Plot({ days, series, most, label, selected, onBrush }: PlotProps) {
   }
   return (
     <div
-      className="relative h-25 touch-none border-b border-line select-none"
+      className={`relative touch-none border-b border-line select-none ${isCompact ? 'h-14 phone:h-10' : 'h-25'}`}
       {...(onBrush ? slider : { 'aria-hidden': true })}
     >
-      <svg aria-hidden="true" width="100%" height={HEIGHT} className="block overflow-visible">
+      <svg aria-hidden="true" width="100%" height="100%" className="block overflow-visible">
         {ticksFor(most).map((tick) => (
           <line key={tick} x1="0" x2="100%" className="stroke-line" {...lineAt(tick, most)} />
         ))}

@@ -5,13 +5,17 @@ import type { Returned } from '../../keys/messages.ts'
 import type { GridColumn } from '../../parts/grid/grid.tsx'
 import { IconMenu } from '../../parts/overlays/menu.tsx'
 import { Ago } from '../../parts/show/ago.tsx'
+import { Sparkline } from '../../parts/show/sparkline.tsx'
 import { texts } from '../../texts/index.ts'
 
 const words = texts.allowlist
 
 export type HostEntry = Returned<'allowlist.list'>['entries'][number]
 
-export function useHostColumns(manages: boolean, remove: (domain: string) => void) {
+/** Null until the uses are read, or if the role may not read them. */
+export type HostUses = Returned<'allowlist.uses'> | null
+
+export function useHostColumns(manages: boolean, remove: (domain: string) => void, uses: HostUses) {
   return useMemo((): readonly GridColumn<HostEntry>[] => {
     const columns: GridColumn<HostEntry>[] = [
       {
@@ -26,10 +30,11 @@ export function useHostColumns(manages: boolean, remove: (domain: string) => voi
           </span>
         ),
       },
+      ...usageColumns(uses),
       {
         id: 'by',
         header: words.by,
-        width: '220px',
+        width: '200px',
         sortBy: ({ by }) => by ?? '',
         cell: ({ by }) => <span className="text-ink-2">{by ?? words.unknown}</span>,
       },
@@ -47,7 +52,42 @@ export function useHostColumns(manages: boolean, remove: (domain: string) => voi
     ]
     if (!manages) return columns
     return [...columns, { id: 'menu', header: '', width: '56px', cell: actionsOf(remove) }]
-  }, [manages, remove])
+  }, [manages, remove, uses])
+}
+
+function usageColumns(uses: HostUses): GridColumn<HostEntry>[] {
+  const totalOf = ({ domain }: HostEntry) =>
+    uses?.get(domain)?.calls.reduce((sum, count) => sum + count, 0) ?? 0
+  return [
+    {
+      id: 'calls',
+      header: words.calls,
+      width: '150px',
+      sortBy: totalOf,
+      cell: (entry) => {
+        const use = uses?.get(entry.domain)
+        if (!use) return null
+        const total = totalOf(entry)
+        return (
+          <span className="flex items-center gap-2 tabular-nums">
+            <Sparkline values={use.calls} label={words.callsOf(entry.domain, total)} />
+            <span aria-hidden="true">{total}</span>
+          </span>
+        )
+      },
+    },
+    {
+      id: 'last',
+      header: words.lastUsed,
+      width: '130px',
+      sortBy: ({ domain }) => uses?.get(domain)?.last_used_at ?? '',
+      cell: ({ domain }) => {
+        const use = uses?.get(domain)
+        if (use) return <Ago at={use.last_used_at} />
+        return <span className="text-ink-3">{uses ? words.never : ''}</span>
+      },
+    },
+  ]
 }
 
 /** The menu of a row. */

@@ -88,7 +88,9 @@ type HostsProps = {
 
 function Hosts({ workspaceId, entries, find, manages, add }: HostsProps) {
   const [removed, setRemoved] = useState<string | null>(null)
-  const columns = useHostColumns(manages, setRemoved)
+  const domains = useMemo(() => entries.map(idOfEntry), [entries])
+  const { data: uses } = useAsk('allowlist.uses', { workspaceId, domains })
+  const columns = useHostColumns(manages, setRemoved, uses ?? null)
   const menuOf = actionsOf(setRemoved)
   const sought = useDeferredValue(find).trim().toLowerCase()
   const rows = useMemo(

@@ -1,7 +1,8 @@
 /** Allowed hosts: where agents may send secrets. */
 export const allowlist = {
   host: 'Host',
-  calls: 'Calls in 7 days',
+  calls: 'Calls, 7 days',
+  callsOf: (domain: string, total: number) => `${domain}: ${total} calls in 7 days`,
   lastUsed: 'Last used',
   never: 'Not in 7 days',
   by: 'Added by',
@@ -33,10 +34,10 @@ export const allowlist = {
     const counted = calls === 1 ? '1 call' : `${calls} calls`
     return `${isWhole ? counted : `At least ${counted}`} in the last 7 days would be refused.`
   },
+  counted: (name: string, count: number) => `${name} (${count})`,
   agents: 'Agents',
   secrets: 'Secrets',
   removed: (domain: string) => `Removed ${domain}.`,
   onlyAdmins: 'Read-only',
-  proof: 'Details',
   link: (seq: number) => `Signed change ${seq}`,
 }

@@ -21,7 +21,6 @@ export const historyTexts = {
   broken: 'Broken',
   brokenStrip: 'The server shows something other than what was signed.',
   brokenHelp: 'Nothing is read or written here. Ask another member what they see.',
-  proof: 'Proof',
   hash: 'Hash',
   signedBy: 'Signed by',
   signedAt: 'Signed at',
