@@ -103,15 +103,26 @@ const inside: Form[] = [
     ...{ fields: ['Name', 'Environment'], open: pressing('New token') },
   },
   {
-    ...{ file: 'secrets/new_project.tsx', path: 'w/W/secrets?pane=project' },
-    ...{ verb: 'Make the project', fields: ['Name of the project'] },
+    ...{ file: 'secrets/sheets/new_project.tsx', path: 'w/W/secrets?pane=project' },
+    ...{ verb: 'Create project', fields: ['Project name'] },
   },
   {
-    ...{ file: 'secrets/new_project.tsx', path: 'w/W/secrets?pane=environment' },
-    ...{ verb: 'Make the environment', fields: ['Name of the environment'] },
+    ...{ file: 'secrets/sheets/new_project.tsx', path: 'w/W/secrets?pane=environment' },
+    ...{ verb: 'Create environment', fields: ['Environment name'] },
   },
   {
-    ...{ file: 'secrets/editor.tsx', path: 'w/W/secrets?key=SOME_KEY&environment=production' },
+    ...{ file: 'secrets/sheets/add.tsx', path: 'w/W/secrets?pane=new', verb: 'Add secret' },
+    fields: ['Name', 'Value in development', 'Value in staging', 'Value in production'],
+  },
+  {
+    ...{ file: 'secrets/connect/connect_form.tsx', path: 'w/W/secrets?pane=connect' },
+    ...{ verb: 'Show command', fields: ['Name', 'MCP server URL'] },
+  },
+  {
+    ...{
+      file: 'secrets/inspector/value.tsx',
+      path: 'w/W/secrets?key=SOME_KEY&environment=production',
+    },
     ...{ verb: 'Save', fields: ['Value'] },
   },
   {
@@ -147,7 +158,7 @@ const inside: Form[] = [
   },
 ]
 /** Without a required field. */
-const OPTIONAL = ['audit/index.tsx']
+const OPTIONAL = ['audit/index.tsx', 'secrets/connect/reconnect.tsx']
 /** Needs a proposal: approvals.test.ts sends it empty. */
 const ELSEWHERE = ['waiting/acceptance.tsx']
 

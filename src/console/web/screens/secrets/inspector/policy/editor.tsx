@@ -86,10 +86,21 @@ function Change({ place, secrets, rows, change, verb, onDiscard, onDone }: Chang
       },
     )
   return (
-    <section className="flex flex-col gap-2">
+    <section className="sticky bottom-0 -mx-4 flex flex-col gap-2 border-t border-line bg-surface px-4 py-3">
       <h3 className="text-small font-medium text-ink-3">{words.changes}</h3>
       {secrets.length > 1 ? <p className="text-ink-2">{words.replaces(secrets.length)}</p> : null}
-      {rows.length > 0 ? <DiffBlock rows={rows} /> : null}
+      {rows.length > 0 ? (
+        <div
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, also with the keyboard
+          tabIndex={0}
+          // biome-ignore lint/a11y/useSemanticElements: a fieldset is for forms
+          role="group"
+          aria-label={words.changes}
+          className="max-h-46 overflow-auto"
+        >
+          <DiffBlock rows={rows} />
+        </div>
+      ) : null}
       {store.error ? <FailureNote error={store.error} /> : null}
       <div className="flex gap-2 pt-1">
         <Button kind="primary" isPending={store.isPending} onPress={save}>
