@@ -81,19 +81,22 @@ const inside: Form[] = [
       await press(page, 'Allow the host')
     },
   },
-  { file: 'workspaces/index.tsx', path: '', verb: 'Make a workspace', fields: ['Name'] },
   {
-    ...{ file: 'workspaces/changes.tsx', path: '', verb: 'Save', fields: ['New name of Personal'] },
-    open: emptying('Rename', 'New name of Personal'),
+    ...{ file: 'workspaces/name_form.tsx', path: 'workspaces', verb: 'Create workspace' },
+    ...{ fields: ['Workspace name'], open: pressing('Create workspace') },
   },
   {
-    ...{ file: 'workspaces/notice_targets.tsx', path: '', verb: 'Add target', fields: ['URL'] },
-    open: pressing('Notices of Personal'),
+    ...{ file: 'workspaces/name_form.tsx', path: 'w/W/settings', verb: 'Rename' },
+    ...{ fields: ['Workspace name'], open: emptying('Rename', 'Workspace name') },
+  },
+  {
+    ...{ file: 'settings/add_target.tsx', path: 'w/W/settings?', verb: 'Add target' },
+    ...{ fields: ['URL'], open: pressing('Add target') },
   },
   { file: 'allowlist/index.tsx', path: 'w/W/allowlist', verb: 'Allow', fields: ['Host'] },
   {
-    ...{ file: 'members/invite.tsx', path: 'w/W/members', verb: 'Look at their keys' },
-    fields: ['E-mail address'],
+    ...{ file: 'members/invite.tsx', path: 'w/W/members?invite=new', verb: 'Continue' },
+    fields: ['Email'],
   },
   {
     ...{ file: 'agents/wizard.tsx', path: 'w/W/agents', verb: 'Make the token' },

@@ -61,7 +61,7 @@ test('the first account needs the owner code and a strong password, and gets a r
   expect(await page.getByText(OWNER).count()).toBe(1)
   await page.emulateMedia({ media: 'screen' })
   await press(page, 'I’ve saved it')
-  await owner.sees('First steps')
+  await owner.sees('Make your first call')
   await chooseInAccount(page, 'Sign out')
   await owner.sees('Sign in')
   await page.getByRole('link', { name: 'Create account' }).click()
@@ -142,7 +142,7 @@ test('a session that is ended elsewhere is reported, and nothing of it stays', a
   for (const { id, current } of await api.list(listSessions, {})) {
     if (!current) await api.call(revokeSession, { params: { session_id: id } })
   }
-  await page.getByRole('link', { name: 'Agents' }).click()
+  await page.getByRole('link', { name: 'Agents', exact: true }).click()
   await page.getByText('Your session ended').waitFor()
   await bob.sees('Sign in')
   await bob.judge()

@@ -122,7 +122,7 @@ export function PhoneRow({ row }: { row: AgentRow }) {
         <div className="flex items-center gap-2 text-small text-ink-2">
           <Scope row={row} />
           <span className="shrink-0 text-ink-3">
-            {row.lastUsedAt ? <Ago at={row.lastUsedAt} short /> : words.never}
+            {row.lastUsedAt ? <Ago at={row.lastUsedAt} short /> : words.neverUsed}
           </span>
         </div>
       </div>

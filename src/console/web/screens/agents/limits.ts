@@ -42,12 +42,12 @@ export function limitRows(token: Limited): (readonly [label: string, text: strin
   })
 }
 
-/** The limit that is nearest to its end; null without limits. */
+/** The limit that is nearest to its end; null without limits. One a minute has no counter, and comes last. */
 export function tightestLimit(
   tokens: readonly Limited[],
 ): { text: string; isSpent: boolean } | null {
-  const all = tokens.flatMap(leftOf)
-  const [first] = all.sort((one, other) => one.left / one.most - other.left / other.most)
+  const rank = ({ name, left, most }: Left) => (name === 'calls_per_minute' ? 2 : left / most)
+  const [first] = tokens.flatMap(leftOf).sort((one, other) => rank(one) - rank(other))
   if (!first) return null
   return {
     text: words.short[first.name](figure(first.name, first.left)),

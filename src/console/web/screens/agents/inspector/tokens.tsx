@@ -47,7 +47,7 @@ function TokenItem({ token, row }: ItemProps) {
       </div>
       {fault ? <Banner kind="danger">{words.doesNotHold(fault)}</Banner> : null}
       {differs ? <Banner kind="warning">{words.differs}</Banner> : null}
-      {isLive(token) ? <Facts rows={termsOf(token, row)} /> : null}
+      {isLive(token) ? <Terms token={token} row={row} /> : null}
       <Proof>
         <Facts rows={proofOf(token)} />
       </Proof>
@@ -55,19 +55,21 @@ function TokenItem({ token, row }: ItemProps) {
   )
 }
 
-function termsOf(token: Token, { project }: AgentRow) {
-  const { capabilities, environment, expiresAt, lastUsedAt } = token
+/** The inspector shows the terms of an only token as those of its agent. */
+function Terms({ token, row }: ItemProps) {
+  const own = row.tokens.length > 1 ? termsOf(token, row) : []
+  const rows = [...own, ...limitRows(token), ...keyRow(token)]
+  return rows.length === 0 ? null : <Facts rows={rows} />
+}
+
+function termsOf({ capabilities, environment, expiresAt, ...token }: Token, { project }: AgentRow) {
   const place = token.project === undefined ? project : token.project
+  const used = token.lastUsedAt
   return [
     [words.columns.scope, words.inPlace(place, environment)] as const,
     [words.columns.can, words.can(capabilities)] as const,
     [words.expires, expiresAt ? <Ago key="ends" at={expiresAt} /> : words.never] as const,
-    [
-      words.columns.lastUsed,
-      lastUsedAt ? <Ago key="used" at={lastUsedAt} /> : words.never,
-    ] as const,
-    ...limitRows(token),
-    ...keyRow(token),
+    [words.columns.lastUsed, used ? <Ago key="used" at={used} /> : words.never] as const,
   ]
 }
 

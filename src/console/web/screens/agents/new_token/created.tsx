@@ -14,7 +14,6 @@ import {
   variables,
 } from '../../../../../client/agents/set_up_texts.ts'
 import { ask } from '../../../keys/ask.ts'
-import { Button } from '../../../parts/button.tsx'
 import { Select } from '../../../parts/fields/select.tsx'
 import { Banner } from '../../../parts/page/banner.tsx'
 import { FailureNote } from '../../../parts/page/failure.tsx'
@@ -27,11 +26,11 @@ import type { MadeToken } from './draft.ts'
 
 const words = texts.newToken
 
-export function CreatedToken({ made, onClose }: { made: MadeToken; onClose(): void }) {
+export function CreatedToken({ made }: { made: MadeToken }) {
   const [failed, setFailed] = useState<unknown>(null)
   const { data: addresses, error } = useAsk('agents.addresses', null)
   return (
-    <>
+    <div className="flex flex-col gap-4">
       <Banner kind="warning">{words.once}</Banner>
       <SecretValue
         name={words.name}
@@ -42,12 +41,7 @@ export function CreatedToken({ made, onClose }: { made: MadeToken; onClose(): vo
       {error ? <FailureNote error={error} /> : null}
       {addresses ? <SetUp made={made} addresses={addresses} /> : null}
       {addresses || error ? null : <SkeletonRows count={4} />}
-      <div className="mt-auto flex justify-end pt-2">
-        <Button kind="primary" onPress={onClose}>
-          {words.close}
-        </Button>
-      </div>
-    </>
+    </div>
   )
 }
 
@@ -139,14 +133,14 @@ function jobTabs({ may, project, environment }: MadeToken, addresses: ProgramAdd
 }
 
 function File({ path, text }: { path: string; text: string | null }) {
-  return text === null ? null : <Block text={text} why={words.elsewhere(path)} />
+  return text === null ? null : <Block text={text} why={words.elsewhere(path)} name={path} />
 }
 
-function Block({ text, why }: { text: string; why: string }) {
+function Block({ text, why, name = words.file }: { text: string; why: string; name?: string }) {
   return (
     <div className="flex flex-col gap-3">
       <p>{why}</p>
-      <CodeBlock text={text} name={words.file} />
+      <CodeBlock text={text} name={name} />
     </div>
   )
 }

@@ -2,6 +2,7 @@
 import { useState } from 'react'
 import { NEW } from '../../../frame/navigation.ts'
 import { ask } from '../../../keys/ask.ts'
+import { Button } from '../../../parts/button.tsx'
 import { LinkButton } from '../../../parts/link_button.tsx'
 import { Sheet } from '../../../parts/overlays/sheet.tsx'
 import { EmptyState } from '../../../parts/page/empty_state.tsx'
@@ -37,9 +38,10 @@ export function NewTokenSheet({ workspaceId, agents, make }: Props) {
       onClose={close}
       width={560}
       needsAnswer={made !== null}
+      footer={made ? <Done onPress={close} /> : null}
     >
       {error ? <FailureNote error={error} /> : null}
-      {made ? <CreatedToken made={made} onClose={close} /> : null}
+      {made ? <CreatedToken made={made} /> : null}
       {!made && projects ? (
         projects.length === 0 ? (
           <NoProject workspaceId={workspaceId} />
@@ -49,6 +51,16 @@ export function NewTokenSheet({ workspaceId, agents, make }: Props) {
       ) : null}
       {projects || error ? null : <SkeletonRows count={4} />}
     </Sheet>
+  )
+}
+
+function Done({ onPress }: { onPress(): void }) {
+  return (
+    <span className="ml-auto">
+      <Button kind="primary" onPress={onPress}>
+        {texts.newToken.close}
+      </Button>
+    </span>
   )
 }
 

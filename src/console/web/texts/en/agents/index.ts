@@ -54,17 +54,15 @@ export const agentTexts = {
     capabilities.includes('read') ? (capabilities.includes('use') ? 'Use, read' : 'Read') : 'Use',
   noTokens: 'No tokens. Create one to let this agent make calls.',
   never: 'Never',
+  neverUsed: 'Never used',
   noLimits: 'No limits',
-  noLabel: '—',
   calls: (count: number, refused: number) =>
     `${counter('call')(count)} in 7 days, ${refused} refused`,
   byDay: 'Calls in 7 days',
   callsMade: counter('call'),
   allowed: 'Allowed',
   refused: 'Refused',
-  facts: 'About',
   tokens: 'Tokens',
-  limits: 'Limits',
   expires: 'Expires',
   signedBy: 'Signed by',
   created: 'Created',
@@ -102,7 +100,6 @@ export const agentTexts = {
   removeNamed: (name: string) => `Delete ${name}?`,
   removing: (name: string) => `${name} and all its tokens stop working. The audit log stays.`,
   removed: (name: string) => `Deleted ${name}.`,
-  openAudit: 'Open in audit log',
 }
 
 export const limitTexts = {
@@ -118,7 +115,6 @@ export const limitTexts = {
   wrong: 'Enter a whole number above 0.',
   onlyUse: 'Tokens that read values have no limits.',
   left: (left: string, most: string) => `${left} of ${most} left`,
-  most: (most: string) => `${most}`,
   short: {
     calls_per_minute: (left: string) => `${left} calls/min`,
     calls_per_day: (left: string) => `${left} calls`,

@@ -5,7 +5,6 @@ export const wizard = {
   kind: 'Kind',
   kinds: { agent: 'Agent', workload: 'Container or CI job' },
   name: 'Name',
-  namePlaceholder: 'claude-code',
   label: 'Label',
   someone: 'This agent',
   summary: 'What this token can do',
@@ -56,5 +55,5 @@ export const newToken = {
   ci: 'This sets the values as environment variables.',
   ciUse: 'This token can’t read values, so the job calls the resolver.',
   severalPlaces: 'Name an environment in each request for values.',
-  file: 'block',
+  file: 'Terminal',
 }
