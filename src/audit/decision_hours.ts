@@ -11,7 +11,7 @@ export type Counted = {
   /** Empty for the total. */
   values: readonly string[]
 }
-export type Decision = 'allowed' | 'blocked' | 'error'
+export type RequestDecision = 'allowed' | 'blocked' | 'error'
 
 /** The columns of counts that a decision adds to. */
 export const decisionCounts = { allowed: sql`allowed`, blocked: sql`blocked`, error: sql`errors` }
@@ -29,7 +29,7 @@ export function hourOf(moment: Date | string | SQL): SQL {
 export function mayHave(
   workspaceId: string,
   { dimension, values }: Counted,
-  decision: Decision,
+  decision: RequestDecision,
   hour: SQL,
 ): SQL {
   const column = decisionCounts[decision]

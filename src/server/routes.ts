@@ -20,6 +20,7 @@ import { projectRoutes } from '../features/projects/index.ts'
 import { createProposal, getOwnProposal } from '../features/proposals/contract.ts'
 import { proposalRoutes } from '../features/proposals/index.ts'
 import { secretRoutes } from '../features/secrets/index.ts'
+import { usageRoutes } from '../features/usage/index.ts'
 import { deliverEnvironment, getToken, getVersion } from '../features/workloads/contract.ts'
 import { workspaceRoutes } from '../features/workspaces/index.ts'
 import type { Documented } from '../http/openapi/document.ts'
@@ -53,6 +54,7 @@ export function controlPlaneRoutes(
     ...proposalRoutes(),
     ...attentionRoutes(),
     ...auditRoutes(services, flushes.audit),
+    ...usageRoutes(services, flushes.audit),
     ...live.routes,
     ...metricsRoutes(services, async () => {
       await Promise.all([flushes.activity(), flushes.audit()])

@@ -17,8 +17,8 @@ afterAll(() => stage.close())
 test('a session that ended while no tab was open is reported, and its keys are forgotten', async () => {
   const ada = await stage.personByScreen('ada', 'account')
   const { page } = ada
-  await page.getByRole('button', { name: /Keep the keys open/ }).click()
-  await page.getByRole('option', { name: 'For 8 hours' }).click()
+  await page.getByRole('button', { name: /Lock after/ }).click()
+  await page.getByRole('option', { name: '8 hours' }).click()
   await page.getByText('Your keys stay open in this browser until').waitFor()
   const kept = () =>
     page.evaluate(async () => {
@@ -38,7 +38,7 @@ test('a session that ended while no tab was open is reported, and its keys are f
     if (!current) await api.call(revokeSession, { params: { session_id: id } })
   }
   await page.goto(`${stage.origin}/console/`)
-  await page.getByText('Your session has ended').first().waitFor()
+  await page.getByText('Your session ended').first().waitFor()
   expect(await kept()).toBe(0)
   await ada.close()
 })

@@ -7,7 +7,7 @@ import type { SignedPerson } from '../support/signed.ts'
 import { memory } from './elsewhere.ts'
 
 /** A session of a person as the worker holds it. Names are accepted as they come. */
-export function keysOf({ api, identity, userId, email }: SigningPerson): HeldKeys {
+export function keysOf({ api, identity, userId, email }: SignedPerson): HeldKeys {
   const { privateKey, public_key } = identity
   const chains = chainsOf(api, knownChains(memory<KnownEntry>()), { met() {}, rekeyed() {} })
   const workspaceKeys = knownWorkspaceKeys(memory<KnownKey>(), () => {})

@@ -75,7 +75,7 @@ test('a part that is forbidden has its reason, and the others are shown', async 
 
 test('missing names are those that an environment with other secrets has not', async () => {
   const place = openEnvironment(project.project, project.project.owner, 'staging')
-  await uploadSecrets(place, [{ key: 'OTHER', value: 'value' }], true)
+  await uploadSecrets(place, [{ key: 'OTHER', value: 'value', policy: null }], true)
   const { missing } = await overviewCommands.read(keysOf(project.project.owner), at)
   const { projectId } = project.project
   expect(missing.data).toEqual([{ projectId, project: 'api', count: 2, names: ['KEY', 'OTHER'] }])

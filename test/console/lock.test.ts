@@ -3,7 +3,7 @@
 import { expect } from 'bun:test'
 import { requires } from '../support/requires.ts'
 import { PASSWORD } from './accounts.ts'
-import { openStage, type Stage } from './browser.ts'
+import { chooseInAccount, openStage, type Stage } from './browser.ts'
 import { askWorker } from './worker_clock.ts'
 
 const { test, beforeAll, afterAll } = requires('chromium')
@@ -19,9 +19,9 @@ test('Lock deletes the keys that stayed open, a reload does not restore them, an
   const ada = await stage.person('ada')
   const { page } = ada
   const button = (name: string) => page.getByRole('button', { name, exact: true })
-  await ada.sees('Workspaces')
+  await ada.sees('Overview')
   expect(await askWorker(page, 'workspaces.list')).toBe('done')
-  await button('Lock').click()
+  await chooseInAccount(page, 'Lock')
   await ada.sees('Unlock')
   expect(await askWorker(page, 'workspaces.list')).toBe('locked')
   await page.reload()
@@ -29,7 +29,7 @@ test('Lock deletes the keys that stayed open, a reload does not restore them, an
   expect(await askWorker(page, 'workspaces.list')).toBe('locked')
   await page.getByLabel('Password').fill(PASSWORD)
   await button('Unlock').click()
-  await ada.sees('Workspaces')
+  await ada.sees('Overview')
   expect(await askWorker(page, 'workspaces.list')).toBe('done')
   await ada.close()
 })

@@ -6,8 +6,15 @@ import { listSessions, revokeSession } from '../../src/features/accounts/contrac
 import { freshEmail } from '../support/app.ts'
 import { marked } from '../support/canary.ts'
 import { requires } from '../support/requires.ts'
-import { answerKnownPasswords, logIn as logInElsewhere, PASSWORD, signUp } from './accounts.ts'
-import { logIn, openStage, type Stage, type Visitor } from './browser.ts'
+import { logIn as logInElsewhere, PASSWORD, signUp } from './accounts.ts'
+import {
+  accountMenu,
+  chooseInAccount,
+  logIn,
+  openStage,
+  type Stage,
+  type Visitor,
+} from './browser.ts'
 import { askWorker, controlClock, pass, shift } from './worker_clock.ts'
 
 const { test, beforeAll, afterAll } = requires('chromium')
@@ -29,7 +36,6 @@ beforeAll(async () => {
   ada = await stage.visitor('SHA256SUMS')
   page = ada.page
   await controlClock(page)
-  await answerKnownPasswords(page)
   await page.goto(`${stage.origin}/console/login`)
   await logIn(page, email)
 })
@@ -40,7 +46,7 @@ afterAll(async () => {
 
 const press = (name: string, on = page) => on.getByRole('button', { name, exact: true }).click()
 const isLocked = (on: Page) => on.getByRole('heading', { name: 'Unlock', level: 1 }).waitFor()
-const isOpen = (on: Page) => on.getByRole('button', { name: 'Lock', exact: true }).waitFor()
+const isOpen = (on: Page) => accountMenu(on).waitFor()
 
 async function unlock(on: Page): Promise<void> {
   await on.getByLabel('Password', { exact: true }).fill(PASSWORD)
@@ -55,38 +61,41 @@ async function restartWorker(): Promise<void> {
 }
 
 async function stay(name: string): Promise<void> {
-  await page.getByRole('button', { name: /Keep the keys open/ }).click()
+  await page.getByRole('button', { name: /Lock after/ }).click()
   await page.getByRole('option', { name }).click()
 }
 
 test('after 15 idle minutes the console warns, locks all tabs, hides what is shown, and gives the reason', async () => {
   const value = marked('sk_live_')
-  await page.getByRole('link', { name: 'Personal' }).click()
-  await page.getByLabel('Name of the project').fill('web')
+  await page.getByRole('link', { name: 'Secrets', exact: true }).click()
+  await press('Create project')
+  await page.getByRole('textbox', { name: 'Project name' }).fill('web')
   await page.keyboard.press('Enter')
-  await press('Add a secret')
+  await page.getByText('No secrets in this project yet.').waitFor()
+  await page.keyboard.press('n')
   await page.getByRole('textbox', { name: 'Name', exact: true }).fill('KEY')
-  await page.getByRole('textbox', { name: 'Value', exact: true }).fill(value)
-  await press('Save')
+  await page.getByRole('textbox', { name: 'Value in development' }).fill(value)
+  await page.getByRole('dialog').getByRole('button', { name: 'Add secret' }).click()
   await page.getByRole('button', { name: /^KEY in development/ }).click()
   other = await page.context().newPage()
   await other.goto(`${stage.origin}/console/account`)
   await unlock(other)
 
   await pass(page, 14 * MINUTE + 1)
-  await page.getByText('In a minute your keys are locked').waitFor()
+  await page.getByText('Locking in 60 seconds').waitFor()
   await ada.judge()
+  await press('Replace value')
   await page.getByRole('textbox', { name: 'New value' }).fill('typed')
-  await press('Keep them open while I work')
-  await page.getByText('In a minute your keys are locked').waitFor({ state: 'detached' })
+  await press('Stay unlocked')
+  await page.getByText('Locking in 60 seconds').waitFor({ state: 'detached' })
   expect(await page.getByRole('textbox', { name: 'New value' }).inputValue()).toBe('typed')
   await press('Show KEY')
   await page.getByText(value).waitFor()
   await pass(page, 15 * MINUTE)
   await isLocked(page)
   await isLocked(other)
-  await page.getByText('Locked after 15 minutes without use').waitFor()
-  await other.getByText('Locked after 15 minutes without use').waitFor()
+  await page.getByText('Locked after 15 idle minutes').waitFor()
+  await other.getByText('Locked after 15 idle minutes').waitFor()
   expect(await askWorker(page, 'workspaces.list')).toBe('locked')
   expect(await askWorker(other, 'workspaces.list')).toBe('locked')
   await ada.judge()
@@ -114,21 +123,22 @@ test('a machine that slept through the 15 minutes wakes up locked', async () => 
 test('Lock and log out in one tab apply to all tabs', async () => {
   await unlock(page)
   await unlock(other)
-  await press('Lock', other)
+  await chooseInAccount(other, 'Lock')
   await isLocked(page)
   await page.getByText('Locked in another tab').waitFor()
   await unlock(page)
   await unlock(other)
-  await press('Log out')
-  await ada.sees('Log in')
-  await other.getByRole('heading', { name: 'Log in', level: 1 }).waitFor()
+  await chooseInAccount(page, 'Sign out')
+  await ada.sees('Sign in')
+  await other.getByRole('heading', { name: 'Sign in', level: 1 }).waitFor()
   expect(await askWorker(other, 'workspaces.list')).toBe('locked')
 })
 
 test('Lock is in the palette, which shows its shortcut', async () => {
   await logIn(page, email)
   await page.keyboard.press('Control+k')
-  await page.getByRole('menuitem', { name: 'Lock (Ctrl+Shift+L)' }).click()
+  await page.getByRole('searchbox').fill('lock')
+  await page.getByRole('menuitem', { name: /^Lock/ }).click()
   await ada.sees('Unlock')
   await unlock(page)
   await page.keyboard.press('Control+Shift+L')
@@ -138,16 +148,16 @@ test('Lock is in the palette, which shows its shortcut', async () => {
 test('how long keys stay open changes without a log-in, and survives a reload', async () => {
   await restartWorker()
   await unlock(page)
-  await page.getByRole('link', { name: email }).click()
+  await chooseInAccount(page, 'Account')
   await ada.sees('Account')
-  await stay('For 8 hours')
+  await stay('8 hours')
   await page.getByText('Your keys stay open in this browser until').waitFor()
   await ada.judge()
   await page.reload()
   await ada.sees('Account')
   await pass(page, 7 * HOUR)
   await isOpen(page)
-  await stay('Until nobody works')
+  await stay('15 minutes idle')
   await page.getByText('Your keys are open until you press Lock').waitFor()
   await page.reload()
   await ada.sees('Unlock')
@@ -181,30 +191,30 @@ const storedKeys = () =>
 
 test('keys that stay open are under a key that no script can export, and end with Lock and on time even if the clock is set back', async () => {
   await restartWorker()
-  await stay('For 8 hours')
+  await stay('8 hours')
   await unlock(page)
   expect(await storedKeys()).toEqual({
     rows: 1,
     taken: ['InvalidAccessError', 'InvalidAccessError'],
   })
-  await press('Lock')
+  await chooseInAccount(page, 'Lock')
   await ada.sees('Unlock')
   expect(await storedKeys()).toEqual({ rows: 0, taken: [] })
 
-  await stay('For 8 hours')
+  await stay('8 hours')
   await unlock(page)
   await shift(page, { wall: -6 * HOUR })
   await shift(page, { running: 8 * HOUR - MINUTE / 2 })
-  await page.getByText('the time that you chose is over').waitFor()
+  await page.getByText('Your chosen time ends').waitFor()
   await shift(page, { running: MINUTE })
   await ada.sees('Unlock')
-  await page.getByText('the time for which you kept the keys open is over').waitFor()
+  await page.getByText('Locked at the time you chose').waitFor()
   expect(await storedKeys()).toEqual({ rows: 0, taken: [] })
 })
 
 test('a clock that was set back while the console was closed opens nothing', async () => {
   await restartWorker()
-  await stay('For 7 days')
+  await stay('7 days')
   await unlock(page)
   await shift(page, { wall: HOUR })
   await askWorker(page, 'accounts.stir')
@@ -222,16 +232,16 @@ test('a session that ended elsewhere locks an idle page and deletes its keys', a
   await page.evaluate(() =>
     document.dispatchEvent(new Event('visibilitychange', { bubbles: true })),
   )
-  await ada.sees('Log in')
-  await page.getByText('Your session has ended').waitFor()
+  await ada.sees('Sign in')
+  await page.getByText('Your session ended').waitFor()
   expect(await askWorker(page, 'workspaces.list')).toBe('locked')
 })
 
 test('a log-out that does not reach the server locks, and reports that the session remains', async () => {
   await logIn(page, email)
   await page.context().route('**/api/auth/logout/', (route) => route.abort())
-  await press('Log out')
+  await chooseInAccount(page, 'Sign out')
   await ada.sees('Unlock')
-  await page.getByText('the server could not be told').waitFor()
+  await page.getByText('the server still has your session').waitFor()
   await page.context().unroute('**/api/auth/logout/')
 })

@@ -1,10 +1,18 @@
 // tier: all
-/** Members, invitations, the key and the signed history of a workspace in the console, two people at once. */
+/** Members, invitations, rekeys and the signed history of a workspace in the console, with two people at once. */
 import { expect } from 'bun:test'
-import type { Page } from 'playwright-core'
 import { freshEmail } from '../support/app.ts'
 import { requires } from '../support/requires.ts'
-import { openStage, PASSWORD, type Stage, type Visitor } from './browser.ts'
+import { openStage, PASSWORD, type Stage } from './browser.ts'
+import { elsewhere, joined } from './elsewhere.ts'
+import {
+  createWorkspace,
+  invite,
+  inviteUntilCompared,
+  openArea,
+  openMember,
+  workspaceLink,
+} from './workspace_screens.ts'
 
 const { test, beforeAll, afterAll } = requires('chromium')
 
@@ -15,155 +23,194 @@ beforeAll(async () => {
 })
 afterAll(() => stage.close())
 
-async function openWorkspace({ page, sees }: Visitor, name: string) {
-  await page.getByRole('link', { name: 'Cloakroom' }).click()
-  await sees('Workspaces')
-  await page.getByRole('link', { name, exact: true }).click()
+async function openMembers(name: string, workspace: string) {
+  const person = await stage.person(name)
+  const id = await createWorkspace(person, workspace)
+  await person.page.goto(`${stage.origin}/console/w/${id}/members`)
+  await person.page.getByRole('grid', { name: 'Members' }).waitFor()
+  return { ...person, id }
 }
 
-async function area(page: Page, name: string) {
-  await page.getByRole('navigation').getByRole('link', { name, exact: true }).click()
-}
-
-async function make({ page, sees }: Visitor, name: string) {
-  await sees('Workspaces')
-  await page.getByLabel('Name', { exact: true }).fill(name)
-  await page.getByRole('button', { name: 'Make a workspace' }).click()
-  await page.getByRole('link', { name, exact: true }).waitFor()
-}
-
-test('a member is invited by a compared fingerprint, joins by a link, is promoted and removed, and the workspace gets a new key', async () => {
-  const ada = await stage.person('ada')
+test('a member is invited in three steps by a compared fingerprint, joins by the link, changes role and is removed, and a rekey follows', async () => {
+  const ada = await openMembers('ada', 'Acme')
   const bob = await stage.person('bob')
-  await make(ada, 'Acme')
-  await openWorkspace(ada, 'Acme')
-  await area(ada.page, 'Members')
-  await ada.sees('Members')
-  await ada.page.getByText('You are alone here.').waitFor()
-
-  await ada.page.getByRole('button', { name: 'Make the link' }).click()
-  const link = await ada.page.locator('code', { hasText: '/console/invitation#' }).innerText()
-  await ada.page.getByRole('img', { name: 'The link as a QR code' }).waitFor()
+  const { page } = ada
+  await page.getByText('You’re the only member.').waitFor()
   await ada.judge()
-  expect(link.split('&by=')[1]).toBe(encodeURIComponent(ada.email))
-  expect(link).toMatch(/#server=http.*&workspace=[0-9a-f-]{36}&first=[\w-]{43}&by=[\w.%-]+$/)
 
-  // Bob follows it before he is invited: he sees what to send.
-  await bob.page.goto(link)
-  await bob.sees('Invitation')
-  await bob.page.getByText('You are not invited to it yet.').waitFor()
-  const own = await bob.page.locator('code', { hasText: bob.email }).innerText()
-
-  await ada.page.getByLabel('E-mail address').fill('nobody@example.com')
-  await ada.page.getByRole('button', { name: 'Look at their keys' }).click()
-  await ada.page.getByText('Nobody has an account here under this address.').waitFor()
-  await ada.page.getByLabel('E-mail address').fill(bob.email)
-  await ada.page.getByRole('button', { name: 'Look at their keys' }).click()
-  const compared = ada.page.getByRole('note').locator('code.fingerprint')
-  expect(`${bob.email} ${await compared.innerText()}`).toBe(own)
+  await page.getByRole('button', { name: 'Invite member' }).click()
+  await page.getByLabel('Email').fill('nobody@example.com')
+  await page.getByRole('button', { name: 'Continue' }).click()
+  await page.getByText('No account uses this email.').waitFor()
+  await ada.judge()
+  await page.keyboard.press('Escape')
+  await inviteUntilCompared(ada, bob.email)
+  const compared = await page.locator('[data-fingerprint]').innerText()
   await ada.judge()
   await ada.picture('members')
-  await ada.page.getByRole('button', { name: 'It is the same: invite' }).click()
-  await ada.page.getByRole('rowheader', { name: bob.email }).waitFor()
+  await page.getByRole('button', { name: 'It’s different' }).click()
+  await page.getByText('Don’t invite them.').waitFor()
+  await ada.judge()
+  await page.getByRole('button', { name: 'Back' }).click()
+  await page.getByRole('button', { name: 'Continue' }).click()
+  await page.getByRole('button', { name: 'It matches, invite' }).click()
+  await page.getByText(`Waiting for ${bob.email} to accept…`).waitFor()
+  await page.getByText('QR code').click()
+  await page.getByRole('img', { name: 'The link as a QR code' }).waitFor()
+  const link = await page.locator('code', { hasText: '/console/invitation#' }).innerText()
+  expect(link.split('&by=')[1]).toBe(encodeURIComponent(ada.email))
+  expect(link).toMatch(/#server=http.*&workspace=[0-9a-f-]{36}&first=[\w-]{43}&by=[\w.%-]+$/)
+  await ada.judge()
 
-  await bob.page.getByRole('button', { name: 'Look again' }).click()
-  await bob.page.getByText('Acme invites you as member.').waitFor({ timeout: 30_000 })
-  await bob.page.getByText('Its signed history is the one that the link').waitFor()
+  await bob.page.goto(link)
+  await bob.sees('Invitation')
+  await bob.page.getByText('Join Acme').waitFor()
+  await bob.page.getByText('You’re invited as a member.').waitFor()
+  await bob.page.getByText('Verified: this is the workspace in the link').waitFor()
+  expect(await bob.page.locator('[data-fingerprint]').innerText()).toBe(compared)
   await bob.judge()
   await bob.picture('invitation')
-  await bob.page.getByRole('button', { name: 'Accept' }).click()
-  await bob.page.getByRole('navigation').waitFor()
+  await bob.page.getByRole('button', { name: 'Accept invitation' }).click()
+  await bob.page.waitForURL(/\/overview$/)
 
-  await ada.page.getByRole('button', { name: `Role of ${bob.email}: member` }).click()
-  await ada.page.getByRole('menuitem', { name: 'admin' }).click()
-  await ada.page.getByRole('button', { name: 'Change the role' }).click()
-  await ada.page.getByRole('button', { name: `Role of ${bob.email}: admin` }).waitFor()
-  await ada.page.getByRole('button', { name: `Remove ${bob.email}` }).click()
-  await ada.page.getByText('No token ends with it.').waitFor()
+  await page.getByText(`${bob.email} accepted.`).waitFor()
+  await page.getByRole('button', { name: 'Done' }).click()
+  const row = page.getByRole('row').filter({ hasText: bob.email })
+  await row.getByText('Compared').waitFor()
+  await row.getByText('Active').waitFor()
+  await openMember(ada, bob)
   await ada.judge()
-  await ada.page.getByRole('button', { name: 'Remove', exact: true }).click()
-  await ada.page.getByText('A new key is due').waitFor()
-  await ada.page.getByRole('button', { name: 'Rekey' }).click()
-  await ada.page.getByText('It permanently ends what the old key alone opens').waitFor()
-  await ada.page.getByRole('alertdialog').getByRole('button', { name: 'Rekey' }).click()
-  await ada.page.getByText('Epoch 2: one member').waitFor()
+  await page.getByRole('button', { name: `Role of ${bob.email}: Member` }).click()
+  await page.getByRole('menuitemradio', { name: 'Admin' }).click()
+  await page.getByRole('alertdialog').getByText(`${bob.email} · Admin`).waitFor()
+  await page.getByRole('button', { name: 'Sign and change role' }).click()
+  await page.getByRole('button', { name: `Role of ${bob.email}: Admin` }).waitFor()
+  await page.getByRole('button', { name: 'Remove from workspace…' }).click()
+  await page.getByText('No tokens stop working.').waitFor()
   await ada.judge()
+  await page.getByRole('button', { name: 'Remove', exact: true }).click()
+  await page.getByText('A rekey is due.').waitFor()
+  await ada.judge()
+  await page.getByRole('button', { name: 'Rekey' }).click()
+  await page.getByText('You lose earlier versions of 0 secrets').waitFor()
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Rekey' }).click()
+  await page.getByText('A new key is in use for one member').waitFor()
+  await ada.judge()
+  await page.getByRole('button', { name: 'Done' }).click()
+  await page.getByText('A rekey is due.').waitFor({ state: 'detached' })
 
-  await area(ada.page, 'History')
-  await ada.sees('History')
-  for (const what of [
-    'created the workspace',
-    `invited ${bob.email} as member`,
-    `made ${bob.email} admin`,
-    `removed ${bob.email}`,
-    'sealed everything under a new key (epoch 2)',
-  ]) {
-    await ada.page.getByRole('rowheader', { name: what }).waitFor()
-  }
-  const find = ada.page.getByLabel('Find a change')
-  await find.fill('removed bob')
-  await ada.page.getByText('1 of 5 changes').waitFor()
-  const hash = await ada.page.locator('td code').first().getAttribute('title')
-  await find.fill(hash ?? 'none')
-  await ada.page.getByText('1 of 5 changes').waitFor()
-  expect(hash).toMatch(/^[\w-]{43}$/)
-  await find.clear()
-  await ada.page.getByRole('button', { name: 'Verify everything' }).click()
-  await ada.page.getByText('Verified: one member').waitFor()
-  await ada.judge()
-  await ada.picture('history')
+  const { chains, workspace } = await elsewhere(stage.app.controlPlane, ada.email, PASSWORD, 'Acme')
+  expect(await chains.of(workspace)).toMatchObject({ seq: 5, epoch: 2 })
   await Promise.all([ada.close(), bob.close()])
-}, 90_000)
+}, 120_000)
 
-test('a workspace whose links were changed in the database is reported on every screen, and nothing is written to it', async () => {
-  const eve = await stage.person('eve')
-  await make(eve, 'Broken')
-  await openWorkspace(eve, 'Broken')
-  await area(eve.page, 'Members')
-  await eve.sees('Members')
+test('someone who is not invited yet sees the fingerprint to send, and checks again', async () => {
+  const ivy = await openMembers('ivy', 'Crew')
+  const jon = await stage.person('jon')
+  const kay = await stage.person('kay')
+  const link = await invite(ivy, kay.email)
+  await jon.page.goto(link)
+  await jon.sees('Invitation')
+  await jon.page.getByText('You’re not invited yet').waitFor()
+  const own = await jon.page.locator('[data-fingerprint]').innerText()
+  await jon.page.locator('code', { hasText: jon.email }).waitFor()
+  await jon.judge()
+  await inviteUntilCompared(ivy, jon.email, 'Read only')
+  expect(await ivy.page.locator('[data-fingerprint]').innerText()).toBe(own)
+  await ivy.page.getByRole('button', { name: 'It matches, invite' }).click()
+  await ivy.page.getByText(`Waiting for ${jon.email}`).waitFor()
+  await jon.page.getByRole('button', { name: 'Check again' }).click()
+  await jon.page.getByText('You’re invited as a read-only member.').waitFor({ timeout: 30_000 })
+  await jon.page.getByRole('button', { name: 'Accept invitation' }).click()
+  await jon.page.waitForURL(/\/overview$/)
+  // A read-only member changes nobody, and may leave.
+  await openArea(jon.page, 'Members')
+  await jon.page.getByRole('grid', { name: 'Members' }).waitFor()
+  expect(await jon.page.getByRole('button', { name: 'Invite member' }).count()).toBe(0)
+  await openMember(jon, ivy)
+  expect(await jon.page.getByRole('button', { name: /^Role of|workspace…$/ }).count()).toBe(0)
+  await jon.judge()
+  await jon.page.keyboard.press('Escape')
+  await openMember(jon, jon)
+  await jon.page.getByRole('button', { name: 'Leave workspace…' }).waitFor()
+  await Promise.all([ivy.close(), jon.close(), kay.close()])
+}, 60_000)
+
+test('members are found by text and state, compared in the inspector, and an invitation is withdrawn', async () => {
+  const ada = await openMembers('ann', 'Team')
+  const [bob, cyd] = [await stage.person('bea'), await stage.person('cal')]
+  const { page } = ada
+  await joined(stage.app.controlPlane, 'Team', ada.email, bob.email, 'member')
+  await invite(ada, cyd.email)
+  await page.reload()
+  const rows = page.getByRole('rowheader')
+  await page.getByRole('rowheader', { name: cyd.email }).waitFor()
+  expect(await rows.count()).toBe(3)
+  await page.keyboard.press('/')
+  await page.keyboard.type('bea')
+  await page.waitForURL(/find=bea/)
+  expect(await rows.count()).toBe(1)
+  await page.getByRole('searchbox', { name: 'Filter members' }).fill('nothing like it')
+  await page.getByText('No matching members').waitFor()
+  await ada.judge()
+  await page.getByRole('button', { name: 'Clear the filter' }).click()
+  await page.getByRole('button', { name: 'Not compared 1' }).click()
+  expect(await rows.allInnerTexts()).toEqual([expect.stringContaining(bob.email)])
+  await openMember(ada, bob)
+  await page.getByRole('button', { name: 'It matches' }).click()
+  await page.getByText('No matching members').waitFor()
+  await page.getByRole('button', { name: 'Clear the filter' }).click()
+  await openMember(ada, cyd)
+  await ada.judge()
+  // The address leads to the same member.
+  await page.reload()
+  await page.getByRole('heading', { name: cyd.email, level: 2 }).waitFor()
+  await page.locator('code', { hasText: '/console/invitation#' }).waitFor()
+  await page.getByRole('button', { name: 'Withdraw invitation…' }).click()
+  await page.getByText('can’t join with the link anymore').waitFor()
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Withdraw' }).click()
+  await page.getByRole('rowheader', { name: cyd.email }).waitFor({ state: 'detached' })
+  await Promise.all([ada.close(), bob.close(), cyd.close()])
+}, 60_000)
+
+test('a workspace whose links were changed in the database is blocked on every screen, and nothing is written to it', async () => {
+  const eve = await openMembers('eve', 'Broken')
+  const { page, id } = eve
   const { sql } = stage.app.connection
-  const id = /\/w\/([^/]+)\//.exec(eve.page.url())?.[1] ?? ''
   await sql`update workspace_links set statement = replace(statement, 'eve-', 'mal-')
     where workspace_id = ${id}`
-  await eve.page.reload()
-  await eve.page.getByText('is not what its members signed').first().waitFor()
-  await eve.page.getByText('untrusted_chain').waitFor()
-  await eve.sees('Members')
-  await area(eve.page, 'History')
-  await eve.sees('History')
-  await eve.page.getByText('What the server shows is not what was signed.').waitFor()
-  const refusal = eve.page.getByRole('alert').filter({ hasText: 'Nothing is read from it or' })
-  const screens = await eve.page.getByRole('navigation').getByRole('link').allInnerTexts()
-  expect(screens).toHaveLength(7)
+  await page.reload()
+  const refusal = page.getByRole('alert').filter({ hasText: 'doesn’t verify. It’s blocked.' })
+  await refusal.waitFor()
+  await refusal.getByText('Details').click()
+  await refusal.getByText('is not what its members signed').waitFor()
+  const links = page.getByRole('navigation', { name: 'Navigation' }).getByRole('link')
+  const screens = await links.allInnerTexts()
+  expect(screens).toHaveLength(9)
   for (const screen of screens) {
-    await area(eve.page, screen)
+    await openArea(page, screen)
     await eve.sees(screen)
     await refusal.waitFor()
     await eve.judge()
   }
-  await eve.judge()
-  await eve.page.getByRole('link', { name: 'Cloakroom' }).click()
-  await eve.sees('Workspaces')
-  await eve.page.getByText('Nothing is read from it or written to it:').waitFor()
-  await eve.judge()
-  const row = eve.page.getByRole('listitem').filter({ hasText: 'Broken' })
-  await row.getByRole('button', { name: 'Rename' }).click()
-  await row.getByLabel('New name of Broken').fill('Other')
-  await row.getByRole('button', { name: 'Save' }).click()
-  await eve.page.getByText('untrusted_chain').waitFor()
+  await page.getByRole('button', { name: 'Rename' }).click()
+  await page.getByLabel('Workspace name').fill('Other')
+  await page.getByRole('dialog').getByRole('button', { name: 'Rename' }).click()
+  await page.getByRole('dialog').getByText('Details').click()
+  await page.getByText('untrusted_chain').waitFor()
   const [named] = await sql`select name from workspaces where id = ${id}`
   expect(named).toMatchObject({ name: 'Broken' })
+  await page.goto(`${stage.origin}/console/workspaces`)
+  await workspaceLink(page, 'Broken').getByText('Blocked').waitFor()
+  await eve.judge()
   await eve.close()
-})
+}, 90_000)
 
 test('someone without an account creates one behind the link, and arrives at the invitation', async () => {
-  const ann = await stage.person('ann')
-  await make(ann, 'Crew')
-  await openWorkspace(ann, 'Crew')
-  await area(ann.page, 'Members')
-  await ann.page.getByRole('button', { name: 'Make the link' }).click()
-  const link = await ann.page.locator('code', { hasText: '/console/invitation#' }).innerText()
-  await ann.close()
+  const ann = await openMembers('amy', 'Crew')
+  const other = await stage.person('oda')
+  const link = await invite(ann, other.email)
+  await Promise.all([ann.close(), other.close()])
 
   const hal = await stage.visitor(link.split('/console/')[1] ?? '')
   await hal.page.getByRole('link', { name: 'I need an account' }).click()
@@ -175,47 +222,34 @@ test('someone without an account creates one behind the link, and arrives at the
   await hal.sees('Your recovery key', { reveals: true })
   await hal.page.getByRole('button', { name: 'I have kept it' }).click()
   await hal.sees('Invitation')
-  await hal.page.getByText('You are not invited to it yet.').waitFor()
+  await hal.page.getByText('You’re not invited yet').waitFor()
   await hal.page.locator('code', { hasText: email }).waitFor()
   await hal.judge()
   await hal.close()
 })
 
 test('an invitation whose link names another history is refused', async () => {
-  const fay = await stage.person('fay')
+  const fay = await openMembers('fay', 'Team')
   const gus = await stage.person('gus')
-  await make(fay, 'Team')
-  await openWorkspace(fay, 'Team')
-  await area(fay.page, 'Members')
-  await fay.page.getByRole('button', { name: 'Make the link' }).click()
-  const link = await fay.page.locator('code', { hasText: '/console/invitation#' }).innerText()
-  await fay.page.getByLabel('E-mail address').fill(gus.email)
-  await fay.page.getByRole('button', { name: 'Look at their keys' }).click()
-  await fay.page.getByRole('button', { name: 'It is the same: invite' }).click()
-  await fay.page.getByRole('rowheader', { name: gus.email }).waitFor()
-
+  const link = await invite(fay, gus.email)
   await gus.page.goto(link.replace(/first=[\w-]{43}/, `first=${'A'.repeat(43)}`))
-  await gus.page.getByText('This is not the workspace that the link names.').waitFor()
+  await gus.page.getByText('This isn’t the workspace in the link.').waitFor()
   await gus.judge()
   await Promise.all([fay.close(), gus.close()])
 })
 
 test('an unavailable server is reported, and the same button retries', async () => {
-  const kim = await stage.person('kim')
-  await make(kim, 'Both')
-  await openWorkspace(kim, 'Both')
-  await area(kim.page, 'Members')
-  await kim.sees('Members')
-  const { email } = await stage.person('lou').then(async (lou) => {
-    await lou.close()
-    return lou
-  })
-  await kim.page.context().setOffline(true)
-  await kim.page.getByLabel('E-mail address').fill(email)
-  await kim.page.getByRole('button', { name: 'Look at their keys' }).click()
-  await kim.page.getByText('The server cannot be reached.').waitFor()
-  await kim.page.context().setOffline(false)
-  await kim.page.getByRole('button', { name: 'Look at their keys' }).click()
-  await kim.page.getByRole('button', { name: 'It is the same: invite' }).waitFor()
+  const kim = await openMembers('kim', 'Both')
+  const lou = await stage.person('lou')
+  await lou.close()
+  const { page } = kim
+  await page.getByRole('button', { name: 'Invite member' }).click()
+  await page.context().setOffline(true)
+  await page.getByLabel('Email').fill(lou.email)
+  await page.getByRole('button', { name: 'Continue' }).click()
+  await page.getByText('The server cannot be reached.').waitFor()
+  await page.context().setOffline(false)
+  await page.getByRole('button', { name: 'Continue' }).click()
+  await page.getByRole('button', { name: 'It matches, invite' }).waitFor()
   await kim.close()
 })

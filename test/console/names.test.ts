@@ -5,9 +5,10 @@ import { registerWithToken } from '../../src/client/actions/issue_token.ts'
 import { invitePeople, readPerson, removePerson } from '../../src/client/actions/members.ts'
 import { createProject } from '../../src/features/projects/contract.ts'
 import { requires } from '../support/requires.ts'
-import { openStage, type Stage, type Visitor } from './browser.ts'
+import { openStage, type Stage } from './browser.ts'
 import { elsewhere } from './elsewhere.ts'
 import { askWorker } from './worker_clock.ts'
+import { createWorkspace } from './workspace_screens.ts'
 
 const { test, beforeAll, afterAll } = requires('chromium')
 
@@ -18,35 +19,30 @@ beforeAll(async () => {
 })
 afterAll(() => stage.close())
 
-async function make({ page }: Visitor, name: string): Promise<string> {
-  await page.getByLabel('Name', { exact: true }).fill(name)
-  await page.getByRole('button', { name: 'Make a workspace' }).click()
-  const link = page.getByRole('list', { name: 'Yours' }).getByRole('link', { name, exact: true })
-  return /\/w\/([^/]+)\//.exec((await link.getAttribute('href')) ?? '')?.[1] ?? ''
-}
-
 test('a workspace under the name of another one is refused with both ids until someone accepts it', async () => {
   const ada = await stage.person('ada')
   const { page } = ada
-  await ada.sees('Workspaces')
-  const [acme, other] = [await make(ada, 'Acme'), await make(ada, 'Other')]
+  const [acme, other] = [await createWorkspace(ada, 'Acme'), await createWorkspace(ada, 'Other')]
   const { sql } = stage.app.connection
   await sql`update workspaces set name = case id when ${acme} then 'Old' else 'Acme' end where id in (${acme}, ${other})`
   await page.reload()
-  await page.getByText('The workspace Acme is not the one that had this name before.').waitFor()
-  expect(await page.locator('dl.facts').first().textContent()).toContain(acme)
-  expect(await page.locator('dl.facts').first().textContent()).toContain(other)
+  const strip = page.getByRole('alert').filter({ hasText: 'Acme is a different workspace than' })
+  await strip.waitFor()
   await ada.judge()
   await page.goto(`${stage.origin}/console/w/${other}/members`)
-  await page.getByText('changed_name').waitFor()
+  await page.getByText('Review the blocked name above.').waitFor()
   // The other one has another name, and goes on.
   await page.goto(`${stage.origin}/console/w/${acme}/members`)
-  await page.getByText('You are alone here.').waitFor()
-  await page.getByRole('button', { name: 'It is the new one that I mean' }).click()
-  await page.getByRole('alertdialog').getByRole('button', { name: 'It is the new one' }).click()
-  await page.getByText('It stood for').waitFor({ state: 'detached' })
+  await page.getByText('You’re the only member.').waitFor()
+  await strip.getByRole('button', { name: 'Review…' }).click()
+  const dialog = page.getByRole('alertdialog')
+  await dialog.getByText(acme).waitFor()
+  await dialog.getByText(other).waitFor()
+  await ada.judge()
+  await dialog.getByRole('button', { name: 'Use the new one' }).click()
+  await strip.waitFor({ state: 'detached' })
   await page.goto(`${stage.origin}/console/w/${other}/members`)
-  await page.getByText('You are alone here.').waitFor()
+  await page.getByText('You’re the only member.').waitFor()
   await ada.close()
 })
 
@@ -73,7 +69,7 @@ test('a project under the name of another one is not read, and nothing is stored
   await sql`update projects set name = 'web'
     where name = 'side' and workspace_id = ${workspace.id}`
   await page.reload()
-  await page.getByText('The project web of Personal is not the one').waitFor()
+  await page.getByText('web in Personal is a different project than before.').waitFor()
   await bob.judge()
   // Keys for it are given in a list of places, of which each counts.
   const places = [{ projectId: side, environment: 'development' }]
@@ -88,9 +84,10 @@ test('a project under the name of another one is not read, and nothing is stored
 test('the console reports members who joined or left since the last visit, and a new workspace', async () => {
   const cyd = await stage.person('cyd')
   const { page } = cyd
+  await page.goto(`${stage.origin}/console/workspaces`)
   await page.getByText('Personal is new to this browser.').waitFor()
   await cyd.judge()
-  await page.getByRole('button', { name: 'I have read it' }).click()
+  await page.getByRole('button', { name: 'Got it' }).click()
   await page.getByText('Personal is new to this browser.').waitFor({ state: 'detached' })
   const dan = await stage.person('dan')
   await dan.close()
@@ -101,7 +98,8 @@ test('the console reports members who joined or left since the last visit, and a
   await removePerson({ api, workspace }, dan.email, [])
   expect((await chains.of(workspace)).seq).toBe(3)
   await page.reload()
-  await page.getByText('people or their keys have changed since you looked').waitFor()
+  await page.getByText('Members of Personal changed since your last visit.').waitFor()
+  await page.getByText('Show 2 changes').click()
   await page.getByText(`${cyd.email}: invited ${dan.email} as admin`).waitFor()
   await page.getByText(`${cyd.email}: removed ${dan.email}`).waitFor()
   await cyd.judge()
@@ -111,20 +109,20 @@ test('the console reports members who joined or left since the last visit, and a
 test('a workspace that the server hides blocks the replacement of account keys', async () => {
   const eve = await stage.person('eve')
   const { page } = eve
-  await eve.sees('Workspaces')
-  const id = await make(eve, 'Secret')
-  await page.getByRole('link', { name: 'Secret', exact: true }).waitFor()
+  const id = await createWorkspace(eve, 'Secret')
   const { sql } = stage.app.connection
   const hidden = await sql`delete from memberships where workspace_id = ${id} returning *`
   expect(hidden).toHaveLength(1)
   await page.reload()
-  await page.getByText(`You were a member of Secret (${id})`).waitFor()
+  await page.getByText('The server no longer lists Secret.').waitFor()
+  await page.getByText('Details').click()
+  await page.getByText(id).waitFor()
   await page.goto(`${stage.origin}/console/account`)
   await page.getByRole('button', { name: 'Replace my keys' }).click()
-  await page.getByText('hidden_workspace').first().waitFor()
-  await page.goto(`${stage.origin}/console/`)
-  await page.getByRole('button', { name: 'I left it, was removed' }).click()
-  await page.getByText('You were a member of Secret').waitFor({ state: 'detached' })
+  await page.getByText('The server hides a workspace you were a member of.').first().waitFor()
+  await page.goto(`${stage.origin}/console/workspaces`)
+  await page.getByRole('button', { name: 'I left it' }).click()
+  await page.getByText('The server no longer lists Secret.').waitFor({ state: 'detached' })
   await eve.judge()
   await eve.close()
 })

@@ -6,7 +6,7 @@ import { logInByPassword as logInByClient } from '../../src/client/account/log_i
 import { listSessions, revokeSession } from '../../src/features/accounts/contract.ts'
 import { marked } from '../support/canary.ts'
 import { requires } from '../support/requires.ts'
-import { openOwnStage, PASSWORD, type Stage } from './browser.ts'
+import { chooseInAccount, openOwnStage, PASSWORD, type Stage } from './browser.ts'
 
 const { test, beforeAll, afterAll } = requires('chromium')
 
@@ -23,10 +23,17 @@ beforeAll(async () => {
 afterAll(() => stage.close())
 
 const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click()
-const keyOf = (page: Page) => page.locator('code').innerText()
+/** Opens the details of an error, which have its code. */
+async function refusal(page: Page, code: string): Promise<void> {
+  const alert = page.getByRole('alert').filter({ has: page.getByText(code, { exact: true }) })
+  await alert.getByText('Details').click()
+  await alert.getByText(code, { exact: true }).waitFor()
+}
+
+const keyOf = (page: Page) => page.locator('[data-recovery-key]').innerText()
 
 async function enter(page: Page, email: string, password: string): Promise<void> {
-  await page.getByLabel('E-mail address').fill(email)
+  await page.getByLabel('Email').fill(email)
   await page.getByLabel('Password', { exact: true }).fill(password)
 }
 
@@ -35,17 +42,17 @@ test('the first account needs the owner code and a strong password, and gets a r
   const { page } = owner
   await page.getByText('This installation is new').waitFor()
   await enter(page, OWNER, 'password1234')
-  await page.getByText('It is not strong enough').waitFor()
+  await page.getByText('commonly used password').waitFor()
   await page.getByLabel('Owner code').fill('no-such-code-at-all')
   await owner.judge()
   await owner.picture('register')
-  await press(page, 'Make an account')
-  await page.getByText('weak_password').waitFor()
+  await press(page, 'Create account')
+  await refusal(page, 'weak_password')
   await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
-  await press(page, 'Make an account')
-  await page.getByText('registration_closed').waitFor()
+  await press(page, 'Create account')
+  await refusal(page, 'registration_closed')
   await page.getByLabel('Owner code').fill(OWNER_CODE)
-  await press(page, 'Make an account')
+  await press(page, 'Create account')
   await owner.sees('Your recovery key', { reveals: true })
   await owner.judge({ reveals: true })
   recoveryKey = await keyOf(page)
@@ -53,12 +60,12 @@ test('the first account needs the owner code and a strong password, and gets a r
   expect(await page.getByRole('button', { name: 'Print' }).count()).toBe(0)
   expect(await page.getByText(OWNER).count()).toBe(1)
   await page.emulateMedia({ media: 'screen' })
-  await press(page, 'I have kept it')
-  await owner.sees('First steps')
-  await press(page, 'Log out')
-  await owner.sees('Log in')
-  await page.getByRole('link', { name: 'I need an account' }).click()
-  await page.getByLabel('E-mail address').waitFor()
+  await press(page, 'I’ve saved it')
+  await owner.sees('Make your first call')
+  await chooseInAccount(page, 'Sign out')
+  await owner.sees('Sign in')
+  await page.getByRole('link', { name: 'Create account' }).click()
+  await page.getByLabel('Email').waitFor()
   expect(await page.getByLabel('Owner code').count()).toBe(0)
   await owner.close()
 })
@@ -66,24 +73,24 @@ test('the first account needs the owner code and a strong password, and gets a r
 test('the recovery key sets a new password once, and the next key is shown', async () => {
   const owner = await stage.visitor('login')
   const { page } = owner
-  await page.getByRole('link', { name: 'I lost my password' }).click()
+  await page.getByRole('link', { name: 'Forgot your password?' }).click()
   await owner.sees('Recover your account')
-  await page.getByLabel('E-mail address').fill(OWNER)
+  await page.getByLabel('Email').fill(OWNER)
   await page.getByLabel('New password').fill(NEXT_PASSWORD)
   await page.getByLabel('Recovery key').fill('0123')
-  await press(page, 'Recover your account')
-  await page.getByText('malformed_recovery_key').waitFor()
+  await press(page, 'Set new password')
+  await refusal(page, 'malformed_recovery_key')
   await page.getByLabel('Recovery key').fill(recoveryKey.replaceAll('-', ' ').toUpperCase())
-  await press(page, 'Recover your account')
+  await press(page, 'Set new password')
   await owner.sees('Your recovery key', { reveals: true })
   expect(await keyOf(page)).not.toBe(recoveryKey)
-  await press(page, 'I have kept it')
-  await owner.sees('Workspaces')
-  await press(page, 'Log out')
-  await owner.sees('Log in')
+  await press(page, 'I’ve saved it')
+  await owner.sees('Overview')
+  await chooseInAccount(page, 'Sign out')
+  await owner.sees('Sign in')
   await enter(page, OWNER, PASSWORD)
-  await press(page, 'Log in')
-  await page.getByText('invalid_credentials').waitFor()
+  await press(page, 'Sign in')
+  await refusal(page, 'invalid_credentials')
   await page.getByLabel('Password', { exact: true }).clear()
   await owner.judge()
   await owner.close()
@@ -92,16 +99,16 @@ test('the recovery key sets a new password once, and the next key is shown', asy
 test('the console stays unlocked for a chosen time, over a reload, until it is locked', async () => {
   const owner = await stage.visitor('login')
   const { page } = owner
-  await page.getByRole('button', { name: /Keep the keys open/ }).click()
-  await page.getByRole('option', { name: 'For 8 hours' }).click()
-  await page.getByText('Lock removes them').waitFor()
+  await page.getByRole('button', { name: /Lock after/ }).click()
+  await page.getByRole('option', { name: '8 hours' }).click()
+  await page.getByText('Anyone who can use this browser').waitFor()
   await owner.judge()
   await enter(page, OWNER, NEXT_PASSWORD)
-  await press(page, 'Log in')
-  await owner.sees('Workspaces')
+  await press(page, 'Sign in')
+  await owner.sees('Overview')
   await page.reload()
-  await owner.sees('Workspaces')
-  await press(page, 'Lock')
+  await owner.sees('Overview')
+  await chooseInAccount(page, 'Lock')
   await owner.sees('Unlock')
   await page.reload()
   await owner.sees('Unlock')
@@ -110,14 +117,14 @@ test('the console stays unlocked for a chosen time, over a reload, until it is l
 })
 
 test.each([
-  ['I lost my password', 'Recover your account'],
-  ['Log out', 'Log in'],
+  ['Forgot your password?', 'Recover your account'],
+  ['Sign out', 'Sign in'],
 ])('the locked screen ends the session by "%s"', async (way, heading) => {
   const owner = await stage.visitor('login')
   const { page } = owner
   await enter(page, OWNER, NEXT_PASSWORD)
-  await press(page, 'Log in')
-  await owner.sees('Workspaces')
+  await press(page, 'Sign in')
+  await owner.sees('Overview')
   await page.reload()
   await owner.sees('Unlock')
   await press(page, way)
@@ -135,14 +142,14 @@ test('a session that is ended elsewhere is reported, and nothing of it stays', a
   for (const { id, current } of await api.list(listSessions, {})) {
     if (!current) await api.call(revokeSession, { params: { session_id: id } })
   }
-  await page.getByRole('link', { name: email }).click()
-  await page.getByText('Your session has ended').waitFor()
-  await bob.sees('Log in')
+  await page.getByRole('link', { name: 'Agents', exact: true }).click()
+  await page.getByText('Your session ended').waitFor()
+  await bob.sees('Sign in')
   await bob.judge()
   await enter(page, email, PASSWORD)
-  await press(page, 'Log in')
-  await bob.sees('Account')
-  expect(await page.getByText('Your session has ended').count()).toBe(0)
+  await press(page, 'Sign in')
+  await bob.sees('Agents')
+  expect(await page.getByText('Your session ended').count()).toBe(0)
   await bob.close()
 })
 
@@ -155,7 +162,7 @@ test('an unavailable server is reported, and the same screen comes back with it'
       route.fulfill({ status: 502, contentType: 'text/html', body: '<p>Bad gateway</p>' }),
     )
   await page.reload()
-  await carol.sees('The server does not answer as it should')
+  await carol.sees('The server is unavailable')
   await carol.judge()
   await page.context().unroute('**/api/**')
   await press(page, 'Try again')

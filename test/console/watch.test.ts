@@ -173,9 +173,9 @@ test('the canary searches the requests of the worker, and the page', async () =>
   await judge()
   expect(takeLeaks().join()).toContain('the page')
   // The address goes to the server as it is: a mark in it is seen in what the worker sends.
-  await page.getByLabel('E-mail address').fill(`${PASSWORD.replaceAll(' ', '.')}@example.com`)
+  await page.getByLabel('Email').fill(`${PASSWORD.replaceAll(' ', '.')}@example.com`)
   await page.getByLabel('Password').fill('x')
-  await page.getByRole('button', { name: 'Log in' }).click()
+  await page.getByRole('button', { name: 'Sign in' }).click()
   await page.getByRole('alert').waitFor()
   expect(takeLeaks().join()).toContain('POST /api/auth/prelogin/')
   await close()

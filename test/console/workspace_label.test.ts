@@ -12,7 +12,7 @@ test('a unique workspace name is its own label', () => {
 })
 
 test('workspaces of the same name show the role, and the end of the ID if the role is the same, too', () => {
-  expect(workspaceLabel(own, [own, joined])).toBe('Personal · owner')
-  expect(workspaceLabel(joined, [own, joined])).toBe('Personal · member')
+  expect(workspaceLabel(own, [own, joined])).toBe('Personal · Owner')
+  expect(workspaceLabel(joined, [own, joined])).toBe('Personal · Member')
   expect(workspaceLabel(joined, [own, joined, second])).toBe('Personal · bbbbbb')
 })

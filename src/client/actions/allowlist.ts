@@ -5,7 +5,8 @@ import {
   listAllowlist,
   removeFromAllowlist,
 } from '../../features/allowlist/contract.ts'
-import { type getUsage, listAuditLogs, summariseAudit } from '../../features/audit/contract.ts'
+import { listAuditLogs, summariseAudit } from '../../features/audit/contract.ts'
+import type { getUsage } from '../../features/usage/contract.ts'
 import type { Link } from '../../sigchain/index.ts'
 import type { Api, CallResult } from '../http/api.ts'
 import { emailsIn } from '../signed/link_in_words.ts'

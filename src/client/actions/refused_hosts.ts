@@ -22,7 +22,10 @@ export type RefusedHost = {
 type AuditRecord = CallResult<typeof listAuditLogs>[number]
 
 /** By host and agent, the newest first. What is allowed by now is left out. */
-export async function refusedHosts(place: WorkspacePlace, since: string): Promise<RefusedHost[]> {
+export async function readRefusedHosts(
+  place: WorkspacePlace,
+  since: string,
+): Promise<RefusedHost[]> {
   const { api, workspace } = place
   const query = {
     ...{ workspace_id: workspace.id, since, limit: MOST_CALLS },

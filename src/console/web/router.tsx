@@ -122,6 +122,11 @@ type SecretsSearch = {
 const members = createRoute({
   getParentRoute: () => workspace,
   path: 'members',
+  validateSearch: (search): { member?: string; invite?: string; find?: string } => ({
+    ...texted('member', search),
+    ...texted('invite', search),
+    ...texted('find', search),
+  }),
   component: lazyRouteComponent(() => import('./screens/members/index.tsx'), 'Members'),
 })
 
@@ -156,7 +161,10 @@ const invitation = createRoute({
 const agents = createRoute({
   getParentRoute: () => workspace,
   path: 'agents',
-  validateSearch: (search): { make?: string } => texted('make', search),
+  validateSearch: (search): { make?: string; show?: string } => ({
+    ...texted('make', search),
+    ...texted('show', search),
+  }),
   component: lazyRouteComponent(() => import('./screens/agents/index.tsx'), 'Agents'),
 })
 

@@ -9,7 +9,7 @@ import type { Database, Reading } from '../../database/open.ts'
 import type { RecordFilters } from './contract.ts'
 import { FIRST, isRequest, matches } from './matching.ts'
 import { countBuckets, type Terms, termsOf } from './search.ts'
-import { type CountRow, MAX_ENTRIES, summaryOf } from './summary.ts'
+import { type CountRow, MAX_LISTED, summaryOf } from './summary.ts'
 
 /** Records that are read where the filter is not rare: a tenth of a second in an embedded database. */
 const MAX_READ = 100_000
@@ -74,7 +74,8 @@ function inBuckets(terms: Terms, which: SQL | undefined, { since, until }: Recor
     until && sql`bucket <= ${bucketOf(until)}`,
   )
   return sql`select found.* from (select distinct bucket from audit_terms where ${within}) as buckets
-    cross join lateral (select ${COLUMNS} from audit_logs where ${and(which, isInBucket)} offset 0) as found`
+    cross join lateral (select ${COLUMNS} from audit_logs where ${and(which, isInBucket)} offset 0) as found
+    limit ${MAX_READ}`
 }
 
 const COUNTS = sql.raw('requests, allowed, blocked, errors, redacted')
@@ -106,5 +107,5 @@ function statement(source: SQL, isWhole: boolean): SQL {
       to_char(last at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as last_used_at
     from (select counts.*, row_number() over (partition by dimension order by requests desc, value collate "C") as place
       from counts) as ranked
-    where dimension = 'total' or place <= ${MAX_ENTRIES}`
+    where dimension = 'total' or place <= ${MAX_LISTED}`
 }

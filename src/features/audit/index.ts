@@ -8,7 +8,6 @@ import { callsOf } from './calls.ts'
 import {
   exportAudit,
   getAuditLog,
-  getUsage,
   listAuditLogs,
   summariseAudit,
   summariseCalls,
@@ -18,7 +17,6 @@ import { summariseFiltered } from './filtered_summary.ts'
 import { fitting } from './fitting.ts'
 import { positionOf, selectLog, selectLogs } from './queries.ts'
 import { summarise } from './summary.ts'
-import { usageOf } from './usage.ts'
 
 /** Milliseconds that records get to be written before they are read; a full disk holds up no read. */
 const FLUSH_MS = 1_000
@@ -47,9 +45,6 @@ export function auditRoutes(services: FeatureServices, flush: () => Promise<void
       return isCounted ? summarise(tx, grant, filters) : summariseFiltered(tx, grant, filters)
     }),
     route(summariseCalls, ({ tx, grant, query }) => callsOf(tx, grant, query)),
-    route(getUsage, ({ tx, grant, query: { days } }) =>
-      usageOf(tx, grant, { days, now: services.clock.now() }),
-    ),
     route(exportAudit, ({ caller, grant, query }) => {
       const day = new Date(services.clock.now()).toISOString().slice(0, 10)
       return new Download(`audit-${day}.jsonl`, () =>

@@ -4,7 +4,7 @@
  * statement reads all three, so that they belong to the same moment.
  */
 import { type SQL, sql } from 'drizzle-orm'
-import { type Decision, decisionCounts } from '../../audit/decision_hours.ts'
+import { decisionCounts, type RequestDecision } from '../../audit/decision_hours.ts'
 import { isInBucket, termOf } from '../../audit/terms.ts'
 import type { Grant } from '../../core/grant.ts'
 import type { Reading } from '../../database/open.ts'
@@ -19,7 +19,7 @@ const DAY_MS = 24 * HOUR_MS
 const BEGINNING = Date.parse('0001-01-01T00:00:00Z')
 const END = Date.parse('9999-12-31T00:00:00Z')
 /** The entries of a list in the summary, the most frequent first. */
-export const MAX_ENTRIES = 1000
+export const MAX_LISTED = 1000
 const MAX_DAYS = 90
 /** Counts of names (one agent, host or credential on one day or hour) that are added up, the newest. */
 const MAX_READ = 50_000
@@ -43,7 +43,7 @@ export type CountRow = {
 export async function summarise(
   tx: Reading,
   { workspaceId }: Grant<'audit.read'>,
-  { decision, ...range }: Range & { decision?: Decision | undefined },
+  { decision, ...range }: Range & { decision?: RequestDecision | undefined },
 ) {
   const rows = await tx.execute<CountRow>(statement(workspaceId, spansOf(range), decision))
   const { totals, ...summary } = summaryOf(rows)
@@ -57,25 +57,21 @@ export function summaryOf(rows: readonly CountRow[]) {
     days.reduce((total, row) => total + row[field], 0)
   return {
     totals: {
-      requests: sum('requests'),
-      allowed: sum('allowed'),
-      blocked: sum('blocked'),
-      errors: sum('errors'),
-      redacted: sum('redacted'),
+      ...{ requests: sum('requests'), allowed: sum('allowed'), blocked: sum('blocked') },
+      ...{ errors: sum('errors'), redacted: sum('redacted') },
     },
     by_agent: mostFrequent(of('agent')).map(({ value, requests, last_used_at }) => ({
       agent_id: value,
       count: requests,
       last_used_at: new Date(last_used_at ?? 0),
     })),
-    by_domain: mostFrequent(of('domain')).map(({ value, requests }) => ({
-      domain: value,
-      count: requests,
+    by_domain: mostFrequent(of('domain')).map(({ value: domain, requests: count }) => ({
+      domain,
+      count,
     })),
-    by_credential: mostFrequent(of('credential')).map(({ value, requests }) => ({
-      credential_ref: value,
-      count: requests,
-    })),
+    by_credential: mostFrequent(of('credential')).map(
+      ({ value: credential_ref, requests: count }) => ({ credential_ref, count }),
+    ),
     by_day: days.slice(-MAX_DAYS).map(({ value, requests, allowed, blocked, errors }) => ({
       ...{ date: value, count: requests },
       ...{ allowed, blocked, errors },
@@ -138,9 +134,9 @@ function roundDown(time: number, unit: number): number {
 function statement(
   workspaceId: string,
   { days, hours, deltas, records, whole }: Spans,
-  decision: Decision | undefined,
+  decision: RequestDecision | undefined,
 ): SQL {
-  const count = (each: Decision) =>
+  const count = (each: RequestDecision) =>
     decision === undefined || decision === each
       ? sql`coalesce(sum(${decisionCounts[each]}), 0)`
       : sql`0`
@@ -184,7 +180,7 @@ function statement(
       select * from (
         select counts.*, row_number() over (partition by dimension order by requests desc, value collate "C") as place
         from counts) as ranked
-      where dimension = 'total' or place <= ${MAX_ENTRIES}
+      where dimension = 'total' or place <= ${MAX_LISTED}
     )
     select most_frequent.*, (select count(*) <= ${MAX_READ} from named) as is_whole, case dimension when 'agent' then (
       select to_char(max(timestamp) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')

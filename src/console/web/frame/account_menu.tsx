@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { Ellipsis, Lock, LogOut, Server, SunMoon, UserRound } from 'lucide-react'
-import { useEffect, useMemo, useReducer, useState } from 'react'
+import { useCallback, useEffect, useMemo, useReducer, useState } from 'react'
 import { Button as AriaButton } from 'react-aria-components'
 import { getMe } from '../../../features/accounts/contract.ts'
 import { api } from '../api.ts'
@@ -10,6 +10,7 @@ import { Icon } from '../parts/icon.tsx'
 import { MenuAround } from '../parts/overlays/menu.tsx'
 import { Avatar } from '../parts/show/avatar.tsx'
 import { chooseTheme, chosenTheme, themes } from '../parts/theme.ts'
+import { recordLock } from '../passkeys/prompting.ts'
 import { useAccountState, useCommand } from '../queries.ts'
 import { texts } from '../texts/index.ts'
 import { IDLE_MS, lastActivity } from './activity.ts'
@@ -62,10 +63,14 @@ function UnlockedFor() {
   )
 }
 
-/** The theme's choices are in the same menu, so that it needs no second level. */
+/** The choice of the theme shows the current one, and turns to the next. */
 export function useAccountChoices() {
   const navigate = useNavigate()
-  const { mutate: lock } = useCommand('accounts.lock')
+  const { mutate } = useCommand('accounts.lock')
+  const lock = useCallback(() => {
+    recordLock()
+    mutate(null)
+  }, [mutate])
   const { mutate: signOut } = useCommand('accounts.logOut')
   const [theme, setTheme] = useState(chosenTheme)
   const { data: me } = useQuery({ queryKey: ['me'], queryFn: () => api.call(getMe, {}) })
@@ -77,12 +82,13 @@ export function useAccountChoices() {
         label: words.lock,
         icon: Lock,
         shortcut: words.lockKeys,
-        act: () => lock(null),
+        act: lock,
       },
       {
         id: 'account',
         label: words.areas.account,
         icon: UserRound,
+        group: 'places' as const,
         act: () => void navigate({ to: '/account' }),
       },
       ...(me?.is_instance_owner
@@ -91,20 +97,21 @@ export function useAccountChoices() {
               id: 'instance',
               label: words.areas.instance,
               icon: Server,
+              group: 'places' as const,
               act: () => void navigate({ to: '/instance' }),
             },
           ]
         : []),
-      ...themes.map((id) => ({
-        id: `theme ${id}`,
-        label: words.themes[id],
+      {
+        id: 'theme',
+        label: words.themes[theme],
         icon: SunMoon,
-        isSelected: theme === id,
         act: () => {
-          chooseTheme(id)
-          setTheme(id)
+          const next = themes[(themes.indexOf(theme) + 1) % themes.length] ?? 'system'
+          chooseTheme(next)
+          setTheme(next)
         },
-      })),
+      },
       { id: 'sign out', label: words.signOut, icon: LogOut, act: () => signOut(null) },
     ],
     [me, theme, lock, signOut, navigate],
@@ -113,12 +120,12 @@ export function useAccountChoices() {
   return choices
 }
 
-function useLockKeys(lock: (input: null) => void): void {
+function useLockKeys(lock: () => void): void {
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (!(event.ctrlKey && event.shiftKey && event.code === 'KeyL')) return
       event.preventDefault()
-      lock(null)
+      lock()
     }
     addEventListener('keydown', onKey)
     return () => removeEventListener('keydown', onKey)

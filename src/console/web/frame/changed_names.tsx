@@ -1,10 +1,15 @@
-/** What is refused on all screens of a workspace: names that stand for something else, and a history that does not hold. */
-import { Link } from '@tanstack/react-router'
+/** What blocks a workspace on every screen: a name that now means something else, or a history that doesn't verify. */
+import { ShieldAlert } from 'lucide-react'
+import { type ReactNode, useState } from 'react'
 import { ask } from '../keys/ask.ts'
 import { dismissNotice, useNotices } from '../keys/notices.ts'
 import type { WorkspaceNotice } from '../keys/reports.ts'
-import { ConfirmButton } from '../parts/overlays/confirm.tsx'
-import { Banner } from '../parts/page/banner.tsx'
+import { Button } from '../parts/button.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { LinkButton } from '../parts/link_button.tsx'
+import { ConfirmDialog } from '../parts/overlays/confirm.tsx'
+import { Facts } from '../parts/page/facts.tsx'
+import { Proof } from '../parts/page/proof.tsx'
 import { queryClient, useAsk } from '../queries.ts'
 import { texts } from '../texts/index.ts'
 
@@ -14,32 +19,47 @@ type Changed = Extract<WorkspaceNotice, { kind: 'name' }>
 export default function Refusals({ workspaceId }: { workspaceId: string | null }) {
   const changed = useNotices().filter((notice) => notice.kind === 'name')
   const { data = [] } = useAsk('workspaces.list', null)
-  const fault = data.find(({ id }) => id === workspaceId)?.fault ?? null
-  // The name says what there is to say.
-  if (fault !== null && !changed.some(({ id }) => id === workspaceId)) {
-    return <Broken workspaceId={workspaceId ?? ''} fault={fault} />
+  const current = data.find(({ id }) => id === workspaceId)
+  // A changed name explains the fault.
+  if (current?.fault && !changed.some(({ id }) => id === workspaceId)) {
+    return (
+      <Strip
+        action={
+          <LinkButton
+            size="small"
+            to="/w/$workspaceId/history"
+            params={{ workspaceId: current.id }}
+          >
+            {words.history}
+          </LinkButton>
+        }
+      >
+        <p className="font-medium">{words.broken(current.name)}</p>
+        <Proof>{current.fault}</Proof>
+      </Strip>
+    )
   }
-  return changed.map((notice) => (
-    <Banner key={notice.id} kind="danger">
-      <Accept notice={notice} />
-    </Banner>
-  ))
+  return changed.map((notice) => <ChangedName key={notice.id} notice={notice} />)
 }
 
-function Broken({ workspaceId, fault }: { workspaceId: string; fault: string }) {
+function Strip({ action, children }: { action: ReactNode; children: ReactNode }) {
   return (
-    <Banner kind="danger">
-      <p>{texts.workspaces.broken}</p>
-      <p>{fault}</p>
-      <Link to="/w/$workspaceId/history" params={{ workspaceId }}>
-        {texts.workspaces.history}
-      </Link>
-    </Banner>
+    <div
+      role="alert"
+      className="flex shrink-0 items-start gap-3 border-b border-line bg-red-soft px-5 py-2 text-red phone:px-4 phone:pl-14"
+    >
+      <span className="flex h-5 items-center">
+        <Icon of={ShieldAlert} />
+      </span>
+      <div className="flex min-w-0 flex-1 flex-col gap-0.5 wrap-anywhere">{children}</div>
+      {action}
+    </div>
   )
 }
 
-function Accept({ notice }: { notice: Changed }) {
+function ChangedName({ notice }: { notice: Changed }) {
   const { id, name, before, list, workspaceId } = notice
+  const [isOpen, setOpen] = useState(false)
   const { data = [] } = useAsk('workspaces.list', null)
   const kind = words.kinds[kindOf(list)]
   const place = data.find((each) => each.id === workspaceId && each.id !== id)?.name ?? null
@@ -49,25 +69,30 @@ function Accept({ notice }: { notice: Changed }) {
     await queryClient.invalidateQueries()
   }
   return (
-    <div className="stack">
-      <p>{words.changed(kind, name, place)}</p>
-      <dl className="facts">
-        <dt>{words.before}</dt>
-        <dd>
-          <code>{before.join(', ')}</code>
-        </dd>
-        <dt>{words.now}</dt>
-        <dd>
-          <code>{id}</code>
-        </dd>
-      </dl>
-      <p className="soft">{words.changedHelp}</p>
-      <div>
-        <ConfirmButton verb={words.accept} title={words.accepting(name)} onConfirm={accept}>
-          <p>{words.acceptWhat(kind, name)}</p>
-        </ConfirmButton>
-      </div>
-    </div>
+    <Strip
+      action={
+        <Button size="small" onPress={() => setOpen(true)}>
+          {words.review}
+        </Button>
+      }
+    >
+      <p className="font-medium">{words.changed(kind, name, place)}</p>
+      <ConfirmDialog
+        verb={words.accept}
+        title={words.accepting(name)}
+        isOpen={isOpen}
+        onClose={() => setOpen(false)}
+        onConfirm={accept}
+      >
+        <p>{words.changedHelp}</p>
+        <Facts
+          rows={[
+            [words.before, <code key="before">{before.join(', ')}</code>],
+            [words.now, <code key="now">{id}</code>],
+          ]}
+        />
+      </ConfirmDialog>
+    </Strip>
   )
 }
 

@@ -8,7 +8,7 @@ import { texts } from '../texts/index.ts'
 import { useCurrentWorkspace } from './current_workspace.ts'
 import { allAreas, begun, everywhere } from './navigation.ts'
 import { PageNotices } from './notices.tsx'
-import { CommandPalette } from './palette.tsx'
+import { CommandPalette } from './palette/index.tsx'
 import { usePaletteCommands } from './palette_state.ts'
 import { PhoneTabs } from './phone_tabs.tsx'
 import { ShortcutList } from './shortcut_list.tsx'
@@ -72,8 +72,9 @@ function useAreaCommands(): void {
   const shortcuts = useMemo(() => {
     if (workspaceId === undefined) return []
     const params = { workspaceId }
-    return allAreas.map(({ to, label, key }) => ({
+    return allAreas.map(({ to, label, icon, key }) => ({
       id: to,
+      icon,
       keys: `g ${key}`,
       label,
       act: () => void navigate({ to, params }),
@@ -81,11 +82,16 @@ function useAreaCommands(): void {
   }, [workspaceId, navigate])
   const commands = useMemo(
     () => [
-      ...everywhere.map(({ to, label }) => ({ id: to, label, act: () => void navigate({ to }) })),
-      ...shortcuts,
-      ...(workspaceId === undefined ? [] : begun).map(({ id, label, to, search }) => ({
+      ...shortcuts.map((each) => ({ ...each, group: 'places' as const })),
+      ...everywhere.map(({ to, label, icon }) => ({
+        ...{ id: to, label, icon, group: 'places' as const },
+        act: () => void navigate({ to }),
+      })),
+      ...(workspaceId === undefined ? [] : begun).map(({ id, label, icon, to, search }) => ({
         id,
         label,
+        icon,
+        isCommon: true,
         act: () => void navigate({ to, params: { workspaceId: workspaceId ?? '' }, search }),
       })),
     ],

@@ -1,4 +1,4 @@
-/** Who is shown what: the screens to who has unlocked, and the ways in to all others. */
+/** Shows the screens to a person who has unlocked, and the entrances to everyone else. */
 import { Outlet, useRouterState } from '@tanstack/react-router'
 import { lazy, Suspense, useEffect, useRef } from 'react'
 import { AGAIN_MS } from '../away.ts'
@@ -8,10 +8,12 @@ import { Button } from '../parts/button.tsx'
 import { FailureNote } from '../parts/page/failure.tsx'
 import { Loading } from '../parts/page/loading.tsx'
 import { useAccountState, useCommand } from '../queries.ts'
+import { Entry } from '../screens/start/entry.tsx'
 import { texts } from '../texts/index.ts'
+import { loadedComponent } from './loaded.tsx'
 import { offerRecoveryKey, useRecoveryKey } from './recovery_key.ts'
 
-const Frame = lazy(() => import('./frame.tsx'))
+const Frame = loadedComponent(() => import('./frame.tsx'))
 const Start = lazy(() => import('../screens/start/index.tsx'))
 const RecoveryKit = lazy(() => import('../screens/start/recovery_kit.tsx'))
 
@@ -50,25 +52,24 @@ function Away({ failure }: { failure: Failure }) {
     return () => clearInterval(asking)
   }, [])
   return (
-    <main className="start stack">
-      <h1>{texts.start.away}</h1>
+    <Entry title={texts.start.away}>
       <FailureNote error={new AskError(failure)} />
-      <Button onPress={() => again.mutate(null)} isPending={again.isPending}>
+      <Button isFull onPress={() => again.mutate(null)} isPending={again.isPending}>
         {texts.errors.tryAgain}
       </Button>
-    </main>
+    </Entry>
   )
 }
 
-/** `state` is what else is another screen at the same address. The heading may come after what it is over is read. */
+/** Moves the focus to the heading of a new screen. `state` tells screens at one address apart; the heading may come late. */
 function useArrival(state: string): void {
   const path = useRouterState({ select: ({ resolvedLocation }) => resolvedLocation?.pathname })
   const isFirst = useRef(true)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another screen is another arrival.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new screen is a new arrival.
   useEffect(() => {
     const before = document.activeElement
     document.getElementById('content')?.scrollTo(0, 0)
-    // Who opens the page begins at its start.
+    // The first screen keeps the browser's own focus.
     let isGreeted = path === undefined || isFirst.current
     if (path !== undefined) isFirst.current = false
     const look = () => {

@@ -1,13 +1,17 @@
 /** The areas of a workspace in the order of the sidebar. A new area is one entry here and one route. */
 import {
   Activity,
+  Ban,
   Bot,
+  Building2,
   Globe,
   House,
   KeyRound,
   Link2,
+  Plus,
   ScrollText,
   Settings,
+  UserPlus,
   Users,
 } from 'lucide-react'
 import { texts } from '../texts/index.ts'
@@ -41,12 +45,23 @@ export const begun = [
     id: 'new token',
     to: '/w/$workspaceId/agents',
     label: texts.agents.make,
+    icon: Plus,
     search: { make: NEW },
   },
-  { id: 'revoke', to: '/w/$workspaceId/agents', label: texts.agents.revokeSome, search: {} },
+  {
+    id: 'invite',
+    to: '/w/$workspaceId/members',
+    label: texts.members.invite.action,
+    icon: UserPlus,
+    search: { invite: NEW },
+  },
+  {
+    id: 'revoke',
+    to: '/w/$workspaceId/agents',
+    label: texts.agents.revokeSome,
+    icon: Ban,
+    search: {},
+  },
 ] as const
 
-export const everywhere = [
-  { to: '/account', label: words.account },
-  { to: '/workspaces', label: words.workspaces },
-] as const
+export const everywhere = [{ to: '/workspaces', label: words.workspaces, icon: Building2 }] as const

@@ -1,9 +1,18 @@
-/** Commands that the palette offers, added by whatever is shown, and whether the palette is open. */
+/** Commands that screens add to the palette, and whether the palette is open. */
 import type { LucideIcon } from 'lucide-react'
 import { useEffect } from 'react'
 import { shared } from '../shared.ts'
 
-export type PaletteCommand = { id: string; label: string; icon?: LucideIcon; act(): void }
+export type PaletteCommand = {
+  id: string
+  label: string
+  icon?: LucideIcon
+  /** An action unless given. */
+  group?: 'places' | 'workspaces'
+  /** Offered before anything is typed. */
+  isCommon?: boolean
+  act(): void
+}
 
 const isOpen = shared(false)
 const added = new Set<readonly PaletteCommand[]>()
@@ -12,7 +21,10 @@ export const usePaletteOpen = isOpen.useValue
 export const openPalette = () => isOpen.set(true)
 export const closePalette = () => isOpen.set(false)
 export const togglePalette = () => isOpen.set(!isOpen.get())
-export const paletteCommands = () => [...added].flat()
+/** Several components may add the same command. */
+export const paletteCommands = () => [
+  ...new Map([...added].flat().map((command) => [command.id, command])).values(),
+]
 
 /** Adds commands while the component is shown; pass the same array each time. */
 export function usePaletteCommands(commands: readonly PaletteCommand[]): void {

@@ -1,6 +1,6 @@
 /** Switches between workspaces. */
 import { useNavigate } from '@tanstack/react-router'
-import { ChevronsUpDown, Plus } from 'lucide-react'
+import { Building2, ChevronsUpDown, Plus } from 'lucide-react'
 import { useMemo } from 'react'
 import { Button as AriaButton } from 'react-aria-components'
 import type { Returned } from '../keys/messages.ts'
@@ -26,6 +26,8 @@ export function WorkspaceMenu({ isSmall = false }: { isSmall?: boolean }) {
       data.map((each) => ({
         id: each.id,
         label: workspaceLabel(each, data),
+        icon: Building2,
+        group: 'workspaces' as const,
         act: () => void navigate({ to: '/w/$workspaceId', params: { workspaceId: each.id } }),
       })),
     [data, navigate],

@@ -1,11 +1,14 @@
-/** The button by which a passkey logs in, or unlocks a session that is there. */
+/** The button that signs in or unlocks with a passkey. It comes first, and the browser asks at once where it can. */
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { ask } from '../keys/ask.ts'
+import { Fingerprint } from 'lucide-react'
+import { useEffect, useRef } from 'react'
+import { AskError, ask } from '../keys/ask.ts'
 import { Button } from '../parts/button.tsx'
 import { FailureNote } from '../parts/page/failure.tsx'
 import { texts } from '../texts/index.ts'
 import { enterByPasskey, type PasskeyStay, unlockByPasskey } from './ceremonies.ts'
 import { usePasskeysHere } from './here.ts'
+import { mayPrompt } from './prompting.ts'
 
 type Props = { isLocked: boolean; staying: PasskeyStay }
 
@@ -13,10 +16,16 @@ export default function UsePasskey({ isLocked, staying }: Props) {
   const isHere = usePasskeysHere()
   if (!isHere) return null
   if (isLocked) return <Unlock staying={staying} />
-  return <Ceremony words={texts.passkeys.logIn} run={() => enterByPasskey(staying)} />
+  return (
+    <Ceremony
+      words={texts.passkeys.signIn}
+      isPrompted={false}
+      run={() => enterByPasskey(staying)}
+    />
+  )
 }
 
-/** Nothing for who has none that can. */
+/** Nothing for an account without a passkey that can unlock. */
 function Unlock({ staying }: { staying: PasskeyStay }) {
   const { data = [] } = useQuery({
     queryKey: ['passkeys.toUnlock'],
@@ -24,17 +33,52 @@ function Unlock({ staying }: { staying: PasskeyStay }) {
   })
   const able = data.filter((one) => one.can_unlock && one.rp_id === location.hostname)
   if (able.length === 0) return null
-  return <Ceremony words={texts.passkeys.unlock} run={() => unlockByPasskey(able, staying)} />
+  return (
+    <Ceremony words={texts.passkeys.unlock} isPrompted run={() => unlockByPasskey(able, staying)} />
+  )
 }
 
-function Ceremony({ words, run }: { words: string; run(): Promise<unknown> }) {
+type CeremonyProps = {
+  words: string
+  /** The browser asks without a press, once. */
+  isPrompted: boolean
+  run(): Promise<unknown>
+}
+
+function Ceremony({ words, isPrompted, run }: CeremonyProps) {
   const ceremony = useMutation({ mutationFn: run })
+  const prompt = useMutation({ mutationFn: run })
+  const isAsked = useRef(false)
+  const { mutate } = prompt
+  useEffect(() => {
+    if (!isPrompted || isAsked.current || !mayPrompt()) return
+    isAsked.current = true
+    mutate()
+  }, [isPrompted, mutate])
+  const error = ceremony.error ?? (isStopped(prompt.error) ? null : prompt.error)
   return (
-    <div className="stack">
-      <Button isPending={ceremony.isPending} onPress={() => ceremony.mutate()}>
+    <div className="flex flex-col gap-3">
+      <Button
+        kind="primary"
+        icon={Fingerprint}
+        isFull
+        isPending={ceremony.isPending || prompt.isPending}
+        onPress={() => {
+          prompt.reset()
+          ceremony.mutate()
+        }}
+      >
         {words}
       </Button>
-      {ceremony.error ? <FailureNote error={ceremony.error} /> : null}
+      {error ? <FailureNote error={error} /> : null}
+      <p className="flex items-center gap-3 text-small text-ink-3 before:h-px before:flex-1 before:bg-line after:h-px after:flex-1 after:bg-line">
+        {texts.passkeys.orPassword}
+      </p>
     </div>
   )
+}
+
+/** Someone who closes a prompt that they did not ask for wants the password. */
+function isStopped(error: unknown): boolean {
+  return error instanceof AskError && error.code === 'passkey_stopped'
 }

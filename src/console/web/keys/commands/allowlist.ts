@@ -7,7 +7,7 @@ import {
   knownHosts,
   readAllowlist,
 } from '../../../../client/actions/allowlist.ts'
-import { getUsage } from '../../../../features/audit/contract.ts'
+import { getUsage } from '../../../../features/usage/contract.ts'
 import { Refused } from '../failure.ts'
 import type { HeldKeys } from '../held.ts'
 import { placeIn } from '../places.ts'

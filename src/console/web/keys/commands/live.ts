@@ -1,7 +1,7 @@
 /** Refused calls: which hosts wait for a person, and the one change that lets a call through, shown before it is made. */
 import { knownHosts } from '../../../../client/actions/allowlist.ts'
 import { giveKeys, isWithin, lackingKeys } from '../../../../client/actions/grant.ts'
-import { refusedHosts } from '../../../../client/actions/refused_hosts.ts'
+import { readRefusedHosts } from '../../../../client/actions/refused_hosts.ts'
 import { uploadSecrets } from '../../../../client/actions/set_secrets.ts'
 import { provenValue } from '../../../../client/actions/stored_secrets.ts'
 import {
@@ -30,7 +30,7 @@ const REFUSED_SINCE = '24h'
 
 /** Hosts that agents were refused lately, and that are still not allowed. */
 async function refused(held: HeldKeys, { workspaceId }: Of) {
-  return refusedHosts(await placeIn(held, workspaceId), REFUSED_SINCE)
+  return readRefusedHosts(await placeIn(held, workspaceId), REFUSED_SINCE)
 }
 type Proposed = {
   change: Allowing

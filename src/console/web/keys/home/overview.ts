@@ -1,16 +1,17 @@
 /** The overview of a workspace: what waits for a person, and what happened in the last 24 hours. */
 import { readMembers } from '../../../../client/actions/members.ts'
-import { refusedHosts } from '../../../../client/actions/refused_hosts.ts'
+import { readRefusedHosts } from '../../../../client/actions/refused_hosts.ts'
 import { readSecretNames } from '../../../../client/actions/secret_names.ts'
 import { listExpiringTokens, listLostCredentials } from '../../../../features/attention/contract.ts'
-import { getUsage, listAuditLogs, summariseAudit } from '../../../../features/audit/contract.ts'
+import { listAuditLogs, summariseAudit } from '../../../../features/audit/contract.ts'
+import { getUsage } from '../../../../features/usage/contract.ts'
 import { actions } from '../../../../http/recorder.ts'
 import { isRekeyDue } from '../../../../sigchain/index.ts'
 import { approvalsCommands } from '../commands/approvals.ts'
 import { Refused } from '../failure.ts'
 import type { HeldKeys } from '../held.ts'
 import { placeIn, workspaceOf } from '../places.ts'
-import { readPart } from './part.ts'
+import { tryRead } from './read_part.ts'
 
 export const overviewCommands = { read }
 
@@ -30,13 +31,13 @@ async function waitingFor(held: HeldKeys, at: In) {
   const params = { workspace_id: at.workspaceId }
   const { api } = held
   const [approvals, refused, tokens, credentials, missing, people, rekey] = await Promise.all([
-    readPart(() => approvalsCommands.waiting(held, at)),
-    readPart(async () => refusedHosts(await placeIn(held, at.workspaceId), LAST_DAY)),
-    readPart(() => api.call(listExpiringTokens, { params })),
-    readPart(() => api.call(listLostCredentials, { params })),
-    readPart(() => missingNames(held, at)),
-    readPart(() => invitedPeople(held, at)),
-    readPart(() => rekeyDue(held, at)),
+    tryRead(() => approvalsCommands.waiting(held, at)),
+    tryRead(async () => readRefusedHosts(await placeIn(held, at.workspaceId), LAST_DAY)),
+    tryRead(() => api.call(listExpiringTokens, { params })),
+    tryRead(() => api.call(listLostCredentials, { params })),
+    tryRead(() => missingNames(held, at)),
+    tryRead(() => invitedPeople(held, at)),
+    tryRead(() => rekeyDue(held, at)),
   ])
   return { approvals, refused, tokens, credentials, missing, invitations: people, rekey }
 }
@@ -45,15 +46,15 @@ async function lastDay(held: HeldKeys, at: In) {
   const { api } = held
   const query = { workspace_id: at.workspaceId }
   const [calls, hours, changes, history] = await Promise.all([
-    readPart(() => api.call(summariseAudit, { query: { ...query, since: LAST_DAY } })),
-    readPart(async () => {
+    tryRead(() => api.call(summariseAudit, { query: { ...query, since: LAST_DAY } })),
+    tryRead(async () => {
       const params = { workspace_id: at.workspaceId }
       return (await api.call(getUsage, { params, query: { days: 1 } })).hours
     }),
-    readPart(() =>
+    tryRead(() =>
       api.call(listAuditLogs, { query: { ...query, action: CHANGING, limit: CHANGES } }),
     ),
-    readPart(() => signedHistory(held, at)),
+    tryRead(() => signedHistory(held, at)),
   ])
   return { calls, hours, changes, history }
 }

@@ -5,24 +5,24 @@ import { readSecretNames } from '../../../../client/actions/secret_names.ts'
 import { agentsCommands } from '../commands/agents.ts'
 import type { HeldKeys } from '../held.ts'
 import { placeIn } from '../places.ts'
-import { readPart } from './part.ts'
+import { tryRead } from './read_part.ts'
 
 export const searchCommands = { things }
 
 async function things(held: HeldKeys, at: { workspaceId: string }) {
   const place = await placeIn(held, at.workspaceId)
   const [secrets, agents, hosts, people] = await Promise.all([
-    readPart(async () =>
+    tryRead(async () =>
       (await readSecretNames(held.api, at.workspaceId)).flatMap(
         ({ projectId, project, secrets: names }) =>
           names.map(({ key, environments }) => ({ projectId, project, key, environments })),
       ),
     ),
-    readPart(async () =>
+    tryRead(async () =>
       (await agentsCommands.list(held, at)).map(({ id, name, project }) => ({ id, name, project })),
     ),
-    readPart(() => knownHosts(place)),
-    readPart(async () =>
+    tryRead(() => knownHosts(place)),
+    tryRead(async () =>
       (await readMembers(place)).map(({ user_id, email, name }) => ({
         ...{ userId: user_id, email },
         name: name ?? '',

@@ -12,7 +12,7 @@ type Props<Row> = {
 }
 
 export function GridHeader<Row>({ columns, template, sorting, sortBy, isHidden }: Props<Row>) {
-  const look = isHidden ? 'sr-only' : 'sticky top-0 z-1 grid h-8 items-center'
+  const look = isHidden ? 'sr-only' : 'sticky top-0 z-1 grid h-8 min-w-fit items-center'
   return (
     // biome-ignore lint/a11y/useSemanticElements: see grid.tsx
     <div

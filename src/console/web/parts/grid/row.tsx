@@ -44,7 +44,7 @@ export function GridRow<Row>({
       data-row={index}
       aria-rowindex={index + 2}
       aria-selected={openId === undefined ? undefined : isOpen}
-      className={`grid items-center border-b border-line ${height} ${tone} ${onOpen ? 'cursor-default' : ''}`}
+      className={`grid min-w-fit items-center border-b border-line ${height} ${tone} ${onOpen ? 'cursor-default' : ''}`}
       style={{ gridTemplateColumns: phone ? 'minmax(0, 1fr)' : template }}
       onClick={press}
       tabIndex={-1}
@@ -61,7 +61,7 @@ export function GridRow<Row>({
             key={column.id}
             role={column.isRowHeader ? 'rowheader' : 'gridcell'}
             data-column={at}
-            className={`truncate px-2.5 ${at === 0 ? 'pl-5 phone:pl-4' : ''} ${at === columns.length - 1 ? 'pr-5' : ''}`}
+            className={`truncate px-2.5 has-data-editing:overflow-visible ${at === 0 ? 'pl-5 phone:pl-4' : ''}`}
           >
             {column.cell(row)}
           </div>

@@ -1,5 +1,5 @@
 /** A first column of checkboxes; the one in the header selects all rows shown. */
-import { useMemo } from 'react'
+import { type ComponentProps, useMemo } from 'react'
 import { texts } from '../../texts/index.ts'
 import { Checkbox } from '../fields/checkbox.tsx'
 import type { GridColumn, GridProps } from './types.ts'
@@ -22,7 +22,7 @@ export function useSelectColumn<Row>({ columns, rows, idOf, selection }: Props<R
       id: 'selected',
       width: '44px',
       header: (
-        <Checkbox
+        <Box
           name={words.selectAll}
           isSelected={isAll}
           isIndeterminate={!isAll && selected.size > 0}
@@ -30,7 +30,7 @@ export function useSelectColumn<Row>({ columns, rows, idOf, selection }: Props<R
         />
       ),
       cell: (row) => (
-        <Checkbox
+        <Box
           name={words.select(nameOf(row))}
           isSelected={selected.has(idOf(row))}
           onChange={() => toggle(idOf(row))}
@@ -39,4 +39,13 @@ export function useSelectColumn<Row>({ columns, rows, idOf, selection }: Props<R
     }
     return [column, ...columns]
   }, [columns, rows, idOf, selection])
+}
+
+/** Within the padding of the cell, which is wider than what is left of the column. */
+function Box(props: ComponentProps<typeof Checkbox>) {
+  return (
+    <span className="-mr-2.5 flex">
+      <Checkbox {...props} />
+    </span>
+  )
 }

@@ -5,6 +5,7 @@ import {
   Button as AriaButton,
   Menu as AriaMenu,
   MenuItem,
+  MenuSection,
   MenuTrigger,
   Popover,
   SubmenuTrigger,
@@ -89,15 +90,18 @@ export function MenuAround({ trigger, label, choices }: AroundProps) {
 }
 
 function MenuList({ name, choices }: { name: string; choices: readonly MenuChoice[] }) {
-  const isChoice = choices.some(({ isSelected }) => isSelected !== undefined)
-  const selected = choices.filter(({ isSelected }) => isSelected).map(({ id }) => id)
-  const selection = isChoice
-    ? ({ selectionMode: 'single', selectedKeys: selected } as const)
-    : ({ selectionMode: 'none' } as const)
+  const options = choices.filter(({ isSelected }) => isSelected !== undefined)
+  const actions = choices.filter(({ isSelected }) => isSelected === undefined)
+  const selected = options.filter(({ isSelected }) => isSelected).map(({ id }) => id)
   return (
     <Popover className={POPOVER}>
-      <AriaMenu aria-label={name} className={LIST} {...selection}>
-        {choices.map(choiceElement)}
+      <AriaMenu aria-label={name} className={LIST}>
+        {options.length > 0 ? (
+          <MenuSection aria-label={name} selectionMode="single" selectedKeys={selected}>
+            {options.map(choiceElement)}
+          </MenuSection>
+        ) : null}
+        {actions.map(choiceElement)}
       </AriaMenu>
     </Popover>
   )

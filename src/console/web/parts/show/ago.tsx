@@ -28,7 +28,7 @@ function agoText(difference: number, isShort: boolean): string {
   const words = texts.parts.ago
   const distance = Math.abs(difference)
   const [unit, length] = UNITS.find(([, size]) => distance >= size) ?? []
-  if (!unit) return words.now
+  if (!unit) return isShort ? words.short.now : words.now
   const count = Math.trunc(distance / length)
   return isShort ? words.short[unit](count) : relative.format(Math.sign(difference) * count, unit)
 }

@@ -12,7 +12,7 @@ export type DaySeries = {
 type Props = {
   /** Names the chart. */
   label: string
-  /** Says what the chart shows, in figures. */
+  /** Says what the chart shows, in figures. A single series has no other legend. */
   text: string
   /** Such as `2026-11-22`, oldest first. */
   days: readonly string[]
@@ -46,15 +46,7 @@ export function StackedBars(props: Props) {
     <figure aria-label={label} className="flex flex-col gap-2">
       <figcaption className="flex flex-wrap items-center gap-x-4 gap-y-1">
         <strong className="font-semibold">{text}</strong>
-        {series.map(({ label: name, values, tone }) => (
-          <span key={name} className="inline-flex items-center gap-1.5 text-small text-ink-2">
-            <i aria-hidden="true" className={`size-2 rounded-[2px] ${SQUARES[tone]}`} />
-            {texts.parts.figure(
-              name,
-              figures.format(values.reduce((sum, value) => sum + value, 0)),
-            )}
-          </span>
-        ))}
+        {series.length > 1 ? <Legend series={series} /> : null}
       </figcaption>
       {days.length === 0 ? null : (
         <div className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-2 gap-y-1 text-caption text-ink-3">
@@ -66,6 +58,15 @@ export function StackedBars(props: Props) {
       )}
     </figure>
   )
+}
+
+function Legend({ series }: Pick<Props, 'series'>) {
+  return series.map(({ label, values, tone }) => (
+    <span key={label} className="inline-flex items-center gap-1.5 text-small text-ink-2">
+      <i aria-hidden="true" className={`size-2 rounded-[2px] ${SQUARES[tone]}`} />
+      {texts.parts.figure(label, figures.format(values.reduce((sum, value) => sum + value, 0)))}
+    </span>
+  ))
 }
 
 function Ticks({ most }: { most: number }) {

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { summariseAudit } from '../../../../features/audit/contract.ts'
 import { api } from '../../api.ts'
+import type { Bar } from './histogram.tsx'
 import { type LiveCall, MAX_KEPT } from './stream.ts'
 import { isCall } from './words.ts'
 
@@ -10,8 +11,6 @@ const HOUR_MS = 3_600_000
 /** Bars of the histogram, each of the same time. */
 const BARS = 22
 const EVERY_MS = 10_000
-
-type Bar = { passed: number; refused: number }
 
 export type LastHour = {
   calls: number

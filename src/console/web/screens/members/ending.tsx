@@ -1,75 +1,95 @@
-/** Before a member loses a role or the membership: which tokens end with it, and which of them are to stay. */
+/** Confirms a smaller role or a removal: the exact change, and the tokens that end unless they are kept. */
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { Role } from '../../../../core/grant.ts'
 import type { Returned } from '../../keys/messages.ts'
 import { Button } from '../../parts/button.tsx'
 import { Checkbox } from '../../parts/fields/checkbox.tsx'
-import { Dialog } from '../../parts/overlays/dialog.tsx'
+import { Dialog, DialogFooter } from '../../parts/overlays/dialog.tsx'
 import { say } from '../../parts/overlays/toasts.tsx'
 import { FailureNote } from '../../parts/page/failure.tsx'
-import { Loading } from '../../parts/page/loading.tsx'
+import { SkeletonRows } from '../../parts/page/skeleton.tsx'
+import { DiffBlock } from '../../parts/show/diff_block.tsx'
 import { queryKey, useAsk, useCommand } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
+import { isManager, type ListedMember } from './listed.ts'
 
 const words = texts.members.end
 
-export type ListedMember = Returned<'members.list'>['members'][number]
-
-/** A change that takes rights from a member; `role` is null when the member is removed. */
+/** A change of a member; `role` is null when the member is removed. */
 export type EndingTokens = { member: ListedMember; role: Role | null }
 
 type Props = { workspaceId: string; ending: EndingTokens; onClose(): void }
 
-export function EndingDialog({ workspaceId, ending, onClose }: Props) {
+export function EndingDialog(props: Props) {
   return (
-    <Dialog title={titleOf(ending)} isOpen onClose={onClose} isAlert>
-      <Question workspaceId={workspaceId} ending={ending} onClose={onClose} />
+    <Dialog title={titleOf(props.ending)} isOpen onClose={props.onClose} isAlert>
+      <Question {...props} />
     </Dialog>
   )
 }
 
-function titleOf({ member: { email, isOwn }, role }: EndingTokens): string {
-  if (role !== null) return words.changing(email, texts.members.roles[role])
-  return isOwn ? words.leaving : words.removing(email)
+function titleOf({ member: { email, isOwn, status }, role }: EndingTokens): string {
+  if (role !== null) return words.changing(email)
+  if (isOwn) return words.leaving
+  return status === 'invited' ? words.withdrawing(email) : words.removing(email)
 }
 
 function Question({ workspaceId, ending, onClose }: Props) {
   const { member, role } = ending
+  const { userId, isOwn } = member
   const [keep, setKeep] = useState<readonly string[]>([])
   const { change, act } = useChange(workspaceId, ending, onClose)
-  const losesRights = role === null || role === 'member' || role === 'read_only'
-  const lost = member.isOwn ? words.left : words.lost(member.email)
+  const losesRights = !isOwn && (role === null || !isManager(role))
   return (
     <>
-      {role === null ? <p>{lost}</p> : <p>{texts.members.mayDo[role]}</p>}
-      {losesRights && !member.isOwn ? (
-        <EndingTokens
-          workspaceId={workspaceId}
-          userId={member.userId}
-          keep={keep}
-          onKeep={setKeep}
-        />
+      <p>{role === null ? lossOf(member) : texts.members.mayDo[role]}</p>
+      <ExactChange {...ending} />
+      {losesRights ? (
+        <Ending workspaceId={workspaceId} userId={userId} keep={keep} onKeep={setKeep} />
       ) : null}
       {change.error ? <FailureNote error={change.error} /> : null}
-      <div className="actions">
+      <DialogFooter>
         <Button autoFocus onPress={onClose}>
           {texts.common.cancel}
         </Button>
-        <Button kind="danger" isPending={change.isPending} onPress={() => act(keep)}>
+        <Button
+          kind={role === null ? 'danger' : 'primary'}
+          isPending={change.isPending}
+          onPress={() => act(keep)}
+        >
           {role === null ? verbOf(member) : words.change}
         </Button>
-      </div>
+      </DialogFooter>
     </>
   )
 }
 
-function verbOf({ isOwn }: ListedMember): string {
-  return isOwn ? texts.members.leave : texts.members.remove
+/** The lines of the member list before and after. */
+function ExactChange({ member: { email, role: from }, role }: EndingTokens) {
+  const { roles } = texts.members
+  const removed = { text: words.line(email, roles[from]), change: 'removed' } as const
+  const added = (to: Role) => ({ text: words.line(email, roles[to]), change: 'added' }) as const
+  return (
+    <div className="flex flex-col gap-1">
+      <p className="text-small font-medium text-ink-2">{words.changes}</p>
+      <DiffBlock rows={role === null ? [removed] : [removed, added(role)]} />
+    </div>
+  )
+}
+
+function lossOf({ isOwn, status, email }: ListedMember): string {
+  if (isOwn) return words.left
+  return status === 'invited' ? words.withdrawn(email) : words.lost(email)
+}
+
+function verbOf({ isOwn, status }: ListedMember): string {
+  if (isOwn) return texts.members.leave
+  return status === 'invited' ? texts.members.withdraw : texts.members.remove
 }
 
 function useChange(workspaceId: string, { member, role }: EndingTokens, onClose: () => void) {
-  const { userId, email, isOwn } = member
+  const { userId, email, isOwn, status } = member
   const navigate = useNavigate()
   const changes = ['members.list', 'workspaces.list', 'history.read'] as const
   const key = queryKey('members.list', { workspaceId })
@@ -98,12 +118,13 @@ function useChange(workspaceId: string, { member, role }: EndingTokens, onClose:
       onClose()
       if (isOwn && role === null) void navigate({ to: '/' })
     }
-    if (role === null) {
-      remove.mutate(change, { onSuccess: done(isOwn ? words.left : words.done(email)) })
-    } else {
-      const text = words.changed(email, texts.members.roles[role])
+    if (role !== null) {
+      const text = words.changed(email, texts.members.asRoles[role])
       changeRole.mutate({ ...change, role }, { onSuccess: done(text) })
+      return
     }
+    const text = status === 'invited' ? words.withdrawnDone(email) : words.done(email)
+    remove.mutate(change, { onSuccess: done(isOwn ? words.leftDone : text) })
   }
   return { change: role === null ? remove : changeRole, act }
 }
@@ -115,14 +136,14 @@ type TokensProps = {
   onKeep(ids: readonly string[]): void
 }
 
-function EndingTokens({ workspaceId, userId, keep, onKeep }: TokensProps) {
+function Ending({ workspaceId, userId, keep, onKeep }: TokensProps) {
   const { data, error } = useAsk('members.ending', { workspaceId, userId })
   if (error) return <FailureNote error={error} />
-  if (!data) return <Loading />
+  if (!data) return <SkeletonRows count={1} />
   const { tokens, left } = data
-  if (tokens.length + left.length === 0) return <p className="soft">{words.noTokens}</p>
+  if (tokens.length + left.length === 0) return <p className="text-ink-2">{words.noTokens}</p>
   return (
-    <div className="stack">
+    <div className="flex flex-col gap-2">
       {tokens.length > 0 ? <p>{words.tokens(tokens.length)}</p> : null}
       {tokens.map(({ id, kind, label, environments }) => (
         <Checkbox
@@ -134,7 +155,7 @@ function EndingTokens({ workspaceId, userId, keep, onKeep }: TokensProps) {
         </Checkbox>
       ))}
       {left.map(({ id, label, reason }) => (
-        <p key={id} className="soft">
+        <p key={id} className="text-ink-2">
           {words.unverified(label, reason)}
         </p>
       ))}

@@ -1,11 +1,75 @@
-/** The home of a workspace. */
+/** The home of a workspace: what waits for a person, the last 24 hours, recent changes, and the signed history. */
+import { getRouteApi } from '@tanstack/react-router'
+import { Bot, Play } from 'lucide-react'
+import type { Returned } from '../../keys/messages.ts'
+import { LinkButton } from '../../parts/link_button.tsx'
+import { EmptyState } from '../../parts/page/empty_state.tsx'
+import { FailureNote } from '../../parts/page/failure.tsx'
 import { Screen } from '../../parts/page/screen.tsx'
+import { SkeletonRows } from '../../parts/page/skeleton.tsx'
+import { useAsk, useRepeatedAsk } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
+import { useWaiting } from '../../waiting.ts'
+import { ActiveAgents, LastDay, RecentChanges } from './activity.tsx'
+import { WaitingRows } from './attention.tsx'
+import { HistoryState } from './history_state.tsx'
+
+const route = getRouteApi('/w/$workspaceId/overview')
+const words = texts.overview
+
+const EVERY_MS = 60_000
 
 export function Overview() {
+  const { workspaceId } = route.useParams()
+  const { data, error } = useRepeatedAsk('overview.read', { workspaceId }, EVERY_MS)
+  const { waiting, isRead } = useWaiting(workspaceId)
+  const agents = useAsk('agents.list', { workspaceId }).data
   return (
     <Screen title={texts.common.areas.overview} isPage>
-      {null}
+      {error && !data ? <FailureNote error={error} /> : null}
+      {agents?.length === 0 ? <FirstSteps workspaceId={workspaceId} /> : null}
+      {data && isRead ? (
+        <WaitingRows workspaceId={workspaceId} overview={data} items={waiting?.items ?? []} />
+      ) : (
+        <SkeletonRows count={4} height={56} />
+      )}
+      {data ? <Activity workspaceId={workspaceId} overview={data} /> : null}
     </Screen>
+  )
+}
+
+function FirstSteps({ workspaceId }: { workspaceId: string }) {
+  return (
+    <section className="rounded-card border border-line" aria-label={words.firstSteps}>
+      <EmptyState
+        icon={Bot}
+        title={words.firstCall}
+        action={
+          <LinkButton
+            kind="primary"
+            icon={Play}
+            to="/w/$workspaceId/first-steps"
+            params={{ workspaceId }}
+          >
+            {words.firstSteps}
+          </LinkButton>
+        }
+      />
+    </section>
+  )
+}
+
+type ActivityProps = { workspaceId: string; overview: Returned<'overview.read'> }
+
+function Activity({ workspaceId, overview }: ActivityProps) {
+  return (
+    <>
+      <div className="grid gap-6 wide:grid-cols-[minmax(0,2fr)_minmax(0,1fr)]">
+        <LastDay {...{ workspaceId, overview }} />
+        <ActiveAgents {...{ workspaceId, overview }} />
+      </div>
+      <RecentChanges {...{ workspaceId, overview }} />
+      <HistoryState {...{ workspaceId }} history={overview.history} />
+    </>
   )
 }

@@ -1,11 +1,11 @@
-/** A text with several lines, on its way from a cell to the pane: kept until it is taken, once. */
+/** A value with several lines, on its way from a cell to the inspector: kept until it is taken, once. */
 let carried: { name: string; environment: string; text: string } | null = null
 
 export function carry(name: string, environment: string, text: string): void {
   carried = { name, environment, text }
 }
 
-/** Empty where nothing was carried to this one; what was carried elsewhere is forgotten. */
+/** Empty if nothing was carried to this secret. A value that was carried elsewhere is forgotten. */
 export function taken(name: string, environment: string): string {
   const found = carried?.name === name && carried.environment === environment ? carried.text : ''
   carried = null

@@ -1,17 +1,20 @@
-/** A cell of the matrix: pressed it opens beside, by Enter, F2 or twice pressed it is typed into. */
-import { type MouseEvent, useEffect, useRef } from 'react'
+/** A cell of the matrix. A press or Enter opens it in the inspector; E, F2 or a double click edits it in place. */
+import { Equal, Plus, RefreshCw } from 'lucide-react'
+import { type ReactNode, useEffect, useRef } from 'react'
+import { Icon } from '../../parts/icon.tsx'
+import { Ago } from '../../parts/show/ago.tsx'
+import { momentOf } from '../../parts/show/moments.ts'
+import { Status } from '../../parts/show/status.tsx'
 import { texts } from '../../texts/index.ts'
 import { CellField, type CellProps } from './cell_field.tsx'
 import { idOf } from './edits.ts'
-import { type Cell, daysSince, isOld, letterOf, useGo } from './place.ts'
+import { type Cell, type MatrixRow, useGo } from './place.ts'
 
-const words = texts.secrets
-/** Milliseconds in which a second press may come. */
-const TWICE_MS = 220
+const words = texts.matrix
 
 export function MatrixCell(props: CellProps) {
-  const { name: key, environment, edits } = props
-  const edit = edits?.open.get(idOf({ key, environment }))
+  const { row, environment, edits } = props
+  const edit = edits?.open.get(idOf({ key: row.key, environment }))
   return edits && edit ? (
     <CellField {...props} edits={edits} edit={edit} />
   ) : (
@@ -19,70 +22,126 @@ export function MatrixCell(props: CellProps) {
   )
 }
 
-function CellButton({ name: key, environment, cell, isChosen, edits }: CellProps) {
+function CellButton({ row, environment, environments, isChosen, edits }: CellProps) {
   const go = useGo()
+  const { key } = row
   const id = idOf({ key, environment })
   const button = useRef<HTMLButtonElement>(null)
-  const waiting = useRef<ReturnType<typeof setTimeout>>(undefined)
   useEffect(() => {
-    if (edits?.focus.current === id) {
-      edits.focus.current = null
-      button.current?.focus()
-    }
-    return () => clearTimeout(waiting.current)
+    if (edits?.focus.current !== id) return
+    edits.focus.current = null
+    button.current?.focus()
   }, [edits, id])
-  const open = () => go({ key, environment, pane: undefined })
   const begin = () => {
-    clearTimeout(waiting.current)
-    // The pane of the same cell has a field of its own.
+    // The inspector of the same cell has a field for the value.
     if (isChosen) go({ key: undefined })
     edits?.begin({ key, environment })
   }
-  const press = ({ detail, nativeEvent }: MouseEvent) => {
-    const mayComeTwice = Reflect.get(nativeEvent, 'pointerType') === 'mouse'
-    if (!edits || !mayComeTwice) open()
-    else if (detail > 1) begin()
-    else waiting.current = setTimeout(open, TWICE_MS)
-  }
+  const isMissing = row.cells[environment] === undefined
   return (
     <button
       ref={button}
       type="button"
       data-cell={id}
-      className={classOf(cell, isChosen)}
-      aria-label={cell ? undefined : words.cellMissing(key, environment)}
-      aria-keyshortcuts={edits ? 'Enter F2' : undefined}
-      onClick={press}
+      aria-current={isChosen ? 'true' : undefined}
+      aria-keyshortcuts={edits ? 'E F2 C' : 'C'}
+      className="-mx-2 flex h-7 w-[calc(100%+16px)] min-w-0 items-center gap-[7px] rounded-control px-2 -outline-offset-2 hover:bg-surface-2 aria-current:inset-ring-[1.5px] aria-current:inset-ring-accent"
+      onClick={() => (isMissing && edits ? begin() : go({ key, environment, pane: undefined }))}
+      onDoubleClick={edits && !isMissing ? begin : undefined}
       onKeyDown={(event) => {
-        if (!edits || (event.key !== 'Enter' && event.key !== 'F2')) return
+        if (!edits || event.key !== 'F2') return
         event.preventDefault()
         begin()
       }}
     >
-      <Shown name={key} environment={environment} cell={cell} />
+      <span className="sr-only">{`${words.cell(key, environment)}: `}</span>
+      <CellText row={row} environment={environment} environments={environments} />
     </button>
   )
 }
 
-function classOf(cell: Cell | undefined, isChosen: boolean): string {
-  const state = cell ? (cell.value === null ? ' cell-unreadable' : '') : ' cell-missing'
-  return `cell${state}${isChosen ? ' cell-chosen' : ''}`
-}
+type Shown = { row: MatrixRow; environment: string; environments: readonly string[] }
 
-function Shown({ name, environment, cell }: Pick<CellProps, 'name' | 'environment' | 'cell'>) {
-  if (!cell) return words.missing
-  const days = daysSince(cell.updatedAt)
+function CellText({ row, environment, environments }: Shown) {
+  const cell = row.cells[environment]
+  if (!cell) return <MissingTag />
+  if (cell.value === null) return <span className="text-small text-red">{words.unreadable}</span>
+  if (cell.renewal) return <RenewalText cell={cell} renewal={cell.renewal} />
+  const same = environmentWithSame(row, environment, environments)
+  if (same !== undefined) {
+    return (
+      <span className="inline-flex min-w-0 items-center gap-[5px] text-small text-ink-3">
+        <Icon of={Equal} size={13} />
+        <span className="truncate">{words.sameAs(same)}</span>
+      </span>
+    )
+  }
   return (
     <>
-      <span className="unseen">{`${words.inEnvironment(name, environment)}: `}</span>
-      {cell.value === null ? (
-        `${words.unreadable} `
-      ) : (
-        <span className="cell-value">{letterOf(cell.value)}</span>
-      )}
-      <span className={isOld(cell) ? 'cell-old' : 'soft'}>
-        {words.inShort(cell.version, days === 0 ? words.today : words.days(days))}
-      </span>
+      <Masked />
+      <Version cell={cell} />
     </>
   )
+}
+
+type RenewalProps = { cell: Cell; renewal: NonNullable<Cell['renewal']> }
+
+/** The provider issues what calls use, so the value is less telling than its renewal. */
+function RenewalText({ cell, renewal: { state, until } }: RenewalProps) {
+  if (state === 'reconnect' || state === 'retrying') {
+    return (
+      <Status tone="amber" icon={RefreshCw}>
+        {words.renewal[state]}
+      </Status>
+    )
+  }
+  const title =
+    state === 'valid' ? words.renewal.valid(momentOf(until ?? '')) : words.renewal[state]
+  return (
+    <span
+      title={title}
+      className="inline-flex min-w-0 items-center gap-[7px] text-small text-ink-3"
+    >
+      <Icon of={RefreshCw} size={13} />
+      <span className="truncate">{words.renews}</span>
+      <Version cell={cell} />
+    </span>
+  )
+}
+
+function Version({ cell }: { cell: Cell }): ReactNode {
+  return (
+    <small className="truncate text-small text-ink-3">
+      {words.version(cell.version)} · <Ago at={cell.updatedAt} short />
+    </small>
+  )
+}
+
+export function Masked() {
+  return (
+    <span aria-hidden="true" className="text-caption tracking-[1.5px] text-ink-2">
+      {words.masked}
+    </span>
+  )
+}
+
+export function MissingTag() {
+  return (
+    <span className="inline-flex h-[22px] items-center gap-[5px] rounded-[6px] border border-dashed border-amber-solid px-2 text-small font-medium text-amber">
+      <Icon of={Plus} size={12} />
+      {words.missing}
+    </span>
+  )
+}
+
+/** The first environment before this one that has the same value. */
+export function environmentWithSame(
+  { cells }: MatrixRow,
+  environment: string,
+  environments: readonly string[],
+): string | undefined {
+  const value = cells[environment]?.value ?? null
+  if (value === null) return undefined
+  const before = environments.slice(0, environments.indexOf(environment))
+  return before.find((name) => cells[name]?.value === value)
 }

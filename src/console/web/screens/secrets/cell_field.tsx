@@ -1,7 +1,8 @@
 /**
- * The field in a cell: Enter stores, Tab stores and goes on, Escape gives up. What is typed is covered, and the value
- * that is there comes in only when it is asked for. What has several lines is for the pane.
+ * The field in a cell: Enter saves, Tab saves and moves on, Escape cancels. What is typed is masked, and the stored
+ * value comes in only on request. Values with several lines go to the inspector.
  */
+import { Eye } from 'lucide-react'
 import {
   type ClipboardEvent,
   type KeyboardEvent,
@@ -13,31 +14,78 @@ import {
   useState,
 } from 'react'
 import { ask } from '../../keys/ask.ts'
-import { Button } from '../../parts/button.tsx'
+import { IconButton } from '../../parts/icon_button.tsx'
 import { FailureNote } from '../../parts/page/failure.tsx'
 import { useHiding } from '../../parts/show/secret_value.tsx'
 import { texts } from '../../texts/index.ts'
 import { type At, atOf, type Edit, type Edits, idOf } from './edits.ts'
-import type { Cell } from './place.ts'
+import type { MatrixRow } from './place.ts'
 
-const words = texts.secrets
+const words = texts.matrix
 
 export type CellProps = {
-  name: string
+  row: MatrixRow
   environment: string
-  cell: Cell | undefined
+  environments: readonly string[]
   isChosen: boolean
-  /** Null where the person may only read. */
+  /** Null if the person may only read. */
   edits: Edits | null
 }
 
 type Props = CellProps & { edits: Edits; edit: Edit }
 
-export function CellField({ name: key, environment, cell, edits, edit }: Props) {
-  const at = { key, environment }
+export function CellField({ row, environment, edits, edit }: Props) {
+  const at = { key: row.key, environment }
   const help = useId()
   const field = useRef<HTMLInputElement>(null)
   const { shown, show } = useShown(field, edit)
+  const { reveal, onKeyDown } = useFieldActions({ row, environment, edits, edit }, { shown, show })
+  return (
+    <div className="relative -mx-2 w-[calc(100%+16px)]" data-cell={idOf(at)} data-editing>
+      <input
+        ref={field}
+        className={`h-7 w-full rounded-control border border-accent bg-surface px-2 font-mono text-mono outline-none inset-ring inset-ring-accent aria-invalid:border-red aria-invalid:inset-ring-red ${shown === null ? 'pr-8 [-webkit-text-security:disc]' : ''}`}
+        aria-label={words.newValueOf(row.key, environment)}
+        aria-describedby={help}
+        aria-invalid={edit.error !== null}
+        autoComplete="off"
+        autoCapitalize="off"
+        spellCheck="false"
+        onInput={({ currentTarget }) => {
+          edit.text = currentTarget.value
+        }}
+        onPaste={(event) => {
+          const text = linesIn(event)
+          if (text !== null) edits.toPane(at, text)
+        }}
+        onBlur={({ relatedTarget }) => {
+          const isWithin = relatedTarget?.closest('[data-cell]')?.contains(field.current)
+          if (!isWithin && edit.text === '' && edit.error === null) edits.put(at, null)
+        }}
+        onKeyDown={onKeyDown}
+      />
+      {row.cells[environment] && shown === null ? (
+        <span className="absolute inset-y-0 right-0.5 flex items-center">
+          <IconButton
+            icon={Eye}
+            label={words.showIn(row.key, environment)}
+            size="small"
+            onPress={reveal}
+          />
+        </span>
+      ) : null}
+      <Hint id={help} error={edit.error} />
+    </div>
+  )
+}
+
+/** What the keys and the button of the field do. */
+function useFieldActions(
+  { row, environment, edits, edit }: Pick<Props, 'row' | 'environment' | 'edits' | 'edit'>,
+  { shown, show }: ReturnType<typeof useShown>,
+) {
+  const at = { key: row.key, environment }
+  const cell = row.cells[environment]
   const store = (thenAt?: At) => {
     if (edit.text === '' || edit.text === shown) edits.put(at, null)
     else void edits.store(at, cell, edit)
@@ -59,50 +107,28 @@ export function CellField({ name: key, environment, cell, edits, edit }: Props) 
     ['Tab', ({ currentTarget, shiftKey }) => store(beside(currentTarget, shiftKey ? -1 : 1))],
     ['F2', () => cell && reveal()],
   ])
-  const press = (event: KeyboardEvent) => {
+  const onKeyDown = (event: KeyboardEvent) => {
     const act = acts.get(event.key)
     if (!act || event.nativeEvent.isComposing) return
     event.preventDefault()
     act(event)
   }
+  return { reveal, onKeyDown }
+}
+
+/** Below the field and over the next rows, so that nothing moves. */
+function Hint({ id, error }: { id: string; error: unknown }) {
   return (
-    <div className="cell-field" data-cell={idOf(at)}>
-      <input
-        ref={field}
-        className={shown === null ? 'input mono input-hidden' : 'input mono'}
-        aria-label={words.newValueOf(key, environment)}
-        aria-describedby={help}
-        aria-invalid={edit.error !== null}
-        autoComplete="off"
-        autoCapitalize="off"
-        spellCheck="false"
-        onInput={({ currentTarget }) => {
-          edit.text = currentTarget.value
-        }}
-        onPaste={(event) => {
-          const text = linesIn(event)
-          if (text !== null) edits.toPane(at, text)
-        }}
-        onBlur={({ relatedTarget }) => {
-          const isWithin = relatedTarget?.closest('[data-cell]')?.contains(field.current)
-          if (!isWithin && edit.text === '' && edit.error === null) edits.put(at, null)
-        }}
-        onKeyDown={press}
-      />
-      {cell && shown === null ? (
-        <Button kind="ghost" aria-label={words.showIn(key, environment)} onPress={reveal}>
-          {texts.common.reveal}
-        </Button>
-      ) : null}
-      <p id={help} className="help">
+    <div className="absolute top-full right-0 z-10 mt-1 flex w-70 flex-col gap-2 rounded-control bg-surface p-2 whitespace-normal shadow-pop">
+      <p id={id} className="text-small text-ink-2">
         {words.fieldHelp}
       </p>
-      {edit.error ? <FailureNote error={edit.error} /> : null}
+      {error ? <FailureNote error={error} /> : null}
     </div>
   )
 }
 
-/** What is pasted, where a field of one line would lose lines of it: then it does not go there. */
+/** A pasted text that would lose its line breaks in this field, and does not get into it. */
 function linesIn(event: ClipboardEvent): string | null {
   const text = event.clipboardData.getData('text').replace(/\n$/, '')
   if (!text.includes('\n')) return null
@@ -110,7 +136,7 @@ function linesIn(event: ClipboardEvent): string | null {
   return text
 }
 
-/** The text of an edit in its field; the value that was asked for is covered again by itself. */
+/** Writes the text of an edit to its field. A stored value that was shown is masked again after a while. */
 function useShown(field: RefObject<HTMLInputElement | null>, edit: Edit) {
   const [shown, show] = useState<string | null>(null)
   const write = useCallback(
@@ -138,9 +164,9 @@ function useShown(field: RefObject<HTMLInputElement | null>, edit: Edit) {
   return { shown, show }
 }
 
-/** The cell before or after, as they are read. */
+/** The cell before or after, in reading order. */
 function beside(field: Element, step: 1 | -1): At | undefined {
-  const cells = [...(field.closest('table')?.querySelectorAll('[data-cell]') ?? [])]
+  const cells = [...(field.closest('[role="grid"]')?.querySelectorAll('[data-cell]') ?? [])]
   const own = cells.findIndex((cell) => cell.contains(field))
   const found = cells[own + step]?.getAttribute('data-cell')
   return found ? atOf(found) : undefined

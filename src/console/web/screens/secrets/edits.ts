@@ -1,4 +1,4 @@
-/** What is being typed into cells of the matrix. It outlives the row that scrolls out of sight, and a refusal. */
+/** What is typed into cells of the matrix. It outlives a row that scrolls out of view, and a refusal. */
 import { useCallback, useMemo, useRef, useState } from 'react'
 import { AskError } from '../../keys/ask.ts'
 import { say } from '../../parts/overlays/toasts.tsx'
@@ -7,13 +7,11 @@ import { carry } from './carried.ts'
 import { type Cell, type Matrix, type Project, useGo } from './place.ts'
 import { useSave } from './save.ts'
 
-const words = texts.secrets
-
 export type At = { key: string; environment: string }
-/** Of one cell. Its text is written by the field, and read when it is stored: nothing is drawn again for a key. */
+/** The edit of one cell. The field writes its text, which is read when it is saved: no key press renders anything. */
 export type Edit = {
   text: string
-  /** What the person saw when they began, which nothing else may have replaced; null: what they see now. */
+  /** The version that the person saw when they began, or null for the one that they see now. */
   version: number | null
   /** The field takes the focus, once. */
   takesFocus: boolean
@@ -31,7 +29,7 @@ export function atOf(id: string): At {
   return { key, environment }
 }
 
-/** What was begun in the same cell meanwhile stays, with the reason beside it. */
+/** Keeps an edit that was begun in the same cell meanwhile, with the reason beside it. */
 function reopened(open: ReadonlyMap<string, Edit>, id: string, refused: Edit) {
   const newer = open.get(id)
   const { error } = refused
@@ -44,7 +42,7 @@ export function useEdits(place: Project, { rows }: Matrix) {
   const { mutateAsync, reset } = useSave(place)
   const go = useGo()
   const [open, setOpen] = useState<ReadonlyMap<string, Edit>>(new Map())
-  /** The cell that takes the focus as its field goes. */
+  /** The cell that takes the focus when its field closes. */
   const focus = useRef<string | null>(null)
   const put = useCallback((at: At, edit: Edit | null) => {
     setOpen((before) => {
@@ -74,17 +72,13 @@ export function useEdits(place: Project, { rows }: Matrix) {
       const expectedVersion = version ?? cell?.version ?? 0
       const isSetting = cell?.isSensitive === false
       try {
-        await mutateAsync({
-          ...place,
-          ...at,
-          ...{ value: text, expectedVersion, isSetting },
-        })
-        say(words.saved(at.key, at.environment))
+        await mutateAsync({ ...place, ...at, ...{ value: text, expectedVersion, isSetting } })
+        say(texts.matrix.saved(at.key, at.environment))
       } catch (error) {
         const takesFocus = document.activeElement?.getAttribute('data-cell') === idOf(at)
         setOpen((before) => reopened(before, idOf(at), { text, version, takesFocus, error }))
       }
-      // Else the page would keep what was sent.
+      // Otherwise the page would keep the value that was sent.
       reset()
     },
     [put, mutateAsync, reset, place],

@@ -1,142 +1,133 @@
-/** Names by environments. A cell says which value it holds by a letter, which version, and how old it is. */
-import { useDeferredValue, useEffect, useMemo, useState } from 'react'
-import { Button } from '../../parts/button.tsx'
-import { Checkbox } from '../../parts/fields/checkbox.tsx'
+/** The grid of names by environments; on a phone, the rows of one environment. */
+import { useMemo } from 'react'
+import { Segmented } from '../../parts/fields/segmented.tsx'
 import { Select } from '../../parts/fields/select.tsx'
-import { TextField } from '../../parts/fields/text_field.tsx'
-import { DataTable, type TableColumn } from '../../parts/table.tsx'
+import { DataGrid, type GridColumn, type GridSelection } from '../../parts/grid/grid.tsx'
+import { EnvironmentLabel } from '../../parts/show/environment_label.tsx'
 import { texts } from '../../texts/index.ts'
 import { MatrixCell } from './cell.tsx'
-import { type Edits, useEdits } from './edits.ts'
-import {
-  type Matrix,
-  type MatrixRow,
-  type Project,
-  type Show,
-  secretsRoute,
-  shows,
-  useGo,
-  useMayHere,
-} from './place.ts'
+import type { Edits } from './edits.ts'
+import { PhoneRow } from './phone_row.tsx'
+import { type Matrix, type MatrixRow, secretsRoute, useEnvironment, useGo } from './place.ts'
 
-const words = texts.secrets
-/** Milliseconds after which what was typed stands in the address. */
-const TYPING_MS = 300
-const showIds = Object.keys(shows) as Show[]
+const words = texts.matrix
 
 type Props = {
-  place: Project
   matrix: Matrix
-  selected: ReadonlySet<string>
-  onSelect(keys: ReadonlySet<string>): void
+  rows: readonly MatrixRow[]
+  /** Null if the person may only read. */
+  edits: Edits | null
+  selection: GridSelection<MatrixRow> | undefined
+  empty: React.ReactNode
 }
 
-export function MatrixTable({ place, matrix, selected, onSelect }: Props) {
-  const search = secretsRoute.useSearch()
+export const keyOfRow = ({ key }: MatrixRow) => key
+
+export function MatrixGrid({ matrix, rows, edits, selection, empty }: Props) {
   const go = useGo()
-  const show = showIds.find((id) => id === search.show) ?? 'all'
-  const [find, setFind] = useFind(search.find ?? '')
-  const sought = useDeferredValue(find).toLowerCase()
-  const rows = useMemo(() => {
-    const all = matrix.environments.length
-    const isShown = (row: MatrixRow) =>
-      shows[show](row, all) && row.key.toLowerCase().includes(sought)
-    return matrix.rows.filter(isShown)
-  }, [matrix, show, sought])
-  const writes = useMayHere('secret.write')
-  const edits = useEdits(place, matrix)
-  const columns = useColumns({ matrix, selected, onSelect, edits: writes ? edits : null })
+  const { environments } = matrix
+  const environment = useEnvironment(matrix)
+  const columns = useColumns(matrix, edits)
   return (
     <>
-      <div className="row">
-        <TextField label={words.find} value={find} onChange={setFind} />
-        <Select
-          label={words.show}
-          options={showIds.map((id) => ({ id, label: words.shown[id] }))}
-          value={show}
-          onChange={(id) => go({ show: id === 'all' ? undefined : id }, true)}
-        />
-        {writes ? (
-          <Button kind="ghost" onPress={() => onSelect(new Set(rows.map(({ key }) => key)))}>
-            {words.selectShown}
-          </Button>
-        ) : null}
-        <span className="soft" role="status">
-          {words.counted(rows.length, matrix.rows.length)}
-        </span>
-      </div>
-      <DataTable
-        label={words.matrix}
+      <PhoneEnvironments environments={environments} environment={environment} />
+      <DataGrid
+        label={words.label}
         columns={columns}
         rows={rows}
         idOf={keyOfRow}
-        empty={<p className="soft">{words.noneShown}</p>}
+        onOpen={({ key }) => go({ key, environment, pane: undefined })}
+        selection={selection}
+        phone={(row) => (
+          <PhoneRow row={row} environment={environment} environments={environments} />
+        )}
+        empty={empty}
       />
-      <p className="soft small">
-        {writes ? `${words.legend} ${words.legendWriting}` : words.legend}
-      </p>
     </>
   )
 }
 
-const keyOfRow = ({ key }: MatrixRow) => key
+/** A segmented control has room for four. */
+const SEGMENTS = 4
 
-/** What is typed is shown at once, and stands in the address a moment later. */
-function useFind(start: string) {
-  const [find, setFind] = useState(start)
+function PhoneEnvironments({
+  environments,
+  environment,
+}: {
+  environments: readonly string[]
+  environment: string
+}) {
   const go = useGo()
-  useEffect(() => {
-    if (find === start) return
-    const write = setTimeout(() => go({ find: find === '' ? undefined : find }, true), TYPING_MS)
-    return () => clearTimeout(write)
-  }, [find, start, go])
-  return [find, setFind] as const
+  const choose = (chosen: string) => go({ environment: chosen }, true)
+  const chosen = { label: words.environments, value: environment, onChange: choose }
+  return (
+    <div className="shrink-0 px-4 pb-1 desk:hidden">
+      {environments.length > SEGMENTS ? (
+        <Select {...chosen} options={environments.map((id) => ({ id, label: id }))} />
+      ) : (
+        <Segmented
+          {...chosen}
+          options={environments.map((id) => ({ id, label: words.phoneEnvironment(id), env: id }))}
+        />
+      )}
+    </div>
+  )
 }
 
-type ColumnProps = Omit<Props, 'place'> & { edits: Edits | null }
+const ENVIRONMENT_WIDTH = 140
+const NAME_WIDTH = 208
+/** The sidebar, the inspector, the column of checkboxes and the scroll bar. */
+const BESIDE_WIDTH = 224 + 372 + 44 + 12
+const CHARACTER_WIDTH = 7.3
 
-function useColumns({ matrix: { environments }, selected, onSelect, edits }: ColumnProps) {
-  const { key: chosen, environment: where } = secretsRoute.useSearch()
-  return useMemo((): TableColumn<MatrixRow>[] => {
-    const toggle = (key: string) => {
-      const next = new Set(selected)
-      if (!next.delete(key)) next.add(key)
-      onSelect(next)
-    }
-    const name: TableColumn<MatrixRow> = {
-      id: 'key',
-      header: words.name,
-      isRowHeader: true,
-      sortBy: keyOfRow,
-      cell: ({ key }) =>
-        edits ? (
-          <Checkbox
-            name={words.select(key)}
-            isSelected={selected.has(key)}
-            onChange={() => toggle(key)}
-          >
-            <code>{key}</code>
-          </Checkbox>
-        ) : (
-          <code>{key}</code>
+/**
+ * As wide as the longest name, if that leaves room for all environments and the inspector. It does not depend on whether
+ * the inspector is open, so that nothing moves when it opens.
+ */
+function nameWidth({ rows, environments }: Matrix): string {
+  const longest = rows.reduce((most, { key }) => Math.max(most, key.length), 0)
+  const wanted = Math.max(NAME_WIDTH, Math.ceil(longest * CHARACTER_WIDTH) + 20)
+  const others = BESIDE_WIDTH + environments.length * ENVIRONMENT_WIDTH
+  return `clamp(${NAME_WIDTH}px, calc(100vw - ${others}px), ${wanted}px)`
+}
+
+function useColumns(matrix: Matrix, edits: Edits | null) {
+  const { key: chosen } = secretsRoute.useSearch()
+  const where = useEnvironment(matrix)
+  const { environments } = matrix
+  const width = nameWidth(matrix)
+  return useMemo(
+    (): GridColumn<MatrixRow>[] => [
+      {
+        id: 'key',
+        header: words.name,
+        width,
+        isRowHeader: true,
+        sortBy: keyOfRow,
+        cell: ({ key }) => (
+          <span className="font-mono text-mono" title={key}>
+            {key}
+          </span>
         ),
-    }
-    const byEnvironment = environments.map(
-      (environment): TableColumn<MatrixRow> => ({
-        id: `in ${environment}`,
-        header: environment,
-        sortBy: ({ cells }) => cells[environment]?.updatedAt ?? '',
-        cell: ({ key, cells }) => (
-          <MatrixCell
-            name={key}
-            environment={environment}
-            cell={cells[environment]}
-            isChosen={key === chosen && environment === where}
-            edits={edits}
-          />
-        ),
-      }),
-    )
-    return [name, ...byEnvironment]
-  }, [environments, selected, onSelect, chosen, where, edits])
+      },
+      ...environments.map(
+        (environment): GridColumn<MatrixRow> => ({
+          id: `in ${environment}`,
+          header: <EnvironmentLabel name={environment} />,
+          width: `${ENVIRONMENT_WIDTH}px`,
+          sortBy: ({ cells }) => cells[environment]?.updatedAt ?? '',
+          cell: (row) => (
+            <MatrixCell
+              row={row}
+              environment={environment}
+              environments={environments}
+              isChosen={row.key === chosen && environment === where}
+              edits={edits}
+            />
+          ),
+        }),
+      ),
+    ],
+    [environments, width, chosen, where, edits],
+  )
 }

@@ -1,4 +1,4 @@
-/** Where the screen looks: its address, and what was read of the project. */
+/** The screen's address, and what was read of the project. */
 import { getRouteApi } from '@tanstack/react-router'
 import { useCallback } from 'react'
 import type { Permission } from '../../../../core/grant.ts'
@@ -12,11 +12,12 @@ export type MatrixRow = Matrix['rows'][number]
 export type Cell = MatrixRow['cells'][string]
 
 export type Project = { workspaceId: string; projectId: string }
-/** The props of every pane beside the matrix. */
+export type Place = Project & { environment: string }
+/** The props of every sheet. */
 export type PaneProps = { place: Project; matrix: Matrix; keys: readonly string[] }
 export type SecretsSearch = ReturnType<typeof secretsRoute.useSearch>
 
-/** What changes when secrets do. */
+/** Commands whose results change with a secret. */
 export const CHANGED = [
   'secrets.matrix',
   'secrets.list',
@@ -24,7 +25,7 @@ export const CHANGED = [
   'versions.deleted',
 ] as const
 
-/** Changes the address; what is undefined is left out of it. */
+/** Changes the address. Parameters that are undefined are removed from it. */
 export function useGo() {
   const navigate = secretsRoute.useNavigate()
   return useCallback(
@@ -39,39 +40,20 @@ export function useGo() {
   )
 }
 
-/** Whether the person's role in this workspace lets them; not before it is known. */
+/** The environment of the address, or the first one. */
+export function useEnvironment({ environments }: Matrix): string {
+  const { environment } = secretsRoute.useSearch()
+  return environments.find((name) => name === environment) ?? environments[0] ?? ''
+}
+
+/** Whether the person's role in this workspace allows it; false until the role is known. */
 export function useMayHere(permission: Permission): boolean {
   const { workspaceId } = secretsRoute.useParams()
   return useMay(workspaceId, permission) ?? false
 }
 
 const DAY_MS = 86_400_000
-const OLD_DAYS = 90
 
 export function daysSince(moment: string): number {
   return Math.max(0, Math.floor((Date.now() - Date.parse(moment)) / DAY_MS))
-}
-
-export function isOld({ updatedAt }: Cell): boolean {
-  return daysSince(updatedAt) >= OLD_DAYS
-}
-
-/** Letters for values that are the same; what comes after Z is counted. */
-export function letterOf(value: number): string {
-  return value < 26 ? String.fromCharCode(65 + value) : String(value + 1)
-}
-
-export const shows = {
-  all: () => true,
-  missing: ({ cells }: MatrixRow, all: number) => Object.keys(cells).length < all,
-  differing: ({ cells }: MatrixRow) => valuesOf(cells).size > 1,
-  same: ({ cells }: MatrixRow, all: number) =>
-    valuesOf(cells).size === 1 && Object.keys(cells).length === all,
-  old: ({ cells }: MatrixRow) => Object.values(cells).some(isOld),
-  unreadable: ({ cells }: MatrixRow) => valuesOf(cells).has(null),
-}
-export type Show = keyof typeof shows
-
-function valuesOf(cells: MatrixRow['cells']): Set<number | null> {
-  return new Set(Object.values(cells).map(({ value }) => value))
 }

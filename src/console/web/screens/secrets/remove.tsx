@@ -1,16 +1,33 @@
-/** Deleting, which names what is lost, and can be taken back as long as the notice is there, and for 7 days. */
+/** Deletes secrets from an environment. It can be undone while the toast is shown, and for 7 days from the list. */
+import { type ReactNode, useState } from 'react'
 import { AskError } from '../../keys/ask.ts'
-import { ConfirmButton } from '../../parts/overlays/confirm.tsx'
+import { Button } from '../../parts/button.tsx'
+import { ConfirmDialog } from '../../parts/overlays/confirm.tsx'
 import { say } from '../../parts/overlays/toasts.tsx'
 import { useCommand } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
-import { CHANGED, type Project, useGo } from './place.ts'
+import { CHANGED, type Place, useGo } from './place.ts'
 
-const words = texts.secrets
+const words = texts.secretSheets
 
-type Props = { place: Project & { environment: string }; keys: readonly string[]; onDone?(): void }
+type Props = { place: Place; keys: readonly string[]; onDone?(): void }
 
-export function Remove({ place, keys, onDone }: Props) {
+/** A button that names the environment. Only its dialog is red. */
+export function Remove(props: Props) {
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <>
+      <Button kind="ghost" onPress={() => setOpen(true)}>
+        {words.removeFrom(props.place.environment)}
+      </Button>
+      <RemoveDialog {...props} isOpen={isOpen} onClose={() => setOpen(false)} />
+    </>
+  )
+}
+
+type DialogProps = Props & { isOpen: boolean; onClose(): void; children?: ReactNode }
+
+export function RemoveDialog({ place, keys, onDone, isOpen, onClose, children }: DialogProps) {
   const go = useGo()
   const remove = useCommand('secrets.remove', { changes: CHANGED })
   const restore = useCommand('versions.restore', { changes: CHANGED })
@@ -29,12 +46,15 @@ export function Remove({ place, keys, onDone }: Props) {
     go({ key: undefined })
   }
   return (
-    <ConfirmButton
-      verb={words.remove}
-      title={words.removeTitle(keys.length, environment)}
+    <ConfirmDialog
+      verb={words.removeVerb}
+      title={words.removeTitle(keys, environment)}
+      isOpen={isOpen}
+      onClose={onClose}
       onConfirm={act}
     >
-      <p>{words.removeLoss(keys)}</p>
-    </ConfirmButton>
+      {children}
+      <p>{keys.length === 0 ? words.removeNone(environment) : words.removeLoss(keys)}</p>
+    </ConfirmDialog>
   )
 }

@@ -1,4 +1,4 @@
-/** Address and password, with what else one way in asks for. */
+/** A form with email and password, and the fields that one entrance adds. */
 import { type ReactNode, useState } from 'react'
 import { Button } from '../../parts/button.tsx'
 import { PasswordField } from '../../parts/fields/password_field.tsx'
@@ -10,9 +10,9 @@ import { texts } from '../../texts/index.ts'
 export type EntranceFields = { email: string; password: string }
 
 type Props = {
-  /** Of who is known already. */
+  /** The account, if it is known. */
   email: string | null
-  /** What the password is called where it is chosen now. */
+  /** The label of the password, if a new one is chosen. */
   newPassword?: string
   verb: string
   submit(credentials: EntranceFields): void
@@ -22,34 +22,28 @@ type Props = {
 }
 
 const words = texts.start
-/** The worker refuses one that is too weak, whatever was shown until then. */
+/** The worker refuses a weak password, whatever the field shows. */
 const ignore = () => {}
 
-export function Entrance({
-  email: known,
-  newPassword,
-  verb,
-  submit,
-  isPending,
-  error,
-  children,
-}: Props) {
+export function Entrance(props: Props) {
+  const { email: known, newPassword, verb, submit, isPending, error, children } = props
   const [email, setEmail] = useState(known ?? '')
   const [password, setPassword] = useState('')
-  const onSubmit = () => {
-    submit({ email, password })
-  }
   return (
-    <FieldForm className="stack" onSubmit={onSubmit}>
-      <TextField
-        label={words.email}
-        type="email"
-        autoComplete="username"
-        isRequired
-        isReadOnly={known !== null}
-        value={email}
-        onChange={setEmail}
-      />
+    <FieldForm className="flex flex-col gap-4" onSubmit={() => submit({ email, password })}>
+      {known === null ? (
+        <TextField
+          label={words.email}
+          type="email"
+          autoComplete="username"
+          isRequired
+          value={email}
+          onChange={setEmail}
+        />
+      ) : (
+        // Password managers find the account by this field.
+        <input hidden readOnly autoComplete="username" value={known} />
+      )}
       {newPassword === undefined ? (
         <TextField
           label={words.password}
@@ -71,11 +65,13 @@ export function Entrance({
         />
       )}
       {children}
-      <Button kind="primary" type="submit" isPending={isPending}>
+      {error ? <FailureNote error={error} /> : null}
+      <Button kind="primary" type="submit" isFull isPending={isPending}>
         {verb}
       </Button>
-      {isPending ? <p role="status">{words.deriving}</p> : null}
-      {error ? <FailureNote error={error} /> : null}
+      <p role="status" className="min-h-5 text-center text-small text-ink-3 empty:hidden">
+        {isPending ? words.deriving : ''}
+      </p>
     </FieldForm>
   )
 }

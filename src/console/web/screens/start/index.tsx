@@ -1,70 +1,75 @@
-/** The ways in: register, log in, unlock, recover. */
+/** The entrances: create account, sign in, unlock, recover. */
 import { Link, useLocation } from '@tanstack/react-router'
 import type { AccountState } from '../../keys/reports.ts'
 import { Banner } from '../../parts/page/banner.tsx'
 import { Loading } from '../../parts/page/loading.tsx'
 import { useAsk } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
-import { LogIn, Unlock } from './log_in.tsx'
+import { Entry } from './entry.tsx'
 import { Recover } from './recover.tsx'
 import { Register } from './register.tsx'
+import { SignIn, Unlock } from './sign_in.tsx'
 
 const words = texts.start
 
 type Props = { account: Extract<AccountState, { kind: 'out' | 'locked' }> }
 
 export default function Start({ account }: Props) {
-  if (account.kind === 'locked') {
-    return (
-      <main className="start stack">
-        <h1>{words.unlock}</h1>
-        {account.by ? <Banner kind="warning">{words.locked[account.by]}</Banner> : null}
-        <Unlock email={account.email} />
-      </main>
-    )
-  }
-  return <WaysIn isEnded={account.isEnded} />
+  if (account.kind === 'out') return <Entrances isEnded={account.isEnded} />
+  return (
+    <Entry title={words.unlock} about={account.email}>
+      {account.by ? <Banner>{words.locked[account.by]}</Banner> : null}
+      <Unlock email={account.email} />
+    </Entry>
+  )
 }
 
-function WaysIn({ isEnded }: { isEnded: boolean }) {
-  // Behind the `#` may be the link of an invitation.
+function Entrances({ isEnded }: { isEnded: boolean }) {
+  // An invitation may follow the `#`.
   const { pathname, hash } = useLocation()
   const { data: instance, error } = useAsk('accounts.instance', null)
-  const named = [logIn, ...ways].find(({ path }) => pathname.endsWith(path))
+  const named = all.find(({ path }) => pathname.endsWith(path))
   if (!named && !instance && !error) return <Loading />
-  // Nobody can log in to a new installation.
-  const way = named ?? (instance?.has_owner === false ? register : logIn)
+  // Nobody can sign in to a new installation.
+  const shown = named ?? (instance?.has_owner === false ? register : signIn)
   return (
-    <main className="start stack">
-      <h1>{way.title}</h1>
+    <Entry title={shown.title}>
       {isEnded ? <Banner kind="warning">{words.ended}</Banner> : null}
-      <way.Screen />
-      <nav className="row" aria-label={words.otherWays}>
-        {[logIn, ...ways]
-          .filter((other) => other !== way)
+      <shown.Screen />
+      <nav className="flex justify-between gap-4 text-small" aria-label={words.otherWays}>
+        {all
+          .filter((other) => other !== shown)
           .map(({ path, link }) => (
-            <Link key={path} to={path} hash={hash}>
+            <Link
+              key={path}
+              to={path}
+              hash={hash}
+              className="font-medium text-accent-ink hover:underline"
+            >
               {link}
             </Link>
           ))}
       </nav>
-    </main>
+    </Entry>
   )
 }
 
-const logIn = {
+const signIn = {
   path: '/login',
-  title: words.logIn,
-  link: words.haveAccount,
-  Screen: LogIn,
+  title: words.signIn,
+  link: words.signIn,
+  Screen: SignIn,
 } as const
 const register = {
   path: '/register',
   title: words.register,
-  link: words.needAccount,
+  link: words.register,
   Screen: Register,
 } as const
-const ways = [
-  register,
-  { path: '/recover', title: words.recover, link: words.lostPassword, Screen: Recover },
-] as const
+const recover = {
+  path: '/recover',
+  title: words.recover,
+  link: words.lostPassword,
+  Screen: Recover,
+} as const
+const all = [signIn, register, recover]

@@ -1,6 +1,7 @@
-/** Shown in place of the console where the browser has no Web Crypto: why, and three ways out. */
+/** Shown instead of the console if the browser has no Web Crypto, with three solutions. */
 import type { ReactNode } from 'react'
 import { texts } from '../../texts/index.ts'
+import { Entry } from './entry.tsx'
 
 const words = texts.insecure
 
@@ -9,9 +10,8 @@ export function Insecure() {
   const at = port || '80'
   const host = hostname.replace(/^\[|\]$/g, '')
   return (
-    <main className="start stack">
-      <h1>{words.title}</h1>
-      <p>{words.why(origin)}</p>
+    <Entry title={words.title} isWide>
+      <p className="text-ink-2">{words.why(origin)}</p>
       <Way title={words.https}>
         <p>{words.httpsHow}</p>
       </Way>
@@ -20,21 +20,24 @@ export function Insecure() {
         {/* No button copies it: that needs HTTPS, too. */}
         <Command text={`ssh -L 8000:${hostname}:${at} ${host}`} />
         <p>
-          {words.thenOpen} <a href={words.local}>{words.local}</a>
+          {words.thenOpen}{' '}
+          <a href={words.local} className="text-accent-ink underline">
+            {words.local}
+          </a>
         </p>
       </Way>
       <Way title={words.commandLine}>
         <p>{words.commandLineHow}</p>
         <Command text={`cloakroom console --server ${origin} --insecure-http`} />
       </Way>
-    </main>
+    </Entry>
   )
 }
 
 function Way({ title, children }: { title: string; children: ReactNode }) {
   return (
-    <section className="stack">
-      <h2>{title}</h2>
+    <section className="flex flex-col gap-2">
+      <h2 className="font-semibold">{title}</h2>
       {children}
     </section>
   )
@@ -42,10 +45,8 @@ function Way({ title, children }: { title: string; children: ReactNode }) {
 
 function Command({ text }: { text: string }) {
   return (
-    <div className="snippet">
-      <pre>
-        <code>{text}</code>
-      </pre>
-    </div>
+    <pre className="overflow-auto rounded-control border border-line bg-canvas p-3">
+      <code>{text}</code>
+    </pre>
   )
 }

@@ -1,4 +1,4 @@
-/** A new password by the recovery key, where the old one is lost. */
+/** Sets a new password with the recovery key. */
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { offerRecoveryKey } from '../../frame/recovery_key.ts'
@@ -12,7 +12,7 @@ const words = texts.start
 export function Recover() {
   const [recoveryKey, setRecoveryKey] = useState('')
   const recover = useCommand('accounts.recover')
-  const logIn = useCommand('accounts.logIn')
+  const signIn = useCommand('accounts.logIn')
   const navigate = useNavigate()
   const submit = (credentials: EntranceFields) =>
     recover.mutate(
@@ -21,21 +21,21 @@ export function Recover() {
         onSuccess: async ({ recoveryKey: next }) => {
           offerRecoveryKey(next)
           setRecoveryKey('')
-          await logIn.mutateAsync(credentials)
+          await signIn.mutateAsync(credentials)
           await navigate({ to: '/' })
         },
       },
     )
   return (
     <>
-      <p>{words.recovering}</p>
+      <p className="text-ink-2">{words.recovering}</p>
       <Entrance
         email={null}
         newPassword={words.newPassword}
-        verb={words.recover}
+        verb={words.setPassword}
         submit={submit}
-        isPending={recover.isPending || logIn.isPending}
-        error={recover.error ?? logIn.error}
+        isPending={recover.isPending || signIn.isPending}
+        error={recover.error ?? signIn.error}
       >
         <TextField
           label={words.recoveryKey}

@@ -1,4 +1,4 @@
-/** A new account: on a new installation that of its owner. */
+/** Creates an account. The first one of an installation is its owner's. */
 import { useLocation, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { offerRecoveryKey } from '../../frame/recovery_key.ts'
@@ -44,12 +44,12 @@ export function Register() {
   )
 }
 
-/** Registers, logs in and goes to the first steps, or to an invitation; the recovery key is shown before those. */
+/** Registers, signs in, and opens the first steps or an invitation, after the recovery key is shown. */
 function useRegistration(ownerCode: string) {
   const register = useCommand('accounts.register')
   const navigate = useNavigate()
   const { hash } = useLocation()
-  const logIn = useCommand('accounts.logIn')
+  const signIn = useCommand('accounts.logIn')
   const submit = (credentials: EntranceFields) => {
     const code = ownerCode === '' ? {} : { ownerCode }
     register.mutate(
@@ -57,13 +57,13 @@ function useRegistration(ownerCode: string) {
       {
         onSuccess: async ({ recoveryKey, workspaceId }) => {
           offerRecoveryKey(recoveryKey)
-          await logIn.mutateAsync(credentials)
+          await signIn.mutateAsync(credentials)
           if (!readInvitationLink(hash))
             await navigate({ to: '/w/$workspaceId/first-steps', params: { workspaceId } })
         },
       },
     )
   }
-  const isPending = register.isPending || logIn.isPending
-  return { submit, isPending, error: register.error ?? logIn.error }
+  const isPending = register.isPending || signIn.isPending
+  return { submit, isPending, error: register.error ?? signIn.error }
 }

@@ -1,4 +1,4 @@
-/** How long the keys stay unlocked in this browser: until nobody works, or to an end that is chosen. */
+/** When the keys lock in this browser: after 15 idle minutes, or at a chosen time. */
 import { Select } from '../../parts/fields/select.tsx'
 import { texts } from '../../texts/index.ts'
 
@@ -17,7 +17,7 @@ export function stayingOf(id: StayingId): { stayHours?: number } {
   return stayHours === undefined ? {} : { stayHours }
 }
 
-/** What was chosen, as far as the end tells. */
+/** The choice that leads to this end. */
 export function stayingAt(until: number | null): StayingId {
   if (until === null) return 'idle'
   return until - Date.now() > HOURS.day * 3_600_000 ? 'week' : 'day'
@@ -29,7 +29,7 @@ export function StayingSelect({ value, onChange }: Props) {
   return (
     <>
       <Select label={words.label} options={options} value={value} onChange={onChange} />
-      {value === 'idle' ? null : <p className="help">{words.what}</p>}
+      {value === 'idle' ? null : <p className="text-small text-ink-2">{words.what}</p>}
     </>
   )
 }

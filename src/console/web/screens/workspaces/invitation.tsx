@@ -1,14 +1,22 @@
-/** An invitation: the history behind it is held against the link that the inviter sent, before anything is accepted. */
-import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
-import { useState } from 'react'
+/** An invitation: compares the workspace's history with the link of the inviter before anything is accepted. */
+import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { MailOpen, ShieldCheck } from 'lucide-react'
+import { type ReactNode, useState } from 'react'
 import type { Returned } from '../../keys/messages.ts'
 import { Button } from '../../parts/button.tsx'
+import { Icon } from '../../parts/icon.tsx'
+import { LinkButton } from '../../parts/link_button.tsx'
 import { Banner } from '../../parts/page/banner.tsx'
+import { Card } from '../../parts/page/card.tsx'
+import { Facts } from '../../parts/page/facts.tsx'
 import { FailureNote } from '../../parts/page/failure.tsx'
-import { Loading } from '../../parts/page/loading.tsx'
+import { Proof } from '../../parts/page/proof.tsx'
+import { Screen } from '../../parts/page/screen.tsx'
+import { SkeletonRows } from '../../parts/page/skeleton.tsx'
 import { CopyButton } from '../../parts/show/copy.tsx'
 import { useAsk, useCommand } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
+import { Fingerprint } from '../members/fingerprint.tsx'
 import { type InvitationLink, readInvitationLink } from './link.ts'
 
 const route = getRouteApi('/invitation')
@@ -19,14 +27,15 @@ export function Invitation() {
   const [link] = useState(() => readInvitationLink(location.hash))
   const workspaceId = link?.workspace ?? workspace
   return (
-    <section className="stack">
-      <h1>{words.title}</h1>
-      {workspaceId === undefined ? (
-        <Banner kind="warning">{words.notALink}</Banner>
-      ) : (
-        <Checked workspaceId={workspaceId} link={link} />
-      )}
-    </section>
+    <Screen title={words.title} isPage>
+      <div className="flex max-w-160 flex-col gap-4">
+        {workspaceId === undefined ? (
+          <Banner kind="warning">{words.notALink}</Banner>
+        ) : (
+          <Checked workspaceId={workspaceId} link={link} />
+        )}
+      </div>
+    </Screen>
   )
 }
 
@@ -37,85 +46,117 @@ function Checked({ workspaceId, link }: Props) {
   const asked = useAsk('workspaces.invitation', { workspaceId, expected })
   const { data, error } = asked
   if (error) return <FailureNote error={error} />
-  if (!data) return <Loading />
+  if (!data) return <SkeletonRows count={3} height={56} />
   const { own, found } = data
+  if (found && found.status !== 'invited') {
+    return <Joined workspaceId={workspaceId} name={found.name} />
+  }
+  const inviter = link?.by ?? words.someone
   return (
     <>
       {found ? (
         <Found workspaceId={workspaceId} found={found} expected={expected} />
       ) : (
-        <>
-          <p className="empty-title">{words.none}</p>
-          {link && link.server !== location.origin ? <p>{words.otherServer(link.server)}</p> : null}
-          <p>{words.noneHelp(link?.by ?? words.someone)}</p>
-          <div>
-            <Button isPending={asked.isFetching} onPress={() => asked.refetch()}>
+        <Card
+          title={words.none}
+          description={words.noneHelp(inviter)}
+          action={
+            <Button kind="primary" isPending={asked.isFetching} onPress={() => asked.refetch()}>
               {words.again}
             </Button>
-          </div>
-        </>
+          }
+        >
+          {link && link.server !== location.origin ? (
+            <Banner kind="warning">{words.otherServer(link.server)}</Banner>
+          ) : null}
+        </Card>
       )}
-      <p>
-        {words.own}{' '}
-        <CopyButton text={`${own.email} ${own.fingerprint}`} name={texts.members.fingerprint} />
-      </p>
+      <OwnCard own={own} inviter={inviter} />
     </>
+  )
+}
+
+function Joined({ workspaceId, name }: { workspaceId: string; name: string }) {
+  return (
+    <Card
+      title={words.isMember(name)}
+      action={
+        <LinkButton kind="primary" to="/w/$workspaceId" params={{ workspaceId }}>
+          {words.open}
+        </LinkButton>
+      }
+    />
+  )
+}
+
+function OwnCard({ own, inviter }: { own: Admin; inviter: string }) {
+  return (
+    <Card title={words.own} description={words.ownHelp(inviter)}>
+      <Fingerprint text={own.fingerprint} />
+      <Facts
+        rows={[[words.account, <CopyButton key="email" text={own.email} name={words.account} />]]}
+      />
+    </Card>
   )
 }
 
 type FoundWorkspace = NonNullable<Returned<'workspaces.invitation'>['found']>
 type Expected = { first: string; inviter: string } | null
+type Admin = { email: string; fingerprint: string }
 
-function Found({
-  workspaceId,
-  found,
-  expected,
-}: {
-  workspaceId: string
-  found: FoundWorkspace
-  expected: Expected
-}) {
-  const { name, role, status, by } = found
-  if (status !== 'invited') {
-    return (
-      <p>
-        {words.isMember(name)}{' '}
-        <Link to="/w/$workspaceId" params={{ workspaceId }}>
-          {words.open}
-        </Link>
-      </p>
-    )
-  }
+type FoundProps = { workspaceId: string; found: FoundWorkspace; expected: Expected }
+
+function Found({ workspaceId, found, expected }: FoundProps) {
+  const { name, role, by } = found
   return (
-    <>
-      <p className="empty-title">{words.to(name, texts.members.roles[role])}</p>
-      {by === null ? <Banner kind="warning">{words.plain}</Banner> : null}
-      {by !== null && expected ? (
-        <Banner kind="good">{words.matches(expected.inviter)}</Banner>
-      ) : null}
-      {by !== null && !expected ? <Banner kind="warning">{words.unchecked}</Banner> : null}
-      {by === null ? null : <Facts first={found.first ?? ''} by={by} />}
+    <Card title={words.to(name)} description={words.as(texts.members.asRoles[role])}>
+      <Verdict isSigned={by !== null} expected={expected} />
+      {by === null ? null : (
+        <People first={found.first ?? ''} by={by} isCompared={expected !== null} />
+      )}
       <Answer workspaceId={workspaceId} expected={expected} seen={found.seen ?? null} />
-    </>
+    </Card>
   )
 }
 
-type Admin = { email: string; fingerprint: string }
-
-function Facts({ first, by }: { first: string; by: readonly Admin[] }) {
+function Verdict({ isSigned, expected }: { isSigned: boolean; expected: Expected }): ReactNode {
+  if (!isSigned) return <Banner kind="warning">{words.plain}</Banner>
+  if (!expected) return <Banner kind="warning">{words.unchecked}</Banner>
   return (
-    <dl className="facts">
-      <dt>{words.first}</dt>
-      <dd>
-        <code className="fingerprint">{first}</code>
-      </dd>
-      <dt>{words.by}</dt>
-      {by.map(({ email, fingerprint }) => (
-        <dd key={email}>
-          {email} <code className="fingerprint">{fingerprint}</code>
-        </dd>
-      ))}
-    </dl>
+    <p className="flex gap-2 text-green">
+      <span className="flex h-5 items-center">
+        <Icon of={ShieldCheck} />
+      </span>
+      {words.matches(expected.inviter)}
+    </p>
+  )
+}
+
+/** Without a link, the person compares the fingerprint themselves, so it is in view. */
+function People({
+  first,
+  by,
+  isCompared,
+}: {
+  first: string
+  by: readonly Admin[]
+  isCompared: boolean
+}) {
+  return (
+    <>
+      {isCompared ? null : <Fingerprint text={first} />}
+      <Facts rows={[[words.by, by.map(({ email }) => email).join(', ')]]} />
+      <Proof label={words.fingerprints}>
+        <Facts
+          rows={[
+            [words.first, <code key="first">{first}</code>],
+            ...by.map(
+              ({ email, fingerprint }) => [email, <code key={email}>{fingerprint}</code>] as const,
+            ),
+          ]}
+        />
+      </Proof>
+    </>
   )
 }
 
@@ -123,23 +164,25 @@ type AnswerProps = { workspaceId: string; expected: Expected; seen: string | nul
 
 function Answer({ workspaceId, expected, seen }: AnswerProps) {
   const navigate = useNavigate()
-  // The invitation itself is left as it was: who reads it again here would not be led on.
+  // Leaves the invitation as it was read: reading it again would show that the person is a member.
   const changes = ['workspaces.list'] as const
   const accept = useCommand('workspaces.accept', { changes })
   const decline = useCommand('workspaces.decline', { changes })
   const open = () => void navigate({ to: '/w/$workspaceId', params: { workspaceId } })
-  const leave = () => void navigate({ to: '/' })
+  const leave = () => void navigate({ to: '/workspaces' })
   return (
     <>
-      <div className="row">
+      <div className="flex gap-2">
         <Button
           kind="primary"
+          icon={MailOpen}
           isPending={accept.isPending}
           onPress={() => accept.mutate({ workspaceId, expected, seen }, { onSuccess: open })}
         >
           {words.accept}
         </Button>
         <Button
+          kind="ghost"
           isPending={decline.isPending}
           onPress={() => decline.mutate({ workspaceId }, { onSuccess: leave })}
         >

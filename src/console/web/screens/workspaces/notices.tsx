@@ -1,17 +1,19 @@
-/** What this browser has noticed of workspaces. */
-
+/** What this browser noticed about workspaces, one line each above the content, until someone dismisses it. */
+import { Eye } from 'lucide-react'
+import type { ReactNode } from 'react'
 import { ask } from '../../keys/ask.ts'
 import { dismissNotice, useNotices } from '../../keys/notices.ts'
 import type { WorkspaceNotice } from '../../keys/reports.ts'
 import { Button } from '../../parts/button.tsx'
-import { Banner } from '../../parts/page/banner.tsx'
+import { Icon } from '../../parts/icon.tsx'
+import { Proof } from '../../parts/page/proof.tsx'
 import { queryClient, useAsk } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
 
 const words = texts.notices
 const moments = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
 
-/** Of one workspace, or of all. */
+/** For one workspace, or for all of them. */
 export function WorkspaceNotices({ workspaceId }: { workspaceId?: string }) {
   const shown = useNotices().filter(
     (each) =>
@@ -21,43 +23,65 @@ export function WorkspaceNotices({ workspaceId }: { workspaceId?: string }) {
     <>
       {workspaceId === undefined ? <Hidden /> : null}
       {shown.map((notice) => (
-        <Banner key={JSON.stringify(notice)} kind="warning">
-          <div className="stack">
-            <Said notice={notice} />
-            <div>
-              <Button kind="ghost" onPress={() => dismissNotice(notice)}>
-                {words.read}
-              </Button>
-            </div>
-          </div>
-        </Banner>
+        <Strip
+          key={JSON.stringify(notice)}
+          action={
+            <Button size="small" onPress={() => dismissNotice(notice)}>
+              {words.read}
+            </Button>
+          }
+        >
+          <NoticeText notice={notice} />
+        </Strip>
       ))}
     </>
   )
 }
 
-function Said({ notice }: { notice: WorkspaceNotice }) {
+function Strip({ action, children }: { action: ReactNode; children: ReactNode }) {
+  return (
+    <div
+      role="note"
+      className="flex shrink-0 items-center gap-3 border-b border-line bg-surface-2 px-5 py-1.5 phone:px-4"
+    >
+      <span className="flex h-5 items-center text-ink-3">
+        <Icon of={Eye} />
+      </span>
+      <div className="flex min-w-0 flex-1 flex-wrap items-center gap-x-3 gap-y-1">{children}</div>
+      {action}
+    </div>
+  )
+}
+
+function NoticeText({ notice }: { notice: WorkspaceNotice }) {
   const { kind, workspace } = notice
   if (kind === 'name') return null
-  if (kind === 'rekeyed') return <p>{words.rekeyed(workspace, notice.epoch)}</p>
+  if (kind === 'rekeyed') {
+    return (
+      <>
+        <p>{words.rekeyed(workspace)}</p>
+        <Proof>{words.epoch(notice.epoch)}</Proof>
+      </>
+    )
+  }
   if (kind === 'people') {
     return (
       <>
         <p>{words.people(workspace)}</p>
-        <ul>
-          {notice.changes.map(({ at, by, what }) => (
-            <li key={at + what}>{words.change(moments.format(new Date(at)), by, what)}</li>
-          ))}
-        </ul>
+        <Proof label={words.changes(notice.changes.length)}>
+          <ul>
+            {notice.changes.map(({ at, by, what }) => (
+              <li key={at + what}>{words.change(moments.format(new Date(at)), by, what)}</li>
+            ))}
+          </ul>
+        </Proof>
       </>
     )
   }
   return (
     <>
       <p>{words[kind](workspace)}</p>
-      <p>
-        <code className="fingerprint">{notice.fingerprint}</code>
-      </p>
+      <code className="font-medium wrap-anywhere">{notice.fingerprint}</code>
     </>
   )
 }
@@ -69,13 +93,18 @@ function Hidden() {
     await queryClient.invalidateQueries({ queryKey: ['names.hidden'] })
   }
   return data.map(({ id, name }) => (
-    <Banner key={id} kind="warning">
-      <div className="stack">
-        <p>{words.hidden(name, id)}</p>
-        <div>
-          <Button onPress={() => forget(id)}>{words.forget}</Button>
-        </div>
-      </div>
-    </Banner>
+    <Strip
+      key={id}
+      action={
+        <Button size="small" onPress={() => forget(id)}>
+          {words.forget}
+        </Button>
+      }
+    >
+      <p>{words.hidden(name)}</p>
+      <Proof>
+        <code>{id}</code>
+      </Proof>
+    </Strip>
   ))
 }

@@ -41,16 +41,16 @@ const byCode: Record<string, Words> = {
     help: 'Correct the wrong clock, load this page again, and repeat what you did.',
   },
   unreadable_workspace: {
-    said: 'The key of this workspace does not open with yours.',
-    help: 'Ask an administrator to invite you again.',
+    said: 'Your keys don’t open this workspace.',
+    help: 'Ask an admin to invite you again.',
   },
   unreadable_value: {
-    said: 'This value does not open with the key of the workspace.',
-    help: 'It was altered, or sealed under another key. Nobody can use it: set it again.',
+    said: 'This value can’t be decrypted with the workspace key.',
+    help: 'It was altered or sealed under another key. Replace it.',
   },
   conflict: {
-    said: 'Somebody else changed this meanwhile.',
-    help: 'It was left as they made it, and was reloaded: review it, then decide.',
+    said: 'Someone else changed this first.',
+    help: 'Nothing was overwritten. Review their change and retry.',
   },
   unfinished: {
     said: 'The server went away before it was deleted.',
@@ -61,41 +61,41 @@ const byCode: Record<string, Words> = {
   },
   unstorable: { help: 'Nothing was stored.' },
   changed_name: {
-    help: 'Nothing was done. Both ids are shown above: accept the new one there if it is the one you mean.',
+    help: 'Nothing was changed. Review the blocked name above.',
   },
   hidden_workspace: {
-    said: 'The server does not show a workspace that you were a member of: your old keys would stay in force there.',
-    help: 'Nothing was changed. Your workspaces name it; say there if you left it, or it was deleted.',
+    said: 'The server hides a workspace you were a member of. Your old keys would stay active there.',
+    help: 'Nothing was changed. Open Workspaces and confirm that you left it.',
   },
-  untrusted_chain: { help: 'Nothing is written. Compare with another member before you go on.' },
-  untrusted_key: { help: 'Nothing is written. Compare with another member before you go on.' },
+  untrusted_chain: { help: 'Nothing was changed. Compare fingerprints with another member.' },
+  untrusted_key: { help: 'Nothing was changed. Compare fingerprints with another member.' },
   no_account: {
-    said: 'Nobody has an account here under this address.',
-    help: 'Nothing was changed. They register first; then invite them.',
+    said: 'No account uses this email.',
+    help: 'Ask them to create an account on this server first.',
   },
   unproven_key: {
-    said: 'The server shows keys that are not theirs.',
-    help: 'Nothing was sealed to them. Whoever runs the server has to look into it.',
+    said: 'The server shows false keys for this person.',
+    help: 'Nothing was shared with them. Ask the server’s operator.',
   },
   no_signing_key_there: {
-    said: 'Their account has no signing key, and a signed workspace needs one.',
-    help: 'They get it with: cloakroom account rotate-keys',
+    said: 'Their account has no signing key.',
+    help: 'They create one with: cloakroom account rotate-keys',
   },
   other_fingerprint: {
-    said: 'The keys are not those that you compared.',
-    help: 'Nobody was invited. Compare the keys again.',
+    said: 'Their keys changed since you compared them.',
+    help: 'Nobody was invited. Compare the fingerprint again.',
   },
   other_workspace: {
-    said: 'This is not the workspace that the link names.',
-    help: 'Its history is another one, or who sent the link is no member. Nothing was accepted. Ask them over another channel.',
+    said: 'This isn’t the workspace in the link.',
+    help: 'Nothing was accepted. Call the person who sent you the link.',
   },
   not_signed: {
-    said: 'This workspace is not signed.',
-    help: 'Nothing was changed. Do it at a terminal, or make a new workspace, which is signed.',
+    said: 'This workspace isn’t signed.',
+    help: 'Nothing was changed. Use a terminal, or create a new workspace.',
   },
   last_owner: {
-    said: 'A workspace keeps an owner.',
-    help: 'Nothing was changed. Make somebody else its owner first.',
+    said: 'A workspace needs an owner.',
+    help: 'Make someone else an owner first.',
   },
   invalid_credentials: {
     said: 'Address or password is wrong.',
@@ -141,8 +141,8 @@ const byCode: Record<string, Words> = {
     help: 'Somebody may have altered them. Nothing was changed. Ask the operator of the server.',
   },
   not_copied: {
-    said: 'The browser let nothing be copied.',
-    help: 'Show it, and copy it by hand.',
+    said: 'Your browser blocked copying.',
+    help: 'Show the value and copy it yourself.',
   },
   other_account: {
     said: 'The server answered for another address than the one that you typed, or that your keys are for.',

@@ -1,88 +1,148 @@
-/** The people of a workspace, invitations, and its key. */
-const roles = { owner: 'owner', admin: 'admin', member: 'member', read_only: 'read only' }
-const statuses = { active: 'active', invited: 'invited' }
+/** Members, invitations, and the workspace key. */
+const roles = { owner: 'Owner', admin: 'Admin', member: 'Member', read_only: 'Read only' }
+/** Within a sentence. */
+const asRoles = {
+  owner: 'an owner',
+  admin: 'an admin',
+  member: 'a member',
+  read_only: 'a read-only member',
+}
+const statuses = { active: 'Active', invited: 'Invited' }
 
 export const members = {
   title: 'Members',
-  email: 'E-mail address',
+  filter: (count: number) => (count === 1 ? 'Filter 1 member' : `Filter ${count} members`),
+  filterLabel: 'Filter members',
+  chips: { all: 'All', invited: 'Invited', notCompared: 'Not compared' },
+  show: 'Show',
+  noMatch: 'No matching members',
+  noMatchAction: 'Clear the filter',
+  person: 'Member',
+  email: 'Email',
   role: 'Role',
   status: 'Status',
+  keys: 'Fingerprint',
   fingerprint: 'Fingerprint',
-  actions: 'Actions',
   roles,
+  asRoles,
   statuses,
-  /** What each role may do, from the most to the least. */
+  /** From the least to the most. */
   mayDo: {
-    owner: 'Everything, and makes others owners or deletes the workspace.',
-    admin: 'Invites people, gives tokens to agents, changes the allowlist, rekeys.',
-    member: 'Reads and writes secrets.',
-    read_only: 'Reads secrets, and writes nothing.',
+    read_only: 'Can read secrets. Can’t change anything.',
+    member: 'Can read and change secrets.',
+    admin: 'Can also manage agents, allowed hosts and members.',
+    owner: 'Can also add owners and delete the workspace.',
   },
-  you: 'you',
-  unusableKeys: 'keys that cannot be used',
+  you: 'You',
+  compared: {
+    own: 'Your keys',
+    yes: 'Compared',
+    no: 'Not compared',
+    unusable: 'Invalid keys',
+    ownHelp: 'Others compare this with you when they invite you.',
+    yesHelp: 'You compared it on this browser.',
+    noHelp: 'Ask them for it on a call. Both must be the same.',
+    unusableHelp: 'Do not share secrets with them. Ask the server’s operator.',
+    mark: 'It matches',
+    marked: (email: string) => `Marked the fingerprint of ${email} as compared.`,
+  },
   roleOf: (email: string, role: string) => `Role of ${email}: ${role}`,
-  removeNamed: (email: string) => `Remove ${email}`,
   remove: 'Remove',
+  removeMore: 'Remove from workspace…',
   withdraw: 'Withdraw',
+  withdrawMore: 'Withdraw invitation…',
   leave: 'Leave',
-  alone: 'You are alone here.',
-  aloneHelp: 'Invite somebody below: they need an account on this server first.',
+  leaveMore: 'Leave workspace…',
+  alone: 'You’re the only member.',
   aloneCommand: 'cloakroom workspace invite ada@example.com --role member',
   invite: {
-    title: 'Invite somebody',
-    look: 'Look at their keys',
-    compare: (email: string) =>
-      `Ask ${email} over another channel than this server, such as a call: does the console, or cloakroom whoami, show them this fingerprint? From the invitation on these keys are theirs for everybody here.`,
-    same: 'It is the same: invite',
-    other: 'It is not the same',
-    invited: (email: string) => `${email} is invited. Send them the link below.`,
-    already: (email: string) => `${email} is a member already.`,
+    action: 'Invite member',
+    title: 'Invite a member',
+    steps: ['Who', 'Compare', 'Send link'],
+    step: (at: number, count: number) => `Step ${at} of ${count}`,
+    next: 'Continue',
+    compare: (email: string) => `Call ${email} and compare this fingerprint.`,
+    compareHelp: 'They see theirs on the invitation page, or run:',
+    compareCommand: 'cloakroom whoami',
+    same: 'It matches, invite',
+    other: 'It’s different',
+    differs: 'Don’t invite them. The server may be showing false keys.',
+    differsHelp: 'Ask the server’s operator, then try again.',
+    back: 'Back',
+    invited: (email: string) => `Invited ${email}. Send them this link.`,
+    already: (email: string) => `${email} is already a member.`,
+    waiting: (email: string) => `Waiting for ${email} to accept…`,
+    accepted: (email: string) => `${email} accepted.`,
+    done: 'Done',
   },
   link: {
-    title: 'Link for who is invited',
-    what: 'It opens this console and says which workspace is meant: its id, the hash of its first signed link, and your address. Nothing of it is secret. Who follows it refuses a workspace that another history stands behind.',
-    make: 'Make the link',
-    server: 'Address of the server, as they reach it',
+    title: 'Invitation link',
+    what: 'Nothing in it is secret. It proves which workspace you mean.',
+    server: 'Server address',
+    serverHelp: 'Change it if they reach the server by another name.',
     code: 'The link as a QR code',
-    theLink: 'the link',
+    codeLabel: 'QR code',
+    theLink: 'the invitation link',
   },
   end: {
     removing: (email: string) => `Remove ${email}?`,
+    withdrawing: (email: string) => `Withdraw the invitation of ${email}?`,
     leaving: 'Leave this workspace?',
-    changing: (email: string, role: string) => `Make ${email} ${role}?`,
+    changing: (email: string) => `Change the role of ${email}?`,
+    changes: 'What you sign',
+    line: (email: string, role: string) => `${email} · ${role}`,
     lost: (email: string) =>
-      `${email} can read nothing of this workspace from now on. What they read before they may have copied: rekey afterwards, and renew what matters.`,
-    left: 'You can read nothing of this workspace from now on. Only an invitation brings you back.',
-    noTokens: 'No token ends with it.',
+      `${email} loses access now. Rekey afterwards, and replace what they have seen.`,
+    withdrawn: (email: string) => `${email} can’t join with the link anymore.`,
+    left: 'You lose access to its secrets. Only a new invitation brings you back.',
+    noTokens: 'No tokens stop working.',
     tokens: (count: number) =>
       count === 1
-        ? 'One token that they signed ends. Sign it again to keep it; who made it may still know it:'
-        : `${count} tokens that they signed end. Sign again those to keep; who made them may still know them:`,
+        ? 'One token they signed stops working. Select it to keep it.'
+        : `${count} tokens they signed stop working. Select those to keep.`,
     token: (kind: string, label: string, environments: string) =>
-      `${kind} token ${label} (${environments || 'no environment'})`,
-    unverified: (label: string, reason: string) => `${label} does not work already: ${reason}`,
-    change: 'Change the role',
-    done: (email: string) => `${email} is removed. Rekey, so that they know no key of today.`,
-    changed: (email: string, role: string) => `${email} is ${role} now.`,
+      environments === '' ? `${label} (${kind})` : `${label} (${kind}) in ${environments}`,
+    unverified: (label: string, reason: string) => `${label} already fails: ${reason}`,
+    change: 'Sign and change role',
+    done: (email: string) => `Removed ${email}. Rekey, so they know no current key.`,
+    withdrawnDone: (email: string) => `Withdrew the invitation of ${email}.`,
+    leftDone: 'You left the workspace.',
+    changed: (email: string, role: string) => `${email} is now ${role}.`,
+  },
+  history: {
+    title: 'Signed history',
+    none: 'No signed changes.',
+    all: 'Show signed history',
   },
   rekey: {
-    due: 'A new key is due: somebody who knew the key of today has left, may write no more, or has new keys.',
+    due: 'A rekey is due.',
+    dueHelp: 'Someone who knew the current key left or changed keys.',
     title: 'Rekey',
-    what: 'Everything is opened here and sealed under a new key, for those who are members now.',
+    more: 'Rekey workspace…',
+    question: 'Rekey this workspace?',
+    what: 'Seals every secret under a new key for the current members.',
     ends: (changed: number, deleted: number) =>
-      `It permanently ends what the old key alone opens: earlier versions (of ${secrets(changed)}), and restoring what was deleted (${secrets(deleted)}, and projects).`,
-    plain:
-      'This workspace is not signed; at a terminal the keys of its members are compared with those of before:',
+      `You lose earlier versions of ${secrets(changed)} and can’t restore ${deletedSecrets(deleted)}.`,
+    plain: 'This workspace isn’t signed. Rekey it in a terminal:',
     plainCommand: 'cloakroom workspace rekey',
-    sealing: 'Sealing everything again',
-    done: (epoch: number, people: number, tokens: number, count: number) =>
-      `Epoch ${epoch}: ${people === 1 ? 'one member' : `${people} members`}, ${tokens === 1 ? 'one token' : `${tokens} tokens`} and ${secrets(count)} are under a new key.`,
-    left: 'Not carried over, and able to do nothing any more:',
-    leftOne: (label: string, creator: string | null, fingerprint: string, reason: string) =>
-      `${label}, ${creator === null ? 'without a grant' : `which says it was granted by ${creator}`}, ${fingerprint}: ${reason}`,
+    card: 'Workspace key',
+    cardHelp: 'Rekey after someone leaves, or a device is lost.',
+    sealing: 'Sealing everything under the new key',
+    doneTitle: 'Workspace rekeyed',
+    done: (people: number, tokens: number, count: number) =>
+      `A new key is in use for ${people === 1 ? 'one member' : `${people} members`}, ${tokens === 1 ? 'one token' : `${tokens} tokens`} and ${secrets(count)}.`,
+    epoch: 'Epoch',
+    left: 'These tokens stopped working. Create new ones if you need them.',
+    leftOne: (label: string, reason: string) => `${label}: ${reason}`,
+    leftProof: (creator: string | null, fingerprint: string) =>
+      `${creator === null ? 'No grant' : `Granted by ${creator}`}, ${fingerprint}`,
   },
 }
 
 function secrets(count: number): string {
   return count === 1 ? 'one secret' : `${count} secrets`
+}
+
+function deletedSecrets(count: number): string {
+  return count === 1 ? 'one deleted secret' : `${count} deleted secrets`
 }

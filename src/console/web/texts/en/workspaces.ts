@@ -1,51 +1,76 @@
-/** The list of workspaces, and invitations to them. */
+/** The list of workspaces, invitations to them, and their settings. */
 export const workspaceTexts = {
   title: 'Workspaces',
-  name: 'Name',
-  mine: 'Yours',
-  role: (role: string) => `You are ${role} of it`,
-  personal: 'personal',
-  plain: 'not signed',
-  create: 'Make a workspace',
-  createHelp: 'For a team: signed from its first link on, with you as its owner.',
-  rename: 'Rename',
-  renameTo: (name: string) => `New name of ${name}`,
-  leave: 'Leave',
-  leaving: (name: string) =>
-    `Leave ${name}? You can read nothing of it from then on; tokens that you signed end.`,
-  remove: 'Delete',
-  removing: (name: string) => `Delete ${name}?`,
-  losses: (people: number, agents: number, projects: readonly string[]) =>
-    `It is gone for ${people === 1 ? 'you, its only member' : `all its ${people} members`}, with ${
-      agents === 1 ? 'one agent' : `${agents} agents`
-    } and ${projects.length === 0 ? 'no project' : `its projects ${projects.join(', ')}`}. Nobody can bring it back.`,
-  broken: 'Nothing is read from it or written to it:',
-  history: 'Its history',
+  mine: 'Your workspaces',
+  name: 'Workspace name',
+  /** Beside the name: the role, and what is special. */
+  personal: 'Personal',
+  plain: 'Not signed',
+  blocked: 'Blocked',
+  none: 'No workspaces yet.',
+  create: 'Create workspace',
+  createTitle: 'Create a workspace',
+  createHelp: 'You become its owner. Invite others later.',
+  created: (name: string) => `Created ${name}.`,
   invitations: 'Invitations',
-  invited: (name: string, role: string) => `${name}, as ${role}`,
-  look: 'Look at it',
+  review: 'Review',
+  reviewNamed: (name: string) => `Review the invitation to ${name}`,
   invitation: {
     title: 'Invitation',
-    own: 'Your keys have this fingerprint. Who invites you compares it over another channel:',
-    none: 'You are not invited to it yet.',
-    noneHelp: (inviter: string) =>
-      `Send ${inviter} your address and this fingerprint; then look again.`,
-    someone: 'who sent you the link',
-    again: 'Look again',
-    notALink: 'This link is not whole. Ask for it again.',
-    otherServer: (server: string) =>
-      `The link is for the server ${server}, and this page belongs to another. Follow it there.`,
-    to: (name: string, role: string) => `${name} invites you as ${role}.`,
-    matches: (inviter: string) =>
-      `Its signed history is the one that the link of ${inviter} names, and ${inviter} is a member of it.`,
-    unchecked:
-      'You came here without a link: compare the fingerprint of the workspace with who invited you.',
-    plain: 'It is not signed: what the server shows of it is believed.',
-    first: 'Fingerprint of the workspace',
-    by: 'Its owners and admins',
-    accept: 'Accept',
+    own: 'Your fingerprint',
+    ownHelp: (inviter: string) => `Send it to ${inviter}, or read it out on a call.`,
+    account: 'Account',
+    none: 'You’re not invited yet',
+    noneHelp: (inviter: string) => `Send your fingerprint to ${inviter}. Then check again.`,
+    someone: 'the person who sent you the link',
+    again: 'Check again',
+    notALink: 'This link is incomplete. Ask for a new one.',
+    otherServer: (server: string) => `This link is for ${server}. Open it there.`,
+    to: (name: string) => `Join ${name}`,
+    as: (role: string) => `You’re invited as ${role}.`,
+    matches: (inviter: string) => `Verified: this is the workspace in the link from ${inviter}.`,
+    unchecked: 'You came without a link. Compare the fingerprint with the person who invited you.',
+    plain: 'This workspace isn’t signed. The server could change what you see.',
+    first: 'Workspace',
+    by: 'Managed by',
+    fingerprints: 'Fingerprints',
+    accept: 'Accept invitation',
     decline: 'Decline',
-    isMember: (name: string) => `You are a member of ${name}.`,
-    open: 'Open it',
+    isMember: (name: string) => `You’re a member of ${name}`,
+    open: 'Open workspace',
   },
+  settings: {
+    rename: 'Rename',
+    renameTitle: 'Rename the workspace',
+    renamed: (name: string) => `Renamed to ${name}.`,
+    card: 'Workspace',
+    name: 'Name',
+    fingerprint: 'Workspace fingerprint',
+    fingerprintHelp: 'Everyone in this workspace must see the same one.',
+    notSigned: 'This workspace isn’t signed, so it has no fingerprint.',
+    history: 'Show signed history',
+    role: 'Your role',
+    leave: 'Leave',
+    leaveWorkspace: 'Leave workspace',
+    leaveHelp: 'You lose access. Only a new invitation brings you back.',
+    leaving: (name: string) => `Leave ${name}?`,
+    leavingHelp: 'You lose access to its secrets. Tokens you signed stop working.',
+    left: (name: string) => `You left ${name}.`,
+    remove: 'Delete workspace',
+    removeHelp: 'Deletes its secrets, agents and projects permanently.',
+    removing: (name: string) => `Delete ${name}?`,
+    losses: (people: number, agents: number, projects: readonly string[]) =>
+      `${people === 1 ? 'You lose' : `All ${people} members lose`} ${agentCount(agents)} and ${projectCount(projects)}.`,
+    projects: 'Projects',
+    undoable: 'You can’t undo this.',
+    removed: (name: string) => `Deleted ${name}.`,
+  },
+}
+
+function agentCount(count: number): string {
+  return count === 1 ? 'one agent' : `${count} agents`
+}
+
+function projectCount({ length }: readonly string[]): string {
+  return length === 1 ? 'one project' : `${length} projects`
 }

@@ -1,75 +1,128 @@
-/** A `.env` file, pasted or dropped: read in the worker, shown by name with what it would change, then stored. */
-import { useState } from 'react'
+/** Imports a `.env` file that is pasted, chosen or dropped. The worker reads it; its changes are shown before it is stored. */
+import { Upload } from 'lucide-react'
+import { useCallback, useEffect, useMemo, useState } from 'react'
 import { FileTrigger } from 'react-aria-components'
 import { Button } from '../../../parts/button.tsx'
 import { Checkbox } from '../../../parts/fields/checkbox.tsx'
-import { Select } from '../../../parts/fields/select.tsx'
 import { TextArea } from '../../../parts/fields/text_area.tsx'
 import { texts } from '../../../texts/index.ts'
-import { type PaneProps, useGo } from '../place.ts'
-import { Transfer } from './transfer.tsx'
+import { type PaneProps, useEnvironment, useGo } from '../place.ts'
+import { EnvironmentSelect } from '../sheets/environment_select.tsx'
+import { Pane } from '../sheets/pane.tsx'
+import type { Order } from './use_preview.ts'
+import { useTransfer } from './use_transfer.tsx'
 
-const words = texts.secrets
+const words = texts.secretSheets
+/** More characters at once are pasted, not typed. */
+const TYPED = 1
 
-export function Importing({ place, matrix, environment }: PaneProps & { environment: string }) {
+export function Importing({ place, matrix, file }: PaneProps & { file: File | null }) {
   const go = useGo()
+  const environment = useEnvironment(matrix)
+  const source = useSource(file)
+  const { text, previewed } = source
+  const order = useMemo(
+    (): Order | null =>
+      previewed === null ? null : { to: { ...place, environment }, source: { text: previewed } },
+    [place, environment, previewed],
+  )
+  const done = () => go({ pane: undefined })
+  const { list, button, problems, isPending } = useTransfer(order, {
+    verb: words.import,
+    onDone: done,
+  })
+  const isWriting = order === null || problems.length > 0
+  return (
+    <Pane
+      title={words.importTitle}
+      footer={
+        isWriting ? (
+          <Button
+            kind="primary"
+            isDisabled={text.trim() === ''}
+            onPress={() => source.preview(text)}
+          >
+            {words.preview}
+          </Button>
+        ) : (
+          <>
+            {button}
+            <Button kind="ghost" isDisabled={isPending} onPress={() => source.preview(null)}>
+              {words.back}
+            </Button>
+          </>
+        )
+      }
+    >
+      <EnvironmentSelect matrix={matrix} />
+      {isWriting ? <SourceFields source={source} /> : null}
+      {problems.length > 0 ? <Problems problems={problems} /> : null}
+      {isWriting ? null : list}
+    </Pane>
+  )
+}
+
+/** The text, and what of it was sent to the preview. */
+function useSource(file: File | null) {
   const [text, setText] = useState('')
-  const [isShown, setShown] = useState(false)
+  const [previewed, preview] = useState<string | null>(null)
   const [isBad, setBad] = useState(false)
-  const take = async (file: Blob | undefined) => {
-    if (!file) return
+  const read = useCallback(async (given: Blob) => {
     try {
-      setText(new TextDecoder('utf-8', { fatal: true }).decode(await file.arrayBuffer()))
+      const bytes = await given.arrayBuffer()
+      const decoded = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+      setText(decoded)
       setBad(false)
+      preview(decoded)
     } catch {
       setBad(true)
     }
+  }, [])
+  useEffect(() => {
+    if (file) void read(file)
+  }, [file, read])
+  const write = (next: string) => {
+    setText(next)
+    preview(next.length - text.length > TYPED ? next : null)
   }
+  return { text, previewed, preview, isBad, read, write }
+}
+
+function SourceFields({ source }: { source: ReturnType<typeof useSource> }) {
+  const { text, isBad, read, write } = source
+  const [isShown, setShown] = useState(false)
   return (
-    <div className="stack">
-      <Select
-        label={words.environment}
-        options={matrix.environments.map((id) => ({ id, label: id }))}
-        value={environment}
-        onChange={(chosen) => go({ environment: chosen }, true)}
+    <>
+      <TextArea
+        label={words.importText}
+        help={words.importHelp}
+        rows={12}
+        isHidden={!isShown}
+        value={text}
+        onChange={write}
+        error={isBad ? words.notText : undefined}
       />
-      {/* biome-ignore lint/a11y/useSemanticElements: a fieldset has no drop of its own. */}
-      <div
-        className="drop"
-        role="group"
-        aria-label={words.import}
-        onDragOver={(event) => event.preventDefault()}
-        onDrop={(event) => {
-          event.preventDefault()
-          void take(event.dataTransfer.files[0])
-        }}
-      >
-        <TextArea
-          label={words.importText}
-          help={words.importHelp}
-          rows={8}
-          isHidden={!isShown}
-          value={text}
-          onChange={setText}
-          error={isBad ? words.notText : undefined}
-        />
-      </div>
       <Checkbox isSelected={isShown} onChange={setShown}>
         {words.showTyped}
       </Checkbox>
-      <FileTrigger onSelect={(files) => void take(files?.[0])}>
-        <Button>{words.chooseFile}</Button>
+      <FileTrigger onSelect={(files) => files?.[0] && void read(files[0])}>
+        <Button icon={Upload}>{words.chooseFile}</Button>
       </FileTrigger>
-      <Transfer
-        key={environment}
-        to={{ ...place, environment }}
-        source={{ text }}
-        isEmpty={text.trim() === ''}
-        onDone={() => {
-          setText('')
-          go({ pane: undefined })
-        }}
-      />
+    </>
+  )
+}
+
+type ProblemsProps = { problems: readonly { line: number; reason: string }[] }
+
+function Problems({ problems }: ProblemsProps) {
+  return (
+    <div role="alert" className="rounded-control bg-red-soft px-3 py-2 text-red">
+      <p className="font-medium">{words.fixFirst}</p>
+      <ul>
+        {problems.map(({ line, reason }) => (
+          <li key={line}>{words.line(line, reason)}</li>
+        ))}
+      </ul>
     </div>
   )
 }

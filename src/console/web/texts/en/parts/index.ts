@@ -18,6 +18,7 @@ export const partTexts = {
   ago: {
     now: 'just now',
     short: {
+      now: 'now',
       minute: (count: number) => `${count} min`,
       hour: (count: number) => `${count} h`,
       day: (count: number) => `${count} d`,

@@ -1,0 +1,22 @@
+/** What the palette lists. */
+import type { LucideIcon } from 'lucide-react'
+
+/** An address in the workspace that is open. */
+export type Address = { to: `/w/$workspaceId/${string}`; search: Record<string, string> }
+
+export type Entry = {
+  id: string
+  label: string
+  /** At the right: where it is. */
+  hint?: string
+  icon?: LucideIcon
+  isMono?: boolean
+  /** What happens on Enter: an action, or the address of a thing. `parts` is what was typed. */
+  act?(): void
+  open?(parts: readonly string[]): Address
+  /** Filters of the audit log that list its calls. */
+  calls?: Record<string, string>
+}
+
+/** `count` is given if more match than are listed. */
+export type Group = { id: string; title: string; entries: readonly Entry[]; count?: number }

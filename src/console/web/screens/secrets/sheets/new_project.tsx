@@ -1,0 +1,92 @@
+/** A new project, or a new environment of one. */
+import { useState } from 'react'
+import { Button } from '../../../parts/button.tsx'
+import { TextField } from '../../../parts/fields/text_field.tsx'
+import { FieldForm } from '../../../parts/form.tsx'
+import { say } from '../../../parts/overlays/toasts.tsx'
+import { FailureNote } from '../../../parts/page/failure.tsx'
+import { useCommand } from '../../../queries.ts'
+import { texts } from '../../../texts/index.ts'
+import { type Project, useGo } from '../place.ts'
+import { Pane } from './pane.tsx'
+
+const words = texts.secretSheets
+
+export function NewProject({ workspaceId }: { workspaceId: string }) {
+  const go = useGo()
+  const create = useCommand('projects.create', { changes: ['workspaces.projects'] })
+  const make = (name: string) =>
+    create.mutate(
+      { workspaceId, name },
+      {
+        onSuccess: ({ id }) => {
+          say(words.created(name))
+          go({ project: id, pane: undefined, key: undefined })
+        },
+      },
+    )
+  const { error, isPending } = create
+  return (
+    <Pane title={words.newProject}>
+      <NameForm
+        label={words.projectName}
+        verb={words.createProject}
+        {...{ make, error, isPending }}
+      />
+    </Pane>
+  )
+}
+
+export function NewEnvironment({ place: { projectId } }: { place: Project }) {
+  const go = useGo()
+  const add = useCommand('projects.addEnvironment', { changes: ['secrets.matrix'] })
+  const make = (name: string) =>
+    add.mutate(
+      { projectId, name },
+      {
+        onSuccess: () => {
+          say(words.created(name))
+          go({ pane: undefined })
+        },
+      },
+    )
+  const { error, isPending } = add
+  return (
+    <Pane title={words.newEnvironment}>
+      <NameForm
+        label={words.environmentName}
+        verb={words.createEnvironment}
+        {...{ make, error, isPending }}
+      />
+    </Pane>
+  )
+}
+
+type FormProps = {
+  label: string
+  verb: string
+  make(name: string): void
+  error: unknown
+  isPending: boolean
+}
+
+function NameForm({ label, verb, make, error, isPending }: FormProps) {
+  const [name, setName] = useState('')
+  return (
+    <FieldForm className="flex flex-col gap-4" onSubmit={() => make(name)}>
+      <TextField
+        label={label}
+        isRequired
+        mono
+        autoFocus
+        autoComplete="off"
+        value={name}
+        onChange={setName}
+      />
+      {error ? <FailureNote error={error} /> : null}
+      <Button type="submit" kind="primary" isPending={isPending}>
+        {verb}
+      </Button>
+    </FieldForm>
+  )
+}

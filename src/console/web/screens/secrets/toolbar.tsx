@@ -1,0 +1,75 @@
+/** Filters of the matrix: by name and by chip. Both are in the address. */
+import { useEffect, useState } from 'react'
+import { Button } from '../../parts/button.tsx'
+import { SearchField } from '../../parts/fields/search_field.tsx'
+import { FilterChip, FilterChips } from '../../parts/page/filter_chip.tsx'
+import { texts } from '../../texts/index.ts'
+import { type FilterId, filterIds } from './filters.ts'
+import { secretsRoute, useGo } from './place.ts'
+
+const words = texts.matrix
+/** Milliseconds until what is typed is in the address. */
+const TYPING_MS = 300
+/** Shown even if no secret matches. */
+const ALWAYS: readonly FilterId[] = ['all', 'missing', 'different']
+const URGENT: readonly FilterId[] = ['missing', 'reconnect', 'unreadable']
+
+export function useFilterId(): FilterId {
+  const { show } = secretsRoute.useSearch()
+  return filterIds.find((id) => id === show) ?? 'all'
+}
+
+type Props = {
+  find: string
+  onFind(find: string): void
+  counts: Readonly<Record<FilterId, number>>
+}
+
+export function Toolbar({ find, onFind, counts }: Props) {
+  const go = useGo()
+  const chosen = useFilterId()
+  const shown = filterIds.filter((id) => ALWAYS.includes(id) || counts[id] > 0 || id === chosen)
+  return (
+    <>
+      <SearchField
+        label={words.find}
+        placeholder={words.findAmong(counts.all)}
+        value={find}
+        onChange={onFind}
+        shortcut="/"
+      />
+      <div className="min-w-0 phone:flex-1">
+        <FilterChips label={words.filters}>
+          {shown.map((id) => (
+            <FilterChip
+              key={id}
+              label={words.filter[id]}
+              count={counts[id]}
+              isSelected={id === chosen}
+              {...(URGENT.includes(id) && counts[id] > 0 ? { tone: 'amber' } : {})}
+              onPress={() => go({ show: id === 'all' || id === chosen ? undefined : id }, true)}
+            />
+          ))}
+        </FilterChips>
+      </div>
+      <span className="ml-auto phone:hidden">
+        <Button kind="ghost" onPress={() => go({ pane: 'compare', key: undefined })}>
+          {words.compare}
+        </Button>
+      </span>
+    </>
+  )
+}
+
+/** Filters while it is typed; the address follows a moment later. */
+export function useFind() {
+  const { find: start = '' } = secretsRoute.useSearch()
+  const [find, setFind] = useState(start)
+  const go = useGo()
+  useEffect(() => {
+    if (find === start) return
+    const write = setTimeout(() => go({ find: find === '' ? undefined : find }, true), TYPING_MS)
+    return () => clearTimeout(write)
+  }, [find, start, go])
+  return [find, setFind] as const
+}

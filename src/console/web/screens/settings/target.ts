@@ -1,0 +1,26 @@
+/** What a notice target is called, what it can be, and where the list of them is cached. */
+import type { CallResult } from '../../../../client/http/api.ts'
+import type {
+  listNoticeTargets,
+  noticeEvent,
+  noticeTargetType,
+} from '../../../../features/notices/contract.ts'
+import { texts } from '../../texts/index.ts'
+
+type Target = CallResult<typeof listNoticeTargets>[number]
+type NoticeEvent = (typeof noticeEvent)['_output']
+export type TargetType = (typeof noticeTargetType)['_output']
+
+const words = texts.noticeTargets
+/** Complete by their types. */
+const events: Record<NoticeEvent, string> = words.events
+const types: Record<TargetType, string> = words.types
+
+export const noticeEvents = Object.keys(events) as NoticeEvent[]
+export const targetTypes = Object.keys(types) as TargetType[]
+
+export const targetKey = (workspaceId: string) => ['notice_targets', workspaceId]
+
+export function targetName({ type, host }: Pick<Target, 'type' | 'host'>): string {
+  return words.named(types[type], host)
+}

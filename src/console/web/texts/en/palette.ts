@@ -1,0 +1,21 @@
+/** The palette: one search for things, actions and places. */
+export const palette = {
+  title: 'Search',
+  find: 'Search secrets, agents, hosts, people and actions',
+  results: 'Results',
+  escape: 'Esc',
+  noResults: (text: string) => `No results for “${text}”`,
+  partial: 'Some results couldn’t be loaded.',
+  some: (shown: number, count: number) => `${shown} of ${count}`,
+  recent: 'Recent',
+  actions: 'Actions',
+  places: 'Go to',
+  workspaces: 'Workspaces',
+  secrets: 'Secrets',
+  agents: 'Agents',
+  hosts: 'Allowed hosts',
+  people: 'People',
+  calls: 'Calls',
+  callsWith: (name: string) => `Calls with ${name}`,
+  wholeWorkspace: 'All projects',
+}

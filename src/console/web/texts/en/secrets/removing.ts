@@ -1,0 +1,31 @@
+/** Deleting projects and environments. */
+import { listed, secretsHeld } from '../counts.ts'
+
+type Held = { name: string; secrets: number; hasMore: boolean }
+
+export const removing = {
+  project: 'Delete project…',
+  environment: 'Delete environment…',
+  projectVerb: 'Delete project',
+  environmentVerb: 'Delete environment',
+  title: (name: string) => `Delete ${name}?`,
+  environmentOf: (project: string) => `Delete an environment of ${project}?`,
+  ofProject: (held: readonly Held[]) =>
+    `Deletes ${secretsHeld(
+      held.reduce((sum, { secrets }) => sum + secrets, 0),
+      held.some(({ hasMore }) => hasMore),
+    )} in ${listed(
+      held.map(({ name, secrets, hasMore }) => `${name} (${secrets}${hasMore ? '+' : ''})`),
+    )}. Agents using them will fail right away.`,
+  ofEnvironment: ({ name, secrets, hasMore }: Held) =>
+    `Deletes ${name} with ${secretsHeld(secrets, hasMore)}. Agents using them will fail right away.`,
+  agents: (names: readonly string[]) => `Deletes these agents: ${listed(names)}.`,
+  tokens: (names: readonly string[]) =>
+    names.length === 0 ? 'No tokens are revoked.' : `Revokes these tokens: ${listed(names)}.`,
+  token: (label: string, agent: string | null) => (agent === null ? label : `${label} (${agent})`),
+  restoreProject: 'You can restore the project and its secrets for 7 days in a terminal:',
+  restoreEnvironment: 'You can restore its secrets for 7 days in a terminal:',
+  done: (name: string) => `${name} deleted.`,
+  doneTokensLeft: 'Its tokens are not in the signed history.',
+  wasGone: (name: string) => `${name} was already deleted by someone else.`,
+}
