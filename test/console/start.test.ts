@@ -61,7 +61,7 @@ test('the first account needs the owner code and a strong password, and gets a r
   expect(await page.getByText(OWNER).count()).toBe(1)
   await page.emulateMedia({ media: 'screen' })
   await press(page, 'I’ve saved it')
-  await owner.sees('First steps')
+  await owner.sees('Make your first call')
   await chooseInAccount(page, 'Sign out')
   await owner.sees('Sign in')
   await page.getByRole('link', { name: 'Create account' }).click()
