@@ -128,7 +128,7 @@ test('when deleting several secrets fails, the screen lists the deleted ones and
   )
   await button('Delete').click()
   await page.locator('[data-dialog]').getByRole('button', { name: 'Delete' }).click()
-  await page.getByText('The server cannot be reached.').waitFor()
+  await page.getByText('The server is unreachable.').waitFor()
   await page.getByText('1 secret deleted from development.').waitFor()
   await page.unrouteAll()
   await button('Cancel').click()
@@ -156,7 +156,7 @@ test('a typed value survives an unavailable server, and is stored when the serve
   await page.context().setOffline(true)
   await field('New value').fill(marked('typed_while_away_'))
   await button('Save').click()
-  await page.getByText('The server cannot be reached.').first().waitFor()
+  await page.getByText('The server is unreachable.').first().waitFor()
   await stripe().getByText('v3').waitFor()
   await page.context().setOffline(false)
   const readAgain = ['development', 'staging', 'production'].map((name) =>
