@@ -98,7 +98,7 @@ test('a new password is accepted with the current one, and only if it is strong'
   await send('Change password')
   await sent
   await page.getByText('Wrong password.').waitFor()
-  await ada.judge()
+  await ada.judge({ reveals: true })
   await label('Current password').fill(PASSWORD)
   await send('Change password')
   await page.getByText('Password changed.').waitFor()
@@ -180,7 +180,7 @@ test('deleting an account needs its email typed and lists what is lost, and the 
   await page.getByLabel('to confirm').fill(ada.email)
   await send('Delete account')
   await page.getByText('You own this installation').waitFor()
-  await ada.judge()
+  await ada.judge({ reveals: true })
   await send('Cancel')
   await closed()
 
@@ -193,7 +193,7 @@ test('deleting an account needs its email typed and lists what is lost, and the 
   await bob.page.getByLabel('to confirm').fill('someone@example.com')
   await send('Delete account', bob.page)
   await bob.page.getByText('This isn’t your email.').waitFor()
-  await bob.judge()
+  await bob.judge({ reveals: true })
   await bob.page.getByLabel('to confirm').fill(email)
   await send('Delete account', bob.page)
   await bob.sees('Sign in')

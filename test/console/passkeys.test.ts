@@ -141,8 +141,9 @@ test('a passkey with a PRF is added, signs in and unlocks without the password, 
   await page.getByLabel('Password').fill(PASSWORD)
   await press(page, 'Unlock')
   await choose(page, 'Laptop', 'Let it unlock…')
-  await page.getByLabel('Current password').fill(PASSWORD)
+  await page.getByLabel('Current password').waitFor()
   await ada.judge()
+  await page.getByLabel('Current password').fill(PASSWORD)
   await send(page, 'Let it unlock')
   await page.getByText('Signs in and unlocks').waitFor()
 
