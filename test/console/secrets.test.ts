@@ -264,6 +264,7 @@ test('the screen fits a phone, where a row opens one environment', async () => {
   await ada.judge()
   await page.keyboard.press('Escape')
   await page.keyboard.press('ControlOrMeta+k')
+  await page.getByRole('dialog', { name: 'Search' }).getByRole('searchbox').waitFor()
   await page.keyboard.type('New env')
   await page.getByRole('menuitem', { name: 'New environment' }).click()
   await field('Environment name').fill('preview')
