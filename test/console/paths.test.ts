@@ -67,7 +67,7 @@ test('a newcomer creates an account and makes the first call within 75 seconds',
   await path.click(button('Copy token'))
   path.actElsewhere('click', 'Control+V', 'Enter')
   await button('Show token').click()
-  const token = await page.locator('[data-secret-value]').innerText()
+  const token = (await page.locator('[data-secret-value]').textContent()) ?? ''
   await button('Hide token').click()
   expect(await runShownCall(page, token)).toContain('"status_code":200')
   await page.getByText('It worked.').waitFor()

@@ -1,12 +1,15 @@
 import { test } from 'bun:test'
 import { uploadSecrets } from '../../src/client/actions/set_secrets.ts'
-import { createProject } from '../../src/features/projects/contract.ts'
 import { auditLogs } from '../../src/database/schema/index.ts'
+import { createProject } from '../../src/features/projects/contract.ts'
 import { marked } from '../support/canary.ts'
 import { openStage } from './browser.ts'
 import { elsewhere, shared } from './elsewhere.ts'
 
-const NAMES = 'ANTHROPIC_API_KEY AWS_REGION DATABASE_URL GITHUB_TOKEN JWT_SIGNING_KEY OPENAI_API_KEY STRIPE_KEY'.split(' ')
+const NAMES =
+  'ANTHROPIC_API_KEY AWS_REGION DATABASE_URL GITHUB_TOKEN JWT_SIGNING_KEY OPENAI_API_KEY STRIPE_KEY'.split(
+    ' ',
+  )
 test('look', async () => {
   const stage = await openStage()
   const ada = await stage.person('ada')
@@ -16,19 +19,64 @@ test('look', async () => {
   const { api, workspace } = await elsewhere(server, ada.email, undefined, 'Acme')
   const body = { name: 'payments', workspace_id: id }
   const { id: projectId } = await api.call(createProject, { body })
-  const policy = { allowed_methods: ['GET'], allowed_domains: ['api.github.com'], allowed_paths: ['/repos/acme/'], allowed_locations: ['header'] } as never
+  const policy = {
+    allowed_methods: ['GET'],
+    allowed_domains: ['api.github.com'],
+    allowed_paths: ['/repos/acme/'],
+    allowed_locations: ['header'],
+  } as never
   for (const environment of ['development', 'staging', 'production'])
-    await uploadSecrets({ api, workspace, projectId, environment }, NAMES.map((key) => ({ key, value: marked(`${key}${environment}`), policy: key === 'GITHUB_TOKEN' ? policy : undefined })), true)
-  await uploadSecrets({ api, workspace, projectId, environment: 'production' }, [{ key: 'STRIPE_KEY', value: marked('v2'), policy }] as never, true)
-  const call = { workspaceId: id, source: 'resolver' as const, identityLevel: 'agent' as const, agentId: 'claude-code', projectId, environment: 'production', method: 'GET', targetUrl: 'https://api.github.com/repos/acme/x', targetDomain: 'api.github.com', credentialRef: 'GITHUB_TOKEN', injectionStyle: 'header', decision: 'allowed' as const, statusCode: 200 }
-  const rows = [12, 20, 16, 30, 26, 38, 44].flatMap((count, day) => Array.from({ length: count }, () => ({ ...call, timestamp: new Date(Date.now() - (6 - day) * 86_400_000 - 120_000), ...(day === 3 ? { method: 'POST', targetUrl: 'https://api.github.com/graphql' } : {}) })))
+    await uploadSecrets(
+      { api, workspace, projectId, environment },
+      NAMES.map((key) => ({
+        key,
+        value: marked(`${key}${environment}`),
+        policy: key === 'GITHUB_TOKEN' ? policy : undefined,
+      })),
+      true,
+    )
+  await uploadSecrets(
+    { api, workspace, projectId, environment: 'production' },
+    [{ key: 'STRIPE_KEY', value: marked('v2'), policy }] as never,
+    true,
+  )
+  const call = {
+    workspaceId: id,
+    source: 'resolver' as const,
+    identityLevel: 'agent' as const,
+    agentId: 'claude-code',
+    projectId,
+    environment: 'production',
+    method: 'GET',
+    targetUrl: 'https://api.github.com/repos/acme/x',
+    targetDomain: 'api.github.com',
+    credentialRef: 'GITHUB_TOKEN',
+    injectionStyle: 'header',
+    decision: 'allowed' as const,
+    statusCode: 200,
+  }
+  const rows = [12, 20, 16, 30, 26, 38, 44].flatMap((count, day) =>
+    Array.from({ length: count }, () => ({
+      ...call,
+      timestamp: new Date(Date.now() - (6 - day) * 86_400_000 - 120_000),
+      ...(day === 3 ? { method: 'POST', targetUrl: 'https://api.github.com/graphql' } : {}),
+    })),
+  )
   await stage.app.connection.db.insert(auditLogs).values(rows)
-  const shot = async (name: string) => { await page.waitForTimeout(400); await page.screenshot({ path: `/tmp/w/inspect_shots/${name}.png` }) }
+  const shot = async (name: string) => {
+    await page.waitForTimeout(400)
+    await page.screenshot({ path: `/tmp/w/inspect_shots/${name}.png` })
+  }
   const judge = (where: string) => ada.judge().catch((e: Error) => console.log(where, e.message))
   await page.setViewportSize({ width: 1280, height: 800 })
-  const at = (key: string, more = '') => page.goto(`${stage.origin}/console/w/${id}/secrets?environment=production&key=${key}${more}`)
+  const at = (key: string, more = '') =>
+    page.goto(`${stage.origin}/console/w/${id}/secrets?environment=production&key=${key}${more}`)
   await at('GITHUB_TOKEN')
-  await page.getByText('186 calls').first().waitFor({ timeout: 20000 }).catch((e: Error) => console.log(e.message))
+  await page
+    .getByText('186 calls')
+    .first()
+    .waitFor({ timeout: 20000 })
+    .catch((e: Error) => console.log(e.message))
   await shot('value')
   await judge('value')
   await page.getByRole('button', { name: 'Replace value' }).click()
@@ -45,7 +93,13 @@ test('look', async () => {
   await page.keyboard.press('Enter')
   await shot('paths')
   await judge('paths open')
-  console.log(await page.evaluate(() => [...document.querySelectorAll('div[style="display: contents;"]')].map((e) => e.parentElement?.tagName + ' ' + e.outerHTML.slice(0, 600)).join('\n')))
+  console.log(
+    await page.evaluate(() =>
+      [...document.querySelectorAll('div[style="display: contents;"]')]
+        .map((e) => e.parentElement?.tagName + ' ' + e.outerHTML.slice(0, 600))
+        .join('\n'),
+    ),
+  )
   await page.keyboard.press('Escape')
   await page.getByRole('button', { name: /^Approval/ }).click()
   await shot('approval')

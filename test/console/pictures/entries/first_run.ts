@@ -32,7 +32,7 @@ export const firstRun: Entry[] = [
       await start(scene)
       const { page, button, world } = scene
       await button('Show token').click()
-      const token = await page.locator('[data-secret-value]').innerText()
+      const token = (await page.locator('[data-secret-value]').textContent()) ?? ''
       await button('Hide token').click()
       await resolveAs(world.stage.app.resolver, token, {
         target_url: `https://${world.answering}/v1/balance`,
