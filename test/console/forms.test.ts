@@ -35,15 +35,20 @@ type Form = {
 const press = (page: Page, name: string) =>
   page.getByRole('button', { name, exact: true }).first().click()
 const label = (page: Page, name: string) => page.getByLabel(name, { exact: true })
-const pressing = (name: string) => (page: Page) => press(page, name)
+const openDialog = (page: Page) => page.locator('[role=dialog], [role=alertdialog]').waitFor()
+const pressing = (name: string) => async (page: Page) => {
+  await press(page, name)
+  await openDialog(page)
+}
 const choose = (page: Page, name: string) =>
   page.getByRole('menuitem', { name }).or(page.getByRole('menuitemradio', { name })).click()
 const ofPasskey = (name: string) => async (page: Page) => {
   await press(page, 'Actions for Key')
   await choose(page, name)
+  await openDialog(page)
 }
 const emptying = (name: string, field: string) => async (page: Page) => {
-  await press(page, name)
+  await pressing(name)(page)
   await label(page, field).last().fill('')
 }
 
@@ -101,6 +106,7 @@ const inside: Form[] = [
   {
     ...{ file: 'secrets/sheets/add.tsx', path: 'w/W/secrets?pane=new', verb: 'Add secret' },
     fields: ['Name', 'Value in development', 'Value in staging', 'Value in production'],
+    open: openDialog,
   },
   {
     ...{ file: 'secrets/connect/connect_form.tsx', path: 'w/W/secrets?pane=connect' },
@@ -218,7 +224,7 @@ test('the form that unlocks marks an empty password, and unlocks with the passwo
   await sendEmpty(page, { file: '', path: '', verb: 'Unlock', fields: ['Password'] })
   await page.keyboard.type(PASSWORD)
   await page.keyboard.press('Enter')
-  await bob.sees('Workspaces')
+  await bob.sees('Overview')
   await bob.close()
 })
 

@@ -82,7 +82,7 @@ test('a newcomer creates an account and makes the first call within 75 seconds',
 test('a refused call is allowed with two clicks', async () => {
   const { page, button, call, there, projectId } = employer
   const token = await employ(there, projectId, 'deploy-bot')
-  await page.getByText('Live', { exact: true }).waitFor()
+  await page.locator('#content').getByText('Live', { exact: true }).waitFor()
   expect(await call({ token })).toBe('domain_blocked')
   const path = new Path(page)
   path.think()

@@ -111,6 +111,8 @@ describe.each(SCREENS)('the controls of %s stay in place', (screen) => {
   test('when the pointer passes over them', async () => {
     const { page } = ada
     await page.mouse.move(0, 0)
+    // A list that was held shows what it held back.
+    await settle(page, pending)
     const points = await page.evaluate(pointsOfControls, HOVERED)
     const moved = await measureShift(page, async () => {
       for (const { x, y } of points) await page.mouse.move(x, y)

@@ -57,12 +57,8 @@ async function takeBothSchemes(entry: Entry, visitor: Watched, size: Size, folde
   }
 }
 
-async function resize({ isZoomed }: Entry, { page, tools }: Visitor, size: Size): Promise<void> {
-  if (!isZoomed) return page.setViewportSize(size)
-  await tools.send('Emulation.setDeviceMetricsOverride', {
-    width: Math.floor(size.width / 2),
-    height: Math.floor(size.height / 2),
-    deviceScaleFactor: 2,
-    mobile: false,
-  })
-}
+/** Zoom at 200 % halves the page's size in CSS pixels. */
+const resize = ({ isZoomed }: Entry, { page }: Visitor, { width, height }: Size): Promise<void> =>
+  page.setViewportSize(
+    isZoomed ? { width: Math.floor(width / 2), height: Math.floor(height / 2) } : { width, height },
+  )
