@@ -125,6 +125,8 @@ test('the list stands still while someone points at it or has scrolled it, and s
 test('an ignored host is hidden, also after a reload, until it is called again', async () => {
   const { ada, page, button, call } = employer
   await button('Ignore pointed.example').click()
+  await page.getByText('Ignored', { exact: true }).waitFor()
+  await page.mouse.move(0, 0)
   await button('Review pointed.example').waitFor({ state: 'detached' })
   await said('Hidden until it happens again.')
   await page.reload()
@@ -281,7 +283,7 @@ test('the list keeps the newest 500 calls, each once, and shows 14 of them below
       elements
         .filter((element) => Number(element.getAttribute('data-row')) >= 0)
         .map((element) => element.getBoundingClientRect())
-        .map(({ top: y, bottom, width: wide }) => ({ y, bottom, wide })),
+        .map(({ top: y, bottom }) => ({ y, bottom })),
     )
     expect(seen[0]?.y).toBeLessThanOrEqual(top)
     const bottom = await page
@@ -310,8 +312,8 @@ async function newest(): Promise<{ id: string }> {
 }
 
 test('a session that ended elsewhere leads to the log-in', async () => {
-  const { page, there } = employer
-  await page.getByText('Live', { exact: true }).waitFor()
+  const { ada, page, there } = employer
+  await ada.sees('Live requests')
   const sessions = await there.api.list(listSessions, {})
   for (const { id, current } of sessions)
     if (!current) await there.api.call(revokeSession, { params: { session_id: id } })

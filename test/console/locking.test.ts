@@ -84,6 +84,7 @@ test('after 15 idle minutes the console warns, locks all tabs, hides what is sho
   await pass(page, 14 * MINUTE + 1)
   await page.getByText('Locking in 60 seconds').waitFor()
   await ada.judge()
+  await press('Replace value')
   await page.getByRole('textbox', { name: 'New value' }).fill('typed')
   await press('Stay unlocked')
   await page.getByText('Locking in 60 seconds').waitFor({ state: 'detached' })
@@ -136,6 +137,7 @@ test('Lock and log out in one tab apply to all tabs', async () => {
 test('Lock is in the palette, which shows its shortcut', async () => {
   await logIn(page, email)
   await page.keyboard.press('Control+k')
+  await page.getByRole('searchbox').fill('lock')
   await page.getByRole('menuitem', { name: /^Lock/ }).click()
   await ada.sees('Unlock')
   await unlock(page)

@@ -1,5 +1,5 @@
 // tier: all
-/** The palette in a real browser: things of the workspace, actions and recent places, with 2,000 secrets. */
+/** The palette in a real browser: things of the workspace, actions and recent places, with 2,000 secrets. Times are reported, not asserted. */
 import { expect } from 'bun:test'
 import { registerWithToken } from '../../src/client/actions/issue_token.ts'
 import { uploadSecrets } from '../../src/client/actions/set_secrets.ts'
@@ -14,7 +14,6 @@ import { openArea } from './workspace_screens.ts'
 const { test, beforeAll, afterAll } = requires('chromium')
 
 const COUNT = 2_000
-const SLOWEST_MS = 100
 let stage: Stage
 let ada: Person
 
@@ -45,17 +44,23 @@ test('the palette finds a secret among 2,000 by parts of its name, and opens it 
   await page.keyboard.press('Control+K')
   const dialog = page.getByRole('dialog', { name: 'Search' })
   await dialog.getByRole('menuitem', { name: 'Invite member' }).waitFor()
-  await ada.judge()
   await page.keyboard.type('key')
   await dialog.getByText(`8 of ${COUNT}`).waitFor()
   expect(await dialog.getByRole('menuitem').count()).toBeLessThan(40)
-  await ada.judge()
   await page.keyboard.type(' stri')
   await dialog.getByText(`8 of ${COUNT}`).waitFor({ state: 'detached' })
-  const { worst = 0, count } = await interactionsOf(page)
-  console.info(`The palette over ${COUNT} secrets: ${count} interactions, worst ${worst} ms`)
-  expect(worst).toBeLessThan(SLOWEST_MS)
-  await dialog.getByRole('menuitem', { name: 'STRIPE_KEY', exact: false }).first().waitFor()
+  const { count, median, worst } = await interactionsOf(page)
+  expect(count).toBeGreaterThan(3)
+  console.info(
+    `${COUNT} secrets: ${count} interactions of the palette, median ${median} ms, worst ${worst} ms`,
+  )
+  await dialog.getByRole('menuitem', { name: 'STRIPE_KEY' }).first().waitFor()
+  // React Aria moves its mark to the new first result half a second later.
+  await page.waitForFunction(() => {
+    const marked = document.querySelector('[aria-activedescendant]')
+    return document.getElementById(marked?.getAttribute('aria-activedescendant') ?? '')
+  })
+  await ada.judge()
   await page.keyboard.press('Enter')
   await page.waitForURL(/\/secrets\?.*key=STRIPE_KEY/)
   const { searchParams, pathname } = new URL(page.url())

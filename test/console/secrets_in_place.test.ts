@@ -112,7 +112,8 @@ test('a stored value is shown in its field only on request, and a multi-line one
   await typed.waitFor()
   await inspector('STRIPE_KEY').waitFor({ state: 'detached' })
   expect(await typed.inputValue()).toBe('')
-  const masking = () => typed.evaluate((input) => getComputedStyle(input).webkitTextSecurity)
+  const masking = () =>
+    typed.evaluate((input) => getComputedStyle(input).getPropertyValue('-webkit-text-security'))
   expect(await masking()).toBe('disc')
   await typed.press('F2')
   await page.waitForFunction((text) => {

@@ -142,7 +142,7 @@ test('a session that is ended elsewhere is reported, and nothing of it stays', a
   for (const { id, current } of await api.list(listSessions, {})) {
     if (!current) await api.call(revokeSession, { params: { session_id: id } })
   }
-  await page.getByRole('link', { name: 'Agents' }).click()
+  await page.getByRole('link', { name: 'Agents', exact: true }).click()
   await page.getByText('Your session ended').waitFor()
   await bob.sees('Sign in')
   await bob.judge()

@@ -1,4 +1,4 @@
-/** What opens one's account: password, recovery key, sessions; and its end. */
+/** A person's own account: sessions, password, recovery key, the fingerprint of its keys, and its deletion. */
 
 import {
   changeOwnPassword,
@@ -8,6 +8,7 @@ import {
 } from '../../../../client/actions/credentials.ts'
 import { ApiError } from '../../../../client/http/api.ts'
 import { listSessions, revokeSession } from '../../../../features/accounts/contract.ts'
+import { identityFingerprint } from '../../../../sigchain/index.ts'
 import { Refused } from '../failure.ts'
 import type { HeldKeys } from '../held.ts'
 import { demandStrong } from '../strong.ts'
@@ -15,6 +16,7 @@ import { demandStrong } from '../strong.ts'
 export const credentialsCommands = {
   sessions,
   endSessions,
+  fingerprint,
   changePassword,
   newRecoveryKey,
   deleteAccount,
@@ -25,9 +27,14 @@ async function sessions({ api }: HeldKeys, _: null) {
   return api.list(listSessions, {})
 }
 
-/** What is gone by now is as it was to be. */
+/** Sessions that already ended are ignored. */
 async function endSessions({ api }: HeldKeys, { ids }: { ids: readonly string[] }) {
   for (const id of ids) await api.call(revokeSession, { params: { session_id: id } })
+}
+
+/** Other people compare it before they invite this account. @throws Refused `no_signing_key` */
+async function fingerprint(held: HeldKeys, _: null) {
+  return identityFingerprint(await held.reader().identity())
 }
 
 /** Ends all other sessions. @throws ApiError `validation_error` for a wrong password, Refused `weak_password` */
@@ -40,7 +47,7 @@ async function changePassword(
   await changeOwnPassword(holder, current, password)
 }
 
-/** Returns the next key, which is shown once. @throws ApiError `validation_error` for a wrong password */
+/** Returns the new key, which is shown once. @throws ApiError `validation_error` for a wrong password */
 async function newRecoveryKey(held: HeldKeys, { current }: { current: string }) {
   return { recoveryKey: await renewRecoveryKey(holderOf(held), current) }
 }
@@ -48,9 +55,9 @@ async function newRecoveryKey(held: HeldKeys, { current }: { current: string }) 
 /** @throws ApiError `last_owner`, `validation_error` for a wrong password, Refused `account_stays` */
 async function deleteAccount(held: HeldKeys, { current }: { current: string }) {
   await removeAccount(holderOf(held), current).catch((error: unknown) => {
-    // The sentence says what keeps it, such as an installation that would have no owner.
+    // The server refuses while the account owns the installation.
     const isKept = error instanceof ApiError && error.code === 'conflict'
-    throw isKept ? new Refused('account_stays', error.message) : error
+    throw isKept ? new Refused('account_stays') : error
   })
   held.clear()
 }

@@ -12,12 +12,14 @@ export type DaySeries = {
 type Props = {
   /** Names the chart. */
   label: string
-  /** Says what the chart shows, in figures. */
+  /** Says what the chart shows, in figures. A single series has no other legend. */
   text: string
   /** Such as `2026-11-22`, oldest first. */
   days: readonly string[]
   /** From the bottom up. */
   series: readonly DaySeries[]
+  /** How many dates fit below the chart. */
+  labels?: number | undefined
   /** The other days are faint. */
   selected?: { from: string; to: string } | undefined
   onBrush?: ((from: string, to: string) => void) | undefined
@@ -39,33 +41,34 @@ const GAP = 1.5
 const figures = new Intl.NumberFormat('en')
 
 export function StackedBars(props: Props) {
-  const { label, text, days, series, selected, onBrush, isCompact = false } = props
+  const { label, text, days, series, labels, selected, onBrush, isCompact = false } = props
   const sums = days.map((_, at) => series.reduce((sum, { values }) => sum + (values[at] ?? 0), 0))
   const most = Math.max(0, ...sums)
   return (
     <figure aria-label={label} className="flex flex-col gap-2">
       <figcaption className="flex flex-wrap items-center gap-x-4 gap-y-1">
         <strong className="font-semibold">{text}</strong>
-        {series.map(({ label: name, values, tone }) => (
-          <span key={name} className="inline-flex items-center gap-1.5 text-small text-ink-2">
-            <i aria-hidden="true" className={`size-2 rounded-[2px] ${SQUARES[tone]}`} />
-            {texts.parts.figure(
-              name,
-              figures.format(values.reduce((sum, value) => sum + value, 0)),
-            )}
-          </span>
-        ))}
+        {series.length > 1 ? <Legend series={series} /> : null}
       </figcaption>
       {days.length === 0 ? null : (
         <div className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-2 gap-y-1 text-caption text-ink-3">
           <Ticks most={most} />
           <Plot {...{ days, series, most, label, selected, onBrush, isCompact }} />
           <span />
-          <DayLabels days={days} />
+          <DayLabels days={days} most={labels} />
         </div>
       )}
     </figure>
   )
+}
+
+function Legend({ series }: Pick<Props, 'series'>) {
+  return series.map(({ label, values, tone }) => (
+    <span key={label} className="inline-flex items-center gap-1.5 text-small text-ink-2">
+      <i aria-hidden="true" className={`size-2 rounded-[2px] ${SQUARES[tone]}`} />
+      {texts.parts.figure(label, figures.format(values.reduce((sum, value) => sum + value, 0)))}
+    </span>
+  ))
 }
 
 function Ticks({ most }: { most: number }) {
@@ -85,12 +88,12 @@ function Ticks({ most }: { most: number }) {
   )
 }
 
-function DayLabels({ days }: { days: readonly string[] }) {
+function DayLabels({ days, most }: { days: readonly string[]; most: number | undefined }) {
   const slots = slotsFor(days.length)
   const today = new Date().toISOString().slice(0, 10)
   return (
     <div data-days aria-hidden="true" className="relative h-4">
-      {labelsFor(days).map(({ at, text }, index, all) => (
+      {labelsFor(days, most).map(({ at, text }, index, all) => (
         <span
           key={at}
           className={`absolute -translate-x-1/2 whitespace-nowrap ${(all.length - 1 - index) % 2 ? 'phone:hidden' : ''}`}

@@ -1,53 +1,82 @@
-/** New keys of the account: what ends with the old ones, what of it is to stay, and what is left to do. */
+/** The fingerprint of the account's keys, and new keys if someone else may have a copy. */
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { offerRecoveryKey } from '../../frame/recovery_key.ts'
 import { ask } from '../../keys/ask.ts'
 import type { Returned } from '../../keys/messages.ts'
+import { Button } from '../../parts/button.tsx'
 import { Choices } from '../../parts/fields/checkbox.tsx'
 import { Banner } from '../../parts/page/banner.tsx'
+import { Card } from '../../parts/page/card.tsx'
 import { FailureNote } from '../../parts/page/failure.tsx'
 import { ProgressMeter } from '../../parts/page/progress.tsx'
+import { SkeletonRows } from '../../parts/page/skeleton.tsx'
 import { CopyButton } from '../../parts/show/copy.tsx'
 import { useAsk } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
-import { Section, WithPassword } from './section.tsx'
+import { Fingerprint } from '../members/fingerprint.tsx'
+import { Effects } from './effects.tsx'
+import { PasswordDialog } from './password_dialog.tsx'
 
 const words = texts.account.keys
 const DONE = ['account.rotated']
 
 type Done = Omit<Returned<'rotation.rotate'>, 'recoveryKey'>
 
-export function AccountKeysSection() {
-  const client = useQueryClient()
-  const { data: done } = useQuery<Done>({ queryKey: DONE, enabled: false })
+export function AccountKeysCard() {
+  const [isOpen, setOpen] = useState(false)
   const [keep, setKeep] = useState<string[]>([])
+  const { data: done } = useQuery<Done>({ queryKey: DONE, enabled: false })
+  const { rotate, step } = useRotation()
+  return (
+    <Card
+      title={words.title}
+      description={words.description}
+      action={<Button onPress={() => setOpen(true)}>{words.replace}</Button>}
+    >
+      <OwnFingerprint />
+      {done ? <Outcome done={done} /> : null}
+      <PasswordDialog
+        title={words.question}
+        verb={words.verb}
+        isDanger
+        isOpen={isOpen}
+        onClose={() => setOpen(false)}
+        onSubmit={(current) => rotate(current, keep)}
+      >
+        <Effects title={words.whatEnds} effects={words.ends} />
+        <KeptTokens keep={keep} setKeep={setKeep} />
+        {step === null ? null : <ProgressMeter label={words.steps[step] ?? step} />}
+      </PasswordDialog>
+    </Card>
+  )
+}
+
+function useRotation() {
+  const client = useQueryClient()
   const [step, setStep] = useState<string | null>(null)
-  const submit = async (current: string) => {
+  const rotate = async (current: string, keep: readonly string[]) => {
     try {
       const made = await ask('rotation.rotate', { current, keep }, (now) => setStep(now.step))
       const { recoveryKey, ...rest } = made
       await client.invalidateQueries()
       client.setQueryData(DONE, rest)
-      // Before all else: it is shown this once.
+      // It is shown only once, so it comes before everything else.
       offerRecoveryKey(recoveryKey)
     } finally {
       setStep(null)
     }
   }
-  return (
-    <Section title={words.title} what={words.what}>
-      {done ? <Outcome done={done} /> : null}
-      <WithPassword open={words.open} verb={words.verb} isDanger onSubmit={submit}>
-        <p>{words.ends}</p>
-        <Kept keep={keep} setKeep={setKeep} />
-        {step === null ? null : <ProgressMeter label={words.steps[step] ?? step} />}
-      </WithPassword>
-    </Section>
-  )
+  return { rotate, step }
 }
 
-function Kept({ keep, setKeep }: { keep: string[]; setKeep(ids: string[]): void }) {
+function OwnFingerprint() {
+  const { data, error } = useAsk('credentials.fingerprint', null)
+  if (error) return <FailureNote error={error} />
+  return data ? <Fingerprint text={data} /> : <SkeletonRows count={1} />
+}
+
+function KeptTokens({ keep, setKeep }: { keep: string[]; setKeep(ids: string[]): void }) {
   const { data, error } = useAsk('rotation.tokens', null)
   if (error) return <FailureNote error={error} />
   if (!data || data.found.length === 0) return null
@@ -56,26 +85,27 @@ function Kept({ keep, setKeep }: { keep: string[]; setKeep(ids: string[]): void 
     label: words.token(label, environments.join(', ')),
   }))
   return (
-    <>
+    <div className="flex flex-col gap-1">
       <Choices label={words.kept} options={options} value={keep} onChange={setKeep} />
-      <p className="help">{words.keptHelp}</p>
-    </>
+      <p className="text-small text-ink-2">{words.keptHelp}</p>
+    </div>
   )
 }
 
 function Outcome({ done: { isCertain, rekey, granted, left } }: { done: Done }) {
   return (
     <Banner kind={isCertain ? 'good' : 'warning'}>
-      <p>{isCertain ? words.done : words.uncertain}</p>
+      {(isCertain ? words.done : words.uncertain).map((sentence) => (
+        <p key={sentence}>{sentence}</p>
+      ))}
       {granted.length > 0 ? (
         <p>{words.granted(granted.map(({ label }) => label).join(', '))}</p>
       ) : null}
       {left.length > 0 ? (
-        <ul>
-          {left.map(({ id, label, reason }) => (
-            <li key={id}>{words.left(label, reason)}</li>
-          ))}
-        </ul>
+        <Effects
+          title={words.left}
+          effects={left.map(({ label, reason }) => words.leftToken(label, reason))}
+        />
       ) : null}
       {rekey.length > 0 ? <p>{words.rekey}</p> : null}
       {rekey.map(({ id, name }) => (

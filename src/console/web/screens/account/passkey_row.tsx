@@ -1,139 +1,141 @@
-/** A passkey in the list, with what can be done about it. */
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+/** A passkey in the list, with its menu. */
+import { useQueryClient } from '@tanstack/react-query'
+import { KeyRound, LockOpen, Pencil, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import { Button } from '../../parts/button.tsx'
 import { TextField } from '../../parts/fields/text_field.tsx'
 import { FieldForm } from '../../parts/form.tsx'
+import { Icon } from '../../parts/icon.tsx'
+import { ConfirmDialog } from '../../parts/overlays/confirm.tsx'
+import { Dialog, DialogFooter } from '../../parts/overlays/dialog.tsx'
+import { IconMenu } from '../../parts/overlays/menu.tsx'
 import { FailureNote } from '../../parts/page/failure.tsx'
+import { Ago } from '../../parts/show/ago.tsx'
+import { dateOf } from '../../parts/show/moments.ts'
+import { Status } from '../../parts/show/status.tsx'
 import { letPasskeyUnlock, type OwnPasskey } from '../../passkeys/ceremonies.ts'
 import { useCommand } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
+import { PasswordDialog } from './password_dialog.tsx'
 
 const words = texts.passkeys
-const dates = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' })
-const dateOf = (text: string) => dates.format(new Date(text))
 const changes = ['passkeys.list'] as const
 
-type Doing = 'renaming' | 'removing' | 'letting' | null
+type Step = 'rename' | 'remove' | 'unlock' | null
 
 export function PasskeyRow({ passkey }: { passkey: OwnPasskey }) {
-  const [doing, setDoing] = useState<Doing>(null)
-  const done = () => setDoing(null)
-  const isHere = passkey.rp_id === location.hostname
+  const [step, setStep] = useState<Step>(null)
+  const { label, can_unlock, created_at, last_used_at, rp_id } = passkey
+  const isHere = rp_id === location.hostname
+  const canLearn = isHere && !can_unlock
   return (
-    <li className="stack">
-      <div>
-        <strong>{passkey.label}</strong> <span className="soft">{abilityOf(passkey)}</span>
+    <li className="flex min-h-14 items-center gap-3 py-2">
+      <span className="text-ink-3">
+        <Icon of={KeyRound} />
+      </span>
+      <div className="min-w-0 flex-1">
+        <p className="truncate font-medium">{label}</p>
+        <p className="text-small text-ink-3">
+          {isHere ? null : `${words.elsewhere(rp_id)} · `}
+          {words.added(dateOf(created_at))} ·{' '}
+          {last_used_at ? (
+            <>
+              {words.used} <Ago at={last_used_at} />
+            </>
+          ) : (
+            words.neverUsed
+          )}
+        </p>
       </div>
-      <div className="soft small">
-        {isHere ? null : `${words.elsewhere(passkey.rp_id)} · `}
-        {words.added(dateOf(passkey.created_at))} ·{' '}
-        {passkey.last_used_at ? words.used(dateOf(passkey.last_used_at)) : words.neverUsed}
-      </div>
-      <div className="row">
-        <Button kind="ghost" onPress={() => setDoing('renaming')}>
-          {words.rename}
-        </Button>
-        {passkey.can_unlock || !isHere ? null : (
-          <Button kind="ghost" onPress={() => setDoing('letting')}>
-            {words.letUnlock}
-          </Button>
-        )}
-        <Button kind="ghost" onPress={() => setDoing('removing')}>
-          {words.remove}
-        </Button>
-      </div>
-      {doing === 'renaming' ? <Renaming passkey={passkey} done={done} /> : null}
-      {doing === 'removing' ? <Removing passkey={passkey} done={done} /> : null}
-      {doing === 'letting' ? <Letting passkey={passkey} done={done} /> : null}
+      <Status tone={can_unlock ? 'green' : 'neutral'}>
+        {can_unlock ? words.unlocks : words.signsIn}
+      </Status>
+      <IconMenu
+        label={words.actionsFor(label)}
+        size="small"
+        choices={[
+          { id: 'rename', label: words.renameMore, icon: Pencil, act: () => setStep('rename') },
+          ...(canLearn
+            ? [
+                {
+                  id: 'unlock',
+                  label: words.letUnlockMore,
+                  icon: LockOpen,
+                  act: () => setStep('unlock'),
+                },
+              ]
+            : []),
+          {
+            id: 'remove',
+            label: words.removeMore,
+            icon: Trash2,
+            isDanger: true,
+            act: () => setStep('remove'),
+          },
+        ]}
+      />
+      <Dialogs passkey={passkey} step={step} onClose={() => setStep(null)} />
     </li>
   )
 }
 
-function abilityOf({ can_unlock }: OwnPasskey): string {
-  return can_unlock ? words.unlocks : words.logsIn
+type Props = { passkey: OwnPasskey; onClose(): void }
+
+function Dialogs({ passkey, step, onClose }: Props & { step: Step }) {
+  const client = useQueryClient()
+  const remove = useCommand('passkeys.remove', { changes })
+  const letUnlock = async (password: string) => {
+    await letPasskeyUnlock(passkey, password)
+    await client.invalidateQueries({ queryKey: changes })
+  }
+  return (
+    <>
+      <Dialog title={words.renameTitle} isOpen={step === 'rename'} onClose={onClose}>
+        <Rename passkey={passkey} onClose={onClose} />
+      </Dialog>
+      <PasswordDialog
+        title={words.letUnlock}
+        verb={words.letUnlock}
+        isOpen={step === 'unlock'}
+        onClose={onClose}
+        onSubmit={letUnlock}
+      >
+        <p className="text-ink-2">{words.letUnlockHelp(passkey.label)}</p>
+      </PasswordDialog>
+      <ConfirmDialog
+        verb={words.remove}
+        title={words.removing(passkey.label)}
+        isOpen={step === 'remove'}
+        onClose={onClose}
+        onConfirm={() => remove.mutateAsync({ id: passkey.id })}
+      >
+        <p>{words.removeHelp}</p>
+      </ConfirmDialog>
+    </>
+  )
 }
 
-type Props = { passkey: OwnPasskey; done(): void }
-
-function Renaming({ passkey, done }: Props) {
+function Rename({ passkey, onClose }: Props) {
   const [label, setLabel] = useState(passkey.label)
   const rename = useCommand('passkeys.rename', { changes })
-  const submit = () => {
-    rename.mutate({ id: passkey.id, label }, { onSuccess: done })
-  }
+  const submit = () => rename.mutate({ id: passkey.id, label }, { onSuccess: onClose })
   return (
-    <FieldForm className="stack" onSubmit={submit}>
-      <TextField label={words.label} isRequired autoFocus value={label} onChange={setLabel} />
-      <div className="row">
-        <Button type="submit" isPending={rename.isPending}>
-          {words.save}
-        </Button>
-        <Button kind="ghost" onPress={done}>
-          {texts.common.cancel}
-        </Button>
-      </div>
-      {rename.error ? <FailureNote error={rename.error} /> : null}
-    </FieldForm>
-  )
-}
-
-function Removing({ passkey, done }: Props) {
-  const remove = useCommand('passkeys.remove', { changes })
-  return (
-    <div className="stack">
-      <p>{words.removing(passkey.label)}</p>
-      <div className="row">
-        <Button
-          kind="danger"
-          isPending={remove.isPending}
-          onPress={() => remove.mutate({ id: passkey.id })}
-        >
-          {words.remove}
-        </Button>
-        <Button kind="ghost" autoFocus onPress={done}>
-          {texts.common.cancel}
-        </Button>
-      </div>
-      {remove.error ? <FailureNote error={remove.error} /> : null}
-    </div>
-  )
-}
-
-/** After new keys of the account, or where the authenticator has come to have a PRF. */
-function Letting({ passkey, done }: Props) {
-  const [password, setPassword] = useState('')
-  const client = useQueryClient()
-  const letting = useMutation({
-    mutationFn: () => letPasskeyUnlock(passkey, password),
-    onSuccess: () => {
-      done()
-      return client.invalidateQueries({ queryKey: changes })
-    },
-  })
-  const submit = () => {
-    letting.mutate()
-  }
-  return (
-    <FieldForm className="stack" onSubmit={submit}>
+    <FieldForm className="flex flex-col gap-4" onSubmit={submit}>
       <TextField
-        label={words.password}
-        type="password"
-        autoComplete="current-password"
+        label={words.label}
         isRequired
         autoFocus
-        value={password}
-        onChange={setPassword}
+        autoComplete="off"
+        value={label}
+        onChange={setLabel}
       />
-      <div className="row">
-        <Button type="submit" isPending={letting.isPending}>
-          {words.letUnlock}
+      {rename.error ? <FailureNote error={rename.error} /> : null}
+      <DialogFooter>
+        <Button onPress={onClose}>{texts.common.cancel}</Button>
+        <Button kind="primary" type="submit" isPending={rename.isPending}>
+          {words.rename}
         </Button>
-        <Button kind="ghost" onPress={done}>
-          {texts.common.cancel}
-        </Button>
-      </div>
-      {letting.error ? <FailureNote error={letting.error} /> : null}
+      </DialogFooter>
     </FieldForm>
   )
 }

@@ -1,79 +1,79 @@
-/** One's own passkeys: what each can do, a new one, another name, and the end of one. */
+/** A person's passkeys, and a new one. */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Button } from '../../parts/button.tsx'
 import { TextField } from '../../parts/fields/text_field.tsx'
-import { FieldForm } from '../../parts/form.tsx'
+import { say } from '../../parts/overlays/toasts.tsx'
+import { Card } from '../../parts/page/card.tsx'
 import { FailureNote } from '../../parts/page/failure.tsx'
-import { Loading } from '../../parts/page/loading.tsx'
+import { SkeletonRows } from '../../parts/page/skeleton.tsx'
 import { registerPasskey } from '../../passkeys/ceremonies.ts'
 import { usePasskeysHere } from '../../passkeys/here.ts'
 import { useAsk } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
 import { PasskeyRow } from './passkey_row.tsx'
+import { PasswordDialog } from './password_dialog.tsx'
 
 const words = texts.passkeys
 
-export function Passkeys() {
+export function PasskeysCard() {
   const { data, error } = useAsk('passkeys.list', null)
   const isHere = usePasskeysHere()
+  const [isAdding, setAdding] = useState(false)
   return (
-    <section className="stack" aria-labelledby="passkeys">
-      <h2 id="passkeys">{words.title}</h2>
-      <p className="soft">{words.what}</p>
+    <Card
+      title={words.title}
+      description={words.description}
+      action={isHere ? <Button onPress={() => setAdding(true)}>{words.add}</Button> : undefined}
+    >
       {error ? <FailureNote error={error} /> : null}
-      {data ? null : <Loading />}
-      {data?.length === 0 ? <p>{words.none}</p> : null}
+      {data || error ? null : <SkeletonRows count={1} height={56} />}
+      {data?.length === 0 ? (
+        <p className="text-ink-3">{isHere === false ? words.unavailable : words.none}</p>
+      ) : null}
       {data && data.length > 0 ? (
-        <ul className="plain-list stack">
+        <ul aria-label={words.title} className="-my-2 flex flex-col divide-y divide-line">
           {data.map((passkey) => (
             <PasskeyRow key={passkey.id} passkey={passkey} />
           ))}
         </ul>
       ) : null}
-      {isHere ? <Adding /> : null}
-      {isHere === false ? <p className="soft">{words.unavailable}</p> : null}
-    </section>
+      <AddPasskey isOpen={isAdding} onClose={() => setAdding(false)} />
+    </Card>
   )
 }
 
-function Adding() {
+function AddPasskey({ isOpen, onClose }: { isOpen: boolean; onClose(): void }) {
   const [label, setLabel] = useState('')
-  const [password, setPassword] = useState('')
   const client = useQueryClient()
-  const adding = useMutation({
+  const add = useMutation({
     mutationFn: registerPasskey,
-    onSuccess: () => {
-      setLabel('')
-      setPassword('')
-      return client.invalidateQueries({ queryKey: ['passkeys.list'] })
-    },
+    onSuccess: () => client.invalidateQueries({ queryKey: ['passkeys.list'] }),
   })
-  const submit = () => {
-    adding.mutate({ label, password })
+  const close = () => {
+    setLabel('')
+    onClose()
+  }
+  const submit = async (password: string) => {
+    await add.mutateAsync({ label, password })
+    say(words.done(label))
   }
   return (
-    <FieldForm className="stack" onSubmit={submit}>
+    <PasswordDialog
+      title={words.add}
+      verb={words.add}
+      isOpen={isOpen}
+      onClose={close}
+      onSubmit={submit}
+    >
       <TextField
         label={words.label}
         help={words.labelHelp}
         isRequired
+        autoComplete="off"
         value={label}
         onChange={setLabel}
       />
-      <TextField
-        label={words.password}
-        help={words.passwordHelp}
-        type="password"
-        autoComplete="current-password"
-        isRequired
-        value={password}
-        onChange={setPassword}
-      />
-      <Button type="submit" isPending={adding.isPending}>
-        {words.add}
-      </Button>
-      {adding.error ? <FailureNote error={adding.error} /> : null}
-    </FieldForm>
+    </PasswordDialog>
   )
 }

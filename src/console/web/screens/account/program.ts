@@ -1,4 +1,4 @@
-/** What a program calls itself, in words: browsers name all those that they are like, and the one that counts comes first here. */
+/** Names a browser by its user agent. Browsers also name others, so the most specific comes first. */
 const BROWSERS = [
   ['Edge', /\bEdg(?:A|iOS)?\//],
   ['Opera', /\bOPR\//],
@@ -16,7 +16,7 @@ const SYSTEMS = [
 
 type Known = readonly (readonly [name: string, pattern: RegExp])[]
 
-/** Null for one that is none of these browsers. */
+/** Null for a program that is not one of these browsers. */
 export function browserOf(userAgent: string): { browser: string; system: string | null } | null {
   const browser = nameIn(BROWSERS, userAgent)
   return browser === null ? null : { browser, system: nameIn(SYSTEMS, userAgent) }

@@ -22,7 +22,9 @@ export function useAttention() {
   const watching = {
     onPointerEnter: ({ pointerType }: PointerEvent) => setPointed(pointerType === 'mouse'),
     onPointerLeave: () => setPointed(false),
-    onScrollCapture: ({ target }: UIEvent) => setScrolled((target as Element).scrollTop > 0),
+    onScrollCapture: ({ target }: UIEvent) => {
+      if (target instanceof Element && target.role === 'grid') setScrolled(target.scrollTop > 0)
+    },
   }
   return { hasAttention: isPointed || isScrolled, watching }
 }

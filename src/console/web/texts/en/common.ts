@@ -4,7 +4,6 @@ export const common = {
   loading: 'Loading',
   cancel: 'Cancel',
   close: 'Close',
-  save: 'Save',
   lock: 'Lock',
   lockKeys: 'Ctrl+Shift+L',
   signOut: 'Sign out',

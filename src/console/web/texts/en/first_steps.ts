@@ -1,7 +1,6 @@
 /** The first run: from an API key to an agent's first call. */
 export const firstSteps = {
   title: 'Make your first call',
-  open: 'Make your first call',
   skip: 'Skip',
   askAdmin: 'Owners and admins set this up. Ask one of them for a token.',
   prompt: (url: string, secret: string) => `Call ${url} with ${secret} through cloakroom.`,

@@ -27,7 +27,7 @@ export const policies = {
     allowed_paths: 'Paths',
     allowed_locations: 'Places',
     allowed_headers: 'Headers',
-    sign_templates: 'Signed templates',
+    sign_templates: 'Signing',
     allowed_operations: 'Operations',
     read_only: 'Reading only',
     references: 'References',

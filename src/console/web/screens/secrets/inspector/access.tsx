@@ -15,6 +15,8 @@ import { type Place, useMayHere } from '../place.ts'
 import { type OfSecret, sum, useSecretUse } from './use.ts'
 
 const words = texts.inspector
+/** More dates do not fit side by side. */
+const LABELS = 5
 
 export function AccessTab({ place }: { place: OfSecret }) {
   const manages = useMayHere('agent.manage')
@@ -47,6 +49,7 @@ function ByDay({ place }: { place: OfSecret }) {
         label={words.byDay}
         text={words.inDays(sum(calls))}
         days={days}
+        labels={LABELS}
         series={[
           { label: words.allowed, values: allowed, tone: 'accent' },
           { label: words.refusedCalls, values: refused, tone: 'red' },

@@ -27,8 +27,9 @@ export function sum(counts: readonly number[]): number {
   return counts.reduce((total, count) => total + count, 0)
 }
 
-/** A member's name for an e-mail address. */
+/** A member's name for an e-mail address, or the part before the @. */
 export function useNameOf(workspaceId: string) {
   const { data } = useAsk('members.list', { workspaceId })
-  return (email: string) => data?.members.find((member) => member.email === email)?.name || email
+  return (email: string) =>
+    data?.members.find((member) => member.email === email)?.name || email.replace(/@.*/, '')
 }

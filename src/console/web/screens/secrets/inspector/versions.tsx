@@ -55,7 +55,7 @@ function OneVersion({ place, version: shown, current }: Props) {
         <h3 className="font-medium">{words.versionTitle(version)}</h3>
         {isNow ? <Status tone="green">{words.current}</Status> : null}
         {isSame && !isNow ? <Status tone="neutral">{words.sameAsCurrent}</Status> : null}
-        <span className="text-ink-3">
+        <span className="w-full text-ink-3">
           <Ago at={createdAt} /> {`${words.by} ${by ? nameOf(by) : words.formerMember}`}
         </span>
       </div>

@@ -86,10 +86,19 @@ function Change({ place, secrets, rows, change, verb, onDiscard, onDone }: Chang
       },
     )
   return (
-    <section className="flex flex-col gap-2">
+    <div className="sticky bottom-0 -mx-4 flex flex-col gap-2 border-t border-line bg-surface px-4 py-3">
       <h3 className="text-small font-medium text-ink-3">{words.changes}</h3>
       {secrets.length > 1 ? <p className="text-ink-2">{words.replaces(secrets.length)}</p> : null}
-      {rows.length > 0 ? <DiffBlock rows={rows} /> : null}
+      {rows.length > 0 ? (
+        <section
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, also with the keyboard
+          tabIndex={0}
+          aria-label={words.changes}
+          className="max-h-46 overflow-auto"
+        >
+          <DiffBlock rows={rows} />
+        </section>
+      ) : null}
       {store.error ? <FailureNote error={store.error} /> : null}
       <div className="flex gap-2 pt-1">
         <Button kind="primary" isPending={store.isPending} onPress={save}>
@@ -99,6 +108,6 @@ function Change({ place, secrets, rows, change, verb, onDiscard, onDone }: Chang
           {words.discard}
         </Button>
       </div>
-    </section>
+    </div>
   )
 }

@@ -1,5 +1,5 @@
 /** A policy as a sentence whose words are menus. Rare limits are under "More". */
-import { useMemo } from 'react'
+import { type ReactNode, useMemo } from 'react'
 import { Checkbox } from '../../../../parts/fields/checkbox.tsx'
 import { TextField } from '../../../../parts/fields/text_field.tsx'
 import { Facts } from '../../../../parts/page/facts.tsx'
@@ -27,15 +27,23 @@ export function Sentence({ workspaceId, isBulk, isSigned, ...part }: Props) {
     isSigned && !isBulk && [kind, references, sensitive].every((field) => field === undefined)
   return (
     <>
-      <p className="leading-7 phone:leading-[48px]">
+      <p className="leading-7 phone:leading-11">
         {words.sentence.methods} <MethodsToken {...part} /> {words.sentence.hosts}{' '}
         <TypedToken {...part} field="allowed_domains" suggestions={hosts} /> {words.sentence.paths}{' '}
-        <TypedToken {...part} field="allowed_paths" />, {words.sentence.places}{' '}
-        <PlacesToken {...part} />.
+        <Joined>
+          <TypedToken {...part} field="allowed_paths" />,
+        </Joined>{' '}
+        {words.sentence.places}{' '}
+        <Joined>
+          <PlacesToken {...part} />.
+        </Joined>
         {canBeHeld ? (
           <>
             {' '}
-            {words.sentence.approval} <ApprovalToken {...part} />.
+            {words.sentence.approval}{' '}
+            <Joined>
+              <ApprovalToken {...part} />.
+            </Joined>
           </>
         ) : null}
       </p>
@@ -44,6 +52,11 @@ export function Sentence({ workspaceId, isBulk, isSigned, ...part }: Props) {
       </Proof>
     </>
   )
+}
+
+/** Keeps a word with the mark that follows it. */
+function Joined({ children }: { children: ReactNode }) {
+  return <span className="inline-flex max-w-full items-center align-middle">{children}</span>
 }
 
 function hasRare({
