@@ -25,7 +25,7 @@ export type FirstCall = { addresses: ProgramAddresses; secret: string; url: stri
 /** Waits for the token. No argument has it, because other processes can read arguments. */
 const READ = 'read -rs SERVICE_TOKEN && export SERVICE_TOKEN'
 
-export function blockFor(starter: Starter, call: FirstCall): string {
+export function setupBlockFor(starter: Starter, call: FirstCall): string {
   return { 'claude-code': claudeCode, cursor, curl, sdk }[starter](call)
 }
 

@@ -15,10 +15,16 @@ import { Banner } from '../../parts/page/banner.tsx'
 import { FailureNote } from '../../parts/page/failure.tsx'
 import { CopyButton } from '../../parts/show/copy.tsx'
 import { texts } from '../../texts/index.ts'
-import { noticeEvents, type TargetType, targetKey, targetName, targetTypes } from './target.ts'
+import {
+  type NoticeTargetType,
+  noticeEvents,
+  targetKey,
+  targetName,
+  targetTypes,
+} from './target.ts'
 
 const words = texts.noticeTargets
-type Draft = { type: TargetType; url: string; events: readonly string[] }
+type Draft = { type: NoticeTargetType; url: string; events: readonly string[] }
 type Props = { workspaceId: string; onClose(): void }
 
 export function AddTargetSheet({ workspaceId, onClose }: Props) {
@@ -74,7 +80,7 @@ function AddForm({ workspaceId, onAdded }: FormProps) {
   }
   return (
     <FieldForm className="flex flex-col gap-4" onSubmit={submit}>
-      <Select<TargetType>
+      <Select<NoticeTargetType>
         label={words.type}
         options={targetTypes.map((id) => ({ id, label: words.types[id] }))}
         value={draft.type}

@@ -12,7 +12,7 @@ import type { Started } from './use_flow.ts'
 const words = texts.connect
 const ARRIVED_MS = 3_000
 
-export function Waiting({ started, error }: { started: Started; error: unknown }) {
+export function ConnectWaiting({ started, error }: { started: Started; error: unknown }) {
   const { url, device } = started
   const target = url ?? device?.verificationUrl
   return (
