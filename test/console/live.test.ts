@@ -318,7 +318,7 @@ test('a session that ended elsewhere leads to the log-in', async () => {
   for (const { id, current } of sessions)
     if (!current) await there.api.call(revokeSession, { params: { session_id: id } })
   await page
-    .getByText('The session has ended.')
+    .getByText('Your session ended.')
     .or(page.getByRole('heading', { name: 'Log in' }))
     .first()
     .waitFor()

@@ -137,7 +137,7 @@ test('Lock and log out in one tab apply to all tabs', async () => {
 test('Lock is in the palette, which shows its shortcut', async () => {
   await logIn(page, email)
   await page.keyboard.press('Control+k')
-  await page.getByRole('dialog').getByRole('searchbox').fill('lock')
+  await page.getByRole('searchbox').fill('lock')
   await page.getByRole('menuitem', { name: /^Lock/ }).click()
   await ada.sees('Unlock')
   await unlock(page)

@@ -33,7 +33,7 @@ function removeFeatures() {
   }
 }
 
-test('a browser without X25519, Ed25519 and iteration of streams logs in, opens a signed workspace and signs a change', async () => {
+test('a browser without X25519, Ed25519 and iteration of streams signs in, opens a signed workspace and signs a change', async () => {
   const email = freshEmail('ada')
   await signUp(stage.app.controlPlane, email)
   const ada = await stage.visitor('login')
@@ -47,13 +47,15 @@ test('a browser without X25519, Ed25519 and iteration of streams logs in, opens 
   })
   await page.reload()
   await logIn(page, email)
-  await ada.sees('Workspaces')
-  await page.getByLabel('Name').fill('acme')
-  await page.getByRole('button', { name: 'Make a workspace' }).click()
-  await page.getByRole('link', { name: 'acme' }).first().click()
-  await page.getByRole('link', { name: 'History' }).click()
-  await ada.sees('History')
-  await page.getByText('its one signed change hold').waitFor()
+  await ada.sees('Overview')
+  await page.getByRole('link', { name: 'Signed history', exact: true }).click()
+  await ada.sees('Signed history')
+  await page.getByText('The change is signed and unbroken.').waitFor()
+  await page.getByRole('link', { name: 'Allowed hosts', exact: true }).click()
+  await page.getByRole('button', { name: 'Add host' }).first().click()
+  await page.getByLabel('Host').fill('api.example.com')
+  await page.keyboard.press('Enter')
+  await page.getByRole('rowheader', { name: 'api.example.com' }).waitFor()
   expect(workers).toBe(1)
   await ada.close()
 })

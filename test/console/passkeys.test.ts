@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core'
 import { requires } from '../support/requires.ts'
 import { PASSWORD } from './accounts.ts'
 import { attachAuthenticator } from './authenticators.ts'
-import { openOwnStage, openStage, type Stage, type Visitor } from './browser.ts'
+import { chooseInAccount, openOwnStage, openStage, type Stage, type Visitor } from './browser.ts'
 import { askWorker } from './worker_clock.ts'
 
 const { test, beforeAll, afterAll } = requires('chromium')
@@ -55,21 +55,35 @@ async function watchOutputs(page: Page) {
   }
 }
 
+const dialog = (page: Page) => page.getByRole('dialog').or(page.getByRole('alertdialog'))
+
+/** Opens the account's dialog, and sends it. */
 async function addPasskey(page: Page, label: string): Promise<void> {
+  await press(page, 'Add passkey')
+  await page.getByLabel('Current password').fill(PASSWORD)
   await page.getByLabel('Name').fill(label)
-  await page.getByLabel('Your password').fill(PASSWORD)
-  await page.getByRole('button', { name: 'Add a passkey' }).click()
-  await page.getByText(label, { exact: true }).waitFor()
+  await send(page, 'Add passkey')
+  await page.getByRole('list', { name: 'Passkeys' }).getByText(label, { exact: true }).waitFor()
 }
 
 const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click()
 
-async function logOut({ page, sees }: Visitor): Promise<void> {
-  await press(page, 'Log out')
-  await sees('Log in')
+async function send(page: Page, name: string): Promise<void> {
+  await dialog(page).getByRole('button', { name, exact: true }).click()
+  await dialog(page).waitFor({ state: 'detached' })
 }
 
-test('a passkey with a PRF is added, logs in and unlocks without the password, and is renamed and removed', async () => {
+async function choose(page: Page, label: string, choice: string): Promise<void> {
+  await press(page, `Actions for ${label}`)
+  await page.getByRole('menuitem', { name: choice }).click()
+}
+
+async function logOut({ page, sees }: Visitor): Promise<void> {
+  await chooseInAccount(page, 'Sign out')
+  await sees('Sign in')
+}
+
+test('a passkey with a PRF is added, signs in and unlocks without the password, and is renamed and removed', async () => {
   const ada = await stage.personByScreen('ada', 'account')
   const { page } = ada
   const device = await attachAuthenticator(ada, true)
@@ -78,21 +92,21 @@ test('a passkey with a PRF is added, logs in and unlocks without the password, a
   await page.getByLabel('Password').fill(PASSWORD)
   await press(page, 'Unlock')
   await ada.sees('Account')
-  await page.getByText('You have no passkey yet.').waitFor()
+  await page.getByText('No passkeys yet.').waitFor()
   await addPasskey(page, 'Laptop')
-  await page.getByText('Logs in and unlocks').waitFor()
+  await page.getByText('Signs in and unlocks').waitFor()
   await ada.judge()
 
-  await press(page, 'Lock')
+  await chooseInAccount(page, 'Lock')
   await ada.sees('Unlock')
   await ada.judge()
   await press(page, 'Unlock with a passkey')
   await ada.sees('Account')
 
   await logOut(ada)
-  await press(page, 'Use a passkey')
+  await press(page, 'Sign in with a passkey')
   await ada.sees('Account')
-  await page.getByText(/^Added .*last used/).waitFor()
+  await page.getByText(/^Added .*last used just now/).waitFor()
   const { seen, leaked } = await outputs()
   expect(new Set(seen.map(({ copy }) => copy)).size).toBe(1)
   expect(seen.length).toBeGreaterThanOrEqual(3)
@@ -101,44 +115,46 @@ test('a passkey with a PRF is added, logs in and unlocks without the password, a
 
   // As after new keys of the account.
   await stage.app.connection.sql`update passkeys set encrypted_seed = null`
-  await press(page, 'Lock')
+  await chooseInAccount(page, 'Lock')
   await ada.sees('Unlock')
   expect(await page.getByRole('button', { name: 'Unlock with a passkey' }).count()).toBe(0)
   await page.getByLabel('Password').fill(PASSWORD)
   await press(page, 'Unlock')
-  await press(page, 'Let it unlock')
-  await page.getByLabel('Your password').first().fill(PASSWORD)
-  await page.getByRole('button', { name: 'Let it unlock' }).last().click()
-  await page.getByText('Logs in and unlocks').waitFor()
+  await choose(page, 'Laptop', 'Let it unlock…')
+  await page.getByLabel('Current password').waitFor()
+  await ada.judge()
+  await page.getByLabel('Current password').fill(PASSWORD)
+  await send(page, 'Let it unlock')
+  await page.getByText('Signs in and unlocks').waitFor()
 
-  await press(page, 'Rename')
-  await page.getByLabel('Name').first().fill('Phone')
-  await press(page, 'Save')
+  await choose(page, 'Laptop', 'Rename…')
+  await page.getByLabel('Name').fill('Phone')
+  await send(page, 'Rename')
   await page.getByText('Phone', { exact: true }).waitFor()
-  await press(page, 'Remove')
+  await choose(page, 'Phone', 'Remove…')
   await page.getByText('Remove Phone?').waitFor()
   await ada.judge()
-  await page.getByRole('button', { name: 'Remove', exact: true }).last().click()
-  await page.getByText('You have no passkey yet.').waitFor()
+  await send(page, 'Remove passkey')
+  await page.getByText('No passkeys yet.').waitFor()
   await logOut(ada)
-  await press(page, 'Use a passkey')
-  await page.getByText('This passkey opens no account here.').waitFor()
+  await press(page, 'Sign in with a passkey')
+  await page.getByText('No account here uses this passkey.').waitFor()
   await device.forget()
-  await press(page, 'Use a passkey')
+  await press(page, 'Sign in with a passkey')
   await page.getByText('No passkey was used.').waitFor()
   await ada.judge()
   await ada.close()
 })
 
-test('a passkey without a PRF logs in, and the password unlocks', async () => {
+test('a passkey without a PRF signs in, and the password unlocks', async () => {
   const bob = await stage.person('bob', 'account')
   const { page } = bob
   await attachAuthenticator(bob, false)
   await bob.sees('Account')
   await addPasskey(page, 'Key')
-  await page.getByText('Logs in; the password unlocks').waitFor()
+  await page.getByText('Signs in only').waitFor()
   await logOut(bob)
-  await press(page, 'Use a passkey')
+  await press(page, 'Sign in with a passkey')
   await bob.sees('Unlock')
   await page.getByLabel('Password').fill(PASSWORD)
   await press(page, 'Unlock')
@@ -146,7 +162,7 @@ test('a passkey without a PRF logs in, and the password unlocks', async () => {
   await bob.close()
 })
 
-/** Changes the user in the server's answer to a log-in by passkey. */
+/** Changes the user in the server's answer to a sign-in by passkey. */
 async function forgeUser(page: Page, user: object): Promise<void> {
   await page.route('**/api/auth/console/login/passkey/', async (route) => {
     const response = await route.fetch()
@@ -158,7 +174,7 @@ async function forgeUser(page: Page, user: object): Promise<void> {
   })
 }
 
-test('a server that names another person at a log-in by passkey opens nothing under their address', async () => {
+test('a server that names another person at a sign-in by passkey opens nothing under their address', async () => {
   const eve = await stage.person('eve', 'account')
   const { page } = eve
   const mallory = await stage.person('mallory')
@@ -166,32 +182,32 @@ test('a server that names another person at a log-in by passkey opens nothing un
   await attachAuthenticator(eve, true)
   await eve.sees('Account')
   await addPasskey(page, 'Laptop')
-  await page.getByText('Logs in and unlocks').waitFor()
+  await page.getByText('Signs in and unlocks').waitFor()
   await logOut(eve)
   for (const user of [{ email: mallory.email }, { id: crypto.randomUUID() }]) {
     await forgeUser(page, user)
     const answered = page.waitForResponse('**/api/auth/console/login/passkey/')
-    await press(page, 'Use a passkey')
+    await press(page, 'Sign in with a passkey')
     await answered
     await page.locator('[data-pending]').waitFor({ state: 'detached' })
-    await page.getByText('The server answered for another address').waitFor()
+    await page.getByText('The server answered for another account.').waitFor()
     expect(await askWorker(page, 'workspaces.list')).toBe('locked')
     await page.unroute('**/api/auth/console/login/passkey/')
   }
-  await press(page, 'Use a passkey')
+  await press(page, 'Sign in with a passkey')
   await eve.sees('Account')
   await eve.close()
 })
 
-test('a server without passkeys offers none, neither at the log-in nor in the account', async () => {
+test('a server without passkeys offers none, neither on the sign-in screen nor in the account', async () => {
   const elsewhere = await openStage()
   try {
     const dan = await elsewhere.person('dan', 'account')
-    await dan.page.getByText('There are no passkeys here').waitFor()
-    expect(await dan.page.getByRole('button', { name: 'Add a passkey' }).count()).toBe(0)
+    await dan.page.getByText('Passkeys aren’t available at this address.').waitFor()
+    expect(await dan.page.getByRole('button', { name: 'Add passkey' }).count()).toBe(0)
     await logOut(dan)
     await dan.page.waitForLoadState('networkidle')
-    expect(await dan.page.getByRole('button', { name: 'Use a passkey' }).count()).toBe(0)
+    expect(await dan.page.getByRole('button', { name: 'Sign in with a passkey' }).count()).toBe(0)
     await dan.close()
   } finally {
     await elsewhere.close()
@@ -205,11 +221,11 @@ test('a passkey that is removed ends the session that it opened, on the page too
   await finn.sees('Account')
   await addPasskey(page, 'Laptop')
   await logOut(finn)
-  await press(page, 'Use a passkey')
+  await press(page, 'Sign in with a passkey')
   await finn.sees('Account')
-  await press(page, 'Remove')
-  await page.getByText('every session that it opened ends').waitFor()
-  await page.getByRole('button', { name: 'Remove', exact: true }).last().click()
-  await finn.sees('Log in')
+  await choose(page, 'Laptop', 'Remove…')
+  await page.getByText('Sessions it opened end').waitFor()
+  await dialog(page).getByRole('button', { name: 'Remove passkey' }).click()
+  await finn.sees('Sign in')
   await finn.close()
 })

@@ -126,19 +126,19 @@ function watchFocus(): void {
   )
   const reached = new Set<EventTarget | null>()
   const wrong: string[] = []
+  const isMarked = (target: HTMLElement, shown: HTMLElement) => {
+    // A search field shows it by a ring around its icon and its text.
+    const field = target.matches('input') ? target.parentElement : null
+    if (field !== null && getComputedStyle(field).boxShadow !== 'none') return true
+    const drawn = [shown, ...shown.querySelectorAll('*')]
+    return drawn.some((element) => getComputedStyle(element).outlineStyle !== 'none')
+  }
   const look = ({ target }: FocusEvent) => {
     if (!(target instanceof HTMLElement)) return
     reached.add(target)
     // Of a control that is drawn by its label, the label shows the focus.
     const shown = target.closest<HTMLElement>('label') ?? target
-    // A search field shows it by a ring around its icon and its text.
-    const field = target.matches('input') ? target.parentElement : null
-    const isMarked =
-      (field !== null && getComputedStyle(field).boxShadow !== 'none') ||
-      [shown, ...shown.querySelectorAll('*')].some(
-        (element) => getComputedStyle(element).outlineStyle !== 'none',
-      )
-    if (!isMarked) wrong.push(`no focus to be seen: ${target.outerHTML}`)
+    if (!isMarked(target, shown)) wrong.push(`no focus to be seen: ${target.outerHTML}`)
     const { left, top, width, height } = shown.getBoundingClientRect()
     const above = document.elementFromPoint(left + width / 2, top + Math.min(height / 2, 8))
     if (!above || !(shown.contains(above) || above.contains(shown)))
@@ -260,7 +260,7 @@ describe('an unavailable server', () => {
     await email.fill('bob@example.com')
     await stage.stop()
     await page.getByRole('button', { name: 'Continue' }).click()
-    const said = page.getByText('The server does not answer.')
+    const said = page.getByText('The server is unavailable. You see')
     await said.waitFor()
     const failed = page.getByText('The server cannot be reached.')
     await failed.waitFor()
@@ -291,10 +291,10 @@ describe('an unavailable server', () => {
     await page.clock.install({ time: Date.now() + 60_000 })
     await open(named('audit'))
     await open(named('members'))
-    await page.getByText('The server does not answer.').waitFor()
+    await page.getByText('The server is unavailable. You see').waitFor()
     await page.getByRole('rowheader', { name: visitors.ada.email }).waitFor()
     await page.unroute('**/api/**')
     await page.clock.fastForward(AGAIN_MS)
-    await page.getByText('The server does not answer.').waitFor({ state: 'detached' })
+    await page.getByText('The server is unavailable. You see').waitFor({ state: 'detached' })
   })
 })

@@ -10,10 +10,9 @@ import { Loading } from '../parts/page/loading.tsx'
 import { useAccountState, useCommand } from '../queries.ts'
 import { Entry } from '../screens/start/entry.tsx'
 import { texts } from '../texts/index.ts'
-import { loadedComponent } from './loaded.tsx'
+import { LoadedFrame } from './loaded.tsx'
 import { offerRecoveryKey, useRecoveryKey } from './recovery_key.ts'
 
-const Frame = loadedComponent(() => import('./frame.tsx'))
 const Start = lazy(() => import('../screens/start/index.tsx'))
 const RecoveryKit = lazy(() => import('../screens/start/recovery_kit.tsx'))
 
@@ -39,9 +38,9 @@ function Shown() {
     return <RecoveryKit email={account.email} recoveryKey={recoveryKey} onKept={kept} />
   }
   return (
-    <Frame email={account.email}>
+    <LoadedFrame email={account.email}>
       <Outlet />
-    </Frame>
+    </LoadedFrame>
   )
 }
 

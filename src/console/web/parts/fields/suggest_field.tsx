@@ -12,7 +12,7 @@ export type Suggestion = { id: string; label: string; kind: string }
 type Props = {
   label: string
   placeholder: string
-  /** Best first, few. */
+  /** Best first, few, and none for no text. */
   suggest(text: string): readonly Suggestion[]
   onChoose(id: string): void
 }
@@ -20,6 +20,7 @@ type Props = {
 export function SuggestField({ label, placeholder, suggest, onChoose }: Props) {
   const [text, setText] = useState('')
   const input = useRef<HTMLInputElement>(null)
+  const box = useRef<HTMLSpanElement>(null)
   useSlash(input)
   const items = suggest(text)
   const choose = (id: string) => {
@@ -37,7 +38,7 @@ export function SuggestField({ label, placeholder, suggest, onChoose }: Props) {
     <ComboBox
       aria-label={label}
       allowsCustomValue
-      menuTrigger="focus"
+      menuTrigger="input"
       items={items}
       inputValue={text}
       onInputChange={setText}
@@ -46,7 +47,10 @@ export function SuggestField({ label, placeholder, suggest, onChoose }: Props) {
       onBlur={() => setText('')}
       className="w-75 min-w-0 max-w-75 flex-initial phone:w-auto phone:max-w-none phone:flex-1"
     >
-      <span className="flex h-8 items-center gap-2 rounded-control border border-control bg-surface px-2.5 text-ink-3 focus-within:border-accent focus-within:ring-1 focus-within:ring-accent phone:h-10">
+      <span
+        ref={box}
+        className="flex h-8 items-center gap-2 rounded-control border border-control bg-surface px-2.5 text-ink-3 focus-within:border-accent focus-within:ring-1 focus-within:ring-accent phone:h-10"
+      >
         <Icon of={Search} />
         <Input
           ref={input}
@@ -59,7 +63,7 @@ export function SuggestField({ label, placeholder, suggest, onChoose }: Props) {
         />
         {text === '' ? <Kbd>/</Kbd> : null}
       </span>
-      <Popover className={`${POPOVER} w-(--trigger-width)`} offset={4}>
+      <Popover triggerRef={box} placement="bottom start" className={`${POPOVER} w-80`} offset={4}>
         <ListBox<Suggestion> className={LIST}>
           {({ id, label: name, kind }) => (
             <ListBoxItem id={id} textValue={name} className={ITEM}>

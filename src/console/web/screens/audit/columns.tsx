@@ -42,13 +42,13 @@ export function columnsOf(
     {
       id: 'where',
       header: words.columns.where,
-      width: 'minmax(160px, 1fr)',
+      width: 'minmax(140px, 1fr)',
       cell: (group) => <Where group={group} projects={projects} />,
     },
     {
       id: 'secret',
       header: words.columns.secret,
-      width: '180px',
+      width: 'minmax(100px, 0.5fr)',
       cell: (group) => <Secrets group={group} />,
     },
     {
@@ -87,12 +87,17 @@ function Time({ group: { records } }: Props) {
 }
 
 function Who({ group }: Props) {
-  const who = whoOf(group)
-  return <span title={who}>{who}</span>
+  return <span title={whoOf(group)}>{shortWhoOf(group)}</span>
 }
 
 export function whoOf({ records: [{ agent_id }] }: RecordGroup): string {
   return agent_id || texts.live.anonymous
+}
+
+/** A person by what is before the @ of the address. */
+function shortWhoOf(group: RecordGroup): string {
+  const [who = ''] = group.records[0].user_id === null ? [] : whoOf(group).split('@')
+  return who || whoOf(group)
 }
 
 function What({ group }: Props) {
@@ -156,7 +161,7 @@ export function phoneRow(projects: ProjectNames) {
       <span className="flex items-center gap-3">
         <span className="min-w-0 flex-1">
           <span className="block truncate text-ink-2">
-            <span className="font-medium text-ink">{whoOf(group)}</span> {whatOf(group)}
+            <span className="font-medium text-ink">{shortWhoOf(group)}</span> {whatOf(group)}
           </span>
           <span className="block truncate text-small text-ink-3">
             {[`${name}${rest}`, secrets].filter(Boolean).join(' · ')}

@@ -59,8 +59,8 @@ function Event({ group, ...props }: Props & { group: RecordGroup }) {
         <ChangeSection group={group} projects={props.projects} />
       )}
       <section className="border-t border-line px-4 py-3">
-        <Proof label={words.json}>
-          <CodeBlock text={jsonOf(group)} name={words.copyOf} language={words.json} />
+        <Proof label={words.asJson}>
+          <CodeBlock text={jsonOf(group)} name={words.json} />
         </Proof>
       </section>
     </Inspector>

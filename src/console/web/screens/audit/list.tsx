@@ -16,6 +16,9 @@ import type { useRecords } from './records.ts'
 
 const words = texts.audit
 
+/** The inspector shows the secrets, and takes the room. */
+const HIDDEN_WHEN_OPEN = ['secret', 'open']
+
 type Props = {
   workspaceId: string
   read: ReturnType<typeof useRecords>
@@ -29,8 +32,12 @@ export function List({ workspaceId, read, groups, projects }: Props) {
   const order = filters.order === 'oldest' ? 'oldest' : 'newest'
   const turn = () => change({ order: order === 'newest' ? 'oldest' : undefined })
   const jump = useJump(turn, data !== undefined)
+  const isOpen = filters.open !== undefined
   // biome-ignore lint/correctness/useExhaustiveDependencies: `turn` depends on the order alone.
-  const columns = useMemo(() => columnsOf(projects, order, turn), [projects, order])
+  const columns = useMemo(() => {
+    const all = columnsOf(projects, order, turn)
+    return isOpen ? all.filter(({ id }) => !HIDDEN_WHEN_OPEN.includes(id)) : all
+  }, [projects, order, isOpen])
   const phone = useMemo(() => phoneRow(projects), [projects])
   if (error && !data) return <Failed error={error} retry={() => void refetch()} />
   if (!data) return <SkeletonRows count={14} height={34} />

@@ -16,6 +16,7 @@ const SECRET = /^[A-Za-z_]\w*$/
 
 export function suggestionsFor(typed: string, names: Names | undefined): Suggestion[] {
   const text = typed.trim()
+  if (text === '') return []
   const known = names
     ? [
         ...matching('actor', names.actor, text),
@@ -30,8 +31,7 @@ export function suggestionsFor(typed: string, names: Names | undefined): Suggest
     .slice(0, MOST)
     .map(({ action, label }) => suggestion('action', action, label))
   const listed = [...known, ...found]
-  const own = text === '' ? [] : ownOf(text)
-  return [...listed, ...own.filter(({ id }) => !listed.some((other) => other.id === id))]
+  return [...listed, ...ownOf(text).filter(({ id }) => !listed.some((other) => other.id === id))]
 }
 
 /** What was typed, as a name of each kind that it can be. */

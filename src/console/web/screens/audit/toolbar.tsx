@@ -3,6 +3,7 @@ import { Eye, Plus } from 'lucide-react'
 import { Button as AriaButton } from 'react-aria-components'
 import { Button } from '../../parts/button.tsx'
 import { SuggestField } from '../../parts/fields/suggest_field.tsx'
+import { usePhone } from '../../parts/grid/use_phone.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { MenuAround, type MenuChoice } from '../../parts/overlays/menu.tsx'
 import { RemovableChip } from '../../parts/page/filter_chip.tsx'
@@ -30,6 +31,7 @@ type Props = {
 
 export function Toolbar({ workspaceId, names, projects, filterChoices }: Props) {
   const { filters, change, toggle, clear } = useFilters()
+  const isPhone = usePhone()
   const choose = (id: string) => {
     const { name, value } = chosenOf(id)
     if (!filters[name]?.split(',').includes(value)) toggle(name, value)
@@ -39,7 +41,7 @@ export function Toolbar({ workspaceId, names, projects, filterChoices }: Props) 
       <div className="flex items-center gap-2 phone:flex-wrap">
         <SuggestField
           label={words.search}
-          placeholder={words.searchHint}
+          placeholder={isPhone ? words.searchHintShort : words.searchHint}
           suggest={(text) => suggestionsFor(text, names)}
           onChoose={choose}
         />

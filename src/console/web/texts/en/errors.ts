@@ -1,6 +1,5 @@
 /**
- * What codes of refusals mean to people, and what helps. Where nothing stands here the server's own sentence is
- * shown, which is written for people too.
+ * A sentence and a fix for each error code. A code without a sentence here shows the server's own message.
  */
 import { connectErrors } from './connections/errors.ts'
 
@@ -9,36 +8,39 @@ type Words = { said?: string; help?: string }
 const byCode: Record<string, Words> = {
   ...connectErrors,
   unreachable: {
-    said: 'The server cannot be reached.',
-    help: 'Check the connection; nothing was changed. It is tried again when you do.',
+    said: 'The server is unreachable.',
+    help: 'Check your connection and try again. Nothing was changed.',
   },
   unusable_answer: {
-    said: 'The answer is not one of Cloakroom.',
-    help: 'A gateway between here and the server may have answered. Try again, or ask its operator.',
+    said: 'This isn’t a Cloakroom server’s response.',
+    help: 'A gateway may have answered. Try again, or ask its operator.',
   },
-  locked: { said: 'Your keys are locked.', help: 'Unlock with your password to go on.' },
+  locked: {
+    said: 'Your keys are locked.',
+    help: 'Unlock to continue.',
+  },
   worker_failed: {
-    said: 'The worker that holds your keys ended.',
-    help: 'Reload the page. If it happens again, this browser may be too old.',
+    said: 'The worker that holds your keys stopped.',
+    help: 'Reload the page. If it happens again, update your browser.',
   },
   session_ended: {
-    said: 'The session has ended.',
-    help: 'It expired, or was ended elsewhere, as by a new password. Log in again.',
+    said: 'Your session ended.',
+    help: 'It expired, or was signed out elsewhere. Sign in again.',
   },
   not_found: {
-    said: 'It is not there, or not for you to see.',
-    help: 'It may have been removed. Go back and look again.',
+    said: 'Not found, or you don’t have access.',
+    help: 'Go back and reload the list.',
   },
   no_address: {
     said: 'What the server gives as its address is none.',
     help: 'Ask who runs it for its SERVICE_SERVER_URL and SERVICE_RESOLVER_URL.',
   },
   no_signing_key: {
-    said: 'This account has no signing key, and can sign nothing.',
-    help: 'Give it one with: cloakroom account rotate-keys',
+    said: 'This account has no signing key.',
+    help: 'Create one with: cloakroom account rotate-keys',
   },
   clocks_differ: {
-    help: 'Correct the wrong clock, load this page again, and repeat what you did.',
+    help: 'Correct the wrong clock, reload this page, and try again.',
   },
   unreadable_workspace: {
     said: 'Your keys don’t open this workspace.',
@@ -98,67 +100,71 @@ const byCode: Record<string, Words> = {
     help: 'Make someone else an owner first.',
   },
   invalid_credentials: {
-    said: 'Address or password is wrong.',
-    help: 'Without the password only the recovery key opens the account.',
+    said: 'Wrong email or password.',
+    help: 'Forgot the password? Use your recovery key.',
   },
   passkey_stopped: {
     said: 'No passkey was used.',
-    help: 'It was stopped, took too long, or this device has none for this address.',
+    help: 'Try again. This device may have none for this address.',
   },
-  passkey_present: { said: 'This device has a passkey of yours already.' },
+  passkey_present: {
+    said: 'This device already has one of your passkeys.',
+  },
   passkey_failed: {
-    said: 'The browser could not use a passkey here.',
-    help: 'The password goes on to work.',
+    said: 'This browser couldn’t use a passkey.',
+    help: 'Use your password instead.',
   },
   passkey_refused: {
-    said: 'This passkey opens no account here.',
-    help: 'It may have been removed, or was made for another server. Log in with the password.',
+    said: 'No account here uses this passkey.',
+    help: 'Sign in with your password. The passkey may have been removed.',
   },
   passkey_cannot_unlock: {
-    said: 'This passkey does not unlock your keys.',
-    help: 'They may have been replaced since. Unlock with the password, and let the passkey unlock again in your account.',
+    said: 'This passkey can’t unlock your keys.',
+    help: 'Unlock with your password, then let it unlock in Account.',
   },
   passkey_without_prf: {
-    said: 'This passkey cannot unlock: its device, this browser or the account lacks what that takes.',
-    help: 'It goes on to log you in, and the password unlocks.',
+    said: 'This passkey can only sign you in.',
+    help: 'Its device or this browser can’t unlock keys. Use your password.',
   },
   unverified_request: {
     said: 'This request no longer verifies, so nothing was allowed.',
     help: 'Its token, host or secret may have changed. The agent can make the call again.',
   },
-  account_stays: { help: 'Nothing was deleted.' },
-  not_confirmed: {
-    said: 'What was typed is not your address.',
-    help: 'Nothing was done. Type it as it stands there.',
+  account_stays: {
+    said: 'You own this installation, so your account can’t be deleted.',
+    help: 'Nothing was deleted.',
   },
-  weak_password: { help: 'Nothing was done. Choose another one.' },
+  weak_password: {
+    said: 'This password is too easy to guess.',
+    help: 'Use at least 12 characters. Four unrelated words work well.',
+  },
   malformed_recovery_key: {
-    said: 'This is no recovery key.',
-    help: 'It has 64 characters from 0 to 9 and a to f. Nothing was sent.',
+    said: 'This isn’t a recovery key.',
+    help: 'A recovery key has 64 characters, 0–9 and a–f.',
   },
   unreadable_copy: {
-    said: 'The keys that the server has for you do not open with this recovery key.',
-    help: 'Somebody may have altered them. Nothing was changed. Ask the operator of the server.',
+    said: 'This recovery key doesn’t open your keys.',
+    help: 'Nothing was changed. Someone may have altered them: ask the server’s operator.',
   },
   not_copied: {
     said: 'Your browser blocked copying.',
     help: 'Show the value and copy it yourself.',
   },
   other_account: {
-    said: 'The server answered for another address than the one that you typed, or that your keys are for.',
-    help: 'Nothing was opened. Look at the address of the server, and ask its operator.',
+    said: 'The server answered for another account.',
+    help: 'Nothing was opened. Check the server’s address, and ask its operator.',
   },
   unreadable_keys: {
-    said: 'The keys that the server has for you do not open with this password.',
-    help: 'Somebody may have altered them. Nothing was used. Ask the operator of the server.',
+    said: 'This password doesn’t open your keys.',
+    help: 'Nothing was used. Someone may have altered them: ask the server’s operator.',
   },
 }
 
 export const errors = {
   byCode,
   internal: { said: 'Something went wrong in this page.' },
-  away: 'The server does not answer. What stands here was read before; it is asked again by itself.',
-  clocks: 'Correct the wrong one: what expires may end at another time than is shown.',
-  screenFailed: 'This screen failed',
+  away: 'The server is unavailable. You see earlier data until it answers.',
+  clocks: 'Correct the wrong clock. Expiry times may be off.',
+  screenFailed: 'This screen failed to load',
   tryAgain: 'Try again',
 }
