@@ -7,7 +7,7 @@ import { Sparkline } from '../../parts/show/sparkline.tsx'
 import { Status } from '../../parts/show/status.tsx'
 import { texts } from '../../texts/index.ts'
 import { tightestLimit } from './limits.ts'
-import { type AgentRow, type AgentState, capabilitiesOf, isLive, scopeOf } from './rows.ts'
+import { type AgentRow, type AgentState, agentScope, capabilitiesOf, isLive } from './rows.ts'
 import { sumOf, type Use } from './use.ts'
 
 const words = texts.agents
@@ -48,7 +48,7 @@ export function columnsFor(useOf: UseOf, isNarrow: boolean): GridColumn<AgentRow
     },
     {
       ...{ id: 'scope', header: heads.scope, width: 'minmax(110px, 1fr)' },
-      sortBy: (row) => words.inPlace(scopeOf(row).project, scopeOf(row).environment),
+      sortBy: (row) => words.inPlace(agentScope(row).project, agentScope(row).environment),
       cell: (row) => <Scope row={row} />,
     },
     {
@@ -94,7 +94,7 @@ function LimitsLeft({ tokens }: Pick<AgentRow, 'tokens'>) {
 }
 
 export function Scope({ row }: { row: AgentRow }) {
-  const { project, environment, more } = scopeOf(row)
+  const { project, environment, more } = agentScope(row)
   return (
     <span className="flex min-w-0 items-center gap-1.5" title={words.inPlace(project, environment)}>
       <span className="min-w-0 truncate">{project ?? words.whole}</span>
@@ -114,7 +114,7 @@ function Days({ use: { calls, refused } }: { use: Use }) {
   return <Sparkline values={calls} label={words.calls(total, sumOf(refused))} />
 }
 
-export function PhoneRow({ row }: { row: AgentRow }) {
+export function AgentPhoneRow({ row }: { row: AgentRow }) {
   return (
     <div className="flex items-center gap-2">
       <div className="min-w-0 flex-1">

@@ -13,7 +13,7 @@ import { useCommand } from '../../../queries.ts'
 import { texts } from '../../../texts/index.ts'
 import { useUsage } from '../../../usage.ts'
 import { Scope, StateLabel } from '../columns.tsx'
-import { useGo } from '../place.ts'
+import { useAgentSearch } from '../place.ts'
 import { type AgentRow, capabilitiesOf } from '../rows.ts'
 import { agentUse, sumOf } from '../use.ts'
 import { Tokens } from './tokens.tsx'
@@ -83,7 +83,7 @@ function Calls({ row: { owner, kind, id, name } }: { row: AgentRow }) {
 
 function AgentActions({ row, onClose }: Props) {
   const { id, name, owner } = row
-  const go = useGo()
+  const go = useAgentSearch()
   const remove = useCommand('agents.remove', { changes: ['agents.list', 'agents.all'] })
   return (
     <>
