@@ -49,7 +49,7 @@ export function columnsFor(useOf: UseOf, isNarrow: boolean): GridColumn<AgentRow
     {
       ...{ id: 'scope', header: heads.scope, width: 'minmax(110px, 1fr)' },
       sortBy: (row) => words.inPlace(agentScope(row).project, agentScope(row).environment),
-      cell: (row) => <Scope row={row} />,
+      cell: (row) => <ScopeLabel row={row} />,
     },
     {
       ...{ id: 'used', header: heads.lastUsed, width: '92px' },
@@ -93,7 +93,7 @@ function LimitsLeft({ tokens }: Pick<AgentRow, 'tokens'>) {
   return <span className={left.isSpent ? 'text-amber' : 'text-ink-2'}>{left.text}</span>
 }
 
-export function Scope({ row }: { row: AgentRow }) {
+export function ScopeLabel({ row }: { row: AgentRow }) {
   const { project, environment, more } = agentScope(row)
   return (
     <span className="flex min-w-0 items-center gap-1.5" title={words.inPlace(project, environment)}>
@@ -120,7 +120,7 @@ export function AgentPhoneRow({ row }: { row: AgentRow }) {
       <div className="min-w-0 flex-1">
         <div className="truncate font-medium">{row.name}</div>
         <div className="flex items-center gap-2 text-small text-ink-2">
-          <Scope row={row} />
+          <ScopeLabel row={row} />
           <span className="shrink-0 text-ink-3">
             {row.lastUsedAt ? <Ago at={row.lastUsedAt} short /> : words.neverUsed}
           </span>
