@@ -25,7 +25,7 @@ export type FirstCall = { addresses: ProgramAddresses; secret: string; url: stri
 /** Waits for the token. No argument has it, because other processes can read arguments. */
 const READ = 'read -rs SERVICE_TOKEN && export SERVICE_TOKEN'
 
-export function setupBlockFor(starter: Starter, call: FirstCall): string {
+export function terminalBlock(starter: Starter, call: FirstCall): string {
   return { 'claude-code': claudeCode, cursor, curl, sdk }[starter](call)
 }
 
@@ -71,7 +71,7 @@ function curl({ addresses: { resolver }, secret, url }: FirstCall): string {
 function sdk({ addresses, secret, url }: FirstCall): string {
   const { header = 'authorization', scheme = 'Bearer ' } = providerOfName(secret) ?? {}
   const target = url.replace(/^https:\/\//, '')
-  const script = `const { SERVICE_RESOLVER_URL, SERVICE_TOKEN } = process.env
+  const script = `const { env: { SERVICE_RESOLVER_URL, SERVICE_TOKEN } } = process
 const headers = { ${JSON.stringify(header)}: \`${scheme}\${SERVICE_TOKEN}.${placeholderOf(secret)}\` }
 const response = await fetch(\`\${SERVICE_RESOLVER_URL}/v1/forward/${target}\`, { headers })
 console.log(response.status, await response.text())`
