@@ -76,17 +76,15 @@ test('a call that waits goes on by itself after a signature, and a later failure
   const { call, page } = approver
   const answer = call({ body: '{"amount":2000}', approval_wait_ms: 110_000 })
   const request = await review('{"amount":2000}')
-  await page.route('**/approvals/**', (route) =>
-    route.request().method() === 'GET'
-      ? route.fulfill({ status: 500, body: '{}' })
-      : route.continue(),
-  )
   await page.keyboard.press('Control+Enter')
   expect(await answer).toMatchObject({ status: 200, body: { body: 'sent' } })
-  await request.getByText('Allowed.').waitFor()
+  await request.getByText('Allowed. The call went through.').waitFor()
+  const failed = page.waitForResponse((response) => response.status() === 500)
+  await page.route('**/approvals/**', (route) => route.fulfill({ status: 500, body: '{}' }))
+  await failed
+  await request.getByText('Allowed. The call went through.').waitFor()
   expect(await request.getByRole('alert').count()).toBe(0)
   await page.unroute('**/approvals/**')
-  await request.getByText('Allowed. The call went through.').waitFor()
   await close()
 })
 

@@ -40,7 +40,7 @@ function handsOn(page: Page) {
     /** Chooses a command with Ctrl+K. */
     command: async (name: string) => {
       await page.keyboard.press('ControlOrMeta+K')
-      await page.getByRole('searchbox').fill(name)
+      await page.getByRole('dialog').getByRole('searchbox').fill(name)
       await page.getByRole('menuitem', { name, exact: true }).click()
     },
     /** Answers the question that is shown. */

@@ -55,7 +55,7 @@ const outside: Form[] = [
 ]
 const current = 'Current password'
 const section = { file: 'account/section.tsx', path: 'account' }
-const steps = { file: 'first_steps/steps.tsx', path: 'w/W/first-steps' }
+const steps = { file: 'first_steps/start_form.tsx', path: 'w/W/first-steps' }
 const inside: Form[] = [
   {
     ...{ file: 'audit/period_menu.tsx', path: 'w/W/audit', verb: 'Show period' },
@@ -67,30 +67,7 @@ const inside: Form[] = [
       await label(page, 'To day').fill('')
     },
   },
-  { ...steps, verb: 'Make the project', fields: ['Name of the project'] },
-  {
-    ...{ ...steps, verb: 'Store the secret', fields: ['Name of the secret', 'Value'] },
-    open: async (page) => {
-      await label(page, 'Name of the project').fill('billing')
-      await press(page, 'Make the project')
-    },
-  },
-  {
-    ...{ ...steps, verb: 'Allow the host', fields: ['Host'] },
-    open: async (page) => {
-      await label(page, 'Name of the secret').fill('SOME_KEY')
-      await label(page, 'Value').fill('some value')
-      await press(page, 'Store the secret')
-      await label(page, 'Host').fill('')
-    },
-  },
-  {
-    ...{ ...steps, verb: 'Register it and make its token', fields: ['Name of the agent'] },
-    open: async (page) => {
-      await label(page, 'Host').fill('api.example.com')
-      await press(page, 'Allow the host')
-    },
-  },
+  { ...steps, verb: 'Add secret and create token', fields: ['API key', 'Name', 'Host'] },
   {
     ...{ file: 'workspaces/name_form.tsx', path: 'workspaces', verb: 'Create workspace' },
     ...{ fields: ['Workspace name'], open: pressing('Create workspace') },
@@ -109,8 +86,8 @@ const inside: Form[] = [
     fields: ['Email'],
   },
   {
-    ...{ file: 'agents/wizard.tsx', path: 'w/W/agents', verb: 'Make the token' },
-    ...{ fields: ['Name', 'Environment'], open: pressing('New token') },
+    ...{ file: 'agents/new_token/order.tsx', path: 'w/W/agents', verb: 'Create token' },
+    ...{ fields: ['Name'], open: pressing('New agent') },
   },
   {
     ...{ file: 'secrets/sheets/new_project.tsx', path: 'w/W/secrets?pane=project' },
@@ -130,10 +107,10 @@ const inside: Form[] = [
   },
   {
     ...{
-      file: 'secrets/inspector/value.tsx',
+      file: 'secrets/inspector/value_form.tsx',
       path: 'w/W/secrets?key=SOME_KEY&environment=production',
     },
-    ...{ verb: 'Save', fields: ['Value'] },
+    ...{ verb: 'Add value', fields: ['Value'] },
   },
   {
     ...{ ...section, verb: 'Take the new password', fields: [current, 'New password'] },

@@ -30,7 +30,10 @@ export async function openReachableStage(
     /** Runs the command that the page shows, against the resolver's port of this test. */
     runShownCall: async (page: Page, token: string) => {
       const text = await page.locator('pre', { hasText: 'curl' }).innerText()
-      const command = text.replace(/'http[^']*\/v1\/resolve'/, `'${stage.app.resolver}/v1/resolve'`)
+      // A person pastes the token, which the first line waits for.
+      const command = text
+        .replace('read -rs SERVICE_TOKEN &&', '')
+        .replace(/'http[^']*\/v1\/resolve'/, `'${stage.app.resolver}/v1/resolve'`)
       const env = { ...process.env, SERVICE_TOKEN: token }
       const shell = watched(Bun.spawn(['sh', '-c', command], { env, stdout: 'pipe' }))
       return new Response(shell.stdout).text()

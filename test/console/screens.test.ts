@@ -126,19 +126,19 @@ function watchFocus(): void {
   )
   const reached = new Set<EventTarget | null>()
   const wrong: string[] = []
+  const isMarked = (target: HTMLElement, shown: HTMLElement) => {
+    // A search field shows it by a ring around its icon and its text.
+    const field = target.matches('input') ? target.parentElement : null
+    if (field !== null && getComputedStyle(field).boxShadow !== 'none') return true
+    const drawn = [shown, ...shown.querySelectorAll('*')]
+    return drawn.some((element) => getComputedStyle(element).outlineStyle !== 'none')
+  }
   const look = ({ target }: FocusEvent) => {
     if (!(target instanceof HTMLElement)) return
     reached.add(target)
     // Of a control that is drawn by its label, the label shows the focus.
     const shown = target.closest<HTMLElement>('label') ?? target
-    // A search field shows it by a ring around its icon and its text.
-    const field = target.matches('input') ? target.parentElement : null
-    const isMarked =
-      (field !== null && getComputedStyle(field).boxShadow !== 'none') ||
-      [shown, ...shown.querySelectorAll('*')].some(
-        (element) => getComputedStyle(element).outlineStyle !== 'none',
-      )
-    if (!isMarked) wrong.push(`no focus to be seen: ${target.outerHTML}`)
+    if (!isMarked(target, shown)) wrong.push(`no focus to be seen: ${target.outerHTML}`)
     const { left, top, width, height } = shown.getBoundingClientRect()
     const above = document.elementFromPoint(left + width / 2, top + Math.min(height / 2, 8))
     if (!above || !(shown.contains(above) || above.contains(shown)))

@@ -18,6 +18,8 @@ type Props = {
   days: readonly string[]
   /** From the bottom up. */
   series: readonly DaySeries[]
+  /** How many dates fit below the chart. */
+  labels?: number | undefined
   /** The other days are faint. */
   selected?: { from: string; to: string } | undefined
   onBrush?: ((from: string, to: string) => void) | undefined
@@ -39,7 +41,7 @@ const GAP = 1.5
 const figures = new Intl.NumberFormat('en')
 
 export function StackedBars(props: Props) {
-  const { label, text, days, series, selected, onBrush, isCompact = false } = props
+  const { label, text, days, series, labels, selected, onBrush, isCompact = false } = props
   const sums = days.map((_, at) => series.reduce((sum, { values }) => sum + (values[at] ?? 0), 0))
   const most = Math.max(0, ...sums)
   return (
@@ -53,7 +55,7 @@ export function StackedBars(props: Props) {
           <Ticks most={most} />
           <Plot {...{ days, series, most, label, selected, onBrush, isCompact }} />
           <span />
-          <DayLabels days={days} />
+          <DayLabels days={days} most={labels} />
         </div>
       )}
     </figure>
@@ -86,12 +88,12 @@ function Ticks({ most }: { most: number }) {
   )
 }
 
-function DayLabels({ days }: { days: readonly string[] }) {
+function DayLabels({ days, most }: { days: readonly string[]; most: number | undefined }) {
   const slots = slotsFor(days.length)
   const today = new Date().toISOString().slice(0, 10)
   return (
     <div data-days aria-hidden="true" className="relative h-4">
-      {labelsFor(days).map(({ at, text }, index, all) => (
+      {labelsFor(days, most).map(({ at, text }, index, all) => (
         <span
           key={at}
           className={`absolute -translate-x-1/2 whitespace-nowrap ${(all.length - 1 - index) % 2 ? 'phone:hidden' : ''}`}

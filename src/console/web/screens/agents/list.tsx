@@ -4,10 +4,11 @@ import { type ReactNode, useDeferredValue, useMemo } from 'react'
 import { DataGrid } from '../../parts/grid/grid.tsx'
 import { EmptyState } from '../../parts/page/empty_state.tsx'
 import { texts } from '../../texts/index.ts'
+import { useUsage } from '../../usage.ts'
 import { columnsFor, PhoneRow } from './columns.tsx'
 import { useGo } from './place.ts'
 import { type AgentRow, type Chip, isIn } from './rows.ts'
-import { agentUse, useUsage } from './use.ts'
+import { agentUse } from './use.ts'
 
 const words = texts.agents
 const idOf = ({ id }: AgentRow) => id

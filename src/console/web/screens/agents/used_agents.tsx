@@ -6,7 +6,8 @@ import { SkeletonRows } from '../../parts/page/skeleton.tsx'
 import { Ago } from '../../parts/show/ago.tsx'
 import { Sparkline } from '../../parts/show/sparkline.tsx'
 import { texts } from '../../texts/index.ts'
-import { sumOf, useUsage } from './use.ts'
+import { useUsage } from '../../usage.ts'
+import { sumOf } from './use.ts'
 
 const words = texts.agents
 const { columns: heads } = words

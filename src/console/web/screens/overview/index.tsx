@@ -2,6 +2,7 @@
 import { getRouteApi } from '@tanstack/react-router'
 import { Bot, Play } from 'lucide-react'
 import type { Returned } from '../../keys/messages.ts'
+import { Button } from '../../parts/button.tsx'
 import { LinkButton } from '../../parts/link_button.tsx'
 import { EmptyState } from '../../parts/page/empty_state.tsx'
 import { FailureNote } from '../../parts/page/failure.tsx'
@@ -10,6 +11,7 @@ import { SkeletonRows } from '../../parts/page/skeleton.tsx'
 import { useAsk, useRepeatedAsk } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
 import { useWaiting } from '../../waiting.ts'
+import { useFirstRunOffer } from '../first_steps/dismissed.ts'
 import { ActiveAgents, LastDay, RecentChanges } from './activity.tsx'
 import { WaitingRows } from './attention.tsx'
 import { HistoryState } from './history_state.tsx'
@@ -24,10 +26,11 @@ export function Overview() {
   const { data, error } = useRepeatedAsk('overview.read', { workspaceId }, EVERY_MS)
   const { waiting, isRead } = useWaiting(workspaceId)
   const agents = useAsk('agents.list', { workspaceId }).data
+  const isNew = agents?.every(({ lastUsedAt }) => lastUsedAt === null) ?? false
   return (
     <Screen title={texts.common.areas.overview} isPage>
       {error && !data ? <FailureNote error={error} /> : null}
-      {agents?.length === 0 ? <FirstSteps workspaceId={workspaceId} /> : null}
+      {isNew ? <FirstSteps workspaceId={workspaceId} /> : null}
       {data && isRead ? (
         <WaitingRows workspaceId={workspaceId} overview={data} items={waiting?.items ?? []} />
       ) : (
@@ -38,21 +41,29 @@ export function Overview() {
   )
 }
 
+/** Offered until the first call, or until it is dismissed in this browser. */
 function FirstSteps({ workspaceId }: { workspaceId: string }) {
+  const { isOffered, dismiss } = useFirstRunOffer(workspaceId)
+  if (!isOffered) return null
   return (
     <section className="rounded-card border border-line" aria-label={words.firstSteps}>
       <EmptyState
         icon={Bot}
         title={words.firstCall}
         action={
-          <LinkButton
-            kind="primary"
-            icon={Play}
-            to="/w/$workspaceId/first-steps"
-            params={{ workspaceId }}
-          >
-            {words.firstSteps}
-          </LinkButton>
+          <div className="flex gap-2">
+            <LinkButton
+              kind="primary"
+              icon={Play}
+              to="/w/$workspaceId/first-steps"
+              params={{ workspaceId }}
+            >
+              {words.firstSteps}
+            </LinkButton>
+            <Button kind="ghost" onPress={dismiss}>
+              {words.dismiss}
+            </Button>
+          </div>
         }
       />
     </section>

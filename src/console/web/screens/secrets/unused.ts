@@ -1,24 +1,8 @@
 /** The use of secrets in the last 30 days. */
-import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
-import { getUsage } from '../../../../features/usage/contract.ts'
-import { api } from '../../api.ts'
+import { useUsage } from '../../usage.ts'
 import { isNew } from './filters.ts'
 import type { Matrix, Project } from './place.ts'
-
-const DAYS = 30
-const STALE_MS = 60_000
-
-/** What agents used in the workspace, by secret and day. */
-export function useUsage(workspaceId: string) {
-  const { data } = useQuery({
-    queryKey: ['usage', workspaceId, DAYS],
-    queryFn: () =>
-      api.call(getUsage, { params: { workspace_id: workspaceId }, query: { days: DAYS } }),
-    staleTime: STALE_MS,
-  })
-  return data
-}
 
 /** Secrets that no call used. Null until the use is known, or if it is not known completely. */
 export function useUnused({ workspaceId, projectId }: Project, { rows }: Matrix) {

@@ -12,6 +12,7 @@ function change(action: string): string {
 
 export const overviewTexts = {
   firstSteps: 'Make your first call',
+  dismiss: 'Dismiss',
   firstCall: 'Make your first call in about two minutes.',
   nothingWaits: 'Nothing waits for you.',
   unread: 'Some of this couldn’t be loaded.',

@@ -11,10 +11,11 @@ import { Ago } from '../../../parts/show/ago.tsx'
 import { StackedBars } from '../../../parts/show/stacked_bars.tsx'
 import { useCommand } from '../../../queries.ts'
 import { texts } from '../../../texts/index.ts'
+import { useUsage } from '../../../usage.ts'
 import { Scope, StateLabel } from '../columns.tsx'
 import { useGo } from '../place.ts'
 import { type AgentRow, capabilitiesOf } from '../rows.ts'
-import { agentUse, sumOf, useUsage } from '../use.ts'
+import { agentUse, sumOf } from '../use.ts'
 import { Tokens } from './tokens.tsx'
 
 const words = texts.agents

@@ -1,7 +1,7 @@
 /** How a secret was used, and by what name people know a member. */
 import { useAsk } from '../../../queries.ts'
+import { useUsage } from '../../../usage.ts'
 import type { Place } from '../place.ts'
-import { useUsage } from '../unused.ts'
 
 export type OfSecret = Place & { key: string }
 

@@ -86,20 +86,18 @@ function Change({ place, secrets, rows, change, verb, onDiscard, onDone }: Chang
       },
     )
   return (
-    <section className="sticky bottom-0 -mx-4 flex flex-col gap-2 border-t border-line bg-surface px-4 py-3">
+    <div className="sticky bottom-0 -mx-4 flex flex-col gap-2 border-t border-line bg-surface px-4 py-3">
       <h3 className="text-small font-medium text-ink-3">{words.changes}</h3>
       {secrets.length > 1 ? <p className="text-ink-2">{words.replaces(secrets.length)}</p> : null}
       {rows.length > 0 ? (
-        <div
+        <section
           // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, also with the keyboard
           tabIndex={0}
-          // biome-ignore lint/a11y/useSemanticElements: a fieldset is for forms
-          role="group"
           aria-label={words.changes}
           className="max-h-46 overflow-auto"
         >
           <DiffBlock rows={rows} />
-        </div>
+        </section>
       ) : null}
       {store.error ? <FailureNote error={store.error} /> : null}
       <div className="flex gap-2 pt-1">
@@ -110,6 +108,6 @@ function Change({ place, secrets, rows, change, verb, onDiscard, onDone }: Chang
           {words.discard}
         </Button>
       </div>
-    </section>
+    </div>
   )
 }
