@@ -50,7 +50,11 @@ test('many records are paged, filtered and read from either end while the page h
   expect(await grid.getByRole('row').count()).toBeLessThan(100)
 
   const oldest = new Date(Date.now() - 90 * DAY_MS)
-  const weekday = new Intl.DateTimeFormat('en-GB', { weekday: 'long', day: 'numeric', month: 'long' })
+  const weekday = new Intl.DateTimeFormat('en-GB', {
+    weekday: 'long',
+    day: 'numeric',
+    month: 'long',
+  })
   // The row that had the focus is out of view.
   await grid.focus()
   await page.keyboard.press('End')
@@ -62,7 +66,7 @@ test('many records are paged, filtered and read from either end while the page h
   await page.getByText('Newest 500 events').waitFor()
 
   for (const name of ['agent-7', 'NO_SUCH_KEY']) {
-    await page.keyboard.press('/')
+    await page.getByRole('combobox', { name: 'Search the audit log' }).focus()
     await page.keyboard.type(name)
     await page.getByRole('option', { name }).first().waitFor()
     await page.keyboard.press('Enter')
