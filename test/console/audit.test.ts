@@ -14,7 +14,6 @@ beforeAll(async () => {
   stage = await openOwnStage()
   ada = await stage.person('ada')
   await ada.page.goto(`${stage.origin}/console/w/${ada.workspaceId}/audit`)
-  ada.page.setDefaultTimeout(8000)
 })
 afterAll(() => stage.close())
 
@@ -111,7 +110,7 @@ test('a search adds a chip, and the chart and the list follow every filter in th
   await page.getByRole('button', { name: 'Clear', exact: true }).click()
   await row('Created workspace').waitFor()
   await search('changed a sec', 'Changed a secret')
-  await page.getByText('19 events').waitFor()
+  await page.getByText('19 events').first().waitFor()
   await page.getByRole('button', { name: 'Clear', exact: true }).click()
 })
 
