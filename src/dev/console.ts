@@ -45,7 +45,7 @@ type Compressed = { name: string; br: Uint8Array; gz: Uint8Array }
 
 /** What only this runtime has. */
 const RUNTIME_ONLY =
-  /[^\w.](?<!SERVICE_TOKEN } = )(Buffer\.|Bun\.|process\.(env|platform|nextTick))/
+  /[^\w.](?<!SERVICE_TOKEN(?:: token)? } = )(Buffer\.|Bun\.|process\.(env|platform|nextTick))/
 /** Characters that an error shows on either side of what it found. */
 const CONTEXT = 60
 

@@ -2,7 +2,7 @@
  * Accounts created outside the browser. Their password is real, so that anyone can sign in with it by the screens.
  * They share one salt, so that Argon2 runs once in this process and not once for each account.
  */
-import type { Page } from 'playwright-core'
+import type { BrowserContext } from 'playwright-core'
 import { unwrapKeys, wrapKeys } from '../../src/client/account/account_keys.ts'
 import {
   authKey,
@@ -75,25 +75,27 @@ export async function logIn(server: string, email: string, password = PASSWORD) 
 
 /**
  * Answers Argon2 in this browser context with the keys that this process has derived already, because each run
- * takes a second there. Other passwords are derived by the page. Call it before the page loads the console.
+ * takes a second there. The page derives other passwords, and those of accounts that it created, itself.
  */
-export async function answerKnownPasswords(page: Page): Promise<void> {
-  const known = await Promise.all(
-    [...masterKeys].map(async ([name, key]) => {
-      const [password, salt, kdf]: [string, string, Kdf] = JSON.parse(name)
-      const message = [...new TextEncoder().encode(password.normalize('NFKC'))]
-      const { algorithm, ...costs } = kdf
-      return {
-        order: { message, salt: [...Uint8Array.fromBase64(salt)], ...costs },
-        key: [...(await key)],
-      }
-    }),
-  )
-  await page.context().route('**/assets/argon2_worker-*.js', async (route) => {
-    const response = await route.fetch()
+export async function answerKnownPasswords(context: BrowserContext): Promise<void> {
+  await context.route('**/assets/argon2_worker-*.js', async (route) => {
+    const [response, known] = await Promise.all([route.fetch(), listKnown()])
     const body = `${await response.text()}\n;(${answerKnown})(${JSON.stringify(known)})`
     await route.fulfill({ response, body })
   })
+}
+
+function listKnown() {
+  const listed = [...masterKeys].map(async ([name, key]) => {
+    const [password, salt, kdf]: [string, string, Kdf] = JSON.parse(name)
+    const message = [...new TextEncoder().encode(password.normalize('NFKC'))]
+    const { algorithm, ...costs } = kdf
+    return {
+      order: { message, salt: [...Uint8Array.fromBase64(salt)], ...costs },
+      key: [...(await key)],
+    }
+  })
+  return Promise.all(listed)
 }
 
 type Order = {

@@ -1,5 +1,5 @@
 // tier: all
-/** Agents and their tokens in a real browser: made, given keys, and revoked. */
+/** Agents and their tokens in a real browser: created, limited, given keys, revoked, and seen by other roles. */
 import { expect } from 'bun:test'
 import { giveKeys } from '../../src/client/actions/grant.ts'
 import { registerWithToken } from '../../src/client/actions/issue_token.ts'
@@ -24,88 +24,150 @@ afterAll(async () => {
   await employer.stage.close()
 })
 
-const agent = (name: string) => employer.page.getByRole('region', { name, exact: true })
+const row = (name: string | RegExp) => employer.page.getByRole('row', { name })
+const inspector = (name: string) => employer.page.getByRole('region', { name, exact: true })
 
-test('the screen creates an agent token, reveals it on request, and keeps it out of every snippet', async () => {
-  const { ada, page, button, label, choose } = employer
-  await ada.sees('Agents and tokens')
-  await page.getByText('No agent has a token yet').waitFor()
-  await button('New token').click()
-  await label('Name').fill('deploy-bot')
-  await choose('Environment', 'production')
-  await page
-    .getByText('deploy-bot may use secrets in calls, and never sees one, in billing/production.')
-    .waitFor()
+/** Chooses another word of the sentence. */
+async function say(word: string, choice: string) {
+  const { page } = employer
+  await page.getByRole('button', { name: new RegExp(`^${word}: `) }).click()
+  await page.getByRole('menuitemradio', { name: choice, exact: true }).click()
+}
+
+/** Chooses from the menu of a token in the inspector. */
+async function choose(label: string, choice: string) {
+  await employer.button(`Actions for ${label}`).click()
+  await employer.page.getByRole('menuitem', { name: choice, exact: true }).click()
+}
+
+test('the sheet states what a new token can do, creates it in four clicks, and shows it once', async () => {
+  const { ada, page, button, label } = employer
+  await ada.sees('Agents')
+  await page.getByText('Agents use your secrets without seeing them.').waitFor()
   await ada.judge()
-  await button('Make the token').click()
-  await page.getByRole('heading', { name: 'The token', exact: true }).waitFor()
-  await page.getByRole('tab', { name: 'Claude Code' }).waitFor()
+  await page.keyboard.press('n')
+  const sentence = inspector('What this token can do')
+  await sentence.getByText('This agent').waitFor()
+  await button('Create token').click()
+  await page.getByText('Name: this field is required.').waitFor()
+  await label('Name').fill('deploy-bot')
+  await say('Environment', 'production')
+  await sentence.getByText('It can’t read values.').waitFor()
+  const said = (await sentence.innerText()).replaceAll(/\s+/g, ' ')
+  expect(said).toStartWith('deploy-bot can use secrets of billing / production for 90 days')
+  await ada.judge()
+  await button('Create token').click()
+  await page.getByRole('heading', { name: 'Copy your token' }).waitFor()
+  await page.getByText('Copy this token now. You won’t be able to see it again.').waitFor()
   await ada.judge()
   expect(await page.content()).not.toContain('svc_agt_')
   await page.getByText(`export SERVICE_RESOLVER_URL=${RESOLVER}`).waitFor()
   await page
     .getByText('token issue deploy-bot -p billing -e production --label claude-code --save')
     .waitFor()
-  await button('Show the token').click()
+  await button('Show token').click()
   token = await page.locator('[data-secret-value]').innerText()
   expect(token).toStartWith('svc_agt_')
-  for (const tab of ['Claude Code', 'Cursor', 'curl', 'SDKs', 'GitHub Actions', 'GitLab CI']) {
-    await page.getByRole('tab', { name: tab, exact: true }).click()
-    await page.getByRole('tabpanel').locator('pre').first().waitFor()
+  for (const program of ['Cursor', 'curl', 'SDKs', 'GitHub Actions', 'GitLab CI']) {
+    await employer.choose('Set up', program)
+    await page.locator('pre').first().waitFor()
     expect(await page.locator('pre').allInnerTexts()).not.toContain(token)
   }
-  await button('Hide the token').click()
-  await button('I have it').click()
-  await page
-    .getByText('may use secrets in calls, and never sees one, in billing/production')
-    .waitFor()
-  await page.getByText(`signed by ${employer.email}`).waitFor()
+  await button('Hide token').click()
+  await page.keyboard.press('Escape')
+  await page.getByRole('heading', { name: 'Copy your token' }).waitFor()
+  await button('Done').click()
+  await row(/deploy-bot/).waitFor()
+  expect(await row(/deploy-bot/).innerText()).toContain('Active')
   await ada.judge()
   expect(await page.content()).not.toContain(token)
 })
 
-test('the screen explains what a CI token may read, and its snippet passes it to one command', async () => {
-  const { ada, page, button, label, choose, area, answer, command } = employer
-  await area('Allowlist')
-  await command('New token')
-  await choose('For whom', 'A container or CI job')
+test('the sheet warns that a CI token reads values, and the palette revokes that token', async () => {
+  const { ada, page, button, label, area, answer, command } = employer
+  await area('Allowed hosts')
+  await command('New agent')
+  await page.getByText('Container or CI job', { exact: true }).click()
   await label('Name').fill('nightly')
-  await choose('Environment', 'production')
-  await page.getByText('Who reads a secret can take it along').waitFor()
-  await button('Make the token').press('Enter')
+  await say('Environment', 'production')
+  await page.getByText('Copies of values outlive the token.').waitFor()
+  await button('Create token').press('Enter')
   await page.getByText('cloakroom run -- ./deploy.sh').waitFor()
-  await page.getByRole('tab', { name: 'GitHub Actions' }).click()
+  await employer.choose('Set up', 'GitHub Actions')
   await page.getByText('::add-mask::').waitFor()
   await ada.judge()
-  await button('I have it').press('Enter')
-  await agent('Tokens of billing').getByText('may use secrets in calls, and read them').waitFor()
-  await command('Revoke nightly of billing')
-  await page.getByText('With nightly, billing may use secrets in calls').waitFor()
-  await answer('Revoke')
-  await agent('Tokens of billing').getByText('1 that ended').waitFor()
-  await page.setViewportSize({ width: 1280, height: 800 })
+  await button('Done').press('Enter')
+  await row(/nightly/)
+    .getByText('Use, read')
+    .waitFor()
   await ada.picture('agents')
+  await command('Revoke nightly of billing')
+  await page.getByText('With nightly, billing can use and read secrets.').waitFor()
+  await ada.judge()
+  await answer('Revoke token')
+  await row(/nightly/)
+    .getByText('Revoked')
+    .waitFor()
+})
+
+test('a limit of a new token is signed, and the table and the inspector show what is left', async () => {
+  const { ada, page, button, label } = employer
+  await button('New agent').click()
+  await label('Name').fill('limited')
+  await page.getByText('Limits (optional)').click()
+  await label('Calls a day').fill('none')
+  await page.getByText('Enter a whole number above 0.').waitFor()
+  await label('Calls a day').fill('1000')
+  await label('Megabytes a day').fill('50')
+  await ada.judge()
+  await button('Create token').click()
+  await button('Done').click()
+  await row(/limited/)
+    .getByText('1,000 calls')
+    .waitFor()
+  await row(/limited/).click()
+  await inspector('limited').getByText('50 of 50 left').waitFor()
+  await ada.judge()
+  await page.keyboard.press('Escape')
+  await inspector('limited').waitFor({ state: 'detached' })
+})
+
+test('the filter and the chips narrow the list', async () => {
+  const { page, label } = employer
+  await page.keyboard.press('/')
+  await page.keyboard.type('deploy')
+  await row(/limited/).waitFor({ state: 'detached' })
+  await label('Filter agents').fill('absent')
+  await page.getByText('No results for "absent"').waitFor()
+  await label('Filter agents').fill('')
+  await page.getByRole('button', { name: /^Ended/ }).click()
+  await row(/nightly/).waitFor()
+  expect(await row(/deploy-bot/).count()).toBe(0)
+  await page.getByRole('button', { name: /^All/ }).click()
 })
 
 test('a token that lacks keys shows the reason, and gets only the keys in its scope', async () => {
   const { ada, page, there, projectId, button } = employer
   const { api, workspace } = there
   const terms = { environment: null, order: {}, places: [] }
-  const made = await registerWithToken(there, { name: 'x'.repeat(100), projectId }, terms)
+  const name = 'x'.repeat(100)
+  const made = await registerWithToken(there, { name, projectId }, terms)
   const body = { name: 'canary' }
   await api.call(createEnvironment, { params: { project_id: projectId }, body })
-  await reread()
-  const row = agent('x'.repeat(100))
-  await row.getByText('It has the key of no environment').waitFor()
-  await button('Missing keys of default').click()
-  await row.getByText('billing/canary: made after the token').waitFor()
+  await open(made.agent.id)
+  await inspector(name).getByText('No keys yet').waitFor()
+  await choose('default', 'Missing keys…')
+  await page.getByText('billing / canary').waitFor()
+  await page.getByText('created after the token').first().waitFor()
   await ada.judge()
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(1280)
-  await row.getByRole('button', { name: /^Give it \d keys$/ }).click()
-  await row.getByText(/Has keys of: .*billing\/canary/).waitFor()
-  await button('Missing keys of default').click()
-  await row.getByText('It has the key of every environment').waitFor()
-  await ada.judge()
+  await button(/^Add \d keys$/).click()
+  await inspector(name)
+    .getByText(/billing \/ canary/)
+    .waitFor()
+  await choose('default', 'Missing keys…')
+  await page.getByText('This token has every key it can use.').waitFor()
+  await page.keyboard.press('Escape')
 
   const params = { workspace_id: workspace.id, registration_id: made.agent.id }
   const [listed] = await api.list(listAgentTokens, { params })
@@ -121,17 +183,20 @@ test('the screen shows the signed permissions of a token, even if the server cla
   const { sql } = stage.app.connection
   await sql`update tokens set label = 'reads nothing', environment = 'development'
     where environment = 'production' and label = 'default'`
-  await reread()
-  const row = agent('deploy-bot').locator('li.entry')
-  await row.getByText('The server says otherwise of it').waitFor()
-  await row.getByText('default', { exact: true }).waitFor()
-  await row.getByText('never sees one, in billing/production').waitFor()
+  await open()
+  await row(/deploy-bot/).click()
+  const shown = inspector('deploy-bot')
+  await shown.getByText('The server shows other terms.').waitFor()
+  await shown.getByText('default', { exact: true }).waitFor()
+  await shown.getByText('production').waitFor()
   expect(await page.getByText('reads nothing').count()).toBe(0)
   await ada.judge()
   await sql`update tokens set label = 'default', environment = 'production'
     where label = 'reads nothing'`
-  await reread()
-  await row.getByText('The server says otherwise of it').waitFor({ state: 'detached' })
+  await open()
+  await row(/deploy-bot/).click()
+  await shown.getByText('Tokens', { exact: true }).waitFor()
+  expect(await shown.getByText('The server shows other terms.').count()).toBe(0)
 })
 
 test('an agent gets a second token and loses the first one on a phone, by keyboard and by touch', async () => {
@@ -139,42 +204,75 @@ test('an agent gets a second token and loses the first one on a phone, by keyboa
   await page.setViewportSize({ width: 390, height: 844 })
   await ada.judge()
   await button('New token for deploy-bot').press('Enter')
-  await label('Label of the token').fill('second')
-  await page.keyboard.press('Tab')
-  await page.keyboard.press('Enter')
-  await page.getByRole('option', { name: 'Every environment that is there now' }).press('Enter')
+  await label('Label').fill('second')
+  await say('Environment', 'all environments')
   await ada.judge()
-  await button('Make the token').press('Enter')
-  await button('I have it').press('Enter')
-  await agent('deploy-bot').getByText('never sees one, in all of billing').waitFor()
+  await button('Create token').press('Enter')
+  await button('Done').press('Enter')
+  await inspector('deploy-bot').getByText('billing', { exact: true }).first().waitFor()
+  await inspector('deploy-bot').getByText('second', { exact: true }).waitFor()
   await ada.judge()
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390)
   await page.route('**/tokens/*/', (route) => route.fulfill({ status: 503, body: '' }))
-  await button('Revoke default of deploy-bot').click()
-  await page.getByText('This cannot be undone').waitFor()
+  await choose('default', 'Revoke…')
+  await page.getByText('You can’t undo this.').waitFor()
   await ada.judge()
-  await answer('Revoke')
+  await answer('Revoke token')
   await page.getByRole('alertdialog').getByRole('alert').waitFor()
   expect(await call({ token })).toBe('domain_blocked')
   await page.unroute('**/tokens/*/')
-  await answer('Revoke')
-  await page.getByText('default is revoked.').waitFor()
+  await answer('Revoke token')
+  await page.getByText('Revoked default.').waitFor()
   expect(await call({ token })).toBe('invalid_token')
   await page.setViewportSize({ width: 1280, height: 800 })
 })
 
-/** Loads the page again, without its cache. */
-async function reread() {
-  const { page, there } = employer
-  const { workspace } = there
-  await page.goto(`${employer.stage.origin}/console/w/${workspace.id}/agents`)
-  await page.getByRole('heading', { name: 'Agents and tokens' }).waitFor()
-}
+test('revoking a token that someone else revoked succeeds', async () => {
+  const { page, answer, stage } = employer
+  const { sql } = stage.app.connection
+  await choose('second', 'Revoke…')
+  await sql`update tokens set revoked_at = now() where label = 'second'`
+  await answer('Revoke token')
+  await page.getByText('Revoked second.').waitFor()
+})
+
+test('deleting an agent names it, and removes its row', async () => {
+  const { page, button, answer } = employer
+  await page.keyboard.press('Escape')
+  await row(/limited/).click()
+  await button('Delete agent').click()
+  await page.getByText('limited and all its tokens stop working.').waitFor()
+  await answer('Delete agent')
+  await row(/limited/).waitFor({ state: 'detached' })
+})
+
+test('thirty agents are listed within the first 180 pixels, and the grid moves by arrow keys', async () => {
+  const { ada, page, there, projectId } = employer
+  const terms = { environment: 'staging', order: {}, places: [] }
+  for (let index = 0; index < 30; index += 1)
+    await registerWithToken(there, { name: `a-bot-${index}`, projectId }, terms)
+  await open()
+  const first = row(/a-bot-0/)
+  await first.waitFor()
+  expect((await first.boundingBox())?.y).toBeLessThanOrEqual(180)
+  await first.click()
+  await inspector('a-bot-0').waitFor()
+  await ada.judge()
+  await page.keyboard.press('Escape')
+})
 
 test('an unknown workspace shows that nothing is at its address', async () => {
   const { ada, page, stage } = employer
   await page.goto(`${stage.origin}/console/w/x/agents`)
-  await ada.sees('There is nothing at this address')
+  await page.getByText('Not found, or you don’t have access.').waitFor()
   await ada.judge()
-  expect(await page.getByText('Owners and admins').count()).toBe(0)
+  expect(await page.getByText('Only owners and admins').count()).toBe(0)
 })
+
+/** Loads the page again, without its cache; with an ID its inspector is open. */
+async function open(show?: string) {
+  const { page, there } = employer
+  const search = show === undefined ? '' : `?show=${show}`
+  await page.goto(`${employer.stage.origin}/console/w/${there.workspace.id}/agents${search}`)
+  await page.getByRole('grid', { name: 'Agents' }).waitFor()
+}

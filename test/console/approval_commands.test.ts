@@ -3,7 +3,10 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { readSecrets } from '../../src/client/environment.ts'
 import { approvalsCommands } from '../../src/console/web/keys/commands/approvals.ts'
-import { policiesCommands } from '../../src/console/web/keys/commands/policies.ts'
+import {
+  type PolicyChange,
+  policiesCommands,
+} from '../../src/console/web/keys/commands/policies.ts'
 import { proposalsCommands } from '../../src/console/web/keys/commands/proposals.ts'
 import type { HeldKeys } from '../../src/console/web/keys/held.ts'
 import { type Stage, sharedStage } from '../support/agent.ts'
@@ -136,20 +139,17 @@ test('an edit of a policy keeps its approval, and changes it only when that is s
     const found = await readSecrets(openEnvironment(project.project))
     return found.find(({ key }) => key === 'KEY') ?? { version: 0, policy: null }
   }
-  const edit = async (more: object) => {
+  const edit = async (change: PolicyChange) => {
     const versions = { KEY: (await stored()).version }
-    await policiesCommands.set(keys, {
-      ...place,
-      narrowing: { allowed_methods: ['POST'] },
-      versions,
-      ...more,
-    })
+    await policiesCommands.set(keys, { ...place, change, versions })
     return (await stored()).policy
   }
-  expect(await edit({})).toEqual({ allowed_methods: ['POST'], ...HELD })
-  const approval = { by: 'admin', ttl_seconds: 0 }
-  expect(await edit({ approval })).toEqual({ allowed_methods: ['POST'], approval })
-  expect(await edit({ approval: null })).toEqual({ allowed_methods: ['POST'] })
+  const allowed_methods: PolicyChange['allowed_methods'] = ['POST']
+  expect(await edit({ allowed_methods })).toEqual({ allowed_methods, ...HELD })
+  const approval = { by: 'admin', ttl_seconds: 0 } as const
+  expect(await edit({ approval })).toEqual({ allowed_methods, approval })
+  expect(await edit({ approval: null })).toEqual({ allowed_methods })
+  expect(await edit({ allowed_methods: null })).toBeNull()
 })
 
 test('a proposal is accepted as ordinary changes: its host, and its secret for that host only', async () => {

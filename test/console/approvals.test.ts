@@ -15,78 +15,107 @@ beforeAll(async () => {
 })
 afterAll(() => approver.close())
 
-const card = (text: string | RegExp) => approver.page.locator('li.card').filter({ hasText: text })
 const button = (name: string | RegExp) => approver.page.getByRole('button', { name })
+const inspector = (name: string | RegExp) => approver.page.getByRole('region', { name })
 
-test('a refused call is shown whole, and one press of Allow once lets the next call through', async () => {
+/** Reviews the request with a body. Requests to one path have the same name: the newest is last. */
+async function review(body: string) {
+  const { page } = approver
+  await page.mouse.move(0, 0)
+  for (;;) {
+    await button(/^Review POST/)
+      .last()
+      .click()
+    const region = inspector('Let deploy-bot use STRIPE_KEY?')
+    await region.getByText('What will be sent').waitFor()
+    if ((await region.getByText(body).count()) > 0) return region
+    await page.keyboard.press('Escape')
+    await page.mouse.move(0, 0)
+    await page.waitForTimeout(500)
+  }
+}
+
+async function close() {
+  await approver.page.keyboard.press('Escape')
+  await approver.page.mouse.move(0, 0)
+}
+
+test('a refused call is shown whole, and one signature lets the next call through', async () => {
   const { ada, page, call, world, upstream } = approver
   await ada.sees('Live requests')
   expect(await call()).toMatchObject({ status: 403, body: { error_code: 'approval_required' } })
   await page.getByRole('heading', { name: 'Waiting for you' }).waitFor()
-  const request = card('deploy-bot (token default) asks to make this call.')
+  await page.getByRole('link', { name: 'Live requests 1 waiting for you' }).waitFor()
+  const request = await review('{"amount":1000}')
   for (const text of [
+    'deploy-bot (token default) asks to make this call.',
     `POST ${world.url('/v1/charges')}`,
     'expand: customer',
     'authorization: Bearer SVC_SECRET_STRIPE_KEY',
     'application/json, 15 bytes',
     '{"amount":1000}',
-    'STRIPE_KEY in billing/production needs approval by a member',
+    'STRIPE_KEY in billing / production needs approval by a member',
     'Charge the test card',
+    'Only this call',
   ])
     expect(await request.textContent()).toContain(text)
-  await page.getByRole('link', { name: 'Live requests 1 waiting for you' }).waitFor()
   await ada.judge()
   await ada.picture('approval')
-  await button(/^Allow once/).click()
-  await page.getByText('Allowed. Waiting for the next call …').waitFor()
+  await button('Sign and allow').click()
+  await request.getByText('Allowed. Waiting for the next call…').waitFor()
   await ada.judge()
   expect(await call()).toMatchObject({ status: 200, body: { status_code: 200, body: 'sent' } })
-  await page.getByText('Allowed, and the call went through.').waitFor()
+  await request.getByText('Allowed. The call went through.').waitFor()
   const sent = upstream.received.at(-1)
   expect(new TextDecoder().decode(sent?.body)).toBe('{"amount":1000}')
+  await close()
   expect(await call()).toMatchObject({ status: 403, body: { error_code: 'approval_required' } })
 })
 
-test('a call that waits goes on by itself after one press', async () => {
+test('a call that waits goes on by itself after a signature, and a later failure changes nothing', async () => {
   const { call, page } = approver
   const answer = call({ body: '{"amount":2000}', approval_wait_ms: 110_000 })
-  await card('{"amount":2000}')
-    .getByRole('button', { name: /^Allow once/ })
-    .click()
+  const request = await review('{"amount":2000}')
+  await page.keyboard.press('Control+Enter')
   expect(await answer).toMatchObject({ status: 200, body: { body: 'sent' } })
-  await page.getByText('Allowed, and the call went through.').nth(1).waitFor()
+  await request.getByText('Allowed. The call went through.').waitFor()
+  const failed = page.waitForResponse((response) => response.status() === 500)
+  await page.route('**/approvals/**', (route) => route.fulfill({ status: 500, body: '{}' }))
+  await failed
+  await request.getByText('Allowed. The call went through.').waitFor()
+  expect(await request.getByRole('alert').count()).toBe(0)
+  await page.unroute('**/approvals/**')
+  await close()
 })
 
-test('a denied request is refused, and its card is removed', async () => {
-  const { call } = approver
-  await card('{"amount":1000}')
-    .getByRole('button', { name: /^Deny: POST/ })
-    .click()
-  await approver.page.getByText('Denied. The same call is refused for 1 hour.').first().waitFor()
+test('a denied request is refused, and its row is removed', async () => {
+  const { call, page } = approver
+  await review('{"amount":1000}')
+  await button('Deny').click()
+  await page.getByText('Denied. The same call is refused for 1 hour.').first().waitFor()
   expect(await call()).toMatchObject({ status: 403, body: { error_code: 'approval_denied' } })
 })
 
 test('a window is the narrowest one unless changed, warns, lets other bodies through, and is revoked', async () => {
   const { ada, page, call, world } = approver
-  // A list stands still while the pointer is on one of its buttons.
-  await page.mouse.move(0, 0)
   await call({ body: '{"amount":3000}' })
-  const request = card('{"amount":3000}')
-  await request.getByRole('button', { name: /^Allow for a time/ }).click()
-  const said = `Allows POST ${world.url('/v1/charges')} for 5 minutes, with any query, headers and body.`
-  await request.getByText(said).waitFor()
+  const request = await review('{"amount":3000}')
+  await request.getByText('Calls for 5 minutes').click()
+  await request
+    .getByText(`POST ${world.url('/v1/charges')}, with any query, headers and body.`)
+    .waitFor()
   await ada.judge()
   await page.setViewportSize({ width: 390, height: 844 })
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390)
   await page.setViewportSize({ width: 1280, height: 800 })
-  await request.getByRole('button', { name: 'Allow for 5 minutes' }).click()
+  await button('Sign and allow').click()
   await request.getByText('Allowed for 5 minutes.').waitFor()
   expect(await call({ body: '{"amount":4000}' })).toMatchObject({ status: 200 })
   expect(await call({ body: '{"amount":5000}', method: 'PUT' })).toMatchObject({ status: 403 })
-  await page.reload()
-  await page.getByRole('heading', { name: 'Allowed now' }).waitFor()
+  await close()
+  await page.getByText('Allowed now').first().waitFor()
   await ada.judge()
-  await button(/^Revoke: deploy-bot: POST/).click()
+  await button(/^Revoke deploy-bot: POST/).click()
   await page.getByText('Revoked. The next call needs a new approval.').first().waitFor()
   expect(await call({ body: '{"amount":6000}' })).toMatchObject({ status: 403 })
 })
@@ -98,9 +127,8 @@ test('a request that the server changed is hidden and counted', async () => {
   await stage.app.connection
     .sql`update approvals set host = 'evil.example', digest = 'x' where id = ${id}`
   await page.reload()
-  await page.getByText('1 request is hidden, because it does not verify.').waitFor()
+  await page.getByText('1 request is hidden: not verified.').waitFor()
   expect(await page.getByText('evil.example').count()).toBe(0)
-  expect(await card('{"amount":7000}').count()).toBe(0)
   await ada.judge()
 })
 
@@ -115,22 +143,26 @@ test('a proposal is accepted with a value, which may go to the proposed host onl
       secrets: [{ key: 'DEPLOY_KEY', description: 'A key that may create deploys' }],
     }),
   })
-  const proposal = card('deploy-bot proposes a change.')
+  await approver.page.mouse.move(0, 0)
+  await button('Review api.deploy.example, DEPLOY_KEY').click()
+  const proposal = inspector('Accept the proposal of deploy-bot?')
   await proposal.getByText('DEPLOY_KEY: A key that may create deploys').waitFor()
+  await proposal.getByText('Every agent can call new hosts.').waitFor()
   await ada.judge()
-  await proposal.getByRole('button', { name: /^Accept/ }).click()
-  await proposal.getByText('You sign that every agent may send to api.deploy.example.').waitFor()
-  await proposal.getByRole('button', { name: /Project$/ }).click()
-  await page.getByRole('option', { name: 'billing' }).click()
-  await proposal.getByRole('button', { name: /Environment$/ }).click()
-  await page.getByRole('option', { name: 'production' }).click()
-  const sign = proposal.getByRole('button', { name: 'Allow 1 host and store 1 secret' })
+  const sign = button('Sign and accept')
   await sign.click()
-  await proposal.locator('[data-field-error]').waitFor()
+  await proposal.getByText('Project: this field is required.').waitFor()
+  await proposal.getByRole('button', { name: /Project/ }).click()
+  await page.getByRole('option', { name: 'billing' }).click()
+  await proposal.getByRole('button', { name: /Environment/ }).click()
+  await page.getByRole('option', { name: 'production' }).click()
+  await proposal.getByLabel('Value of DEPLOY_KEY').waitFor()
+  await sign.click()
+  await proposal.getByText('Value of DEPLOY_KEY: this field is required.').waitFor()
   await proposal.getByLabel('Value of DEPLOY_KEY').fill(VALUE)
   await ada.judge({ reveals: true })
   await sign.click()
-  await page.getByText('Accepted.').first().waitFor()
+  await proposal.getByText('Accepted.').waitFor()
   const stored = (await readSecrets(place)).find(({ key }) => key === 'DEPLOY_KEY')
   expect(stored?.policy).toMatchObject({ allowed_domains: ['api.deploy.example'] })
   const chain = await there.chains.continued(there.workspace)

@@ -4,14 +4,12 @@ import { allowHosts } from '../../src/client/actions/allowlist.ts'
 import { registerWithToken } from '../../src/client/actions/issue_token.ts'
 import { uploadSecrets } from '../../src/client/actions/set_secrets.ts'
 import type { Policy } from '../../src/core/policy/policy.ts'
-import { createProject } from '../../src/features/projects/contract.ts'
 import { resolveAs, sharedStage } from '../support/agent.ts'
 import { freshEmail } from '../support/app.ts'
 import { marked } from '../support/canary.ts'
 import { answerOf } from '../support/upstream.ts'
-import { PASSWORD, signUp } from './accounts.ts'
 import { openStageOn } from './browser.ts'
-import { elsewhere, shared } from './elsewhere.ts'
+import { foundWorkspace } from './elsewhere.ts'
 
 export const VALUE = marked('held_console_')
 export const HELD: Policy = { approval: { by: 'member', ttl_seconds: 900 } }
@@ -22,12 +20,8 @@ export async function openApprover() {
   upstream.on('/v1/charges', (_, wire) => void wire.write(answerOf(200, {}, 'sent')))
   const stage = await openStageOn(app)
   const email = freshEmail('ada')
-  const account = { email, ...(await signUp(app.controlPlane, email)) }
-  await shared(app.controlPlane, email, 'Acme')
-  const there = await elsewhere(app.controlPlane, email, PASSWORD, 'Acme')
+  const { account, there, projectId } = await foundWorkspace(app.controlPlane, email, 'billing')
   const { api, workspace } = there
-  const body = { name: 'billing', workspace_id: workspace.id }
-  const { id: projectId } = await api.call(createProject, { body })
   const place = { api, workspace, projectId, environment: 'production' }
   const store = (key: string, policy: Policy) =>
     uploadSecrets(place, [{ key, value: VALUE, policy }], true)

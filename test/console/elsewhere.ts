@@ -1,4 +1,5 @@
 /** Changes made on another machine than the browser: the page learns of them from the server. */
+import { registerWithToken } from '../../src/client/actions/issue_token.ts'
 import { invitePeople, readPerson } from '../../src/client/actions/members.ts'
 import { newWorkspace } from '../../src/client/actions/workspaces.ts'
 import { type KnownEntry, knownChains } from '../../src/client/signed/known_chains.ts'
@@ -6,12 +7,15 @@ import { chainsOf } from '../../src/client/signed/trust.ts'
 import { type KnownKey, knownWorkspaceKeys } from '../../src/client/workspace_key.ts'
 import { readWorkspaces } from '../../src/client/workspaces.ts'
 import type { Role } from '../../src/core/grant.ts'
+import { createProject } from '../../src/features/projects/contract.ts'
 import {
   acceptInvitation,
   createWorkspaceEndpoint,
 } from '../../src/features/workspaces/contract.ts'
 import { identityOf } from '../../src/sigchain/index.ts'
-import { logIn, PASSWORD } from './accounts.ts'
+import { logIn, PASSWORD, signUp } from './accounts.ts'
+
+export const WORKSPACE = 'Acme'
 
 /** An account's personal workspace, or the one with this name, opened and with its verified chain. */
 export async function elsewhere(server: string, email: string, password = PASSWORD, name?: string) {
@@ -49,6 +53,28 @@ export async function shared(
   const { order } = await newWorkspace(publicKey, isSigned ? founder : null)
   await api.call(createWorkspaceEndpoint, { body: { name, ...order } })
   return order.id
+}
+
+/** Registers an account with the signed workspace Acme and a project in it. */
+export async function foundWorkspace(server: string, email: string, project: string) {
+  const account = { email, ...(await signUp(server, email)) }
+  await shared(server, email, WORKSPACE)
+  const there = await elsewhere(server, email, PASSWORD, WORKSPACE)
+  const body = { name: project, workspace_id: there.workspace.id }
+  const { id: projectId } = await there.api.call(createProject, { body })
+  return { account, there, projectId }
+}
+
+/** Registers an agent in a project's production, with the environment's key unless told otherwise. @returns its token */
+export async function employ(
+  there: Pick<Awaited<ReturnType<typeof elsewhere>>, 'api' | 'workspace'>,
+  projectId: string,
+  name: string,
+  hasKey = true,
+): Promise<string> {
+  const places = hasKey ? [{ projectId, environment: 'production' }] : []
+  const terms = { environment: 'production', order: {}, places }
+  return (await registerWithToken(there, { name, projectId }, terms)).text
 }
 
 /** `by` invites `email` to the workspace, and `email` accepts. */

@@ -1,26 +1,23 @@
 /** Ada, who owns a signed workspace with a project and a secret, on another machine and in the browser. */
 import type { Page } from 'playwright-core'
 import { uploadSecrets } from '../../src/client/actions/set_secrets.ts'
-import { createProject } from '../../src/features/projects/contract.ts'
 import { freshEmail } from '../support/app.ts'
 import { marked } from '../support/canary.ts'
-import { PASSWORD, signUp } from './accounts.ts'
 import { openOwnStage, openStage, type Stage } from './browser.ts'
-import { elsewhere, shared } from './elsewhere.ts'
+import { foundWorkspace } from './elsewhere.ts'
 
-export const WORKSPACE = 'Acme'
 export const HOST = 'api.upstream.example'
 
 /** The workspace is Acme, its project is `billing`. A server with settings belongs to the caller alone. */
 export async function openEmployer(path: string, env?: Record<string, string>) {
   const stage = env === undefined ? await openStage() : await openOwnStage(env)
   const email = freshEmail('ada')
-  const account = { email, ...(await signUp(stage.app.controlPlane, email)) }
-  await shared(stage.app.controlPlane, email, WORKSPACE)
-  const there = await elsewhere(stage.app.controlPlane, email, PASSWORD, WORKSPACE)
+  const { account, there, projectId } = await foundWorkspace(
+    stage.app.controlPlane,
+    email,
+    'billing',
+  )
   const { api, workspace } = there
-  const body = { name: 'billing', workspace_id: workspace.id }
-  const { id: projectId } = await api.call(createProject, { body })
   const place = { api, workspace, projectId, environment: 'production' }
   const policy = { allowed_methods: ['GET' as const] }
   const entry = { key: 'STRIPE_KEY', value: marked('sk_live_'), policy, expectedVersion: 0 }

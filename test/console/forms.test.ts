@@ -8,7 +8,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { requires } from '../support/requires.ts'
-import { answerKnownPasswords, PASSWORD } from './accounts.ts'
+import { PASSWORD } from './accounts.ts'
 import { type OwnStage, openOwnStage, type Person } from './browser.ts'
 
 const { test, beforeAll, afterAll } = requires('chromium')
@@ -81,35 +81,49 @@ const inside: Form[] = [
       await press(page, 'Allow the host')
     },
   },
-  { file: 'workspaces/index.tsx', path: '', verb: 'Make a workspace', fields: ['Name'] },
   {
-    ...{ file: 'workspaces/changes.tsx', path: '', verb: 'Save', fields: ['New name of Personal'] },
-    open: emptying('Rename', 'New name of Personal'),
+    ...{ file: 'workspaces/name_form.tsx', path: 'workspaces', verb: 'Create workspace' },
+    ...{ fields: ['Workspace name'], open: pressing('Create workspace') },
   },
   {
-    ...{ file: 'workspaces/notice_targets.tsx', path: '', verb: 'Add target', fields: ['URL'] },
-    open: pressing('Notices of Personal'),
+    ...{ file: 'workspaces/name_form.tsx', path: 'w/W/settings', verb: 'Rename' },
+    ...{ fields: ['Workspace name'], open: emptying('Rename', 'Workspace name') },
+  },
+  {
+    ...{ file: 'settings/add_target.tsx', path: 'w/W/settings?', verb: 'Add target' },
+    ...{ fields: ['URL'], open: pressing('Add target') },
   },
   { file: 'allowlist/index.tsx', path: 'w/W/allowlist', verb: 'Allow', fields: ['Host'] },
   {
-    ...{ file: 'members/invite.tsx', path: 'w/W/members', verb: 'Look at their keys' },
-    fields: ['E-mail address'],
+    ...{ file: 'members/invite.tsx', path: 'w/W/members?invite=new', verb: 'Continue' },
+    fields: ['Email'],
   },
   {
     ...{ file: 'agents/wizard.tsx', path: 'w/W/agents', verb: 'Make the token' },
     ...{ fields: ['Name', 'Environment'], open: pressing('New token') },
   },
   {
-    ...{ file: 'secrets/new_project.tsx', path: 'w/W/secrets?pane=project' },
-    ...{ verb: 'Make the project', fields: ['Name of the project'] },
+    ...{ file: 'secrets/sheets/new_project.tsx', path: 'w/W/secrets?pane=project' },
+    ...{ verb: 'Create project', fields: ['Project name'] },
   },
   {
-    ...{ file: 'secrets/new_project.tsx', path: 'w/W/secrets?pane=environment' },
-    ...{ verb: 'Make the environment', fields: ['Name of the environment'] },
+    ...{ file: 'secrets/sheets/new_project.tsx', path: 'w/W/secrets?pane=environment' },
+    ...{ verb: 'Create environment', fields: ['Environment name'] },
   },
   {
-    ...{ file: 'secrets/editor.tsx', path: 'w/W/secrets?key=SOME_KEY&environment=production' },
-    ...{ verb: 'Save', fields: ['Value'] },
+    ...{ file: 'secrets/sheets/add.tsx', path: 'w/W/secrets?pane=new', verb: 'Add secret' },
+    fields: ['Name', 'Value in development', 'Value in staging', 'Value in production'],
+  },
+  {
+    ...{ file: 'secrets/connect/connect_form.tsx', path: 'w/W/secrets?pane=connect' },
+    ...{ verb: 'Show command', fields: ['Name', 'MCP server URL'] },
+  },
+  {
+    ...{
+      file: 'secrets/inspector/value_form.tsx',
+      path: 'w/W/secrets?key=SOME_KEY&environment=production',
+    },
+    ...{ verb: 'Add value', fields: ['Value'] },
   },
   {
     ...{ ...section, verb: 'Take the new password', fields: [current, 'New password'] },
@@ -144,7 +158,7 @@ const inside: Form[] = [
   },
 ]
 /** Without a required field. */
-const OPTIONAL = ['audit/index.tsx']
+const OPTIONAL = ['audit/index.tsx', 'secrets/connect/reconnect.tsx']
 /** Needs a proposal: approvals.test.ts sends it empty. */
 const ELSEWHERE = ['waiting/acceptance.tsx']
 
@@ -160,7 +174,6 @@ afterAll(() => stage.close())
 
 /** On a device that cannot unlock, so that the form that lets it is there. */
 async function addPasskey({ page, tools }: Person) {
-  await answerKnownPasswords(page)
   await tools.send('WebAuthn.enable')
   await tools.send('WebAuthn.addVirtualAuthenticator', {
     options: {
@@ -197,7 +210,6 @@ test('a form outside the account marks its empty fields, sends nothing and stays
 test('the form that unlocks marks an empty password, and unlocks with the password afterwards', async () => {
   const bob = await stage.personByScreen('bob')
   const { page } = bob
-  await answerKnownPasswords(page)
   await page.reload()
   await bob.sees('Unlock')
   await sendEmpty(page, { file: '', path: '', verb: 'Unlock', fields: ['Password'] })

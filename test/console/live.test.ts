@@ -2,6 +2,7 @@
 /** Calls as they happen, and what would let a refused one through, in a real browser. */
 import { expect } from 'bun:test'
 import { registerWithToken } from '../../src/client/actions/issue_token.ts'
+import { readSecrets } from '../../src/client/environment.ts'
 import { listSessions, revokeSession } from '../../src/features/accounts/contract.ts'
 import { listAuditLogs } from '../../src/features/audit/contract.ts'
 import { requires } from '../support/requires.ts'
@@ -28,126 +29,181 @@ async function employed(name: string, places = true) {
   return (await registerWithToken(there, { name, projectId }, terms)).text
 }
 
-const entryOf = (text: string | RegExp) =>
-  employer.page.locator('li.entry').filter({ hasText: text })
+const rowOf = (text: string | RegExp) => employer.page.getByRole('row').filter({ hasText: text })
+const inspector = (name: string | RegExp) => employer.page.getByRole('region', { name })
+const said = (text: string | RegExp) => employer.page.getByText(text).first().waitFor()
 
-test('a refused call appears immediately, and one signed link allows what it lacks', async () => {
-  const { ada, page, there, button, call } = employer
+/** Opens a call in the inspector. */
+async function opened(text: string | RegExp, title: string | RegExp) {
+  await rowOf(text).first().click()
+  const region = inspector(title)
+  await region.waitFor()
+  return region
+}
+
+/** The pointer leaves the list and the inspector closes, so the list goes on. */
+async function close() {
+  await employer.page.keyboard.press('Escape')
+  await employer.page.mouse.move(0, 0)
+}
+
+test('a refused host is allowed with two clicks, and the inspector shows the next call', async () => {
+  const { ada, page, there, button, call, projectId } = employer
   await ada.sees('Live requests')
-  await page.getByText('Live', { exact: true }).waitFor()
-  await page.getByText('Nothing was called yet.').waitFor()
+  await said('No calls yet.')
   await ada.judge()
   expect(await call({ token })).toBe('domain_blocked')
-  await page.getByText(`${HOST} is not on the allowlist of the workspace.`).waitFor()
+  await page.getByRole('link', { name: 'Live requests 1 waiting for you' }).waitFor()
   await ada.judge()
-  await button(/^Allow this/).click()
-  await page.getByText(`${HOST} comes onto the allowlist`).waitFor()
   const { seq } = await there.chains.continued(there.workspace)
-  await page.getByText(`You sign it as link ${seq + 1} of the workspace's chain.`).waitFor()
+  await button(`Review ${HOST}`).click()
+  const region = inspector(`Allow ${HOST}?`)
+  await region.getByText('deploy-bot tried to call it once').waitFor()
+  await region.getByText('Limit STRIPE_KEY to this host').waitFor()
+  await region.getByText('Allowed hosts of Acme').waitFor()
+  await region.getByText('Details').first().click()
+  await region.getByText(`You sign this as link ${seq + 1} of the workspace’s history.`).waitFor()
   await ada.judge()
+  await ada.picture('live')
   await button('Sign and allow').click()
-  await page.getByText('Allowed: this no longer stops a call.').waitFor()
+  await region.getByText('Allowed. Waiting for the next call…').waitFor()
+  await ada.judge()
   const chain = await there.chains.continued(there.workspace)
   expect([...chain.allowlist]).toEqual([HOST])
   expect(chain.seq).toBe(seq + 1)
-  expect(await call({ token })).not.toBe('domain_blocked')
+  const place = { ...there, projectId, environment: 'production' }
+  const [stored] = await readSecrets(place)
+  expect(stored?.policy).toEqual({ allowed_methods: ['GET'], allowed_domains: [HOST] })
+  expect(await call({ token })).toBe('upstream_unreachable')
+  await region.getByText('Allowed. The next call stopped for another reason.').waitFor()
+  await close()
+  await button(`Review ${HOST}`).waitFor({ state: 'detached' })
 })
 
 test('a change that is about to be signed does not move while calls arrive', async () => {
   const { page, button, call } = employer
   await call({ token, host: 'moving.example' })
-  const row = entryOf('moving.example')
-  await row.getByRole('button', { name: 'Allow this' }).click()
-  const sign = row.getByRole('button', { name: 'Sign and allow' })
-  await sign.waitFor()
-  for (const [width, first] of [
-    [1280, 1],
-    [390, 4],
+  await button('Review moving.example').click()
+  await inspector('Allow moving.example?').getByText('With any secret').waitFor()
+  const sign = button('Sign and allow')
+  for (const [width, count] of [
+    [1280, 3],
+    [390, 6],
   ] as const) {
     await page.setViewportSize({ width, height: 844 })
     const before = await sign.boundingBox()
-    await page.mouse.move(0, 0)
     for (const at of [0, 1, 2]) await call({ token, host: `other-${width}-${at}.example` })
-    await page.getByText(`${first + 2} new calls`).waitFor()
+    await page.getByText(`${count} new`, { exact: true }).waitFor()
     expect(await sign.boundingBox()).toEqual(before)
-    expect(await entryOf(`other-${width}`).count()).toBe(0)
+    expect(await rowOf(`other-${width}`).count()).toBe(0)
   }
   await page.setViewportSize({ width: 1280, height: 800 })
-  await button('Cancel').click()
-  await page.mouse.move(0, 0)
-  await entryOf('other-390-2').waitFor()
-  expect(await page.getByText(/new calls?$/).count()).toBe(0)
+  await close()
+  await rowOf('other-390-2').waitFor()
+  expect(await page.getByText(/^\d+ new$/).count()).toBe(0)
 })
 
-test('a row does not move while someone points at its button', async () => {
-  const { page, call } = employer
-  const allow = entryOf('moving.example').getByRole('button', { name: 'Allow this' })
-  await allow.hover()
-  const before = await allow.boundingBox()
+test('the list stands still while someone points at it or has scrolled it, and shows new calls on a press', async () => {
+  const { page, button, call } = employer
+  const review = button('Review moving.example')
+  await review.hover()
+  const before = await review.boundingBox()
   await call({ token, host: 'pointed.example' })
-  await page.getByText('1 new call', { exact: true }).waitFor()
-  expect(await allow.boundingBox()).toEqual(before)
+  await page.getByText('1 new', { exact: true }).waitFor()
+  expect(await review.boundingBox()).toEqual(before)
   await page.mouse.move(0, 0)
-  await entryOf('pointed.example').waitFor()
+  await rowOf('pointed.example').waitFor()
+  for (let at = 0; at < 12; at += 1) await call({ token, path: `/many/${at}` })
+  await rowOf('/many/11').waitFor()
+  await page.getByRole('grid').evaluate((grid) => grid.scrollTo(0, 200))
+  await call({ token, path: '/scrolled' })
+  await page.getByText('1 new', { exact: true }).click()
+  await rowOf('/scrolled').waitFor()
+  expect(await page.getByRole('grid').evaluate((grid) => grid.scrollTop)).toBe(0)
+})
+
+test('an ignored host is hidden, also after a reload, until it is called again', async () => {
+  const { ada, page, button, call } = employer
+  await button('Ignore pointed.example').click()
+  await page.getByText('Ignored', { exact: true }).waitFor()
+  await page.mouse.move(0, 0)
+  await button('Review pointed.example').waitFor({ state: 'detached' })
+  await said('Hidden until it happens again.')
+  await page.reload()
+  await button('Review moving.example').waitFor()
+  expect(await button('Review pointed.example').count()).toBe(0)
+  await call({ token, host: 'pointed.example' })
+  await button('Review pointed.example').waitFor()
+  await ada.judge()
 })
 
 test('a policy that refused a call gains exactly the one method, and the value stays', async () => {
-  const { ada, page, button, call } = employer
+  const { ada, page, call } = employer
   expect(await call({ token, method: 'POST' })).toBe('policy_blocked')
-  await page.getByText('The policy of STRIPE_KEY does not permit the method POST.').waitFor()
-  await button(/^Allow this: POST/).click()
-  await page.getByText('Methods: GET + POST').waitFor()
+  const region = await opened(/POST.*Refused|Refused.*POST/, 'Allow POST for STRIPE_KEY?')
+  await region.getByText('The policy of STRIPE_KEY does not allow the method POST.').waitFor()
+  await region.getByText('Methods of STRIPE_KEY in production').waitFor()
   await ada.judge()
-  await ada.picture('live')
-  await button('Sign and allow').click()
-  await page.getByText('Allowed: this no longer stops a call.').nth(1).waitFor()
+  await page.keyboard.press('Control+Enter')
+  await region.getByText('Allowed. Waiting for the next call…').waitFor()
   expect(await call({ token, method: 'POST' })).not.toBe('policy_blocked')
+  await close()
 })
 
 test('a token without the key of its environment gets the key, sealed to it and signed', async () => {
-  const { ada, call } = employer
+  const { ada, button, call } = employer
   const bare = await employed('bare', false)
   expect(await call({ token: bare })).toBe('key_not_provisioned')
-  const row = entryOf('bare')
-  await row.getByRole('button', { name: 'Allow this' }).click()
-  await row.getByText('The token default of bare gets the key of billing/production.').waitFor()
+  const region = await opened('bare', 'Give bare the key?')
+  await region.getByText('Keys of the token default').waitFor()
+  await region.getByText('billing / production').waitFor()
   await ada.judge()
-  await row.getByRole('button', { name: 'Sign and allow' }).click()
-  await row.getByText('Allowed: this no longer stops a call.').waitFor()
+  await button('Sign and allow').click()
+  await region.getByText('Allowed. Waiting for the next call…').waitFor()
   expect(await call({ token: bare })).toBe('upstream_unreachable')
+  await close()
 })
 
 test('a record that names an environment outside the grant offers no key', async () => {
-  const { call, stage, page, there } = employer
+  const { call, stage, page, there, button } = employer
   expect(await call({ token: await employed('narrow', false) })).toBe('key_not_provisioned')
-  await entryOf('narrow').waitFor()
+  await rowOf('narrow').waitFor()
   const { sql } = stage.app.connection
   await sql`update audit_logs set environment = 'development' where agent_id = 'narrow'
     and workspace_id = ${there.workspace.id}`
   await page.reload()
-  await page.getByText('Live', { exact: true }).waitFor()
-  await entryOf('narrow').getByRole('button', { name: 'Allow this' }).click()
-  await entryOf('narrow').getByText('What a token may do is signed once').waitFor()
+  const region = await opened('narrow', /narrow/)
+  await region.getByText('A token’s scope can’t change. Create a new token.').waitFor()
+  expect(await button('Sign and allow').count()).toBe(0)
+  await close()
 })
 
-test('the list pauses while someone reads, and the address keeps its filter', async () => {
-  const { page, button, label, call } = employer
-  await button('Pause').click()
+test('the list pauses while someone reads, and the address keeps its filter and what is open', async () => {
+  const { ada, page, button, call } = employer
+  await page.keyboard.press('p')
+  await page.getByText('Paused', { exact: true }).waitFor()
   await call({ token, host: 'other.example' })
-  await page.getByText(/^\d new calls?$/).waitFor()
-  expect(await page.getByText('other.example is not on the allowlist').count()).toBe(0)
-  await button('Go on').click()
-  await page.getByText('other.example is not on the allowlist').waitFor()
-  await label('Host, path or secret').fill('other.example')
+  await page.getByText('1 new', { exact: true }).waitFor()
+  expect(await rowOf('other.example').count()).toBe(0)
+  await button('Resume').click()
+  await rowOf('other.example').waitFor()
+  await button('Host').click()
   await page
-    .getByText(/is not on the allowlist/)
+    .getByRole('menuitemradio', { name: 'other.example', exact: true })
+    .or(page.getByRole('menuitem', { name: 'other.example', exact: true }))
     .first()
-    .waitFor()
-  await entryOf('narrow').waitFor({ state: 'detached' })
-  expect(page.url()).toContain('text=other.example')
-  await label('Host, path or secret').fill('nowhere')
+    .click()
+  await page.mouse.move(0, 0)
+  await rowOf('narrow').waitFor({ state: 'detached' })
+  expect(page.url()).toContain('host=other.example')
+  await ada.judge()
+  await opened('other.example', 'Allow other.example?')
+  await page.reload()
+  await inspector('Allow other.example?').waitFor()
+  await close()
+  await button('Failed 0').click()
   await button('Show all calls').click()
-  await entryOf('narrow').waitFor()
+  await rowOf('narrow').waitFor()
 })
 
 test('a broken connection resumes by itself, and no call is lost or listed twice', async () => {
@@ -163,52 +219,87 @@ test('a broken connection resumes by itself, and no call is lost or listed twice
     { times: 1 },
   )
   await page.reload()
-  await page.getByText('Not connected. It is tried again by itself').waitFor()
+  await page.getByText('Reconnecting', { exact: true }).waitFor()
   await ada.judge()
   for (const path of paths.slice(5)) await call({ token, path })
   await page.unroute('**/live/')
-  await entryOf('/break/9').waitFor()
-  for (const path of paths) expect(await entryOf(path).count()).toBe(1)
+  await rowOf('/break/9').waitFor()
+  for (const path of paths) expect(await rowOf(path).count()).toBe(1)
 })
 
 test('a phone shows a call, allows it, and revokes its token by touch', async () => {
   const { ada, page, button, answer, call } = employer
   await page.setViewportSize({ width: 390, height: 844 })
-  await call({ token, host: `${'long-'.repeat(10)}name.example` })
-  const row = entryOf('long-')
-  await row.getByRole('button', { name: 'Allow this' }).click()
-  await row.getByText('You sign it as link').waitFor()
+  const host = `${'long-'.repeat(10)}name.example`
+  await call({ token, host })
+  await button(`Review ${host}`).click()
+  const region = inspector(`Allow ${host}?`)
+  await region.getByText('With any secret').waitFor()
   await ada.judge()
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390)
-  await row.getByRole('button', { name: 'Sign and allow' }).click()
-  await row.getByText('Allowed: this no longer stops a call.').waitFor()
-  await row.getByRole('button', { name: 'Revoke the token of deploy-bot' }).click()
-  await page.getByText('With default, deploy-bot may use secrets in calls').waitFor()
-  await page.getByText('This cannot be undone').waitFor()
+  await button('Sign and allow').click()
+  await region.getByText('Allowed. Waiting for the next call…').waitFor()
+  await region.getByRole('button', { name: 'More actions' }).click()
+  await page.getByRole('menuitem', { name: 'Revoke the token of deploy-bot' }).click()
+  await page.getByRole('alertdialog').waitFor()
   await ada.judge()
   await answer('Revoke')
-  await page.getByText('the token is revoked.').waitFor()
+  await page.getByRole('alertdialog').waitFor({ state: 'detached' })
   expect(await call({ token })).toBe('invalid_token')
+  await close()
   await button('Pause').waitFor()
   await page.setViewportSize({ width: 1280, height: 800 })
 })
 
-test('the list keeps the newest 500 calls, each once', async () => {
-  const { page } = employer
+test('the list keeps the newest 500 calls, each once, and shows 14 of them below the figures', async () => {
+  const { ada, page } = employer
   const record = await newest()
   const first = BigInt(`0x${record.id.replaceAll('-', '')}`)
+  const path = `/${'x'.repeat(400)}`
   const many = Array.from({ length: 12_000 }, (_, at) => {
     const hex = (first + BigInt(at + 1)).toString(16).padStart(32, '0')
     const id = hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
-    return `id: ${id}\ndata: ${JSON.stringify({ ...record, id, target_url: `https://many.example/${at}` })}\n\n`
+    const target_url = `https://many.example/${at}${path}`
+    return `id: ${id}\ndata: ${JSON.stringify({ ...record, id, target_url, action: null, source: 'resolver' })}\n\n`
   })
   await page.route('**/live/', (route) =>
     route.fulfill({ contentType: 'text/event-stream', body: many.join('') }),
   )
   await page.reload()
-  await entryOf('/11999').waitFor()
-  expect(await page.locator('li.entry').count()).toBe(500)
-  expect(await entryOf('many.example/11500').count()).toBe(1)
+  await rowOf('/11999/').waitFor()
+  expect(await page.getByRole('grid').getAttribute('aria-rowcount')).toBe('501')
+  for (;;) {
+    const ignore = page.getByRole('button', { name: /^Ignore/ })
+    if ((await ignore.count()) === 0) break
+    await ignore.first().click()
+  }
+  await page.mouse.move(0, 0)
+  for (const [width, height, top, rows] of [
+    [1280, 800, 180, 14],
+    [390, 844, 220, 8],
+  ] as const) {
+    await page.setViewportSize({ width, height })
+    const seen = await page.locator('[data-row]').evaluateAll((elements) =>
+      elements
+        .filter((element) => Number(element.getAttribute('data-row')) >= 0)
+        .map((element) => element.getBoundingClientRect())
+        .map(({ top: y, bottom }) => ({ y, bottom })),
+    )
+    expect(seen[0]?.y).toBeLessThanOrEqual(top)
+    const bottom = await page
+      .getByRole('grid')
+      .evaluate((grid) => grid.getBoundingClientRect().bottom)
+    expect(seen.filter((row) => row.bottom <= bottom).length).toBeGreaterThanOrEqual(rows)
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width)
+  }
+  await page.setViewportSize({ width: 1280, height: 800 })
+  await rowOf('/11999/').click()
+  await page
+    .getByRole('region', { name: /many\.example/ })
+    .getByText(path)
+    .waitFor()
+  await ada.judge()
+  await close()
   await page.unroute('**/live/')
 })
 
@@ -221,8 +312,8 @@ async function newest(): Promise<{ id: string }> {
 }
 
 test('a session that ended elsewhere leads to the log-in', async () => {
-  const { page, there } = employer
-  await page.getByText('Live', { exact: true }).waitFor()
+  const { ada, page, there } = employer
+  await ada.sees('Live requests')
   const sessions = await there.api.list(listSessions, {})
   for (const { id, current } of sessions)
     if (!current) await there.api.call(revokeSession, { params: { session_id: id } })

@@ -6,8 +6,8 @@ import { createProject } from '../../src/features/projects/contract.ts'
 import { requires } from '../support/requires.ts'
 import { PASSWORD } from './accounts.ts'
 import type { Visitor } from './browser.ts'
-import { elsewhere, joined, shared } from './elsewhere.ts'
-import { openEmployer, WORKSPACE } from './employer.ts'
+import { elsewhere, joined, shared, WORKSPACE } from './elsewhere.ts'
+import { openEmployer } from './employer.ts'
 
 const { test, beforeAll, afterAll } = requires('chromium')
 
@@ -37,15 +37,17 @@ async function enter(name: string, role: 'admin' | 'member') {
 }
 
 async function opened({ page }: Pick<Visitor, 'page'>, host: string) {
-  const row = page.locator('li.entry').filter({ hasText: host })
-  await row.getByRole('button', { name: 'Allow this' }).click()
-  return row
+  await page.getByRole('row').filter({ hasText: host }).first().click()
+  const region = page.getByRole('region', { name: `Allow ${host}?` })
+  await region.waitFor()
+  return region
 }
 
 test('a developer sees the command for an admin, and cannot revoke the token', async () => {
   const { row, judge, close } = await enter('lin', 'member')
   await row.getByText('cloakroom allowlist add team.example').waitFor()
-  expect(await row.getByRole('button', { name: 'Revoke' }).count()).toBe(0)
+  for (const name of ['Sign and allow', 'More actions'])
+    expect(await row.getByRole('button', { name }).count()).toBe(0)
   await judge()
   await close()
 })
@@ -53,7 +55,7 @@ test('a developer sees the command for an admin, and cannot revoke the token', a
 test('an admin who is not an owner allows the host with their own signature', async () => {
   const { row, judge, close } = await enter('grace', 'admin')
   await row.getByRole('button', { name: 'Sign and allow' }).click()
-  await row.getByText('Allowed: this no longer stops a call.').waitFor()
+  await row.getByText('Allowed. Waiting for the next call…').waitFor()
   await judge()
   await close()
   const { chains, workspace } = employer.there
@@ -71,10 +73,10 @@ test('a plain workspace allows the host without a signed link', async () => {
   await employer.call({ token: text, host: 'old.example' })
   await page.goto(`${stage.origin}/console/w/${old.workspace.id}/live`)
   const row = await opened(ada, 'old.example')
-  await row.getByText('old.example comes onto the allowlist').waitFor()
-  expect(await row.getByText('You sign it as link').count()).toBe(0)
+  await row.getByText('Allowed hosts of Old').waitFor()
+  expect(await row.getByText('You sign this as link').count()).toBe(0)
   await ada.judge()
   await row.getByRole('button', { name: 'Sign and allow' }).click()
-  await row.getByText('Allowed: this no longer stops a call.').waitFor()
+  await row.getByText('Allowed. Waiting for the next call…').waitFor()
   expect(await employer.call({ token: text, host: 'old.example' })).not.toBe('domain_blocked')
 })

@@ -6,8 +6,15 @@ import { listSessions, revokeSession } from '../../src/features/accounts/contrac
 import { freshEmail } from '../support/app.ts'
 import { marked } from '../support/canary.ts'
 import { requires } from '../support/requires.ts'
-import { answerKnownPasswords, logIn as logInElsewhere, PASSWORD, signUp } from './accounts.ts'
-import { accountMenu, chooseInAccount, logIn, openStage, type Stage, type Visitor } from './browser.ts'
+import { logIn as logInElsewhere, PASSWORD, signUp } from './accounts.ts'
+import {
+  accountMenu,
+  chooseInAccount,
+  logIn,
+  openStage,
+  type Stage,
+  type Visitor,
+} from './browser.ts'
 import { askWorker, controlClock, pass, shift } from './worker_clock.ts'
 
 const { test, beforeAll, afterAll } = requires('chromium')
@@ -29,7 +36,6 @@ beforeAll(async () => {
   ada = await stage.visitor('SHA256SUMS')
   page = ada.page
   await controlClock(page)
-  await answerKnownPasswords(page)
   await page.goto(`${stage.origin}/console/login`)
   await logIn(page, email)
 })
@@ -61,13 +67,15 @@ async function stay(name: string): Promise<void> {
 
 test('after 15 idle minutes the console warns, locks all tabs, hides what is shown, and gives the reason', async () => {
   const value = marked('sk_live_')
-  await page.getByRole('link', { name: 'Personal' }).click()
-  await page.getByLabel('Name of the project').fill('web')
+  await page.getByRole('link', { name: 'Secrets', exact: true }).click()
+  await press('Create project')
+  await page.getByRole('textbox', { name: 'Project name' }).fill('web')
   await page.keyboard.press('Enter')
-  await press('Add a secret')
+  await page.getByText('No secrets in this project yet.').waitFor()
+  await page.keyboard.press('n')
   await page.getByRole('textbox', { name: 'Name', exact: true }).fill('KEY')
-  await page.getByRole('textbox', { name: 'Value', exact: true }).fill(value)
-  await press('Save')
+  await page.getByRole('textbox', { name: 'Value in development' }).fill(value)
+  await page.getByRole('dialog').getByRole('button', { name: 'Add secret' }).click()
   await page.getByRole('button', { name: /^KEY in development/ }).click()
   other = await page.context().newPage()
   await other.goto(`${stage.origin}/console/account`)
@@ -76,6 +84,7 @@ test('after 15 idle minutes the console warns, locks all tabs, hides what is sho
   await pass(page, 14 * MINUTE + 1)
   await page.getByText('Locking in 60 seconds').waitFor()
   await ada.judge()
+  await press('Replace value')
   await page.getByRole('textbox', { name: 'New value' }).fill('typed')
   await press('Stay unlocked')
   await page.getByText('Locking in 60 seconds').waitFor({ state: 'detached' })
@@ -128,6 +137,7 @@ test('Lock and log out in one tab apply to all tabs', async () => {
 test('Lock is in the palette, which shows its shortcut', async () => {
   await logIn(page, email)
   await page.keyboard.press('Control+k')
+  await page.getByRole('searchbox').fill('lock')
   await page.getByRole('menuitem', { name: /^Lock/ }).click()
   await ada.sees('Unlock')
   await unlock(page)

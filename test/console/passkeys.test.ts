@@ -3,7 +3,8 @@
 import { expect } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { requires } from '../support/requires.ts'
-import { answerKnownPasswords, PASSWORD } from './accounts.ts'
+import { PASSWORD } from './accounts.ts'
+import { attachAuthenticator } from './authenticators.ts'
 import { chooseInAccount, openOwnStage, openStage, type Stage, type Visitor } from './browser.ts'
 import { askWorker } from './worker_clock.ts'
 
@@ -15,27 +16,6 @@ beforeAll(async () => {
   stage = await openOwnStage((origin) => ({ PASSKEY_ORIGINS: origin }))
 })
 afterAll(() => stage.close())
-
-/** A device with a fingerprint reader that always confirms. */
-async function attach({ page, tools }: Visitor, hasPrf: boolean) {
-  await answerKnownPasswords(page)
-  await tools.send('WebAuthn.enable')
-  const { authenticatorId } = await tools.send('WebAuthn.addVirtualAuthenticator', {
-    options: {
-      protocol: 'ctap2',
-      ctap2Version: 'ctap2_1',
-      transport: 'internal',
-      hasResidentKey: true,
-      hasUserVerification: true,
-      isUserVerified: true,
-      automaticPresenceSimulation: true,
-      hasPrf,
-    },
-  })
-  return {
-    forget: () => tools.send('WebAuthn.clearCredentials', { authenticatorId }),
-  }
-}
 
 type Seen = { buffer: ArrayBuffer; copy: string }
 
@@ -106,7 +86,7 @@ async function logOut({ page, sees }: Visitor): Promise<void> {
 test('a passkey with a PRF is added, signs in and unlocks without the password, and is renamed and removed', async () => {
   const ada = await stage.personByScreen('ada', 'account')
   const { page } = ada
-  const device = await attach(ada, true)
+  const device = await attachAuthenticator(ada, true)
   const outputs = await watchOutputs(page)
   await ada.sees('Unlock')
   await page.getByLabel('Password').fill(PASSWORD)
@@ -169,7 +149,7 @@ test('a passkey with a PRF is added, signs in and unlocks without the password, 
 test('a passkey without a PRF signs in, and the password unlocks', async () => {
   const bob = await stage.person('bob', 'account')
   const { page } = bob
-  await attach(bob, false)
+  await attachAuthenticator(bob, false)
   await bob.sees('Account')
   await addPasskey(page, 'Key')
   await page.getByText('Signs in only').waitFor()
@@ -199,7 +179,7 @@ test('a server that names another person at a sign-in by passkey opens nothing u
   const { page } = eve
   const mallory = await stage.person('mallory')
   await mallory.close()
-  await attach(eve, true)
+  await attachAuthenticator(eve, true)
   await eve.sees('Account')
   await addPasskey(page, 'Laptop')
   await page.getByText('Signs in and unlocks').waitFor()
@@ -237,7 +217,7 @@ test('a server without passkeys offers none, neither on the sign-in screen nor i
 test('a passkey that is removed ends the session that it opened, on the page too', async () => {
   const finn = await stage.person('finn', 'account')
   const { page } = finn
-  await attach(finn, true)
+  await attachAuthenticator(finn, true)
   await finn.sees('Account')
   await addPasskey(page, 'Laptop')
   await logOut(finn)

@@ -10,16 +10,20 @@ import { openOwnStage } from './browser.ts'
 
 export const HOST = 'api.upstream.example'
 
-export async function openReachableStage() {
+/** @param settings further variables of the server, which may depend on its origin in the browser */
+export async function openReachableStage(
+  settings: (origin: string) => Record<string, string> = () => ({}),
+) {
   const authority = await createAuthority('Test authority')
   const file = join(databasePlace, `first-steps-${process.pid}.pem`)
   writeFileSync(file, authority.certificate)
   const upstream = await startUpstream(authority, { names: [HOST] })
-  const stage = await openOwnStage({
+  const stage = await openOwnStage((origin) => ({
     RESOLVER_CA_FILE: file,
     RESOLVER_HOSTS: `${HOST}=127.0.0.1`,
     RESOLVER_ALLOW_NETWORKS: '127.0.0.1/32',
-  })
+    ...settings(origin),
+  }))
   return {
     stage,
     upstream,

@@ -70,6 +70,6 @@ test('a value is hidden after 30 seconds, in a tab that slept, and when the wind
     Object.defineProperty(navigator.clipboard, 'writeText', { value: () => Promise.reject() }),
   )
   await press('Copy KEY')
-  await page.getByText('The browser let nothing be copied').waitFor()
+  await page.getByText('Your browser blocked copying').waitFor()
   await ada.judge()
 })

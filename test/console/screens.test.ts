@@ -14,24 +14,26 @@ const { test, describe, beforeAll, afterAll } = requires('chromium')
 
 /** Each route of the router, with its visitor and heading. */
 const screens = [
-  { route: '/login', who: 'nobody', heading: 'Log in' },
-  { route: '/register', who: 'nobody', heading: 'Make an account' },
+  { route: '/login', who: 'nobody', heading: 'Sign in' },
+  { route: '/register', who: 'nobody', heading: 'Create account' },
   { route: '/recover', who: 'nobody', heading: 'Recover your account' },
-  { route: '/', who: 'ada', heading: 'Workspaces' },
+  { route: '/workspaces', who: 'ada', heading: 'Workspaces' },
   { route: '/account', who: 'ada', heading: 'Account' },
   { route: '/invitation', who: 'ada', heading: 'Invitation' },
   { route: '/instance', who: 'ada', heading: 'Instance' },
-  { route: '/w/$workspaceId/first-steps', who: 'ada', heading: 'First steps' },
+  { route: '/w/$workspaceId/overview', who: 'ada', heading: 'Overview' },
+  { route: '/w/$workspaceId/first-steps', who: 'ada', heading: 'Make your first call' },
   { route: '/w/$workspaceId/secrets', who: 'ada', heading: 'Secrets' },
-  { route: '/w/$workspaceId/agents', who: 'ada', heading: 'Agents and tokens' },
+  { route: '/w/$workspaceId/agents', who: 'ada', heading: 'Agents' },
   { route: '/w/$workspaceId/live', who: 'ada', heading: 'Live requests' },
-  { route: '/w/$workspaceId/allowlist', who: 'ada', heading: 'Allowlist' },
+  { route: '/w/$workspaceId/allowlist', who: 'ada', heading: 'Allowed hosts' },
   { route: '/w/$workspaceId/members', who: 'ada', heading: 'Members' },
-  { route: '/w/$workspaceId/audit', who: 'ada', heading: 'Audit' },
-  { route: '/w/$workspaceId/history', who: 'ada', heading: 'History' },
+  { route: '/w/$workspaceId/audit', who: 'ada', heading: 'Audit log' },
+  { route: '/w/$workspaceId/history', who: 'ada', heading: 'Signed history' },
+  { route: '/w/$workspaceId/settings', who: 'ada', heading: 'Settings' },
 ] as const
 /** Routes that redirect. */
-const redirects = ['/w/$workspaceId']
+const redirects = ['/', '/w/$workspaceId']
 
 function named(name: string) {
   const screen = screens.find(({ route }) => route.endsWith(`/${name}`))
@@ -124,15 +126,19 @@ function watchFocus(): void {
   )
   const reached = new Set<EventTarget | null>()
   const wrong: string[] = []
+  const isMarked = (target: HTMLElement, shown: HTMLElement) => {
+    // A search field shows it by a ring around its icon and its text.
+    const field = target.matches('input') ? target.parentElement : null
+    if (field !== null && getComputedStyle(field).boxShadow !== 'none') return true
+    const drawn = [shown, ...shown.querySelectorAll('*')]
+    return drawn.some((element) => getComputedStyle(element).outlineStyle !== 'none')
+  }
   const look = ({ target }: FocusEvent) => {
     if (!(target instanceof HTMLElement)) return
     reached.add(target)
     // Of a control that is drawn by its label, the label shows the focus.
     const shown = target.closest<HTMLElement>('label') ?? target
-    const isMarked = [shown, ...shown.querySelectorAll('*')].some(
-      (element) => getComputedStyle(element).outlineStyle !== 'none',
-    )
-    if (!isMarked) wrong.push(`no focus to be seen: ${target.outerHTML}`)
+    if (!isMarked(target, shown)) wrong.push(`no focus to be seen: ${target.outerHTML}`)
     const { left, top, width, height } = shown.getBoundingClientRect()
     const above = document.elementFromPoint(left + width / 2, top + Math.min(height / 2, 8))
     if (!above || !(shown.contains(above) || above.contains(shown)))
@@ -157,57 +163,83 @@ const focusIsOn = (page: Page, name: string) =>
   }, name)
 
 test('the skip link leads to the content, and the palette, menus and dialogs return the focus', async () => {
-  const { page } = await open(named('agents'))
+  const { page } = await open(named('members'))
   await page.evaluate(
     () => document.activeElement instanceof HTMLElement && document.activeElement.blur(),
   )
-  await page.getByRole('link', { name: 'To the content' }).press('Enter')
+  await page.getByRole('link', { name: 'Skip to content' }).press('Enter')
   expect(await page.evaluate(() => document.activeElement?.id)).toBe('content')
   await page.keyboard.press('Tab')
-  await focusIsOn(page, 'New token')
-  // As with the lock of the capitals on.
+  await focusIsOn(page, 'Invite member')
+  // The same with Caps Lock.
   await page.keyboard.press('Control+K')
   await page.getByRole('dialog').waitFor()
   await page.keyboard.press('Escape')
   await page.getByRole('dialog').waitFor({ state: 'detached' })
-  await focusIsOn(page, 'New token')
-  const remove = page.getByRole('button', { name: 'Delete the agent' })
-  await remove.press('Enter')
-  await page.getByRole('alertdialog').waitFor()
-  await page.keyboard.press('Escape')
-  await page.getByRole('alertdialog').waitFor({ state: 'detached' })
-  await focusIsOn(page, 'Delete the agent')
-  await page.getByRole('button', { name: /^Theme/ }).press('Enter')
+  await focusIsOn(page, 'Invite member')
+  await page.getByRole('button', { name: 'Account menu' }).press('Enter')
   await page.getByRole('menu').waitFor()
   await page.keyboard.press('Escape')
-  await focusIsOn(page, 'Theme')
+  await focusIsOn(page, 'Account menu')
+  await open(named('settings'))
+  await page.getByRole('button', { name: 'Rename' }).press('Enter')
+  await page.getByRole('dialog').waitFor()
+  await page.keyboard.press('Escape')
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+  await focusIsOn(page, 'Rename')
 })
 
 test('the palette opens another screen, whose heading takes the focus', async () => {
-  const { page } = await open(named('agents'))
-  await page.getByRole('button', { name: 'Commands' }).press('Enter')
+  const { page } = await open(named('settings'))
+  await page
+    .getByRole('navigation')
+    .getByRole('button', { name: /^Search/ })
+    .press('Enter')
   await page.keyboard.type('workspaces')
-  await page.keyboard.press('ArrowDown')
+  await page.getByRole('menuitem', { name: 'Workspaces' }).waitFor()
   await page.keyboard.press('Enter')
   await page.getByRole('heading', { name: 'Workspaces', level: 1 }).waitFor()
   await page.waitForFunction(() => document.activeElement?.textContent === 'Workspaces')
 })
 
+test('keys open areas after G, list themselves with ?, and are off in fields and dialogs', async () => {
+  const { page, judge } = await open(named('members'))
+  await page.keyboard.press('g')
+  await page.keyboard.press('e')
+  await page.getByRole('heading', { name: 'Settings', level: 1 }).waitFor()
+  await page.keyboard.press('?')
+  await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor()
+  await judge()
+  await page.keyboard.press('g')
+  await page.keyboard.press('m')
+  await page.keyboard.press('Escape')
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+  expect(page.url()).toEndWith('/settings')
+  await open(named('members'))
+  await page.keyboard.press('n')
+  await page.getByRole('dialog', { name: 'Invite a member' }).waitFor()
+  await page.keyboard.press('n')
+  expect(await page.getByLabel('Email').inputValue()).toBe('n')
+  await page.keyboard.press('Escape')
+})
+
 test('toasts float in the corner, stay while they have the focus, and F6 leads to them', async () => {
-  const { page, judge } = await open(named('allowlist'))
+  const { page, judge } = await open(named('workspaces'))
   await page.clock.install()
-  const host = page.getByRole('textbox', { name: 'Host' })
-  for (const name of ['one', 'two']) {
-    await host.fill(`${name}.example.com`)
+  for (const name of ['One', 'Two']) {
+    await page.getByRole('button', { name: 'Create workspace' }).click()
+    await page.getByLabel('Workspace name').fill(name)
     await page.keyboard.press('Enter')
-    await page.getByText(`${name}.example.com is allowed.`).waitFor()
+    await page.getByText(`Created ${name}.`).waitFor()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
   }
   await judge()
   const corner = await page.locator('[data-toasts]').evaluate((region) => {
     const { right, bottom } = region.getBoundingClientRect()
     return [innerWidth - right, innerHeight - bottom]
   })
-  expect(corner).toEqual([16, 16])
+  // Above the bar of selected rows.
+  expect(corner).toEqual([16, 72])
   await page.keyboard.press('F6')
   const notices = page.getByRole('region', { name: 'Notices' })
   expect(await notices.evaluate((region) => region === document.activeElement)).toBe(true)
@@ -223,14 +255,17 @@ describe('an unavailable server', () => {
     // Each screen's code is loaded before the server stops.
     for (const screen of screens.filter(({ who }) => who === 'ada')) await open(screen)
     const { page } = await open(named('members'))
-    const email = page.getByLabel('E-mail address')
+    await page.getByRole('button', { name: 'Invite member' }).click()
+    const email = page.getByLabel('Email')
     await email.fill('bob@example.com')
     await stage.stop()
-    await page.getByRole('button', { name: 'Look at their keys' }).click()
+    await page.getByRole('button', { name: 'Continue' }).click()
     const said = page.getByText('The server is unavailable. You see')
     await said.waitFor()
-    await page.getByText('unreachable', { exact: true }).first().waitFor()
+    const failed = page.getByText('The server is unreachable.')
+    await failed.waitFor()
     expect(await email.inputValue()).toBe('bob@example.com')
+    await page.keyboard.press('Escape')
     await page.getByRole('rowheader', { name: visitors.ada.email }).waitFor()
     for (const screen of screens.filter(({ who }) => who === 'ada')) {
       await open(screen)
@@ -240,7 +275,7 @@ describe('an unavailable server', () => {
     await stage.start()
     await page.clock.fastForward(AGAIN_MS)
     await said.waitFor({ state: 'detached' })
-    await page.getByText('unreachable', { exact: true }).waitFor({ state: 'detached' })
+    await failed.waitFor({ state: 'detached' })
     await open(named('members'))
     await page.getByRole('rowheader', { name: visitors.ada.email }).waitFor()
   }, 60_000)

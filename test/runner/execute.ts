@@ -3,9 +3,9 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { searcher } from '../support/canary.ts'
-import { type Pass, ROOT } from './plan.ts'
+import { type Pass, ROOT, reaches } from './plan.ts'
 import { filesToRepeat, type Report, readReport } from './report.ts'
-import { prepareTimings, timingsPath } from './timings.ts'
+import { prepareTimings, type TimedGroup, timingsPath } from './timings.ts'
 
 export type Environment = Record<string, string>
 
@@ -39,34 +39,54 @@ export async function execute(
   const place = mkdtempSync(join(tmpdir(), 'cloakroom-test-'))
   const places = { searched: join(place, 'searched'), skips: join(place, 'skips') }
   for (const path of Object.values(places)) mkdirSync(path)
-  prepareTimings(pass.database)
   const childEnv = {
     ...env,
     TEST_DATABASE: pass.database,
     CANARY_SEARCHED: places.searched,
     TEST_SKIPS: places.skips,
   }
-  const run = async (files: string[], count: number) => {
-    const path = join(place, `${files.length}-${count}.xml`)
+  const run = async (group: TimedGroup, files: string[], count: number) => {
+    prepareTimings(pass.database, group)
+    const path = join(place, `${group}-${files.length}-${count}.xml`)
     rmSync(path, { force: true })
-    const options = optionsOf({ ...pass, files }, count, flags)
+    const options = optionsOf({ ...pass, files }, group, count, flags)
     const code = await runFiles([...options, `--reporter-outfile=${path}`], childEnv, onLine)
     return { code, report: readReport(path) }
   }
-  const first = await run(pass.files, processes)
-  const final = new Map(first.report)
-  for (const file of first.code === 0 ? [] : filesToRepeat(first.report, pass.files)) {
+  const groups = groupFiles(pass.files, processes)
+  const runs = await Promise.all(groups.map(({ group, files, count }) => run(group, files, count)))
+  const first: Report = new Map(runs.flatMap(({ report }) => [...report]))
+  const final = new Map(first)
+  const isGood = runs.every(({ code }) => code === 0)
+  for (const file of isGood ? [] : filesToRepeat(first, pass.files)) {
     process.stdout.write(`\n=== once more, alone: ${file} ===\n\n`)
-    const { code, report } = await run([file], 1)
+    const { code, report } = await run(usesBrowser(file) ? 'browser' : 'others', [file], 1)
     // A file that fails to load is in no report, and neither is a file without tests for this database.
     const failed = code === 0 ? [] : [`${file} > (did not load)`]
     final.set(file, report.get(file) ?? { passed: 0, skipped: 0, failed })
   }
-  const outcome = summarise(first.report, final)
+  const outcome = summarise(first, final)
   const needs = [...new Set(readLines(places.skips))].sort()
   const searched = readdirSync(places.searched)
   rmSync(place, { recursive: true, force: true })
   return { ...outcome, needs, searched }
+}
+
+const BROWSER = join(ROOT, 'test', 'console', 'browser.ts')
+const usesBrowser = (file: string) => reaches(file, [BROWSER])
+
+type Group = { group: TimedGroup; files: string[]; count: number }
+
+/** Files that use a browser run in one process, with one Chromium and one server. They often wait. */
+export function groupFiles(files: readonly string[], processes: number): Group[] {
+  const browser = files.filter(usesBrowser)
+  const others = files.filter((file) => !usesBrowser(file))
+  const left = browser.length === 0 ? processes : Math.max(1, processes - 1)
+  const groups: Group[] = [
+    { group: 'browser', files: browser, count: 1 },
+    { group: 'others', files: others, count: left },
+  ]
+  return groups.filter((each) => each.files.length > 0)
 }
 
 function summarise(first: Report, final: Report): Omit<Outcome, 'needs' | 'searched'> {
@@ -88,14 +108,19 @@ function readLines(directory: string): string[] {
   )
 }
 
-function optionsOf(pass: Pass, processes: number, flags: readonly string[]): string[] {
+function optionsOf(
+  pass: Pass,
+  group: TimedGroup,
+  processes: number,
+  flags: readonly string[],
+): string[] {
   return [
     // A limit that a preload sets applies to the first file of a process only.
     `--timeout=${TIMEOUT_MS}`,
     `--parallel=${processes}`,
     '--no-isolate',
     '--reporter=junit',
-    `--timings=${timingsPath(pass.database)}`,
+    `--timings=${timingsPath(pass.database, group)}`,
     // Some of a file's tests do not measure the file.
     ...(pass.names === undefined ? ['--update-timings'] : ['-t', pass.names]),
     '--pass-with-no-tests',

@@ -5,6 +5,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { watched } from '../support/watched.ts'
+import { groupFiles } from './execute.ts'
 import { listTestFiles, plan, type Request, ROOT, type TestFile } from './plan.ts'
 import recorded from './recorded.json' with { type: 'json' }
 import { readReport } from './report.ts'
@@ -95,6 +96,19 @@ describe('this tree', () => {
     expect(unexplained).toEqual([])
     expect(sleeps.length).toBeLessThanOrEqual(20)
   })
+})
+
+test('files that use a browser run in one process, and leave it out of the other processes', () => {
+  const files = [
+    'test/console/secrets.test.ts',
+    'test/cli/help.test.ts',
+    'test/console/serve.test.ts',
+  ]
+  expect(groupFiles(files, 3)).toEqual([
+    { group: 'browser', files: files.slice(0, 1), count: 1 },
+    { group: 'others', files: files.slice(1), count: 2 },
+  ])
+  expect(groupFiles(files.slice(1), 3)).toMatchObject([{ group: 'others', count: 3 }])
 })
 
 /** Each `Bun.sleep` of a test, and whether a comment in one of the three lines before it says why. */

@@ -16,22 +16,30 @@ const RECORDED = join(import.meta.dir, 'recorded.json')
 type Times = Record<string, number>
 type Recorded = Record<DatabaseKind, Times>
 
+/** Both groups run at the same time, and each rewrites its file. */
+const groups = ['browser', 'others'] as const
+export type TimedGroup = (typeof groups)[number]
+
 /** The file that the runtime reads and updates. */
-export function timingsPath(database: DatabaseKind): string {
-  return join(PLACE, `timings-${database}.json`)
+export function timingsPath(database: DatabaseKind, group: TimedGroup): string {
+  return join(PLACE, `timings-${database}-${group}.json`)
 }
 
-/** The runtime takes a file without a time for an average one. */
-export function prepareTimings(database: DatabaseKind): void {
-  if (existsSync(timingsPath(database))) return
+/** The runtime takes a file without a time for an average one; the order matters only to several processes. */
+export function prepareTimings(database: DatabaseKind, group: TimedGroup): void {
+  const path = timingsPath(database, group)
+  if (existsSync(path)) return
   mkdirSync(PLACE, { recursive: true })
-  const files = (recorded as Recorded)[database]
-  writeFileSync(timingsPath(database), JSON.stringify({ version: 1, files }))
+  const files = group === 'others' ? (recorded as Recorded)[database] : {}
+  writeFileSync(path, JSON.stringify({ version: 1, files }))
 }
 
 export function measuredTimes(database: DatabaseKind): Times {
-  if (!existsSync(timingsPath(database))) return {}
-  return JSON.parse(readFileSync(timingsPath(database), 'utf8')).files ?? {}
+  const paths = groups
+    .map((group) => timingsPath(database, group))
+    .filter((path) => existsSync(path))
+  const measured = paths.map((path) => JSON.parse(readFileSync(path, 'utf8')).files ?? {})
+  return Object.assign({}, ...measured.reverse())
 }
 
 /** Writes what this run measured of these files into the committed record. */

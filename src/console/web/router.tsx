@@ -17,7 +17,7 @@ import { ScreenFailed } from './parts/page/error_boundary.tsx'
 import { Loading } from './parts/page/loading.tsx'
 import { NotFound } from './parts/page/not_found.tsx'
 import { useAsk } from './queries.ts'
-import type { AuditFilters } from './screens/audit/records.ts'
+import { auditSearch } from './screens/audit/search.ts'
 import { readInvitationLink } from './screens/workspaces/link.ts'
 
 const root = createRootRoute({ component: AccountGate, notFoundComponent: NotFound })
@@ -140,16 +140,7 @@ const history = createRoute({
 const audit = createRoute({
   getParentRoute: () => workspace,
   path: 'audit',
-  validateSearch: (search): AuditFilters => ({
-    ...texted('actor', search),
-    ...texted('domain', search),
-    ...texted('credential', search),
-    ...texted('action', search),
-    ...texted('environment', search),
-    ...texted('since', search),
-    ...texted('until', search),
-    ...(search.order === 'oldest' ? { order: 'oldest' } : {}),
-  }),
+  validateSearch: auditSearch,
   component: lazyRouteComponent(() => import('./screens/audit/index.tsx'), 'AuditScreen'),
 })
 
@@ -170,7 +161,10 @@ const invitation = createRoute({
 const agents = createRoute({
   getParentRoute: () => workspace,
   path: 'agents',
-  validateSearch: (search): { make?: string } => texted('make', search),
+  validateSearch: (search): { make?: string; show?: string } => ({
+    ...texted('make', search),
+    ...texted('show', search),
+  }),
   component: lazyRouteComponent(() => import('./screens/agents/index.tsx'), 'Agents'),
 })
 

@@ -78,6 +78,11 @@ function readIgnored(): string[] {
   return (localStorage.getItem(KEY) ?? '').split(' ').filter(Boolean)
 }
 
+/** Whether it was ignored: a list that stands still shows it until it goes on. */
+export function useIsIgnored({ ignoredAs }: WaitingItem): boolean {
+  return ignoredIds.useValue().includes(ignoredAs)
+}
+
 /** Hides it until it happens again. Returns what shows it again. */
 export function ignore({ ignoredAs }: WaitingItem): () => void {
   keepIgnored([...ignoredIds.get(), ignoredAs].slice(-MAX_IGNORED))

@@ -63,7 +63,7 @@ function UnlockedFor() {
   )
 }
 
-/** The theme's choices are in the same menu, so that it needs no second level. */
+/** The choice of the theme shows the current one, and turns to the next. */
 export function useAccountChoices() {
   const navigate = useNavigate()
   const { mutate } = useCommand('accounts.lock')
@@ -102,16 +102,16 @@ export function useAccountChoices() {
             },
           ]
         : []),
-      ...themes.map((id) => ({
-        id: `theme ${id}`,
-        label: words.themes[id],
+      {
+        id: 'theme',
+        label: words.themes[theme],
         icon: SunMoon,
-        isSelected: theme === id,
         act: () => {
-          chooseTheme(id)
-          setTheme(id)
+          const next = themes[(themes.indexOf(theme) + 1) % themes.length] ?? 'system'
+          chooseTheme(next)
+          setTheme(next)
         },
-      })),
+      },
       { id: 'sign out', label: words.signOut, icon: LogOut, act: () => signOut(null) },
     ],
     [me, theme, lock, signOut, navigate],

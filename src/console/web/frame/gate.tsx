@@ -10,9 +10,10 @@ import { Loading } from '../parts/page/loading.tsx'
 import { useAccountState, useCommand } from '../queries.ts'
 import { Entry } from '../screens/start/entry.tsx'
 import { texts } from '../texts/index.ts'
+import { loadedComponent } from './loaded.tsx'
 import { offerRecoveryKey, useRecoveryKey } from './recovery_key.ts'
 
-const Frame = lazy(() => import('./frame.tsx'))
+const Frame = loadedComponent(() => import('./frame.tsx'))
 const Start = lazy(() => import('../screens/start/index.tsx'))
 const RecoveryKit = lazy(() => import('../screens/start/recovery_kit.tsx'))
 

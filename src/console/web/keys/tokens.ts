@@ -1,14 +1,15 @@
 /** Tokens and the environments that they are for, as commands read them. */
 
 import type { TokenEnding } from '../../../client/actions/end_tokens.ts'
-import { listTokensOf } from '../../../client/actions/read_tokens.ts'
+import { listTokensOf, readTokens } from '../../../client/actions/read_tokens.ts'
 import type { TokenOwner } from '../../../client/agents/tokens.ts'
 import type { Place } from '../../../client/signed/statements.ts'
 import type { WorkspacePlace } from '../../../client/workspace.ts'
+import { listAgents } from '../../../features/agents/contract.ts'
 import { listEnvironments, listProjects } from '../../../features/projects/contract.ts'
 import { Refused } from './failure.ts'
 import type { HeldKeys } from './held.ts'
-import { placeIn } from './places.ts'
+import { type Place as EnvironmentOf, placeIn } from './places.ts'
 
 export type TokensOwner = { workspaceId: string } & TokenOwner
 
@@ -47,6 +48,43 @@ export async function placesIn(
 export async function environmentNames({ api }: HeldKeys, projectId: string) {
   const { environments } = await api.call(listEnvironments, { params: { project_id: projectId } })
   return Object.keys(environments)
+}
+
+/** Agents whose tokens are read for one secret: each is a request. */
+const MAX_AGENTS = 50
+
+/** Active tokens that may be used in an environment, the agents' and the project's own. */
+export async function tokensInScope(
+  held: HeldKeys,
+  { workspaceId, projectId, environment }: EnvironmentOf,
+) {
+  const place = await placeIn(held, workspaceId)
+  const listed = await held.api.list(listAgents, { params: { workspace_id: workspaceId } })
+  const agents = listed.filter(({ project_id: own }) => own === null || own === projectId)
+  const owners: { name: string | null; owner: TokenOwner }[] = [
+    ...agents.slice(0, MAX_AGENTS).map(({ id, name }) => ({ name, owner: { agentId: id } })),
+    { name: null, owner: { projectId } },
+  ]
+  const read = await Promise.all(
+    owners.map(async ({ name, owner }) =>
+      (await readTokens(place, owner))
+        .filter(
+          (token) =>
+            token.status === 'active' &&
+            token.fault === null &&
+            (token.projectId ?? projectId) === projectId &&
+            (token.environment ?? environment) === environment,
+        )
+        .map(({ id, label, capabilities, expiresAt }) => ({
+          id,
+          agent: name,
+          label,
+          capabilities,
+          expiresAt,
+        })),
+    ),
+  )
+  return { tokens: read.flat(), isWhole: agents.length <= MAX_AGENTS }
 }
 
 /** Ends tokens, or what they belong to. Returns whether only the server's database says so: it took no link. */

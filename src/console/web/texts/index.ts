@@ -1,10 +1,11 @@
 /** All that people read, in one language: another one is another object of this type. */
 import { account } from './en/account.ts'
-import { agentTexts, newToken, wizard } from './en/agents.ts'
+import { agentTexts, limitTexts } from './en/agents/index.ts'
+import { newToken, wizard } from './en/agents/new_token.ts'
 import { allowlist } from './en/allowlist.ts'
 import { noticeTargetTexts } from './en/approvals/notice_targets.ts'
 import { waitingTexts } from './en/approvals/waiting.ts'
-import { audit } from './en/audit.ts'
+import { audit } from './en/audit/index.ts'
 import { common } from './en/common.ts'
 import { connectTexts } from './en/connections/sheet.ts'
 import { errors } from './en/errors.ts'
@@ -20,10 +21,10 @@ import { palette } from './en/palette.ts'
 import { partTexts } from './en/parts/index.ts'
 import { passkeyTexts } from './en/passkeys.ts'
 import { policies } from './en/policies.ts'
+import { inspectorTexts } from './en/secrets/inspector.ts'
 import { matrixTexts } from './en/secrets/matrix.ts'
 import { removing } from './en/secrets/removing.ts'
 import { sheetTexts } from './en/secrets/sheets.ts'
-import { secretTexts } from './en/secrets.ts'
 import { start } from './en/start.ts'
 import { workspaceTexts } from './en/workspaces.ts'
 
@@ -33,12 +34,14 @@ export const texts = {
   allowlist,
   audit,
   insecure,
+  inspector: inspectorTexts,
   instance: instanceTexts,
   common,
   connect: connectTexts,
   errors,
   firstSteps,
   history: historyTexts,
+  limits: limitTexts,
   live,
   matrix: matrixTexts,
   members,
@@ -51,7 +54,6 @@ export const texts = {
   passkeys: passkeyTexts,
   policies,
   removing,
-  secrets: secretTexts,
   secretSheets: sheetTexts,
   start,
   waiting: waitingTexts,

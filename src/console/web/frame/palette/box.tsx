@@ -12,7 +12,7 @@ import {
   MenuSection,
   Modal,
   ModalOverlay,
-  SearchField,
+  TextField,
 } from 'react-aria-components'
 import { Icon } from '../../parts/icon.tsx'
 import { Kbd } from '../../parts/show/kbd.tsx'
@@ -84,8 +84,9 @@ function Content({ things, workspaceId, recent }: ContentProps) {
   }, [query, all, recents])
   return (
     <Autocomplete inputValue={query} onInputChange={setQuery}>
-      <SearchField
+      <TextField
         aria-label={words.find}
+        type="search"
         autoFocus
         className="flex h-12 items-center gap-2.5 border-b border-line px-4 text-ink-3"
       >
@@ -95,18 +96,21 @@ function Content({ things, workspaceId, recent }: ContentProps) {
           placeholder={words.find}
         />
         <Kbd>{words.escape}</Kbd>
-      </SearchField>
-      <Menu
-        aria-label={words.results}
-        className="max-h-[min(420px,60vh)] overflow-auto p-1.5 outline-none"
-        renderEmptyState={() => (
-          <p className="px-3 py-8 text-center text-ink-2">{words.noResults(query.trim())}</p>
-        )}
-      >
-        {groups.map((group) => (
-          <Section key={group.id} group={group} onRun={run} />
-        ))}
-      </Menu>
+      </TextField>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: items have no focus of their own, so keys scroll the list. */}
+      <div className="max-h-[min(420px,60vh)] overflow-auto -outline-offset-2" tabIndex={0}>
+        <Menu
+          aria-label={words.results}
+          className="p-1.5 outline-none"
+          renderEmptyState={() => (
+            <p className="px-3 py-8 text-center text-ink-2">{words.noResults(query.trim())}</p>
+          )}
+        >
+          {groups.map((group) => (
+            <Section key={group.id} group={group} onRun={run} />
+          ))}
+        </Menu>
+      </div>
     </Autocomplete>
   )
 }

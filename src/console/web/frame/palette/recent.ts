@@ -7,7 +7,7 @@ export type RecentPlace = { href: string; label: string; hint?: string; areaTo: 
 
 const MOST = 6
 /** Search parameters that name the open thing. */
-const NAMES = ['key', 'agent', 'host'] as const
+const NAMES = ['key', 'host'] as const
 
 export function useRecentPlaces(): readonly RecentPlace[] {
   const href = useRouterState({ select: ({ location }) => location.href })

@@ -46,7 +46,7 @@ function secretEntry({ projectId, project, key, environments }: Secret): Entry {
 }
 
 function agentEntry({ id, name, project }: NonNullable<Things['agents']['data']>[number]): Entry {
-  const open = (): Address => ({ to: '/w/$workspaceId/agents', search: { agent: id } })
+  const open = (): Address => ({ to: '/w/$workspaceId/agents', search: { show: id } })
   const hint = project ?? words.wholeWorkspace
   return { id: `agent ${id}`, label: name, hint, icon: Bot, open, calls: { actor: name } }
 }

@@ -10,9 +10,10 @@ import {
   registerWithToken,
 } from '../../../../client/actions/issue_token.ts'
 import { readTokens } from '../../../../client/actions/read_tokens.ts'
-import { grantTo, type TokenOrder } from '../../../../client/agents/tokens.ts'
+import { grantTo, type TokenOrder, type TokenOwner } from '../../../../client/agents/tokens.ts'
 import type { Place } from '../../../../client/signed/statements.ts'
 import type { WorkspacePlace } from '../../../../client/workspace.ts'
+import type { TokenLimits } from '../../../../core/token_limits.ts'
 import { getAgent, listAgents } from '../../../../features/agents/contract.ts'
 import { getInstance } from '../../../../features/instance/contract.ts'
 import { Refused } from '../failure.ts'
@@ -30,6 +31,7 @@ import {
 
 export const agentsCommands = {
   list,
+  all,
   environments,
   tokens,
   issue,
@@ -67,11 +69,44 @@ function environments(held: HeldKeys, { projectId }: { projectId: string }) {
 }
 
 async function tokens(held: HeldKeys, owner: TokensOwner) {
-  const place = await placeIn(held, owner.workspaceId)
-  const [read, names] = await Promise.all([
-    readTokens(place, owner),
+  const [place, names] = await Promise.all([
+    placeIn(held, owner.workspaceId),
     projectNamesOf(held, owner.workspaceId),
   ])
+  return namedTokens(place, owner, names)
+}
+
+/** Every agent, and the containers and CI jobs of every project, with their tokens. */
+async function all(held: HeldKeys, { workspaceId }: Of) {
+  const [place, names, agents] = await Promise.all([
+    placeIn(held, workspaceId),
+    projectNamesOf(held, workspaceId),
+    list(held, { workspaceId }),
+  ])
+  const [ofAgents, ofProjects] = await Promise.all([
+    Promise.all(
+      agents.map(async (agent) => ({
+        ...agent,
+        tokens: await namedTokens(place, { agentId: agent.id }, names),
+      })),
+    ),
+    Promise.all(
+      [...names].map(async ([projectId, project]) => ({
+        projectId,
+        project,
+        tokens: await namedTokens(place, { projectId }, names),
+      })),
+    ),
+  ])
+  return { agents: ofAgents, projects: ofProjects }
+}
+
+async function namedTokens(
+  place: WorkspacePlace,
+  owner: TokenOwner,
+  names: ReadonlyMap<string, string>,
+) {
+  const read = await readTokens(place, owner)
   return read.map(({ provisioned, projectId, ...token }) => ({
     ...token,
     /** Of which it is by what was signed; undefined where the row is believed. */
@@ -84,7 +119,7 @@ async function tokens(held: HeldKeys, owner: TokensOwner) {
   }))
 }
 
-/** Whom a new token is for; null stands for every project, or environment. */
+/** The owner of a new token; null means every project or environment. */
 type Holder =
   | { kind: 'agent'; name: string; projectId: string | null; environment: string | null }
   | { kind: 'further'; agentId: string; projectId: string | null; environment: string | null }
@@ -93,20 +128,22 @@ type Holder =
 type Order = Of & {
   holder: Holder
   capabilities: NonNullable<TokenOrder['capabilities']>
-  /** Null is without end. */
+  /** Null never expires. */
   days: number | null
-  /** Of a further token. */
+  /** The label of a further token. */
   label?: string
+  limits?: TokenLimits
 }
 
-/** Returns which one was made; the token itself is there for `newToken`. @throws ApiError, UntrustedChain */
+/** Returns the new token's id; `newToken` returns its text. @throws ApiError, UntrustedChain */
 async function issue(held: HeldKeys, order: Order) {
-  const { workspaceId, holder, capabilities, days, label } = order
+  const { workspaceId, holder, capabilities, days, label, limits } = order
   const issuing = await placeIn(held, workspaceId)
   const terms = {
     capabilities,
     expires_in_days: days,
     ...(label === undefined ? {} : { label }),
+    ...(limits === undefined ? {} : { limits }),
   }
   const { id, text } = await issueTo(held, issuing, holder, terms)
   const reader = held.reader()

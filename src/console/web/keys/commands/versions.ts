@@ -25,7 +25,7 @@ async function list(held: HeldKeys, { key, ...at }: OfSecret) {
   const now = stored.get(key)
   return versions.map((version) => {
     const value = openedValue(place, { key, ...version })
-    const isSame = value !== null && value === now?.value
+    const isSameValue = value !== null && value === now?.value
     return {
       version: version.version,
       by: version.created_by_email,
@@ -33,7 +33,8 @@ async function list(held: HeldKeys, { key, ...at }: OfSecret) {
       words: policyInWords(version.policy),
       isNow: version.version === now?.version,
       isReadable: value !== null,
-      isSame: isSame && isSamePolicy(version.policy, now?.policy),
+      isSameValue,
+      isSame: isSameValue && isSamePolicy(version.policy, now?.policy),
     }
   })
 }

@@ -7,9 +7,17 @@ type Props<Id extends string> = {
   options: readonly { id: Id; title: string; help: string }[]
   value: Id
   onChange(id: Id): void
+  /** Beside one another where there is room. */
+  isRow?: boolean
 }
 
-export function RadioCards<Id extends string>({ label, options, value, onChange }: Props<Id>) {
+export function RadioCards<Id extends string>({
+  label,
+  options,
+  value,
+  onChange,
+  isRow,
+}: Props<Id>) {
   return (
     <RadioGroup
       className={FIELD}
@@ -20,7 +28,9 @@ export function RadioCards<Id extends string>({ label, options, value, onChange 
       }}
     >
       <Label className={FIELD_LABEL}>{label}</Label>
-      <div className="flex flex-col gap-2 pt-1">
+      <div
+        className={`flex gap-2 pt-1 ${isRow ? 'flex-wrap [&>*]:min-w-36 [&>*]:flex-1' : 'flex-col'}`}
+      >
         {options.map(({ id, title, help }) => (
           <Radio
             key={id}

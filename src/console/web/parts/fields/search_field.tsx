@@ -1,10 +1,11 @@
 /** Filters what a screen lists, while it is typed. `/` leads to it. */
 import { Search, X } from 'lucide-react'
-import { useEffect, useRef } from 'react'
+import { useRef } from 'react'
 import { SearchField as AriaSearchField, Button, Input } from 'react-aria-components'
 import { texts } from '../../texts/index.ts'
 import { Icon } from '../icon.tsx'
 import { Kbd } from '../show/kbd.tsx'
+import { useSlash } from './use_slash.ts'
 
 type Props = {
   label: string
@@ -17,16 +18,7 @@ type Props = {
 
 export function SearchField({ label, placeholder, value, onChange, shortcut, isWide }: Props) {
   const input = useRef<HTMLInputElement>(null)
-  useEffect(() => {
-    if (!shortcut) return
-    const onKey = (event: KeyboardEvent) => {
-      if (event.key !== shortcut || isTyping(event.target)) return
-      event.preventDefault()
-      input.current?.focus()
-    }
-    addEventListener('keydown', onKey)
-    return () => removeEventListener('keydown', onKey)
-  }, [shortcut])
+  useSlash(input, shortcut !== undefined)
   return (
     <AriaSearchField
       aria-label={label}
@@ -48,11 +40,5 @@ export function SearchField({ label, placeholder, value, onChange, shortcut, isW
       )}
       {value === '' && shortcut ? <Kbd>{shortcut}</Kbd> : null}
     </AriaSearchField>
-  )
-}
-
-function isTyping(target: EventTarget | null): boolean {
-  return (
-    target instanceof HTMLElement && target.closest('input, textarea, [role="dialog"]') !== null
   )
 }

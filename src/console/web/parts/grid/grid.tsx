@@ -16,15 +16,17 @@ import { useRowWindow } from './use_window.ts'
 export type { GridColumn, GridSelection } from './types.ts'
 
 const ROW_HEIGHT = 38
+const COMPACT_ROW_HEIGHT = 34
 const PHONE_ROW_HEIGHT = 60
 
 export function DataGrid<Row extends object>(props: GridProps<Row>) {
-  const { label, rows, idOf, sectionOf, empty, openId, onOpen, onEnd, onJump } = props
+  const { label, rows, idOf, sectionOf, empty, openId, onOpen, onEnd, onJump, isCompact } = props
   const scroller = useRef<HTMLDivElement>(null)
   const isPhone = usePhone() && props.phone !== undefined
   const columns = useSelectColumn(props)
   const { sorted, sorting, sortBy } = useSorting(rows, columns)
-  const rowHeight = isPhone ? PHONE_ROW_HEIGHT : ROW_HEIGHT
+  const wideHeight = isCompact ? COMPACT_ROW_HEIGHT : ROW_HEIGHT
+  const rowHeight = isPhone ? PHONE_ROW_HEIGHT : wideHeight
   const layout = useMemo(
     () => layOut(sorted, rowHeight, sorting ? undefined : sectionOf),
     [sorted, rowHeight, sorting, sectionOf],
@@ -39,6 +41,7 @@ export function DataGrid<Row extends object>(props: GridProps<Row>) {
     idOf,
     openId,
     onOpen,
+    isCompact,
     phone: isPhone ? props.phone : undefined,
   }
   return (

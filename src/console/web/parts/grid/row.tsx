@@ -11,6 +11,7 @@ export type RowProps<Row> = {
   openId: string | undefined
   onOpen: ((row: Row) => void) | undefined
   phone: ((row: Row) => ReactNode) | undefined
+  isCompact: boolean | undefined
 }
 
 export function GridRow<Row>({
@@ -21,6 +22,7 @@ export function GridRow<Row>({
   openId,
   onOpen,
   phone,
+  isCompact,
 }: RowProps<Row>) {
   if (item.kind === 'heading') return <Heading text={item.text} columns={columns.length} />
   const { row, index } = item
@@ -31,7 +33,8 @@ export function GridRow<Row>({
     )
     if (!control || !currentTarget.contains(control)) onOpen?.(row)
   }
-  const height = phone ? 'min-h-15 px-4' : 'h-[38px]'
+  const wideHeight = isCompact ? 'h-[34px]' : 'h-[38px]'
+  const height = phone ? 'min-h-15 px-4' : wideHeight
   const tone = isOpen ? 'bg-accent-soft' : onOpen ? 'hover:bg-hover' : ''
   return (
     // biome-ignore lint/a11y/useSemanticElements: see grid.tsx

@@ -30,6 +30,8 @@ export type GridProps<Row> = {
   onOpen?: ((row: Row) => void) | undefined
   /** Consecutive rows of one section share a heading. */
   sectionOf?: (row: Row) => string
+  /** Lower rows, for a log. */
+  isCompact?: boolean
   selection?: GridSelection<Row> | undefined
   /** The row on a phone, instead of its cells. */
   phone?: (row: Row) => ReactNode

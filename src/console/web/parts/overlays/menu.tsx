@@ -1,12 +1,14 @@
 /** A button that opens a menu of actions. */
-import { Check, ChevronDown, Ellipsis, type LucideIcon } from 'lucide-react'
+import { Check, ChevronDown, ChevronRight, Ellipsis, type LucideIcon } from 'lucide-react'
 import { cloneElement, type ReactElement } from 'react'
 import {
   Button as AriaButton,
   Menu as AriaMenu,
   MenuItem,
+  MenuSection,
   MenuTrigger,
   Popover,
+  SubmenuTrigger,
 } from 'react-aria-components'
 import { texts } from '../../texts/index.ts'
 import { type ButtonLook, ButtonText, buttonClass } from '../button.tsx'
@@ -18,7 +20,10 @@ import { ITEM, LIST, POPOVER } from './list_class.ts'
 export type MenuChoice = {
   id: string
   label: string
-  act(): void
+  /** Not called for a choice with choices of its own. */
+  act?(): void
+  /** Opens beside it. */
+  choices?: readonly MenuChoice[]
   icon?: LucideIcon
   isDanger?: boolean
   /** Shown only: the screen handles the key. */
@@ -85,29 +90,46 @@ export function MenuAround({ trigger, label, choices }: AroundProps) {
 }
 
 function MenuList({ name, choices }: { name: string; choices: readonly MenuChoice[] }) {
-  const isChoice = choices.some(({ isSelected }) => isSelected !== undefined)
-  const selected = choices.filter(({ isSelected }) => isSelected).map(({ id }) => id)
-  const selection = isChoice
-    ? ({ selectionMode: 'single', selectedKeys: selected } as const)
-    : ({ selectionMode: 'none' } as const)
+  const options = choices.filter(({ isSelected }) => isSelected !== undefined)
+  const actions = choices.filter(({ isSelected }) => isSelected === undefined)
+  const selected = options.filter(({ isSelected }) => isSelected).map(({ id }) => id)
   return (
     <Popover className={POPOVER}>
-      <AriaMenu aria-label={name} className={LIST} {...selection}>
-        {choices.map(({ id, label, act, icon, isDanger, isSelected, shortcut }) => (
-          <MenuItem
-            key={id}
-            id={id}
-            textValue={label}
-            onAction={act}
-            className={isDanger ? `${ITEM} text-red` : ITEM}
-          >
-            {icon ? <Icon of={icon} /> : null}
-            <span className="flex-1">{label}</span>
-            {shortcut ? <Kbd>{shortcut}</Kbd> : null}
-            {isSelected ? <Icon of={Check} /> : null}
-          </MenuItem>
-        ))}
+      <AriaMenu aria-label={name} className={LIST}>
+        {options.length > 0 ? (
+          <MenuSection aria-label={name} selectionMode="single" selectedKeys={selected}>
+            {options.map(choiceElement)}
+          </MenuSection>
+        ) : null}
+        {actions.map(choiceElement)}
       </AriaMenu>
     </Popover>
+  )
+}
+
+/** No component: React Aria needs the items themselves. */
+function choiceElement(choice: MenuChoice) {
+  const { id, label, act, icon, isDanger, isSelected, shortcut, choices } = choice
+  const item = (
+    <MenuItem
+      key={id}
+      id={id}
+      textValue={label}
+      onAction={() => act?.()}
+      className={isDanger ? `${ITEM} text-red` : ITEM}
+    >
+      {icon ? <Icon of={icon} /> : null}
+      <span className="min-w-0 flex-1 truncate">{label}</span>
+      {shortcut ? <Kbd>{shortcut}</Kbd> : null}
+      {isSelected ? <Icon of={Check} /> : null}
+      {choices ? <Icon of={ChevronRight} size={13} /> : null}
+    </MenuItem>
+  )
+  if (!choices) return item
+  return (
+    <SubmenuTrigger key={id}>
+      {item}
+      <MenuList name={label} choices={choices} />
+    </SubmenuTrigger>
   )
 }

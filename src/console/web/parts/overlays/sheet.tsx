@@ -13,16 +13,20 @@ type Props = {
   /** Buttons that stay in sight below the content. */
   footer?: ReactNode
   width?: 420 | 560
+  /** Has something that would be lost: a press beside the sheet and Escape do not close it. */
+  needsAnswer?: boolean
 }
 
 const WIDTHS = { 420: 'desk:w-[420px]', 560: 'desk:w-[560px]' }
 
-export function Sheet({ title, isOpen, onClose, children, footer, width = 420 }: Props) {
+export function Sheet({ title, isOpen, onClose, children, footer, ...props }: Props) {
+  const { width = 420, needsAnswer = false } = props
   return (
     <ModalOverlay
       className="fixed inset-0 z-40 bg-scrim data-entering:animate-[fade_0.15s_ease-out]"
       isOpen={isOpen}
-      isDismissable
+      isDismissable={!needsAnswer}
+      isKeyboardDismissDisabled={needsAnswer}
       onOpenChange={(open) => open || onClose()}
     >
       <Modal
@@ -33,7 +37,12 @@ export function Sheet({ title, isOpen, onClose, children, footer, width = 420 }:
             <Heading slot="title" level={2} className="text-title font-semibold">
               {title}
             </Heading>
-            <IconButton icon={X} label={texts.common.close} shortcut="Esc" onPress={onClose} />
+            <IconButton
+              icon={X}
+              label={texts.common.close}
+              onPress={onClose}
+              {...(needsAnswer ? {} : { shortcut: 'Esc' })}
+            />
           </header>
           <div className="flex flex-1 flex-col gap-4 overflow-auto p-5">{children}</div>
           {footer ? (

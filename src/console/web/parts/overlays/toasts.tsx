@@ -1,6 +1,6 @@
 /**
- * Says what was done, with a way to undo it where there is one. At most three float in the corner. A toast stays while
- * it is pointed at or has the focus; F6 leads to it and back.
+ * Says what was done, with a way to undo it where there is one. At most three float in the corner, above the buttons of
+ * sheets. A toast stays while it is pointed at or has the focus; F6 leads to it and back.
  */
 import { X } from 'lucide-react'
 import { useSyncExternalStore } from 'react'
@@ -42,7 +42,7 @@ export function Toasts() {
       queue={queue}
       data-toasts
       aria-label={texts.common.notices}
-      className="fixed right-4 bottom-4 z-50 flex w-90 flex-col gap-2 rounded-card outline-none phone:inset-x-4 phone:bottom-18 phone:w-auto"
+      className="fixed right-4 bottom-18 z-50 flex w-90 flex-col gap-2 rounded-card outline-none phone:inset-x-4 phone:bottom-34 phone:w-auto"
     >
       {({ toast }) => (
         <Toast

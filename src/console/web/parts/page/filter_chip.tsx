@@ -1,6 +1,9 @@
 /** Narrows a list to one kind of row, with the count of them. */
+import { X } from 'lucide-react'
 import type { ReactNode } from 'react'
-import { ToggleButton } from 'react-aria-components'
+import { Button, ToggleButton } from 'react-aria-components'
+import { texts } from '../../texts/index.ts'
+import { Icon } from '../icon.tsx'
 
 type Props = {
   label: string
@@ -34,5 +37,23 @@ export function FilterChips({ label, children }: { label: string; children: Reac
     >
       {children}
     </div>
+  )
+}
+
+/** A filter that applies, until it is removed. */
+export function RemovableChip({ label, onRemove }: { label: string; onRemove(): void }) {
+  return (
+    <span className="inline-flex h-7 max-w-80 shrink-0 items-center rounded-full bg-surface-2 pl-2.5 font-medium phone:h-8">
+      <span className="truncate" title={label}>
+        {label}
+      </span>
+      <Button
+        aria-label={texts.parts.removeNamed(label)}
+        onPress={onRemove}
+        className="relative grid size-7 shrink-0 place-items-center rounded-full text-ink-2 hover:text-ink phone:after:absolute phone:after:-inset-2"
+      >
+        <Icon of={X} size={12} />
+      </Button>
+    </span>
   )
 }

@@ -23,9 +23,12 @@ export function ticksFor(most: number): number[] {
   return ticks
 }
 
-/** At most 14 days have a label, counted back from the last. The first of each month names the month. */
-export function labelsFor(days: readonly string[]): { at: number; text: string }[] {
-  const every = Math.ceil(days.length / MOST_LABELS)
+/** At most so many days have a label, counted back from the last. The first of each month names the month. */
+export function labelsFor(
+  days: readonly string[],
+  most: number = MOST_LABELS,
+): { at: number; text: string }[] {
+  const every = Math.ceil(days.length / most)
   let month = ''
   return days.flatMap((day, at) => {
     if ((days.length - 1 - at) % every !== 0) return []

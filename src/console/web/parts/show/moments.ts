@@ -32,6 +32,13 @@ export function clockOf(text: string): string {
   return isToday ? clock.format(moment) : shortDay.format(moment)
 }
 
+const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'long' })
+
+/** With seconds and the time zone. */
+export function exactMomentOf(text: string): string {
+  return exact.format(new Date(text))
+}
+
 export function momentOf(text: string): string {
   return moments.format(new Date(text))
 }

@@ -18,9 +18,13 @@ type Props = {
   days: readonly string[]
   /** From the bottom up. */
   series: readonly DaySeries[]
+  /** How many dates fit below the chart. */
+  labels?: number | undefined
   /** The other days are faint. */
   selected?: { from: string; to: string } | undefined
   onBrush?: ((from: string, to: string) => void) | undefined
+  /** Lower, above a list. */
+  isCompact?: boolean
 }
 
 const FILLS = {
@@ -29,7 +33,6 @@ const FILLS = {
   amber: 'fill-amber-solid',
 }
 const SQUARES = { accent: 'bg-accent', red: 'bg-red-solid', amber: 'bg-amber-solid' }
-const HEIGHT = 100
 /** Of a slot, left and right of its bar. */
 const MARGIN = 0.22
 /** Percent of the height between two parts of a bar. */
@@ -37,7 +40,8 @@ const GAP = 1.5
 
 const figures = new Intl.NumberFormat('en')
 
-export function StackedBars({ label, text, days, series, selected, onBrush }: Props) {
+export function StackedBars(props: Props) {
+  const { label, text, days, series, labels, selected, onBrush, isCompact = false } = props
   const sums = days.map((_, at) => series.reduce((sum, { values }) => sum + (values[at] ?? 0), 0))
   const most = Math.max(0, ...sums)
   return (
@@ -49,9 +53,9 @@ export function StackedBars({ label, text, days, series, selected, onBrush }: Pr
       {days.length === 0 ? null : (
         <div className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-2 gap-y-1 text-caption text-ink-3">
           <Ticks most={most} />
-          <Plot {...{ days, series, most, label, selected, onBrush }} />
+          <Plot {...{ days, series, most, label, selected, onBrush, isCompact }} />
           <span />
-          <DayLabels days={days} />
+          <DayLabels days={days} most={labels} />
         </div>
       )}
     </figure>
@@ -84,12 +88,12 @@ function Ticks({ most }: { most: number }) {
   )
 }
 
-function DayLabels({ days }: { days: readonly string[] }) {
+function DayLabels({ days, most }: { days: readonly string[]; most: number | undefined }) {
   const slots = slotsFor(days.length)
   const today = new Date().toISOString().slice(0, 10)
   return (
     <div data-days aria-hidden="true" className="relative h-4">
-      {labelsFor(days).map(({ at, text }, index, all) => (
+      {labelsFor(days, most).map(({ at, text }, index, all) => (
         <span
           key={at}
           className={`absolute -translate-x-1/2 whitespace-nowrap ${(all.length - 1 - index) % 2 ? 'phone:hidden' : ''}`}
@@ -104,9 +108,10 @@ function DayLabels({ days }: { days: readonly string[] }) {
 
 type PlotProps = Pick<Props, 'days' | 'series' | 'label' | 'selected' | 'onBrush'> & {
   most: number
+  isCompact: boolean
 }
 
-function Plot({ days, series, most, label, selected, onBrush }: PlotProps) {
+function Plot({ days, series, most, label, selected, onBrush, isCompact }: PlotProps) {
   const slots = slotsFor(days.length)
   const nameOf = (at: number) => days[at] ?? ''
   const brush = useBrush(days.length, slots, (from, to) => onBrush?.(nameOf(from), nameOf(to)))
@@ -139,10 +144,10 @@ function Plot({ days, series, most, label, selected, onBrush }: PlotProps) {
   }
   return (
     <div
-      className="relative h-25 touch-none border-b border-line select-none"
+      className={`relative touch-none border-b border-line select-none ${isCompact ? 'h-14 phone:h-10' : 'h-25'}`}
       {...(onBrush ? slider : { 'aria-hidden': true })}
     >
-      <svg aria-hidden="true" width="100%" height={HEIGHT} className="block overflow-visible">
+      <svg aria-hidden="true" width="100%" height="100%" className="block overflow-visible">
         {ticksFor(most).map((tick) => (
           <line key={tick} x1="0" x2="100%" className="stroke-line" {...lineAt(tick, most)} />
         ))}

@@ -1,155 +1,118 @@
-/** Agents with their tokens, and those of workloads: what each may do, and the way to end it. */
-import { getRouteApi } from '@tanstack/react-router'
-import { useState } from 'react'
+/** Agents with their tokens, and tokens of containers and CI jobs. */
+import { Bot, Plus } from 'lucide-react'
+import { type ReactNode, useMemo, useState } from 'react'
 import { useIsMember, useManages } from '../../frame/manages.ts'
 import { NEW } from '../../frame/navigation.ts'
+import { usePaletteCommands } from '../../frame/palette_state.ts'
+import { useShortcuts } from '../../frame/shortcuts.ts'
 import { Button } from '../../parts/button.tsx'
-import { ConfirmButton } from '../../parts/overlays/confirm.tsx'
-import { say } from '../../parts/overlays/toasts.tsx'
-import { Banner } from '../../parts/page/banner.tsx'
-import { EmptyState } from '../../parts/page/empty_state.tsx'
 import { FailureNote } from '../../parts/page/failure.tsx'
-import { Loading } from '../../parts/page/loading.tsx'
 import { NotFound } from '../../parts/page/not_found.tsx'
-import { useAsk, useCommand } from '../../queries.ts'
+import { Screen } from '../../parts/page/screen.tsx'
+import { SkeletonRows } from '../../parts/page/skeleton.tsx'
+import { Status } from '../../parts/show/status.tsx'
+import { useAsk } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
-import type { For, MadeToken } from './draft.ts'
-import { NewTokenDialog } from './new_token.tsx'
-import { Tokens } from './tokens.tsx'
-import { Wizard } from './wizard.tsx'
+import { AgentInspector } from './inspector/index.tsx'
+import { AgentList } from './list.tsx'
+import { NewTokenSheet } from './new_token/index.tsx'
+import { agentsRoute, useGo } from './place.ts'
+import { RevokeQuestion } from './revoke.tsx'
+import { type AgentRow, type Chip, isLive, rowsOf } from './rows.ts'
+import { AgentToolbar } from './toolbar.tsx'
+import { UsedAgents } from './used_agents.tsx'
 
-const route = getRouteApi('/w/$workspaceId/agents')
 const words = texts.agents
 
 export function Agents() {
-  const { workspaceId } = route.useParams()
+  const { workspaceId } = agentsRoute.useParams()
   const manages = useManages(workspaceId)
   const isMember = useIsMember(workspaceId)
-  if (manages === null) return <Loading />
   if (isMember === false) return <NotFound />
+  if (manages) return <ManagedAgents workspaceId={workspaceId} />
   return (
-    <section className="stack">
-      <h1>{words.title}</h1>
-      <p className="soft">{words.intro}</p>
-      {manages ? <Managed workspaceId={workspaceId} /> : <Banner>{words.onlyAdmins}</Banner>}
-    </section>
+    <Screen
+      title={texts.common.areas.agents}
+      state={manages === false ? <Status tone="neutral">{words.onlyAdmins}</Status> : null}
+    >
+      {manages === false ? <UsedAgents workspaceId={workspaceId} /> : <SkeletonRows count={8} />}
+    </Screen>
   )
 }
 
-function Managed({ workspaceId }: { workspaceId: string }) {
-  const { data: agents, error } = useAsk('agents.list', { workspaceId })
-  const { data: projects } = useAsk('workspaces.projects', { workspaceId })
-  const { make: maker } = route.useSearch()
-  const navigate = route.useNavigate()
-  const [made, setMade] = useState<MadeToken | null>(null)
-  if (error) return <FailureNote error={error} />
-  if (!agents || !projects) return <Loading />
-  if (made) return <NewTokenDialog made={made} done={() => setMade(null)} />
-  const given = givenBy(maker, agents)
-  const toList = () => void navigate({ search: {} })
-  if (given) {
-    return (
-      <Wizard
-        key={maker}
-        workspaceId={workspaceId}
-        projects={projects}
-        given={given}
-        onMade={(token) => {
-          setMade(token)
-          toList()
-        }}
-        onCancel={toList}
-      />
-    )
-  }
-  const makeFor = (make: string) => void navigate({ search: { make } })
-  const make = (
-    <Button kind="primary" onPress={() => makeFor(NEW)}>
+function ManagedAgents({ workspaceId }: { workspaceId: string }) {
+  const { data, error } = useAsk('agents.all', { workspaceId })
+  const { show, make } = agentsRoute.useSearch()
+  const go = useGo()
+  const [find, setFind] = useState('')
+  const [chip, setChip] = useState<Chip>('all')
+  const rows = useMemo(() => (data ? rowsOf(workspaceId, data) : null), [data, workspaceId])
+  const shown = rows?.find(({ id }) => id === show)
+  useNewKey()
+  const button = (
+    <Button kind="primary" icon={Plus} onPress={() => go({ make: NEW })}>
       {words.make}
     </Button>
   )
   return (
     <>
-      {agents.length > 0 ? <div>{make}</div> : null}
-      {agents.length === 0 ? (
-        <EmptyState title={words.none} command={words.noneCommand}>
-          <p>{words.noneHelp}</p>
-          <div>{make}</div>
-        </EmptyState>
+      <Screen
+        title={texts.common.areas.agents}
+        primary={button}
+        toolbar={<AgentToolbar {...{ rows: rows ?? [], find, setFind, chip, setChip }} />}
+        inspector={
+          shown ? <AgentInspector key={shown.id} row={shown} onClose={() => go({})} /> : null
+        }
+      >
+        {error ? <FailureNote error={error} /> : null}
+        {rows ? (
+          <AgentList {...{ workspaceId, rows, find, chip, show: shown?.id, button }} />
+        ) : error ? null : (
+          <SkeletonRows count={8} />
+        )}
+      </Screen>
+      {rows ? <RevokeCommands rows={rows} /> : null}
+      {data && make !== undefined ? (
+        <NewTokenSheet key={make} workspaceId={workspaceId} agents={data.agents} make={make} />
       ) : null}
-      {agents.map((agent) => (
-        <Agent
-          key={agent.id}
-          workspaceId={workspaceId}
-          agent={agent}
-          onMake={() => makeFor(agent.id)}
-        />
-      ))}
-      {projects.length > 0 ? <h2 className="card-title">{words.workloads}</h2> : null}
-      {projects.map(({ id, name }) => (
-        <section key={id} className="card stack" aria-label={words.workloadsOf(name)}>
-          <h3>{name}</h3>
-          <Tokens
-            owner={{ workspaceId, projectId: id }}
-            name={name}
-            project={name}
-            none={words.noWorkloads}
-          />
-        </section>
-      ))}
     </>
   )
 }
 
-/** Whom a token is being made for, by the address. */
-function givenBy(maker: string | undefined, agents: readonly Agent[]): For | null {
-  if (maker === NEW) return { kind: 'new' }
-  const agent = agents.find(({ id }) => id === maker)
-  return agent ? { kind: 'agent', agent } : null
+function useNewKey(): void {
+  const navigate = agentsRoute.useNavigate()
+  const shortcuts = useMemo(
+    () => [{ keys: 'n', label: words.make, act: () => void navigate({ search: { make: NEW } }) }],
+    [navigate],
+  )
+  useShortcuts(shortcuts)
 }
 
-type Agent = Extract<For, { kind: 'agent' }>['agent']
-
-function Agent({
-  workspaceId,
-  agent,
-  onMake,
-}: {
-  workspaceId: string
-  agent: Agent
-  onMake(): void
-}) {
-  const remove = useCommand('agents.remove', { changes: ['agents.list'] })
-  const { id, name, projectId } = agent
-  const project = projectId === null ? null : (agent.project ?? words.deleted)
-  return (
-    <section className="card stack" aria-label={name}>
-      <div className="card-head">
-        <h2 className="card-title">{name}</h2>
-        <span className="soft">{project ?? words.whole}</span>
-        <span className="space" />
-        <Button onPress={onMake} aria-label={words.makeFor(name)}>
-          {words.make}
-        </Button>
-        <ConfirmButton
-          verb={words.remove}
-          title={words.removeNamed(name)}
-          onConfirm={async () => {
-            const { isUnsigned } = await remove.mutateAsync({ workspaceId, agentId: id })
-            say(words.removed(name))
-            if (isUnsigned) say(words.unsigned)
-          }}
-        >
-          <p>{words.removing(name)}</p>
-          <p>{words.noUndo}</p>
-        </ConfirmButton>
-      </div>
-      <Tokens
-        owner={{ workspaceId, agentId: id }}
-        name={name}
-        project={project}
-        none={words.noTokens}
-      />
-    </section>
+/** Revokes any token from the palette. */
+function RevokeCommands({ rows }: { rows: readonly AgentRow[] }): ReactNode {
+  const [revoked, setRevoked] = useState<Parameters<typeof RevokeQuestion>[0] | null>(null)
+  const commands = useMemo(
+    () =>
+      rows.flatMap(({ name, owner, kind, project, tokens }) =>
+        tokens.filter(isLive).map(({ id, label }) => {
+          const holder = kind === 'agent' ? name : (project ?? words.whole)
+          const question = {
+            owner,
+            tokenId: id,
+            name: holder,
+            label,
+            onClose: () => setRevoked(null),
+          }
+          return {
+            id: `revoke ${id}`,
+            label: words.revokeOf(label, holder),
+            icon: Bot,
+            act: () => setRevoked(question),
+          }
+        }),
+      ),
+    [rows],
   )
+  usePaletteCommands(commands)
+  return revoked ? <RevokeQuestion {...revoked} /> : null
 }

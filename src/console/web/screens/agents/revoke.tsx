@@ -1,8 +1,5 @@
-/** The way to end a token, from its list or from a call that it made. */
-import { useId, useMemo, useState } from 'react'
-import { usePaletteCommands } from '../../frame/palette_state.ts'
+/** Revokes a token, from its list or from a call that it made. Names what stops working. */
 import type { Input } from '../../keys/messages.ts'
-import { Button } from '../../parts/button.tsx'
 import { ConfirmDialog } from '../../parts/overlays/confirm.tsx'
 import { say } from '../../parts/overlays/toasts.tsx'
 import { FailureNote } from '../../parts/page/failure.tsx'
@@ -11,35 +8,18 @@ import { texts } from '../../texts/index.ts'
 
 const words = texts.agents
 
-type Owner = Input<'agents.tokens'>
-/** `name` is whose it is. */
-type Props = { owner: Owner; tokenId: string; name: string; label: string }
-
-export function Revoke(props: Props) {
-  const [isOpen, setOpen] = useState(false)
-  const id = useId()
-  const label = words.revokeOf(props.label, props.name)
-  const commands = useMemo(() => [{ id, label, act: () => setOpen(true) }], [id, label])
-  usePaletteCommands(commands)
-  return (
-    <>
-      <Button kind="danger" aria-label={label} onPress={() => setOpen(true)}>
-        {words.revoke}
-      </Button>
-      {isOpen ? <RevokeQuestion {...props} onClose={() => setOpen(false)} /> : null}
-    </>
-  )
+type Props = {
+  owner: Input<'agents.tokens'>
+  tokenId: string
+  /** The owner's. */
+  name: string
+  label: string
+  onClose(): void
 }
 
-export function RevokeQuestion({
-  owner,
-  tokenId,
-  name,
-  label,
-  onClose,
-}: Props & { onClose(): void }) {
+export function RevokeQuestion({ owner, tokenId, name, label, onClose }: Props) {
   const revoke = useCommand('agents.revoke', {
-    changes: ['agents.tokens', 'agents.list'],
+    changes: ['agents.tokens', 'agents.list', 'agents.all'],
   })
   return (
     <ConfirmDialog
@@ -54,17 +34,17 @@ export function RevokeQuestion({
       }}
     >
       <WhatEnds owner={owner} tokenId={tokenId} name={name} />
-      <p>{words.noUndo}</p>
+      <p className="text-ink-2">{words.noUndo}</p>
     </ConfirmDialog>
   )
 }
 
-/** Of a record only the id is known: which one that is, is read when somebody asks. */
-function WhatEnds({ owner, tokenId, name }: Omit<Props, 'label'>) {
+/** A record has only the token's ID, so its terms are read now. */
+function WhatEnds({ owner, tokenId, name }: Pick<Props, 'owner' | 'tokenId' | 'name'>) {
   const { data, error } = useAsk('agents.tokens', owner)
   if (error) return <FailureNote error={error} />
   if (!data) return <p role="status">{words.looking}</p>
   const token = data.find(({ id }) => id === tokenId)
   if (token?.status !== 'active') return <p>{words.endedBefore}</p>
-  return <p>{words.revoking(name, token.label, words.may(token.capabilities))}</p>
+  return <p>{words.revoking(name, token.label, token.capabilities)}</p>
 }

@@ -1,50 +1,45 @@
-/** Records of the audit, a page after the other, as the table comes to its end. */
-import { useInfiniteQuery } from '@tanstack/react-query'
+/** Records of the audit log, page by page, as the list is scrolled to its end. */
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import type { CallResult } from '../../../../client/http/api.ts'
-import { listAuditLogs } from '../../../../features/audit/contract.ts'
+import { getAuditLog, listAuditLogs } from '../../../../features/audit/contract.ts'
 import { api } from '../../api.ts'
+import { recordFilters } from './filters.ts'
+import type { AuditFilters } from './search.ts'
 
 export type ListedRecord = CallResult<typeof listAuditLogs>[number]
 
-/** As they are in the address of the page. */
-export type AuditFilters = {
-  actor?: string
-  domain?: string
-  credential?: string
-  action?: string
-  environment?: string
-  since?: string
-  until?: string
-  /** The newest first, unless said. */
-  order?: 'oldest'
-}
-
 const PAGE = 500
 
-/** As the server names them, without the order. */
-export function recordFilters(workspaceId: string, { actor, order: _, ...filters }: AuditFilters) {
-  return { workspace_id: workspaceId, ...filters, ...(actor ? { agent_id: actor } : {}) }
-}
-
 export function useRecords(workspaceId: string, filters: AuditFilters) {
+  const asked = recordFilters(workspaceId, filters)
+  const order = filters.order === 'oldest' ? ('oldest' as const) : ('newest' as const)
   return useInfiniteQuery({
-    queryKey: ['audit', workspaceId, filters],
+    queryKey: ['audit', asked, order],
     initialPageParam: undefined as string | undefined,
     queryFn: ({ pageParam: cursor }) => {
-      const order = filters.order ?? ('newest' as const)
-      const query = { ...recordFilters(workspaceId, filters), limit: PAGE, order }
+      const query = { ...asked, limit: PAGE, order }
       return api.page(listAuditLogs, { query: cursor ? { ...query, cursor } : query })
     },
     getNextPageParam: ({ next }) => next,
     select: recordsOf,
-    // All pages of a long list would be read again.
+    // It would read all pages of a long list again.
     refetchOnWindowFocus: false,
-    // Who comes back begins at its first page.
+    // Coming back starts at the first page.
     gcTime: 0,
   })
 }
 
-/** By itself, so that the same pages are the same list. */
+/** A function of its own, so that the same pages are the same list. */
 function recordsOf({ pages }: { pages: readonly { data: ListedRecord[] }[] }): ListedRecord[] {
   return pages.flatMap(({ data }) => data)
+}
+
+/** One record that the list does not have, such as one that a link names. */
+export function useRecord(workspaceId: string, id: string, isOn: boolean) {
+  return useQuery({
+    queryKey: ['audit.record', workspaceId, id],
+    queryFn: () =>
+      api.call(getAuditLog, { params: { log_id: id }, query: { workspace_id: workspaceId } }),
+    enabled: isOn,
+  })
 }

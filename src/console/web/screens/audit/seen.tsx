@@ -1,68 +1,100 @@
-/** Who could have seen the secret that is looked for: people and tokens that had a key to it. */
+/** Who could see the secret that is filtered by: people and tokens that had a key to it. */
+
 import type { Returned } from '../../keys/messages.ts'
+import { Facts } from '../../parts/page/facts.tsx'
 import { FailureNote } from '../../parts/page/failure.tsx'
+import { Inspector } from '../../parts/page/inspector.tsx'
 import { Loading } from '../../parts/page/loading.tsx'
+import { Proof } from '../../parts/page/proof.tsx'
+import { InspectorSection } from '../../parts/page/section.tsx'
+import { momentOf } from '../../parts/show/moments.ts'
 import { useAsk } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
 
 const words = texts.audit.seen
-const dates = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
-const dateOf = (text: string) => dates.format(new Date(text))
 
-type Props = { workspaceId: string; environment: string | null }
+type Seen = Returned<'history.seen'>
+type Props = { workspaceId: string; secret: string; environment: string | null; onClose(): void }
 
-export function SeenBy({ workspaceId, environment }: Props) {
+export function SeenBy({ workspaceId, secret, environment, onClose }: Props) {
   const { data, error } = useAsk('history.seen', { workspaceId, environment })
   return (
-    <section className="stack" aria-labelledby="seen">
-      <h2 id="seen">{words.title}</h2>
-      <p className="soft">{words.what}</p>
-      {error ? <FailureNote error={error} /> : null}
-      {data ? null : error ? null : <Loading />}
-      {data ? (
-        <>
-          <h3>{words.members}</h3>
-          <ul>
-            {data.people.map(({ userId, email, from, to }) => (
-              <li key={`${userId} ${from}`}>
-                {email}{' '}
-                <span className="soft">
-                  {to === null ? words.from(dateOf(from)) : words.between(dateOf(from), dateOf(to))}
-                </span>
-              </li>
-            ))}
-          </ul>
-          {data.rekeys.length > 0 ? <h3>{words.rekeys}</h3> : null}
-          <ul>
-            {data.rekeys.map(({ epoch, at, by }) => (
-              <li key={epoch}>{words.rekey(epoch, dateOf(at), by)}</li>
-            ))}
-          </ul>
-          <h3>{words.tokens}</h3>
-          {data.tokens.length === 0 ? <p>{words.noTokens}</p> : null}
-          <ul>
-            {data.tokens.map((token) => (
-              <li key={token.id}>
-                {token.label} <code>{token.id}</code>{' '}
-                <span className="soft">{aboutToken(token)}</span>
-              </li>
-            ))}
-          </ul>
-          <p className="soft">{words.unknown}</p>
-        </>
+    <Inspector title={words.title(secret)} onClose={onClose}>
+      {error ? (
+        <div className="px-4">
+          <FailureNote error={error} />
+        </div>
       ) : null}
-    </section>
+      {data || error ? null : <Loading />}
+      {data ? <Lists {...data} /> : null}
+    </Inspector>
   )
 }
 
-type Token = Returned<'history.seen'>['tokens'][number]
+function Lists({ people, rekeys, tokens }: Seen) {
+  return (
+    <>
+      <InspectorSection title={words.members}>
+        <ul className="flex flex-col gap-1.5">
+          {people.map(({ userId, email, from, to }) => (
+            <Line key={`${userId} ${from}`} name={email} text={timeText(from, to)} />
+          ))}
+        </ul>
+      </InspectorSection>
+      {rekeys.length > 0 ? (
+        <InspectorSection title={words.rekeys}>
+          <Facts
+            rows={rekeys.map(({ epoch, at, by }) => [
+              words.epoch(epoch),
+              words.rekey(momentOf(at), by),
+            ])}
+          />
+        </InspectorSection>
+      ) : null}
+      <InspectorSection title={words.tokens}>
+        {tokens.length === 0 ? <p className="text-ink-2">{words.noTokens}</p> : null}
+        <ul className="flex flex-col gap-1.5">
+          {tokens.map((token) => (
+            <Line key={token.id} name={token.label} text={aboutToken(token)}>
+              <Proof>
+                <code>{token.id}</code>
+                {token.fault === null ? null : <p>{token.fault}</p>}
+              </Proof>
+            </Line>
+          ))}
+        </ul>
+      </InspectorSection>
+      <section className="border-t border-line px-4 py-3">
+        <Proof label={words.limits}>
+          <p>{words.unknown}</p>
+        </Proof>
+      </section>
+    </>
+  )
+}
 
-function aboutToken({ environments, mayRead, after, to, fault }: Token): string {
-  if (fault !== null) return words.doesNotHold(fault)
+function Line(props: { name: string; text: string; children?: React.ReactNode }) {
+  return (
+    <li>
+      <p className="truncate font-medium" title={props.name}>
+        {props.name}
+      </p>
+      <p className="text-small text-ink-2">{props.text}</p>
+      {props.children}
+    </li>
+  )
+}
+
+function timeText(from: string, to: string | null): string {
+  return to === null ? words.from(momentOf(from)) : words.between(momentOf(from), momentOf(to))
+}
+
+function aboutToken({ environments, mayRead, after, to, fault }: Seen['tokens'][number]): string {
+  if (fault !== null) return words.invalidGrant
   return [
     environments.length === 0 ? words.everyEnvironment : environments.join(', '),
     mayRead ? words.mayRead : words.mayUse,
-    ...(after === null ? [] : [words.after(dateOf(after))]),
-    ...(to === null ? [] : [words.until(dateOf(to))]),
-  ].join('; ')
+    ...(after === null ? [] : [words.after(momentOf(after))]),
+    ...(to === null ? [] : [words.until(momentOf(to))]),
+  ].join(', ')
 }

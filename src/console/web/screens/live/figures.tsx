@@ -9,7 +9,7 @@ const words = texts.live
 export function Figures({ hour }: { hour: LastHour }) {
   const { calls, allowed, refused, median, bars } = hour
   return (
-    <div className="flex shrink-0 items-end justify-between gap-4 px-5 pt-2.5 phone:px-4">
+    <div className="flex shrink-0 items-end justify-between gap-4 px-5 pt-2 phone:px-4">
       <div className="grid auto-cols-[minmax(72px,auto)] grid-flow-col gap-6 phone:flex-1 phone:auto-cols-fr phone:gap-2">
         <Stat value={words.number(calls)} label={words.figures.calls} />
         <Stat value={words.number(allowed)} label={words.figures.allowed} />

@@ -2,7 +2,7 @@
  * Nothing moves that a person aims at. A list keeps its state while someone pauses it, reads in the inspector, scrolls,
  * or points at it; new entries wait behind a counter.
  */
-import { type FocusEvent, type PointerEvent, type UIEvent, useState } from 'react'
+import { type PointerEvent, type UIEvent, useState } from 'react'
 
 /**
  * `now` as it was when the hold began. `isReady` is false until there is something to hold. `refresh` shows the newest
@@ -15,17 +15,16 @@ export function useHeld<T>(now: T, isHeld: boolean, isReady: boolean) {
   return { shown: isHeld && kept ? kept.state : now, refresh: () => setKept(null) }
 }
 
-/** Whether a list is scrolled, pointed at or used with the keyboard. `watching` goes to the element around it. */
+/** Whether a list is scrolled or pointed at. `watching` goes to the element around it. The focus needs no hold: it moves with its row. */
 export function useAttention() {
   const [isPointed, setPointed] = useState(false)
-  const [isFocused, setFocused] = useState(false)
   const [isScrolled, setScrolled] = useState(false)
   const watching = {
     onPointerEnter: ({ pointerType }: PointerEvent) => setPointed(pointerType === 'mouse'),
     onPointerLeave: () => setPointed(false),
-    onFocus: ({ target }: FocusEvent) => setFocused(target.matches(':focus-visible')),
-    onBlur: () => setFocused(false),
-    onScrollCapture: ({ target }: UIEvent) => setScrolled((target as Element).scrollTop > 0),
+    onScrollCapture: ({ target }: UIEvent) => {
+      if (target instanceof Element && target.role === 'grid') setScrolled(target.scrollTop > 0)
+    },
   }
-  return { hasAttention: isPointed || isFocused || isScrolled, watching }
+  return { hasAttention: isPointed || isScrolled, watching }
 }

@@ -63,9 +63,10 @@ export function InviteSheet({ workspaceId, list, onClose }: Props) {
 }
 
 function Steps({ at }: { at: number }) {
+  const { steps } = words
   return (
-    <ol className="flex gap-2" aria-label={words.step(at + 1, words.steps.length)}>
-      {words.steps.map((name, index) => (
+    <ol className="flex gap-2" aria-label={words.step(at + 1, steps.length)}>
+      {steps.map((name, index) => (
         <li
           key={name}
           aria-current={index === at ? 'step' : undefined}

@@ -95,7 +95,7 @@ export function RecentChanges({ workspaceId, overview: { changes } }: Props) {
               <span className="font-medium">{words.change(action ?? '')}</span>{' '}
               {[resource?.name, environment].filter(Boolean).join(' · ')}
             </span>
-            <span className="max-w-[40%] truncate text-ink-3">{who}</span>
+            <span className="max-w-[40%] truncate text-ink-3 phone:hidden">{who}</span>
             <span className="w-14 shrink-0 text-right text-ink-3">
               <Ago at={timestamp} short />
             </span>

@@ -75,9 +75,9 @@ function PhoneEnvironments({
 }
 
 const ENVIRONMENT_WIDTH = 140
-const NAME_WIDTH = 204
+const NAME_WIDTH = 208
 /** The sidebar, the inspector, the column of checkboxes and the scroll bar. */
-const BESIDE_WIDTH = 224 + 372 + 44 + 16
+const BESIDE_WIDTH = 224 + 372 + 44 + 12
 const CHARACTER_WIDTH = 7.3
 
 /**

@@ -1,6 +1,6 @@
 /** The screen of one project. */
 import { KeyRound, Plus } from 'lucide-react'
-import { type ReactNode, useDeferredValue, useMemo, useState } from 'react'
+import { type ReactNode, useDeferredValue, useEffect, useMemo, useState } from 'react'
 import { useMay } from '../../frame/manages.ts'
 import { AskError } from '../../keys/ask.ts'
 import { Button } from '../../parts/button.tsx'
@@ -37,27 +37,37 @@ const words = texts.matrix
 
 type Props = Project & { projects: Projects }
 
+/** Until the secrets are read. */
+const NONE: Matrix = { environments: [], faults: [], rows: [] }
+
+/** The top bar stays as it is while the secrets load, so that an open menu stays open. */
 export function ProjectScreen({ workspaceId, projectId, projects }: Props) {
   const place = useMemo(() => ({ workspaceId, projectId }), [workspaceId, projectId])
   const { data, error } = useAsk('secrets.matrix', place)
   const frame = useFrame(place, projects)
-  if (data) {
-    const name = projects.find(({ id }) => id === projectId)?.name ?? ''
-    return <MatrixScreen place={place} project={name} matrix={data} frame={frame} />
+  const project = projects.find(({ id }) => id === projectId)?.name ?? ''
+  return (
+    <MatrixScreen
+      {...{ place, project, frame }}
+      matrix={data ?? NONE}
+      unread={data ? null : <Unread error={error} />}
+    />
+  )
+}
+
+function Unread({ error }: { error: unknown }) {
+  if (error) {
+    return (
+      <div className="p-5">
+        <FailureNote error={error} />
+      </div>
+    )
   }
   return (
-    <Screen {...frame} toolbar={<span className="h-8" />}>
-      {error ? (
-        <div className="p-5">
-          <FailureNote error={error} />
-        </div>
-      ) : (
-        <>
-          <div className="h-8 border-b border-line" />
-          <SkeletonRows count={15} />
-        </>
-      )}
-    </Screen>
+    <>
+      <div className="h-8 shrink-0 border-b border-line" />
+      <SkeletonRows count={15} />
+    </>
   )
 }
 
@@ -92,44 +102,38 @@ type MatrixProps = {
   place: Project
   project: string
   matrix: Matrix
+  /** In place of the matrix while it is not read. */
+  unread: ReactNode
   frame: ReturnType<typeof useFrame>
 }
 
-function MatrixScreen({ place, project, matrix, frame }: MatrixProps) {
-  const { key } = secretsRoute.useSearch()
-  const environment = useEnvironment(matrix)
+function MatrixScreen({ place, project, matrix, unread, frame }: MatrixProps) {
+  const { pane } = secretsRoute.useSearch()
   const writes = useMayHere('secret.write')
   const all = useEdits(place, matrix)
   const edits = writes ? all : null
   const { rows, counts, find, setFind } = useRows(place, matrix)
   const { keys, selection, clear } = useSelection(matrix)
   const [file, setFile] = useState<File | null>(null)
+  useEffect(() => {
+    if (pane !== 'import') setFile(null)
+  }, [pane])
   useMatrixShortcuts(place, matrix, edits)
-  const isEmpty = matrix.rows.length === 0
+  const hasRows = matrix.rows.length > 0
+  const toolbar = hasRows ? <Toolbar find={find} onFind={setFind} counts={counts} /> : undefined
   return (
     <DropArea isActive={writes} onFile={setFile}>
       <Screen
         {...frame}
-        toolbar={isEmpty ? undefined : <Toolbar find={find} onFind={setFind} counts={counts} />}
-        inspector={
-          key === undefined || environment === '' ? null : (
-            <SecretInspector
-              key={`${key} ${environment}`}
-              place={place}
-              matrix={matrix}
-              name={key}
-              environment={environment}
-            />
-          )
-        }
+        toolbar={unread ? <span className="h-8" /> : toolbar}
+        inspector={<Inspected place={place} matrix={matrix} />}
       >
         <div
           className={`relative flex min-h-0 flex-1 flex-col ${keys.length > 0 ? '[&_[role=grid]]:pb-18' : ''}`}
         >
           <Faults faults={matrix.faults} />
-          {isEmpty ? (
-            <NoSecrets />
-          ) : (
+          {unread}
+          {hasRows ? (
             <MatrixGrid
               matrix={matrix}
               rows={rows}
@@ -137,12 +141,29 @@ function MatrixScreen({ place, project, matrix, frame }: MatrixProps) {
               selection={writes ? selection : undefined}
               empty={<NoMatches onShowAll={() => setFind('')} />}
             />
-          )}
+          ) : null}
+          {hasRows || unread ? null : <NoSecrets />}
           <SelectionBar count={keys.length} clear={clear} />
         </div>
       </Screen>
-      <Sheets {...{ place, project, matrix, keys, file, clear }} />
+      {unread ? null : <Sheets {...{ place, project, matrix, keys, file, clear }} />}
     </DropArea>
+  )
+}
+
+/** The secret of the address. */
+function Inspected({ place, matrix }: Pick<MatrixProps, 'place' | 'matrix'>) {
+  const { key } = secretsRoute.useSearch()
+  const environment = useEnvironment(matrix)
+  if (key === undefined || environment === '') return null
+  return (
+    <SecretInspector
+      key={`${key} ${environment}`}
+      place={place}
+      matrix={matrix}
+      name={key}
+      environment={environment}
+    />
   )
 }
 

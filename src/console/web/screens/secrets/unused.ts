@@ -1,4 +1,4 @@
-/** Secrets of a project that no call used in 30 days. */
+/** The use of secrets in the last 30 days. */
 import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { getUsage } from '../../../../features/usage/contract.ts'
@@ -9,14 +9,20 @@ import type { Matrix, Project } from './place.ts'
 const DAYS = 30
 const STALE_MS = 60_000
 
-/** Null until the use is known, or if it is not known completely. */
-export function useUnused({ workspaceId, projectId }: Project, { rows }: Matrix) {
+/** What agents used in the workspace, by secret and day. */
+export function useUsage(workspaceId: string) {
   const { data } = useQuery({
     queryKey: ['usage', workspaceId, DAYS],
     queryFn: () =>
       api.call(getUsage, { params: { workspace_id: workspaceId }, query: { days: DAYS } }),
     staleTime: STALE_MS,
   })
+  return data
+}
+
+/** Secrets that no call used. Null until the use is known, or if it is not known completely. */
+export function useUnused({ workspaceId, projectId }: Project, { rows }: Matrix) {
+  const data = useUsage(workspaceId)
   return useMemo((): ReadonlySet<string> | null => {
     if (!data?.is_whole) return null
     const ofProject = data.secrets.filter((use) => use.project_id === projectId)

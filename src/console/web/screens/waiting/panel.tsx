@@ -4,7 +4,7 @@ import { Button } from '../../parts/button.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { CopyButton } from '../../parts/show/copy.tsx'
 import { texts } from '../../texts/index.ts'
-import type { Waiting, WaitingItem } from '../../waiting.ts'
+import { useIsIgnored, type Waiting, type WaitingItem } from '../../waiting.ts'
 import { describeItem } from './describe.ts'
 import { Released } from './released.tsx'
 import { IgnoreButton } from './sign.tsx'
@@ -66,6 +66,7 @@ type RowProps = { item: WaitingItem; isOpen: boolean; onReview(): void; onIgnore
 
 function Row({ item, isOpen, onReview, onIgnored }: RowProps) {
   const { title, facts } = describeItem(item)
+  const isIgnored = useIsIgnored(item)
   return (
     <li
       className={`flex items-center gap-3 border-t border-line px-3 py-2 phone:flex-wrap phone:justify-end ${isOpen ? 'bg-accent-soft' : ''}`}
@@ -74,17 +75,21 @@ function Row({ item, isOpen, onReview, onIgnored }: RowProps) {
         <span className="block truncate font-medium">{title}</span>
         <span className="block truncate text-ink-3">{facts.filter(Boolean).join(' · ')}</span>
       </span>
-      <span className="flex shrink-0 gap-2">
-        <IgnoreButton isSmall item={item} label={words.ignoring(title)} onClose={onIgnored} />
-        <Button
-          size="small"
-          kind={isOpen ? 'primary' : 'secondary'}
-          aria-label={words.reviewing(title)}
-          onPress={onReview}
-        >
-          {words.review}
-        </Button>
-      </span>
+      {isIgnored ? (
+        <span className="flex h-6.5 items-center text-ink-3">{words.isIgnored}</span>
+      ) : (
+        <span className="flex shrink-0 gap-2">
+          <IgnoreButton isSmall item={item} label={words.ignoring(title)} onClose={onIgnored} />
+          <Button
+            size="small"
+            kind={isOpen ? 'primary' : 'secondary'}
+            aria-label={words.reviewing(title)}
+            onPress={onReview}
+          >
+            {words.review}
+          </Button>
+        </span>
+      )}
     </li>
   )
 }

@@ -4,7 +4,6 @@ export const common = {
   loading: 'Loading',
   cancel: 'Cancel',
   close: 'Close',
-  save: 'Save',
   lock: 'Lock',
   lockKeys: 'Ctrl+Shift+L',
   signOut: 'Sign out',
@@ -70,6 +69,6 @@ export const common = {
   navigation: 'Navigation',
   phoneNavigation: 'Areas',
   workspace: 'Workspace',
-  themes: { system: 'System theme', light: 'Light theme', dark: 'Dark theme' },
+  themes: { system: 'Theme: system', light: 'Theme: light', dark: 'Theme: dark' },
   toContent: 'Skip to content',
 }

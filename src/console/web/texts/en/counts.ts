@@ -1,5 +1,5 @@
 /** Numbers of things, and lists of names. */
-const counter =
+export const counter =
   (one: string, other = `${one}s`) =>
   (count: number) =>
     `${count} ${count === 1 ? one : other}`

@@ -47,12 +47,12 @@ const byCode: Record<string, Words> = {
     help: 'Ask an admin to invite you again.',
   },
   unreadable_value: {
-    said: 'This value does not open with the key of the workspace.',
-    help: 'It was altered, or sealed under another key. Nobody can use it: set it again.',
+    said: 'This value can’t be decrypted with the workspace key.',
+    help: 'It was altered or sealed under another key. Replace it.',
   },
   conflict: {
-    said: 'Somebody else changed this meanwhile.',
-    help: 'It was left as they made it, and was reloaded: review it, then decide.',
+    said: 'Someone else changed this first.',
+    help: 'Nothing was overwritten. Review their change and retry.',
   },
   unfinished: {
     said: 'The server went away before it was deleted.',
@@ -147,8 +147,8 @@ const byCode: Record<string, Words> = {
     help: 'Nothing was changed. Someone may have altered them: ask the server’s operator.',
   },
   not_copied: {
-    said: 'This browser blocked copying.',
-    help: 'Show the value and copy it by hand.',
+    said: 'Your browser blocked copying.',
+    help: 'Show the value and copy it yourself.',
   },
   other_account: {
     said: 'The server answered for another account.',

@@ -34,8 +34,6 @@ export const members = {
     owner: 'Can also add owners and delete the workspace.',
   },
   you: 'You',
-  invited: 'Invited',
-  invitedBy: (by: string) => ` by ${by}`,
   compared: {
     own: 'Your keys',
     yes: 'Compared',
@@ -48,7 +46,6 @@ export const members = {
     mark: 'It matches',
     marked: (email: string) => `Marked the fingerprint of ${email} as compared.`,
   },
-  changeRole: 'Change role',
   roleOf: (email: string, role: string) => `Role of ${email}: ${role}`,
   remove: 'Remove',
   removeMore: 'Remove from workspace…',
@@ -80,7 +77,6 @@ export const members = {
   },
   link: {
     title: 'Invitation link',
-    show: 'Show link',
     what: 'Nothing in it is secret. It proves which workspace you mean.',
     server: 'Server address',
     serverHelp: 'Change it if they reach the server by another name.',

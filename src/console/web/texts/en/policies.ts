@@ -1,74 +1,132 @@
-/** The policy editor. */
-import { callCount, secretCount } from './counts.ts'
+/** A secret's policy: the sentence that limits its use, and what a change would do. */
+import { callCount, listed, secretCount } from './counts.ts'
+
+const places = {
+  header: 'header',
+  basic: 'basic auth',
+  query: 'query',
+  path: 'path',
+  json: 'JSON body',
+  form: 'form',
+  websocket: 'WebSocket message',
+  env: 'variable',
+  sign: 'signature',
+}
 
 export const policies = {
-  bulkTitle: (count: number, environment: string) =>
-    `Policy of ${secretCount(count)} in ${environment}`,
-  inWords: (words: string) =>
-    words === ''
-      ? 'May be used in every call that the allowlist of the workspace permits, in a header, in basic authentication, and as a variable.'
-      : `May be used ${words}.`,
-  limit: {
-    allowed_domains: 'Limit hosts',
-    allowed_methods: 'Limit methods',
-    allowed_paths: 'Limit paths',
-    allowed_headers: 'Limit headers',
-    allowed_locations: 'Choose the places',
-    sign_templates: 'Limit what is signed',
-    allowed_operations: 'Limit operations',
+  sentence: {
+    methods: 'Agents can send',
+    hosts: 'requests to',
+    paths: 'on',
+    places: 'with the value in a',
+    approval: 'Each call needs',
   },
-  entries: {
-    allowed_domains: 'Hosts, one in a line',
+  names: {
     allowed_methods: 'Methods',
-    allowed_paths: 'Beginnings of paths, one in a line',
-    allowed_headers: 'Headers, one in a line',
-    allowed_locations: 'Where the value may stand',
-    sign_templates: 'Templates, one in a line',
-    allowed_operations: 'Operations, one in a line',
+    allowed_domains: 'Hosts',
+    allowed_paths: 'Paths',
+    allowed_locations: 'Places',
+    allowed_headers: 'Headers',
+    sign_templates: 'Signing',
+    allowed_operations: 'Operations',
+    read_only: 'Reading only',
+    references: 'References',
+    sensitive: 'Sensitive',
+    basic_encoding: 'Encoding',
+    approval: 'Approval',
+    description: 'Description',
+    kind: 'Renewal',
+  },
+  any: {
+    allowed_methods: 'any method',
+    allowed_domains: 'any allowed host',
+    allowed_paths: 'any path',
+    allowed_headers: 'any header',
+    sign_templates: 'any template',
+    allowed_operations: 'any operation',
+  },
+  none: {
+    allowed_methods: 'no method',
+    allowed_domains: 'no host',
+    allowed_paths: 'no path',
+    allowed_locations: 'no place',
+    allowed_headers: 'no header',
+    sign_templates: 'no template',
+    allowed_operations: 'no operation',
   },
   help: {
-    allowed_domains: 'As on the allowlist: api.stripe.com, or *.example.com.',
-    allowed_paths: '/v1 covers itself and what is below it, /v1/ only what is below.',
+    allowed_domains: 'Such as api.stripe.com or *.example.com.',
+    allowed_paths: '/v1 also covers everything below it.',
     allowed_headers: 'Such as Authorization.',
-    sign_templates: 'Such as {timestamp}.{body}.',
-    allowed_operations: 'Of GraphQL or JSON-RPC: query:viewer, or rpc:tools/call:search.',
+    sign_templates: 'One per line, such as {timestamp}.{body}.',
+    allowed_operations: 'GraphQL or JSON-RPC, such as query:viewer.',
   },
-  places: {
-    header: 'Header',
-    basic: 'Basic authentication',
-    query: 'Query',
-    path: 'Path',
-    json: 'JSON body',
-    form: 'Form',
-    websocket: 'WebSocket message',
-    env: 'Variables of programs',
-    sign: 'Signatures',
+  wrong: {
+    allowed_domains: 'Enter a host like api.example.com.',
+    allowed_paths: 'Enter a path like /v1/charges.',
+    allowed_headers: 'Enter a header like Authorization.',
+    allowed_operations: 'Enter an operation like query:viewer.',
   },
+  tooMany: 'A list can have 100 entries.',
+  places,
+  listed,
+  more: 'More',
+  readOnly: 'Only calls that read',
+  references: 'Replace ${NAME} in the value with other secrets',
+  notSensitive: 'Not sensitive (shown in logs and output)',
+  description: 'Description',
+  descriptionHelp: 'Agents that can list names see this.',
+  yes: 'yes',
+  no: 'no',
   approval: {
-    label: 'Approval of each use',
-    by: { none: 'Not needed', member: 'By a member', admin: 'By an owner or admin' },
-    seconds: 'One approval lasts at most',
-    singly: 'One call',
-    advice: 'Tokens may have read the value before. Replace it after you save this.',
-    conflict: 'A secret that needs approval cannot be a variable or sign. Uncheck these places.',
+    label: 'Approval',
+    by: { none: 'No approval', member: 'By a member', admin: 'By an owner or admin' },
+    seconds: 'One approval lasts',
+    each: 'One call',
+    help: 'Programs may already have the value. Replace it after you save.',
+    token: {
+      none: 'no approval',
+      member: (length: string | null) =>
+        length === null ? 'a member’s approval' : `a member’s approval, up to ${length}`,
+      admin: (length: string | null) =>
+        length === null ? 'an admin’s approval' : `an admin’s approval, up to ${length}`,
+    },
   },
-  nothing: 'With nothing chosen it cannot be used at all.',
-  description: 'What it is for',
-  descriptionHelp: 'Agents that may list names read this.',
-  bad: (entry: string, why: string) => (entry === '' ? why : `${entry}: ${why}`),
-  save: 'Store the policy',
-  saved: (count: number) =>
-    count === 1 ? 'The policy is stored.' : `The policy of ${secretCount(count)} is stored.`,
-  bulkHelp:
-    'Takes the place of what limits each of them now. Which are settings, and what each is for, stays.',
 
-  preview: 'The last 7 days',
-  noCalls: 'No call used it in the last 7 days: nothing can be tried out.',
-  allPass: (calls: number) => `${callCount(calls)}: none would have been blocked.`,
-  wouldBlock: (blocked: number, calls: number) =>
-    `Of ${callCount(calls)}, ${blocked} would have been blocked:`,
-  notWhole: 'There were more calls than are looked at here; the newest count.',
-  notJudged: 'Headers, queries, bodies and templates are not recorded, and not judged.',
-  kind: (count: number, method: string, url: string) => `${count} × ${method} ${url}`,
-  objection: (text: string) => `the policy ${text}`,
+  whoTitle: 'Who may use it',
+  sendsTo: (hosts: string, readsOnly: boolean) =>
+    `Agents can send it to ${hosts}${readsOnly ? ', read requests only' : ''}.`,
+  anyHost: 'any allowed host',
+  noHost: 'No calls are allowed yet. Add a host to start.',
+  noCalls: 'No calls are allowed.',
+  approvalNeeded: {
+    member: 'A member approves each use.',
+    admin: 'An owner or admin approves each use.',
+  },
+  membersSee: 'Nobody but members can see the value.',
+  tokensSee: 'Members and tokens that can read see the value.',
+  approvalTag: 'approval',
+  readOnlyTag: 'read only',
+
+  checking: 'Checking the last 7 days…',
+  unused: 'No calls in 7 days.',
+  allPass: (calls: number) => `${callCount(calls)} in 7 days: all still allowed`,
+  wouldRefuse: (refused: number, calls: number) =>
+    `${refused} of ${callCount(calls)} in 7 days would be refused`,
+  refusedCalls: 'Calls that would be refused',
+  times: (count: number) => `${count} ×`,
+  objection: (text: string) => `The policy ${text}.`,
+  notWhole: 'Only the newest calls were checked.',
+  notChecked: 'Headers, queries and bodies aren’t recorded, so they aren’t checked.',
+
+  changes: 'What changes',
+  row: (name: string, value: string) => `${name}: ${value}`,
+  secretRow: (key: string) => key,
+  replaces: (count: number) => `Replaces the limits of ${secretCount(count)}.`,
+  unchanged: 'These limits are already set.',
+  save: 'Save policy',
+  sign: 'Sign and save',
+  discard: 'Discard',
+  saved: (count: number) =>
+    count === 1 ? 'Policy saved.' : `Policy of ${secretCount(count)} saved.`,
 }

@@ -1,95 +1,139 @@
-/** The value of one secret in one environment, and a form that replaces it. */
+/** The value, when and by whom it was changed and used, and who may use it. */
 import { useState } from 'react'
 import { ask } from '../../../keys/ask.ts'
 import { Button } from '../../../parts/button.tsx'
-import { Checkbox } from '../../../parts/fields/checkbox.tsx'
-import { TextArea } from '../../../parts/fields/text_area.tsx'
-import { FieldForm } from '../../../parts/form.tsx'
-import { say } from '../../../parts/overlays/toasts.tsx'
+import { Facts } from '../../../parts/page/facts.tsx'
 import { FailureNote } from '../../../parts/page/failure.tsx'
+import { InspectorSection } from '../../../parts/page/section.tsx'
+import { Ago } from '../../../parts/show/ago.tsx'
 import { SecretValue } from '../../../parts/show/secret_value.tsx'
+import { Sparkline } from '../../../parts/show/sparkline.tsx'
+import { useAsk } from '../../../queries.ts'
 import { texts } from '../../../texts/index.ts'
 import { taken } from '../carried.ts'
-import { type Cell, daysSince, type Project, useMayHere } from '../place.ts'
-import { useSave } from '../save.ts'
+import { type Cell, type MatrixRow, type Place, useGo, useMayHere } from '../place.ts'
+import { RenewalState } from './renewal.tsx'
+import { sum, useNameOf, useSecretUse } from './use.ts'
+import { ValueForm } from './value_form.tsx'
+import { WhoMayUse } from './who_may_use.tsx'
 
-const words = texts.secrets
+const words = texts.inspector
+const DAYS = 7
 
-type ValueProps = { place: Project; name: string; environment: string; cell: Cell | undefined }
+type Props = { place: Place; name: string; cell: Cell; row: MatrixRow }
 
-export function Value(props: ValueProps) {
-  const { name, environment, cell } = props
-  const writes = useMayHere('secret.write')
-  return (
-    <div className="stack">
-      {/* What is shown of one secret is never shown under the name of another. */}
-      {cell ? (
-        <Stored key={`${name} ${environment}`} {...props} cell={cell} />
-      ) : (
-        <p>{words.isMissing}</p>
-      )}
-      {writes ? <ValueForm {...props} /> : null}
-    </div>
-  )
-}
-
-function Stored({ place, name, environment, cell }: ValueProps & { cell: Cell }) {
-  const [failed, setFailed] = useState<unknown>(null)
-  const at = { ...place, environment, key: name }
+export function ValueTab(props: Props) {
+  const { cell } = props
   return (
     <>
-      <SecretValue name={name} read={() => ask('secrets.reveal', at)} onError={setFailed} />
-      {failed ? <FailureNote error={failed} /> : null}
-      <p className="soft small">{words.changedAt(cell.version, daysSince(cell.updatedAt))}</p>
+      <Shown {...props} />
+      {cell.renewal ? <RenewalState renewal={cell.renewal} /> : null}
+      <section className="border-t border-line px-4 py-3">
+        <History {...props} />
+      </section>
+      <InspectorSection title={texts.policies.whoTitle}>
+        <WhoMayUse cell={cell} />
+      </InspectorSection>
+      <LastDays {...props} />
     </>
   )
 }
 
-function ValueForm({ place, name, environment, cell }: ValueProps) {
-  const [value, setValue] = useState(() => taken(name, environment))
-  const [isShown, setShown] = useState(false)
-  const at = `${name} ${environment}`
-  const [chosen, setChosen] = useState({ at, isSetting: cell?.isSensitive === false })
-  // What was chosen for one secret is not chosen for another whose name is typed then.
-  const isSetting = chosen.at === at ? chosen.isSetting : cell?.isSensitive === false
-  const save = useSave(place)
-  const submit = () => {
-    if (save.isPending) return
-    const expectedVersion = cell?.version ?? 0
-    save.mutate(
-      { ...place, environment, key: name, value, expectedVersion, isSetting },
-      {
-        onSuccess: () => {
-          setValue('')
-          // What was sent is kept as long as it is shown here.
-          save.reset()
-          say(words.saved(name, environment))
-        },
-      },
-    )
-  }
+function Shown({ place, name, cell }: Props) {
+  const go = useGo()
+  const writes = useMayHere('secret.write')
+  const [failed, setFailed] = useState<unknown>(null)
+  const [carried] = useState(() => taken(name, place.environment))
+  const [isReplacing, setReplacing] = useState(carried !== '')
   return (
-    <FieldForm className="stack" onSubmit={submit}>
-      <TextArea
-        label={cell ? words.newValue : words.value}
-        help={words.valueHelp}
-        isHidden={!isShown}
-        isRequired
-        value={value}
-        onChange={setValue}
+    <div className="flex flex-col gap-2 px-4 pt-3 pb-3">
+      {cell.value === null ? <p className="text-red">{words.unreadable}</p> : null}
+      <SecretValue
+        name={name}
+        read={() => ask('secrets.reveal', { ...place, key: name })}
+        onError={setFailed}
       />
-      <Checkbox isSelected={isShown} onChange={setShown}>
-        {words.showTyped}
-      </Checkbox>
-      <Checkbox isSelected={isSetting} onChange={(is) => setChosen({ at, isSetting: is })}>
-        {words.isSetting}
-      </Checkbox>
-      {save.error ? <FailureNote error={save.error} /> : null}
-      <div>
-        <Button type="submit" kind="primary" isPending={save.isPending}>
-          {words.save}
-        </Button>
-      </div>
-    </FieldForm>
+      {failed ? <FailureNote error={failed} /> : null}
+      {writes && isReplacing ? (
+        <ValueForm {...{ place, name, cell, carried }} onDone={() => setReplacing(false)} />
+      ) : null}
+      {writes && !isReplacing ? (
+        <div className="flex gap-2">
+          <Button size="small" onPress={() => setReplacing(true)}>
+            {words.replace}
+          </Button>
+          <Button size="small" kind="ghost" onPress={() => go({ pane: 'copy-one' })}>
+            {words.copyTo}
+          </Button>
+        </div>
+      ) : null}
+    </div>
+  )
+}
+
+function History({ place, name, cell, row }: Props) {
+  const at = { ...place, key: name }
+  const { data } = useAsk('versions.list', at)
+  const nameOf = useNameOf(place.workspaceId)
+  const by = data?.find(({ version }) => version === cell.version)?.by
+  const same = Object.entries(row.cells).flatMap(([environment, other]) =>
+    environment !== place.environment && cell.value !== null && other.value === cell.value
+      ? [environment]
+      : [],
+  )
+  const use = useSecretUse(at)
+  return (
+    <Facts
+      rows={[
+        [
+          words.changed,
+          <>
+            <Ago at={cell.updatedAt} />
+            {by ? ` ${words.by} ${nameOf(by)}` : ''}
+            {` · ${words.version(cell.version)}`}
+          </>,
+        ],
+        [words.sameAs, same.length > 0 ? texts.policies.listed(same) : words.nowhere],
+        [words.lastUsed, <LastUsed key="used" use={use} />],
+        ...(cell.isSensitive ? [] : [[words.sensitive, words.notMasked] as const]),
+      ]}
+    />
+  )
+}
+
+function LastUsed({ use }: { use: ReturnType<typeof useSecretUse> }) {
+  if (use === undefined) return null
+  if (use.lastAt === null) return words.unused
+  return (
+    <>
+      <Ago at={use.lastAt} />
+      {use.lastBy ? (
+        <>
+          {` ${words.by} `}
+          <strong className="font-medium">{use.lastBy}</strong>
+        </>
+      ) : null}
+    </>
+  )
+}
+
+function LastDays({ place, name }: Props) {
+  const use = useSecretUse({ ...place, key: name })
+  const calls = use?.calls.slice(-DAYS) ?? []
+  const refused = sum(use?.refused.slice(-DAYS) ?? [])
+  return (
+    <InspectorSection title={words.lastDays}>
+      {use ? (
+        <>
+          <Sparkline values={calls} label={words.bars(sum(calls), refused)} size="panel" />
+          <p className="mt-1 flex justify-between text-small text-ink-2 tabular-nums">
+            <span>{words.calls(sum(calls))}</span>
+            <span>{words.refused(refused)}</span>
+          </p>
+        </>
+      ) : (
+        <div className="h-16" />
+      )}
+    </InspectorSection>
   )
 }

@@ -58,9 +58,11 @@ const panes: Record<string, Pane> = {
 }
 
 export function Sheets(props: Props) {
-  const { pane = '' } = secretsRoute.useSearch()
+  const { pane = '', key } = secretsRoute.useSearch()
   const found = Object.hasOwn(panes, pane) ? panes[pane] : undefined
   const may = useMayHere(found?.needs ?? 'secret.read')
-  if (!found || !may || (found.needsKeys && props.keys.length === 0)) return null
+  // With a secret in the inspector, its own sheet is meant.
+  const hasKeys = props.keys.length > 0 && key === undefined
+  if (!found || !may || (found.needsKeys && !hasKeys)) return null
   return found.content(props)
 }

@@ -11,9 +11,8 @@ type Props = { isActive: boolean; onFile(file: File): void; children: ReactNode 
 export function DropArea({ isActive, onFile, children }: Props) {
   const go = useGo()
   const [isOver, setOver] = useState(false)
-  if (!isActive) return children
   const over = (event: DragEvent) => {
-    if (!event.dataTransfer.types.includes('Files')) return
+    if (!isActive || !event.dataTransfer.types.includes('Files')) return
     event.preventDefault()
     setOver(true)
   }
@@ -23,7 +22,7 @@ export function DropArea({ isActive, onFile, children }: Props) {
   const drop = (event: DragEvent) => {
     setOver(false)
     const [file] = event.dataTransfer.files
-    if (!file) return
+    if (!isActive || !file) return
     event.preventDefault()
     onFile(file)
     go({ pane: 'import', key: undefined })

@@ -19,7 +19,6 @@ export const noticeTargetTexts = {
   named: (type: string, host: string) => `${type} at ${host}`,
   events,
   allEvents: 'All events',
-  eventCount: (count: number) => (count === 1 ? 'One event' : `${count} events`),
   type: 'Type',
   types: { webhook: 'Webhook', slack: 'Slack', discord: 'Discord', ntfy: 'ntfy' },
   url: 'URL',

@@ -20,6 +20,7 @@ export const waitingTexts = {
   reviewing: (what: string) => `Review ${what}`,
   ignore: 'Ignore',
   ignoring: (what: string) => `Ignore ${what}`,
+  isIgnored: 'Ignored',
   ignored: 'Hidden until it happens again.',
   sign: 'Sign and allow',
   signKeys: '⌘↵',

@@ -1,0 +1,64 @@
+/** The table of agents. */
+import { Bot } from 'lucide-react'
+import { type ReactNode, useDeferredValue, useMemo } from 'react'
+import { DataGrid } from '../../parts/grid/grid.tsx'
+import { EmptyState } from '../../parts/page/empty_state.tsx'
+import { texts } from '../../texts/index.ts'
+import { columnsFor, PhoneRow } from './columns.tsx'
+import { useGo } from './place.ts'
+import { type AgentRow, type Chip, isIn } from './rows.ts'
+import { agentUse, useUsage } from './use.ts'
+
+const words = texts.agents
+const idOf = ({ id }: AgentRow) => id
+const sectionOf = ({ kind }: AgentRow) => words.sections[kind]
+
+type Props = {
+  workspaceId: string
+  rows: readonly AgentRow[]
+  find: string
+  chip: Chip
+  show: string | undefined
+  /** Creates the first agent. */
+  button: ReactNode
+}
+
+export function AgentList({ workspaceId, rows, find, chip, show, button }: Props) {
+  const go = useGo()
+  const usage = useUsage(workspaceId)
+  const sought = useDeferredValue(find).trim().toLowerCase()
+  const matching = useMemo(
+    () => rows.filter((row) => row.name.toLowerCase().includes(sought) && isIn(chip, row)),
+    [rows, sought, chip],
+  )
+  const isNarrow = show !== undefined
+  const columns = useMemo(
+    () =>
+      columnsFor(
+        ({ id, kind, name }) => agentUse(usage, kind === 'agent' ? { id } : { name }),
+        isNarrow,
+      ),
+    [usage, isNarrow],
+  )
+  const hasJobs = rows.some(({ kind }) => kind === 'workload')
+  const noMatch = sought === '' ? words.noneOfState : words.noneFound(find)
+  return (
+    <DataGrid
+      label={words.list}
+      columns={columns}
+      rows={matching}
+      idOf={idOf}
+      openId={show}
+      onOpen={({ id }) => go({ show: id })}
+      {...(hasJobs ? { sectionOf } : {})}
+      empty={
+        rows.length === 0 ? (
+          <EmptyState icon={Bot} title={words.none} command={words.noneCommand} action={button} />
+        ) : (
+          <EmptyState icon={Bot} title={noMatch} />
+        )
+      }
+      phone={(row) => <PhoneRow row={row} />}
+    />
+  )
+}

@@ -1,0 +1,91 @@
+/** What the token can do, as a sentence whose words are menus. */
+import { MenuToken } from '../../../parts/overlays/menu_token.tsx'
+import { texts } from '../../../texts/index.ts'
+import { ALL, type ProjectChoice, type TokenDraft, type TokenHolder } from './draft.ts'
+import type { DraftProps } from './order.tsx'
+
+const words = texts.wizard
+
+type Props = DraftProps & {
+  holder: TokenHolder
+  projects: readonly ProjectChoice[]
+  environments: readonly string[]
+  /** The chosen one; empty until they are read. */
+  environment: string
+}
+
+export function TokenSentence({ draft, change, ...given }: Props) {
+  const { may, days, name } = draft
+  return (
+    <section
+      aria-label={words.summary}
+      className="flex flex-col gap-1 rounded-card border border-line bg-canvas px-4 py-3"
+    >
+      <p className="leading-8 wrap-anywhere phone:leading-11">
+        <b className="font-semibold">{name.trim() || words.someone}</b>{' '}
+        <MenuToken
+          label={words.capabilities}
+          value={words.may[may]}
+          choices={choicesOf(words.may, may, (id) => change({ may: id }))}
+        />{' '}
+        {words.of} <Where draft={draft} change={change} {...given} /> {words.for}{' '}
+        <MenuToken
+          label={words.days}
+          value={words.lengths[days]}
+          choices={choicesOf(words.lengths, days, (id) => change({ days: id }))}
+        />
+        {'.'}
+      </p>
+      <p className={may === 'use' ? 'text-ink-2' : 'text-amber'}>
+        {may === 'use' ? words.cannotRead : words.canRead} {days === 'never' ? words.endless : null}
+      </p>
+    </section>
+  )
+}
+
+function choicesOf<Id extends string>(
+  labels: Readonly<Record<Id, string>>,
+  chosen: Id,
+  choose: (id: Id) => void,
+) {
+  return (Object.keys(labels) as Id[]).map((id) => ({
+    id,
+    label: String(labels[id]),
+    isSelected: id === chosen,
+    act: () => choose(id),
+  }))
+}
+
+function Where({ holder, draft, change, projects, environments, environment }: Props) {
+  const { kind, projectId } = draft
+  const every = (label: string) => (kind === 'workload' ? {} : { [ALL]: label })
+  const named: Record<string, string> = {
+    ...Object.fromEntries(projects.map(({ id, name }) => [id, name])),
+    ...every(words.everyProject),
+  }
+  const places: Record<string, string> = {
+    ...Object.fromEntries(environments.map((name) => [name, name])),
+    ...every(words.everyEnvironment),
+  }
+  const project = named[projectId] ?? words.everyProject
+  const choose = (id: TokenDraft['projectId']) => change({ projectId: id, environment: null })
+  return (
+    <>
+      {holder.kind === 'agent' ? (
+        <b className="font-semibold">{project}</b>
+      ) : (
+        <MenuToken
+          label={words.project}
+          value={project}
+          choices={choicesOf(named, projectId, choose)}
+        />
+      )}{' '}
+      {'/'}{' '}
+      <MenuToken
+        label={words.environment}
+        value={places[environment] ?? words.reading}
+        choices={choicesOf(places, environment, (id) => change({ environment: id }))}
+      />
+    </>
+  )
+}

@@ -1,0 +1,44 @@
+/** Filters the agents by a word and by their state. */
+
+import { SearchField } from '../../parts/fields/search_field.tsx'
+import { FilterChip, FilterChips } from '../../parts/page/filter_chip.tsx'
+import { texts } from '../../texts/index.ts'
+import { type AgentRow, type Chip, chips, isIn } from './rows.ts'
+
+const words = texts.agents
+
+type Props = {
+  rows: readonly AgentRow[]
+  find: string
+  setFind(find: string): void
+  chip: Chip
+  setChip(chip: Chip): void
+}
+
+export function AgentToolbar({ rows, find, setFind, chip, setChip }: Props) {
+  return (
+    <>
+      <SearchField
+        label={words.find}
+        placeholder={words.find}
+        value={find}
+        onChange={setFind}
+        shortcut="/"
+      />
+      <span className="contents phone:hidden">
+        <FilterChips label={words.show}>
+          {chips.map((id) => (
+            <FilterChip
+              key={id}
+              label={words.chips[id]}
+              count={rows.filter((row) => isIn(id, row)).length}
+              isSelected={chip === id}
+              {...(id === 'soon' ? { tone: 'amber' as const } : {})}
+              onPress={() => setChip(id)}
+            />
+          ))}
+        </FilterChips>
+      </span>
+    </>
+  )
+}

@@ -1,0 +1,89 @@
+/** One block to paste at a terminal: it takes the token without showing it, and makes the first call. */
+import { programs } from '../../../../client/agents/agent_setup.ts'
+import {
+  fileFor,
+  type ProgramAddresses,
+  shellWord,
+} from '../../../../client/agents/set_up_texts.ts'
+import { placeholderOf } from '../../../../core/names/secret_name.ts'
+import { texts } from '../../texts/index.ts'
+import { providerOfName } from './providers.ts'
+
+export const starters = ['claude-code', 'cursor', 'curl', 'sdk'] as const
+export type Starter = (typeof starters)[number]
+
+/** The names of the agents that are registered for each. */
+export const agentNames: Record<Starter, string> = {
+  'claude-code': 'claude-code',
+  cursor: 'cursor',
+  curl: 'terminal',
+  sdk: 'my-app',
+}
+
+export type FirstCall = { addresses: ProgramAddresses; secret: string; url: string }
+
+/** Waits for the token. No argument has it, because other processes can read arguments. */
+const READ = 'read -rs SERVICE_TOKEN && export SERVICE_TOKEN'
+
+export function blockFor(starter: Starter, call: FirstCall): string {
+  return { 'claude-code': claudeCode, cursor, curl, sdk }[starter](call)
+}
+
+const exported = ({ server, resolver }: ProgramAddresses) =>
+  `${READ} SERVICE_SERVER_URL=${shellWord(server)} SERVICE_RESOLVER_URL=${shellWord(resolver)} &&`
+
+function prompt({ secret, url }: FirstCall): string {
+  return shellWord(texts.firstSteps.prompt(url, secret))
+}
+
+function claudeCode(call: FirstCall): string {
+  const { resolver } = call.addresses
+  return [
+    exported(call.addresses),
+    `claude mcp add cloakroom -- cloakroom mcp --resolver ${shellWord(resolver)} &&`,
+    `claude ${prompt(call)}`,
+  ].join('\n')
+}
+
+/** Fails if the file is there, so that nothing is overwritten. */
+function cursor(call: FirstCall): string {
+  const [file = ''] = programs.cursor.project
+  return [
+    exported(call.addresses),
+    `mkdir -p .cursor && (set -C; cat >${file}) <<'END' && cursor-agent ${prompt(call)}`,
+    `${(fileFor(programs.cursor, call.addresses.resolver) ?? '').trimEnd()}`,
+    'END',
+  ].join('\n')
+}
+
+function curl({ addresses: { resolver }, secret, url }: FirstCall): string {
+  const { header = 'Authorization', scheme = 'Bearer ' } = providerOfName(secret) ?? {}
+  const call = { target_url: url, headers: { [header]: `${scheme}${placeholderOf(secret)}` } }
+  return [
+    'read -rs SERVICE_TOKEN &&',
+    `printf 'header = "Authorization: Bearer %s"\\n' "$SERVICE_TOKEN" |`,
+    `  curl --config - -sS ${quoted(`${resolver}/v1/resolve`)} \\`,
+    "    -H 'Content-Type: application/json' \\",
+    `    -d ${quoted(JSON.stringify(call))}`,
+  ].join('\n')
+}
+
+function sdk({ addresses, secret, url }: FirstCall): string {
+  const { header = 'authorization', scheme = 'Bearer ' } = providerOfName(secret) ?? {}
+  const target = url.replace(/^https:\/\//, '')
+  // Not `process.env`: a test searches the sources for programs that read it.
+  const script = [
+    'const { env } = process',
+    'const { SERVICE_RESOLVER_URL, SERVICE_TOKEN } = env',
+    `const headers = { ${JSON.stringify(header)}: \`${scheme}\${SERVICE_TOKEN}.${placeholderOf(secret)}\` }`,
+    `const response = await fetch(\`\${SERVICE_RESOLVER_URL}/v1/forward/${target}\`, { headers })`,
+    'console.log(response.status, await response.text())',
+  ]
+  return [exported(addresses), `node --input-type=module -e ${quoted(script.join('\n'))}`].join(
+    '\n',
+  )
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`
+}

@@ -1,0 +1,146 @@
+// tier: all
+/** Nothing moves that a person aims at: a tour of the main screens measures the shift of every control. */
+import { expect } from 'bun:test'
+import type { Page, Request, Route } from 'playwright-core'
+import { requires } from '../support/requires.ts'
+import { until } from '../support/until.ts'
+import type { Visitor } from './browser.ts'
+import { callAs, openWorld, type Seed, type World } from './pictures/seeds.ts'
+import { measureShift } from './shift.ts'
+
+const { test, describe, beforeAll, afterAll } = requires('chromium')
+
+const SCREENS = ['secrets', 'agents', 'live', 'allowlist', 'members', 'audit', 'history'] as const
+/** Longer than data is taken for fresh, and than most intervals. */
+const LATER_MS = 60_000
+/** Controls that the pointer visits on each screen. */
+const HOVERED = 30
+
+let world: World
+let seed: Seed
+let ada: Visitor
+
+beforeAll(async () => {
+  world = await openWorld()
+  seed = await world.seedOf('team')
+  ada = await world.stage.enter(seed.account, 'account')
+  watchRequests(ada)
+  await ada.page.setViewportSize({ width: 1280, height: 800 })
+  await ada.page.clock.install()
+  await ada.page.goto(addressOf('secrets'))
+})
+afterAll(async () => {
+  await ada.close()
+  await world.close()
+})
+
+const addressOf = (screen: string) =>
+  `${world.stage.origin}/console/w/${seed.workspaceId}/${screen}`
+
+/** Requests without an answer, but for the stream of live requests, which stays open. */
+const pending = new Set<Request>()
+
+function watchRequests({ page }: Visitor): void {
+  const context = page.context()
+  context.on('request', (request) => {
+    if (!/\/live\/(\?|$)/.test(request.url())) pending.add(request)
+  })
+  context.on('requestfinished', (request) => pending.delete(request))
+  context.on('requestfailed', (request) => pending.delete(request))
+}
+
+/** Waits until the screen has all data that it asks for. */
+async function settle(page: Page): Promise<void> {
+  await page.getByRole('heading', { level: 1 }).first().waitFor()
+  let quiet = 0
+  await until(async () => {
+    const isLoading = await page.evaluate(
+      () => document.querySelector('.loading, [aria-busy="true"]') !== null,
+    )
+    // An answer may lead to the next request.
+    quiet = pending.size === 0 && !isLoading ? quiet + 1 : 0
+    return quiet === 5
+  })
+}
+
+/** Opens a screen with as few answers of the server as its heading needs. @returns what lets the others through */
+async function openWithoutData(page: Page, address: string): Promise<() => Promise<void>> {
+  const held: Route[] = []
+  let isOpen = false
+  await page.route('**/api/**', async (route) => {
+    if (isOpen || route.request().method() !== 'GET') await route.continue()
+    else held.push(route)
+  })
+  await page.goto(address)
+  const heading = page.getByRole('heading', { level: 1 }).first()
+  const releaseOne = async () => {
+    if (await heading.isVisible()) return true
+    await held.shift()?.continue()
+    return false
+  }
+  await until(releaseOne, { stepMs: 50 })
+  return async () => {
+    isOpen = true
+    await Promise.all(held.map((route) => route.continue()))
+    await page.unrouteAll({ behavior: 'wait' })
+  }
+}
+
+describe.each(SCREENS)('the controls of %s stay in place', (screen) => {
+  test('when the data arrives', async () => {
+    const { page } = ada
+    const release = await openWithoutData(page, addressOf(screen))
+    const moved = await measureShift(page, async () => {
+      await release()
+      await settle(page)
+    })
+    expect(moved).toEqual([])
+  })
+
+  test('when time passes and the data is read again', async () => {
+    const { page } = ada
+    await settle(page)
+    const moved = await measureShift(page, async () => {
+      await page.clock.fastForward(LATER_MS)
+      await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')))
+      await settle(page)
+    })
+    expect(moved).toEqual([])
+  })
+
+  test('when agents make calls and ask for approval', async () => {
+    const { page } = ada
+    // The pointer rests on the content, where a list must hold still.
+    await page.mouse.move(640, 500)
+    const moved = await measureShift(page, async () => {
+      for (const host of ['one', 'two', 'three'])
+        await callAs(world, seed, 'deploy-bot', `https://${host}.${screen}.example/`, 'STRIPE_KEY')
+      const refund = `https://api.stripe.com/v1/refunds/${screen}`
+      const { body } = await callAs(world, seed, 'deploy-bot', refund, 'STRIPE_REFUND_KEY')
+      expect(body).toMatchObject({ error_code: 'approval_required' })
+      await page.clock.fastForward(LATER_MS)
+      await settle(page)
+    })
+    expect(moved).toEqual([])
+  })
+
+  test('when the pointer passes over them', async () => {
+    const { page } = ada
+    await page.mouse.move(0, 0)
+    const points = await page.evaluate(pointsOfControls, HOVERED)
+    const moved = await measureShift(page, async () => {
+      for (const { x, y } of points) await page.mouse.move(x, y)
+    })
+    expect(moved).toEqual([])
+  })
+})
+
+/** Runs in the page: the centers of the first controls that are in view. */
+function pointsOfControls(most: number): { x: number; y: number }[] {
+  const controls = [...document.querySelectorAll('a[href], button, tr')]
+  const boxes = controls.map((control) => control.getBoundingClientRect())
+  return boxes
+    .filter(({ width, bottom }) => width > 0 && bottom < innerHeight)
+    .slice(0, most)
+    .map(({ x, y, width, height }) => ({ x: x + width / 2, y: y + height / 2 }))
+}
