@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { requires } from '../support/requires.ts'
 import { PASSWORD } from './accounts.ts'
+import { attachAuthenticator } from './authenticators.ts'
 import { type OwnStage, openOwnStage, type Person } from './browser.ts'
 
 const { test, beforeAll, afterAll } = requires('chromium')
@@ -54,12 +55,18 @@ const outside: Form[] = [
   },
 ]
 const current = 'Current password'
-const section = { file: 'account/section.tsx', path: 'account' }
-/** In a workspace that is empty. The project and the secret that it adds are those of other forms. */
-const firstRun: Form = {
-  ...{ file: 'first_steps/start_form.tsx', path: 'w/W/first-steps' },
-  ...{ verb: 'Add secret and create token', fields: ['API key', 'Name', 'Host'] },
+const passwordDialog = { file: 'account/password_dialog.tsx', path: 'account' }
+/** Closes the dialog of the form before. */
+const opening = (name: string) => async (page: Page) => {
+  await page.keyboard.press('Escape')
+  await page.getByRole('alertdialog').waitFor({ state: 'detached' })
+  await press(page, name)
 }
+const choosing = (menu: string, choice: string) => async (page: Page) => {
+  await opening(menu)(page)
+  await page.getByRole('menuitem', { name: choice }).click()
+}
+const steps = { file: 'first_steps/steps.tsx', path: 'w/W/first-steps' }
 const inside: Form[] = [
   {
     ...{ file: 'audit/period_menu.tsx', path: 'w/W/audit', verb: 'Show period' },
@@ -117,35 +124,35 @@ const inside: Form[] = [
     ...{ verb: 'Add value', fields: ['Value'] },
   },
   {
-    ...{ ...section, verb: 'Take the new password', fields: [current, 'New password'] },
-    open: pressing('Change the password'),
+    ...{ ...passwordDialog, verb: 'Change password', fields: [current, 'New password'] },
+    open: opening('Change password'),
   },
   {
-    ...{ ...section, verb: 'Make the recovery key', fields: [current] },
-    open: pressing('Make a new recovery key'),
+    ...{ ...passwordDialog, verb: 'Create recovery key', fields: [current] },
+    open: opening('Create recovery key'),
   },
   {
-    ...{ ...section, verb: 'Replace the keys', fields: [current] },
-    open: pressing('Replace my keys'),
+    ...{ ...passwordDialog, verb: 'Replace keys', fields: [current] },
+    open: opening('Replace keys'),
   },
   {
-    ...{ ...section, verb: 'Delete the account', fields: [current, 'Type EMAIL to confirm'] },
-    open: pressing('Delete my account'),
+    ...{ ...passwordDialog, verb: 'Delete account', fields: [current, 'Type EMAIL to confirm'] },
+    open: opening('Delete account'),
   },
   {
-    ...{ file: 'account/passkeys.tsx', path: 'account', verb: 'Add a passkey' },
-    fields: ['Name', 'Your password'],
+    ...{ ...passwordDialog, verb: 'Add passkey', fields: [current, 'Name'] },
+    open: opening('Add passkey'),
   },
   {
-    ...{ file: 'account/passkey_row.tsx', path: 'account', verb: 'Save', fields: ['Name'] },
+    ...{ ...passwordDialog, verb: 'Let it unlock', fields: [current] },
+    open: choosing('Actions for Key', 'Let it unlock…'),
+  },
+  {
+    ...{ file: 'account/passkey_row.tsx', path: 'account', verb: 'Rename', fields: ['Name'] },
     open: async (page) => {
-      await press(page, 'Rename')
-      await label(page, 'Name').first().fill('')
+      await choosing('Actions for Key', 'Rename…')(page)
+      await label(page, 'Name').fill('')
     },
-  },
-  {
-    ...{ file: 'account/passkey_row.tsx', path: 'account', verb: 'Let it unlock' },
-    ...{ fields: ['Your password'], open: pressing('Let it unlock') },
   },
 ]
 /** Without a required field. */
@@ -164,20 +171,15 @@ beforeAll(async () => {
 afterAll(() => stage.close())
 
 /** On a device that cannot unlock, so that the form that lets it is there. */
-async function addPasskey({ page, tools }: Person) {
-  await tools.send('WebAuthn.enable')
-  await tools.send('WebAuthn.addVirtualAuthenticator', {
-    options: {
-      ...{ protocol: 'ctap2', ctap2Version: 'ctap2_1', transport: 'internal' },
-      ...{ hasResidentKey: true, hasUserVerification: true, isUserVerified: true },
-      ...{ automaticPresenceSimulation: true, hasPrf: false },
-    },
-  })
+async function addPasskey(person: Person) {
+  const { page } = person
+  await attachAuthenticator(person, false)
   await page.goto(`${stage.origin}/console/account`)
+  await press(page, 'Add passkey')
+  await label(page, current).fill(PASSWORD)
   await label(page, 'Name').fill('Key')
-  await label(page, 'Your password').fill(PASSWORD)
-  await press(page, 'Add a passkey')
-  await page.getByText('Logs in; the password unlocks').waitFor()
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Add passkey' }).click()
+  await page.getByText('Signs in only').waitFor()
 }
 
 test('the table has every form of the console', () => {
