@@ -16,7 +16,7 @@ import type { Policy } from '../../../../core/policy/policy.ts'
 import { getAgent } from '../../../../features/agents/contract.ts'
 import { Refused } from '../failure.ts'
 import type { HeldKeys } from '../held.ts'
-import { limitFor, type HostNarrowing } from '../host_limit.ts'
+import { type HostNarrowing, limitFor } from '../host_limit.ts'
 import { environmentAt, placeIn } from '../places.ts'
 
 import { activeToken, projectNamesOf } from '../tokens.ts'

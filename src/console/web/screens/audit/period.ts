@@ -12,7 +12,12 @@ export const periods = ['today', '7d', '14d', '30d', '90d'] as const
 export type AuditPeriod = (typeof periods)[number]
 
 export const USUAL_PERIOD: AuditPeriod = '14d'
-const DAYS: Record<Exclude<AuditPeriod, 'today'>, number> = { '7d': 7, '14d': 14, '30d': 30, '90d': 90 }
+const DAYS: Record<Exclude<AuditPeriod, 'today'>, number> = {
+  '7d': 7,
+  '14d': 14,
+  '30d': 30,
+  '90d': 90,
+}
 const DAY_MS = 86_400_000
 /** Bars of the chart. */
 const MOST_DAYS = 90

@@ -6,7 +6,12 @@ import { Facts } from '../../parts/page/facts.tsx'
 import { Proof } from '../../parts/page/proof.tsx'
 import { texts } from '../../texts/index.ts'
 import type { WaitingItem } from '../../waiting.ts'
-import { type AttentionRow, listAttention, type OverviewData, unreadParts } from './attention_rows.ts'
+import {
+  type AttentionRow,
+  listAttention,
+  type OverviewData,
+  unreadParts,
+} from './attention_rows.ts'
 import { Block } from './block.tsx'
 
 const words = texts.overview
