@@ -17,10 +17,10 @@ import { CopyButton } from '../../parts/show/copy.tsx'
 import { texts } from '../../texts/index.ts'
 import {
   type NoticeTargetType,
-  noticeEvents,
+  noticeTargetTypes,
+  targetEvents,
   targetKey,
   targetName,
-  targetTypes,
 } from './target.ts'
 
 const words = texts.noticeTargets
@@ -57,7 +57,7 @@ function useAdd(workspaceId: string, onAdded: (key: string | null) => void) {
     mutationFn: ({ type, url, events }: Draft) =>
       api.call(createNoticeTarget, {
         params: { workspace_id: workspaceId },
-        body: { type, url, events: noticeEvents.filter((event) => events.includes(event)) },
+        body: { type, url, events: targetEvents.filter((event) => events.includes(event)) },
       }),
     onSuccess: async (target) => {
       say(words.added(targetName(target)))
@@ -70,7 +70,7 @@ function useAdd(workspaceId: string, onAdded: (key: string | null) => void) {
 type FormProps = { workspaceId: string; onAdded(key: string | null): void }
 
 function AddForm({ workspaceId, onAdded }: FormProps) {
-  const [draft, setDraft] = useState<Draft>({ type: 'slack', url: '', events: noticeEvents })
+  const [draft, setDraft] = useState<Draft>({ type: 'slack', url: '', events: targetEvents })
   const [isWithoutEvents, setWithoutEvents] = useState(false)
   const add = useAdd(workspaceId, onAdded)
   const fault = failureIn(add.error)?.fields[0]?.message
@@ -82,7 +82,7 @@ function AddForm({ workspaceId, onAdded }: FormProps) {
     <FieldForm className="flex flex-col gap-4" onSubmit={submit}>
       <Select<NoticeTargetType>
         label={words.type}
-        options={targetTypes.map((id) => ({ id, label: words.types[id] }))}
+        options={noticeTargetTypes.map((id) => ({ id, label: words.types[id] }))}
         value={draft.type}
         onChange={(type) => setDraft({ ...draft, type })}
       />
@@ -99,7 +99,7 @@ function AddForm({ workspaceId, onAdded }: FormProps) {
       />
       <Choices
         label={words.chosen}
-        options={noticeEvents.map((id) => ({ id, label: words.events[id] }))}
+        options={targetEvents.map((id) => ({ id, label: words.events[id] }))}
         value={draft.events}
         onChange={(events) => setDraft({ ...draft, events })}
       />

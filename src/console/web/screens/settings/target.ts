@@ -16,8 +16,8 @@ const words = texts.noticeTargets
 const events: Record<NoticeEvent, string> = words.events
 const types: Record<NoticeTargetType, string> = words.types
 
-export const noticeEvents = Object.keys(events) as NoticeEvent[]
-export const targetTypes = Object.keys(types) as NoticeTargetType[]
+export const targetEvents = Object.keys(events) as NoticeEvent[]
+export const noticeTargetTypes = Object.keys(types) as NoticeTargetType[]
 
 export const targetKey = (workspaceId: string) => ['notice_targets', workspaceId]
 

@@ -12,7 +12,7 @@ import { FailureNote } from '../../../parts/page/failure.tsx'
 import { SkeletonRows } from '../../../parts/page/skeleton.tsx'
 import { useAsk } from '../../../queries.ts'
 import { texts } from '../../../texts/index.ts'
-import { type PaneProps, type Place, useEnvironment, useGo } from '../place.ts'
+import { type PaneProps, type SecretsPlace, useEnvironment, useGo } from '../place.ts'
 import { EnvironmentSelect } from '../sheets/environment_select.tsx'
 import { connectChoiceOf, EMPTY } from './draft.ts'
 import { ProviderFields } from './fields.tsx'
@@ -85,7 +85,7 @@ function Form({ place, matrix, project, isLocal, providers }: FormProps) {
   )
 }
 
-function problemOf(key: string, { environment }: Place, { rows }: PaneProps['matrix']) {
+function problemOf(key: string, { environment }: SecretsPlace, { rows }: PaneProps['matrix']) {
   if (key === '') return undefined
   if (!NAME.test(key)) return texts.secretSheets.badName
   const isTaken = rows.some((row) => row.key === key && row.cells[environment] !== undefined)
