@@ -1,10 +1,10 @@
 // tier: quick
 /** Where a grid's rows are, so that only those in view are in the page. */
 import { expect, test } from 'bun:test'
-import { itemAt, layOut, windowOf } from '../../src/console/web/parts/grid/layout.ts'
+import { itemAt, layOutGrid, windowOf } from '../../src/console/web/parts/grid/layout.ts'
 
 test('a section heading comes before the first of the consecutive rows of its section', () => {
-  const { items, tops, places } = layOut(['a1', 'a2', 'b1', 'a3'], 38, (row) => row.charAt(0))
+  const { items, tops, places } = layOutGrid(['a1', 'a2', 'b1', 'a3'], 38, (row) => row.charAt(0))
   const shown = items.map((item) => (item.kind === 'row' ? item.row : `# ${item.text}`))
   expect(shown).toEqual(['# a', 'a1', 'a2', '# b', 'b1', '# a', 'a3'])
   expect(tops).toEqual([0, 30, 68, 106, 136, 174, 204, 242])
@@ -19,7 +19,7 @@ test('the item at an offset is the one that covers it, also at its first and las
 })
 
 test('a window contains the rows in view with a margin, and never leaves the list', () => {
-  const { tops } = layOut(Array.from({ length: 100_000 }), 38)
+  const { tops } = layOutGrid(Array.from({ length: 100_000 }), 38)
   expect(windowOf(tops, 0, 380, 5)).toEqual({ from: 0, to: 16 })
   expect(windowOf(tops, 38 * 500, 380, 5)).toEqual({ from: 495, to: 516 })
   expect(windowOf(tops, 38 * 100_000, 380, 5)).toEqual({ from: 99_995, to: 100_000 })

@@ -61,7 +61,7 @@ const dialog = (page: Page) => page.getByRole('dialog').or(page.getByRole('alert
 async function addPasskey(page: Page, label: string): Promise<void> {
   await press(page, 'Add passkey')
   await page.getByLabel('Current password').fill(PASSWORD)
-  await page.getByLabel('Name').fill(label)
+  await page.getByLabel('Name', { exact: true }).fill(label)
   await send(page, 'Add passkey')
   await page.getByRole('list', { name: 'Passkeys' }).getByText(label, { exact: true }).waitFor()
 }
@@ -128,7 +128,7 @@ test('a passkey with a PRF is added, signs in and unlocks without the password, 
   await page.getByText('Signs in and unlocks').waitFor()
 
   await choose(page, 'Laptop', 'Rename…')
-  await page.getByLabel('Name').fill('Phone')
+  await page.getByLabel('Name', { exact: true }).fill('Phone')
   await send(page, 'Rename')
   await page.getByText('Phone', { exact: true }).waitFor()
   await choose(page, 'Phone', 'Remove…')

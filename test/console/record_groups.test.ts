@@ -1,8 +1,7 @@
 // tier: quick
 /** Records of one change are one line of the audit. */
 import { expect, test } from 'bun:test'
-import { groupRecords } from '../../src/console/web/screens/audit/groups.ts'
-import type { ListedRecord } from '../../src/console/web/screens/audit/records.ts'
+import { groupRecords, type ListedRecord } from '../../src/console/web/screens/audit/groups.ts'
 
 const START = Date.UTC(2026, 10, 25, 10)
 

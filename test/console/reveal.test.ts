@@ -32,13 +32,17 @@ test('a value is hidden after 30 seconds, in a tab that slept, and when the wind
     await press('Show KEY')
     await value.waitFor()
   }
-  await page.getByRole('link', { name: 'Personal' }).click()
-  await page.getByLabel('Name of the project').fill('web')
+  await page.getByRole('link', { name: 'Secrets', exact: true }).click()
+  await press('Create project')
+  await page.getByRole('textbox', { name: 'Project name', exact: true }).fill('web')
   await page.keyboard.press('Enter')
-  await press('Add a secret')
+  await page.getByText('No secrets in this project yet.').waitFor()
+  await press('Add secret')
   await page.getByRole('textbox', { name: 'Name', exact: true }).fill('KEY')
-  await page.getByRole('textbox', { name: 'Value', exact: true }).fill(VALUE)
-  await press('Save')
+  await page.getByRole('textbox', { name: 'Value in development', exact: true }).fill(VALUE)
+  const sheet = page.getByRole('dialog')
+  await sheet.getByRole('button', { name: 'Add secret' }).click()
+  await sheet.waitFor({ state: 'detached' })
   await page.getByRole('button', { name: /^KEY in development/ }).click()
   // The list is read again after a change, and what is shown meanwhile is hidden with its row.
   const timeout = 3_000

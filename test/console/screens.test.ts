@@ -262,7 +262,7 @@ describe('an unavailable server', () => {
     await page.getByRole('button', { name: 'Continue' }).click()
     const said = page.getByText('The server is unavailable. You see')
     await said.waitFor()
-    const failed = page.getByText('The server cannot be reached.')
+    const failed = page.getByText('The server is unreachable.')
     await failed.waitFor()
     expect(await email.inputValue()).toBe('bob@example.com')
     await page.keyboard.press('Escape')

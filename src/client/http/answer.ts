@@ -118,7 +118,7 @@ export function exchangeJson(
 }
 
 async function receive(endpoint: Endpoint, url: string, init: RequestInit): Promise<Answered> {
-  const response = await send(url, init)
+  const response = await send(url, init, endpoint.degradable)
   const { status } = response
   const limit = endpoint.paged || endpoint.access.kind === 'token' ? LARGE_LIMIT : USUAL_LIMIT
   const bytes = await readCapped(
@@ -161,8 +161,8 @@ export async function* download(
   }
 }
 
-/** A success. @throws ApiError, UntrustedCertificate */
-async function send(url: string, init: RequestInit): Promise<Response> {
+/** @param isDegradable whether 503 has a result, too. @throws ApiError, UntrustedCertificate */
+async function send(url: string, init: RequestInit, isDegradable = false): Promise<Response> {
   // What is sent belongs to this address: no answer sends it on to another.
   const sent = asSent({ ...init, redirect: 'manual' })
   const sentAt = localNow()
@@ -170,7 +170,7 @@ async function send(url: string, init: RequestInit): Promise<Response> {
     throw connectionFault(url, error)
   })
   noteServerDate(url, response.headers, sentAt)
-  if (response.ok) return response
+  if (response.ok || (isDegradable && response.status === 503)) return response
   throw await refusalOf(url, response)
 }
 

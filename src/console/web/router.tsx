@@ -91,7 +91,7 @@ const overview = createRoute({
 const settings = createRoute({
   getParentRoute: () => workspace,
   path: 'settings',
-  component: lazyRouteComponent(() => import('./screens/settings/index.tsx'), 'Settings'),
+  component: lazyRouteComponent(() => import('./screens/settings/index.tsx'), 'WorkspaceSettings'),
 })
 
 const firstSteps = createRoute({

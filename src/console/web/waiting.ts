@@ -9,12 +9,12 @@ type Approvals = Returned<'approvals.waiting'>
 export type WaitingRequest = Approvals['requests'][number]
 export type ReleasedUse = Approvals['released'][number]
 export type Proposal = Approvals['proposals'][number]
-export type RefusedHost = Returned<'live.refused'>[number]
+export type WaitingHost = Returned<'live.refused'>[number]
 
 /** `id` names it in an address; `ignoredAs` changes when it happens again. */
 export type WaitingItem = { id: string; ignoredAs: string } & (
   | { kind: 'request'; request: WaitingRequest }
-  | { kind: 'host'; refused: RefusedHost }
+  | { kind: 'host'; refused: WaitingHost }
   | { kind: 'proposal'; proposal: Proposal }
 )
 
@@ -48,7 +48,7 @@ export function useWaiting(workspaceId: string, everyMs = EVERY_MS) {
 
 function listWaiting(
   { requests, proposals, released, hidden, more }: Approvals,
-  hosts: readonly RefusedHost[],
+  hosts: readonly WaitingHost[],
   ignored: readonly string[],
 ): Waiting {
   const items = [

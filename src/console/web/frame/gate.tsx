@@ -8,7 +8,7 @@ import { Button } from '../parts/button.tsx'
 import { FailureNote } from '../parts/page/failure.tsx'
 import { Loading } from '../parts/page/loading.tsx'
 import { useAccountState, useCommand } from '../queries.ts'
-import { Entry } from '../screens/start/entry.tsx'
+import { EntryPage } from '../screens/start/entry.tsx'
 import { texts } from '../texts/index.ts'
 import { LoadedFrame } from './loaded.tsx'
 import { offerRecoveryKey, useRecoveryKey } from './recovery_key.ts'
@@ -51,12 +51,12 @@ function Away({ failure }: { failure: Failure }) {
     return () => clearInterval(asking)
   }, [])
   return (
-    <Entry title={texts.start.away}>
+    <EntryPage title={texts.start.away}>
       <FailureNote error={new AskError(failure)} />
       <Button isFull onPress={() => again.mutate(null)} isPending={again.isPending}>
         {texts.errors.tryAgain}
       </Button>
-    </Entry>
+    </EntryPage>
   )
 }
 

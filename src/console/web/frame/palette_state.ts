@@ -18,6 +18,7 @@ const isOpen = shared(false)
 const added = new Set<readonly PaletteCommand[]>()
 
 export const usePaletteOpen = isOpen.useValue
+export const isPaletteOpen = isOpen.get
 export const openPalette = () => isOpen.set(true)
 export const closePalette = () => isOpen.set(false)
 export const togglePalette = () => isOpen.set(!isOpen.get())

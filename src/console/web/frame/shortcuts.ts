@@ -4,6 +4,7 @@
  */
 import { useEffect } from 'react'
 import { shared } from '../shared.ts'
+import { isPaletteOpen } from './palette_state.ts'
 
 export type Shortcut = {
   /** A key, or `g` and a key, such as `n` or `g s`. */
@@ -61,5 +62,7 @@ const DIALOGS = '[role="dialog"], [role="alertdialog"]:not([data-toast])'
 
 function isForOthers({ ctrlKey, metaKey, altKey, target, repeat }: KeyboardEvent): boolean {
   if (ctrlKey || metaKey || altKey || repeat || !(target instanceof Element)) return true
+  // The palette's file may still load.
+  if (isPaletteOpen()) return true
   return target.closest(FIELDS) !== null || document.querySelector(DIALOGS) !== null
 }

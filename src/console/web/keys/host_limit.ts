@@ -14,7 +14,7 @@ function covers(entry: string, host: string): boolean {
 }
 
 /** The host list of the call's secret: what it is now, and with the new host. */
-export type Narrowing = {
+export type HostNarrowing = {
   projectId: string
   environment: string
   secret: string
@@ -29,7 +29,7 @@ export async function limitFor(
   workspaceId: string,
   { project_id: projectId, environment, credential_ref: secret }: RefusedCall,
   host: string,
-): Promise<{ narrowing: Narrowing | null; unlimited: number } | null> {
+): Promise<{ narrowing: HostNarrowing | null; unlimited: number } | null> {
   if (!projectId || !environment) return null
   const place = await environmentAt(held, { workspaceId, projectId, environment })
   const secrets = await readSecrets(place)

@@ -21,7 +21,7 @@ import { texts } from '../../texts/index.ts'
 import { useCurrentWorkspace } from '../current_workspace.ts'
 import { allAreas } from '../navigation.ts'
 import { closePalette, type PaletteCommand, paletteCommands } from '../palette_state.ts'
-import type { Entry, Group } from './entry.ts'
+import type { PaletteEntry, PaletteGroup } from './entry.ts'
 import { findMatches, partsOf } from './match.ts'
 import type { RecentPlace } from './recent.ts'
 import { findThings, type Things, thingEntries } from './things.ts'
@@ -115,7 +115,7 @@ function Content({ things, workspaceId, recent }: ContentProps) {
   )
 }
 
-function Section({ group, onRun }: { group: Group; onRun(entry: Entry): void }) {
+function Section({ group, onRun }: { group: PaletteGroup; onRun(entry: PaletteEntry): void }) {
   const { id, title, entries, count = 0 } = group
   return (
     <MenuSection id={id}>
@@ -149,7 +149,7 @@ function Section({ group, onRun }: { group: Group; onRun(entry: Entry): void }) 
 
 function useRun(workspaceId: string | undefined, query: string) {
   const navigate = useNavigate()
-  return ({ act, open }: Entry) => {
+  return ({ act, open }: PaletteEntry) => {
     closePalette()
     act?.()
     if (!open || workspaceId === undefined) return
@@ -159,7 +159,7 @@ function useRun(workspaceId: string | undefined, query: string) {
   }
 }
 
-function useRecentEntries(recent: readonly RecentPlace[]): Entry[] {
+function useRecentEntries(recent: readonly RecentPlace[]): PaletteEntry[] {
   const { history, basepath } = useRouter()
   return useMemo(
     () =>
@@ -174,7 +174,10 @@ function useRecentEntries(recent: readonly RecentPlace[]): Entry[] {
   )
 }
 
-function openingGroups(recents: readonly Entry[], commands: readonly PaletteCommand[]): Group[] {
+function openingGroups(
+  recents: readonly PaletteEntry[],
+  commands: readonly PaletteCommand[],
+): PaletteGroup[] {
   const actions = commands.filter(({ isCommon }) => isCommon)
   const places = commands.filter(({ group }) => group === 'places')
   return [
@@ -184,7 +187,10 @@ function openingGroups(recents: readonly Entry[], commands: readonly PaletteComm
   ]
 }
 
-function findCommands(commands: readonly PaletteCommand[], parts: readonly string[]): Group[] {
+function findCommands(
+  commands: readonly PaletteCommand[],
+  parts: readonly string[],
+): PaletteGroup[] {
   const titles = { actions: words.actions, places: words.places, workspaces: words.workspaces }
   return (['actions', 'places', 'workspaces'] as const).map((id) => {
     const own = commands.filter(({ group = 'actions' }) => group === id)

@@ -4,7 +4,7 @@ import type { LucideIcon } from 'lucide-react'
 /** An address in the workspace that is open. */
 export type Address = { to: `/w/$workspaceId/${string}`; search: Record<string, string> }
 
-export type Entry = {
+export type PaletteEntry = {
   id: string
   label: string
   /** At the right: where it is. */
@@ -19,4 +19,9 @@ export type Entry = {
 }
 
 /** `count` is given if more match than are listed. */
-export type Group = { id: string; title: string; entries: readonly Entry[]; count?: number }
+export type PaletteGroup = {
+  id: string
+  title: string
+  entries: readonly PaletteEntry[]
+  count?: number
+}

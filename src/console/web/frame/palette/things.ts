@@ -2,7 +2,7 @@
 import { Bot, Globe, KeyRound, ScrollText, UserRound } from 'lucide-react'
 import type { Returned } from '../../keys/messages.ts'
 import { texts } from '../../texts/index.ts'
-import type { Address, Entry, Group } from './entry.ts'
+import type { Address, PaletteEntry, PaletteGroup } from './entry.ts'
 import { findMatches } from './match.ts'
 
 const words = texts.palette
@@ -12,7 +12,7 @@ const MOST = 8
 export type Things = Returned<'search.things'>
 
 /** Entries are made once for each answer of the worker. */
-export function thingEntries(things: Things): Group[] {
+export function thingEntries(things: Things): PaletteGroup[] {
   return [
     { id: 'secrets', title: words.secrets, entries: (things.secrets.data ?? []).map(secretEntry) },
     { id: 'agents', title: words.agents, entries: (things.agents.data ?? []).map(agentEntry) },
@@ -23,7 +23,7 @@ export function thingEntries(things: Things): Group[] {
 
 type Secret = NonNullable<Things['secrets']['data']>[number]
 
-function secretEntry({ projectId, project, key, environments }: Secret): Entry {
+function secretEntry({ projectId, project, key, environments }: Secret): PaletteEntry {
   const open = (parts: readonly string[]): Address => {
     const named = environments.find((name) => parts.some((part) => name.includes(part)))
     const environment = named ?? environments[0]
@@ -45,13 +45,17 @@ function secretEntry({ projectId, project, key, environments }: Secret): Entry {
   }
 }
 
-function agentEntry({ id, name, project }: NonNullable<Things['agents']['data']>[number]): Entry {
+function agentEntry({
+  id,
+  name,
+  project,
+}: NonNullable<Things['agents']['data']>[number]): PaletteEntry {
   const open = (): Address => ({ to: '/w/$workspaceId/agents', search: { show: id } })
   const hint = project ?? words.wholeWorkspace
   return { id: `agent ${id}`, label: name, hint, icon: Bot, open, calls: { actor: name } }
 }
 
-function hostEntry(host: string): Entry {
+function hostEntry(host: string): PaletteEntry {
   const open = (): Address => ({ to: '/w/$workspaceId/allowlist', search: { host } })
   return {
     id: `host ${host}`,
@@ -67,13 +71,16 @@ function personEntry({
   userId,
   email,
   name,
-}: NonNullable<Things['people']['data']>[number]): Entry {
+}: NonNullable<Things['people']['data']>[number]): PaletteEntry {
   const open = (): Address => ({ to: '/w/$workspaceId/members', search: { member: userId } })
   return { id: `person ${userId}`, label: email, hint: name, icon: UserRound, open }
 }
 
 /** What matches, with the calls of the best matches. */
-export function findThings(groups: readonly Group[], parts: readonly string[]): Group[] {
+export function findThings(
+  groups: readonly PaletteGroup[],
+  parts: readonly string[],
+): PaletteGroup[] {
   const found = groups.map(({ entries, ...group }) => {
     const { found: best, count } = findMatches(entries, parts, MOST)
     return { ...group, entries: best, count }
@@ -82,7 +89,7 @@ export function findThings(groups: readonly Group[], parts: readonly string[]): 
   return [...found, { id: 'calls', title: words.calls, entries: called.map(callsEntry) }]
 }
 
-function callsEntry({ id, label, calls = {} }: Entry): Entry {
+function callsEntry({ id, label, calls = {} }: PaletteEntry): PaletteEntry {
   const open = (): Address => ({ to: '/w/$workspaceId/audit', search: calls })
   return { id: `calls ${id}`, label: words.callsWith(label), icon: ScrollText, open }
 }

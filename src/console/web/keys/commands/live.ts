@@ -16,7 +16,7 @@ import type { Policy } from '../../../../core/policy/policy.ts'
 import { getAgent } from '../../../../features/agents/contract.ts'
 import { Refused } from '../failure.ts'
 import type { HeldKeys } from '../held.ts'
-import { limitFor, type Narrowing } from '../host_limit.ts'
+import { type HostNarrowing, limitFor } from '../host_limit.ts'
 import { environmentAt, placeIn } from '../places.ts'
 
 import { activeToken, projectNamesOf } from '../tokens.ts'
@@ -41,7 +41,7 @@ type Proposed = {
   before: readonly string[] | null
   to: { label: string; agent: string; project: string; environment: string } | null
   /** For a new host: what limits the secret to it, and other secrets in its environment that have no host limit. */
-  narrowing: Narrowing | null
+  narrowing: HostNarrowing | null
   unlimited: number
 }
 
@@ -71,7 +71,7 @@ async function propose(
   return { ...NOTHING, ...limits, change, isDone, before, link: chain ? chain.seq + 1 : null }
 }
 
-type Order = Of & { change: Allowing; version: number | null; narrowing: Narrowing | null }
+type Order = Of & { change: Allowing; version: number | null; narrowing: HostNarrowing | null }
 
 /**
  * Makes exactly the change that was shown. The secret is limited before its host is allowed, so a failure between the

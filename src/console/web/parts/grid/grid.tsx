@@ -4,7 +4,7 @@
  */
 import { useMemo, useRef } from 'react'
 import { GridHeader } from './header.tsx'
-import { layOut } from './layout.ts'
+import { layOutGrid } from './layout.ts'
 import { GridRow, type RowProps } from './row.tsx'
 import { useSelectColumn } from './selection.tsx'
 import { useSorting } from './sorting.ts'
@@ -28,7 +28,7 @@ export function DataGrid<Row extends object>(props: GridProps<Row>) {
   const wideHeight = isCompact ? COMPACT_ROW_HEIGHT : ROW_HEIGHT
   const rowHeight = isPhone ? PHONE_ROW_HEIGHT : wideHeight
   const layout = useMemo(
-    () => layOut(sorted, rowHeight, sorting ? undefined : sectionOf),
+    () => layOutGrid(sorted, rowHeight, sorting ? undefined : sectionOf),
     [sorted, rowHeight, sorting, sectionOf],
   )
   const { from, to } = useRowWindow(scroller, layout, onEnd)

@@ -15,7 +15,7 @@ export type Layout<Row> = {
 export const HEADING_HEIGHT = 30
 
 /** `sectionOf` names the section of a row; consecutive rows of one section share a heading. */
-export function layOut<Row>(
+export function layOutGrid<Row>(
   rows: readonly Row[],
   rowHeight: number,
   sectionOf?: (row: Row) => string,

@@ -129,7 +129,7 @@ function Plot({ days, series, most, label, selected, onBrush, isCompact }: PlotP
         texts.parts.figure(name, figures.format(values[at] ?? 0)),
       ),
     )
-  const current = range?.focus ?? days.length - 1
+  const current = Math.min(range?.focus ?? days.length, days.length - 1)
   const slider = {
     role: 'slider',
     tabIndex: 0,

@@ -29,10 +29,14 @@ export function useBrush(
       if (range && event.buttons === 1) setRange({ ...range, focus: indexAt(event) })
     },
     onPointerUp: (event: PointerEvent) => {
-      if (range) choose({ ...range, focus: indexAt(event) })
-      setRange(null)
+      if (range) chooseAndLeave({ ...range, focus: indexAt(event) })
     },
     onPointerCancel: () => setRange(null),
+  }
+  /** The chart may have other days then. */
+  const chooseAndLeave = (chosen: Range) => {
+    setRange(null)
+    choose(chosen)
   }
   const last = { anchor: count - 1, focus: count - 1 }
   const move = (step: number, isExtended: boolean) => {
@@ -42,7 +46,7 @@ export function useBrush(
   const onKeyDown = (event: KeyboardEvent) => {
     const step = STEPS[event.key]
     if (step !== undefined) move(step, event.shiftKey)
-    else if (event.key === 'Enter') choose(range ?? last)
+    else if (event.key === 'Enter') chooseAndLeave(range ?? last)
     else if (event.key === 'Escape' && range) setRange(null)
     else return
     event.preventDefault()

@@ -35,11 +35,11 @@ export function DeleteAccountCard({ email }: { email: string }) {
         verb={words.verb}
         isDanger
         isOpen={isOpen}
+        note={<Losses />}
         onClose={close}
         onSubmit={(current) => end.mutateAsync({ current })}
         maySubmit={check}
       >
-        <Losses />
         <TextField
           label={texts.common.typeToConfirm(email)}
           isRequired

@@ -41,9 +41,9 @@ export function AccountKeysCard() {
         isDanger
         isOpen={isOpen}
         onClose={() => setOpen(false)}
+        note={<Effects title={words.whatEnds} effects={words.ends} />}
         onSubmit={(current) => rotate(current, keep)}
       >
-        <Effects title={words.whatEnds} effects={words.ends} />
         <KeptTokens keep={keep} setKeep={setKeep} />
         {step === null ? null : <ProgressMeter label={words.steps[step] ?? step} />}
       </PasswordDialog>

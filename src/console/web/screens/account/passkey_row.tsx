@@ -99,9 +99,8 @@ function Dialogs({ passkey, step, onClose }: Props & { step: Step }) {
         isOpen={step === 'unlock'}
         onClose={onClose}
         onSubmit={letUnlock}
-      >
-        <p className="text-ink-2">{words.letUnlockHelp(passkey.label)}</p>
-      </PasswordDialog>
+        note={<p className="text-ink-2">{words.letUnlockHelp(passkey.label)}</p>}
+      />
       <ConfirmDialog
         verb={words.remove}
         title={words.removing(passkey.label)}

@@ -33,6 +33,7 @@ export function PasswordCard({ email }: { email: string }) {
         title={words.change}
         verb={words.change}
         isOpen={isOpen}
+        note={<p className="text-ink-2">{words.effect}</p>}
         onClose={close}
         onSubmit={submit}
         // The field says why.
@@ -46,7 +47,6 @@ export function PasswordCard({ email }: { email: string }) {
           onChange={setPassword}
           onJudged={setStrong}
         />
-        <p className="text-ink-2">{words.effect}</p>
       </PasswordDialog>
     </Card>
   )

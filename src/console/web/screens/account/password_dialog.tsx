@@ -11,6 +11,8 @@ import { texts } from '../../texts/index.ts'
 type FormProps = {
   verb: string
   isDanger?: boolean
+  /** What the change does. */
+  note?: ReactNode
   onClose(): void
   /** Errors are shown in the dialog. */
   onSubmit(current: string): Promise<unknown>
@@ -29,12 +31,13 @@ export function PasswordDialog({ title, isOpen, ...form }: Props) {
   )
 }
 
-function PasswordForm({ verb, isDanger = false, onClose, children, ...given }: FormProps) {
+function PasswordForm({ verb, isDanger = false, note, onClose, children, ...given }: FormProps) {
   const [current, setCurrent] = useState('')
   const { error, isPending, submit } = useSubmission(given, onClose)
   const isWrong = isWrongPassword(error)
   return (
     <FieldForm className="flex flex-col gap-4" onSubmit={() => submit(current)}>
+      {note}
       <TextField
         label={texts.account.current}
         type="password"

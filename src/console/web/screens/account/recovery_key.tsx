@@ -28,9 +28,8 @@ export function RecoveryKeyCard() {
         isOpen={isOpen}
         onClose={() => setOpen(false)}
         onSubmit={submit}
-      >
-        <p className="text-ink-2">{words.effect}</p>
-      </PasswordDialog>
+        note={<p className="text-ink-2">{words.effect}</p>}
+      />
     </Card>
   )
 }

@@ -7,7 +7,7 @@ import { Sparkline } from '../../parts/show/sparkline.tsx'
 import { Status } from '../../parts/show/status.tsx'
 import { texts } from '../../texts/index.ts'
 import { tightestLimit } from './limits.ts'
-import { type AgentRow, type AgentState, capabilitiesOf, isLive, scopeOf } from './rows.ts'
+import { type AgentRow, type AgentState, agentScope, capabilitiesOf, isLive } from './rows.ts'
 import { sumOf, type Use } from './use.ts'
 
 const words = texts.agents
@@ -48,8 +48,8 @@ export function columnsFor(useOf: UseOf, isNarrow: boolean): GridColumn<AgentRow
     },
     {
       ...{ id: 'scope', header: heads.scope, width: 'minmax(110px, 1fr)' },
-      sortBy: (row) => words.inPlace(scopeOf(row).project, scopeOf(row).environment),
-      cell: (row) => <Scope row={row} />,
+      sortBy: (row) => words.inPlace(agentScope(row).project, agentScope(row).environment),
+      cell: (row) => <ScopeLabel row={row} />,
     },
     {
       ...{ id: 'used', header: heads.lastUsed, width: '92px' },
@@ -93,8 +93,8 @@ function LimitsLeft({ tokens }: Pick<AgentRow, 'tokens'>) {
   return <span className={left.isSpent ? 'text-amber' : 'text-ink-2'}>{left.text}</span>
 }
 
-export function Scope({ row }: { row: AgentRow }) {
-  const { project, environment, more } = scopeOf(row)
+export function ScopeLabel({ row }: { row: AgentRow }) {
+  const { project, environment, more } = agentScope(row)
   return (
     <span className="flex min-w-0 items-center gap-1.5" title={words.inPlace(project, environment)}>
       <span className="min-w-0 truncate">{project ?? words.whole}</span>
@@ -114,13 +114,13 @@ function Days({ use: { calls, refused } }: { use: Use }) {
   return <Sparkline values={calls} label={words.calls(total, sumOf(refused))} />
 }
 
-export function PhoneRow({ row }: { row: AgentRow }) {
+export function AgentPhoneRow({ row }: { row: AgentRow }) {
   return (
     <div className="flex items-center gap-2">
       <div className="min-w-0 flex-1">
         <div className="truncate font-medium">{row.name}</div>
         <div className="flex items-center gap-2 text-small text-ink-2">
-          <Scope row={row} />
+          <ScopeLabel row={row} />
           <span className="shrink-0 text-ink-3">
             {row.lastUsedAt ? <Ago at={row.lastUsedAt} short /> : words.neverUsed}
           </span>

@@ -16,9 +16,9 @@ import { texts } from '../../texts/index.ts'
 import { AgentInspector } from './inspector/index.tsx'
 import { AgentList } from './list.tsx'
 import { NewTokenSheet } from './new_token/index.tsx'
-import { agentsRoute, useGo } from './place.ts'
+import { agentsRoute, useAgentSearch } from './place.ts'
 import { RevokeQuestion } from './revoke.tsx'
-import { type AgentRow, type Chip, isLive, rowsOf } from './rows.ts'
+import { type AgentRow, agentRows, type Chip, isLive } from './rows.ts'
 import { AgentToolbar } from './toolbar.tsx'
 import { UsedAgents } from './used_agents.tsx'
 
@@ -43,10 +43,10 @@ export function Agents() {
 function ManagedAgents({ workspaceId }: { workspaceId: string }) {
   const { data, error } = useAsk('agents.all', { workspaceId })
   const { show, make } = agentsRoute.useSearch()
-  const go = useGo()
+  const go = useAgentSearch()
   const [find, setFind] = useState('')
   const [chip, setChip] = useState<Chip>('all')
-  const rows = useMemo(() => (data ? rowsOf(workspaceId, data) : null), [data, workspaceId])
+  const rows = useMemo(() => (data ? agentRows(workspaceId, data) : null), [data, workspaceId])
   const shown = rows?.find(({ id }) => id === show)
   useNewKey()
   const button = (

@@ -5,9 +5,9 @@ import { DataGrid } from '../../parts/grid/grid.tsx'
 import { EmptyState } from '../../parts/page/empty_state.tsx'
 import { texts } from '../../texts/index.ts'
 import { useUsage } from '../../usage.ts'
-import { columnsFor, PhoneRow } from './columns.tsx'
-import { useGo } from './place.ts'
-import { type AgentRow, type Chip, isIn } from './rows.ts'
+import { AgentPhoneRow, columnsFor } from './columns.tsx'
+import { useAgentSearch } from './place.ts'
+import { type AgentRow, type Chip, isInChip } from './rows.ts'
 import { agentUse } from './use.ts'
 
 const words = texts.agents
@@ -25,11 +25,11 @@ type Props = {
 }
 
 export function AgentList({ workspaceId, rows, find, chip, show, button }: Props) {
-  const go = useGo()
+  const go = useAgentSearch()
   const usage = useUsage(workspaceId)
   const sought = useDeferredValue(find).trim().toLowerCase()
   const matching = useMemo(
-    () => rows.filter((row) => row.name.toLowerCase().includes(sought) && isIn(chip, row)),
+    () => rows.filter((row) => row.name.toLowerCase().includes(sought) && isInChip(chip, row)),
     [rows, sought, chip],
   )
   const isNarrow = show !== undefined
@@ -59,7 +59,7 @@ export function AgentList({ workspaceId, rows, find, chip, show, button }: Props
           <EmptyState icon={Bot} title={noMatch} />
         )
       }
-      phone={(row) => <PhoneRow row={row} />}
+      phone={(row) => <AgentPhoneRow row={row} />}
     />
   )
 }

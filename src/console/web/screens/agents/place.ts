@@ -5,10 +5,10 @@ import type { Returned } from '../../keys/messages.ts'
 export const agentsRoute = getRouteApi('/w/$workspaceId/agents')
 
 export type AllAgents = Returned<'agents.all'>
-export type Token = AllAgents['agents'][number]['tokens'][number]
+export type AgentToken = AllAgents['agents'][number]['tokens'][number]
 
 /** Replaces the search parameters; without any, only the list is shown. */
-export function useGo() {
+export function useAgentSearch() {
   const navigate = agentsRoute.useNavigate()
   return (search: { make?: string; show?: string }) => void navigate({ search })
 }

@@ -1,7 +1,7 @@
 /** Rows of the table: agents, and tokens of containers and CI jobs. */
 import type { Input } from '../../keys/messages.ts'
 import { texts } from '../../texts/index.ts'
-import type { AllAgents, Token } from './place.ts'
+import type { AgentToken, AllAgents } from './place.ts'
 
 const words = texts.agents
 
@@ -16,31 +16,31 @@ export type AgentRow = {
   owner: Input<'agents.tokens'>
   /** Null for the whole workspace. */
   project: string | null
-  tokens: readonly Token[]
+  tokens: readonly AgentToken[]
   state: AgentState
   lastUsedAt: string | null
   /** When the last active token ends; null for never. */
   expiresAt: string | null
 }
 
-export const isLive = ({ status, fault }: Token) => status === 'active' && !fault
+export const isLive = ({ status, fault }: AgentToken) => status === 'active' && !fault
 
-export function stateOf({ status, fault }: Token): AgentState {
+export function stateOf({ status, fault }: AgentToken): AgentState {
   return status === 'active' && fault ? 'rejected' : status
 }
 
-function stateOfAll(tokens: readonly Token[]): AgentState {
+function stateOfAll(tokens: readonly AgentToken[]): AgentState {
   const states = tokens.map(stateOf)
   const order = ['active', 'rejected', 'expired', 'revoked'] as const
   return order.find((state) => states.includes(state)) ?? 'none'
 }
 
-function endOf(tokens: readonly Token[]): string | null {
+function endOf(tokens: readonly AgentToken[]): string | null {
   const ends = tokens.filter(isLive).map(({ expiresAt }) => expiresAt)
   return ends.includes(null) ? null : (ends.toSorted().at(-1) ?? null)
 }
 
-export function rowsOf(workspaceId: string, { agents, projects }: AllAgents): AgentRow[] {
+export function agentRows(workspaceId: string, { agents, projects }: AllAgents): AgentRow[] {
   const ofAgents = agents.map(
     ({ id, name, projectId, project, lastUsedAt, tokens }): AgentRow => ({
       ...{ id, kind: 'agent', name, tokens, lastUsedAt },
@@ -72,7 +72,7 @@ function sorted(rows: AgentRow[]): AgentRow[] {
 export const chips = ['all', 'active', 'soon', 'ended'] as const
 export type Chip = (typeof chips)[number]
 
-export function isIn(chip: Chip, { state, expiresAt }: AgentRow): boolean {
+export function isInChip(chip: Chip, { state, expiresAt }: AgentRow): boolean {
   if (chip === 'active') return state === 'active'
   if (chip === 'ended') return state !== 'active'
   if (chip === 'soon')
@@ -81,7 +81,7 @@ export function isIn(chip: Chip, { state, expiresAt }: AgentRow): boolean {
 }
 
 /** Where the active tokens of a row can be used; the first, and how many more. */
-export function scopeOf({ tokens, project }: AgentRow) {
+export function agentScope({ tokens, project }: AgentRow) {
   const live = tokens.filter(isLive)
   const places = new Map(
     live.map(({ project: own, environment }) => {

@@ -3,7 +3,7 @@
 import { SearchField } from '../../parts/fields/search_field.tsx'
 import { FilterChip, FilterChips } from '../../parts/page/filter_chip.tsx'
 import { texts } from '../../texts/index.ts'
-import { type AgentRow, type Chip, chips, isIn } from './rows.ts'
+import { type AgentRow, type Chip, chips, isInChip } from './rows.ts'
 
 const words = texts.agents
 
@@ -31,7 +31,7 @@ export function AgentToolbar({ rows, find, setFind, chip, setChip }: Props) {
             <FilterChip
               key={id}
               label={words.chips[id]}
-              count={rows.filter((row) => isIn(id, row)).length}
+              count={rows.filter((row) => isInChip(id, row)).length}
               isSelected={chip === id}
               {...(id === 'soon' ? { tone: 'amber' as const } : {})}
               onPress={() => setChip(id)}

@@ -10,14 +10,14 @@ import { texts } from '../../texts/index.ts'
 
 const words = texts.allowlist
 
-export type HostEntry = Returned<'allowlist.list'>['entries'][number]
+export type AllowedHost = Returned<'allowlist.list'>['entries'][number]
 
 /** Null until the uses are read, or if the role may not read them. */
 export type HostUses = Returned<'allowlist.uses'> | null
 
 export function useHostColumns(manages: boolean, remove: (domain: string) => void, uses: HostUses) {
-  return useMemo((): readonly GridColumn<HostEntry>[] => {
-    const columns: GridColumn<HostEntry>[] = [
+  return useMemo((): readonly GridColumn<AllowedHost>[] => {
+    const columns: GridColumn<AllowedHost>[] = [
       {
         id: 'domain',
         header: words.host,
@@ -55,8 +55,8 @@ export function useHostColumns(manages: boolean, remove: (domain: string) => voi
   }, [manages, remove, uses])
 }
 
-function usageColumns(uses: HostUses): GridColumn<HostEntry>[] {
-  const totalOf = ({ domain }: HostEntry) =>
+function usageColumns(uses: HostUses): GridColumn<AllowedHost>[] {
+  const totalOf = ({ domain }: AllowedHost) =>
     uses?.get(domain)?.calls.reduce((sum, count) => sum + count, 0) ?? 0
   return [
     {
@@ -92,7 +92,7 @@ function usageColumns(uses: HostUses): GridColumn<HostEntry>[] {
 
 /** The menu of a row. */
 export function actionsOf(remove: (domain: string) => void) {
-  return ({ domain }: HostEntry) => (
+  return ({ domain }: AllowedHost) => (
     <IconMenu
       label={words.menuOf(domain)}
       size="small"

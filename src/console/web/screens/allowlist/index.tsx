@@ -18,14 +18,14 @@ import { Status } from '../../parts/show/status.tsx'
 import { useAsk } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
 import { AddHost } from './add.tsx'
-import { actionsOf, type HostEntry, useHostColumns } from './columns.tsx'
+import { type AllowedHost, actionsOf, useHostColumns } from './columns.tsx'
 import { RemoveHost } from './remove.tsx'
 
 const route = getRouteApi('/w/$workspaceId/allowlist')
 const words = texts.allowlist
 
 type Listed = Returned<'allowlist.list'>
-const idOfEntry = ({ domain }: HostEntry) => domain
+const idOfEntry = ({ domain }: AllowedHost) => domain
 
 export function Allowlist() {
   const { workspaceId } = route.useParams()
@@ -80,7 +80,7 @@ export function Allowlist() {
 
 type HostsProps = {
   workspaceId: string
-  entries: readonly HostEntry[]
+  entries: readonly AllowedHost[]
   find: string
   manages: boolean
   add: ReactNode
@@ -128,7 +128,7 @@ function Hosts({ workspaceId, entries, find, manages, add }: HostsProps) {
   )
 }
 
-function PhoneRow({ entry, menu }: { entry: HostEntry; menu: ReactNode }) {
+function PhoneRow({ entry, menu }: { entry: AllowedHost; menu: ReactNode }) {
   return (
     <div className="flex items-center gap-2">
       <div className="min-w-0 flex-1">

@@ -1,7 +1,6 @@
 /** Every action that a record can have: in words, and how it ended. */
 import { texts } from '../../texts/index.ts'
-import type { RecordGroup } from './groups.ts'
-import type { ListedRecord } from './records.ts'
+import type { ListedRecord, RecordGroup } from './groups.ts'
 
 const words = texts.audit
 

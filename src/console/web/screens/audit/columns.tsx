@@ -7,7 +7,7 @@ import { Status } from '../../parts/show/status.tsx'
 import { Tag } from '../../parts/show/tag.tsx'
 import { UrlText } from '../../parts/show/url.tsx'
 import { texts } from '../../texts/index.ts'
-import { hostOf, outcomeOf, pathOf, secretsOf } from '../live/words.ts'
+import { callHostOf, callOutcomeOf, callPathOf, secretsOf } from '../live/words.ts'
 import { resultOf, whatOf } from './actions.ts'
 import type { RecordGroup } from './groups.ts'
 import type { ProjectNames } from './projects.ts'
@@ -117,7 +117,7 @@ function Where({ group, projects }: Props & { projects: ProjectNames }) {
 /** The address of a call, the project of secrets, or the name of what was changed. */
 export function whereOf({ records: [record, ...others] }: RecordGroup, projects: ProjectNames) {
   const { action, resource, project_id, environment } = record
-  if (action === null) return { name: hostOf(record), rest: pathOf(record) }
+  if (action === null) return { name: callHostOf(record), rest: callPathOf(record) }
   const project = projects.get(project_id ?? '') ?? ''
   const place = environment ? ` / ${environment}` : ''
   const isInPlace = resource === null || resource.type === 'secret' || resource.type === 'endpoint'
@@ -140,7 +140,7 @@ function Secrets({ group }: Props) {
 
 export function Result({ group: { records } }: Props) {
   const [record] = records
-  const { text, tone } = record.action === null ? outcomeOf(record) : resultOf(record)
+  const { text, tone } = record.action === null ? callOutcomeOf(record) : resultOf(record)
   return <Status tone={tone}>{text}</Status>
 }
 

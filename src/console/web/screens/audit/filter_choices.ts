@@ -2,9 +2,8 @@
 import type { MenuChoice } from '../../parts/overlays/menu.tsx'
 import { texts } from '../../texts/index.ts'
 import { actionGroups, knownActions } from './actions.ts'
-import { decisions, namesOf, type useFilters } from './filters.ts'
+import { decisions, filterNamesOf, type useFilters } from './filters.ts'
 import type { ProjectNames } from './projects.ts'
-import type { ListedRecord } from './records.ts'
 import { type FilterName, filterNames } from './search.ts'
 import type { useNames } from './summary.ts'
 import { valueText } from './value_text.ts'
@@ -26,7 +25,7 @@ export function filterChoices(
   return filterNames.flatMap((name) => {
     const values = valuesOf(name, known)
     if (values.length === 0) return []
-    const chosen = namesOf(filters, name)
+    const chosen = filterNamesOf(filters, name)
     const choices = values.map((value) => ({
       id: value,
       label: valueText(name, value, known.projects),

@@ -16,7 +16,7 @@ const route = getRouteApi('/w/$workspaceId/audit')
 
 const MOST_NAMES = 10
 
-export const namesOf = (filters: AuditFilters, name: FilterName): string[] =>
+export const filterNamesOf = (filters: AuditFilters, name: FilterName): string[] =>
   filters[name]?.split(',') ?? []
 
 export const isFiltered = (filters: AuditFilters): boolean =>
@@ -65,7 +65,7 @@ export function useFilters() {
 }
 
 function nextNames(filters: AuditFilters, name: FilterName, value: string): string[] {
-  const before = namesOf(filters, name)
+  const before = filterNamesOf(filters, name)
   if (before.includes(value)) return before.filter((other) => other !== value)
   const isOne = !manyNames.some((many) => many === name) || isActionGroup(value)
   return isOne ? [value] : [...before.filter((other) => !isActionGroup(other)), value]

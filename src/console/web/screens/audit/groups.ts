@@ -1,5 +1,8 @@
 /** An import of 59 secrets is 59 records: consecutive ones of one change are one line. */
-import type { ListedRecord } from './records.ts'
+import type { CallResult } from '../../../../client/http/api.ts'
+import type { listAuditLogs } from '../../../../features/audit/contract.ts'
+
+export type ListedRecord = CallResult<typeof listAuditLogs>[number]
 
 /** Milliseconds between two records of one change. */
 const APART_MS = 5_000

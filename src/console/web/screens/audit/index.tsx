@@ -10,7 +10,7 @@ import { filterChoices } from './filter_choices.ts'
 import { useFilters } from './filters.ts'
 import { groupRecords } from './groups.ts'
 import { OpenedEvent } from './inspector.tsx'
-import { List } from './list.tsx'
+import { AuditList } from './list.tsx'
 import { useProjectNames } from './projects.ts'
 import { useRecords } from './records.ts'
 import { SeenBy } from './seen.tsx'
@@ -47,7 +47,7 @@ export function AuditScreen() {
         ) : null
       }
     >
-      <List {...{ workspaceId, read, groups, projects }} />
+      <AuditList {...{ workspaceId, read, groups, projects }} />
     </Screen>
   )
 }

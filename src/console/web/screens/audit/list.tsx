@@ -26,7 +26,7 @@ type Props = {
   projects: ProjectNames
 }
 
-export function List({ workspaceId, read, groups, projects }: Props) {
+export function AuditList({ workspaceId, read, groups, projects }: Props) {
   const { filters, change } = useFilters()
   const { data, error, hasNextPage, isFetchingNextPage, fetchNextPage, refetch } = read
   const order = filters.order === 'oldest' ? 'oldest' : 'newest'

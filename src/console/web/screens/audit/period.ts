@@ -9,10 +9,15 @@ import type { AuditFilters } from './search.ts'
 const words = texts.audit
 
 export const periods = ['today', '7d', '14d', '30d', '90d'] as const
-export type Period = (typeof periods)[number]
+export type AuditPeriod = (typeof periods)[number]
 
-export const USUAL_PERIOD: Period = '14d'
-const DAYS: Record<Exclude<Period, 'today'>, number> = { '7d': 7, '14d': 14, '30d': 30, '90d': 90 }
+export const USUAL_PERIOD: AuditPeriod = '14d'
+const DAYS: Record<Exclude<AuditPeriod, 'today'>, number> = {
+  '7d': 7,
+  '14d': 14,
+  '30d': 30,
+  '90d': 90,
+}
 const DAY_MS = 86_400_000
 /** Bars of the chart. */
 const MOST_DAYS = 90
@@ -20,7 +25,7 @@ const MOST_DAYS = 90
 type Chosen = Pick<AuditFilters, 'period' | 'since' | 'until'>
 
 /** Null for days that someone chose. */
-export function periodOf({ period, since, until }: Chosen): Period | null {
+export function periodOf({ period, since, until }: Chosen): AuditPeriod | null {
   if (since !== undefined || until !== undefined) return null
   return periods.find((known) => known === period) ?? USUAL_PERIOD
 }
@@ -46,7 +51,7 @@ export function rangeOf(chosen: Chosen): { since?: string; until?: string } {
   return { ...(since ? { since } : {}), ...(end ? { until: end } : {}) }
 }
 
-function startOf(period: Period): string {
+function startOf(period: AuditPeriod): string {
   if (period === 'today') return new Date(new Date().setHours(0, 0, 0, 0)).toISOString()
   return dayOf(Date.now() - (DAYS[period] - 1) * DAY_MS)
 }

@@ -1,12 +1,10 @@
 /** Records of the audit log, page by page, as the list is scrolled to its end. */
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
-import type { CallResult } from '../../../../client/http/api.ts'
 import { getAuditLog, listAuditLogs } from '../../../../features/audit/contract.ts'
 import { api } from '../../api.ts'
 import { recordFilters } from './filters.ts'
+import type { ListedRecord } from './groups.ts'
 import type { AuditFilters } from './search.ts'
-
-export type ListedRecord = CallResult<typeof listAuditLogs>[number]
 
 const PAGE = 500
 

@@ -11,7 +11,7 @@ import { texts } from '../../texts/index.ts'
 import { CallStatus } from '../live/call.tsx'
 import { CallLine } from '../live/call_line.tsx'
 import { type LiveCall, useLiveCalls } from '../live/stream.ts'
-import { hostOf, isCall, isRefused, pathOf, secretsOf } from '../live/words.ts'
+import { callHostOf, callPathOf, isCall, isRefused, secretsOf } from '../live/words.ts'
 
 const words = texts.firstSteps.call
 
@@ -53,7 +53,9 @@ export function FirstAnswer({ workspaceId, tokenId }: { workspaceId: string; tok
 
 function ThreeColumns({ call }: { call: LiveCall }) {
   const names = secretsOf(call)
-  const address = <UrlText method={call.method ?? ''} host={hostOf(call)} path={pathOf(call)} />
+  const address = (
+    <UrlText method={call.method ?? ''} host={callHostOf(call)} path={callPathOf(call)} />
+  )
   const listed = (textOf: (name: string) => string) =>
     names.map((name) => <Tag key={name}>{textOf(name)}</Tag>)
   return (

@@ -25,7 +25,7 @@ export type FirstCall = { addresses: ProgramAddresses; secret: string; url: stri
 /** Waits for the token. No argument has it, because other processes can read arguments. */
 const READ = 'read -rs SERVICE_TOKEN && export SERVICE_TOKEN'
 
-export function blockFor(starter: Starter, call: FirstCall): string {
+export function terminalBlock(starter: Starter, call: FirstCall): string {
   return { 'claude-code': claudeCode, cursor, curl, sdk }[starter](call)
 }
 
@@ -71,17 +71,11 @@ function curl({ addresses: { resolver }, secret, url }: FirstCall): string {
 function sdk({ addresses, secret, url }: FirstCall): string {
   const { header = 'authorization', scheme = 'Bearer ' } = providerOfName(secret) ?? {}
   const target = url.replace(/^https:\/\//, '')
-  // Not `process.env`: a test searches the sources for programs that read it.
-  const script = [
-    'const { env } = process',
-    'const { SERVICE_RESOLVER_URL, SERVICE_TOKEN } = env',
-    `const headers = { ${JSON.stringify(header)}: \`${scheme}\${SERVICE_TOKEN}.${placeholderOf(secret)}\` }`,
-    `const response = await fetch(\`\${SERVICE_RESOLVER_URL}/v1/forward/${target}\`, { headers })`,
-    'console.log(response.status, await response.text())',
-  ]
-  return [exported(addresses), `node --input-type=module -e ${quoted(script.join('\n'))}`].join(
-    '\n',
-  )
+  const script = `const { env: { SERVICE_RESOLVER_URL, SERVICE_TOKEN } } = process
+const headers = { ${JSON.stringify(header)}: \`${scheme}\${SERVICE_TOKEN}.${placeholderOf(secret)}\` }
+const response = await fetch(\`\${SERVICE_RESOLVER_URL}/v1/forward/${target}\`, { headers })
+console.log(response.status, await response.text())`
+  return [exported(addresses), `node --input-type=module -e ${quoted(script)}`].join('\n')
 }
 
 function quoted(text: string): string {

@@ -10,7 +10,7 @@ import { SecretValue } from '../../parts/show/secret_value.tsx'
 import { useAsk } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
 import { FirstAnswer } from './answer.tsx'
-import { blockFor, type Starter } from './blocks.ts'
+import { type Starter, terminalBlock } from './blocks.ts'
 import { urlFor } from './providers.ts'
 
 const words = texts.firstSteps.call
@@ -32,7 +32,7 @@ export function FirstCallStep({ workspaceId, secret, host, starter, tokenId }: P
   return (
     <>
       <p className="text-ink-2">{words.how}</p>
-      <CodeBlock text={blockFor(starter, { addresses, secret, url })} name={words.block} />
+      <CodeBlock text={terminalBlock(starter, { addresses, secret, url })} name={words.block} />
       {addresses.isUnknown ? <Banner kind="warning">{texts.newToken.unknown}</Banner> : null}
       <div className="grid max-w-160 gap-3">
         <div className="flex flex-col gap-1">

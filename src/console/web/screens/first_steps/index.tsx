@@ -13,7 +13,7 @@ import type { Starter } from './blocks.ts'
 import { FirstCallStep } from './call.tsx'
 import { useCreated } from './created.ts'
 import { useFirstRunOffer } from './dismissed.ts'
-import { type Progress, StarterChoice, StartForm } from './start_form.tsx'
+import { type FirstRunProgress, StarterChoice, StartForm } from './start_form.tsx'
 import { Step } from './step.tsx'
 
 const route = getRouteApi('/w/$workspaceId/first-steps')
@@ -45,7 +45,7 @@ export function FirstSteps() {
   )
 }
 
-function Steps({ workspaceId, progress }: { workspaceId: string; progress: Progress }) {
+function Steps({ workspaceId, progress }: { workspaceId: string; progress: FirstRunProgress }) {
   const [starter, setStarter] = useState<Starter>('claude-code')
   const created = useCreated(workspaceId)
   const { secret, host } = progress

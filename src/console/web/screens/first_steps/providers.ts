@@ -1,5 +1,5 @@
 /** APIs that are recognised by how their keys begin, or by the name of a secret. */
-export type Provider = {
+export type KeyProvider = {
   title: string
   /** The longest one that fits wins. */
   prefixes: readonly string[]
@@ -14,7 +14,7 @@ export type Provider = {
   scheme?: string
 }
 
-const providers: readonly Provider[] = [
+const providers: readonly KeyProvider[] = [
   {
     ...{ title: 'GitHub', prefixes: ['ghp_', 'github_pat_', 'gho_', 'ghs_'], key: 'GITHUB_TOKEN' },
     ...{ names: /^(GITHUB|GH)_/, host: 'api.github.com', path: '/user' },
@@ -58,7 +58,7 @@ const providers: readonly Provider[] = [
   },
 ]
 
-export function providerOfKey(value: string): Provider | undefined {
+export function providerOfKey(value: string): KeyProvider | undefined {
   const fitting = (prefixes: readonly string[]) =>
     Math.max(
       0,
@@ -71,7 +71,7 @@ export function providerOfKey(value: string): Provider | undefined {
   return ranked[0]?.provider
 }
 
-export function providerOfName(secret: string): Provider | undefined {
+export function providerOfName(secret: string): KeyProvider | undefined {
   return providers.find(({ names }) => names.test(secret))
 }
 

@@ -16,11 +16,11 @@ import { Step } from './step.tsx'
 
 const words = texts.firstSteps
 
-export type Progress = Returned<'first_steps.progress'>
+export type FirstRunProgress = Returned<'first_steps.progress'>
 
 type Props = {
   workspaceId: string
-  progress: Progress
+  progress: FirstRunProgress
   starter: Starter
   setStarter(starter: Starter): void
 }
@@ -68,7 +68,7 @@ export function StartForm({ workspaceId, progress, starter, setStarter }: Props)
 }
 
 type Typed = { value: string; key: string; host: string }
-type FieldsProps = { progress: Progress; typed: Typed; setTyped(typed: Typed): void }
+type FieldsProps = { progress: FirstRunProgress; typed: Typed; setTyped(typed: Typed): void }
 
 function KeyFields({ progress: { secret, host }, typed, setTyped }: FieldsProps) {
   const provider = providerOfKey(typed.value)

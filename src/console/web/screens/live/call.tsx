@@ -15,7 +15,7 @@ import { Tag } from '../../parts/show/tag.tsx'
 import { texts } from '../../texts/index.ts'
 import { RevokeQuestion } from '../agents/revoke.tsx'
 import type { LiveCall } from './stream.ts'
-import { hostOf, isRefused, outcomeOf, pathOf, secretsOf, whyOf } from './words.ts'
+import { callHostOf, callOutcomeOf, callPathOf, isRefused, secretsOf, whyOf } from './words.ts'
 
 const words = texts.live
 
@@ -24,7 +24,7 @@ type Props = { workspaceId: string; call: LiveCall; onClose(): void }
 export function CallInspector({ workspaceId, call, onClose }: Props) {
   return (
     <Inspector
-      title={`${call.method ?? ''} ${hostOf(call)}`.trim()}
+      title={`${call.method ?? ''} ${callHostOf(call)}`.trim()}
       status={<CallStatus call={call} />}
       badge={<CallMenu workspaceId={workspaceId} call={call} />}
       onClose={onClose}
@@ -36,7 +36,7 @@ export function CallInspector({ workspaceId, call, onClose }: Props) {
 }
 
 export function CallStatus({ call }: { call: LiveCall }) {
-  const { text, tone } = outcomeOf(call)
+  const { text, tone } = callOutcomeOf(call)
   const icon = { blocked: { icon: Ban }, error: { icon: CircleX }, allowed: {} }
   return (
     <Status tone={tone} {...(call.decision ? icon[call.decision] : {})}>
@@ -71,8 +71,8 @@ export function CallSection({ call }: { call: LiveCall }) {
   return (
     <InspectorSection title={words.request}>
       <p className="mb-2 font-mono text-mono wrap-anywhere">
-        {method} <b className="font-semibold">{hostOf(call)}</b>
-        {pathOf(call)}
+        {method} <b className="font-semibold">{callHostOf(call)}</b>
+        {callPathOf(call)}
       </p>
       <Facts
         rows={[

@@ -1,8 +1,8 @@
 /** A call in one line: its address and its result. */
 import { UrlText } from '../../parts/show/url.tsx'
-import { Result } from './calls.tsx'
+import { CallResultCell } from './calls.tsx'
 import type { LiveCall } from './stream.ts'
-import { hostOf, pathOf, whyOf } from './words.ts'
+import { callHostOf, callPathOf, whyOf } from './words.ts'
 
 export function CallLine({ call }: { call: LiveCall }) {
   const why = whyOf(call)
@@ -10,9 +10,9 @@ export function CallLine({ call }: { call: LiveCall }) {
     <>
       <div className="flex items-center gap-2">
         <span className="min-w-0 flex-1">
-          <UrlText method={call.method ?? ''} host={hostOf(call)} path={pathOf(call)} />
+          <UrlText method={call.method ?? ''} host={callHostOf(call)} path={callPathOf(call)} />
         </span>
-        <Result call={call} />
+        <CallResultCell call={call} />
       </div>
       {why ? <p>{why}</p> : null}
     </>

@@ -10,7 +10,7 @@ import { Tag } from '../../parts/show/tag.tsx'
 import { UrlText } from '../../parts/show/url.tsx'
 import { texts } from '../../texts/index.ts'
 import type { LiveCall } from './stream.ts'
-import { hostOf, outcomeOf, pathOf, secretsOf } from './words.ts'
+import { callHostOf, callOutcomeOf, callPathOf, secretsOf } from './words.ts'
 
 const words = texts.live
 
@@ -20,7 +20,7 @@ const columns: readonly GridColumn<LiveCall>[] = [
     id: 'result',
     header: words.columns.result,
     width: '86px',
-    cell: (call) => <Result call={call} />,
+    cell: (call) => <CallResultCell call={call} />,
   },
   { id: 'agent', header: words.columns.agent, width: '112px', cell: agentOf },
   {
@@ -91,13 +91,13 @@ function Time({ call: { timestamp } }: { call: LiveCall }) {
   )
 }
 
-export function Result({ call }: { call: LiveCall }) {
-  const { text, tone } = outcomeOf(call)
+export function CallResultCell({ call }: { call: LiveCall }) {
+  const { text, tone } = callOutcomeOf(call)
   return <Status tone={tone}>{text}</Status>
 }
 
 function Request({ call }: { call: LiveCall }) {
-  return <UrlText method={call.method ?? ''} host={hostOf(call)} path={pathOf(call)} />
+  return <UrlText method={call.method ?? ''} host={callHostOf(call)} path={callPathOf(call)} />
 }
 
 function Secrets({ call }: { call: LiveCall }) {
@@ -123,7 +123,7 @@ function phoneRow(call: LiveCall) {
         </span>
       </span>
       <span className="flex shrink-0 flex-col items-end gap-1">
-        <Result call={call} />
+        <CallResultCell call={call} />
         <span className="text-caption">
           <Time call={call} />
         </span>

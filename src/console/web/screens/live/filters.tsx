@@ -4,7 +4,7 @@ import { FilterChip, FilterChips } from '../../parts/page/filter_chip.tsx'
 import { FilterMenu } from '../../parts/page/filter_menu.tsx'
 import { texts } from '../../texts/index.ts'
 import type { LiveCall } from './stream.ts'
-import { type Filter, hostOf, matchesFilter, secretsOf, shownCalls } from './words.ts'
+import { callHostOf, type Filter, matchesFilter, secretsOf, shownCalls } from './words.ts'
 
 const route = getRouteApi('/w/$workspaceId/live')
 const words = texts.live
@@ -61,7 +61,7 @@ export function Filters({ calls, filter, onChange }: Props) {
       <FilterMenu
         label={words.host}
         anyLabel={words.anyHost}
-        options={names((call) => [hostOf(call)])}
+        options={names((call) => [callHostOf(call)])}
         value={filter.host}
         onChange={(host) => onChange({ host })}
       />

@@ -15,8 +15,8 @@ import { Figures } from './figures.tsx'
 import { Filters, useFilter } from './filters.tsx'
 import { useAttention, useHeld } from './hold.ts'
 import { useLastHour } from './last_hour.ts'
-import { Opened } from './opened.tsx'
-import { Ended, Gap, LiveState } from './state.tsx'
+import { OpenedCall } from './opened.tsx'
+import { Gap, LiveState, StreamEnded } from './state.tsx'
 import { type LiveCall, useLiveCalls } from './stream.ts'
 import { isCall, matchesFilter } from './words.ts'
 
@@ -70,14 +70,14 @@ function Stream({ workspaceId, again }: { workspaceId: string; again(): void }) 
       primary={<PauseButton isPaused={isPaused} onChange={setPaused} />}
       inspector={
         openId === undefined || !isReady ? null : (
-          <Opened
+          <OpenedCall
             key={openId}
             {...{ workspaceId, openId, shown, calls: live.calls, onClose: close }}
           />
         )
       }
     >
-      <Ended live={live} again={again} />
+      <StreamEnded live={live} again={again} />
       <Figures hour={useLastHour(workspaceId, live.calls)} />
       <div className="flex min-h-0 flex-1 flex-col" {...watching}>
         {shown.isGap ? <Gap workspaceId={workspaceId} /> : null}

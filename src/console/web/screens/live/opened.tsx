@@ -20,7 +20,7 @@ type Props = {
   onClose(): void
 }
 
-export function Opened({ openId, shown, ...props }: Props) {
+export function OpenedCall({ openId, shown, ...props }: Props) {
   const item = shown.waiting?.items.find(({ id }) => id === openId)
   const call = shown.calls.find(({ id }) => id === openId)
   // What was decided here stays open, although it does not wait any more.

@@ -12,7 +12,7 @@ import { SkeletonRows } from '../../parts/page/skeleton.tsx'
 import { CopyButton } from '../../parts/show/copy.tsx'
 import { useAsk, useCommand } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
-import { DECIDED, type RefusedHost, type WaitingItem } from '../../waiting.ts'
+import { DECIDED, type WaitingHost, type WaitingItem } from '../../waiting.ts'
 import { NextCall } from '../waiting/next_call.tsx'
 import { IgnoreButton, SignButton } from '../waiting/sign.tsx'
 import { CallMenu, CallSection, CallStatus, WhatHappened } from './call.tsx'
@@ -40,7 +40,7 @@ type Props = {
   calls: readonly LiveCall[]
   onClose(): void
   item?: WaitingItem
-  refused?: RefusedHost
+  refused?: WaitingHost
 }
 
 /** What was signed, and the newest call before that. */
@@ -146,7 +146,7 @@ function titleOf(call: LiveCall, proposed: Proposed | undefined): string {
   return words.refusedCall(call.agent_id || words.anonymous)
 }
 
-function Tries({ refused: { agent, calls, firstAt, newest } }: { refused: RefusedHost }) {
+function Tries({ refused: { agent, calls, firstAt, newest } }: { refused: WaitingHost }) {
   const seconds = (Date.now() - Date.parse(firstAt)) / 1_000
   return (
     <>

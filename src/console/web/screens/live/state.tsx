@@ -29,7 +29,13 @@ export function LiveState({
   )
 }
 
-export function Ended({ live: { state, code }, again }: { live: LiveFeedState; again(): void }) {
+export function StreamEnded({
+  live: { state, code },
+  again,
+}: {
+  live: LiveFeedState
+  again(): void
+}) {
   if (state !== 'ended') return null
   const failure = { code: code ?? '', message: words.ended, fields: [], requestId: null }
   return (

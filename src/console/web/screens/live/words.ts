@@ -21,18 +21,18 @@ export function matchesFilter(call: LiveCall, { show, agent, host, secret }: Fil
   if (show === 'refused' && call.decision !== 'blocked') return false
   if (show === 'failed' && call.decision !== 'error') return false
   if (agent !== undefined && call.agent_id !== agent) return false
-  if (host !== undefined && hostOf(call) !== host) return false
+  if (host !== undefined && callHostOf(call) !== host) return false
   return secret === undefined || secretsOf(call).includes(secret)
 }
 
-export const hostOf = ({ target_url, target_domain }: LiveCall) =>
+export const callHostOf = ({ target_url, target_domain }: LiveCall) =>
   URL.parse(target_url ?? '')?.host ?? target_domain ?? ''
 
 export const secretsOf = ({ credential_ref }: LiveCall) =>
   credential_ref ? [...new Set(credential_ref.split(','))] : []
 
 /** What follows the host in the address of a call. */
-export function pathOf({ target_url, target_path }: LiveCall): string {
+export function callPathOf({ target_url, target_path }: LiveCall): string {
   const url = URL.parse(target_url ?? '')
   return url ? `${url.pathname}${url.search}` : (target_path ?? '')
 }
@@ -41,7 +41,7 @@ export function isRefused({ decision }: LiveCall): boolean {
   return decision === 'blocked' || decision === 'error'
 }
 
-export function outcomeOf(call: LiveCall): {
+export function callOutcomeOf(call: LiveCall): {
   text: string
   tone: 'green' | 'amber' | 'red' | 'neutral'
 } {
@@ -57,7 +57,7 @@ export function outcomeOf(call: LiveCall): {
 export function whyOf(call: LiveCall): string | null {
   const { reason, refused_by: by } = call
   if (!isRefused(call) || reason === null) return null
-  if (reason === 'domain_blocked') return why.notListed(hostOf(call))
+  if (reason === 'domain_blocked') return why.notListed(callHostOf(call))
   if (reason === 'caller_gone') return why.callerGone
   if (reason === 'policy_blocked' && by) {
     const known = {

@@ -18,7 +18,7 @@ import {
   comparisonOf,
   isManager,
   KINDS,
-  type Kind,
+  type MemberKind,
   type MemberList,
   type MemberRow,
   matchesText,
@@ -33,7 +33,7 @@ export function Members() {
   const at = useMembersPlace()
   const { workspaceId, place, closeMember } = at
   const { data: list, error } = useAsk('members.list', { workspaceId })
-  const [kind, setKind] = useState<Kind>('all')
+  const [kind, setKind] = useState<MemberKind>('all')
   const [ending, setEnding] = useState<EndingTokens | null>(null)
   const rekey = useRekey(workspaceId)
   const rows = useRows(list)

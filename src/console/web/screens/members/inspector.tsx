@@ -15,7 +15,7 @@ import { texts } from '../../texts/index.ts'
 import { markCompared } from './compared.ts'
 import type { EndingTokens } from './ending.tsx'
 import { Fingerprint } from './fingerprint.tsx'
-import { InvitationLink } from './invitation_link.tsx'
+import { InvitationLinkBlock } from './invitation_link.tsx'
 import {
   isManager,
   type ListedMember,
@@ -60,7 +60,7 @@ export function MemberInspector(props: Props) {
       </div>
       {isInvited && list.isSigned && isManager(list.ownRole) ? (
         <InspectorSection title={words.link.title}>
-          <InvitationLink workspaceId={workspaceId} />
+          <InvitationLinkBlock workspaceId={workspaceId} />
         </InspectorSection>
       ) : null}
       <InspectorSection title={words.fingerprint}>

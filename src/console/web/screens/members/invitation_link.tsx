@@ -12,7 +12,7 @@ import { linkOf } from '../workspaces/link.ts'
 
 const words = texts.members.link
 
-export function InvitationLink({ workspaceId }: { workspaceId: string }) {
+export function InvitationLinkBlock({ workspaceId }: { workspaceId: string }) {
   const [server, setServer] = useState(location.origin)
   const { data, error } = useAsk('workspaces.invitationLink', { workspaceId })
   if (error) return <FailureNote error={error} />

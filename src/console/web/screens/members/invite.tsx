@@ -17,7 +17,7 @@ import { useCommand, useRepeatedAsk } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
 import { markCompared } from './compared.ts'
 import { Fingerprint } from './fingerprint.tsx'
-import { InvitationLink } from './invitation_link.tsx'
+import { InvitationLinkBlock } from './invitation_link.tsx'
 import { type MemberList, ROLES } from './listed.ts'
 
 const words = texts.members.invite
@@ -204,7 +204,7 @@ function LinkStep({
   return (
     <>
       <p className="font-medium">{words.invited(email)}</p>
-      {data?.isSigned ? <InvitationLink workspaceId={workspaceId} /> : null}
+      {data?.isSigned ? <InvitationLinkBlock workspaceId={workspaceId} /> : null}
       <p
         role="status"
         className={`flex items-center gap-2 ${isActive ? 'text-green' : 'text-ink-2'}`}

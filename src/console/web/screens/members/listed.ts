@@ -50,7 +50,7 @@ export const KINDS = {
   invited: ({ status }: MemberRow) => status !== 'active',
   notCompared: ({ comparison }: MemberRow) => comparison === 'no' || comparison === 'unusable',
 }
-export type Kind = keyof typeof KINDS
+export type MemberKind = keyof typeof KINDS
 
 export function matchesText({ email, name }: ListedMember, text: string): boolean {
   return `${email} ${name}`.toLowerCase().includes(text.trim().toLowerCase())

@@ -9,7 +9,7 @@ import { FilterChip, FilterChips } from '../../parts/page/filter_chip.tsx'
 import { Avatar } from '../../parts/show/avatar.tsx'
 import { texts } from '../../texts/index.ts'
 import { MemberStatus } from './inspector.tsx'
-import { type Comparison, KINDS, type Kind, type MemberRow } from './listed.ts'
+import { type Comparison, KINDS, type MemberKind, type MemberRow } from './listed.ts'
 
 const words = texts.members
 
@@ -127,12 +127,12 @@ type ToolbarProps = {
   rows: readonly MemberRow[]
   find: string
   onFind(text: string): void
-  kind: Kind
-  onKind(kind: Kind): void
+  kind: MemberKind
+  onKind(kind: MemberKind): void
 }
 
 export function MemberToolbar({ rows, find, onFind, kind, onKind }: ToolbarProps) {
-  const kinds = Object.keys(KINDS) as Kind[]
+  const kinds = Object.keys(KINDS) as MemberKind[]
   return (
     <>
       <SearchField

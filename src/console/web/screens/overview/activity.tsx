@@ -4,12 +4,12 @@ import { Ago } from '../../parts/show/ago.tsx'
 import { Avatar } from '../../parts/show/avatar.tsx'
 import { texts } from '../../texts/index.ts'
 import { Histogram } from '../live/histogram.tsx'
-import type { Overview } from './attention_rows.ts'
+import type { OverviewData } from './attention_rows.ts'
 import { Block, Nothing } from './block.tsx'
 
 const words = texts.overview
 
-type Props = { workspaceId: string; overview: Overview }
+type Props = { workspaceId: string; overview: OverviewData }
 
 const MAX_AGENTS = 6
 

@@ -6,12 +6,17 @@ import { Facts } from '../../parts/page/facts.tsx'
 import { Proof } from '../../parts/page/proof.tsx'
 import { texts } from '../../texts/index.ts'
 import type { WaitingItem } from '../../waiting.ts'
-import { type AttentionRow, listAttention, type Overview, unreadParts } from './attention_rows.ts'
+import {
+  type AttentionRow,
+  listAttention,
+  type OverviewData,
+  unreadParts,
+} from './attention_rows.ts'
 import { Block } from './block.tsx'
 
 const words = texts.overview
 
-type Props = { workspaceId: string; overview: Overview; items: readonly WaitingItem[] }
+type Props = { workspaceId: string; overview: OverviewData; items: readonly WaitingItem[] }
 
 export function WaitingRows({ workspaceId, overview, items }: Props) {
   const rows = listAttention(workspaceId, items, overview)
@@ -55,7 +60,7 @@ function Row({ row: { icon, title, detail, action, link } }: { row: AttentionRow
   )
 }
 
-function Unread({ overview }: { overview: Overview }) {
+function Unread({ overview }: { overview: OverviewData }) {
   const parts = unreadParts(overview)
   if (parts.length === 0) return null
   return (

@@ -18,7 +18,7 @@ import { describeItem } from '../waiting/describe.ts'
 
 const words = texts.overview
 
-export type Overview = Returned<'overview.read'>
+export type OverviewData = Returned<'overview.read'>
 
 export type AttentionRow = {
   id: string
@@ -34,7 +34,7 @@ const ICONS = { request: ShieldQuestion, host: Globe, proposal: Lightbulb }
 export function listAttention(
   workspaceId: string,
   items: readonly WaitingItem[],
-  overview: Overview,
+  overview: OverviewData,
 ): AttentionRow[] {
   const params = { workspaceId }
   return [
@@ -67,7 +67,7 @@ function rekeyRow(params: Params): AttentionRow {
   }
 }
 
-function lostRows({ credentials }: Overview, params: Params): AttentionRow[] {
+function lostRows({ credentials }: OverviewData, params: Params): AttentionRow[] {
   return (credentials.data ?? []).map(({ project_id: project, environment, key }) => ({
     ...{ id: `lost ${project} ${environment} ${key}`, icon: Unplug, title: key },
     detail: words.reconnectHelp(environment),
@@ -76,7 +76,7 @@ function lostRows({ credentials }: Overview, params: Params): AttentionRow[] {
   }))
 }
 
-function tokenRows({ tokens }: Overview, params: Params): AttentionRow[] {
+function tokenRows({ tokens }: OverviewData, params: Params): AttentionRow[] {
   return (tokens.data ?? []).map(({ id, label, agent_name: agent, expires_at: at }) => ({
     ...{ id, icon: CalendarClock, title: words.token(agent, label) },
     detail: words.ends(at),
@@ -85,7 +85,7 @@ function tokenRows({ tokens }: Overview, params: Params): AttentionRow[] {
   }))
 }
 
-function missingRows({ missing }: Overview, params: Params): AttentionRow[] {
+function missingRows({ missing }: OverviewData, params: Params): AttentionRow[] {
   return (missing.data ?? []).map(({ projectId: project, project: name, count, names }) => ({
     ...{ id: `missing ${project}`, icon: CircleDashed, title: words.missing(count, name) },
     detail: names.join(', '),
@@ -94,7 +94,7 @@ function missingRows({ missing }: Overview, params: Params): AttentionRow[] {
   }))
 }
 
-function invitationRows({ invitations }: Overview, params: Params): AttentionRow[] {
+function invitationRows({ invitations }: OverviewData, params: Params): AttentionRow[] {
   return (invitations.data ?? []).map(({ userId, email, role }) => ({
     ...{ id: userId, icon: UserPlus, title: email },
     detail: words.invited(texts.members.roles[role]),
@@ -104,7 +104,7 @@ function invitationRows({ invitations }: Overview, params: Params): AttentionRow
 }
 
 /** Parts that could not be read. What a role may not see is left out silently. */
-export function unreadParts(overview: Overview): { part: string; code: string }[] {
+export function unreadParts(overview: OverviewData): { part: string; code: string }[] {
   const quiet = ['forbidden', 'not_signed']
   return Object.entries(overview).flatMap(([part, { why }]) =>
     why === null || quiet.includes(why) ? [] : [{ part, code: why }],

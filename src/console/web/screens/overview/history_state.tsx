@@ -3,11 +3,11 @@ import { BadgeCheck, ShieldAlert } from 'lucide-react'
 import { LinkButton } from '../../parts/link_button.tsx'
 import { Status } from '../../parts/show/status.tsx'
 import { texts } from '../../texts/index.ts'
-import type { Overview } from './attention_rows.ts'
+import type { OverviewData } from './attention_rows.ts'
 
 const words = texts.overview
 
-type Props = { workspaceId: string; history: Overview['history'] }
+type Props = { workspaceId: string; history: OverviewData['history'] }
 
 export function HistoryState({ workspaceId, history: { data, why } }: Props) {
   const isPlain = why === 'not_signed'

@@ -7,7 +7,7 @@ import { EnvironmentLabel } from '../../parts/show/environment_label.tsx'
 import { texts } from '../../texts/index.ts'
 import { MatrixCell } from './cell.tsx'
 import type { Edits } from './edits.ts'
-import { PhoneRow } from './phone_row.tsx'
+import { SecretPhoneRow } from './phone_row.tsx'
 import { type Matrix, type MatrixRow, secretsRoute, useEnvironment, useGo } from './place.ts'
 
 const words = texts.matrix
@@ -39,7 +39,7 @@ export function MatrixGrid({ matrix, rows, edits, selection, empty }: Props) {
         onOpen={({ key }) => go({ key, environment, pane: undefined })}
         selection={selection}
         phone={(row) => (
-          <PhoneRow row={row} environment={environment} environments={environments} />
+          <SecretPhoneRow row={row} environment={environment} environments={environments} />
         )}
         empty={empty}
       />

@@ -10,7 +10,7 @@ const words = texts.matrix
 
 type Props = { row: MatrixRow; environment: string; environments: readonly string[] }
 
-export function PhoneRow({ row, environment, environments }: Props) {
+export function SecretPhoneRow({ row, environment, environments }: Props) {
   const cell = row.cells[environment]
   const same = environmentWithSame(row, environment, environments)
   return (

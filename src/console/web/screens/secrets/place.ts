@@ -12,7 +12,7 @@ export type MatrixRow = Matrix['rows'][number]
 export type Cell = MatrixRow['cells'][string]
 
 export type Project = { workspaceId: string; projectId: string }
-export type Place = Project & { environment: string }
+export type SecretsPlace = Project & { environment: string }
 /** The props of every sheet. */
 export type PaneProps = { place: Project; matrix: Matrix; keys: readonly string[] }
 export type SecretsSearch = ReturnType<typeof secretsRoute.useSearch>

@@ -29,7 +29,7 @@ import { SelectionBar } from './selection_bar.tsx'
 import { Sheets } from './sheets/index.tsx'
 import { useMatrixShortcuts } from './shortcuts.ts'
 import { ProjectSwitcher, type Projects } from './switcher.tsx'
-import { Toolbar, useFilterId, useFind } from './toolbar.tsx'
+import { SecretsToolbar, useFilterId, useFind } from './toolbar.tsx'
 import { DropArea } from './transfers/drop_area.tsx'
 import { useUnused } from './unused.ts'
 
@@ -120,7 +120,9 @@ function MatrixScreen({ place, project, matrix, unread, frame }: MatrixProps) {
   }, [pane])
   useMatrixShortcuts(place, matrix, edits)
   const hasRows = matrix.rows.length > 0
-  const toolbar = hasRows ? <Toolbar find={find} onFind={setFind} counts={counts} /> : undefined
+  const toolbar = hasRows ? (
+    <SecretsToolbar find={find} onFind={setFind} counts={counts} />
+  ) : undefined
   return (
     <DropArea isActive={writes} onFile={setFile}>
       <Screen

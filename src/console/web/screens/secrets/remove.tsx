@@ -6,11 +6,11 @@ import { ConfirmDialog } from '../../parts/overlays/confirm.tsx'
 import { say } from '../../parts/overlays/toasts.tsx'
 import { useCommand } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
-import { CHANGED, type Place, useGo } from './place.ts'
+import { CHANGED, type SecretsPlace, useGo } from './place.ts'
 
 const words = texts.secretSheets
 
-type Props = { place: Place; keys: readonly string[]; onDone?(): void }
+type Props = { place: SecretsPlace; keys: readonly string[]; onDone?(): void }
 
 /** A button that names the environment. Only its dialog is red. */
 export function Remove(props: Props) {

@@ -25,7 +25,7 @@ type Props = {
   counts: Readonly<Record<FilterId, number>>
 }
 
-export function Toolbar({ find, onFind, counts }: Props) {
+export function SecretsToolbar({ find, onFind, counts }: Props) {
   const go = useGo()
   const chosen = useFilterId()
   const shown = filterIds.filter((id) => ALWAYS.includes(id) || counts[id] > 0 || id === chosen)

@@ -15,10 +15,16 @@ import { Banner } from '../../parts/page/banner.tsx'
 import { FailureNote } from '../../parts/page/failure.tsx'
 import { CopyButton } from '../../parts/show/copy.tsx'
 import { texts } from '../../texts/index.ts'
-import { noticeEvents, type TargetType, targetKey, targetName, targetTypes } from './target.ts'
+import {
+  type NoticeTargetType,
+  noticeTargetTypes,
+  targetEvents,
+  targetKey,
+  targetName,
+} from './target.ts'
 
 const words = texts.noticeTargets
-type Draft = { type: TargetType; url: string; events: readonly string[] }
+type Draft = { type: NoticeTargetType; url: string; events: readonly string[] }
 type Props = { workspaceId: string; onClose(): void }
 
 export function AddTargetSheet({ workspaceId, onClose }: Props) {
@@ -51,7 +57,7 @@ function useAdd(workspaceId: string, onAdded: (key: string | null) => void) {
     mutationFn: ({ type, url, events }: Draft) =>
       api.call(createNoticeTarget, {
         params: { workspace_id: workspaceId },
-        body: { type, url, events: noticeEvents.filter((event) => events.includes(event)) },
+        body: { type, url, events: targetEvents.filter((event) => events.includes(event)) },
       }),
     onSuccess: async (target) => {
       say(words.added(targetName(target)))
@@ -64,7 +70,7 @@ function useAdd(workspaceId: string, onAdded: (key: string | null) => void) {
 type FormProps = { workspaceId: string; onAdded(key: string | null): void }
 
 function AddForm({ workspaceId, onAdded }: FormProps) {
-  const [draft, setDraft] = useState<Draft>({ type: 'slack', url: '', events: noticeEvents })
+  const [draft, setDraft] = useState<Draft>({ type: 'slack', url: '', events: targetEvents })
   const [isWithoutEvents, setWithoutEvents] = useState(false)
   const add = useAdd(workspaceId, onAdded)
   const fault = failureIn(add.error)?.fields[0]?.message
@@ -74,9 +80,9 @@ function AddForm({ workspaceId, onAdded }: FormProps) {
   }
   return (
     <FieldForm className="flex flex-col gap-4" onSubmit={submit}>
-      <Select<TargetType>
+      <Select<NoticeTargetType>
         label={words.type}
-        options={targetTypes.map((id) => ({ id, label: words.types[id] }))}
+        options={noticeTargetTypes.map((id) => ({ id, label: words.types[id] }))}
         value={draft.type}
         onChange={(type) => setDraft({ ...draft, type })}
       />
@@ -93,7 +99,7 @@ function AddForm({ workspaceId, onAdded }: FormProps) {
       />
       <Choices
         label={words.chosen}
-        options={noticeEvents.map((id) => ({ id, label: words.events[id] }))}
+        options={targetEvents.map((id) => ({ id, label: words.events[id] }))}
         value={draft.events}
         onChange={(events) => setDraft({ ...draft, events })}
       />

@@ -14,7 +14,7 @@ import { NameCard } from './name.tsx'
 const route = getRouteApi('/w/$workspaceId/settings')
 const NoticeTargets = lazy(() => import('./notice_targets.tsx'))
 
-export function Settings() {
+export function WorkspaceSettings() {
   const { workspaceId } = route.useParams()
   const current = useCurrentWorkspace()
   const managesNotices = useMay(workspaceId, 'notice.manage')

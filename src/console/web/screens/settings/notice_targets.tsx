@@ -19,7 +19,7 @@ import { FailureNote } from '../../parts/page/failure.tsx'
 import { SkeletonRows } from '../../parts/page/skeleton.tsx'
 import { texts } from '../../texts/index.ts'
 import { AddTargetSheet } from './add_target.tsx'
-import { noticeEvents, targetKey, targetName } from './target.ts'
+import { targetEvents, targetKey, targetName } from './target.ts'
 
 const words = texts.noticeTargets
 
@@ -55,8 +55,8 @@ export default function NoticeTargets({ workspaceId }: { workspaceId: string }) 
 }
 
 function eventText(events: readonly string[]): string {
-  const known = noticeEvents.filter((event) => events.includes(event))
-  if (known.length === noticeEvents.length) return words.allEvents
+  const known = targetEvents.filter((event) => events.includes(event))
+  if (known.length === targetEvents.length) return words.allEvents
   return known.map((event) => words.events[event]).join(' · ')
 }
 

@@ -9,15 +9,15 @@ import { texts } from '../../texts/index.ts'
 
 type Target = CallResult<typeof listNoticeTargets>[number]
 type NoticeEvent = (typeof noticeEvent)['_output']
-export type TargetType = (typeof noticeTargetType)['_output']
+export type NoticeTargetType = (typeof noticeTargetType)['_output']
 
 const words = texts.noticeTargets
 /** Complete by their types. */
 const events: Record<NoticeEvent, string> = words.events
-const types: Record<TargetType, string> = words.types
+const types: Record<NoticeTargetType, string> = words.types
 
-export const noticeEvents = Object.keys(events) as NoticeEvent[]
-export const targetTypes = Object.keys(types) as TargetType[]
+export const targetEvents = Object.keys(events) as NoticeEvent[]
+export const noticeTargetTypes = Object.keys(types) as NoticeTargetType[]
 
 export const targetKey = (workspaceId: string) => ['notice_targets', workspaceId]
 

@@ -10,7 +10,7 @@ type Props = {
   children: ReactNode
 }
 
-export function Entry({ title, about, isWide = false, children }: Props) {
+export function EntryPage({ title, about, isWide = false, children }: Props) {
   return (
     <main className="grid min-h-full place-items-center bg-canvas px-4 py-10 phone:place-items-start phone:bg-bg">
       <div

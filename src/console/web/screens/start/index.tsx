@@ -5,7 +5,7 @@ import { Banner } from '../../parts/page/banner.tsx'
 import { Loading } from '../../parts/page/loading.tsx'
 import { useAsk } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
-import { Entry } from './entry.tsx'
+import { EntryPage } from './entry.tsx'
 import { Recover } from './recover.tsx'
 import { Register } from './register.tsx'
 import { SignIn, Unlock } from './sign_in.tsx'
@@ -17,10 +17,10 @@ type Props = { account: Extract<AccountState, { kind: 'out' | 'locked' }> }
 export default function Start({ account }: Props) {
   if (account.kind === 'out') return <Entrances isEnded={account.isEnded} />
   return (
-    <Entry title={words.unlock} about={account.email}>
+    <EntryPage title={words.unlock} about={account.email}>
       {account.by ? <Banner>{words.locked[account.by]}</Banner> : null}
       <Unlock email={account.email} />
-    </Entry>
+    </EntryPage>
   )
 }
 
@@ -33,7 +33,7 @@ function Entrances({ isEnded }: { isEnded: boolean }) {
   // Nobody can sign in to a new installation.
   const shown = named ?? (instance?.has_owner === false ? register : signIn)
   return (
-    <Entry title={shown.title}>
+    <EntryPage title={shown.title}>
       {isEnded ? <Banner kind="warning">{words.ended}</Banner> : null}
       <shown.Screen />
       <nav className="flex justify-between gap-4 text-small" aria-label={words.otherWays}>
@@ -50,7 +50,7 @@ function Entrances({ isEnded }: { isEnded: boolean }) {
             </Link>
           ))}
       </nav>
-    </Entry>
+    </EntryPage>
   )
 }
 

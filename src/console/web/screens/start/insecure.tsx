@@ -1,7 +1,7 @@
 /** Shown instead of the console if the browser has no Web Crypto, with three solutions. */
 import type { ReactNode } from 'react'
 import { texts } from '../../texts/index.ts'
-import { Entry } from './entry.tsx'
+import { EntryPage } from './entry.tsx'
 
 const words = texts.insecure
 
@@ -10,7 +10,7 @@ export function Insecure() {
   const at = port || '80'
   const host = hostname.replace(/^\[|\]$/g, '')
   return (
-    <Entry title={words.title} isWide>
+    <EntryPage title={words.title} isWide>
       <p className="text-ink-2">{words.why(origin)}</p>
       <Way title={words.https}>
         <p>{words.httpsHow}</p>
@@ -30,7 +30,7 @@ export function Insecure() {
         <p>{words.commandLineHow}</p>
         <Command text={`cloakroom console --server ${origin} --insecure-http`} />
       </Way>
-    </Entry>
+    </EntryPage>
   )
 }
 

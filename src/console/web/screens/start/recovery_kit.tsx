@@ -5,7 +5,7 @@ import { Button } from '../../parts/button.tsx'
 import { Facts } from '../../parts/page/facts.tsx'
 import { CopyButton } from '../../parts/show/copy.tsx'
 import { texts } from '../../texts/index.ts'
-import { Entry } from './entry.tsx'
+import { EntryPage } from './entry.tsx'
 
 type Props = { email: string; recoveryKey: string; onKept(): void }
 
@@ -20,7 +20,7 @@ export default function RecoveryKit({ email, recoveryKey, onKept }: Props) {
   }, [])
   const steps = words.use(`${location.origin}/console/recover`)
   return (
-    <Entry title={words.title} isWide>
+    <EntryPage title={words.title} isWide>
       <p>{words.why}</p>
       <code
         data-recovery-key
@@ -57,7 +57,7 @@ export default function RecoveryKit({ email, recoveryKey, onKept }: Props) {
           </Button>
         </span>
       </div>
-    </Entry>
+    </EntryPage>
   )
 }
 

@@ -3,7 +3,7 @@ export const account = {
   current: 'Current password',
   wrongPassword: 'Wrong password.',
   lock: {
-    title: 'Lock after',
+    title: 'Automatic lock',
     until: (until: string) => `Your keys stay unlocked in this browser until ${until}.`,
     idle: 'Your keys lock after 15 idle minutes.',
   },

@@ -12,8 +12,8 @@ import { StackedBars } from '../../../parts/show/stacked_bars.tsx'
 import { useCommand } from '../../../queries.ts'
 import { texts } from '../../../texts/index.ts'
 import { useUsage } from '../../../usage.ts'
-import { Scope, StateLabel } from '../columns.tsx'
-import { useGo } from '../place.ts'
+import { ScopeLabel, StateLabel } from '../columns.tsx'
+import { useAgentSearch } from '../place.ts'
 import { type AgentRow, capabilitiesOf } from '../rows.ts'
 import { agentUse, sumOf } from '../use.ts'
 import { Tokens } from './tokens.tsx'
@@ -53,7 +53,7 @@ function factsOf(row: AgentRow) {
   const { state, lastUsedAt, expiresAt } = row
   const isActive = state === 'active'
   return [
-    [heads.scope, <Scope key="scope" row={row} />] as const,
+    [heads.scope, <ScopeLabel key="scope" row={row} />] as const,
     [heads.can, isActive ? words.can(capabilitiesOf(row)) : '–'] as const,
     [heads.lastUsed, lastUsedAt ? <Ago key="used" at={lastUsedAt} /> : words.never] as const,
     [
@@ -83,7 +83,7 @@ function Calls({ row: { owner, kind, id, name } }: { row: AgentRow }) {
 
 function AgentActions({ row, onClose }: Props) {
   const { id, name, owner } = row
-  const go = useGo()
+  const go = useAgentSearch()
   const remove = useCommand('agents.remove', { changes: ['agents.list', 'agents.all'] })
   return (
     <>

@@ -7,12 +7,12 @@ import { FailureNote } from '../../../parts/page/failure.tsx'
 import { SkeletonRows } from '../../../parts/page/skeleton.tsx'
 import { useAsk, useCommand } from '../../../queries.ts'
 import { texts } from '../../../texts/index.ts'
-import type { Token } from '../place.ts'
+import type { AgentToken } from '../place.ts'
 
 const words = texts.agents
 
 /** Shown only where the keys say more than the scope: several environments, none, or an old key. */
-export function keyRow({ keys, environment }: Token): (readonly [string, string])[] {
+export function keyRow({ keys, environment }: AgentToken): (readonly [string, string])[] {
   const isExpected = keys.length === 1 && environment !== null && keys[0]?.isOfNow
   if (isExpected) return []
   const places = keys.map(({ project, environment, isOfNow }) => {
@@ -22,7 +22,7 @@ export function keyRow({ keys, environment }: Token): (readonly [string, string]
   return [[words.holds, places.length === 0 ? words.noKeys : places.join(', ')]]
 }
 
-type Props = { token: Token; owner: Input<'agents.tokens'>; onClose(): void }
+type Props = { token: AgentToken; owner: Input<'agents.tokens'>; onClose(): void }
 
 export function MissingKeys({ token, owner, onClose }: Props) {
   const about = { ...owner, tokenId: token.id }

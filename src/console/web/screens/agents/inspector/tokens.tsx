@@ -10,7 +10,7 @@ import { dateOf } from '../../../parts/show/moments.ts'
 import { texts } from '../../../texts/index.ts'
 import { StateLabel } from '../columns.tsx'
 import { limitRows } from '../limits.ts'
-import type { Token } from '../place.ts'
+import type { AgentToken } from '../place.ts'
 import { RevokeQuestion } from '../revoke.tsx'
 import { type AgentRow, isLive, stateOf } from '../rows.ts'
 import { keyRow, MissingKeys } from './keys.tsx'
@@ -31,7 +31,7 @@ export function Tokens({ row }: { row: AgentRow }) {
   )
 }
 
-type ItemProps = { token: Token; row: AgentRow }
+type ItemProps = { token: AgentToken; row: AgentRow }
 
 function TokenItem({ token, row }: ItemProps) {
   const { label, fault, differs } = token
@@ -62,7 +62,10 @@ function Terms({ token, row }: ItemProps) {
   return rows.length === 0 ? null : <Facts rows={rows} />
 }
 
-function termsOf({ capabilities, environment, expiresAt, ...token }: Token, { project }: AgentRow) {
+function termsOf(
+  { capabilities, environment, expiresAt, ...token }: AgentToken,
+  { project }: AgentRow,
+) {
   const place = token.project === undefined ? project : token.project
   const used = token.lastUsedAt
   return [
@@ -73,7 +76,7 @@ function termsOf({ capabilities, environment, expiresAt, ...token }: Token, { pr
   ]
 }
 
-function proofOf({ id, createdAt, by }: Token) {
+function proofOf({ id, createdAt, by }: AgentToken) {
   return [
     [words.tokenId, id] as const,
     [words.created, dateOf(createdAt)] as const,
@@ -82,7 +85,7 @@ function proofOf({ id, createdAt, by }: Token) {
 }
 
 /** A token of all environments lacks the keys of those that were created after it. */
-function mayLackKeys(token: Token): boolean {
+function mayLackKeys(token: AgentToken): boolean {
   const { keys, environment } = token
   return isLive(token) && (environment === null || !keys.some(({ isOfNow }) => isOfNow))
 }

@@ -44,6 +44,8 @@ export type TokenDraft = {
   limits: Record<LimitName, string>
 }
 
+export type DraftProps = { draft: TokenDraft; change(changed: Partial<TokenDraft>): void }
+
 export function draftFor(holder: TokenHolder, projects: readonly ProjectChoice[]): TokenDraft {
   const own = holder.kind === 'agent' ? (holder.agent.projectId ?? ALL) : undefined
   const none = limitNames.map((name) => [name, ''])
@@ -60,7 +62,7 @@ export function draftFor(holder: TokenHolder, projects: readonly ProjectChoice[]
 }
 
 /** Development, if the project has it. Empty until the names are read. */
-export function environmentOf({ environment }: TokenDraft, names: readonly string[]): string {
+export function draftEnvironment({ environment }: TokenDraft, names: readonly string[]): string {
   if (environment !== null && (environment === ALL || names.includes(environment)))
     return environment
   return names.includes(USUAL_ENVIRONMENT) ? USUAL_ENVIRONMENT : (names[0] ?? '')

@@ -3,8 +3,8 @@ import { limitNames } from '../../../../../core/token_limits.ts'
 import { TextField } from '../../../parts/fields/text_field.tsx'
 import { Proof } from '../../../parts/page/proof.tsx'
 import { texts } from '../../../texts/index.ts'
+import type { DraftProps } from './draft.ts'
 import { isLimit } from './draft.ts'
-import type { DraftProps } from './order.tsx'
 
 const words = texts.limits
 

@@ -9,8 +9,9 @@ import { useAsk, useCommand } from '../../../queries.ts'
 import { texts } from '../../../texts/index.ts'
 import {
   ALL,
+  type DraftProps,
+  draftEnvironment,
   draftFor,
-  environmentOf,
   isLimit,
   type MadeToken,
   mayOf,
@@ -40,7 +41,7 @@ export function TokenForm({ workspaceId, projects, holder, onMade, onCancel }: P
   const change = (changed: Partial<TokenDraft>) => setDraft((before) => ({ ...before, ...changed }))
   const first = draft.projectId === ALL ? (projects[0]?.id ?? '') : draft.projectId
   const { data: environments = [], error } = useAsk('agents.environments', { projectId: first })
-  const environment = environmentOf(draft, environments)
+  const environment = draftEnvironment(draft, environments)
   const project = projects.find(({ id }) => id === draft.projectId)
   const submit = () => {
     if (environment === '' || !Object.values(draft.limits).every(isLimit)) return
@@ -71,8 +72,6 @@ export function TokenForm({ workspaceId, projects, holder, onMade, onCancel }: P
     </FieldForm>
   )
 }
-
-export type DraftProps = { draft: TokenDraft; change(changed: Partial<TokenDraft>): void }
 
 function Holder({ holder, draft, change }: DraftProps & { holder: TokenHolder }) {
   if (holder.kind === 'agent') {

@@ -1,8 +1,8 @@
 /** What the token can do, as a sentence whose words are menus. */
 import { MenuToken } from '../../../parts/overlays/menu_token.tsx'
 import { texts } from '../../../texts/index.ts'
+import type { DraftProps } from './draft.ts'
 import { ALL, type ProjectChoice, type TokenDraft, type TokenHolder } from './draft.ts'
-import type { DraftProps } from './order.tsx'
 
 const words = texts.wizard
 

@@ -12,13 +12,13 @@ import { FailureNote } from '../../../parts/page/failure.tsx'
 import { SkeletonRows } from '../../../parts/page/skeleton.tsx'
 import { useAsk } from '../../../queries.ts'
 import { texts } from '../../../texts/index.ts'
-import { type PaneProps, type Place, useEnvironment, useGo } from '../place.ts'
+import { type PaneProps, type SecretsPlace, useEnvironment, useGo } from '../place.ts'
 import { EnvironmentSelect } from '../sheets/environment_select.tsx'
-import { choiceOf, EMPTY } from './draft.ts'
+import { connectChoiceOf, EMPTY } from './draft.ts'
 import { ProviderFields } from './fields.tsx'
 import { useCommandText } from './use_command_text.ts'
 import { useFlow } from './use_flow.ts'
-import { Waiting, WaitingForCommand } from './waiting.tsx'
+import { ConnectWaiting, WaitingForCommand } from './waiting.tsx'
 
 const words = texts.connect
 const NAME = new RegExp(`^${SECRET_NAME}$`)
@@ -46,11 +46,11 @@ function Form({ place, matrix, project, isLocal, providers }: FormProps) {
   const problem = problemOf(key, at, matrix)
   const submit = () => {
     if (problem !== undefined) return
-    const choice = choiceOf(draft)
+    const choice = connectChoiceOf(draft)
     if (isLocal) void begin(() => ask('connections.start', { ...at, key, choice }))
     else void show(key, choice)
   }
-  if (started) return <Waiting started={started} error={error} />
+  if (started) return <ConnectWaiting started={started} error={error} />
   if (command !== null) {
     return <WaitingForCommand command={command} place={at} name={key} after={0} />
   }
@@ -85,7 +85,7 @@ function Form({ place, matrix, project, isLocal, providers }: FormProps) {
   )
 }
 
-function problemOf(key: string, { environment }: Place, { rows }: PaneProps['matrix']) {
+function problemOf(key: string, { environment }: SecretsPlace, { rows }: PaneProps['matrix']) {
   if (key === '') return undefined
   if (!NAME.test(key)) return texts.secretSheets.badName
   const isTaken = rows.some((row) => row.key === key && row.cells[environment] !== undefined)

@@ -2,7 +2,7 @@
 import type { Input, Returned } from '../../../keys/messages.ts'
 
 type Choice = Input<'connections.start'>['choice']
-export type Provider = Returned<'connections.providers'>['providers'][number]
+export type ConnectProvider = Returned<'connections.providers'>['providers'][number]
 
 /** In place of a provider's name. */
 export const MCP = 'mcp'
@@ -37,7 +37,11 @@ export const EMPTY: Draft = {
 /** Any free port will do, but some providers compare the whole address. */
 const REDIRECT = 'http://127.0.0.1:8976/callback'
 
-export function withProvider(draft: Draft, id: string, provider: Provider | undefined): Draft {
+export function withProvider(
+  draft: Draft,
+  id: string,
+  provider: ConnectProvider | undefined,
+): Draft {
   return {
     ...draft,
     provider: id,
@@ -49,7 +53,7 @@ export function withProvider(draft: Draft, id: string, provider: Provider | unde
 }
 
 /** Empty fields are left out. */
-export function choiceOf(draft: Draft): Choice {
+export function connectChoiceOf(draft: Draft): Choice {
   const { provider, url, issuer, clientId, clientSecret, scope, redirectUri, domains } = draft
   const endpoints = provider === MCP ? { url } : provider === OTHER ? { issuer } : { provider }
   const typed = { clientId, clientSecret, scope, redirectUri }

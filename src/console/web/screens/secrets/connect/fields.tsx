@@ -6,14 +6,14 @@ import { Select } from '../../../parts/fields/select.tsx'
 import { TextField } from '../../../parts/fields/text_field.tsx'
 import { TokenField } from '../../../parts/fields/token_field.tsx'
 import { texts } from '../../../texts/index.ts'
-import { type Draft, MCP, OTHER, type Provider, withProvider } from './draft.ts'
+import { type ConnectProvider, type Draft, MCP, OTHER, withProvider } from './draft.ts'
 
 const words = texts.connect
 
 type Props = {
   draft: Draft
   onChange(draft: Draft): void
-  providers: readonly Provider[]
+  providers: readonly ConnectProvider[]
   /** A command asks for it instead. */
   hasSecretField: boolean
 }
@@ -100,7 +100,7 @@ function UrlField({ name, draft, put }: Part & { name: 'url' | 'issuer' }) {
   )
 }
 
-type ClientProps = Part & { provider: Provider | undefined; hasSecretField: boolean }
+type ClientProps = Part & { provider: ConnectProvider | undefined; hasSecretField: boolean }
 
 function ClientFields({ draft, put, provider, hasSecretField }: ClientProps) {
   return (

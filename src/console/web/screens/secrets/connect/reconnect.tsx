@@ -13,7 +13,7 @@ import { Pane } from '../sheets/pane.tsx'
 import { useStored } from './connect_form.tsx'
 import { useCommandText } from './use_command_text.ts'
 import { useFlow } from './use_flow.ts'
-import { Waiting, WaitingForCommand } from './waiting.tsx'
+import { ConnectWaiting, WaitingForCommand } from './waiting.tsx'
 
 const words = texts.connect
 
@@ -47,7 +47,7 @@ function Again({ place, matrix, name }: Props & { name: string }) {
     const at = { ...place, environment, key: name }
     void begin(() => ask('connections.reconnect', { ...at, again }))
   }
-  if (started) return <Waiting started={started} error={error} />
+  if (started) return <ConnectWaiting started={started} error={error} />
   return (
     <FieldForm className="flex flex-col gap-4" onSubmit={submit}>
       {error ? (

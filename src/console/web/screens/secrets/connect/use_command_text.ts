@@ -3,11 +3,11 @@ import { useState } from 'react'
 import { ask } from '../../../keys/ask.ts'
 import type { Input } from '../../../keys/messages.ts'
 import { useAsk } from '../../../queries.ts'
-import type { Place } from '../place.ts'
+import type { SecretsPlace } from '../place.ts'
 
 type Choice = Input<'connections.command'>['choice']
 
-export function useCommandText({ workspaceId, environment }: Place, project: string) {
+export function useCommandText({ workspaceId, environment }: SecretsPlace, project: string) {
   const { data } = useAsk('workspaces.list', null)
   const workspace = data?.find(({ id }) => id === workspaceId)?.name ?? ''
   const [command, setCommand] = useState<string | null>(null)

@@ -6,13 +6,13 @@ import { CodeBlock } from '../../../parts/show/code_block.tsx'
 import { CopyButton } from '../../../parts/show/copy.tsx'
 import { useRepeatedAsk } from '../../../queries.ts'
 import { texts } from '../../../texts/index.ts'
-import type { Place } from '../place.ts'
+import type { SecretsPlace } from '../place.ts'
 import type { Started } from './use_flow.ts'
 
 const words = texts.connect
 const ARRIVED_MS = 3_000
 
-export function Waiting({ started, error }: { started: Started; error: unknown }) {
+export function ConnectWaiting({ started, error }: { started: Started; error: unknown }) {
   const { url, device } = started
   const target = url ?? device?.verificationUrl
   return (
@@ -39,7 +39,7 @@ export function Waiting({ started, error }: { started: Started; error: unknown }
   )
 }
 
-type CommandProps = { command: string; place: Place; name: string; after: number }
+type CommandProps = { command: string; place: SecretsPlace; name: string; after: number }
 
 /** A server's console can't run the flow: a terminal does, and the secret arrives. */
 export function WaitingForCommand({ command, place, name, after }: CommandProps) {

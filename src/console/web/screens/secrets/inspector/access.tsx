@@ -11,7 +11,7 @@ import { Avatar } from '../../../parts/show/avatar.tsx'
 import { StackedBars } from '../../../parts/show/stacked_bars.tsx'
 import { useAsk } from '../../../queries.ts'
 import { texts } from '../../../texts/index.ts'
-import { type Place, useMayHere } from '../place.ts'
+import { type SecretsPlace, useMayHere } from '../place.ts'
 import { type OfSecret, sum, useSecretUse } from './use.ts'
 
 const words = texts.inspector
@@ -92,7 +92,7 @@ function People({ workspaceId }: { workspaceId: string }) {
   )
 }
 
-function Tokens({ place }: { place: Place }) {
+function Tokens({ place }: { place: SecretsPlace }) {
   const { data, error } = useAsk('policies.tokens', place)
   if (error) return <FailureNote error={error} />
   if (!data) return <SkeletonRows count={2} height={34} />

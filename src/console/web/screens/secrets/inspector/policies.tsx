@@ -1,11 +1,11 @@
 /** The policy of one secret in the inspector, and of several in a sheet. */
 import { useMemo } from 'react'
-import { type Cell, type PaneProps, type Place, useGo, useMayHere } from '../place.ts'
+import { type Cell, type PaneProps, type SecretsPlace, useGo, useMayHere } from '../place.ts'
 import { PolicyEditor } from './policy/editor.tsx'
-import { Preview } from './policy/preview.tsx'
+import { PolicyPreview } from './policy/preview.tsx'
 import { WhoMayUse } from './who_may_use.tsx'
 
-type Props = { place: Place; name: string; cell: Cell }
+type Props = { place: SecretsPlace; name: string; cell: Cell }
 
 export function PolicyTab({ place, name, cell }: Props) {
   const writes = useMayHere('secret.write')
@@ -18,7 +18,7 @@ export function PolicyTab({ place, name, cell }: Props) {
     return (
       <div className="flex flex-col gap-3 px-4 py-3">
         <WhoMayUse cell={cell} />
-        <Preview place={at} policy={cell.policy ?? {}} />
+        <PolicyPreview place={at} policy={cell.policy ?? {}} />
       </div>
     )
   return (
@@ -28,7 +28,7 @@ export function PolicyTab({ place, name, cell }: Props) {
         place={place}
         secrets={secrets}
         isBulk={false}
-        below={(policy) => <Preview place={at} policy={policy} />}
+        below={(policy) => <PolicyPreview place={at} policy={policy} />}
       />
     </div>
   )

@@ -22,7 +22,7 @@ const TONES = {
   reconnect: 'red',
 } as const
 
-export function RenewalState({ renewal }: { renewal: Renewal }) {
+export function RenewalBlock({ renewal }: { renewal: Renewal }) {
   const go = useGo()
   const writes = useMayHere('secret.write')
   const { kind, state, failedAt, failedCode } = renewal

@@ -1,9 +1,9 @@
 /** How a secret was used, and by what name people know a member. */
 import { useAsk } from '../../../queries.ts'
 import { useUsage } from '../../../usage.ts'
-import type { Place } from '../place.ts'
+import type { SecretsPlace } from '../place.ts'
 
-export type OfSecret = Place & { key: string }
+export type OfSecret = SecretsPlace & { key: string }
 
 /** Undefined until it is known. Lists have a number for each of `days`, oldest first. */
 export function useSecretUse({ workspaceId, projectId, environment, key }: OfSecret) {

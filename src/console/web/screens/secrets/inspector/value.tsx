@@ -11,8 +11,8 @@ import { Sparkline } from '../../../parts/show/sparkline.tsx'
 import { useAsk } from '../../../queries.ts'
 import { texts } from '../../../texts/index.ts'
 import { taken } from '../carried.ts'
-import { type Cell, type MatrixRow, type Place, useGo, useMayHere } from '../place.ts'
-import { RenewalState } from './renewal.tsx'
+import { type Cell, type MatrixRow, type SecretsPlace, useGo, useMayHere } from '../place.ts'
+import { RenewalBlock } from './renewal.tsx'
 import { sum, useNameOf, useSecretUse } from './use.ts'
 import { ValueForm } from './value_form.tsx'
 import { WhoMayUse } from './who_may_use.tsx'
@@ -20,14 +20,14 @@ import { WhoMayUse } from './who_may_use.tsx'
 const words = texts.inspector
 const DAYS = 7
 
-type Props = { place: Place; name: string; cell: Cell; row: MatrixRow }
+type Props = { place: SecretsPlace; name: string; cell: Cell; row: MatrixRow }
 
 export function ValueTab(props: Props) {
   const { cell } = props
   return (
     <>
       <Shown {...props} />
-      {cell.renewal ? <RenewalState renewal={cell.renewal} /> : null}
+      {cell.renewal ? <RenewalBlock renewal={cell.renewal} /> : null}
       <section className="border-t border-line px-4 py-3">
         <History {...props} />
       </section>

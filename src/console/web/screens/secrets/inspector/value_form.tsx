@@ -7,13 +7,13 @@ import { FieldForm } from '../../../parts/form.tsx'
 import { say } from '../../../parts/overlays/toasts.tsx'
 import { FailureNote } from '../../../parts/page/failure.tsx'
 import { texts } from '../../../texts/index.ts'
-import type { Cell, Place } from '../place.ts'
+import type { Cell, SecretsPlace } from '../place.ts'
 import { useSave } from '../save.ts'
 
 const words = texts.inspector
 
 type Props = {
-  place: Place
+  place: SecretsPlace
   name: string
   cell: Cell | undefined
   /** Typed in the table, and too long for its field. */

@@ -7,7 +7,7 @@ import { FailureNote } from '../../../parts/page/failure.tsx'
 import { EnvironmentLabel } from '../../../parts/show/environment_label.tsx'
 import { SecretValue } from '../../../parts/show/secret_value.tsx'
 import { texts } from '../../../texts/index.ts'
-import type { Cell, MatrixRow, PaneProps, Place } from '../place.ts'
+import type { Cell, MatrixRow, PaneProps, SecretsPlace } from '../place.ts'
 import { Pane } from './pane.tsx'
 
 const words = texts.secretSheets
@@ -83,7 +83,7 @@ function isSamePolicy(one: Cell, other: Cell): boolean {
   return one.words === other.words && one.isSensitive === other.isSensitive
 }
 
-function Side({ place }: { place: Place & { key: string } }) {
+function Side({ place }: { place: SecretsPlace & { key: string } }) {
   const [failed, setFailed] = useState<unknown>(null)
   const { environment, key } = place
   return (

@@ -3,7 +3,7 @@ import { useMemo, useState } from 'react'
 import { Select } from '../../../parts/fields/select.tsx'
 import { texts } from '../../../texts/index.ts'
 import { type PaneProps, useEnvironment, useGo } from '../place.ts'
-import type { Order } from '../transfers/use_preview.ts'
+import type { TransferOrder } from '../transfers/use_preview.ts'
 import { useTransfer } from '../transfers/use_transfer.tsx'
 import { EnvironmentSelect } from './environment_select.tsx'
 import { Pane } from './pane.tsx'
@@ -16,7 +16,7 @@ export function Copying({ place, matrix, keys, clear }: PaneProps & { clear(): v
   const others = matrix.environments.filter((name) => name !== environment)
   const [to, setTo] = useState<string | null>(null)
   const chosen = others.find((name) => name === to) ?? null
-  const order = useMemo((): Order | null => {
+  const order = useMemo((): TransferOrder | null => {
     if (chosen === null) return null
     const source = { from: { ...place, environment }, keys }
     return { to: { ...place, environment: chosen }, source }

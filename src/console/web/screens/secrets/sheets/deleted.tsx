@@ -7,7 +7,7 @@ import { SkeletonRows } from '../../../parts/page/skeleton.tsx'
 import { Ago } from '../../../parts/show/ago.tsx'
 import { useAsk, useCommand } from '../../../queries.ts'
 import { texts } from '../../../texts/index.ts'
-import { CHANGED, type PaneProps, type Place, useEnvironment, useMayHere } from '../place.ts'
+import { CHANGED, type PaneProps, type SecretsPlace, useEnvironment, useMayHere } from '../place.ts'
 import { EnvironmentSelect } from './environment_select.tsx'
 import { Pane } from './pane.tsx'
 
@@ -23,7 +23,7 @@ export function Deleted({ place, matrix }: PaneProps) {
   )
 }
 
-function DeletedList({ place }: { place: Place }) {
+function DeletedList({ place }: { place: SecretsPlace }) {
   const { data, error } = useAsk('versions.deleted', place)
   const writes = useMayHere('secret.write')
   const restore = useCommand('versions.restore', { changes: CHANGED })

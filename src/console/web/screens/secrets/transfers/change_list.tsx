@@ -8,16 +8,16 @@ const words = texts.secretSheets
 
 type Preview = Returned<'transfers.preview'>
 type Listed = Preview['rows'][number]
-export type Row = Listed & { change: Exclude<Listed['change'], 'same'> }
+export type ChangeRow = Listed & { change: Exclude<Listed['change'], 'same'> }
 
 type Props = {
   preview: Preview
-  rows: readonly Row[]
+  rows: readonly ChangeRow[]
   left: ReadonlySet<string>
   onLeave(left: ReadonlySet<string>): void
 }
 
-const keyOf = ({ key }: Row) => key
+const keyOf = ({ key }: ChangeRow) => key
 
 export function ChangeList({ preview, rows, left, onLeave }: Props) {
   const unchanged = preview.rows.length - rows.length
@@ -50,7 +50,7 @@ export function ChangeList({ preview, rows, left, onLeave }: Props) {
   )
 }
 
-const columns: GridColumn<Row>[] = [
+const columns: GridColumn<ChangeRow>[] = [
   {
     id: 'key',
     header: words.name,

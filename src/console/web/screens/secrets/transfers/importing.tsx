@@ -9,7 +9,7 @@ import { texts } from '../../../texts/index.ts'
 import { type PaneProps, useEnvironment, useGo } from '../place.ts'
 import { EnvironmentSelect } from '../sheets/environment_select.tsx'
 import { Pane } from '../sheets/pane.tsx'
-import type { Order } from './use_preview.ts'
+import type { TransferOrder } from './use_preview.ts'
 import { useTransfer } from './use_transfer.tsx'
 
 const words = texts.secretSheets
@@ -22,7 +22,7 @@ export function Importing({ place, matrix, file }: PaneProps & { file: File | nu
   const source = useSource(file)
   const { text, previewed } = source
   const order = useMemo(
-    (): Order | null =>
+    (): TransferOrder | null =>
       previewed === null ? null : { to: { ...place, environment }, source: { text: previewed } },
     [place, environment, previewed],
   )

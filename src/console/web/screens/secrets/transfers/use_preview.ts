@@ -3,14 +3,14 @@ import { useCallback, useEffect, useState } from 'react'
 import { ask } from '../../../keys/ask.ts'
 import type { Input, Returned } from '../../../keys/messages.ts'
 
-export type Order = Input<'transfers.preview'>
+export type TransferOrder = Input<'transfers.preview'>
 type Preview = Returned<'transfers.preview'>
-type State = { order: Order | null; data: Preview | null; error: unknown }
+type State = { order: TransferOrder | null; data: Preview | null; error: unknown }
 
 const NONE: State = { order: null, data: null, error: null }
 
 /** `order` must be the same object while nothing changes. The page keeps neither a source nor a preview. */
-export function usePreview(order: Order | null) {
+export function usePreview(order: TransferOrder | null) {
   const [state, setState] = useState<State>(NONE)
   const [count, setCount] = useState(0)
   // biome-ignore lint/correctness/useExhaustiveDependencies: the count asks again.

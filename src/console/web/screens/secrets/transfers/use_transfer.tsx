@@ -7,8 +7,8 @@ import { SkeletonRows } from '../../../parts/page/skeleton.tsx'
 import { useCommand } from '../../../queries.ts'
 import { texts } from '../../../texts/index.ts'
 import { CHANGED } from '../place.ts'
-import { ChangeList, type Row } from './change_list.tsx'
-import { type Order, usePreview } from './use_preview.ts'
+import { ChangeList, type ChangeRow } from './change_list.tsx'
+import { type TransferOrder, usePreview } from './use_preview.ts'
 
 const words = texts.secretSheets
 const NONE: ReadonlySet<string> = new Set()
@@ -16,7 +16,7 @@ const NONE: ReadonlySet<string> = new Set()
 type Options = { verb(count: number): string; onDone(): void }
 
 /** @returns what would change, and the button that stores it */
-export function useTransfer(order: Order | null, { verb, onDone }: Options) {
+export function useTransfer(order: TransferOrder | null, { verb, onDone }: Options) {
   const { data, error, isPending, again } = usePreview(order)
   const [omitted, setOmitted] = useState({ order, keys: NONE })
   const store = useCommand('transfers.store', { changes: CHANGED })
@@ -67,6 +67,6 @@ export function useTransfer(order: Order | null, { verb, onDone }: Options) {
   return { list, button, problems: data?.problems ?? [], isPending }
 }
 
-function isChange(row: { change: string }): row is Row {
+function isChange(row: { change: string }): row is ChangeRow {
   return row.change !== 'same'
 }

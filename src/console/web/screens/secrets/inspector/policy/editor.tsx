@@ -7,7 +7,7 @@ import { FailureNote } from '../../../../parts/page/failure.tsx'
 import { DiffBlock } from '../../../../parts/show/diff_block.tsx'
 import { useAsk, useCommand } from '../../../../queries.ts'
 import { texts } from '../../../../texts/index.ts'
-import { CHANGED, type Place } from '../../place.ts'
+import { CHANGED, type SecretsPlace } from '../../place.ts'
 import { changeOf, rowsOf } from './fields.ts'
 import { Sentence } from './sentence.tsx'
 
@@ -16,11 +16,11 @@ const words = texts.policies
 /** Changes of so many secrets are shown one by one. */
 const MAX_SHOWN = 20
 
-export type Stored = { key: string; version: number; policy: Policy | null }
+export type StoredPolicy = { key: string; version: number; policy: Policy | null }
 
 type Props = {
-  place: Place
-  secrets: readonly Stored[]
+  place: SecretsPlace
+  secrets: readonly StoredPolicy[]
   isBulk: boolean
   /** Below the sentence, for the policy as it is edited. */
   below?(policy: Policy): ReactNode

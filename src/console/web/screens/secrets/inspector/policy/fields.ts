@@ -87,7 +87,10 @@ export function rowsOf(before: Policy, after: Policy, isBulk: boolean) {
 }
 
 /** Null for a list that can be stored. */
-export function problemIn(field: keyof typeof words.wrong, list: readonly string[]): string | null {
+export function problemInFields(
+  field: keyof typeof words.wrong,
+  list: readonly string[],
+): string | null {
   if (policySchema.safeParse({ [field]: list }).success) return null
   return policySchema.safeParse({ [field]: list.slice(-1) }).success
     ? words.tooMany

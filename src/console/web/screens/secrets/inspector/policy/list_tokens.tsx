@@ -7,7 +7,7 @@ import { TokenField } from '../../../../parts/fields/token_field.tsx'
 import { TokenMenu } from '../../../../parts/overlays/token_menu.tsx'
 import { texts } from '../../../../texts/index.ts'
 import { hostIn } from '../../../allowlist/host_text.ts'
-import { type List, listText, problemIn } from './fields.ts'
+import { type List, listText, problemInFields } from './fields.ts'
 
 const words = texts.policies
 
@@ -45,7 +45,7 @@ export function TypedToken(props: AnyProps<Typed> & { suggestions?: readonly str
         values={values}
         suggestions={suggestions}
         normalize={(text) => normalized(field, text)}
-        validate={(value) => problemIn(field, [...values, value])}
+        validate={(value) => problemInFields(field, [...values, value])}
         // Backspace in the empty field of an absent list must not forbid everything.
         onChange={(next) => (values.length === 0 && next.length === 0 ? undefined : put(next))}
       />

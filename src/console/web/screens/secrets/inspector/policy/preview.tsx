@@ -8,13 +8,13 @@ import { FailureNote } from '../../../../parts/page/failure.tsx'
 import { UrlText } from '../../../../parts/show/url.tsx'
 import { useAsk } from '../../../../queries.ts'
 import { texts } from '../../../../texts/index.ts'
-import type { Place } from '../../place.ts'
+import type { SecretsPlace } from '../../place.ts'
 
 const words = texts.policies
 
-type Props = { place: Place & { key: string }; policy: Policy }
+type Props = { place: SecretsPlace & { key: string }; policy: Policy }
 
-export function Preview({ place, policy }: Props) {
+export function PolicyPreview({ place, policy }: Props) {
   const { data, error } = useAsk('policies.calls', place)
   const judged = useMemo(() => (data ? judgeCalls(policy, data) : null), [policy, data])
   if (error) return <FailureNote error={error} />
