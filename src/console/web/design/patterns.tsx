@@ -8,7 +8,6 @@ import { Screen } from '../parts/page/screen.tsx'
 import { InspectorSection } from '../parts/page/section.tsx'
 import { Status } from '../parts/show/status.tsx'
 import { UrlText } from '../parts/show/url.tsx'
-import { DataTable } from '../parts/table.tsx'
 import { Specimen, SpecimenGroup } from './specimen.tsx'
 
 type Call = { id: string; agent: string; path: string; status: string }
@@ -52,16 +51,6 @@ export function PagePatterns() {
         isWide
       >
         <Calls />
-      </Specimen>
-      <Specimen of={['table']} rule="Not for new screens: use the grid." isWide>
-        <DataTable
-          label="Old table"
-          columns={[
-            { id: 'agent', header: 'Agent', isRowHeader: true, cell: ({ agent }: Call) => agent },
-          ]}
-          rows={CALLS}
-          idOf={({ id }) => id}
-        />
       </Specimen>
     </SpecimenGroup>
   )
