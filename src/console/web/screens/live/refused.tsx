@@ -10,6 +10,7 @@ import { Inspector } from '../../parts/page/inspector.tsx'
 import { InspectorSection } from '../../parts/page/section.tsx'
 import { SkeletonRows } from '../../parts/page/skeleton.tsx'
 import { CopyButton } from '../../parts/show/copy.tsx'
+import { Status } from '../../parts/show/status.tsx'
 import { useAsk, useCommand } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
 import { DECIDED, type WaitingHost, type WaitingItem } from '../../waiting.ts'
@@ -57,8 +58,8 @@ export function RefusedInspector(props: Props) {
   const ignoring = item ? <IgnoreButton item={item} onClose={onClose} /> : null
   return (
     <Inspector
-      title={titleOf(call, proposed)}
-      status={<CallStatus call={call} />}
+      title={signed ? (call.target_domain ?? call.agent_id) : titleOf(call, proposed)}
+      status={signed ? <Status tone="green">{words.isAllowed}</Status> : <CallStatus call={call} />}
       badge={<CallMenu workspaceId={workspaceId} call={call} />}
       onClose={onClose}
       footer={
