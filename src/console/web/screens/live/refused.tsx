@@ -58,8 +58,7 @@ export function RefusedInspector(props: Props) {
   const ignoring = item ? <IgnoreButton item={item} onClose={onClose} /> : null
   return (
     <Inspector
-      title={signed ? (call.target_domain ?? call.agent_id) : titleOf(call, proposed)}
-      status={signed ? <Status tone="green">{words.isAllowed}</Status> : <CallStatus call={call} />}
+      {...headingOf(call, proposed, signed !== null)}
       badge={<CallMenu workspaceId={workspaceId} call={call} />}
       onClose={onClose}
       footer={
@@ -136,6 +135,14 @@ function refusedOf(call: LiveCall) {
   return {
     ...{ reason, refused_by, method, target_domain, target_url, target_path },
     ...{ credential_ref, injection_style, project_id, environment, registration_id, token_id },
+  }
+}
+
+function headingOf(call: LiveCall, proposed: Proposed | undefined, isSigned: boolean) {
+  if (!isSigned) return { title: titleOf(call, proposed), status: <CallStatus call={call} /> }
+  return {
+    title: call.target_domain ?? call.agent_id,
+    status: <Status tone="green">{words.isAllowed}</Status>,
   }
 }
 
