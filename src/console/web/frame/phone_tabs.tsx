@@ -1,5 +1,5 @@
 /** The areas along the bottom of a phone; the rest is behind "More". */
-import { Link, useNavigate } from '@tanstack/react-router'
+import { Link, useLocation, useNavigate } from '@tanstack/react-router'
 import { Ellipsis } from 'lucide-react'
 import { Button as AriaButton } from 'react-aria-components'
 import { Icon } from '../parts/icon.tsx'
@@ -19,6 +19,8 @@ export function PhoneTabs() {
   const workspaceId = useCurrentWorkspaceId()
   const navigate = useNavigate()
   const account = useAccountChoices()
+  const path = useLocation({ select: ({ pathname }) => pathname })
+  const isElsewhere = workspaceAreas.some(({ to }) => path.endsWith(to.slice(to.lastIndexOf('/'))))
   const params = { workspaceId: workspaceId ?? '' }
   const others = workspaceId !== null ? [...areas.slice(TABS), ...workspaceAreas] : []
   const choices = others.map(({ to, label, icon }) => ({
@@ -47,7 +49,7 @@ export function PhoneTabs() {
         label={words.more}
         choices={[...choices, ...account]}
         trigger={
-          <AriaButton className={TAB}>
+          <AriaButton className={`${TAB} ${isElsewhere ? 'text-accent-ink' : ''}`}>
             <Icon of={Ellipsis} size={20} />
             {words.more}
           </AriaButton>

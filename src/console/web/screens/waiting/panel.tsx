@@ -82,9 +82,9 @@ function Row({ item, isOpen, onReview, onIgnored }: RowProps) {
   const isIgnored = useIsIgnored(item)
   return (
     <li
-      className={`flex items-center gap-3 border-t border-line px-3 py-2 phone:flex-wrap phone:justify-end ${isOpen ? 'bg-accent-soft' : ''}`}
+      className={`flex items-center gap-3 border-t border-line px-3 py-2 ${isOpen ? 'bg-accent-soft' : ''}`}
     >
-      <span className="min-w-0 flex-1 phone:basis-full">
+      <span className="min-w-0 flex-1">
         <span className="block truncate font-medium">{title}</span>
         <span className="block truncate text-ink-3">{facts.filter(Boolean).join(' · ')}</span>
       </span>
@@ -92,7 +92,10 @@ function Row({ item, isOpen, onReview, onIgnored }: RowProps) {
         <span className="flex h-6.5 items-center text-ink-3">{words.isIgnored}</span>
       ) : (
         <span className="flex shrink-0 gap-2">
-          <IgnoreButton isSmall item={item} label={words.ignoring(title)} onClose={onIgnored} />
+          {/* On a phone the inspector has it. */}
+          <span className="contents phone:hidden">
+            <IgnoreButton isSmall item={item} label={words.ignoring(title)} onClose={onIgnored} />
+          </span>
           <Button
             size="small"
             kind={isOpen ? 'primary' : 'secondary'}
