@@ -1,6 +1,6 @@
 /** The overview of a workspace. */
 import { callCount, secretCount } from './counts.ts'
-import { lengthOf } from './lengths.ts'
+import { lengthLeft } from './lengths.ts'
 
 const figure = new Intl.NumberFormat('en')
 
@@ -28,7 +28,7 @@ export const overviewTexts = {
     agent === null ? `Token ${label}` : `Token ${label} of ${agent}`,
   ends: (at: string) => {
     const seconds = (Date.parse(at) - Date.now()) / 1_000
-    return seconds > 0 ? `Expires in ${lengthOf(seconds)}` : 'Expired'
+    return seconds > 0 ? `Expires in ${lengthLeft(seconds)}` : 'Expired'
   },
   openAgents: 'Open agents',
   missing: (count: number, project: string) =>
