@@ -41,7 +41,7 @@ export function MatrixGrid({ matrix, rows, edits, selection, empty }: Props) {
         onOpen={(row) => go({ key: row.key, environment, pane: undefined })}
         selection={selection}
         phone={(row) => (
-          <SecretPhoneRow row={row} environment={environment} environments={environments} />
+          <SecretPhoneRow {...{ row, environment, environments }} canAdd={edits !== null} />
         )}
         empty={empty}
       />

@@ -1,5 +1,5 @@
 /** The overview of a workspace. */
-import { callCount, secretCount } from './counts.ts'
+import { callCount, counter, secretCount } from './counts.ts'
 import { lengthLeft } from './lengths.ts'
 
 const figure = new Intl.NumberFormat('en')
@@ -17,6 +17,8 @@ export const overviewTexts = {
   nothingWaits: 'Nothing waits for you.',
   unread: 'Some of this couldn’t be loaded.',
   notRead: 'This couldn’t be loaded.',
+  showMore: (count: number) => `Show ${count} more`,
+  agents: counter('agent'),
   actionOn: (action: string, title: string) => `${action}: ${title}`,
   kinds: { request: 'Approval', host: 'Refused host', proposal: 'Proposal' },
   rekey: 'Replace the workspace key',
