@@ -71,7 +71,7 @@ const table: [string, Said, string][] = [
   [
     'ada',
     { type: 'members.put', body: { members: [as('bob', 'owner')] } },
-    'invited bob@a.example as owner',
+    'invited bob@a.example as an owner',
   ],
   [
     'bob',
