@@ -154,7 +154,7 @@ test('a member keeps the role until a link says another, and it is said who gave
   const told = (await ada.json(...inAcme('workspace', 'log'))) as { by: string; what: string }[]
   expect(told.map(({ by, what }) => `${by} ${what}`)).toEqual([
     'ada@example.com created the workspace',
-    'ada@example.com invited bob@example.com as member; invited eve@example.com as member',
+    'ada@example.com invited bob@example.com as a member; invited eve@example.com as a member',
     'ada@example.com made bob@example.com admin',
     'bob@example.com allowed api.example.com',
   ])

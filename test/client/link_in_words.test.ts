@@ -34,12 +34,12 @@ const table: [string, Said, string][] = [
   [
     'ada',
     { type: 'members.put', body: { members: [as('bob', 'admin'), as('cyd', 'read_only')] } },
-    'invited bob@a.example as admin; invited cyd@a.example as read_only',
+    'invited bob@a.example as an admin; invited cyd@a.example as a read-only member',
   ],
   [
     'ada',
     { type: 'members.put', body: { members: [as('cyd', 'member'), as('dan', 'member')] } },
-    'made cyd@a.example member; invited dan@a.example as member',
+    'made cyd@a.example a member; invited dan@a.example as a member',
   ],
   ['bob', { type: 'keys.rotated', body: { signing_key: 't', public_key: 'q' } }, 'took new keys'],
   [
@@ -71,7 +71,7 @@ const table: [string, Said, string][] = [
   [
     'ada',
     { type: 'members.put', body: { members: [as('bob', 'owner')] } },
-    'invited bob@a.example as owner',
+    'invited bob@a.example as an owner',
   ],
   [
     'bob',

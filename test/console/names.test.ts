@@ -100,7 +100,7 @@ test('the console reports members who joined or left since the last visit, and a
   await page.reload()
   await page.getByText('Members of Personal changed since your last visit.').waitFor()
   await page.getByText('Show 2 changes').click()
-  await page.getByText(`${cyd.email}: invited ${dan.email} as admin`).waitFor()
+  await page.getByText(`${cyd.email}: invited ${dan.email} as an admin`).waitFor()
   await page.getByText(`${cyd.email}: removed ${dan.email}`).waitFor()
   await cyd.judge()
   await cyd.close()

@@ -29,7 +29,7 @@ export function judgeCalls(policy: Policy, recorded: CallResult<typeof summarise
   const kinds = passed.flatMap(({ method, target_url, style, count }) => {
     if (!isStyle(style)) return []
     const objection = objectionToRecorded(policy, { method, target_url, style })
-    return objection === null ? [] : [{ method, target_url, style, count, text: objection.text }]
+    return objection === null ? [] : [{ method, target_url, style, count, ...objection }]
   })
   const total = (counted: readonly { count: number }[]) =>
     counted.reduce((sum, { count }) => sum + count, 0)

@@ -47,12 +47,19 @@ function learn({ emails, members }: People, { user_id, email }: Somebody): void 
   members.add(user_id)
 }
 
+const roles: Record<string, string> = {
+  owner: 'an owner',
+  admin: 'an admin',
+  member: 'a member',
+  read_only: 'a read-only member',
+}
+
 function putInWords(member: Somebody & { role: string }, people: People): string {
   const wasThere = people.members.has(member.user_id)
   learn(people, member)
   return wasThere
-    ? `made ${member.email} ${member.role}`
-    : `invited ${member.email} as ${member.role}`
+    ? `made ${member.email} ${roles[member.role] ?? member.role}`
+    : `invited ${member.email} as ${roles[member.role] ?? member.role}`
 }
 
 function removedInWords(

@@ -15,12 +15,14 @@ import { useCurrentWorkspace } from './frame/current_workspace.ts'
 import { AccountGate } from './frame/gate.tsx'
 import { ScreenFailed } from './parts/page/error_boundary.tsx'
 import { Loading } from './parts/page/loading.tsx'
-import { NotFound } from './parts/page/not_found.tsx'
 import { useAsk } from './queries.ts'
 import { auditSearch } from './screens/audit/search.ts'
 import { readInvitationLink } from './screens/workspaces/link.ts'
 
-const root = createRootRoute({ component: AccountGate, notFoundComponent: NotFound })
+const root = createRootRoute({
+  component: AccountGate,
+  notFoundComponent: lazyRouteComponent(() => import('./parts/page/not_found.tsx'), 'NotFound'),
+})
 
 const home = createRoute({ getParentRoute: () => root, path: '/', component: Home })
 

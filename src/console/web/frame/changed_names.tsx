@@ -1,4 +1,5 @@
 /** What blocks a workspace on every screen: a name that now means something else, or a history that doesn't verify. */
+import { useMatch } from '@tanstack/react-router'
 import { ShieldAlert } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
 import { ask } from '../keys/ask.ts'
@@ -20,8 +21,9 @@ export default function Refusals({ workspaceId }: { workspaceId: string | null }
   const changed = useNotices().filter((notice) => notice.kind === 'name')
   const { data = [] } = useAsk('workspaces.list', null)
   const current = data.find(({ id }) => id === workspaceId)
-  // A changed name explains the fault.
-  if (current?.fault && !changed.some(({ id }) => id === workspaceId)) {
+  const isHistory = useMatch({ from: '/w/$workspaceId/history', shouldThrow: false }) !== undefined
+  // A changed name explains the fault, and the signed history shows it itself.
+  if (current?.fault && !isHistory && !changed.some(({ id }) => id === workspaceId)) {
     return (
       <Strip
         action={

@@ -12,11 +12,14 @@ type Props<Id extends string> = {
   options: readonly FieldOption<Id>[]
   value: Id | null
   onChange(id: Id): void
+  /** Where a heading says the same. */
+  isLabelHidden?: boolean
   isDisabled?: boolean
   isRequired?: boolean
 }
 
-export function Select<Id extends string>({ label, options, value, onChange, ...rest }: Props<Id>) {
+export function Select<Id extends string>(props: Props<Id>) {
+  const { label, options, value, onChange, isLabelHidden = false, ...rest } = props
   const { mark, isMarked } = useRequired(rest.isRequired === true, value === null)
   return (
     <AriaSelect
@@ -33,7 +36,7 @@ export function Select<Id extends string>({ label, options, value, onChange, ...
       {...rest}
       {...mark}
     >
-      <Label className={FIELD_LABEL}>{label}</Label>
+      <Label className={isLabelHidden ? 'sr-only' : FIELD_LABEL}>{label}</Label>
       <Button
         className={`${BOX} flex h-8 w-full items-center gap-2 px-2.5 text-left hover:bg-hover phone:h-10`}
       >

@@ -20,7 +20,7 @@ const COMPACT_ROW_HEIGHT = 34
 const PHONE_ROW_HEIGHT = 60
 
 export function DataGrid<Row extends object>(props: GridProps<Row>) {
-  const { label, rows, idOf, sectionOf, empty, openId, onOpen, onEnd, onJump, isCompact } = props
+  const { label, rows, idOf, sectionOf, empty, openId, onOpen, onJump, isCompact } = props
   const scroller = useRef<HTMLDivElement>(null)
   const isPhone = usePhone() && props.phone !== undefined
   const columns = useSelectColumn(props)
@@ -31,7 +31,7 @@ export function DataGrid<Row extends object>(props: GridProps<Row>) {
     () => layOutGrid(sorted, rowHeight, sorting ? undefined : sectionOf),
     [sorted, rowHeight, sorting, sectionOf],
   )
-  const { from, to } = useRowWindow(scroller, layout, onEnd)
+  const { from, to } = useRowWindow(scroller, layout, props)
   const onKeyDown = useGridKeys({ scroller, layout, rowHeight, onOpen, onJump })
   if (rows.length === 0 && empty !== undefined) return empty
   const template = columns.map(({ width }) => width).join(' ')
@@ -40,6 +40,7 @@ export function DataGrid<Row extends object>(props: GridProps<Row>) {
     template,
     idOf,
     openId,
+    selected: props.selection?.selected,
     onOpen,
     isCompact,
     phone: isPhone ? props.phone : undefined,

@@ -9,6 +9,8 @@ export type RowProps<Row> = {
   template: string
   idOf(row: Row): string
   openId: string | undefined
+  /** Rows whose box is ticked. */
+  selected: ReadonlySet<string> | undefined
   onOpen: ((row: Row) => void) | undefined
   phone: ((row: Row) => ReactNode) | undefined
   isCompact: boolean | undefined
@@ -20,6 +22,7 @@ export function GridRow<Row>({
   template,
   idOf,
   openId,
+  selected,
   onOpen,
   phone,
   isCompact,
@@ -35,11 +38,8 @@ export function GridRow<Row>({
   }
   const wideHeight = isCompact ? 'h-[34px]' : 'h-[38px]'
   const height = phone ? 'min-h-15 px-4' : wideHeight
-  const tone = isOpen
-    ? 'bg-accent-soft forced-colors:outline forced-colors:-outline-offset-1'
-    : onOpen
-      ? 'hover:bg-hover'
-      : ''
+  const tone =
+    isOpen || selected?.has(idOf(row)) ? 'bg-accent-soft' : onOpen ? 'hover:bg-hover' : ''
   return (
     // biome-ignore lint/a11y/useSemanticElements: see grid.tsx
     // biome-ignore lint/a11y/useKeyWithClickEvents: the grid handles Enter.

@@ -26,6 +26,8 @@ export type GridProps<Row> = {
   idOf(row: Row): string
   /** The row that the inspector shows. */
   openId?: string | undefined
+  /** The row that is in view at first. */
+  startId?: string | undefined
   /** A press on a row outside of its controls, or Enter. */
   onOpen?: ((row: Row) => void) | undefined
   /** Consecutive rows of one section share a heading. */

@@ -10,7 +10,7 @@ type Props = {
   isOpen: boolean
   onClose(): void
   children: ReactNode
-  /** Buttons that stay in sight below the content. */
+  /** Buttons that stay in sight below the content; the primary one comes last. */
   footer?: ReactNode
   width?: 420 | 560
   /** Has something that would be lost: a press beside the sheet and Escape do not close it. */
@@ -46,10 +46,24 @@ export function Sheet({ title, isOpen, onClose, children, footer, ...props }: Pr
           </header>
           <div className="flex flex-1 flex-col gap-4 overflow-auto p-5">{children}</div>
           {footer ? (
-            <footer className="flex shrink-0 gap-2 border-t border-line px-5 py-3">{footer}</footer>
+            <footer className="flex shrink-0 justify-end gap-2 border-t border-line px-5 py-3">
+              {footer}
+            </footer>
           ) : null}
         </AriaDialog>
       </Modal>
     </ModalOverlay>
   )
 }
+
+/** For a form that fills a sheet, whose buttons belong to the form. */
+export function SheetFooter({ children }: { children: ReactNode }) {
+  return (
+    <footer className="sticky -bottom-5 z-1 -mx-5 mt-auto -mb-5 flex justify-end gap-2 border-t border-line bg-surface px-5 py-3">
+      {children}
+    </footer>
+  )
+}
+
+/** The form around a `SheetFooter`. */
+export const SHEET_FORM = 'flex flex-1 flex-col gap-4'

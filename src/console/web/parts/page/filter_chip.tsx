@@ -33,7 +33,7 @@ export function FilterChips({ label, children }: { label: string; children: Reac
     <div
       role="group"
       aria-label={label}
-      className="flex min-w-0 gap-2 overflow-x-auto p-0.5 desk:flex-wrap desk:overflow-visible"
+      className="flex min-w-0 gap-2 overflow-x-auto -mx-0.5 p-0.5 desk:flex-wrap desk:overflow-visible"
     >
       {children}
     </div>

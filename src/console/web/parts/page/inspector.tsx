@@ -27,7 +27,9 @@ export function Inspector(props: Props) {
   const id = useId()
   useFocusOnce(heading)
   useEscape(onClose)
-  const place = status ? 'px-4 pb-1 text-title wrap-anywhere' : 'min-w-0 truncate text-body'
+  const place = status
+    ? 'px-4 pb-1 text-title wrap-anywhere has-[+:empty]:pb-3.5'
+    : 'min-w-0 truncate text-body'
   const headingLine = (
     <h2
       id={id}

@@ -2,6 +2,7 @@
 import { Copy } from 'lucide-react'
 import { useState } from 'react'
 import { helpFor, texts } from '../../texts/index.ts'
+import { Button } from '../button.tsx'
 import { IconButton } from '../icon_button.tsx'
 
 type Props = {
@@ -9,9 +10,11 @@ type Props = {
   name: string
   isShown?: boolean
   isSecret?: boolean
+  /** The text of a primary button, in place of the icon. */
+  verb?: string
 }
 
-export function CopyButton({ text, name, isShown = true, isSecret = false }: Props) {
+export function CopyButton({ text, name, isShown = true, isSecret = false, verb }: Props) {
   const [said, setSaid] = useState('')
   const words = texts.common
   const copy = () =>
@@ -24,13 +27,19 @@ export function CopyButton({ text, name, isShown = true, isSecret = false }: Pro
       {isShown ? (
         <code className="rounded-tag bg-surface-2 px-1.5 py-0.5 wrap-anywhere">{text}</code>
       ) : null}
-      <IconButton
-        icon={Copy}
-        label={words.copyNamed(name)}
-        tip={words.copy}
-        size="small"
-        onPress={copy}
-      />
+      {verb ? (
+        <Button kind="primary" icon={Copy} onPress={copy}>
+          {verb}
+        </Button>
+      ) : (
+        <IconButton
+          icon={Copy}
+          label={words.copyNamed(name)}
+          tip={words.copy}
+          size="small"
+          onPress={copy}
+        />
+      )}
       <span role="status" className="text-small text-ink-2">
         {said}
       </span>

@@ -35,6 +35,8 @@ const FILLS = {
 const SQUARES = { accent: 'bg-accent', red: 'bg-red-solid', amber: 'bg-amber-solid' }
 /** Of a slot, left and right of its bar. */
 const MARGIN = 0.22
+/** More slots are narrower than a date. */
+const LEAST_CENTRED = 10
 /** Percent of the height between two parts of a bar. */
 const GAP = 1.5
 
@@ -91,14 +93,16 @@ function Ticks({ most }: { most: number }) {
 
 function DayLabels({ days, most }: { days: readonly string[]; most: number | undefined }) {
   const slots = slotsFor(days.length)
+  // A day at the right edge has no room to be centred.
+  const isLast = (at: number) => slots > LEAST_CENTRED && at === slots - 1
   const today = new Date().toISOString().slice(0, 10)
   return (
     <div data-days aria-hidden="true" className="relative h-4">
       {labelsFor(days, most).map(({ at, text }, index, all) => (
         <span
           key={at}
-          className={`absolute -translate-x-1/2 whitespace-nowrap ${(all.length - 1 - index) % 2 ? 'phone:hidden' : ''}`}
-          style={{ left: `${((at + 0.5) / slots) * 100}%` }}
+          className={`absolute whitespace-nowrap ${isLast(at) ? 'right-0' : '-translate-x-1/2'} ${(all.length - 1 - index) % 2 ? 'phone:hidden' : ''}`}
+          style={isLast(at) ? undefined : { left: `${((at + 0.5) / slots) * 100}%` }}
         >
           {days[at] === today ? texts.parts.today : text}
         </span>

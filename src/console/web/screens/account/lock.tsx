@@ -18,7 +18,11 @@ export function LockCard({ until }: { until: number | null }) {
       }
     >
       <div className="flex max-w-70 flex-col gap-2 phone:max-w-none">
-        <StayingSelect value={stayingAt(until)} onChange={(id) => stay.mutate(stayingOf(id))} />
+        <StayingSelect
+          isLabelHidden
+          value={stayingAt(until)}
+          onChange={(id) => stay.mutate(stayingOf(id))}
+        />
       </div>
       {stay.error ? <FailureNote error={stay.error} /> : null}
     </Card>

@@ -31,11 +31,11 @@ export function StateLabel({ state }: { state: AgentState }) {
 
 type UseOf = (row: AgentRow) => Use
 
-/** With an inspector beside the table there is room for the first columns only. */
+/** Beside an inspector there is room for the first columns only. Their widths stay, so that nothing moves. */
 export function columnsFor(useOf: UseOf, isNarrow: boolean): GridColumn<AgentRow>[] {
   const first: GridColumn<AgentRow>[] = [
     {
-      ...{ id: 'name', header: heads.name, width: 'minmax(150px, 1.3fr)', isRowHeader: true },
+      ...{ id: 'name', header: heads.name, width: 'clamp(150px, 16vw, 300px)', isRowHeader: true },
       sortBy: ({ name }) => name,
       cell: ({ name, state }) => (
         <span className="flex items-center gap-2">
@@ -47,7 +47,7 @@ export function columnsFor(useOf: UseOf, isNarrow: boolean): GridColumn<AgentRow
       ),
     },
     {
-      ...{ id: 'scope', header: heads.scope, width: 'minmax(110px, 1fr)' },
+      ...{ id: 'scope', header: heads.scope, width: 'clamp(110px, 13vw, 240px)' },
       sortBy: (row) => words.inPlace(agentScope(row).project, agentScope(row).environment),
       cell: (row) => <ScopeLabel row={row} />,
     },
@@ -82,7 +82,7 @@ const lastColumns: GridColumn<AgentRow>[] = [
     ),
   },
   {
-    ...{ id: 'limits', header: heads.limits, width: '150px' },
+    ...{ id: 'limits', header: heads.limits, width: 'minmax(150px, 1fr)' },
     cell: ({ tokens }) => <LimitsLeft tokens={tokens.filter(isLive)} />,
   },
 ]

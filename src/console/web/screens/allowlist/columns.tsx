@@ -66,7 +66,7 @@ function usageColumns(uses: HostUses): GridColumn<AllowedHost>[] {
       sortBy: totalOf,
       cell: (entry) => {
         const use = uses?.get(entry.domain)
-        if (!use) return null
+        if (!use) return <span className="text-ink-3">{uses ? words.noCalls : ''}</span>
         const total = totalOf(entry)
         return (
           <span className="flex items-center gap-2 tabular-nums">

@@ -1,6 +1,7 @@
 /** A row of the audit log: one record, or the records of one change. */
-import { ArrowDown, ArrowUp, ChevronRight } from 'lucide-react'
+import { ArrowDown, ArrowUp } from 'lucide-react'
 import type { GridColumn } from '../../parts/grid/grid.tsx'
+import { opensColumn } from '../../parts/grid/opens.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { exactMomentOf, timeOf } from '../../parts/show/moments.ts'
 import { Status } from '../../parts/show/status.tsx'
@@ -57,7 +58,7 @@ export function columnsOf(
       width: '96px',
       cell: (group) => <Result group={group} />,
     },
-    { id: 'open', header: '', width: '44px', cell: () => <Opens /> },
+    opensColumn,
   ]
 }
 
@@ -142,14 +143,6 @@ export function Result({ group: { records } }: Props) {
   const [record] = records
   const { text, tone } = record.action === null ? callOutcomeOf(record) : resultOf(record)
   return <Status tone={tone}>{text}</Status>
-}
-
-function Opens() {
-  return (
-    <span className="flex justify-end text-ink-3">
-      <Icon of={ChevronRight} />
-    </span>
-  )
 }
 
 export function phoneRow(projects: ProjectNames) {

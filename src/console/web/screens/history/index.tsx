@@ -6,6 +6,7 @@ import type { Returned } from '../../keys/messages.ts'
 import { Button } from '../../parts/button.tsx'
 import { SearchField } from '../../parts/fields/search_field.tsx'
 import { DataGrid, type GridColumn } from '../../parts/grid/grid.tsx'
+import { opensColumn } from '../../parts/grid/opens.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { EmptyState } from '../../parts/page/empty_state.tsx'
 import { FailureNote } from '../../parts/page/failure.tsx'
@@ -36,7 +37,9 @@ const columns: readonly GridColumn<SignedLink>[] = [
     width: 'minmax(0, 1fr)',
     isRowHeader: true,
     cell: ({ what }) => (
-      <span className="inline-block text-ink-2 first-letter:uppercase">{what}</span>
+      <span className="block truncate text-ink-2 first-letter:uppercase" title={what}>
+        {what}
+      </span>
     ),
   },
   {
@@ -46,6 +49,7 @@ const columns: readonly GridColumn<SignedLink>[] = [
     cell: ({ seq }) => <span className="text-ink-3 tabular-nums">{seq}</span>,
     sortBy: ({ seq }) => seq,
   },
+  opensColumn,
 ]
 
 function Time({ at }: { at: string }) {

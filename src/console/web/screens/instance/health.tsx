@@ -21,9 +21,16 @@ function useHealth() {
 }
 
 /** In the top bar. */
-export function HealthState() {
+export function HealthState({ hasBackupFailed }: { hasBackupFailed: boolean }) {
   const { data } = useHealth()
   if (!data) return null
+  if (data.status === 'healthy' && hasBackupFailed) {
+    return (
+      <Status tone="amber" dot>
+        {words.overall.backup}
+      </Status>
+    )
+  }
   return (
     <Status tone={data.status === 'healthy' ? 'green' : 'red'} dot>
       {words.overall[data.status]}

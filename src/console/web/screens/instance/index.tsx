@@ -24,7 +24,11 @@ export function Instance() {
     queryFn: () => api.call(reportInstance, {}),
   })
   return (
-    <Screen title={texts.common.areas.instance} state={data ? <HealthState /> : undefined} isPage>
+    <Screen
+      title={texts.common.areas.instance}
+      state={data ? <HealthState hasBackupFailed={data.backup_failed_at !== null} /> : undefined}
+      isPage
+    >
       {error ? <NotRead error={error} again={() => void refetch()} /> : null}
       {data || error ? null : <SkeletonRows count={6} height={56} />}
       {data ? <Cards report={data} /> : null}

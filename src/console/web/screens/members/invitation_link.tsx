@@ -6,13 +6,20 @@ import { FailureNote } from '../../parts/page/failure.tsx'
 import { Proof } from '../../parts/page/proof.tsx'
 import { SkeletonRows } from '../../parts/page/skeleton.tsx'
 import { CodeBlock } from '../../parts/show/code_block.tsx'
+import { CopyButton } from '../../parts/show/copy.tsx'
 import { useAsk } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
 import { linkOf } from '../workspaces/link.ts'
 
 const words = texts.members.link
 
-export function InvitationLinkBlock({ workspaceId }: { workspaceId: string }) {
+type Props = {
+  workspaceId: string
+  /** To copy the link is the step's action. */
+  isStep?: boolean
+}
+
+export function InvitationLinkBlock({ workspaceId, isStep = false }: Props) {
   const [server, setServer] = useState(location.origin)
   const { data, error } = useAsk('workspaces.invitationLink', { workspaceId })
   if (error) return <FailureNote error={error} />
@@ -21,6 +28,9 @@ export function InvitationLinkBlock({ workspaceId }: { workspaceId: string }) {
   return (
     <div className="flex flex-col gap-3">
       {link ? <CodeBlock text={link} name={words.theLink} language={words.title} /> : null}
+      {link && isStep ? (
+        <CopyButton text={link} name={words.theLink} isShown={false} verb={words.copy} />
+      ) : null}
       <p className="text-small text-ink-2">{words.what}</p>
       {link ? (
         <Proof label={words.codeLabel}>

@@ -204,7 +204,7 @@ function LinkStep({
   return (
     <>
       <p className="font-medium">{words.invited(email)}</p>
-      {data?.isSigned ? <InvitationLinkBlock workspaceId={workspaceId} /> : null}
+      {data?.isSigned ? <InvitationLinkBlock workspaceId={workspaceId} isStep /> : null}
       <p
         role="status"
         className={`flex items-center gap-2 ${isActive ? 'text-green' : 'text-ink-2'}`}
@@ -215,7 +215,7 @@ function LinkStep({
         />
         {isActive ? words.accepted(email) : words.waiting(email)}
       </p>
-      <Button kind="primary" isFull onPress={onClose}>
+      <Button kind={data?.isSigned === false ? 'primary' : 'secondary'} isFull onPress={onClose}>
         {words.done}
       </Button>
     </>

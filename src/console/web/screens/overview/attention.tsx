@@ -1,5 +1,7 @@
 /** "Waiting for you": each row has one action. */
 import { CircleCheck } from 'lucide-react'
+import { useState } from 'react'
+import { Button } from '../../parts/button.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { LinkButton } from '../../parts/link_button.tsx'
 import { Facts } from '../../parts/page/facts.tsx'
@@ -15,11 +17,16 @@ import {
 import { Block } from './block.tsx'
 
 const words = texts.overview
+/** More would push the rest of the page out of view. */
+const FIRST_ROWS = 5
 
 type Props = { workspaceId: string; overview: OverviewData; items: readonly WaitingItem[] }
 
 export function WaitingRows({ workspaceId, overview, items }: Props) {
   const rows = listAttention(workspaceId, items, overview)
+  const [showsAll, setShowsAll] = useState(false)
+  const shown = showsAll ? rows : rows.slice(0, FIRST_ROWS)
+  const more = rows.length - shown.length
   return (
     <Block title={texts.waiting.title} {...(rows.length > 0 ? { note: String(rows.length) } : {})}>
       {rows.length === 0 ? (
@@ -29,11 +36,18 @@ export function WaitingRows({ workspaceId, overview, items }: Props) {
         </p>
       ) : (
         <ul aria-label={texts.waiting.title}>
-          {rows.map((row) => (
+          {shown.map((row) => (
             <Row key={row.id} row={row} />
           ))}
         </ul>
       )}
+      {more > 0 ? (
+        <div className="border-t border-line px-1 py-1">
+          <Button kind="ghost" size="small" onPress={() => setShowsAll(true)}>
+            {words.showMore(more)}
+          </Button>
+        </div>
+      ) : null}
       <Unread overview={overview} />
     </Block>
   )

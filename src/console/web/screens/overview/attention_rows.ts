@@ -38,7 +38,7 @@ export function listAttention(
 ): AttentionRow[] {
   const params = { workspaceId }
   return [
-    ...items.map((item) => itemRow(item, params)),
+    ...groupByHost(items).map((group) => itemRow(group, params)),
     ...(overview.rekey.data ? [rekeyRow(params)] : []),
     ...lostRows(overview, params),
     ...tokenRows(overview, params),
@@ -49,8 +49,24 @@ export function listAttention(
 
 type Params = { workspaceId: string }
 
-function itemRow(item: WaitingItem, params: Params): AttentionRow {
-  const { title, facts } = describeItem(item)
+type Group = [WaitingItem, ...WaitingItem[]]
+
+/** A host that was refused to several agents is one row. */
+function groupByHost(items: readonly WaitingItem[]): Group[] {
+  const groups = new Map<string, Group>()
+  for (const item of items) {
+    const name = item.kind === 'host' ? `host ${item.refused.host}` : item.id
+    const group = groups.get(name)
+    if (group) group.push(item)
+    else groups.set(name, [item])
+  }
+  return [...groups.values()]
+}
+
+function itemRow(group: Group, params: Params): AttentionRow {
+  const [item] = group
+  const { title, facts: ofOne } = describeItem(item)
+  const facts = group.length === 1 ? ofOne : [words.agents(group.length)]
   return {
     ...{ id: item.id, icon: ICONS[item.kind], title },
     detail: [words.kinds[item.kind], ...facts.filter(Boolean)].join(' · '),

@@ -55,16 +55,21 @@ function CellButton({ row, environment, environments, isChosen, edits }: CellPro
       }}
     >
       <span className="sr-only">{`${words.cell(key, environment)}: `}</span>
-      <CellText row={row} environment={environment} environments={environments} />
+      <CellText {...{ row, environment, environments }} canAdd={edits !== null} />
     </button>
   )
 }
 
-type Shown = { row: MatrixRow; environment: string; environments: readonly string[] }
+type Shown = {
+  row: MatrixRow
+  environment: string
+  environments: readonly string[]
+  canAdd: boolean
+}
 
-function CellText({ row, environment, environments }: Shown) {
+function CellText({ row, environment, environments, canAdd }: Shown) {
   const cell = row.cells[environment]
-  if (!cell) return <MissingTag />
+  if (!cell) return <MissingTag canAdd={canAdd} />
   if (cell.value === null) return <span className="text-small text-red">{words.unreadable}</span>
   if (cell.renewal) return <RenewalText cell={cell} renewal={cell.renewal} />
   const same = environmentWithSame(row, environment, environments)
@@ -125,7 +130,9 @@ export function Masked() {
   )
 }
 
-export function MissingTag() {
+/** Drawn as an action only for those who can add it. */
+export function MissingTag({ canAdd }: { canAdd: boolean }) {
+  if (!canAdd) return <span className="text-small text-amber">{words.missing}</span>
   return (
     <span className="inline-flex h-[22px] items-center gap-[5px] rounded-[6px] border border-dashed border-amber-solid px-2 text-small font-medium text-amber">
       <Icon of={Plus} size={12} />

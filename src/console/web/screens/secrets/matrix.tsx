@@ -27,6 +27,7 @@ export function MatrixGrid({ matrix, rows, edits, selection, empty }: Props) {
   const go = useGo()
   const { environments } = matrix
   const environment = useEnvironment(matrix)
+  const { key } = secretsRoute.useSearch()
   const columns = useColumns(matrix, edits)
   return (
     <>
@@ -36,10 +37,11 @@ export function MatrixGrid({ matrix, rows, edits, selection, empty }: Props) {
         columns={columns}
         rows={rows}
         idOf={keyOfRow}
-        onOpen={({ key }) => go({ key, environment, pane: undefined })}
+        startId={key}
+        onOpen={(row) => go({ key: row.key, environment, pane: undefined })}
         selection={selection}
         phone={(row) => (
-          <SecretPhoneRow row={row} environment={environment} environments={environments} />
+          <SecretPhoneRow {...{ row, environment, environments }} canAdd={edits !== null} />
         )}
         empty={empty}
       />

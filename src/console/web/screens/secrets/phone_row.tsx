@@ -8,9 +8,14 @@ import type { MatrixRow } from './place.ts'
 
 const words = texts.matrix
 
-type Props = { row: MatrixRow; environment: string; environments: readonly string[] }
+type Props = {
+  row: MatrixRow
+  environment: string
+  environments: readonly string[]
+  canAdd: boolean
+}
 
-export function SecretPhoneRow({ row, environment, environments }: Props) {
+export function SecretPhoneRow({ row, environment, environments, canAdd }: Props) {
   const cell = row.cells[environment]
   const same = environmentWithSame(row, environment, environments)
   return (
@@ -29,7 +34,7 @@ export function SecretPhoneRow({ row, environment, environments }: Props) {
           </div>
         ) : null}
       </div>
-      {cell ? cell.value === null ? <Unreadable /> : <Masked /> : <MissingTag />}
+      {cell ? cell.value === null ? <Unreadable /> : <Masked /> : <MissingTag canAdd={canAdd} />}
       <span className="text-ink-3">
         <Icon of={ChevronRight} size={16} />
       </span>

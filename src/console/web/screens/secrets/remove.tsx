@@ -47,7 +47,7 @@ export function RemoveDialog({ place, keys, onDone, isOpen, onClose, children }:
   }
   return (
     <ConfirmDialog
-      verb={words.removeVerb}
+      verb={words.removeVerb(keys.length)}
       title={words.removeTitle(keys, environment)}
       isOpen={isOpen}
       onClose={onClose}

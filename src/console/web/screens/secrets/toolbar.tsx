@@ -3,6 +3,7 @@ import { useEffect, useState } from 'react'
 import { Button } from '../../parts/button.tsx'
 import { SearchField } from '../../parts/fields/search_field.tsx'
 import { FilterChip, FilterChips } from '../../parts/page/filter_chip.tsx'
+import { FilterMenu } from '../../parts/page/filter_menu.tsx'
 import { texts } from '../../texts/index.ts'
 import { type FilterId, filterIds } from './filters.ts'
 import { secretsRoute, useGo } from './place.ts'
@@ -12,7 +13,9 @@ const words = texts.matrix
 const TYPING_MS = 300
 /** Shown even if no secret matches. */
 const ALWAYS: readonly FilterId[] = ['all', 'missing', 'different']
-const URGENT: readonly FilterId[] = ['missing', 'reconnect', 'unreadable']
+/** In a menu, so that the chips stay in one line. */
+const MORE: readonly FilterId[] = ['approval', 'renewing', 'reconnect']
+const URGENT: readonly FilterId[] = ['missing', 'unreadable']
 
 export function useFilterId(): FilterId {
   const { show } = secretsRoute.useSearch()
@@ -28,7 +31,9 @@ type Props = {
 export function SecretsToolbar({ find, onFind, counts }: Props) {
   const go = useGo()
   const chosen = useFilterId()
-  const shown = filterIds.filter((id) => ALWAYS.includes(id) || counts[id] > 0 || id === chosen)
+  const present = filterIds.filter((id) => ALWAYS.includes(id) || counts[id] > 0 || id === chosen)
+  const shown = present.filter((id) => !MORE.includes(id))
+  const more = present.filter((id) => MORE.includes(id))
   return (
     <>
       <SearchField
@@ -50,6 +55,17 @@ export function SecretsToolbar({ find, onFind, counts }: Props) {
               onPress={() => go({ show: id === 'all' || id === chosen ? undefined : id }, true)}
             />
           ))}
+          {more.length > 0 ? (
+            <FilterMenu
+              label={words.moreFilters}
+              anyLabel={words.filter.all}
+              options={more.map((id) => words.filter[id])}
+              value={more.includes(chosen) ? words.filter[chosen] : undefined}
+              onChange={(label) =>
+                go({ show: more.find((id) => words.filter[id] === label) }, true)
+              }
+            />
+          ) : null}
         </FilterChips>
       </div>
       <span className="ml-auto phone:hidden">

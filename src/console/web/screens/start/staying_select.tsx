@@ -23,12 +23,12 @@ export function stayingAt(until: number | null): StayingId {
   return until - Date.now() > HOURS.day * 3_600_000 ? 'week' : 'day'
 }
 
-type Props = { value: StayingId; onChange(id: StayingId): void }
+type Props = { value: StayingId; onChange(id: StayingId): void; isLabelHidden?: boolean }
 
-export function StayingSelect({ value, onChange }: Props) {
+export function StayingSelect({ value, ...rest }: Props) {
   return (
     <>
-      <Select label={words.label} options={options} value={value} onChange={onChange} />
+      <Select label={words.label} options={options} value={value} {...rest} />
       {value === 'idle' ? null : <p className="text-small text-ink-2">{words.what}</p>}
     </>
   )

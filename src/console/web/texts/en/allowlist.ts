@@ -4,6 +4,7 @@ export const allowlist = {
   calls: 'Calls, 7 days',
   callsOf: (domain: string, total: number) => `${domain}: ${total} calls in 7 days`,
   lastUsed: 'Last used',
+  noCalls: '0',
   never: 'Not in 7 days',
   by: 'Added by',
   added: 'Added',

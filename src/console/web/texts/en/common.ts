@@ -55,6 +55,7 @@ export const common = {
   revealNamed: (name: string) => `Show ${name}`,
   hide: 'Hide',
   hideNamed: (name: string) => `Hide ${name}`,
+  notFoundTitle: 'Page not found',
   notFound: 'Not found, or you don’t have access.',
   toStart: 'Go to your workspaces',
   undo: 'Undo',

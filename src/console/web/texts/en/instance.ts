@@ -6,7 +6,7 @@ const figures = new Intl.NumberFormat('en')
 export const instanceTexts = {
   onlyOwner: 'Only the owner of this installation can see its state.',
   onlyOwnerHelp: 'The first account owns the installation.',
-  overall: { healthy: 'Healthy', degraded: 'Degraded' },
+  overall: { healthy: 'Healthy', degraded: 'Degraded', backup: 'Backup failed' },
   health: 'Health',
   checks: { database: 'Database', cache: 'Cache', encryption: 'Encryption' },
   healthy: 'Healthy',

@@ -17,6 +17,12 @@ export function lengthOf(seconds: number): string {
   return inUnit(Math.ceil(seconds / size), unit)
 }
 
+/** A duration in its largest unit, rounded down: what is certainly left. */
+export function lengthLeft(seconds: number): string {
+  const [size, unit] = units.find(([size]) => seconds >= size) ?? [1, 'second']
+  return inUnit(Math.floor(seconds / size), unit)
+}
+
 function inUnit(count: number, unit: string): string {
   return count === 1 ? `1 ${unit}` : `${count} ${unit}s`
 }

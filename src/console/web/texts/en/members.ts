@@ -82,6 +82,7 @@ export const members = {
     serverHelp: 'Change it if they reach the server by another name.',
     code: 'The link as a QR code',
     codeLabel: 'QR code',
+    copy: 'Copy link',
     theLink: 'the invitation link',
   },
   end: {

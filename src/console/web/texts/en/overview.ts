@@ -1,6 +1,6 @@
 /** The overview of a workspace. */
-import { callCount, secretCount } from './counts.ts'
-import { lengthOf } from './lengths.ts'
+import { callCount, counter, secretCount } from './counts.ts'
+import { lengthLeft } from './lengths.ts'
 
 const figure = new Intl.NumberFormat('en')
 
@@ -17,6 +17,8 @@ export const overviewTexts = {
   nothingWaits: 'Nothing waits for you.',
   unread: 'Some of this couldn’t be loaded.',
   notRead: 'This couldn’t be loaded.',
+  showMore: (count: number) => `Show ${count} more`,
+  agents: counter('agent'),
   actionOn: (action: string, title: string) => `${action}: ${title}`,
   kinds: { request: 'Approval', host: 'Refused host', proposal: 'Proposal' },
   rekey: 'Replace the workspace key',
@@ -28,7 +30,7 @@ export const overviewTexts = {
     agent === null ? `Token ${label}` : `Token ${label} of ${agent}`,
   ends: (at: string) => {
     const seconds = (Date.parse(at) - Date.now()) / 1_000
-    return seconds > 0 ? `Expires in ${lengthOf(seconds)}` : 'Expired'
+    return seconds > 0 ? `Expires in ${lengthLeft(seconds)}` : 'Expired'
   },
   openAgents: 'Open agents',
   missing: (count: number, project: string) =>

@@ -115,7 +115,7 @@ export const policies = {
     `${refused} of ${callCount(calls)} in 7 days would be refused`,
   refusedCalls: 'Calls that would be refused',
   times: (count: number) => `${count} ×`,
-  objection: (text: string) => `The policy ${text}.`,
+  objection: (what: string) => `This policy doesn’t allow ${what}.`,
   notWhole: 'Only the newest calls were checked.',
   notChecked: 'Headers, queries and bodies aren’t recorded, so they aren’t checked.',
 

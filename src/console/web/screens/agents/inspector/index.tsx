@@ -20,6 +20,8 @@ import { Tokens } from './tokens.tsx'
 
 const words = texts.agents
 const { columns: heads } = words
+/** What fits below the chart. */
+const LABELS = 4
 
 type Props = { row: AgentRow; onClose(): void }
 
@@ -40,11 +42,11 @@ export function AgentInspector({ row, onClose }: Props) {
       <InspectorSection title={words.byDay}>
         <Calls row={row} />
       </InspectorSection>
-      <InspectorSection title={texts.parts.details}>
+      <div className="border-t border-line px-4 py-3">
         <Proof>
           <Facts rows={[[row.kind === 'agent' ? words.agentId : words.tokenId, row.id]]} />
         </Proof>
-      </InspectorSection>
+      </div>
     </Inspector>
   )
 }
@@ -73,6 +75,7 @@ function Calls({ row: { owner, kind, id, name } }: { row: AgentRow }) {
       label={words.byDay}
       text={words.callsMade(sumOf(calls))}
       days={days}
+      labels={LABELS}
       series={[
         { label: words.allowed, tone: 'accent', values: allowed },
         { label: words.refused, tone: 'red', values: refused },

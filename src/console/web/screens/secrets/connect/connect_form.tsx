@@ -7,6 +7,7 @@ import { Button } from '../../../parts/button.tsx'
 import { Checkbox } from '../../../parts/fields/checkbox.tsx'
 import { TextField } from '../../../parts/fields/text_field.tsx'
 import { FieldForm } from '../../../parts/form.tsx'
+import { SHEET_FORM, SheetFooter } from '../../../parts/overlays/sheet.tsx'
 import { say } from '../../../parts/overlays/toasts.tsx'
 import { FailureNote } from '../../../parts/page/failure.tsx'
 import { SkeletonRows } from '../../../parts/page/skeleton.tsx'
@@ -55,7 +56,7 @@ function Form({ place, matrix, project, isLocal, providers }: FormProps) {
     return <WaitingForCommand command={command} place={at} name={key} after={0} />
   }
   return (
-    <FieldForm className="flex flex-col gap-4" onSubmit={submit}>
+    <FieldForm className={SHEET_FORM} onSubmit={submit}>
       <TextField
         label={texts.secretSheets.name}
         mono
@@ -78,9 +79,11 @@ function Form({ place, matrix, project, isLocal, providers }: FormProps) {
         </Checkbox>
       ) : null}
       {error ? <FailureNote error={error} /> : null}
-      <Button type="submit" kind="primary" isPending={isPending}>
-        {isLocal ? words.connect : words.getCommand}
-      </Button>
+      <SheetFooter>
+        <Button type="submit" kind="primary" isPending={isPending}>
+          {isLocal ? words.connect : words.getCommand}
+        </Button>
+      </SheetFooter>
     </FieldForm>
   )
 }

@@ -5,6 +5,7 @@ import { Button } from '../../../parts/button.tsx'
 import { Checkbox } from '../../../parts/fields/checkbox.tsx'
 import { TextField } from '../../../parts/fields/text_field.tsx'
 import { FieldForm } from '../../../parts/form.tsx'
+import { SHEET_FORM, SheetFooter } from '../../../parts/overlays/sheet.tsx'
 import { FailureNote } from '../../../parts/page/failure.tsx'
 import { useAsk } from '../../../queries.ts'
 import { texts } from '../../../texts/index.ts'
@@ -49,7 +50,7 @@ function Again({ place, matrix, name }: Props & { name: string }) {
   }
   if (started) return <ConnectWaiting started={started} error={error} />
   return (
-    <FieldForm className="flex flex-col gap-4" onSubmit={submit}>
+    <FieldForm className={SHEET_FORM} onSubmit={submit}>
       {error ? (
         <>
           <FailureNote error={error} />
@@ -72,9 +73,11 @@ function Again({ place, matrix, name }: Props & { name: string }) {
       <Checkbox isSelected={isDevice} onChange={setDevice}>
         {words.device}
       </Checkbox>
-      <Button type="submit" kind="primary" isPending={isPending}>
-        {error ? words.retry : words.connect}
-      </Button>
+      <SheetFooter>
+        <Button type="submit" kind="primary" isPending={isPending}>
+          {error ? words.retry : words.connect}
+        </Button>
+      </SheetFooter>
     </FieldForm>
   )
 }

@@ -16,7 +16,7 @@ import { type OfSecret, sum, useSecretUse } from './use.ts'
 
 const words = texts.inspector
 /** More dates do not fit side by side. */
-const LABELS = 5
+const LABELS = 4
 
 export function AccessTab({ place }: { place: OfSecret }) {
   const manages = useMayHere('agent.manage')

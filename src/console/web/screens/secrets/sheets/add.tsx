@@ -7,6 +7,7 @@ import { Segmented } from '../../../parts/fields/segmented.tsx'
 import { TextArea } from '../../../parts/fields/text_area.tsx'
 import { TextField } from '../../../parts/fields/text_field.tsx'
 import { FieldForm } from '../../../parts/form.tsx'
+import { SHEET_FORM, SheetFooter } from '../../../parts/overlays/sheet.tsx'
 import { say } from '../../../parts/overlays/toasts.tsx'
 import { FailureNote } from '../../../parts/page/failure.tsx'
 import { texts } from '../../../texts/index.ts'
@@ -65,7 +66,7 @@ function ValueForm({ place, matrix }: Pick<PaneProps, 'place' | 'matrix'>) {
     void add(name, Object.fromEntries(wanted), isPlain)
   }
   return (
-    <FieldForm className="flex flex-col gap-4" onSubmit={submit}>
+    <FieldForm className={SHEET_FORM} onSubmit={submit}>
       <TextField
         label={words.name}
         help={words.nameHelp}
@@ -101,9 +102,11 @@ function ValueForm({ place, matrix }: Pick<PaneProps, 'place' | 'matrix'>) {
         </Checkbox>
       </div>
       {error ? <FailureNote error={error} /> : null}
-      <Button type="submit" kind="primary" isPending={isPending}>
-        {words.add}
-      </Button>
+      <SheetFooter>
+        <Button type="submit" kind="primary" isPending={isPending}>
+          {words.add}
+        </Button>
+      </SheetFooter>
     </FieldForm>
   )
 }

@@ -3,6 +3,7 @@ import { useState } from 'react'
 import { Button } from '../../../parts/button.tsx'
 import { TextField } from '../../../parts/fields/text_field.tsx'
 import { FieldForm } from '../../../parts/form.tsx'
+import { SHEET_FORM, SheetFooter } from '../../../parts/overlays/sheet.tsx'
 import { say } from '../../../parts/overlays/toasts.tsx'
 import { FailureNote } from '../../../parts/page/failure.tsx'
 import { useCommand } from '../../../queries.ts'
@@ -73,7 +74,7 @@ type FormProps = {
 function NameForm({ label, verb, make, error, isPending }: FormProps) {
   const [name, setName] = useState('')
   return (
-    <FieldForm className="flex flex-col gap-4" onSubmit={() => make(name)}>
+    <FieldForm className={SHEET_FORM} onSubmit={() => make(name)}>
       <TextField
         label={label}
         isRequired
@@ -84,9 +85,11 @@ function NameForm({ label, verb, make, error, isPending }: FormProps) {
         onChange={setName}
       />
       {error ? <FailureNote error={error} /> : null}
-      <Button type="submit" kind="primary" isPending={isPending}>
-        {verb}
-      </Button>
+      <SheetFooter>
+        <Button type="submit" kind="primary" isPending={isPending}>
+          {verb}
+        </Button>
+      </SheetFooter>
     </FieldForm>
   )
 }

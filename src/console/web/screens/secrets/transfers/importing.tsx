@@ -46,10 +46,10 @@ export function Importing({ place, matrix, file }: PaneProps & { file: File | nu
           </Button>
         ) : (
           <>
-            {button}
             <Button kind="ghost" isDisabled={isPending} onPress={() => source.preview(null)}>
               {words.back}
             </Button>
+            {button}
           </>
         )
       }

@@ -26,7 +26,7 @@ export const inspectorTexts = {
 
   changed: 'Changed',
   by: 'by',
-  version: (version: number) => `version ${version}`,
+  version: (version: number) => `version\u00a0${version}`,
   sameAs: 'Same as',
   nowhere: 'Nowhere else',
   lastUsed: 'Last used',

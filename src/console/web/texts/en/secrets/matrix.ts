@@ -21,6 +21,7 @@ export const matrixTexts = {
   find: 'Filter by name',
   findAmong: (count: number) => `Filter ${secretCount(count)}`,
   filters: 'Filters',
+  moreFilters: 'More filters',
   filter: {
     all: 'All',
     missing: 'Missing',

@@ -62,7 +62,7 @@ export const sheetTexts = {
   restored: (count: number) => `${secretCount(count)} restored.`,
   notRestored: 'Not restored. Open Deleted secrets to retry.',
 
-  removeVerb: 'Delete',
+  removeVerb: (count: number) => (count === 1 ? 'Delete secret' : 'Delete secrets'),
   removeFrom: (environment: string) => `Delete from ${environment}…`,
   removeTitle: (keys: readonly string[], environment: string) =>
     `Delete ${keys.length === 1 ? keys[0] : secretCount(keys.length)} from ${environment}?`,

@@ -5,6 +5,7 @@ import { judgeCalls } from '../../../../../../client/secrets/judged_calls.ts'
 import type { Policy } from '../../../../../../core/policy/policy.ts'
 import { Icon } from '../../../../parts/icon.tsx'
 import { FailureNote } from '../../../../parts/page/failure.tsx'
+import { Proof } from '../../../../parts/page/proof.tsx'
 import { UrlText } from '../../../../parts/show/url.tsx'
 import { useAsk } from '../../../../queries.ts'
 import { texts } from '../../../../texts/index.ts'
@@ -52,19 +53,28 @@ function Refused({ judged: { kinds, isWhole } }: { judged: Judged }) {
   return (
     <>
       <ul aria-label={words.refusedCalls} className="flex flex-col gap-2">
-        {kinds.map(({ method, target_url, style, count, text }) => (
+        {kinds.map(({ method, target_url, style, count, rule, text }) => (
           <li key={`${method} ${target_url} ${style}`}>
             <span className="flex gap-2">
               <span className="shrink-0 text-ink-3 tabular-nums">{words.times(count)}</span>
               <Target method={method} url={target_url} />
             </span>
-            <span className="text-small text-ink-2">{words.objection(text)}</span>
+            <p className="text-small text-ink-2">
+              {words.objection(ruleText(rule, method, target_url))}
+            </p>
+            <Proof>{text}</Proof>
           </li>
         ))}
       </ul>
       <p className="text-small text-ink-3">{isWhole ? words.notChecked : words.notWhole}</p>
     </>
   )
+}
+
+function ruleText(rule: Judged['kinds'][number]['rule'], method: string, url: string): string {
+  const target = URL.parse(url)
+  const call = { method, host: target?.host ?? url, path: target?.pathname ?? url }
+  return texts.live.why.rules[rule](call)
 }
 
 function Target({ method, url }: { method: string; url: string }) {
