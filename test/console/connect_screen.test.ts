@@ -91,7 +91,7 @@ async function connect(name: string) {
 
 /** As a resolver reports it when the provider answers `invalid_grant`. */
 async function refuseRenewal(key: string) {
-  const [, projectId] = /([0-9a-f-]{36})(?!.*[0-9a-f-]{36})/.exec(place) ?? []
+  const [, projectId = ''] = /([0-9a-f-]{36})(?!.*[0-9a-f-]{36})/.exec(place) ?? []
   await stage.app.connection.sql`insert into derived_states
     (workspace_id, project_id, environment, key, generation, failed_at, failed_code, is_final)
     values (${account.workspaceId}, ${projectId}, 'development', ${key}, 1, now(), 'invalid_grant', true)`
