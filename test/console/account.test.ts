@@ -34,7 +34,7 @@ afterAll(async () => {
 const press = (name: string) => page.getByRole('button', { name, exact: true }).click()
 const label = (name: string) => page.getByLabel(name, { exact: true })
 const server = () => stage.app.controlPlane
-const dialog = (from: Page) => from.getByRole('dialog').or(from.getByRole('alertdialog'))
+const dialog = (from: Page) => from.locator('[data-dialog]')
 /** The button that sends the open dialog. */
 const send = (name: string, from = page) =>
   dialog(from).getByRole('button', { name, exact: true }).click()
@@ -70,6 +70,7 @@ test('the account lists other sessions, and signs out one of them or all without
   expect(await second()).toEqual(before)
   await press('Sign out 2 other sessions')
   await others().first().waitFor({ state: 'detached' })
+  await page.getByText('Signed out', { exact: true }).nth(2).waitFor()
   expect(await rows.count()).toBe(4)
   await page.reload()
   await ada.sees('Unlock')

@@ -55,7 +55,7 @@ async function watchOutputs(page: Page) {
   }
 }
 
-const dialog = (page: Page) => page.getByRole('dialog').or(page.getByRole('alertdialog'))
+const dialog = (page: Page) => page.locator('[data-dialog]')
 
 /** Opens the account's dialog, and sends it. */
 async function addPasskey(page: Page, label: string): Promise<void> {

@@ -16,12 +16,14 @@ import { browserOf } from './program.ts'
 const words = texts.account.sessions
 
 type Session = Returned<'credentials.sessions'>[number]
+/** A session that is signed out here; `isDone` once the server has done so. */
+type Ended = { session: Session; isDone: boolean }
 
 export function SessionsCard() {
   const { data, error } = useAsk('credentials.sessions', null)
   const { ended, end, failure } = useEnding()
-  const isEnded = ({ id }: Session) => ended.some((session) => session.id === id)
-  const active = data?.filter((session) => !isEnded(session)) ?? []
+  const endedBy = new Map(ended.map((each) => [each.session.id, each]))
+  const active = data?.filter(({ id }) => !endedBy.has(id)) ?? []
   const others = active.filter(({ current }) => !current)
   return (
     <Card
@@ -38,11 +40,11 @@ export function SessionsCard() {
         aria-label={words.title}
         className="-my-2 flex flex-col divide-y divide-line empty:hidden"
       >
-        {inOrder([...active, ...ended]).map((session) => (
+        {inOrder([...active, ...ended.map(({ session }) => session)]).map((session) => (
           <SessionRow
             key={session.id}
             session={session}
-            isEnded={isEnded(session)}
+            ended={endedBy.get(session.id)}
             end={() => end([session])}
           />
         ))}
@@ -53,13 +55,16 @@ export function SessionsCard() {
 }
 
 function useEnding() {
-  const [ended, setEnded] = useState<Session[]>([])
+  const [ended, setEnded] = useState<Ended[]>([])
   const command = useCommand('credentials.endSessions', { changes: ['credentials.sessions'] })
   const end = (sessions: Session[]) => {
-    setEnded([...ended, ...sessions])
-    const ids = sessions.map(({ id }) => id)
-    const restore = () => setEnded((now) => now.filter(({ id }) => !ids.includes(id)))
-    command.mutate({ ids }, { onError: restore })
+    const isOther = ({ session }: Ended) => !sessions.includes(session)
+    const setDone = (each: Ended) => (isOther(each) ? each : { ...each, isDone: true })
+    setEnded((now) => [...now, ...sessions.map((session) => ({ session, isDone: false }))])
+    command.mutateAsync({ ids: sessions.map(({ id }) => id) }).then(
+      () => setEnded((now) => now.map(setDone)),
+      () => setEnded((now) => now.filter(isOther)),
+    )
   }
   return { ended, end, failure: command.error }
 }
@@ -72,9 +77,9 @@ function inOrder(sessions: readonly Session[]): Session[] {
   )
 }
 
-type RowProps = { session: Session; isEnded: boolean; end(): void }
+type RowProps = { session: Session; ended: Ended | undefined; end(): void }
 
-function SessionRow({ session, isEnded, end }: RowProps) {
+function SessionRow({ session, ended, end }: RowProps) {
   const { user_agent, current, created_at, last_used_at } = session
   const known = browserOf(user_agent)
   const name = known ? words.browser(known.browser, known.system) : user_agent || words.unknown
@@ -84,7 +89,7 @@ function SessionRow({ session, isEnded, end }: RowProps) {
         <Icon of={iconFor(known)} />
       </span>
       <div className="min-w-0 flex-1">
-        <p className={`truncate font-medium ${isEnded ? 'text-ink-3' : ''}`} title={user_agent}>
+        <p className={`truncate font-medium ${ended ? 'text-ink-3' : ''}`} title={user_agent}>
           {name}
         </p>
         <p className="text-small text-ink-3">
@@ -92,8 +97,8 @@ function SessionRow({ session, isEnded, end }: RowProps) {
         </p>
       </div>
       {current ? <Status tone="green">{words.current}</Status> : null}
-      {isEnded ? <Status tone="neutral">{words.ended}</Status> : null}
-      {current || isEnded ? null : (
+      {ended ? <Status tone="neutral">{ended.isDone ? words.ended : words.ending}</Status> : null}
+      {current || ended ? null : (
         <Button size="small" kind="ghost" aria-label={words.endNamed(name)} onPress={end}>
           {words.end}
         </Button>

@@ -25,6 +25,7 @@ export const account = {
     since: (date: string) => `Signed in ${date}`,
     used: 'last used',
     end: 'Sign out',
+    ending: 'Signing out…',
     ended: 'Signed out',
     endNamed: (name: string) => `Sign out ${name}`,
     endOthers: (count: number) => `Sign out ${count} other sessions`,
