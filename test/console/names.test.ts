@@ -118,7 +118,7 @@ test('a workspace that the server hides blocks the replacement of account keys',
   await page.getByText('Details').click()
   await page.getByText(id).waitFor()
   await page.goto(`${stage.origin}/console/account`)
-  await page.getByRole('button', { name: 'Replace my keys' }).click()
+  await page.getByRole('button', { name: 'Replace keys' }).click()
   await page.getByText('The server hides a workspace you were a member of.').first().waitFor()
   await page.goto(`${stage.origin}/console/workspaces`)
   await page.getByRole('button', { name: 'I left it' }).click()
