@@ -1,3 +1,4 @@
+// tier: all
 /** The design page: every part is on it, keeps the scale's sizes, and is accessible in light and dark. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'

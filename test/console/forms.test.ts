@@ -27,14 +27,17 @@ type Form = {
   fields: readonly string[]
   /** What shows the form, or empties it. */
   open?(page: Page): Promise<unknown>
-  /** Leads to the next form on the same page. */
-  next?(page: Page): Promise<unknown>
 }
 
 const press = (page: Page, name: string) =>
   page.getByRole('button', { name, exact: true }).first().click()
 const label = (page: Page, name: string) => page.getByLabel(name, { exact: true })
-const pressing = (name: string) => (page: Page) => press(page, name)
+/** A button with the same name may open the form. */
+const showsDialog = (page: Page) => page.locator('[role=dialog], [role=alertdialog]').waitFor()
+const pressing = (name: string) => async (page: Page) => {
+  await press(page, name)
+  await showsDialog(page)
+}
 const emptying = (name: string, field: string) => async (page: Page) => {
   await press(page, name)
   await label(page, field).last().fill('')
@@ -96,10 +99,7 @@ const inside: Form[] = [
   },
   {
     ...{ file: 'allowlist/add.tsx', path: 'w/W/allowlist', verb: 'Add host' },
-    ...{
-      fields: ['Host'],
-      open: (page) => page.getByRole('button', { name: 'Add host' }).first().click(),
-    },
+    ...{ fields: ['Host'], open: pressing('Add host') },
   },
   {
     ...{ file: 'members/invite.tsx', path: 'w/W/members?invite=new', verb: 'Continue' },
@@ -120,6 +120,7 @@ const inside: Form[] = [
   {
     ...{ file: 'secrets/sheets/add.tsx', path: 'w/W/secrets?pane=new', verb: 'Add secret' },
     fields: ['Name', 'Value in development', 'Value in staging', 'Value in production'],
+    open: showsDialog,
   },
   {
     ...{ file: 'secrets/connect/connect_form.tsx', path: 'w/W/secrets?pane=connect' },

@@ -41,9 +41,7 @@ export class Path {
 
   /** Points at a control and clicks it. */
   async click(control: Locator): Promise<void> {
-    this.#moveHandTo('mouse')
-    this.#operators.push('P', 'B', 'B')
-    this.#clicks += 1
+    this.#point()
     await control.click()
   }
 
@@ -67,6 +65,13 @@ export class Path {
     await this.#page.keyboard.insertText(text)
   }
 
+  /** Acts in another program, such as a terminal. @param steps `click`, or a chord */
+  actElsewhere(...steps: string[]): void {
+    for (const step of steps)
+      if (step === 'click') this.#point()
+      else this.#pressKeys(step.split('+').length)
+  }
+
   cost(): Cost {
     const seconds = this.#operators.reduce((sum, each) => sum + OPERATORS[each], 0)
     return {
@@ -75,6 +80,12 @@ export class Path {
       seconds: Math.round(seconds * 10) / 10,
       operators: this.#operators.join(''),
     }
+  }
+
+  #point(): void {
+    this.#moveHandTo('mouse')
+    this.#operators.push('P', 'B', 'B')
+    this.#clicks += 1
   }
 
   #pressKeys(count: number): void {

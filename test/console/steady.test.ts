@@ -6,11 +6,15 @@ import { requires } from '../support/requires.ts'
 import { until } from '../support/until.ts'
 import type { Visitor } from './browser.ts'
 import { callAs, openWorld, type Seed, type World } from './pictures/seeds.ts'
+import { settle, watchRequests } from './settle.ts'
 import { measureShift } from './shift.ts'
 
 const { test, describe, beforeAll, afterAll } = requires('chromium')
 
-const SCREENS = ['secrets', 'agents', 'live', 'allowlist', 'members', 'audit', 'history'] as const
+const SCREENS = [
+  ...['overview', 'secrets', 'agents', 'live', 'allowlist', 'members', 'audit', 'history'],
+  ...['settings', '/account'],
+] as const
 /** Longer than data is taken for fresh, and than most intervals. */
 const LATER_MS = 60_000
 /** Controls that the pointer visits on each screen. */
@@ -19,12 +23,13 @@ const HOVERED = 30
 let world: World
 let seed: Seed
 let ada: Visitor
+let pending: ReadonlySet<Request>
 
 beforeAll(async () => {
   world = await openWorld()
   seed = await world.seedOf('team')
   ada = await world.stage.enter(seed.account, 'account')
-  watchRequests(ada)
+  pending = watchRequests(ada)
   await ada.page.setViewportSize({ width: 1280, height: 800 })
   await ada.page.clock.install()
   await ada.page.goto(addressOf('secrets'))
@@ -35,33 +40,7 @@ afterAll(async () => {
 })
 
 const addressOf = (screen: string) =>
-  `${world.stage.origin}/console/w/${seed.workspaceId}/${screen}`
-
-/** Requests without an answer, but for the stream of live requests, which stays open. */
-const pending = new Set<Request>()
-
-function watchRequests({ page }: Visitor): void {
-  const context = page.context()
-  context.on('request', (request) => {
-    if (!/\/live\/(\?|$)/.test(request.url())) pending.add(request)
-  })
-  context.on('requestfinished', (request) => pending.delete(request))
-  context.on('requestfailed', (request) => pending.delete(request))
-}
-
-/** Waits until the screen has all data that it asks for. */
-async function settle(page: Page): Promise<void> {
-  await page.getByRole('heading', { level: 1 }).first().waitFor()
-  let quiet = 0
-  await until(async () => {
-    const isLoading = await page.evaluate(
-      () => document.querySelector('.loading, [aria-busy="true"]') !== null,
-    )
-    // An answer may lead to the next request.
-    quiet = pending.size === 0 && !isLoading ? quiet + 1 : 0
-    return quiet === 5
-  })
-}
+  `${world.stage.origin}/console${screen.startsWith('/') ? '' : `/w/${seed.workspaceId}/`}${screen}`
 
 /** Opens a screen with as few answers of the server as its heading needs. @returns what lets the others through */
 async function openWithoutData(page: Page, address: string): Promise<() => Promise<void>> {
@@ -92,34 +71,39 @@ describe.each(SCREENS)('the controls of %s stay in place', (screen) => {
     const release = await openWithoutData(page, addressOf(screen))
     const moved = await measureShift(page, async () => {
       await release()
-      await settle(page)
+      await settle(page, pending)
     })
     expect(moved).toEqual([])
   })
 
   test('when time passes and the data is read again', async () => {
     const { page } = ada
-    await settle(page)
+    await settle(page, pending)
     const moved = await measureShift(page, async () => {
       await page.clock.fastForward(LATER_MS)
       await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')))
-      await settle(page)
+      await settle(page, pending)
     })
     expect(moved).toEqual([])
   })
 
   test('when agents make calls and ask for approval', async () => {
     const { page } = ada
-    // The pointer rests on the content, where a list must hold still.
-    await page.mouse.move(640, 500)
+    await restOnRow(page)
     const moved = await measureShift(page, async () => {
       for (const host of ['one', 'two', 'three'])
-        await callAs(world, seed, 'deploy-bot', `https://${host}.${screen}.example/`, 'STRIPE_KEY')
-      const refund = `https://api.stripe.com/v1/refunds/${screen}`
+        await callAs(
+          world,
+          seed,
+          'deploy-bot',
+          `https://${host}.${hostPart(screen)}.example/`,
+          'STRIPE_KEY',
+        )
+      const refund = `https://api.stripe.com/v1/refunds/${hostPart(screen)}`
       const { body } = await callAs(world, seed, 'deploy-bot', refund, 'STRIPE_REFUND_KEY')
       expect(body).toMatchObject({ error_code: 'approval_required' })
       await page.clock.fastForward(LATER_MS)
-      await settle(page)
+      await settle(page, pending)
     })
     expect(moved).toEqual([])
   })
@@ -127,6 +111,8 @@ describe.each(SCREENS)('the controls of %s stay in place', (screen) => {
   test('when the pointer passes over them', async () => {
     const { page } = ada
     await page.mouse.move(0, 0)
+    // A list that was held shows what it held back.
+    await settle(page, pending)
     const points = await page.evaluate(pointsOfControls, HOVERED)
     const moved = await measureShift(page, async () => {
       for (const { x, y } of points) await page.mouse.move(x, y)
@@ -135,9 +121,18 @@ describe.each(SCREENS)('the controls of %s stay in place', (screen) => {
   })
 })
 
+const hostPart = (screen: string) => screen.replace('/', '')
+
+/** A list holds still under the pointer. */
+async function restOnRow(page: Page): Promise<void> {
+  const row = page.getByRole('row').nth(3)
+  if (await row.isVisible()) await row.hover()
+  else await page.mouse.move(640, 500)
+}
+
 /** Runs in the page: the centers of the first controls that are in view. */
 function pointsOfControls(most: number): { x: number; y: number }[] {
-  const controls = [...document.querySelectorAll('a[href], button, tr')]
+  const controls = [...document.querySelectorAll('a[href], button, [role=row]')]
   const boxes = controls.map((control) => control.getBoundingClientRect())
   return boxes
     .filter(({ width, bottom }) => width > 0 && bottom < innerHeight)

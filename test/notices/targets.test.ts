@@ -170,6 +170,7 @@ test('A refused call is announced once per agent, host, code and hour', async ()
     {
       agent: expect.stringMatching(/^agent-\d+$/),
       host: 'blocked.example',
+      secrets: ['KEY'],
       method: 'GET',
       code: 'domain_blocked',
     },

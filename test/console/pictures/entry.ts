@@ -23,7 +23,7 @@ export type Entry = {
   mockUp?: string
   /** Finds controls by role and name, so that the picture fails if one is missing. */
   prepare?(scene: Scene): Promise<unknown>
-  /** Doubles each pixel, as a browser at 200 % zoom does. */
+  /** At 200 % zoom. The pictures have half the size. */
   isZoomed?: boolean
   hasForcedColors?: boolean
 }

@@ -13,6 +13,8 @@ import { removePlaces } from '../../support/places.ts'
 import { sharedBrowser } from '../browser.ts'
 import { entrances } from './entries/entrances.ts'
 import { everywhere } from './entries/everywhere.ts'
+import { firstRun } from './entries/first_run.ts'
+import { secretScreens } from './entries/secrets.ts'
 import { workspaceScreens } from './entries/workspace.ts'
 import { writeGallery } from './gallery.ts'
 import { render } from './render.ts'
@@ -34,7 +36,7 @@ async function takePictures(): Promise<number> {
   const started = Date.now()
   const folder = resolve(values.out)
   mkdirSync(folder, { recursive: true })
-  const all = [...entrances, ...workspaceScreens, ...everywhere]
+  const all = [...entrances, ...firstRun, ...secretScreens, ...workspaceScreens, ...everywhere]
   const entries = all.filter(
     ({ name }) => words.length === 0 || words.some((word) => name.includes(word)),
   )

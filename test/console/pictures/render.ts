@@ -1,7 +1,8 @@
 /** Takes the pictures: each entry in its own browser context, at two sizes and in two color schemes. */
 import { join } from 'node:path'
-import type { Page } from 'playwright-core'
+import type { Request } from 'playwright-core'
 import type { Visitor } from '../browser.ts'
+import { settle, watchRequests } from '../settle.ts'
 import { type Entry, sceneOf } from './entry.ts'
 import type { Seed, World } from './seeds.ts'
 
@@ -20,15 +21,15 @@ export async function render(entry: Entry, world: World, folder: string): Promis
   const seed = await world.seedOf(entry.seed ?? 'empty')
   const visitor = await enter(entry, world, seed)
   const { page } = visitor
+  const pending = watchRequests(visitor)
   try {
     page.setDefaultTimeout(PATIENCE_MS)
     await page.setViewportSize(SIZES[0])
-    await settle(page)
+    await settle(page, pending)
     await entry.prepare?.(sceneOf(visitor, world, seed))
     if (entry.hasForcedColors) await page.emulateMedia({ forcedColors: 'active' })
-    for (const size of SIZES) await takeBothSchemes(entry, visitor, size, folder)
+    for (const size of SIZES) await takeBothSchemes(entry, { ...visitor, pending }, size, folder)
   } finally {
-    await page.context().setOffline(false)
     await visitor.close()
   }
 }
@@ -43,33 +44,21 @@ function enter({ seed: name, role, path }: Entry, { stage }: World, seed: Seed):
 
 type Size = (typeof SIZES)[number]
 
-async function takeBothSchemes(entry: Entry, visitor: Visitor, size: Size, folder: string) {
-  const { page } = visitor
+type Watched = Visitor & { pending: ReadonlySet<Request> }
+
+async function takeBothSchemes(entry: Entry, visitor: Watched, size: Size, folder: string) {
+  const { page, pending } = visitor
   await resize(entry, visitor, size)
   for (const colorScheme of SCHEMES) {
     await page.emulateMedia({ colorScheme })
-    await settle(page)
+    await settle(page, pending)
     const path = join(folder, `${entry.name}-${size.width}-${colorScheme}.png`)
     await page.screenshot({ path, animations: 'disabled' })
   }
 }
 
-async function resize({ isZoomed }: Entry, { page, tools }: Visitor, size: Size): Promise<void> {
-  if (!isZoomed) return page.setViewportSize(size)
-  await tools.send('Emulation.setDeviceMetricsOverride', {
-    width: Math.floor(size.width / 2),
-    height: Math.floor(size.height / 2),
-    deviceScaleFactor: 2,
-    mobile: false,
-  })
-}
-
-/** Waits until nothing loads, so that the picture shows data and the final fonts. */
-async function settle(page: Page): Promise<void> {
-  await page.getByRole('heading', { level: 1 }).first().waitFor()
-  await page.waitForFunction(
-    () =>
-      document.querySelector('.loading, [aria-busy="true"]') === null &&
-      document.fonts.status === 'loaded',
+/** Zoom at 200 % halves the page's size in CSS pixels. */
+const resize = ({ isZoomed }: Entry, { page }: Visitor, { width, height }: Size): Promise<void> =>
+  page.setViewportSize(
+    isZoomed ? { width: Math.floor(width / 2), height: Math.floor(height / 2) } : { width, height },
   )
-}

@@ -15,7 +15,7 @@ import {
 } from './company.ts'
 
 export type Seed = Company & { colleagues: Account[] }
-export type SeedName = 'empty' | 'small' | 'team' | 'large' | 'broken'
+export type SeedName = 'empty' | 'waiting' | 'calling' | 'small' | 'team' | 'large' | 'broken'
 
 export type World = Awaited<ReturnType<typeof openReachableStage>> & {
   /** `host:port` of an API that answers. */
@@ -58,14 +58,20 @@ async function seedCompany({ stage }: World, domain: string, parts: Parts): Prom
   return { ...company, colleagues: [] }
 }
 
+/** A project and nothing in it: no secrets, agents, calls or audit records. */
+async function seedNothing(world: World, domain: string): Promise<Seed> {
+  const seed = await seedCompany(world, domain, { secrets: 0, agents: 0, days: 0 })
+  const { sql } = world.stage.app.connection
+  await sql`delete from audit_logs where workspace_id = ${seed.workspaceId}`
+  return seed
+}
+
 const seeds: Record<SeedName, (world: World, domain: string) => Promise<Seed>> = {
-  /** A project and nothing in it: no secrets, agents, calls or audit records. */
-  empty: async (world: World, domain: string) => {
-    const seed = await seedCompany(world, domain, { secrets: 0, agents: 0, days: 0 })
-    const { sql } = world.stage.app.connection
-    await sql`delete from audit_logs where workspace_id = ${seed.workspaceId}`
-    return seed
-  },
+  empty: seedNothing,
+  /** Gets a secret and a token in the picture of the first run that waits. */
+  waiting: seedNothing,
+  /** Makes its first call. */
+  calling: seedNothing,
   /** One secret, one agent and one day of calls. */
   small: (world: World, domain: string) =>
     seedCompany(world, domain, { secrets: 1, agents: 1, days: 1 }),

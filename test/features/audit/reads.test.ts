@@ -199,7 +199,8 @@ describe('the list', () => {
     expect(await list({ ...march, credential: 'FIRST', method: 'GET' })).toHaveLength(1)
     expect(await list({ ...march, credential: 'FIRST', agent_id: AGENT })).toEqual([])
     expect(await list({ ...march, credential: 'IRST' })).toEqual([])
-    expect(await list({ ...march, credential: 'FIRST,SECOND' })).toEqual([])
+    expect(await list({ ...march, credential: 'FIRST,OTHER' })).toHaveLength(1)
+    expect(await list({ ...march, credential: 'OTHER,IRST' })).toEqual([])
   })
 
   test('since belongs to the range and until does not', async () => {

@@ -25,7 +25,7 @@ export function AccountMenu({ email }: { email: string }) {
       <Avatar name={email} />
       <div className="min-w-0 flex-1">
         <div className="truncate" title={email}>
-          {email}
+          {email.split('@')[0]}
         </div>
         <UnlockedFor />
       </div>
@@ -57,8 +57,8 @@ function UnlockedFor() {
   const ms = (account.until ?? active + IDLE_MS) - Date.now()
   return (
     <div className="flex items-center gap-1 text-caption leading-[14px] text-ink-3">
-      <span aria-hidden="true" className="size-1.5 rounded-full bg-green-solid" />
-      {words.unlockedFor(Math.max(0, Math.floor(ms / MINUTE_MS)))}
+      <span aria-hidden="true" className="size-1.5 shrink-0 rounded-full bg-green-solid" />
+      <span className="truncate">{words.unlockedFor(Math.max(0, Math.floor(ms / MINUTE_MS)))}</span>
     </div>
   )
 }

@@ -10,6 +10,15 @@ export type ListedWorkspace = Returned<'workspaces.list'>[number]
 const KEY = 'workspace'
 const last = shared(localStorage.getItem(KEY))
 
+/** The ID alone, known before the list is read: the address or the last visit has it. */
+export function useCurrentWorkspaceId(): string | null {
+  const current = useCurrentWorkspace()
+  const match = useMatch({ from: '/w/$workspaceId', shouldThrow: false })
+  const { data } = useAsk('workspaces.list', null)
+  if (data !== undefined) return current?.workspace.id ?? null
+  return match?.params.workspaceId ?? last.get()
+}
+
 /** `isHere` is false on pages outside of a workspace, such as the account. Null while nothing is read. */
 export function useCurrentWorkspace(): { workspace: ListedWorkspace; isHere: boolean } | null {
   const match = useMatch({ from: '/w/$workspaceId', shouldThrow: false })

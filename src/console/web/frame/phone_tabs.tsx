@@ -6,7 +6,7 @@ import { Icon } from '../parts/icon.tsx'
 import { MenuAround } from '../parts/overlays/menu.tsx'
 import { texts } from '../texts/index.ts'
 import { useAccountChoices } from './account_menu.tsx'
-import { useCurrentWorkspace } from './current_workspace.ts'
+import { useCurrentWorkspaceId } from './current_workspace.ts'
 import { areas, workspaceAreas } from './navigation.ts'
 import { WaitingCount } from './waiting_count.tsx'
 
@@ -16,11 +16,11 @@ const TAB =
   'relative flex min-w-0 flex-col items-center justify-center gap-[3px] text-caption leading-[14px] font-medium text-ink-3 data-[status=active]:text-accent-ink'
 
 export function PhoneTabs() {
-  const current = useCurrentWorkspace()
+  const workspaceId = useCurrentWorkspaceId()
   const navigate = useNavigate()
   const account = useAccountChoices()
-  const params = { workspaceId: current?.workspace.id ?? '' }
-  const others = current ? [...areas.slice(TABS), ...workspaceAreas] : []
+  const params = { workspaceId: workspaceId ?? '' }
+  const others = workspaceId !== null ? [...areas.slice(TABS), ...workspaceAreas] : []
   const choices = others.map(({ to, label, icon }) => ({
     id: to,
     label,
@@ -32,7 +32,7 @@ export function PhoneTabs() {
       aria-label={words.phoneNavigation}
       className="grid h-16 shrink-0 grid-cols-5 border-t border-line bg-bg desk:hidden"
     >
-      {current
+      {workspaceId !== null
         ? areas.slice(0, TABS).map(({ to, label, icon }) => (
             <Link key={to} to={to} params={params} className={TAB}>
               <Icon of={icon} size={20} />

@@ -7,7 +7,7 @@ import { Button as AriaButton } from 'react-aria-components'
 import { Icon } from '../parts/icon.tsx'
 import { texts } from '../texts/index.ts'
 import { AccountMenu } from './account_menu.tsx'
-import { type ListedWorkspace, useCurrentWorkspace } from './current_workspace.ts'
+import { useCurrentWorkspaceId } from './current_workspace.ts'
 import { areas, workspaceAreas } from './navigation.ts'
 import { openPalette } from './palette_state.ts'
 import { WaitingCount } from './waiting_count.tsx'
@@ -18,7 +18,7 @@ const words = texts.common
 export function Sidebar({ email }: { email: string }) {
   const ref = useRef<HTMLElement>(null)
   const { landmarkProps } = useLandmark({ role: 'navigation' }, ref)
-  const current = useCurrentWorkspace()
+  const workspaceId = useCurrentWorkspaceId()
   return (
     <nav
       {...landmarkProps}
@@ -39,14 +39,14 @@ export function Sidebar({ email }: { email: string }) {
             {words.searchKeys}
           </kbd>
         </AriaButton>
-        {current ? <Areas workspace={current.workspace} /> : null}
+        {workspaceId === null ? null : <Areas workspaceId={workspaceId} />}
       </div>
       <AccountMenu email={email} />
     </nav>
   )
 }
 
-function Areas({ workspace: { id: workspaceId } }: { workspace: ListedWorkspace }) {
+function Areas({ workspaceId }: { workspaceId: string }) {
   const params = { workspaceId }
   return (
     <>
@@ -70,7 +70,7 @@ type AreaProps = Pick<LinkProps, 'to' | 'params'> & {
 }
 
 const AREA =
-  'flex h-[30px] shrink-0 items-center gap-2.5 rounded-control px-2 font-medium text-ink-2 hover:text-ink data-[status=active]:bg-surface-2 data-[status=active]:text-ink [&_svg]:text-ink-3 data-[status=active]:[&_svg]:text-ink'
+  'flex h-[30px] shrink-0 items-center gap-2.5 rounded-control px-2 font-medium text-ink-2 hover:text-ink data-[status=active]:bg-surface-2 data-[status=active]:text-ink forced-colors:data-[status=active]:outline [&_svg]:text-ink-3 data-[status=active]:[&_svg]:text-ink'
 
 function AreaLink({ icon, label, children, ...link }: AreaProps) {
   return (

@@ -1,42 +1,42 @@
 /** Pictures of the ways in: unlocking, signing in, creating an account and the recovery key. */
 import { PASSWORD } from '../../accounts.ts'
 import { attachAuthenticator } from '../../authenticators.ts'
-import { type Entry, pressLock } from '../entry.ts'
+import { type Entry, pressLock, type Scene } from '../entry.ts'
 
 let registered = 0
+
+async function submit({ field, button }: Scene, verb: string, email: string, password: string) {
+  await field('Email').fill(email)
+  await field('Password').fill(password)
+  await button(verb).click()
+}
 
 export const entrances: Entry[] = [
   { name: 'sign-in', path: '/login' },
   {
     name: 'sign-in-error',
     path: '/login',
-    prepare: async ({ page, field, button }) => {
-      await field('E-mail address').fill('ada.lovelace@acme.example')
-      await field('Password').fill('not her password at all')
-      await button('Log in').click()
-      await page.getByRole('alert').first().waitFor()
+    prepare: async (scene) => {
+      await submit(scene, 'Sign in', 'ada.lovelace@acme.example', 'not her password at all')
+      await scene.page.getByRole('alert').first().waitFor()
     },
   },
   { name: 'create-account', path: '/register' },
   {
-    name: 'create-account-weak',
+    name: 'create-account-empty',
     path: '/register',
-    prepare: async ({ page, field, button }) => {
-      await field('E-mail address').fill('grace.hopper@acme.example')
-      await field('Password').fill('password1')
-      await button('Make an account').click()
-      await page.getByText('not strong enough').waitFor()
+    prepare: async ({ page, button }) => {
+      await button('Create account').click()
+      await page.getByText('Email: this field is required.').waitFor()
     },
   },
   {
     name: 'recovery-key',
     path: '/register',
-    prepare: async ({ page, field, button }) => {
+    prepare: async (scene) => {
       registered += 1
-      await field('E-mail address').fill(`newcomer-${registered}@acme.example`)
-      await field('Password').fill(PASSWORD)
-      await button('Make an account').click()
-      await page.getByRole('heading', { name: 'Your recovery key', level: 1 }).waitFor()
+      await submit(scene, 'Create account', `newcomer-${registered}@acme.example`, PASSWORD)
+      await scene.page.getByRole('heading', { name: 'Your recovery key', level: 1 }).waitFor()
     },
   },
   { name: 'recover', path: '/recover' },
@@ -47,9 +47,10 @@ export const entrances: Entry[] = [
     path: '/account',
     prepare: async ({ page, tools, field, button }) => {
       await attachAuthenticator({ tools }, true)
+      await button('Add passkey').click()
       await field('Name').fill('Laptop')
-      await field('Your password').fill(PASSWORD)
-      await button('Add a passkey').click()
+      await field('Current password').fill(PASSWORD)
+      await page.getByRole('alertdialog').getByRole('button', { name: 'Add passkey' }).click()
       await page.getByText('Laptop', { exact: true }).waitFor()
       await pressLock(page)
     },

@@ -56,7 +56,9 @@ function Ticked({
         aria-hidden="true"
         className="grid size-4 shrink-0 place-items-center rounded-[4px] border border-control bg-surface text-transparent group-data-indeterminate:border-accent group-data-indeterminate:bg-accent group-data-indeterminate:text-on-accent group-selected:border-accent group-selected:bg-accent group-selected:text-on-accent"
       >
-        <Icon of={props.isIndeterminate ? Minus : Check} size={12} />
+        <span className="hidden group-data-indeterminate:block group-selected:block">
+          <Icon of={props.isIndeterminate ? Minus : Check} size={12} />
+        </span>
       </span>
       {children}
     </AriaCheckbox>

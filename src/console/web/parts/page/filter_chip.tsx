@@ -19,7 +19,7 @@ export function FilterChip({ label, count, isSelected, tone, onPress }: Props) {
     <ToggleButton
       isSelected={isSelected}
       onChange={onPress}
-      className="inline-flex h-7 shrink-0 items-center gap-1.5 rounded-full border border-line px-2.5 text-body font-medium whitespace-nowrap text-ink-2 hover:bg-hover selected:border-surface-2 selected:bg-surface-2 selected:text-ink phone:h-8"
+      className="inline-flex h-7 shrink-0 items-center gap-1.5 rounded-full border border-line px-2.5 text-body font-medium whitespace-nowrap text-ink-2 hover:bg-hover selected:border-surface-2 selected:bg-surface-2 selected:text-ink forced-colors:selected:outline-2 phone:h-8"
     >
       {label}
       {count === undefined ? null : <span className={`tabular-nums ${color}`}>{count}</span>}

@@ -4,9 +4,17 @@ import { texts } from '../../texts/index.ts'
 const HEIGHTS = { 34: 'h-[34px]', 38: 'h-[38px]', 56: 'h-14' }
 const WIDTHS = ['w-2/5', 'w-1/3', 'w-1/2', 'w-1/4']
 
-export function SkeletonRows({ count, height = 38 }: { count: number; height?: 34 | 38 | 56 }) {
+type Props = {
+  count: number
+  height?: 34 | 38 | 56
+  /** A table's header comes above the rows. */
+  hasHeader?: boolean
+}
+
+export function SkeletonRows({ count, height = 38, hasHeader = false }: Props) {
   return (
     <div role="status" aria-label={texts.common.loading}>
+      {hasHeader ? <div className="h-8 border-b border-line phone:hidden" /> : null}
       {Array.from({ length: count }, (_, at) => (
         <div
           // Rows of a skeleton have no other identity.

@@ -15,7 +15,12 @@ export function environmentColor(name: string): keyof typeof SQUARES {
 
 export function EnvironmentSquare({ name }: { name: string }) {
   const color = SQUARES[environmentColor(name)]
-  return <i aria-hidden="true" className={`size-2 shrink-0 rounded-[2px] ${color}`} />
+  return (
+    <i
+      aria-hidden="true"
+      className={`size-2 shrink-0 rounded-[2px] forced-color-adjust-none ${color}`}
+    />
+  )
 }
 
 export function EnvironmentLabel({ name }: { name: string }) {

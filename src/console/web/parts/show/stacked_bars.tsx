@@ -71,9 +71,10 @@ function Legend({ series }: Pick<Props, 'series'>) {
   ))
 }
 
+/** Has room for `1,000` from the start, so that the plot does not move when figures arrive. */
 function Ticks({ most }: { most: number }) {
   return (
-    <div aria-hidden="true" className="relative w-fit text-right tabular-nums">
+    <div aria-hidden="true" className="relative min-w-7 text-right tabular-nums">
       {ticksFor(most).map((tick) => (
         <span
           key={tick}

@@ -10,7 +10,6 @@ import { Banner } from '../../parts/page/banner.tsx'
 import { Card } from '../../parts/page/card.tsx'
 import { FailureNote } from '../../parts/page/failure.tsx'
 import { ProgressMeter } from '../../parts/page/progress.tsx'
-import { SkeletonRows } from '../../parts/page/skeleton.tsx'
 import { CopyButton } from '../../parts/show/copy.tsx'
 import { useAsk } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
@@ -73,7 +72,7 @@ function useRotation() {
 function OwnFingerprint() {
   const { data, error } = useAsk('credentials.fingerprint', null)
   if (error) return <FailureNote error={error} />
-  return data ? <Fingerprint text={data} /> : <SkeletonRows count={1} />
+  return data ? <Fingerprint text={data} /> : null
 }
 
 function KeptTokens({ keep, setKeep }: { keep: string[]; setKeep(ids: string[]): void }) {

@@ -6,7 +6,6 @@ import { TextField } from '../../parts/fields/text_field.tsx'
 import { say } from '../../parts/overlays/toasts.tsx'
 import { Card } from '../../parts/page/card.tsx'
 import { FailureNote } from '../../parts/page/failure.tsx'
-import { SkeletonRows } from '../../parts/page/skeleton.tsx'
 import { registerPasskey } from '../../passkeys/ceremonies.ts'
 import { usePasskeysHere } from '../../passkeys/here.ts'
 import { useAsk } from '../../queries.ts'
@@ -27,7 +26,6 @@ export function PasskeysCard() {
       action={isHere ? <Button onPress={() => setAdding(true)}>{words.add}</Button> : undefined}
     >
       {error ? <FailureNote error={error} /> : null}
-      {data || error ? null : <SkeletonRows count={1} height={56} />}
       {data?.length === 0 ? (
         <p className="text-ink-3">{isHere === false ? words.unavailable : words.none}</p>
       ) : null}

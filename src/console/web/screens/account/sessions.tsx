@@ -6,7 +6,6 @@ import { Button } from '../../parts/button.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { Card } from '../../parts/page/card.tsx'
 import { FailureNote } from '../../parts/page/failure.tsx'
-import { SkeletonRows } from '../../parts/page/skeleton.tsx'
 import { Ago } from '../../parts/show/ago.tsx'
 import { dateOf } from '../../parts/show/moments.ts'
 import { Status } from '../../parts/show/status.tsx'
@@ -35,7 +34,6 @@ export function SessionsCard() {
       }
     >
       {error ? <FailureNote error={error} /> : null}
-      {data || error ? null : <SkeletonRows count={2} height={56} />}
       <ul
         aria-label={words.title}
         className="-my-2 flex flex-col divide-y divide-line empty:hidden"

@@ -35,7 +35,11 @@ export function Agents() {
       title={texts.common.areas.agents}
       state={manages === false ? <Status tone="neutral">{words.onlyAdmins}</Status> : null}
     >
-      {manages === false ? <UsedAgents workspaceId={workspaceId} /> : <SkeletonRows count={8} />}
+      {manages === false ? (
+        <UsedAgents workspaceId={workspaceId} />
+      ) : (
+        <SkeletonRows count={8} hasHeader />
+      )}
     </Screen>
   )
 }
@@ -68,7 +72,7 @@ function ManagedAgents({ workspaceId }: { workspaceId: string }) {
         {rows ? (
           <AgentList {...{ workspaceId, rows, find, chip, show: shown?.id, button }} />
         ) : error ? null : (
-          <SkeletonRows count={8} />
+          <SkeletonRows count={8} hasHeader />
         )}
       </Screen>
       {rows ? <RevokeCommands rows={rows} /> : null}

@@ -38,7 +38,7 @@ const columns: GridColumn<UsedAgent>[] = [
 
 export function UsedAgents({ workspaceId }: { workspaceId: string }) {
   const usage = useUsage(workspaceId)
-  if (!usage) return <SkeletonRows count={8} />
+  if (!usage) return <SkeletonRows count={8} hasHeader />
   return (
     <DataGrid
       label={words.list}

@@ -71,7 +71,7 @@ export function Allowlist() {
           />
         </>
       ) : error ? null : (
-        <SkeletonRows count={8} />
+        <SkeletonRows count={8} hasHeader />
       )}
       <AddHost workspaceId={workspaceId} isOpen={isAdding} onClose={() => setAdding(false)} />
     </Screen>

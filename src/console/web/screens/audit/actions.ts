@@ -79,9 +79,17 @@ export function actionText(action: string, count = 1): string {
   return count > 1 ? many : one
 }
 
+/** One record of a read can name several secrets. */
+function namesIn(records: readonly ListedRecord[]): number {
+  const names = records.flatMap(({ credential_ref }) => credential_ref?.split(',') ?? [''])
+  return names.length
+}
+
 /** What was done, or the method of a call. */
 export function whatOf({ records: [first, ...others] }: RecordGroup): string {
-  return first.action === null ? (first.method ?? '') : actionText(first.action, 1 + others.length)
+  return first.action === null
+    ? (first.method ?? '')
+    : actionText(first.action, namesIn([first, ...others]))
 }
 
 type Result = { text: string; tone: 'green' | 'amber' | 'red' | 'neutral' }

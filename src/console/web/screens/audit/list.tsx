@@ -40,7 +40,7 @@ export function AuditList({ workspaceId, read, groups, projects }: Props) {
   }, [projects, order, isOpen])
   const phone = useMemo(() => phoneRow(projects), [projects])
   if (error && !data) return <Failed error={error} retry={() => void refetch()} />
-  if (!data) return <SkeletonRows count={14} height={34} />
+  if (!data) return <SkeletonRows count={14} height={34} hasHeader />
   const more = () => {
     if (hasNextPage && !isFetchingNextPage) void fetchNextPage()
   }

@@ -84,7 +84,7 @@ export function History() {
       inspector={data ? <Opened links={data.links} /> : null}
     >
       {error ? <FailureNote error={error} /> : null}
-      {data === undefined && !error ? <SkeletonRows count={12} /> : null}
+      {data === undefined && !error ? <SkeletonRows count={12} hasHeader /> : null}
       {data === null ? <EmptyState icon={ShieldAlert} title={words.notSigned} /> : null}
       {data ? (
         <>

@@ -48,7 +48,7 @@ type Props = {
 }
 
 export function Calls({ calls, openId, onOpen, isLoading, isFiltered, onShowAll }: Props) {
-  if (isLoading && calls.length === 0) return <SkeletonRows count={14} />
+  if (isLoading && calls.length === 0) return <SkeletonRows count={14} hasHeader />
   return (
     <DataGrid
       label={words.list}

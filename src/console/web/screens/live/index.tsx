@@ -85,14 +85,16 @@ function Stream({ workspaceId, again }: { workspaceId: string; again(): void }) 
         {shown.waiting ? (
           <WaitingPanel {...{ workspaceId, openId, onOpen: setOpen }} waiting={shown.waiting} />
         ) : null}
-        <div className="flex shrink-0 items-center gap-2 px-5 py-1.5 phone:px-4">
-          <Filters calls={calls} filter={filter} onChange={change} />
-          <NewCalls count={countNew(live.calls, shown.calls)} onPress={refresh} />
-        </div>
+        {isReady ? (
+          <div className="flex shrink-0 items-center gap-2 px-5 py-1.5 phone:px-4">
+            <Filters calls={calls} filter={filter} onChange={change} />
+            <NewCalls count={countNew(live.calls, shown.calls)} onPress={refresh} />
+          </div>
+        ) : null}
         <div className="flex min-h-0 flex-1 flex-col border-t border-line">
           <Calls
             {...{ calls: found, openId, isFiltered }}
-            isLoading={live.state === 'opening'}
+            isLoading={!isReady}
             onOpen={({ id }) => setOpen(id)}
             onShowAll={() =>
               change({ show: 'all', agent: undefined, host: undefined, secret: undefined })

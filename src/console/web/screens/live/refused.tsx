@@ -10,6 +10,7 @@ import { Inspector } from '../../parts/page/inspector.tsx'
 import { InspectorSection } from '../../parts/page/section.tsx'
 import { SkeletonRows } from '../../parts/page/skeleton.tsx'
 import { CopyButton } from '../../parts/show/copy.tsx'
+import { Status } from '../../parts/show/status.tsx'
 import { useAsk, useCommand } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
 import { DECIDED, type WaitingHost, type WaitingItem } from '../../waiting.ts'
@@ -57,8 +58,7 @@ export function RefusedInspector(props: Props) {
   const ignoring = item ? <IgnoreButton item={item} onClose={onClose} /> : null
   return (
     <Inspector
-      title={titleOf(call, proposed)}
-      status={<CallStatus call={call} />}
+      {...headingOf(call, proposed, signed !== null)}
       badge={<CallMenu workspaceId={workspaceId} call={call} />}
       onClose={onClose}
       footer={
@@ -135,6 +135,14 @@ function refusedOf(call: LiveCall) {
   return {
     ...{ reason, refused_by, method, target_domain, target_url, target_path },
     ...{ credential_ref, injection_style, project_id, environment, registration_id, token_id },
+  }
+}
+
+function headingOf(call: LiveCall, proposed: Proposed | undefined, isSigned: boolean) {
+  if (!isSigned) return { title: titleOf(call, proposed), status: <CallStatus call={call} /> }
+  return {
+    title: call.target_domain ?? call.agent_id,
+    status: <Status tone="green">{words.isAllowed}</Status>,
   }
 }
 

@@ -24,6 +24,9 @@ export type LiveFeedState = {
 
 /** Calls that are kept. */
 export const MAX_KEPT = 500
+/** Calls of each decision that are read first. Changes would take their places in one list of everything. */
+const MAX_FIRST = 200
+const DECISIONS = ['allowed', 'blocked', 'error'] as const
 /** Milliseconds until the first retry. Each retry waits twice as long. */
 const PAUSE_MS = 1_000
 const LONGEST_PAUSE_MS = 15_000
@@ -97,8 +100,11 @@ class LiveFeed {
   }
 
   async #readFirst(): Promise<void> {
-    const query = { workspace_id: this.#workspaceId, limit: MAX_KEPT }
-    this.#add(await api.call(listAuditLogs, { query }))
+    const query = { workspace_id: this.#workspaceId, limit: MAX_FIRST }
+    const lists = DECISIONS.map((decision) =>
+      api.call(listAuditLogs, { query: { ...query, decision } }),
+    )
+    this.#add((await Promise.all(lists)).flat())
   }
 
   /** Any call renews a session whose tokens have expired. */

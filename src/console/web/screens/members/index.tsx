@@ -105,7 +105,7 @@ type ListProps = Omit<ComponentProps<typeof MemberGrid>, 'isAlone'> & {
 }
 
 function List({ isLoading, count, ...shown }: ListProps) {
-  if (isLoading) return <SkeletonRows count={5} />
+  if (isLoading) return <SkeletonRows count={5} hasHeader />
   return count === 0 ? null : <MemberGrid {...shown} isAlone={count === 1} />
 }
 

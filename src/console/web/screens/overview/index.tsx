@@ -1,6 +1,7 @@
 /** The home of a workspace: what waits for a person, the last 24 hours, recent changes, and the signed history. */
 import { getRouteApi } from '@tanstack/react-router'
 import { Bot, Play } from 'lucide-react'
+import { useMemo } from 'react'
 import type { Returned } from '../../keys/messages.ts'
 import { Button } from '../../parts/button.tsx'
 import { LinkButton } from '../../parts/link_button.tsx'
@@ -12,6 +13,7 @@ import { useAsk, useRepeatedAsk } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
 import { useWaiting } from '../../waiting.ts'
 import { useFirstRunOffer } from '../first_steps/dismissed.ts'
+import { useAttention, useHeld } from '../live/hold.ts'
 import { ActiveAgents, LastDay, RecentChanges } from './activity.tsx'
 import { WaitingRows } from './attention.tsx'
 import { HistoryState } from './history_state.tsx'
@@ -26,17 +28,25 @@ export function Overview() {
   const { data, error } = useRepeatedAsk('overview.read', { workspaceId }, EVERY_MS)
   const { waiting, isRead } = useWaiting(workspaceId)
   const agents = useAsk('agents.list', { workspaceId }).data
+  const now = useMemo(() => ({ overview: data, items: waiting?.items ?? [] }), [data, waiting])
+  const isReady = data !== undefined && isRead
+  const { hasAttention, watching } = useAttention()
+  // Rows do not move under the pointer.
+  const { shown } = useHeld(now, hasAttention, isReady)
+  const { overview, items } = shown
   const isNew = agents?.every(({ lastUsedAt }) => lastUsedAt === null) ?? false
   return (
     <Screen title={texts.common.areas.overview} isPage>
       {error && !data ? <FailureNote error={error} /> : null}
       {isNew ? <FirstSteps workspaceId={workspaceId} /> : null}
-      {data && isRead ? (
-        <WaitingRows workspaceId={workspaceId} overview={data} items={waiting?.items ?? []} />
+      {overview && isReady ? (
+        <div className="flex flex-col gap-6" {...watching}>
+          <WaitingRows workspaceId={workspaceId} overview={overview} items={items} />
+          <Activity workspaceId={workspaceId} overview={overview} />
+        </div>
       ) : (
         <SkeletonRows count={4} height={56} />
       )}
-      {data ? <Activity workspaceId={workspaceId} overview={data} /> : null}
     </Screen>
   )
 }

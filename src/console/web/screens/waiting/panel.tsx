@@ -1,5 +1,6 @@
 /** Everything that waits for a person, above the calls, and what is allowed now. */
 import { Shield } from 'lucide-react'
+import { useState } from 'react'
 import { Button } from '../../parts/button.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { CopyButton } from '../../parts/show/copy.tsx'
@@ -11,6 +12,9 @@ import { IgnoreButton } from './sign.tsx'
 
 const words = texts.waiting
 
+/** Rows before the rest is asked for. */
+const SHOWN = 3
+
 type Props = {
   workspaceId: string
   waiting: Waiting
@@ -20,11 +24,13 @@ type Props = {
 
 export function WaitingPanel({ workspaceId, waiting, openId, onOpen }: Props) {
   const { items, released, hidden, more } = waiting
+  const [isAll, setAll] = useState(false)
+  const shown = isAll ? items : items.filter(({ id }, at) => at < SHOWN || id === openId)
   if (items.length + released.length + hidden === 0) return null
   return (
     <section
       aria-labelledby="waiting"
-      className="mx-5 mt-3.5 mb-1 flex max-h-[min(45%,340px)] shrink-0 flex-col overflow-hidden rounded-card border border-line-2 bg-surface shadow-control phone:mx-4"
+      className="mx-5 mt-3.5 mb-1 flex max-h-[45%] shrink-0 flex-col overflow-hidden rounded-card border border-line-2 bg-surface shadow-control phone:mx-4"
     >
       <h2
         id="waiting"
@@ -36,7 +42,7 @@ export function WaitingPanel({ workspaceId, waiting, openId, onOpen }: Props) {
       </h2>
       <div className="min-h-0 overflow-auto">
         <ul aria-label={words.title}>
-          {items.map((item) => (
+          {shown.map((item) => (
             <Row
               key={item.id}
               item={item}
@@ -46,6 +52,13 @@ export function WaitingPanel({ workspaceId, waiting, openId, onOpen }: Props) {
             />
           ))}
         </ul>
+        {shown.length < items.length ? (
+          <div className="border-t border-line px-1 py-1">
+            <Button kind="ghost" size="small" onPress={() => setAll(true)}>
+              {words.showMore(items.length - shown.length)}
+            </Button>
+          </div>
+        ) : null}
         <Unshown hidden={hidden} more={more} />
         <Released
           workspaceId={workspaceId}

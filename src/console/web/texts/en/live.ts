@@ -17,6 +17,7 @@ export const live = {
   resume: 'Resume',
   newCalls: (count: number) => `${count} new`,
   number: (count: number) => figure.format(count),
+  isAllowed: 'Allowed',
   figures: { calls: 'calls, last hour', allowed: 'allowed', refused: 'refused', median: 'median' },
   noFigure: '–',
   histogram: 'Calls in the last hour. The bars show when; red bars were refused.',

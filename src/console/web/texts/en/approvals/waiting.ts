@@ -16,6 +16,7 @@ export const waitingTexts = {
     ].join(' · '),
   calls: callCount,
   proposedBy: (agent: string) => `Proposed by ${agent}`,
+  showMore: (count: number) => `Show ${count} more`,
   review: 'Review',
   reviewing: (what: string) => `Review ${what}`,
   ignore: 'Ignore',
