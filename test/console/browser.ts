@@ -27,7 +27,7 @@ export type Stage = {
   /** `http://localhost:…`: cookies and passkeys need this name or TLS. */
   origin: string
   /** A new browser context at an address below /console/, or at one of another origin. */
-  visitor(path?: string, from?: string): Promise<Visitor>
+  visitor(path?: string, from?: string, tabs?: RegExp): Promise<Visitor>
   /** Registers outside the browser. The context starts with a session whose keys stay open over a reload. */
   person(name: string, path?: string): Promise<Person>
   /** Registers outside the browser and signs in on the screen. The keys lock on a reload. */
@@ -170,8 +170,8 @@ function stageOf(app: TestApp): Stage {
   const { controlPlane } = app
   const origin = controlPlane.replace('127.0.0.1', 'localhost')
   const open = new Set<Visitor>()
-  const opened = async (from: string, path: string, prepare?: (page: Page) => Promise<unknown>) => {
-    const visitor = await openVisitor(from, path, prepare)
+  const opened = async (from: string, path: string, options?: VisitorOptions) => {
+    const visitor = await openVisitor(from, path, options)
     const entry: Visitor = {
       ...visitor,
       close: () => {
@@ -183,10 +183,12 @@ function stageOf(app: TestApp): Stage {
     return entry
   }
   const enter = ({ email, userId, seed, password }: Account, path = '') =>
-    opened(origin, path, async (page) => {
-      await page.goto(`${origin}/console/SHA256SUMS`)
-      const session = { email, userId, seed: [...seed], password, headers: ofConsole() }
-      await page.evaluate(startSession, session)
+    opened(origin, path, {
+      prepare: async (page) => {
+        await page.goto(`${origin}/console/SHA256SUMS`)
+        const session = { email, userId, seed: [...seed], password, headers: ofConsole() }
+        await page.evaluate(startSession, session)
+      },
     })
   const register = async (name: string) => {
     const email = freshEmail(name)
@@ -195,7 +197,7 @@ function stageOf(app: TestApp): Stage {
   return {
     app,
     origin,
-    visitor: (path = '', from = origin) => opened(from, path),
+    visitor: (path = '', from = origin, tabs) => opened(from, path, { tabs }),
     enter,
     person: async (name, path) => {
       const account = await register(name)
@@ -294,22 +296,35 @@ function hasHeading(name: string): boolean {
 /** Other tests keep the machine busy; a test that ends before says nothing of the page. */
 const PATIENCE_MS = Number(process.env.PATIENCE ?? 90_000)
 
+export type VisitorOptions = {
+  prepare?: (page: Page) => Promise<unknown>
+  /** Addresses that links may open in other tabs. Their certificates are not verified. */
+  tabs?: RegExp | undefined
+}
+
 export async function openVisitor(
   origin: string,
   path: string,
-  prepare?: (page: Page) => Promise<unknown>,
+  { prepare, tabs }: VisitorOptions = {},
 ): Promise<Visitor> {
   const browser = await sharedBrowser()
   const context = await browser.newContext({
     permissions: ['clipboard-write'],
     reducedMotion: 'reduce',
+    ignoreHTTPSErrors: tabs !== undefined,
   })
   context.setDefaultTimeout(PATIENCE_MS)
   await answerKnownPasswords(context)
   const page = await context.newPage()
   const tools = await context.newCDPSession(page)
   const wrong: string[] = []
-  watch(context, page, origin, wrong)
+  watch(page, wrong)
+  context.on('request', (request) => {
+    searchRequest(request)
+    const { protocol, origin: asked } = new URL(request.url())
+    const isAllowed = protocol === 'data:' || asked === origin || tabs?.test(request.url())
+    if (!isAllowed) wrong.push(`asked ${request.url()}`)
+  })
   await prepare?.(page)
   await page.goto(`${origin}/console/${path}`)
   const look = async (reveals: boolean) => {
@@ -345,7 +360,7 @@ export async function openVisitor(
 const COOP_IGNORED = 'The Cross-Origin-Opener-Policy header has been ignored, because the URL'
 
 /** Messages and policy violations of workers arrive with those of the page. */
-function watch(context: BrowserContext, page: Page, origin: string, wrong: string[]): void {
+function watch(page: Page, wrong: string[]): void {
   page.on('console', (message) => {
     search('browser', 'a message', message.text())
     // The browser logs each refused request, too; tests check what the page makes of it.
@@ -360,11 +375,6 @@ function watch(context: BrowserContext, page: Page, origin: string, wrong: strin
     }
   })
   page.on('pageerror', (error) => wrong.push(`not caught: ${error.stack ?? error.message}`))
-  context.on('request', (request) => {
-    searchRequest(request)
-    const { protocol, origin: asked } = new URL(request.url())
-    if (protocol !== 'data:' && asked !== origin) wrong.push(`asked ${request.url()}`)
-  })
 }
 
 function searchRequest(request: Request): void {

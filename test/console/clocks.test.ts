@@ -16,7 +16,7 @@ afterAll(() => stage.close())
 
 test('the console says which clock is ahead, and nothing while they agree', async () => {
   const ada = await stage.person('ada')
-  const said = ada.page.getByText('Correct the wrong one:')
+  const said = ada.page.getByText('Correct the wrong clock.')
   await ada.sees('Overview')
   expect(await said.count()).toBe(0)
   for (const [days, words] of [

@@ -19,7 +19,7 @@ test('a session that ended while no tab was open is reported, and its keys are f
   const { page } = ada
   await page.getByRole('button', { name: /Lock after/ }).click()
   await page.getByRole('option', { name: '8 hours' }).click()
-  await page.getByText('Your keys stay open in this browser until').waitFor()
+  await page.getByText('Your keys stay unlocked in this browser until').waitFor()
   const kept = () =>
     page.evaluate(async () => {
       const done = <T>(request: IDBRequest<T>) =>

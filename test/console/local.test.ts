@@ -79,7 +79,7 @@ inBrowser.test(
     await signUp(server, email)
     const { page, tools, close } = await stage.visitor('', here)
     await logIn(page, email)
-    await page.getByRole('link', { name: 'Personal' }).click()
+    await page.getByRole('link', { name: 'Secrets', exact: true }).click()
     await page.getByRole('heading', { name: 'Secrets', level: 1 }).waitFor()
     const cookies = await page.context().cookies(here)
     expect(cookies.map(({ name, domain }) => [name, domain]).sort()).toEqual([

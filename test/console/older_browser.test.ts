@@ -53,7 +53,7 @@ test('a browser without X25519, Ed25519 and iteration of streams signs in, opens
   await page.getByText('The change is signed and unbroken.').waitFor()
   await page.getByRole('link', { name: 'Allowed hosts', exact: true }).click()
   await page.getByRole('button', { name: 'Add host' }).first().click()
-  await page.getByLabel('Host').fill('api.example.com')
+  await page.getByRole('textbox', { name: 'Host', exact: true }).fill('api.example.com')
   await page.keyboard.press('Enter')
   await page.getByRole('rowheader', { name: 'api.example.com' }).waitFor()
   expect(workers).toBe(1)

@@ -90,7 +90,7 @@ test('the recovery key sets a new password once, and the next key is shown', asy
   await owner.sees('Sign in')
   await enter(page, OWNER, PASSWORD)
   await press(page, 'Sign in')
-  await refusal(page, 'invalid_credentials')
+  await page.getByText('Email or password is wrong.').waitFor()
   await page.getByLabel('Password', { exact: true }).clear()
   await owner.judge()
   await owner.close()

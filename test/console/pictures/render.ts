@@ -11,8 +11,8 @@ const SIZES = [
   { width: 390, height: 844 },
 ] as const
 const SCHEMES = ['light', 'dark'] as const
-/** Milliseconds for a control to appear: a missing one should not hold the others up. */
-const PATIENCE_MS = 10_000
+/** Milliseconds for a control to appear: a missing one should not hold the others up, and a busy machine is slow. */
+const PATIENCE_MS = 30_000
 
 export const shots = SIZES.flatMap(({ width }) => SCHEMES.map((scheme) => `${width}-${scheme}`))
 

@@ -10,23 +10,29 @@ import { enterByPasskey, type PasskeyStay, unlockByPasskey } from './ceremonies.
 import { usePasskeysHere } from './here.ts'
 import { mayPrompt } from './prompting.ts'
 
-type Props = { isLocked: boolean; staying: PasskeyStay }
+type Props = {
+  isLocked: boolean
+  staying: PasskeyStay
+  /** The button appears or goes. */
+  onShown(isShown: boolean): void
+}
 
-export default function UsePasskey({ isLocked, staying }: Props) {
+export default function UsePasskey({ isLocked, staying, onShown }: Props) {
   const isHere = usePasskeysHere()
   if (!isHere) return null
-  if (isLocked) return <Unlock staying={staying} />
+  if (isLocked) return <Unlock staying={staying} onShown={onShown} />
   return (
     <Ceremony
       words={texts.passkeys.signIn}
       isPrompted={false}
+      onShown={onShown}
       run={() => enterByPasskey(staying)}
     />
   )
 }
 
 /** Nothing for an account without a passkey that can unlock. */
-function Unlock({ staying }: { staying: PasskeyStay }) {
+function Unlock({ staying, onShown }: Omit<Props, 'isLocked'>) {
   const { data = [] } = useQuery({
     queryKey: ['passkeys.toUnlock'],
     queryFn: () => ask('passkeys.list', null),
@@ -34,22 +40,31 @@ function Unlock({ staying }: { staying: PasskeyStay }) {
   const able = data.filter((one) => one.can_unlock && one.rp_id === location.hostname)
   if (able.length === 0) return null
   return (
-    <Ceremony words={texts.passkeys.unlock} isPrompted run={() => unlockByPasskey(able, staying)} />
+    <Ceremony
+      words={texts.passkeys.unlock}
+      isPrompted
+      onShown={onShown}
+      run={() => unlockByPasskey(able, staying)}
+    />
   )
 }
 
-type CeremonyProps = {
+type CeremonyProps = Pick<Props, 'onShown'> & {
   words: string
   /** The browser asks without a press, once. */
   isPrompted: boolean
   run(): Promise<unknown>
 }
 
-function Ceremony({ words, isPrompted, run }: CeremonyProps) {
+function Ceremony({ words, isPrompted, onShown, run }: CeremonyProps) {
   const ceremony = useMutation({ mutationFn: run })
   const prompt = useMutation({ mutationFn: run })
   const isAsked = useRef(false)
   const { mutate } = prompt
+  useEffect(() => {
+    onShown(true)
+    return () => onShown(false)
+  }, [onShown])
   useEffect(() => {
     if (!isPrompted || isAsked.current || !mayPrompt()) return
     isAsked.current = true

@@ -7,6 +7,8 @@ type Props<Id extends string> = {
   options: readonly { id: Id; title: string; help: string }[]
   value: Id
   onChange(id: Id): void
+  /** Where a heading says the same. */
+  isLabelHidden?: boolean
   /** Beside one another where there is room. */
   isRow?: boolean
 }
@@ -16,6 +18,7 @@ export function RadioCards<Id extends string>({
   options,
   value,
   onChange,
+  isLabelHidden = false,
   isRow,
 }: Props<Id>) {
   return (
@@ -27,7 +30,7 @@ export function RadioCards<Id extends string>({
         if (chosen) onChange(chosen.id)
       }}
     >
-      <Label className={FIELD_LABEL}>{label}</Label>
+      <Label className={isLabelHidden ? 'sr-only' : FIELD_LABEL}>{label}</Label>
       <div
         className={`flex gap-2 pt-1 ${isRow ? 'flex-wrap [&>*]:min-w-36 [&>*]:flex-1' : 'flex-col'}`}
       >

@@ -80,7 +80,7 @@ function Column({ title, note, children }: { title: string; note: string; childr
   return (
     <section className="flex min-w-0 flex-col gap-2 rounded-card border border-line bg-surface p-4 shadow-control">
       <h3 className="font-semibold">{title}</h3>
-      <div className="flex min-w-0 flex-col items-start gap-1.5">{children}</div>
+      <div className="flex min-w-0 flex-col items-start gap-1.5 [&>*]:max-w-full">{children}</div>
       <p className="mt-auto text-small text-ink-2">{note}</p>
     </section>
   )

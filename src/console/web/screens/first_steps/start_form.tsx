@@ -128,6 +128,7 @@ export function StarterChoice({
   return (
     <RadioCards
       label={words.choice.label}
+      isLabelHidden
       isRow
       options={starters.map((id) => ({ id, ...words.starters[id] }))}
       value={value}

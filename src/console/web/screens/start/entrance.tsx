@@ -1,11 +1,12 @@
 /** A form with email and password, and the fields that one entrance adds. */
 import { type ReactNode, useState } from 'react'
+import { failureIn } from '../../away.ts'
 import { Button } from '../../parts/button.tsx'
 import { PasswordField } from '../../parts/fields/password_field.tsx'
 import { TextField } from '../../parts/fields/text_field.tsx'
 import { FieldForm } from '../../parts/form.tsx'
 import { FailureNote } from '../../parts/page/failure.tsx'
-import { texts } from '../../texts/index.ts'
+import { helpFor, texts } from '../../texts/index.ts'
 
 export type EntranceFields = { email: string; password: string }
 
@@ -15,6 +16,8 @@ type Props = {
   /** The label of the password, if a new one is chosen. */
   newPassword?: string
   verb: string
+  /** A passkey is the first choice. */
+  isSecondary?: boolean
   submit(credentials: EntranceFields): void
   isPending: boolean
   error: unknown
@@ -22,13 +25,16 @@ type Props = {
 }
 
 const words = texts.start
+/** The other entrances, below the form. */
+export const LINK = 'font-medium text-accent-ink hover:underline'
 /** The worker refuses a weak password, whatever the field shows. */
 const ignore = () => {}
 
 export function Entrance(props: Props) {
-  const { email: known, newPassword, verb, submit, isPending, error, children } = props
+  const { email: known, newPassword, verb, isSecondary, submit, isPending, error, children } = props
   const [email, setEmail] = useState(known ?? '')
   const [password, setPassword] = useState('')
+  const isWrong = newPassword === undefined && failureIn(error)?.code === 'invalid_credentials'
   return (
     <FieldForm className="flex flex-col gap-4" onSubmit={() => submit({ email, password })}>
       {known === null ? (
@@ -53,6 +59,7 @@ export function Entrance(props: Props) {
           autoFocus={known !== null}
           value={password}
           onChange={setPassword}
+          error={isWrong ? helpFor('invalid_credentials').said : undefined}
         />
       ) : (
         <PasswordField
@@ -65,8 +72,13 @@ export function Entrance(props: Props) {
         />
       )}
       {children}
-      {error ? <FailureNote error={error} /> : null}
-      <Button kind="primary" type="submit" isFull isPending={isPending}>
+      {error && !isWrong ? <FailureNote error={error} /> : null}
+      <Button
+        kind={isSecondary ? 'secondary' : 'primary'}
+        type="submit"
+        isFull
+        isPending={isPending}
+      >
         {verb}
       </Button>
       <p role="status" className="min-h-5 text-center text-small text-ink-3 empty:hidden">

@@ -5,6 +5,7 @@ import { Banner } from '../../parts/page/banner.tsx'
 import { Loading } from '../../parts/page/loading.tsx'
 import { useAsk } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
+import { LINK } from './entrance.tsx'
 import { EntryPage } from './entry.tsx'
 import { Recover } from './recover.tsx'
 import { Register } from './register.tsx'
@@ -40,12 +41,7 @@ function Entrances({ isEnded }: { isEnded: boolean }) {
         {all
           .filter((other) => other !== shown)
           .map(({ path, link }) => (
-            <Link
-              key={path}
-              to={path}
-              hash={hash}
-              className="font-medium text-accent-ink hover:underline"
-            >
+            <Link key={path} to={path} hash={hash} className={LINK}>
               {link}
             </Link>
           ))}

@@ -1,11 +1,11 @@
 /** Sign in and unlock, with a passkey or the password. */
 import { useNavigate } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
-import { Button } from '../../parts/button.tsx'
+import { Button as AriaButton } from 'react-aria-components'
 import { FailureNote } from '../../parts/page/failure.tsx'
 import { useCommand } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
-import { Entrance } from './entrance.tsx'
+import { Entrance, LINK } from './entrance.tsx'
 import { type StayingId, StayingSelect, stayingOf } from './staying_select.tsx'
 
 const UsePasskey = lazy(() => import('../../passkeys/use_passkey.tsx'))
@@ -14,12 +14,14 @@ const words = texts.start
 export function SignIn() {
   const signIn = useCommand('accounts.logIn')
   const [staying, setStaying] = useState<StayingId>('idle')
+  const [hasPasskey, setHasPasskey] = useState(false)
   return (
     <>
-      <ByPasskey isLocked={false} staying={staying} />
+      <ByPasskey isLocked={false} staying={staying} onShown={setHasPasskey} />
       <Entrance
         email={null}
         verb={words.signIn}
+        isSecondary={hasPasskey}
         submit={(credentials) => signIn.mutate({ ...credentials, ...stayingOf(staying) })}
         isPending={signIn.isPending}
         error={signIn.error}
@@ -33,12 +35,14 @@ export function SignIn() {
 export function Unlock({ email }: { email: string }) {
   const unlock = useCommand('accounts.unlock')
   const [staying, setStaying] = useState<StayingId>('idle')
+  const [hasPasskey, setHasPasskey] = useState(false)
   return (
     <>
-      <ByPasskey isLocked staying={staying} />
+      <ByPasskey isLocked staying={staying} onShown={setHasPasskey} />
       <Entrance
         email={email}
         verb={words.unlock}
+        isSecondary={hasPasskey}
         submit={({ password }) => unlock.mutate({ password, ...stayingOf(staying) })}
         isPending={unlock.isPending}
         error={unlock.error}
@@ -60,24 +64,27 @@ function OtherEntrances() {
       () => {},
     )
   return (
-    <nav className="flex flex-wrap justify-between gap-2" aria-label={words.otherWays}>
-      <Button kind="ghost" size="small" onPress={() => leaveFor('/login')}>
+    <nav
+      className="flex flex-wrap justify-between gap-x-4 gap-y-2 text-small"
+      aria-label={words.otherWays}
+    >
+      <AriaButton className={LINK} onPress={() => leaveFor('/login')}>
         {texts.common.signOut}
-      </Button>
-      <Button kind="ghost" size="small" onPress={() => leaveFor('/recover')}>
+      </AriaButton>
+      <AriaButton className={LINK} onPress={() => leaveFor('/recover')}>
         {words.lostPassword}
-      </Button>
+      </AriaButton>
       {signOut.error ? <FailureNote error={signOut.error} /> : null}
     </nav>
   )
 }
 
-type Props = { isLocked: boolean; staying: StayingId }
+type Props = { isLocked: boolean; staying: StayingId; onShown(isShown: boolean): void }
 
-function ByPasskey({ isLocked, staying }: Props) {
+function ByPasskey({ isLocked, staying, onShown }: Props) {
   return (
     <Suspense fallback={null}>
-      <UsePasskey isLocked={isLocked} staying={stayingOf(staying)} />
+      <UsePasskey isLocked={isLocked} staying={stayingOf(staying)} onShown={onShown} />
     </Suspense>
   )
 }

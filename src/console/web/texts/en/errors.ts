@@ -100,8 +100,8 @@ const byCode: Record<string, Words> = {
     help: 'Make someone else an owner first.',
   },
   invalid_credentials: {
-    said: 'Wrong email or password.',
-    help: 'Forgot the password? Use your recovery key.',
+    said: 'Email or password is wrong.',
+    help: 'Forgot it? Use your recovery key.',
   },
   passkey_stopped: {
     said: 'No passkey was used.',

@@ -47,9 +47,14 @@ export function withProvider(
     provider: id,
     scope: provider?.scope ?? '',
     domains: provider?.domains ?? [],
-    redirectUri: provider?.hasFixedRedirect ? REDIRECT : '',
+    redirectUri: hasRedirect(id, provider) ? REDIRECT : '',
     isDevice: false,
   }
+}
+
+/** Other providers compare the path with the registered address, too. */
+export function hasRedirect(id: string, provider: ConnectProvider | undefined): boolean {
+  return id === OTHER || provider?.hasFixedRedirect === true
 }
 
 /** Empty fields are left out. */

@@ -6,7 +6,7 @@ import { Select } from '../../../parts/fields/select.tsx'
 import { TextField } from '../../../parts/fields/text_field.tsx'
 import { TokenField } from '../../../parts/fields/token_field.tsx'
 import { texts } from '../../../texts/index.ts'
-import { type ConnectProvider, type Draft, MCP, OTHER, withProvider } from './draft.ts'
+import { type ConnectProvider, type Draft, hasRedirect, MCP, OTHER, withProvider } from './draft.ts'
 
 const words = texts.connect
 
@@ -51,7 +51,7 @@ export function ProviderFields({ draft, onChange, providers, hasSecretField }: P
           validate={(host) => (parseDomain(host) === null ? words.badHost : null)}
         />
       )}
-      {chosen?.hasFixedRedirect ? (
+      {hasRedirect(draft.provider, chosen) ? (
         <TextField
           label={words.redirectUri}
           help={words.redirectHelp}

@@ -60,15 +60,15 @@ function Again({ place, matrix, name }: Props & { name: string }) {
             value={authorizeUrl}
             onChange={setAuthorizeUrl}
           />
-          <TextField
-            label={words.redirectUri}
-            help={words.redirectHelp}
-            mono
-            value={redirectUri}
-            onChange={setRedirectUri}
-          />
         </>
       ) : null}
+      <TextField
+        label={words.redirectUri}
+        help={words.redirectAgainHelp}
+        mono
+        value={redirectUri}
+        onChange={setRedirectUri}
+      />
       <Checkbox isSelected={isDevice} onChange={setDevice}>
         {words.device}
       </Checkbox>

@@ -19,6 +19,7 @@ export const connectTexts = {
   badHost: 'Enter a host like api.example.com.',
   redirectUri: 'Redirect address',
   redirectHelp: 'Register exactly this address at the provider.',
+  redirectAgainHelp: 'Leave it empty unless you registered one at the provider.',
   authorizeUrl: 'Authorization URL',
   device: 'Use a device code',
   allow: 'Allow these hosts for agents',
