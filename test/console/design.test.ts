@@ -180,8 +180,8 @@ test('days of a chart are chosen with the arrow keys or by dragging', async () =
   await plot.focus()
   await page.keyboard.press('End')
   await page.keyboard.press('Shift+ArrowLeft')
-  await page.keyboard.press('Enter')
   expect(await plot.getAttribute('aria-valuetext')).toStartWith('Nov 24: Allowed')
+  await page.keyboard.press('Enter')
   await plot.blur()
   expect(await faint()).toBe(12)
   const { x = 0, y = 0, width = 0 } = (await plot.boundingBox()) ?? {}

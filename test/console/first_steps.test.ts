@@ -25,6 +25,8 @@ afterAll(() => opened.close())
 
 /** In both color schemes, wide and on a phone. */
 async function judgeEverywhere({ page, judge }: Visitor) {
+  // A tooltip opens where the layout puts an icon under the pointer.
+  await page.mouse.move(0, 0)
   for (const width of [390, 1280]) {
     await page.setViewportSize({ width, height: 800 })
     await page.emulateMedia({ colorScheme: 'dark' })

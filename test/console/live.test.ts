@@ -311,7 +311,7 @@ async function newest(): Promise<{ id: string }> {
   return { ...record, id: records[0]?.id ?? '' }
 }
 
-test('a session that ended elsewhere leads to the log-in', async () => {
+test('a session that ended elsewhere leads to the sign-in screen', async () => {
   const { ada, page, there } = employer
   await ada.sees('Live requests')
   const sessions = await there.api.list(listSessions, {})
@@ -319,7 +319,7 @@ test('a session that ended elsewhere leads to the log-in', async () => {
     if (!current) await there.api.call(revokeSession, { params: { session_id: id } })
   await page
     .getByText('Your session ended.')
-    .or(page.getByRole('heading', { name: 'Log in' }))
+    .or(page.getByRole('heading', { name: 'Sign in' }))
     .first()
     .waitFor()
 })

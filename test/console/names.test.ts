@@ -75,8 +75,8 @@ test('a project under the name of another one is not read, and nothing is stored
   const places = [{ projectId: side, environment: 'development' }]
   const given = { workspaceId: workspace.id, agentId: agent.id, tokenId, places }
   expect(await askWorker(page, 'agents.give', given)).toBe('changed_name')
-  await page.getByRole('button', { name: /Project$/ }).click()
-  await page.getByRole('option', { name: 'web', exact: true }).click()
+  await page.getByRole('button', { name: /^Project: / }).click()
+  await page.getByRole('menuitemradio', { name: 'web', exact: true }).click()
   await page.getByText('when it was seen before, and the server shows').first().waitFor()
   await bob.close()
 })
@@ -118,7 +118,7 @@ test('a workspace that the server hides blocks the replacement of account keys',
   await page.getByText('Details').click()
   await page.getByText(id).waitFor()
   await page.goto(`${stage.origin}/console/account`)
-  await page.getByRole('button', { name: 'Replace my keys' }).click()
+  await page.getByRole('button', { name: 'Replace keys' }).click()
   await page.getByText('The server hides a workspace you were a member of.').first().waitFor()
   await page.goto(`${stage.origin}/console/workspaces`)
   await page.getByRole('button', { name: 'I left it' }).click()

@@ -176,7 +176,7 @@ test('the canary searches the requests of the worker, and the page', async () =>
   await page.getByLabel('Email').fill(`${PASSWORD.replaceAll(' ', '.')}@example.com`)
   await page.getByLabel('Password').fill('x')
   await page.getByRole('button', { name: 'Sign in' }).click()
-  await page.getByRole('alert').waitFor()
+  await page.getByText('Email or password is wrong.').waitFor()
   expect(takeLeaks().join()).toContain('POST /api/auth/prelogin/')
   await close()
   takeLeaks()

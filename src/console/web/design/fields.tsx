@@ -8,6 +8,7 @@ import { RadioCards } from '../parts/fields/radio_cards.tsx'
 import { SearchField } from '../parts/fields/search_field.tsx'
 import { Segmented } from '../parts/fields/segmented.tsx'
 import { Select } from '../parts/fields/select.tsx'
+import { SuggestField } from '../parts/fields/suggest_field.tsx'
 import { TextArea } from '../parts/fields/text_area.tsx'
 import { TextField } from '../parts/fields/text_field.tsx'
 import { TokenField } from '../parts/fields/token_field.tsx'
@@ -19,6 +20,10 @@ const ENVIRONMENTS = ['development', 'staging', 'production'].map((id) => ({
   label: id,
   env: id,
 }))
+const THINGS = [
+  { id: 'agent', kind: 'Agent', label: 'deploy-bot' },
+  { id: 'host', kind: 'Host', label: 'api.github.com' },
+]
 const RANGES = [
   {
     id: 'narrow',
@@ -57,6 +62,14 @@ export function Fields() {
       </Specimen>
       <Specimen of={['fields/search_field']} rule="220 px in a toolbar; / leads to it.">
         <Search />
+      </Specimen>
+      <Specimen of={['fields/suggest_field']} rule="Finds one of many things by typing.">
+        <SuggestField
+          label="Filter audit log"
+          placeholder="Agent, host or secret"
+          suggest={(text) => THINGS.filter(({ label }) => text !== '' && label.includes(text))}
+          onChoose={() => {}}
+        />
       </Specimen>
       <Specimen of={['fields/radio_cards']} rule="The narrowest choice comes first.">
         <HowFar />

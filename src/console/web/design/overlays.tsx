@@ -5,8 +5,10 @@ import { Button } from '../parts/button.tsx'
 import { ConfirmButton } from '../parts/overlays/confirm.tsx'
 import { Dialog } from '../parts/overlays/dialog.tsx'
 import { IconMenu, Menu } from '../parts/overlays/menu.tsx'
+import { MenuToken } from '../parts/overlays/menu_token.tsx'
 import { Sheet } from '../parts/overlays/sheet.tsx'
 import { say } from '../parts/overlays/toasts.tsx'
+import { TokenMenu } from '../parts/overlays/token_menu.tsx'
 import { Specimen, SpecimenGroup } from './specimen.tsx'
 
 const nothing = () => {}
@@ -15,6 +17,12 @@ const CHOICES = [
   { id: 'json', label: 'Export as JSON', icon: FileJson, act: nothing, shortcut: 'J' },
   { id: 'delete', label: 'Delete…', icon: Trash2, act: nothing, isDanger: true },
 ]
+const WORDS = ['production', 'staging'].map((id) => ({
+  id,
+  label: id,
+  act: nothing,
+  isSelected: id === 'production',
+}))
 
 export function Overlays() {
   return (
@@ -25,6 +33,15 @@ export function Overlays() {
       >
         <Menu label="Export" icon={Download} choices={CHOICES} />
         <IconMenu choices={CHOICES} />
+      </Specimen>
+      <Specimen
+        of={['overlays/menu_token', 'overlays/token_menu']}
+        rule="A word of a sentence; a press opens what it can become."
+      >
+        <MenuToken label="Environment" value="production" choices={WORDS} />
+        <TokenMenu label="Methods" text="GET">
+          <p>Only GET is allowed.</p>
+        </TokenMenu>
       </Specimen>
       <Specimen
         of={['overlays/dialog', 'overlays/confirm']}

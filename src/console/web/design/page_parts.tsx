@@ -10,6 +10,7 @@ import { ErrorBoundary } from '../parts/page/error_boundary.tsx'
 import { Facts } from '../parts/page/facts.tsx'
 import { FailureNote } from '../parts/page/failure.tsx'
 import { FilterChip, FilterChips } from '../parts/page/filter_chip.tsx'
+import { FilterMenu } from '../parts/page/filter_menu.tsx'
 import { Loading } from '../parts/page/loading.tsx'
 import { NotFound } from '../parts/page/not_found.tsx'
 import { ProgressMeter } from '../parts/page/progress.tsx'
@@ -52,7 +53,10 @@ export function PageParts() {
           </Proof>
         </InspectorSection>
       </Specimen>
-      <Specimen of={['page/filter_chip']} rule="Counts; amber for what needs someone.">
+      <Specimen
+        of={['page/filter_chip', 'page/filter_menu']}
+        rule="Counts; amber for what needs someone."
+      >
         <Chips />
       </Specimen>
       <Specimen of={['page/stat']} rule="A figure, then what it counts.">
@@ -101,6 +105,7 @@ export function PageParts() {
 
 function Chips() {
   const [chosen, setChosen] = useState('all')
+  const [agent, setAgent] = useState<string>()
   return (
     <FilterChips label="Show">
       <FilterChip
@@ -115,6 +120,13 @@ function Chips() {
         tone="amber"
         isSelected={chosen === 'missing'}
         onPress={() => setChosen('missing')}
+      />
+      <FilterMenu
+        label="Agent"
+        anyLabel="Any agent"
+        options={['deploy-bot']}
+        value={agent}
+        onChange={setAgent}
       />
     </FilterChips>
   )
