@@ -217,18 +217,18 @@ test('a console that a server delivers shows the command and notices when the se
   await connect('REMOTE')
   await there.sheet().getByText('REMOTE connected.').waitFor()
   await server.judge()
-  await there.cell(/^REMOTE in development: renews/).waitFor({ state: 'attached' })
   await server.page.keyboard.press('Escape')
+  await there.cell(/^REMOTE in development: renews/).waitFor()
 
   await refuseRenewal('REMOTE')
   await server.page.reload()
   await there.cell(/^REMOTE in development: Reconnect/).click()
   const inspector = server.page.getByRole('region', { name: 'REMOTE' })
   await inspector.getByRole('button', { name: 'Reconnect', exact: true }).click()
-  await there
-    .sheet()
-    .getByText(/^cloakroom secrets reconnect REMOTE/)
-    .waitFor()
+  // Also by its address alone.
+  await server.page.reload()
+  const again = await there.sheet().getByText(/^cloakroom secrets reconnect REMOTE/).textContent()
+  expect(again).toMatch(/ -w \S+ -p payments -e development$/)
   await server.judge()
   await server.close()
 })
