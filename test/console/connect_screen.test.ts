@@ -91,7 +91,7 @@ async function connect(name: string) {
 
 /** As a resolver reports it when the provider answers `invalid_grant`. */
 async function refuseRenewal(key: string) {
-  const [, projectId] = /([0-9a-f-]{36})(?!.*[0-9a-f-]{36})/.exec(place) ?? []
+  const projectId = /([0-9a-f-]{36})(?!.*[0-9a-f-]{36})/.exec(place)?.[1] ?? ''
   await stage.app.connection.sql`insert into derived_states
     (workspace_id, project_id, environment, key, generation, failed_at, failed_code, is_final)
     values (${account.workspaceId}, ${projectId}, 'development', ${key}, 1, now(), 'invalid_grant', true)`
@@ -134,6 +134,8 @@ test('the sheet explains a denial at the provider, stores nothing and keeps what
   await visitProvider('Not connected.')
   const alert = on(page).sheet().getByRole('alert')
   await alert.getByText('Access was denied at the provider.').waitFor()
+  const edge = await alert.evaluate((element) => element.getBoundingClientRect().bottom)
+  expect(edge).toBeLessThan(page.viewportSize()?.height ?? 0)
   await alert.getByText('Nothing was stored. Connect again and approve the request.').waitFor()
   await ada.judge()
   expect(await on(page).sheet().getByLabel('Client ID').inputValue()).toBe('public-client')
