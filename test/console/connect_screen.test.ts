@@ -91,7 +91,7 @@ async function connect(name: string) {
 
 /** As a resolver reports it when the provider answers `invalid_grant`. */
 async function refuseRenewal(key: string) {
-  const [, projectId = ''] = /([0-9a-f-]{36})(?!.*[0-9a-f-]{36})/.exec(place) ?? []
+  const projectId = /([0-9a-f-]{36})(?!.*[0-9a-f-]{36})/.exec(place)?.[1] ?? ''
   await stage.app.connection.sql`insert into derived_states
     (workspace_id, project_id, environment, key, generation, failed_at, failed_code, is_final)
     values (${account.workspaceId}, ${projectId}, 'development', ${key}, 1, now(), 'invalid_grant', true)`
@@ -134,6 +134,8 @@ test('the sheet explains a denial at the provider, stores nothing and keeps what
   await visitProvider('Not connected.')
   const alert = on(page).sheet().getByRole('alert')
   await alert.getByText('Access was denied at the provider.').waitFor()
+  const edge = await alert.evaluate((element) => element.getBoundingClientRect().bottom)
+  expect(edge).toBeLessThan(page.viewportSize()?.height ?? 0)
   await alert.getByText('Nothing was stored. Connect again and approve the request.').waitFor()
   await ada.judge()
   expect(await on(page).sheet().getByLabel('Client ID').inputValue()).toBe('public-client')
@@ -217,18 +219,18 @@ test('a console that a server delivers shows the command and notices when the se
   await connect('REMOTE')
   await there.sheet().getByText('REMOTE connected.').waitFor()
   await server.judge()
-  await there.cell(/^REMOTE in development: renews/).waitFor({ state: 'attached' })
   await server.page.keyboard.press('Escape')
+  await there.cell(/^REMOTE in development: renews/).waitFor()
 
   await refuseRenewal('REMOTE')
   await server.page.reload()
   await there.cell(/^REMOTE in development: Reconnect/).click()
   const inspector = server.page.getByRole('region', { name: 'REMOTE' })
   await inspector.getByRole('button', { name: 'Reconnect', exact: true }).click()
-  await there
-    .sheet()
-    .getByText(/^cloakroom secrets reconnect REMOTE/)
-    .waitFor()
+  // Also by its address alone.
+  await server.page.reload()
+  const again = await there.sheet().getByText(/^cloakroom secrets reconnect REMOTE/).textContent()
+  expect(again).toMatch(/ -w \S+ -p payments -e development$/)
   await server.judge()
   await server.close()
 })

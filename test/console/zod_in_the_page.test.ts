@@ -16,6 +16,8 @@ const WEB = join(ROOT, 'src', 'console', 'web')
 const ENTRIES = [join(WEB, 'main.tsx'), join(WEB, 'keys', 'worker.ts')]
 const COMPLAINTS = join(ROOT, 'src', 'core', 'validation', 'complaints.ts')
 const ZOD = join(ROOT, 'src', 'core', 'validation', 'zod.browser.ts')
+/** Packages have folders of that name, too. */
+const OWN_SOURCE = /^(?!.*node_modules\/)(.*\/)?src\//
 /** More signed texts of a kind add no other changes. */
 const MOST_SAMPLES = 4
 /** Names of `z` that are types only. */
@@ -50,9 +52,10 @@ async function filesWithSchemas(): Promise<string[]> {
     target: 'browser',
     metafile: true,
     plugins: [browserFiles],
+    external: ['*.css'],
     define: { ARGON2_WORKER: '""' },
   })
-  const inputs = Object.keys(metafile?.inputs ?? {}).filter((path) => /(^|\/)src\//.test(path))
+  const inputs = Object.keys(metafile?.inputs ?? {}).filter((path) => OWN_SOURCE.test(path))
   return inputs
     .map((path) => join(ROOT, path.slice(path.indexOf('src/'))))
     .filter((path) => /^import \{ z \} from 'zod'$/m.test(readFileSync(path, 'utf8')))

@@ -78,14 +78,21 @@ function Form({ place, matrix, project, isLocal, providers }: FormProps) {
           {words.allow}
         </Checkbox>
       ) : null}
-      {error ? <FailureNote error={error} /> : null}
-      <SheetFooter>
-        <Button type="submit" kind="primary" isPending={isPending}>
-          {isLocal ? words.connect : words.getCommand}
-        </Button>
-      </SheetFooter>
+      {error ? (
+        <div ref={scrollIntoView}>
+          <FailureNote error={error} />
+        </div>
+      ) : null}
+      <Button type="submit" kind="primary" isPending={isPending}>
+        {isLocal ? words.connect : words.getCommand}
+      </Button>
     </FieldForm>
   )
+}
+
+/** The form is higher than the sheet. */
+function scrollIntoView(element: HTMLElement | null): void {
+  element?.scrollIntoView({ block: 'nearest' })
 }
 
 function problemOf(key: string, { environment }: SecretsPlace, { rows }: PaneProps['matrix']) {

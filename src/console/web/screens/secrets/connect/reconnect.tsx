@@ -85,12 +85,12 @@ function Again({ place, matrix, name }: Props & { name: string }) {
 function AtTerminal({ place, matrix, project, name }: Props & { name: string }) {
   const environment = useEnvironment(matrix)
   const at = { ...place, environment }
-  const { command, show } = useCommandText(at, project)
+  const { command, show, isReady } = useCommandText(at, project)
   const [after] = useState(
     () => matrix.rows.find(({ key }) => key === name)?.cells[environment]?.version ?? 0,
   )
   // biome-ignore lint/correctness/useExhaustiveDependencies: once for each secret.
-  useEffect(() => void show(name, null), [name, environment])
+  useEffect(() => void show(name, null), [name, environment, isReady])
   if (command === null) return null
   return <WaitingForCommand command={command} place={at} name={name} after={after} />
 }

@@ -9,12 +9,13 @@ type Choice = Input<'connections.command'>['choice']
 
 export function useCommandText({ workspaceId, environment }: SecretsPlace, project: string) {
   const { data } = useAsk('workspaces.list', null)
-  const workspace = data?.find(({ id }) => id === workspaceId)?.name ?? ''
+  const workspace = data?.find(({ id }) => id === workspaceId)?.name
   const [command, setCommand] = useState<string | null>(null)
   const show = async (key: string, choice: Choice) => {
+    if (workspace === undefined) return
     const typed = { workspace, project, environment, key }
     const made = await ask('connections.command', { ...typed, choice })
     setCommand(made.command)
   }
-  return { command, show }
+  return { command, show, isReady: workspace !== undefined }
 }

@@ -1,4 +1,6 @@
 /** Leads to the provider, and waits until it has answered. */
+import { useQueryClient } from '@tanstack/react-query'
+import { useEffect } from 'react'
 import { buttonClass } from '../../../parts/button.tsx'
 import { FailureNote } from '../../../parts/page/failure.tsx'
 import { ProgressMeter } from '../../../parts/page/progress.tsx'
@@ -6,7 +8,7 @@ import { CodeBlock } from '../../../parts/show/code_block.tsx'
 import { CopyButton } from '../../../parts/show/copy.tsx'
 import { useRepeatedAsk } from '../../../queries.ts'
 import { texts } from '../../../texts/index.ts'
-import type { SecretsPlace } from '../place.ts'
+import { CHANGED, type SecretsPlace } from '../place.ts'
 import type { Started } from './use_flow.ts'
 
 const words = texts.connect
@@ -45,6 +47,12 @@ type CommandProps = { command: string; place: SecretsPlace; name: string; after:
 export function WaitingForCommand({ command, place, name, after }: CommandProps) {
   const input = { ...place, key: name, after }
   const { data, error } = useRepeatedAsk('connections.arrived', input, ARRIVED_MS)
+  const client = useQueryClient()
+  const hasArrived = Boolean(data)
+  useEffect(() => {
+    if (!hasArrived) return
+    for (const changed of CHANGED) void client.invalidateQueries({ queryKey: [changed] })
+  }, [hasArrived, client])
   return (
     <>
       <p>{words.runCommand}</p>
