@@ -32,8 +32,12 @@ export const queryClient = new QueryClient({
 
 watchAway(queryClient)
 
+let wasOpen = false
+// Later reports of a locked account leave the entrance, and what is typed there, in place.
 accountState.subscribe(() => {
-  if (accountState.get()?.kind !== 'open') queryClient.clear()
+  const isOpen = accountState.get()?.kind === 'open'
+  if (wasOpen && !isOpen) queryClient.clear()
+  wasOpen = isOpen
 })
 
 export const useAccountState = accountState.useValue
