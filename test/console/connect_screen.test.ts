@@ -229,7 +229,10 @@ test('a console that a server delivers shows the command and notices when the se
   await inspector.getByRole('button', { name: 'Reconnect', exact: true }).click()
   // Also by its address alone.
   await server.page.reload()
-  const again = await there.sheet().getByText(/^cloakroom secrets reconnect REMOTE/).textContent()
+  const again = await there
+    .sheet()
+    .getByText(/^cloakroom secrets reconnect REMOTE/)
+    .textContent()
   expect(again).toMatch(/ -w \S+ -p payments -e development$/)
   await server.judge()
   await server.close()
