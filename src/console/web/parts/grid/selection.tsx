@@ -1,5 +1,5 @@
 /** A first column of checkboxes; the one in the header selects all rows shown. */
-import { type ComponentProps, useMemo } from 'react'
+import { type ComponentProps, memo, useMemo } from 'react'
 import { texts } from '../../texts/index.ts'
 import { Checkbox } from '../fields/checkbox.tsx'
 import type { GridColumn, GridProps } from './types.ts'
@@ -9,8 +9,8 @@ const words = texts.common.grid
 type Props<Row> = Pick<GridProps<Row>, 'columns' | 'rows' | 'idOf' | 'selection'>
 
 export function useSelectColumn<Row>({ columns, rows, idOf, selection }: Props<Row>) {
-  return useMemo((): readonly GridColumn<Row>[] => {
-    if (!selection) return columns
+  const select = useMemo((): GridColumn<Row> | null => {
+    if (!selection) return null
     const { selected, onChange, nameOf } = selection
     const isAll = rows.length > 0 && rows.every((row) => selected.has(idOf(row)))
     const toggle = (id: string) => {
@@ -18,7 +18,7 @@ export function useSelectColumn<Row>({ columns, rows, idOf, selection }: Props<R
       if (!next.delete(id)) next.add(id)
       onChange(next)
     }
-    const column: GridColumn<Row> = {
+    return {
       id: 'selected',
       width: '44px',
       header: (
@@ -30,16 +30,23 @@ export function useSelectColumn<Row>({ columns, rows, idOf, selection }: Props<R
         />
       ),
       cell: (row) => (
-        <Box
+        <RowBox
+          id={idOf(row)}
           name={words.select(nameOf(row))}
           isSelected={selected.has(idOf(row))}
-          onChange={() => toggle(idOf(row))}
+          toggle={toggle}
         />
       ),
     }
-    return [column, ...columns]
-  }, [columns, rows, idOf, selection])
+  }, [rows, idOf, selection])
+  return useMemo(() => (select ? [select, ...columns] : columns), [select, columns])
 }
+
+type RowBoxProps = { id: string; name: string; isSelected: boolean; toggle(id: string): void }
+
+const RowBox = memo(function RowBox({ id, toggle, ...box }: RowBoxProps) {
+  return <Box {...box} onChange={() => toggle(id)} />
+})
 
 /** Within the padding of the cell, which is wider than what is left of the column. */
 function Box(props: ComponentProps<typeof Checkbox>) {

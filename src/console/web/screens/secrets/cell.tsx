@@ -1,6 +1,6 @@
 /** A cell of the matrix. A press or Enter opens it in the inspector; E, F2 or a double click edits it in place. */
 import { Equal, Plus, RefreshCw } from 'lucide-react'
-import { type ReactNode, useEffect, useRef } from 'react'
+import { memo, type ReactNode, useEffect, useRef } from 'react'
 import { Icon } from '../../parts/icon.tsx'
 import { Ago } from '../../parts/show/ago.tsx'
 import { momentOf } from '../../parts/show/moments.ts'
@@ -12,13 +12,30 @@ import { type Cell, type MatrixRow, useGo } from './place.ts'
 
 const words = texts.matrix
 
-export function MatrixCell(props: CellProps) {
-  const { row, environment, edits } = props
-  const edit = edits?.open.get(idOf({ key: row.key, environment }))
+/** Only cells that differ render again: a press in one changes the columns of all. */
+export const MatrixCell = memo(function MatrixCell(props: CellProps) {
+  const { edits } = props
+  const edit = editOf(props)
   return edits && edit ? (
     <CellField {...props} edits={edits} edit={edit} />
   ) : (
     <CellButton {...props} />
+  )
+}, isSame)
+
+function editOf({ row, environment, edits }: CellProps) {
+  return edits?.open.get(idOf({ key: row.key, environment }))
+}
+
+function isSame(before: CellProps, after: CellProps): boolean {
+  return (
+    before.row === after.row &&
+    before.environment === after.environment &&
+    before.environments === after.environments &&
+    before.isChosen === after.isChosen &&
+    before.edits?.begin === after.edits?.begin &&
+    before.edits?.store === after.edits?.store &&
+    editOf(before) === editOf(after)
   )
 }
 

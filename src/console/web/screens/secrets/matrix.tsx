@@ -1,5 +1,5 @@
 /** The grid of names by environments; on a phone, the rows of one environment. */
-import { useMemo } from 'react'
+import { memo, useMemo } from 'react'
 import { Segmented } from '../../parts/fields/segmented.tsx'
 import { Select } from '../../parts/fields/select.tsx'
 import { DataGrid, type GridColumn, type GridSelection } from '../../parts/grid/grid.tsx'
@@ -23,7 +23,9 @@ type Props = {
 
 export const keyOfRow = ({ key }: MatrixRow) => key
 
-export function MatrixGrid({ matrix, rows, edits, selection, empty }: Props) {
+/** A letter typed into the filter renders it once, with the rows that match. */
+export const MatrixGrid = memo(function MatrixGrid(props: Props) {
+  const { matrix, rows, edits, selection, empty } = props
   const go = useGo()
   const { environments } = matrix
   const environment = useEnvironment(matrix)
@@ -47,7 +49,7 @@ export function MatrixGrid({ matrix, rows, edits, selection, empty }: Props) {
       />
     </>
   )
-}
+})
 
 /** A segmented control has room for four. */
 const SEGMENTS = 4

@@ -120,6 +120,7 @@ function MatrixScreen({ place, project, matrix, unread, frame }: MatrixProps) {
   }, [pane])
   useMatrixShortcuts(place, matrix, edits)
   const hasRows = matrix.rows.length > 0
+  const empty = useMemo(() => <NoMatches onShowAll={() => setFind('')} />, [setFind])
   const toolbar = hasRows ? (
     <SecretsToolbar find={find} onFind={setFind} counts={counts} />
   ) : undefined
@@ -141,7 +142,7 @@ function MatrixScreen({ place, project, matrix, unread, frame }: MatrixProps) {
               rows={rows}
               edits={edits}
               selection={writes ? selection : undefined}
-              empty={<NoMatches onShowAll={() => setFind('')} />}
+              empty={empty}
             />
           ) : null}
           {hasRows || unread ? null : <NoSecrets />}
