@@ -39,7 +39,11 @@ export function GridRow<Row>({
   const wideHeight = isCompact ? 'h-[34px]' : 'h-[38px]'
   const height = phone ? 'min-h-15 px-4' : wideHeight
   const tone =
-    isOpen || selected?.has(idOf(row)) ? 'bg-accent-soft' : onOpen ? 'hover:bg-hover' : ''
+    isOpen || selected?.has(idOf(row))
+      ? 'bg-accent-soft forced-colors:outline forced-colors:-outline-offset-1'
+      : onOpen
+        ? 'hover:bg-hover'
+        : ''
   return (
     // biome-ignore lint/a11y/useSemanticElements: see grid.tsx
     // biome-ignore lint/a11y/useKeyWithClickEvents: the grid handles Enter.
