@@ -126,8 +126,10 @@ async function receive(endpoint: Endpoint, url: string, init: RequestInit): Prom
     limit,
     () => new AnswerError(url, `answered ${status} with more than ${limit / MIB} MiB`),
   )
-  const received = await resultOf(endpoint, parse(bytes))
+  const answer = parse(bytes)
+  const received = await resultOf(endpoint, answer)
   if (received) return { ...received, bytes: bytes.length }
+  if (!response.ok) throw refusalFrom(url, response, answer)
   throw new AnswerError(url, `answered ${status}, but not as Cloakroom does`)
 }
 
@@ -174,11 +176,16 @@ async function send(url: string, init: RequestInit, isDegradable = false): Promi
   throw await refusalOf(url, response)
 }
 
-async function refusalOf(url: string, { status, body, headers }: Response): Promise<ApiError> {
-  const bytes = await readCapped(piecesOf(body), REFUSAL_LIMIT, () => new Error('too much')).catch(
+async function refusalOf(url: string, response: Response): Promise<ApiError> {
+  const pieces = piecesOf(response.body)
+  const bytes = await readCapped(pieces, REFUSAL_LIMIT, () => new Error('too much')).catch(
     () => null,
   )
-  const told = refusal.safeParse(bytes && parse(bytes))
+  return refusalFrom(url, response, bytes && parse(bytes))
+}
+
+function refusalFrom(url: string, { status, headers }: Response, answer: unknown): ApiError {
+  const told = refusal.safeParse(answer)
   const seconds = Number(headers.get('retry-after') ?? Number.NaN)
   const wait = seconds >= 0 ? seconds * 1000 : null
   if (told.success) return new ApiError(status, told.data, wait)
