@@ -76,12 +76,16 @@ test('links allow and remove a host, and the screen first lists what used it', a
 })
 
 test('a change made after a concurrent one is signed on top of it', async () => {
-  const { ada, page, answer } = employer
+  const { ada, page, answer, area } = employer
   await allowElsewhere({ add: ['second.example.com'] })
   await add('https://third.example.com/v1/charges?limit=3')
   await page.getByText('Added third.example.com.').waitFor()
   await rowOf('second.example.com').waitFor()
   await ada.picture('allowlist')
+  await area('Signed history')
+  await ada.sees('Signed history')
+  await ada.picture('history')
+  await area('Allowed hosts')
   await allowElsewhere({ remove: ['third.example.com'] })
   await remove('third.example.com')
   await answer('Remove host')

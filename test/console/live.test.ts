@@ -103,7 +103,7 @@ test('a change that is about to be signed does not move while calls arrive', asy
   expect(await page.getByText(/^\d+ new$/).count()).toBe(0)
 })
 
-test('the list stands still while someone points at it or has scrolled it, and shows new calls on a press', async () => {
+test('the list holds while someone points at it or has scrolled it, and shows new calls on a press', async () => {
   const { page, button, call } = employer
   const review = button('Review moving.example')
   await review.hover()

@@ -113,6 +113,10 @@ test('a passkey with a PRF is added, signs in and unlocks without the password, 
   expect(seen.map(({ left }) => Math.max(...left))).toEqual(seen.map(() => 0))
   expect(leaked).toEqual([])
 
+  // A page that opens locked asks for the passkey without a press.
+  await page.reload()
+  await ada.sees('Account')
+
   // As after new keys of the account.
   await stage.app.connection.sql`update passkeys set encrypted_seed = null`
   await chooseInAccount(page, 'Lock')

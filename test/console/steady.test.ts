@@ -90,6 +90,8 @@ describe.each(SCREENS)('the controls of %s stay in place', (screen) => {
   test('when agents make calls and ask for approval', async () => {
     const { page } = ada
     await restOnRow(page)
+    const badge = page.getByRole('navigation').getByRole('link', { name: /^Live requests/ })
+    const before = await badge.textContent()
     const moved = await measureShift(page, async () => {
       for (const host of ['one', 'two', 'three'])
         await callAs(
@@ -106,6 +108,8 @@ describe.each(SCREENS)('the controls of %s stay in place', (screen) => {
       await settle(page, pending)
     })
     expect(moved).toEqual([])
+    // The page has read the calls.
+    expect(await badge.textContent()).not.toBe(before)
   })
 
   test('when the pointer passes over them', async () => {

@@ -42,7 +42,7 @@ export async function startFlow(
       ? await askDevice(plan, send, ended.signal)
       : await askBrowser(plan, listener, options.limitMs, send)
     const finished = finish(untilAborted(work, ended.signal, cancelled), listener)
-    // A caller may look at it later.
+    // A caller may await it later.
     finished.catch(() => {})
     return { ...shown, finished, cancel: () => ended.abort() }
   } catch (error) {

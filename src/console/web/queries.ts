@@ -58,11 +58,17 @@ export function useAsk<N extends CommandName>(
 }
 
 /** The same, read again at this interval while the page is visible. */
-export function useRepeatedAsk<N extends CommandName>(name: N, input: Input<N>, everyMs: number) {
+export function useRepeatedAsk<N extends CommandName>(
+  name: N,
+  input: Input<N>,
+  everyMs: number,
+  enabled = true,
+) {
   return useQuery<Returned<N>, AskError>({
     queryKey: queryKey(name, input),
     queryFn: () => ask(name, input),
     refetchInterval: everyMs,
+    enabled,
   })
 }
 

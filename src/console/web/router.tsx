@@ -26,7 +26,7 @@ const root = createRootRoute({
 
 const home = createRoute({ getParentRoute: () => root, path: '/', component: Home })
 
-/** Opens the overview of the workspace that was open last, or the list of workspaces if there is none. */
+/** Opens the overview of the last workspace, or the list of workspaces without one. */
 function Home() {
   const { isPending } = useAsk('workspaces.list', null)
   const current = useCurrentWorkspace()

@@ -31,18 +31,26 @@ export type Waiting = {
 export const DECIDED = ['approvals.waiting', 'approvals.status', 'live.refused'] as const
 
 const EVERY_MS = 15_000
+/** Reads up to 500 records, and the screen of live requests asks again when a call is refused. */
+const HOSTS_EVERY_MS = 60_000
 
 /** Refused hosts wait only for those who can allow them. `isRead` is false until all of it was read or failed. */
 export function useWaiting(workspaceId: string, everyMs = EVERY_MS) {
   const { data: approvals, error } = useRepeatedAsk('approvals.waiting', { workspaceId }, everyMs)
   const manages = useManages(workspaceId)
-  const { data: hosts, error: failed } = useRepeatedAsk('live.refused', { workspaceId }, EVERY_MS)
+  const { data: hosts, error: failed } = useRepeatedAsk(
+    'live.refused',
+    { workspaceId },
+    HOSTS_EVERY_MS,
+    manages === true,
+  )
   const ignored = ignoredIds.useValue()
   const waiting = useMemo(
-    () => approvals && listWaiting(approvals, manages ? (hosts ?? []) : [], ignored),
-    [approvals, manages, hosts, ignored],
+    () => approvals && listWaiting(approvals, hosts ?? [], ignored),
+    [approvals, hosts, ignored],
   )
-  const isRead = Boolean((approvals ?? error) && (hosts ?? failed)) && manages !== null
+  const isHostsRead = manages === false || Boolean(hosts ?? failed)
+  const isRead = Boolean(approvals ?? error) && isHostsRead
   return { waiting: waiting ?? null, error, isRead }
 }
 

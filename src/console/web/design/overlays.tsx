@@ -5,10 +5,9 @@ import { Button } from '../parts/button.tsx'
 import { ConfirmButton } from '../parts/overlays/confirm.tsx'
 import { Dialog } from '../parts/overlays/dialog.tsx'
 import { IconMenu, Menu } from '../parts/overlays/menu.tsx'
-import { MenuToken } from '../parts/overlays/menu_token.tsx'
+import { WordMenu, WordPanel } from '../parts/overlays/sentence_word.tsx'
 import { Sheet } from '../parts/overlays/sheet.tsx'
 import { say } from '../parts/overlays/toasts.tsx'
-import { TokenMenu } from '../parts/overlays/token_menu.tsx'
 import { Specimen, SpecimenGroup } from './specimen.tsx'
 
 const nothing = () => {}
@@ -35,13 +34,13 @@ export function Overlays() {
         <IconMenu choices={CHOICES} />
       </Specimen>
       <Specimen
-        of={['overlays/menu_token', 'overlays/token_menu']}
+        of={['overlays/sentence_word']}
         rule="A word of a sentence; a press opens what it can become."
       >
-        <MenuToken label="Environment" value="production" choices={WORDS} />
-        <TokenMenu label="Methods" text="GET">
+        <WordMenu label="Environment" text="production" choices={WORDS} />
+        <WordPanel label="Methods" text="GET">
           <p>Only GET is allowed.</p>
-        </TokenMenu>
+        </WordPanel>
       </Specimen>
       <Specimen
         of={['overlays/dialog', 'overlays/confirm']}

@@ -44,6 +44,7 @@ export function PagePatterns() {
           'page/inspector',
           'grid/grid',
           'grid/header',
+          'grid/opens',
           'grid/row',
           'grid/selection',
         ]}

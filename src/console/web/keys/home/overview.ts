@@ -1,13 +1,14 @@
-/** The overview of a workspace: what waits for a person, and what happened in the last 24 hours. */
+/**
+ * The overview of a workspace: what needs a person, and what happened in the last 24 hours. Requests, proposals and
+ * refused hosts come from the list that the sidebar counts (waiting.ts).
+ */
 import { readMembers } from '../../../../client/actions/members.ts'
-import { readRefusedHosts } from '../../../../client/actions/refused_hosts.ts'
 import { readSecretNames } from '../../../../client/actions/secret_names.ts'
 import { listExpiringTokens, listLostCredentials } from '../../../../features/attention/contract.ts'
 import { listAuditLogs, summariseAudit } from '../../../../features/audit/contract.ts'
 import { getUsage } from '../../../../features/usage/contract.ts'
 import { actions } from '../../../../http/recorder.ts'
 import { isRekeyDue } from '../../../../sigchain/index.ts'
-import { approvalsCommands } from '../commands/approvals.ts'
 import { Refused } from '../failure.ts'
 import type { HeldKeys } from '../held.ts'
 import { placeIn, workspaceOf } from '../places.ts'
@@ -30,16 +31,14 @@ async function read(held: HeldKeys, at: In) {
 async function waitingFor(held: HeldKeys, at: In) {
   const params = { workspace_id: at.workspaceId }
   const { api } = held
-  const [approvals, refused, tokens, credentials, missing, people, rekey] = await Promise.all([
-    tryRead(() => approvalsCommands.waiting(held, at)),
-    tryRead(async () => readRefusedHosts(await placeIn(held, at.workspaceId), LAST_DAY)),
+  const [tokens, credentials, missing, people, rekey] = await Promise.all([
     tryRead(() => api.call(listExpiringTokens, { params })),
     tryRead(() => api.call(listLostCredentials, { params })),
     tryRead(() => missingNames(held, at)),
     tryRead(() => invitedPeople(held, at)),
     tryRead(() => rekeyDue(held, at)),
   ])
-  return { approvals, refused, tokens, credentials, missing, invitations: people, rekey }
+  return { tokens, credentials, missing, invitations: people, rekey }
 }
 
 async function lastDay(held: HeldKeys, at: In) {

@@ -2,7 +2,7 @@
 import type { ReactNode } from 'react'
 import { FieldError, Label, Text, TextField, type TextFieldProps } from 'react-aria-components'
 import { texts } from '../../texts/index.ts'
-import { useRequired } from '../form.tsx'
+import { useRejectedFocus, useRequired } from '../form.tsx'
 import { ERROR, FIELD, FIELD_LABEL, HELP } from './field_class.ts'
 
 export type LabelledProps = Omit<TextFieldProps, 'className' | 'style' | 'children'> & {
@@ -20,9 +20,11 @@ export function Labelled({
   ...props
 }: LabelledProps & { children: ReactNode }) {
   const { mark, isMarked } = useRequired(props.isRequired === true, isEmpty(props))
+  const field = useRejectedFocus(error)
   const shown = isMarked ? texts.common.required(label) : error
   return (
     <TextField
+      ref={field}
       data-field
       className={FIELD}
       validationBehavior="aria"

@@ -137,7 +137,7 @@ function command(_: HeldKeys, { choice, ...typed }: CommandInput) {
   return { command: choice === null ? reconnectCommand(typed) : connectCommand(typed, choice) }
 }
 
-/** A later version than `after`, which is 0 for a new secret; null while there is none. */
+/** A version later than `after` (0 for a new secret), or null until one is stored. */
 async function arrived(held: HeldKeys, { key, after, ...at }: Secret & { after: number }) {
   const secrets = await readSecrets(await environmentAt(held, at))
   const found = secrets.find((secret) => secret.key === key && secret.version > after)

@@ -1,5 +1,5 @@
 /** What the token can do, as a sentence whose words are menus. */
-import { MenuToken } from '../../../parts/overlays/menu_token.tsx'
+import { WordMenu } from '../../../parts/overlays/sentence_word.tsx'
 import { texts } from '../../../texts/index.ts'
 import type { DraftProps } from './draft.ts'
 import { ALL, type ProjectChoice, type TokenDraft, type TokenHolder } from './draft.ts'
@@ -23,15 +23,15 @@ export function TokenSentence({ draft, change, ...given }: Props) {
     >
       <p className="leading-8 wrap-anywhere phone:leading-11">
         <b className="font-semibold">{name.trim() || words.someone}</b>{' '}
-        <MenuToken
+        <WordMenu
           label={words.capabilities}
-          value={words.may[may]}
+          text={words.may[may]}
           choices={choicesOf(words.may, may, (id) => change({ may: id }))}
         />{' '}
         {words.of} <Where draft={draft} change={change} {...given} /> {words.for}{' '}
-        <MenuToken
+        <WordMenu
           label={words.days}
-          value={words.lengths[days]}
+          text={words.lengths[days]}
           choices={choicesOf(words.lengths, days, (id) => change({ days: id }))}
         />
         {'.'}
@@ -74,16 +74,16 @@ function Where({ holder, draft, change, projects, environments, environment }: P
       {holder.kind === 'agent' ? (
         <b className="font-semibold">{project}</b>
       ) : (
-        <MenuToken
+        <WordMenu
           label={words.project}
-          value={project}
+          text={project}
           choices={choicesOf(named, projectId, choose)}
         />
       )}{' '}
       {'/'}{' '}
-      <MenuToken
+      <WordMenu
         label={words.environment}
-        value={places[environment] ?? words.reading}
+        text={places[environment] ?? words.reading}
         choices={choicesOf(places, environment, (id) => change({ environment: id }))}
       />
     </>

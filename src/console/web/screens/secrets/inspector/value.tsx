@@ -1,4 +1,4 @@
-/** The value, when and by whom it was changed and used, and who may use it. */
+/** The value, its last change and last use, and what may use it. */
 import { useState } from 'react'
 import { ask } from '../../../keys/ask.ts'
 import { Button } from '../../../parts/button.tsx'

@@ -4,7 +4,7 @@ import { callMethods, type Policy } from '../../../../../../core/policy/policy.t
 import { Checkbox, Choices } from '../../../../parts/fields/checkbox.tsx'
 import { TextArea } from '../../../../parts/fields/text_area.tsx'
 import { TokenField } from '../../../../parts/fields/token_field.tsx'
-import { TokenMenu } from '../../../../parts/overlays/token_menu.tsx'
+import { WordPanel } from '../../../../parts/overlays/sentence_word.tsx'
 import { texts } from '../../../../texts/index.ts'
 import { hostIn } from '../../../allowlist/host_text.ts'
 import { type List, listText, problemInFields } from './fields.ts'
@@ -37,7 +37,7 @@ export function TypedToken(props: AnyProps<Typed> & { suggestions?: readonly str
   const { list, put, menu } = useList(props)
   const values = list ?? []
   return (
-    <TokenMenu {...menu}>
+    <WordPanel {...menu}>
       <Any field={field} isAny={list === undefined} put={put} />
       <TokenField
         label={words.names[field]}
@@ -50,7 +50,7 @@ export function TypedToken(props: AnyProps<Typed> & { suggestions?: readonly str
         onChange={(next) => (values.length === 0 && next.length === 0 ? undefined : put(next))}
       />
       <p className="text-small text-ink-2">{words.help[field]}</p>
-    </TokenMenu>
+    </WordPanel>
   )
 }
 
@@ -79,7 +79,7 @@ function Any({ field, isAny, put }: AnyOf) {
 export function MethodsToken(props: PartProps) {
   const { list, put, menu } = useList({ ...props, field: 'allowed_methods' })
   return (
-    <TokenMenu {...menu}>
+    <WordPanel {...menu}>
       <Any field="allowed_methods" isAny={list === undefined} put={put} />
       <Choices
         label={words.names.allowed_methods}
@@ -87,7 +87,7 @@ export function MethodsToken(props: PartProps) {
         value={list ?? []}
         onChange={(chosen) => put(callMethods.filter((method) => chosen.includes(method)))}
       />
-    </TokenMenu>
+    </WordPanel>
   )
 }
 
@@ -97,7 +97,7 @@ export function TemplatesToken(props: PartProps) {
   const [text, setText] = useState(list?.join('\n') ?? '')
   const lines = (typed: string) => typed.split('\n').filter((line) => line !== '')
   return (
-    <TokenMenu {...menu}>
+    <WordPanel {...menu}>
       <Any
         field="sign_templates"
         isAny={list === undefined}
@@ -115,6 +115,6 @@ export function TemplatesToken(props: PartProps) {
           put(lines(typed))
         }}
       />
-    </TokenMenu>
+    </WordPanel>
   )
 }

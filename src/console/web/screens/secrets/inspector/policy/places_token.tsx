@@ -7,7 +7,7 @@ import {
 } from '../../../../../../core/policy/policy.ts'
 import { Choices } from '../../../../parts/fields/checkbox.tsx'
 import { Select } from '../../../../parts/fields/select.tsx'
-import { TokenMenu } from '../../../../parts/overlays/token_menu.tsx'
+import { WordPanel } from '../../../../parts/overlays/sentence_word.tsx'
 import { texts } from '../../../../texts/index.ts'
 import { approvalText, placesText } from './fields.ts'
 import type { PartProps } from './list_tokens.tsx'
@@ -28,7 +28,7 @@ export function PlacesToken({ policy, onChange }: PartProps) {
   }
   const text = placesText(policy)
   return (
-    <TokenMenu
+    <WordPanel
       label={words.names.allowed_locations}
       text={text}
       tone={text === words.none.allowed_locations ? 'amber' : undefined}
@@ -39,7 +39,7 @@ export function PlacesToken({ policy, onChange }: PartProps) {
         value={allowedLocations(policy)}
         onChange={put}
       />
-    </TokenMenu>
+    </WordPanel>
   )
 }
 
@@ -56,7 +56,7 @@ export function ApprovalToken({ policy, onChange }: PartProps) {
   const choose = (by: (typeof choices)[number]) =>
     onChange(by === NONE ? rest : held(rest, { by, ttl_seconds: seconds }))
   return (
-    <TokenMenu label={words.names.approval} text={approvalText(policy)}>
+    <WordPanel label={words.names.approval} text={approvalText(policy)}>
       <Select
         label={words.approval.label}
         options={choices.map((id) => ({ id, label: words.approval.by[id] }))}
@@ -77,7 +77,7 @@ export function ApprovalToken({ policy, onChange }: PartProps) {
           <p className="text-small text-ink-2">{words.approval.help}</p>
         </>
       ) : null}
-    </TokenMenu>
+    </WordPanel>
   )
 }
 
