@@ -41,6 +41,12 @@ async function opened(text: string | RegExp, title: string | RegExp) {
   return region
 }
 
+/** Shows every row that waits, not only the first three. */
+async function showAll() {
+  await employer.page.getByRole('button', { name: /^Show \d+ more/ }).click()
+  await employer.page.mouse.move(0, 0)
+}
+
 /** The pointer leaves the list and the inspector closes, so the list goes on. */
 async function close() {
   await employer.page.keyboard.press('Escape')
@@ -105,6 +111,7 @@ test('a change that is about to be signed does not move while calls arrive', asy
 
 test('the list holds while someone points at it or has scrolled it, and shows new calls on a press', async () => {
   const { page, button, call } = employer
+  await showAll()
   const review = button('Review moving.example')
   await review.hover()
   const before = await review.boundingBox()
@@ -130,6 +137,7 @@ test('an ignored host is hidden, also after a reload, until it is called again',
   await button('Review pointed.example').waitFor({ state: 'detached' })
   await said('Hidden until it happens again.')
   await page.reload()
+  await showAll()
   await button('Review moving.example').waitFor()
   expect(await button('Review pointed.example').count()).toBe(0)
   await call({ token, host: 'pointed.example' })
@@ -241,10 +249,10 @@ test('a phone shows a call, allows it, and revokes its token by touch', async ()
   await region.getByText('Allowed. Waiting for the next call…').waitFor()
   await region.getByRole('button', { name: 'More actions' }).click()
   await page.getByRole('menuitem', { name: 'Revoke the token of deploy-bot' }).click()
-  await page.getByRole('alertdialog').waitFor()
+  await page.locator('[data-dialog]').waitFor()
   await ada.judge()
   await answer('Revoke')
-  await page.getByRole('alertdialog').waitFor({ state: 'detached' })
+  await page.locator('[data-dialog]').waitFor({ state: 'detached' })
   expect(await call({ token })).toBe('invalid_token')
   await close()
   await button('Pause').waitFor()
@@ -268,6 +276,7 @@ test('the list keeps the newest 500 calls, each once, and shows 14 of them below
   await page.reload()
   await rowOf('/11999/').waitFor()
   expect(await page.getByRole('grid').getAttribute('aria-rowcount')).toBe('501')
+  await showAll()
   for (;;) {
     const ignore = page.getByRole('button', { name: /^Ignore/ })
     if ((await ignore.count()) === 0) break

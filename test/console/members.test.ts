@@ -190,7 +190,9 @@ test('a workspace whose links were changed in the database is blocked on every s
   for (const screen of screens) {
     await openArea(page, screen)
     await eve.sees(screen)
-    await refusal.waitFor()
+    // The signed history has its own verdict.
+    const verdict = page.getByRole('alert').filter({ hasText: 'other than what was signed' })
+    await (screen === 'Signed history' ? verdict : refusal).waitFor()
     await eve.judge()
   }
   await page.getByRole('button', { name: 'Rename' }).click()

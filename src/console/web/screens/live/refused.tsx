@@ -138,12 +138,14 @@ function refusedOf(call: LiveCall) {
   }
 }
 
+/** The title stays after the signature, since it names the inspector. */
 function headingOf(call: LiveCall, proposed: Proposed | undefined, isSigned: boolean) {
-  if (!isSigned) return { title: titleOf(call, proposed), status: <CallStatus call={call} /> }
-  return {
-    title: call.target_domain ?? call.agent_id,
-    status: <Status tone="green">{words.isAllowed}</Status>,
-  }
+  const status = isSigned ? (
+    <Status tone="green">{words.isAllowed}</Status>
+  ) : (
+    <CallStatus call={call} />
+  )
+  return { title: titleOf(call, proposed), status }
 }
 
 function titleOf(call: LiveCall, proposed: Proposed | undefined): string {
