@@ -10,14 +10,14 @@ import { Inspector } from '../../parts/page/inspector.tsx'
 import { InspectorSection } from '../../parts/page/section.tsx'
 import { SkeletonRows } from '../../parts/page/skeleton.tsx'
 import { CopyButton } from '../../parts/show/copy.tsx'
-import { Status } from '../../parts/show/status.tsx'
 import { useAsk, useCommand } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
 import { DECIDED, type WaitingHost, type WaitingItem } from '../../waiting.ts'
 import { NextCall } from '../waiting/next_call.tsx'
 import { IgnoreButton, SignButton } from '../waiting/sign.tsx'
-import { CallMenu, CallSection, CallStatus, WhatHappened } from './call.tsx'
+import { CallMenu, CallSection, WhatHappened } from './call.tsx'
 import { Changes } from './changes.tsx'
+import { refusedHeading } from './refused_heading.tsx'
 import type { LiveCall } from './stream.ts'
 
 const words = texts.live
@@ -58,7 +58,7 @@ export function RefusedInspector(props: Props) {
   const ignoring = item ? <IgnoreButton item={item} onClose={onClose} /> : null
   return (
     <Inspector
-      {...headingOf(call, proposed, signed !== null)}
+      {...refusedHeading(call, proposed, signed !== null)}
       badge={<CallMenu workspaceId={workspaceId} call={call} />}
       onClose={onClose}
       footer={
@@ -136,24 +136,6 @@ function refusedOf(call: LiveCall) {
     ...{ reason, refused_by, method, target_domain, target_url, target_path },
     ...{ credential_ref, injection_style, project_id, environment, registration_id, token_id },
   }
-}
-
-/** The title stays after the signature, since it names the inspector. */
-function headingOf(call: LiveCall, proposed: Proposed | undefined, isSigned: boolean) {
-  const status = isSigned ? (
-    <Status tone="green">{words.isAllowed}</Status>
-  ) : (
-    <CallStatus call={call} />
-  )
-  return { title: titleOf(call, proposed), status }
-}
-
-function titleOf(call: LiveCall, proposed: Proposed | undefined): string {
-  const change = proposed?.change
-  if (change?.kind === 'allowlist') return words.allowHost(change.domain)
-  if (change?.kind === 'policy') return words.allowEntry(change.entry, change.secret)
-  if (change?.kind === 'grant') return words.giveKey(call.agent_id)
-  return words.refusedCall(call.agent_id || words.anonymous)
 }
 
 function Tries({ refused: { agent, calls, firstAt, newest } }: { refused: WaitingHost }) {
