@@ -40,12 +40,13 @@ function hostOf(domain: string): string {
 
 const decisions = { allowed: 'allowed', refused: 'blocked', failed: 'error' } as const
 type Result = keyof typeof decisions
+/** Values of `--result`. */
+export const resultNames = Object.keys(decisions)
 
 /** @throws CliError */
 function decisionOf(result: string): string {
   if (Object.hasOwn(decisions, result)) return decisions[result as Result]
-  const results = Object.keys(decisions).join(', ')
-  throw new CliError('usage', `there is no result ${result}`, `results: ${results}`)
+  throw new CliError('usage', `unknown result ${result}`, `results: ${resultNames.join(', ')}`)
 }
 
 /** Filters as the server names them. @throws CliError */

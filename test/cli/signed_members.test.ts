@@ -155,7 +155,7 @@ test('a member keeps the role until a link says another, and it is said who gave
   expect(told.map(({ by, what }) => `${by} ${what}`)).toEqual([
     'ada@example.com created the workspace',
     'ada@example.com invited bob@example.com as a member; invited eve@example.com as a member',
-    'ada@example.com made bob@example.com admin',
+    'ada@example.com made bob@example.com an admin',
     'bob@example.com allowed api.example.com',
   ])
 })

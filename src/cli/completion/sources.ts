@@ -8,6 +8,7 @@ import { approvers, derivedKinds, policyLocations } from '../../core/policy/poli
 import { noticeEvent, noticeTargetType } from '../../features/notices/contract.ts'
 import { outboundMethods } from '../../resolver/contract.ts'
 import { toolNames } from '../agent_setup/tools.ts'
+import { resultNames } from '../audit.ts'
 import { dialectNames } from '../files/dialects/index.ts'
 import { exportFormats } from '../files/formats.ts'
 import { policyFields } from '../policies/fields.ts'
@@ -45,6 +46,7 @@ export const sources: Readonly<Record<string, Source>> = {
   approver: { words: [...approvers, 'none'] },
   type: { words: noticeTargetType.options },
   events: { words: noticeEvent.options },
+  result: { words: resultNames },
   format: { words: exportFormats },
   dialect: { words: dialectNames },
   encoding: { words: ['form'] },
