@@ -24,7 +24,7 @@ export type TestApp = App & {
   /** What its rows of tokens and passwords are made under. */
   pepper: Pepper
   /** Moves with `clock.advance(ms)`; starts at the real time. */
-  clock: { now(): number; advance(ms: number): void }
+  clock: { now(): number; advance(ms: number): void; reset(): void }
   /** Every log line so far. */
   logs: string[]
   controlPlane: string
@@ -58,15 +58,18 @@ let shared: Promise<TestApp> | undefined
 
 /**
  * The one application of this test process, with default settings. Use it unless the test needs settings,
- * a clock, a name lookup or whole tables: tenants are isolated, so a fresh workspace is enough.
- * Email addresses must be unique (`freshEmail`), and `logs` holds the lines of earlier tests too.
+ * a name lookup or whole tables: tenants are isolated, so a fresh workspace is enough.
+ * Each file that asks for it gets a clock at the real time, even if an earlier file has advanced it.
+ * Email addresses must be unique (`freshEmail`), and `logs` also has the lines of earlier tests.
  * Nothing stops it: the runner removes its database.
  */
 export async function sharedApp(): Promise<TestApp> {
   shared ??= preparedDatabase({ isKept: true }).then((database) =>
     startTestApp(UNLIMITED, { database }),
   )
-  return { ...(await shared), stop: async () => {} }
+  const app = await shared
+  app.clock.reset()
+  return { ...app, stop: async () => {} }
 }
 
 let emails = 0
@@ -163,6 +166,9 @@ function movableClock() {
     now: () => Date.now() + offset,
     advance: (ms: number) => {
       offset += ms
+    },
+    reset: () => {
+      offset = 0
     },
   }
 }
