@@ -12,7 +12,7 @@ import {
   useLocation,
 } from '@tanstack/react-router'
 import { useCurrentWorkspace } from './frame/current_workspace.ts'
-import { AccountGate } from './frame/gate.tsx'
+import { AccountGate } from './gate.tsx'
 import { ScreenFailed } from './parts/page/error_boundary.tsx'
 import { Loading } from './parts/page/loading.tsx'
 import { useAsk } from './queries.ts'

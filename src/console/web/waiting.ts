@@ -1,7 +1,7 @@
 /** What waits for a person in a workspace: one list for the screen, the overview and the number in the sidebar. */
 import { useMemo } from 'react'
-import { useManages } from './frame/manages.ts'
 import type { Returned } from './keys/messages.ts'
+import { useManages } from './manages.ts'
 import { useRepeatedAsk } from './queries.ts'
 import { shared } from './shared.ts'
 

@@ -18,6 +18,7 @@ import { Proof } from '../parts/page/proof.tsx'
 import { InspectorSection } from '../parts/page/section.tsx'
 import { SkeletonRows } from '../parts/page/skeleton.tsx'
 import { Stat } from '../parts/page/stat.tsx'
+import { Strip } from '../parts/page/strip.tsx'
 import { Specimen, SpecimenGroup } from './specimen.tsx'
 
 const refusal = new AskError({
@@ -72,6 +73,11 @@ export function PageParts() {
           action={<Button kind="primary">Add host</Button>}
           command="cloakroom allowlist add api.github.com"
         />
+      </Specimen>
+      <Specimen of={['page/strip']} rule="One line above the content.">
+        <Strip icon={ShieldCheck} action={<Button size="small">Dismiss</Button>}>
+          <p>Ada changed the members.</p>
+        </Strip>
       </Specimen>
       <Specimen of={['page/banner', 'page/failure']} rule="What failed and how to fix it.">
         <div className="flex w-full flex-col gap-2">

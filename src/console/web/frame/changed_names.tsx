@@ -1,16 +1,16 @@
 /** What blocks a workspace on every screen: a name that now means something else, or a history that doesn't verify. */
 import { useMatch } from '@tanstack/react-router'
 import { ShieldAlert } from 'lucide-react'
-import { type ReactNode, useState } from 'react'
+import { useState } from 'react'
 import { ask } from '../keys/ask.ts'
 import { dismissNotice, useNotices } from '../keys/notices.ts'
 import type { WorkspaceNotice } from '../keys/reports.ts'
 import { Button } from '../parts/button.tsx'
-import { Icon } from '../parts/icon.tsx'
 import { LinkButton } from '../parts/link_button.tsx'
 import { ConfirmDialog } from '../parts/overlays/confirm.tsx'
 import { Facts } from '../parts/page/facts.tsx'
 import { Proof } from '../parts/page/proof.tsx'
+import { Strip } from '../parts/page/strip.tsx'
 import { queryClient, useAsk } from '../queries.ts'
 import { texts } from '../texts/index.ts'
 
@@ -26,6 +26,8 @@ export default function Refusals({ workspaceId }: { workspaceId: string | null }
   if (current?.fault && !isHistory && !changed.some(({ id }) => id === workspaceId)) {
     return (
       <Strip
+        icon={ShieldAlert}
+        isDanger
         action={
           <LinkButton
             size="small"
@@ -44,21 +46,6 @@ export default function Refusals({ workspaceId }: { workspaceId: string | null }
   return changed.map((notice) => <ChangedName key={notice.id} notice={notice} />)
 }
 
-function Strip({ action, children }: { action: ReactNode; children: ReactNode }) {
-  return (
-    <div
-      role="alert"
-      className="flex shrink-0 items-start gap-3 border-b border-line bg-red-soft px-5 py-2 text-red phone:px-4 phone:pl-14"
-    >
-      <span className="flex h-5 items-center">
-        <Icon of={ShieldAlert} />
-      </span>
-      <div className="flex min-w-0 flex-1 flex-col gap-0.5 wrap-anywhere">{children}</div>
-      {action}
-    </div>
-  )
-}
-
 function ChangedName({ notice }: { notice: Changed }) {
   const { id, name, before, list, workspaceId } = notice
   const [isOpen, setOpen] = useState(false)
@@ -72,6 +59,8 @@ function ChangedName({ notice }: { notice: Changed }) {
   }
   return (
     <Strip
+      icon={ShieldAlert}
+      isDanger
       action={
         <Button size="small" onPress={() => setOpen(true)}>
           {words.review}

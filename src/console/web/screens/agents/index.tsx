@@ -1,10 +1,10 @@
 /** Agents with their tokens, and tokens of containers and CI jobs. */
 import { Bot, Plus } from 'lucide-react'
 import { type ReactNode, useMemo, useState } from 'react'
-import { useIsMember, useManages } from '../../frame/manages.ts'
 import { NEW } from '../../frame/navigation.ts'
 import { usePaletteCommands } from '../../frame/palette_state.ts'
 import { useShortcuts } from '../../frame/shortcuts.ts'
+import { useIsMember, useManages } from '../../manages.ts'
 import { Button } from '../../parts/button.tsx'
 import { FailureNote } from '../../parts/page/failure.tsx'
 import { NotFound } from '../../parts/page/not_found.tsx'

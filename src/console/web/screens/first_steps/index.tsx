@@ -1,7 +1,7 @@
 /** From an empty workspace to an agent's first call: three steps on one page. */
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
-import { useIsMember, useManages } from '../../frame/manages.ts'
+import { useIsMember, useManages } from '../../manages.ts'
 import { Banner } from '../../parts/page/banner.tsx'
 import { FailureNote } from '../../parts/page/failure.tsx'
 import { NotFound } from '../../parts/page/not_found.tsx'

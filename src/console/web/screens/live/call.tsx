@@ -2,7 +2,7 @@
 import { Ban, CircleX } from 'lucide-react'
 import { useState } from 'react'
 import { listUnfilled } from '../../../../core/policy/unfilled.ts'
-import { useManages } from '../../frame/manages.ts'
+import { useManages } from '../../manages.ts'
 import { IconMenu } from '../../parts/overlays/menu.tsx'
 import { Banner } from '../../parts/page/banner.tsx'
 import { Facts } from '../../parts/page/facts.tsx'

@@ -1,7 +1,7 @@
 /** A refused call: what happened, the one change that lets it through, and how far that goes. Signed with one press. */
 import { useState } from 'react'
-import { useManages } from '../../frame/manages.ts'
 import type { Returned } from '../../keys/messages.ts'
+import { useManages } from '../../manages.ts'
 import { Button } from '../../parts/button.tsx'
 import { RadioCards } from '../../parts/fields/radio_cards.tsx'
 import { LinkButton } from '../../parts/link_button.tsx'

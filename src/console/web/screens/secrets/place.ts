@@ -2,8 +2,8 @@
 import { getRouteApi } from '@tanstack/react-router'
 import { useCallback } from 'react'
 import type { Permission } from '../../../../core/grant.ts'
-import { useMay } from '../../frame/manages.ts'
 import type { Returned } from '../../keys/messages.ts'
+import { useMay } from '../../manages.ts'
 
 export const secretsRoute = getRouteApi('/w/$workspaceId/secrets')
 

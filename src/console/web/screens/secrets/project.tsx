@@ -1,8 +1,8 @@
 /** The screen of one project. */
 import { KeyRound, Plus } from 'lucide-react'
 import { type ReactNode, useDeferredValue, useEffect, useMemo, useState } from 'react'
-import { useMay } from '../../frame/manages.ts'
 import { AskError } from '../../keys/ask.ts'
+import { useMay } from '../../manages.ts'
 import { Button } from '../../parts/button.tsx'
 import { IconButton } from '../../parts/icon_button.tsx'
 import { EmptyState } from '../../parts/page/empty_state.tsx'

@@ -2,7 +2,7 @@
 import { getRouteApi } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
 import { useCurrentWorkspace } from '../../frame/current_workspace.ts'
-import { useMay } from '../../frame/manages.ts'
+import { useMay } from '../../manages.ts'
 import { Screen } from '../../parts/page/screen.tsx'
 import { SkeletonRows } from '../../parts/page/skeleton.tsx'
 import { texts } from '../../texts/index.ts'

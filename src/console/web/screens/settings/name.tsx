@@ -1,7 +1,7 @@
 /** The name of the workspace. */
 import { useState } from 'react'
 import type { ListedWorkspace } from '../../frame/current_workspace.ts'
-import { useMay } from '../../frame/manages.ts'
+import { useMay } from '../../manages.ts'
 import { Button } from '../../parts/button.tsx'
 import { Dialog } from '../../parts/overlays/dialog.tsx'
 import { say } from '../../parts/overlays/toasts.tsx'

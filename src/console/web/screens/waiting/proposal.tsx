@@ -1,7 +1,7 @@
 /** An agent's proposal: what it asks for, the exact change, and the fields for secrets that are missing. */
 import { Lightbulb } from 'lucide-react'
 import { useState } from 'react'
-import { useManages, useMay } from '../../frame/manages.ts'
+import { useManages, useMay } from '../../manages.ts'
 import { Button } from '../../parts/button.tsx'
 import { say } from '../../parts/overlays/toasts.tsx'
 import { Facts } from '../../parts/page/facts.tsx'

@@ -1,5 +1,5 @@
 /** What is allowed now, as the server lists it. Each can be revoked. */
-import { useMay } from '../../frame/manages.ts'
+import { useMay } from '../../manages.ts'
 import { Button } from '../../parts/button.tsx'
 import { say } from '../../parts/overlays/toasts.tsx'
 import { FailureNote } from '../../parts/page/failure.tsx'

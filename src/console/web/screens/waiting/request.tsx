@@ -1,7 +1,7 @@
 /** One request to use held secrets: exactly what will be sent, who asks, how far a signature goes, and the decision. */
 import { BellOff, EyeOff, ShieldQuestion } from 'lucide-react'
 import { useState } from 'react'
-import { useManages, useMay } from '../../frame/manages.ts'
+import { useManages, useMay } from '../../manages.ts'
 import { Button } from '../../parts/button.tsx'
 import { IconMenu } from '../../parts/overlays/menu.tsx'
 import { say } from '../../parts/overlays/toasts.tsx'

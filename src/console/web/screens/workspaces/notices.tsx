@@ -1,12 +1,11 @@
 /** What this browser noticed about workspaces, one line each above the content, until someone dismisses it. */
-import { Eye } from 'lucide-react'
-import type { ReactNode } from 'react'
+import { Eye, EyeOff } from 'lucide-react'
 import { ask } from '../../keys/ask.ts'
 import { dismissNotice, useNotices } from '../../keys/notices.ts'
 import type { WorkspaceNotice } from '../../keys/reports.ts'
 import { Button } from '../../parts/button.tsx'
-import { Icon } from '../../parts/icon.tsx'
 import { Proof } from '../../parts/page/proof.tsx'
+import { Strip } from '../../parts/page/strip.tsx'
 import { queryClient, useAsk } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
 
@@ -24,6 +23,7 @@ export function WorkspaceNotices({ workspaceId }: { workspaceId?: string }) {
       {workspaceId === undefined ? <Hidden /> : null}
       {shown.map((notice) => (
         <Strip
+          icon={Eye}
           key={JSON.stringify(notice)}
           action={
             <Button size="small" onPress={() => dismissNotice(notice)}>
@@ -35,21 +35,6 @@ export function WorkspaceNotices({ workspaceId }: { workspaceId?: string }) {
         </Strip>
       ))}
     </>
-  )
-}
-
-function Strip({ action, children }: { action: ReactNode; children: ReactNode }) {
-  return (
-    <div
-      role="note"
-      className="flex shrink-0 items-center gap-3 border-b border-line bg-surface-2 px-5 py-1.5 phone:px-4"
-    >
-      <span className="flex h-5 items-center text-ink-3">
-        <Icon of={Eye} />
-      </span>
-      <div className="flex min-w-0 flex-1 flex-wrap items-center gap-x-3 gap-y-1">{children}</div>
-      {action}
-    </div>
   )
 }
 
@@ -95,6 +80,7 @@ function Hidden() {
   return data.map(({ id, name }) => (
     <Strip
       key={id}
+      icon={EyeOff}
       action={
         <Button size="small" onPress={() => forget(id)}>
           {words.forget}

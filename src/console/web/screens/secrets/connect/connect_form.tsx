@@ -1,8 +1,8 @@
 /** A new secret that a provider issues and renews. */
 import { useCallback, useState } from 'react'
 import { SECRET_NAME } from '../../../../../core/names/secret_name.ts'
-import { useManages } from '../../../frame/manages.ts'
 import { ask } from '../../../keys/ask.ts'
+import { useManages } from '../../../manages.ts'
 import { Button } from '../../../parts/button.tsx'
 import { Checkbox } from '../../../parts/fields/checkbox.tsx'
 import { TextField } from '../../../parts/fields/text_field.tsx'

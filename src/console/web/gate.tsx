@@ -1,20 +1,20 @@
 /** Shows the screens to a person who has unlocked, and the entrances to everyone else. */
 import { Outlet, useRouterState } from '@tanstack/react-router'
 import { lazy, Suspense, useEffect, useRef } from 'react'
-import { AGAIN_MS } from '../away.ts'
-import { AskError, ask } from '../keys/ask.ts'
-import type { Failure } from '../keys/reports.ts'
-import { Button } from '../parts/button.tsx'
-import { FailureNote } from '../parts/page/failure.tsx'
-import { Loading } from '../parts/page/loading.tsx'
-import { useAccountState, useCommand } from '../queries.ts'
-import { EntryPage } from '../screens/start/entry.tsx'
-import { texts } from '../texts/index.ts'
-import { LoadedFrame } from './loaded.tsx'
-import { offerRecoveryKey, useRecoveryKey } from './recovery_key.ts'
+import { AGAIN_MS } from './away.ts'
+import { LoadedFrame } from './frame/loaded.tsx'
+import { offerRecoveryKey, useRecoveryKey } from './frame/recovery_key.ts'
+import { AskError, ask } from './keys/ask.ts'
+import type { Failure } from './keys/reports.ts'
+import { Button } from './parts/button.tsx'
+import { FailureNote } from './parts/page/failure.tsx'
+import { Loading } from './parts/page/loading.tsx'
+import { useAccountState, useCommand } from './queries.ts'
+import { EntryPage } from './screens/start/entry.tsx'
+import { texts } from './texts/index.ts'
 
-const Start = lazy(() => import('../screens/start/index.tsx'))
-const RecoveryKit = lazy(() => import('../screens/start/recovery_kit.tsx'))
+const Start = lazy(() => import('./screens/start/index.tsx'))
+const RecoveryKit = lazy(() => import('./screens/start/recovery_kit.tsx'))
 
 export function AccountGate() {
   return (

@@ -1,7 +1,7 @@
 /** What the person is in a workspace; the server has the last word, and judges by the same matrix of roles. */
-import type { Permission } from '../../../core/grant.ts'
-import { permits } from '../../../core/roles.ts'
-import { useAsk } from '../queries.ts'
+import type { Permission } from '../../core/grant.ts'
+import { permits } from '../../core/roles.ts'
+import { useAsk } from './queries.ts'
 
 /** Whether they are in such a workspace at all. */
 export function useIsMember(workspaceId: string): boolean | null {
