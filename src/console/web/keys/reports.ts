@@ -15,7 +15,7 @@ export type AccountState =
   /** No one is signed in. `isEnded` if the server ended the last session. */
   | { kind: 'out'; isEnded: boolean }
   /** The server cannot be reached, so the session is unknown. */
-  | { kind: 'away'; failure: Failure }
+  | { kind: 'unavailable'; failure: Failure }
   /** Signed in, without keys. */
   | { kind: 'locked'; email: string; by: LockedBy }
   /**

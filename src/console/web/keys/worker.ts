@@ -24,7 +24,7 @@ async function open() {
   // Who works here is known before anything else is asked.
   await accountsCommands
     .state(held, null)
-    .catch((error) => post({ account: { kind: 'away', failure: failureFrom(error) } }))
+    .catch((error) => post({ account: { kind: 'unavailable', failure: failureFrom(error) } }))
   return held
 }
 
