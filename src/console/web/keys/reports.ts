@@ -1,4 +1,4 @@
-/** What the worker reports to the page: account states, notices, progress and failures. */
+/** The worker's reports to the page: account states, notices, progress and failures. */
 import type { FieldFault } from '../../../core/fault.ts'
 
 /** Progress of a long command: the current step, and the finished share from 0 to 1 if known. */
