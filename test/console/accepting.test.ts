@@ -5,8 +5,8 @@ import { invitePeople, readMembers, readPerson } from '../../src/client/actions/
 import { type KnownEntry, knownChains } from '../../src/client/signed/known_chains.ts'
 import { chainsOf } from '../../src/client/signed/trust.ts'
 import { workspacesCommands } from '../../src/console/web/keys/commands/workspaces.ts'
-import type { HeldKeys } from '../../src/console/web/keys/held.ts'
 import { SeenNames } from '../../src/console/web/keys/names.ts'
+import type { UnlockedSession } from '../../src/console/web/keys/unlocked_session.ts'
 import { keyCommitment } from '../../src/core/crypto/key_commitment.ts'
 import { listLinks } from '../../src/features/links/contract.ts'
 import {
@@ -64,12 +64,12 @@ function heldBy(
   }
   const own = { ...reader, api: lying, trust, userId, email }
   const names = new SeenNames(
-    { names: memory() } as unknown as HeldKeys['memory'],
+    { names: memory() } as unknown as UnlockedSession['memory'],
     () => userId,
     () => {},
   )
   const held = { api: lying, memory: { chains }, names, reader: () => own }
-  return { held: held as unknown as HeldKeys, chains, trust }
+  return { held: held as unknown as UnlockedSession, chains, trust }
 }
 
 test('the console pins the history that was compared, whatever the server shows afterwards', async () => {

@@ -46,7 +46,7 @@ test('the sheet states what a new token can do, creates it in four clicks, and s
   await page.getByText('Agents use your secrets without seeing them.').waitFor()
   await ada.judge()
   await page.keyboard.press('n')
-  const sentence = inspector('What this token can do')
+  const sentence = inspector('Permissions of this token')
   await sentence.getByText('This agent').waitFor()
   await button('Create token').click()
   await page.getByText('Name: this field is required.').waitFor()

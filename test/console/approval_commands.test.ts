@@ -8,19 +8,19 @@ import {
   policiesCommands,
 } from '../../src/console/web/keys/commands/policies.ts'
 import { proposalsCommands } from '../../src/console/web/keys/commands/proposals.ts'
-import type { HeldKeys } from '../../src/console/web/keys/held.ts'
+import type { UnlockedSession } from '../../src/console/web/keys/unlocked_session.ts'
 import { type Stage, sharedStage } from '../support/agent.ts'
 import { HELD, type HeldStage, heldStage } from '../support/approvals.ts'
 import { marked } from '../support/canary.ts'
 import { openEnvironment } from '../support/signed_environment.ts'
 import { answerOf } from '../support/upstream.ts'
-import { keysOf } from './held_keys.ts'
+import { keysOf } from './unlocked_keys.ts'
 
 const VALUE = marked('held_worker_')
 
 let stage: Stage
 let project: HeldStage
-let keys: HeldKeys
+let keys: UnlockedSession
 let workspaceId: string
 
 beforeAll(async () => {

@@ -27,7 +27,7 @@ async function review(body: string) {
       .last()
       .click()
     const region = inspector('Let deploy-bot use STRIPE_KEY?')
-    await region.getByText('What will be sent').waitFor()
+    await region.getByText('Request to send').waitFor()
     if ((await region.getByText(body).count()) > 0) return region
     await page.keyboard.press('Escape')
     await page.mouse.move(0, 0)

@@ -167,16 +167,16 @@ test('the export has every matching record as JSON lines or CSV', async () => {
   expect(await exported('CSV')).toHaveLength(lines.length + 1)
 })
 
-test('filters that match nothing say so, and an inspector lists who could see the secret', async () => {
+test('an empty search is reported, and an inspector lists the people and tokens with access to the secret', async () => {
   const { page } = ada
   await search('STRIPE_KEY', 'STRIPE_KEY')
   await page.getByText('No matching events').waitFor()
   expect(page.url()).toContain('credential=STRIPE_KEY')
-  await page.getByRole('button', { name: 'Who could see it' }).click()
-  const seen = inspector('Who could see STRIPE_KEY')
+  await page.getByRole('button', { name: 'People and tokens with access' }).click()
+  const seen = inspector('Access to STRIPE_KEY')
   await seen.getByRole('listitem').filter({ hasText: ada.email }).waitFor()
-  await seen.getByText('What this can’t know').click()
-  await seen.getByText('It can’t know who copied a value.').waitFor()
+  await seen.getByText('Limits of this list').click()
+  await seen.getByText('It doesn’t know who copied a value.').waitFor()
   await ada.judge()
   await page.getByRole('button', { name: 'Clear filters' }).click()
   await row('Created workspace').waitFor()

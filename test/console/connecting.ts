@@ -5,7 +5,7 @@ import { openApi } from '../../src/client/http/api.ts'
 import type { ConnectionChoice } from '../../src/console/connecting/contract.ts'
 import { LocalConnections } from '../../src/console/connecting/local_connections.ts'
 import { answerConnection } from '../../src/console/connecting/routes.ts'
-import type { HeldKeys } from '../../src/console/web/keys/held.ts'
+import type { UnlockedSession } from '../../src/console/web/keys/unlocked_session.ts'
 import { createProject } from '../../src/features/projects/contract.ts'
 import type { Endpoint } from '../../src/http/endpoint.ts'
 import { freshEmail, sharedApp } from '../support/app.ts'
@@ -48,7 +48,7 @@ export async function openConnections(limitMs?: number) {
     api,
     names: { ofWorkspaces: <T>(listed: T) => listed, demand() {} },
     reader: () => ({ ...reader, api }),
-  } as unknown as HeldKeys
+  } as unknown as UnlockedSession
   const body = { workspace_id: workspace.id, name: 'payments' }
   const { id: projectId } = await reader.api.call(createProject, { body } as never)
   showPageOf('machine')

@@ -9,7 +9,7 @@ import { auditLogs } from '../../src/database/schema/index.ts'
 import { type Stage, sharedStage } from '../support/agent.ts'
 import { type HeldStage, heldStage } from '../support/approvals.ts'
 import { openEnvironment } from '../support/signed_environment.ts'
-import { keysOf } from './held_keys.ts'
+import { keysOf } from './unlocked_keys.ts'
 
 let stage: Stage
 let project: HeldStage

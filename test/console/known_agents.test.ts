@@ -25,7 +25,7 @@ test('an agent that the server shows under the name of another one gets no keys'
     list: async () => [bot, { id: 'b', name: 'deployer' }],
     call: async () => shown,
   }
-  const api = known.over(served as unknown as Api)
+  const api = known.wrap(served as unknown as Api)
   const agent = { workspace_id: 'w', registration_id: 'a' }
   const give = () =>
     api.call(provisionAgentToken, { params: { ...agent, token_id: 't' }, body: [] as never })

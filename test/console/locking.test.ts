@@ -105,7 +105,7 @@ test('work in one tab keeps the others open', async () => {
   await unlock(other)
   await unlock(page)
   await Promise.all([page, other].map((each) => pass(each, 10 * MINUTE)))
-  await askWorker(page, 'accounts.stir')
+  await askWorker(page, 'accounts.recordActivity')
   expect(await askWorker(page, 'workspaces.list')).toBe('done')
   await Promise.all([page, other].map((each) => pass(each, 10 * MINUTE)))
   await isOpen(page)
@@ -115,7 +115,7 @@ test('work in one tab keeps the others open', async () => {
 
 test('a machine that slept through the 15 minutes wakes up locked', async () => {
   await shift(page, { wall: 10 * HOUR })
-  expect(await askWorker(page, 'accounts.stir')).toBe('done')
+  expect(await askWorker(page, 'accounts.recordActivity')).toBe('done')
   await isLocked(page)
   await isLocked(other)
 })
@@ -218,7 +218,7 @@ test('a clock that was set back while the console was closed opens nothing', asy
   await stay('7 days')
   await unlock(page)
   await shift(page, { wall: HOUR })
-  await askWorker(page, 'accounts.stir')
+  await askWorker(page, 'accounts.recordActivity')
   await restartWorker()
   expect(await storedKeys()).toEqual({ rows: 0, taken: [] })
 })

@@ -94,7 +94,7 @@ test('a member is invited in three steps by a compared fingerprint, joins by the
   await page.getByRole('button', { name: 'Rekey' }).click()
   await page.getByText('You lose earlier versions of 0 secrets').waitFor()
   await page.getByRole('alertdialog').getByRole('button', { name: 'Rekey' }).click()
-  await page.getByText('A new key is in use for one member').waitFor()
+  await page.getByText('New key for one member').waitFor()
   await ada.judge()
   await page.getByRole('button', { name: 'Done' }).click()
   await page.getByText('A rekey is due.').waitFor({ state: 'detached' })

@@ -77,7 +77,7 @@ test('a project under the name of another one is not read, and nothing is stored
   expect(await askWorker(page, 'agents.give', given)).toBe('changed_name')
   await page.getByRole('button', { name: /^Project: / }).click()
   await page.getByRole('menuitemradio', { name: 'web', exact: true }).click()
-  await page.getByText('when it was seen before, and the server shows').first().waitFor()
+  await page.getByText('This name now belongs to something else.').first().waitFor()
   await bob.close()
 })
 

@@ -1,15 +1,19 @@
 // tier: quick
-/** Every text of the console is in the catalogue, so that it can be translated, and every entry is used. */
+/**
+ * Every text of the console is in the catalogue, so that it can be translated, every entry is used, and each follows
+ * the rules for words on screen.
+ */
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { parseSync } from 'oxc-parser'
 import { texts } from '../../src/console/web/texts/index.ts'
+import { faultsOf, type Rules, sentencesOf, textsIn } from './sentences.ts'
 
 const WEB = join(import.meta.dir, '..', '..', 'src', 'console', 'web')
 /** Attributes that are read to people, or shown to them. */
 const READ =
   /^(aria-(label|description|roledescription|valuetext)|title|placeholder|alt|label|help|name|verb|caption)$/
-/** The product and what stands for itself: signs, names of formats. */
+/** Signs and figures, which need no translation. */
 const WITHOUT_LETTERS = /^[^\p{Letter}]*$/u
 
 type Node = { type: string; [field: string]: unknown }
@@ -17,7 +21,7 @@ type File = { name: string; program: Node }
 
 const files: File[] = []
 for await (const name of new Bun.Glob('**/*.{ts,tsx}').scan(WEB)) {
-  // The design page is for developers: its samples are no texts of the console.
+  // The design page is for developers, so its samples are not in the catalogue.
   if (/^(texts|design)\//.test(name) || name.endsWith('.d.ts')) continue
   const { program } = parseSync(name, await Bun.file(join(WEB, name)).text())
   files.push({ name, program: program as unknown as Node })
@@ -37,7 +41,7 @@ function* within(node: Node): Generator<Node> {
   for (const child of childrenOf(node)) yield* within(child)
 }
 
-/** What an expression may come to as text: both ways of a choice, and what stands between the parts of a template. */
+/** The texts that an expression can become: both sides of a choice, and the parts of a template. */
 function literals(node: unknown): string[] {
   if (!isNode(node)) return []
   if (node.type === 'Literal') return typeof node.value === 'string' ? [node.value] : []
@@ -77,7 +81,7 @@ test('no screen has text outside the catalogue', () => {
   expect(found).toEqual([])
 })
 
-/** `texts.members.invite` as a path, by the names that stand for parts of the catalogue in a file. */
+/** The path of an expression such as `texts.members.invite`. `named` has a file's constants for parts of the catalogue. */
 function pathOf(node: unknown, named: ReadonlyMap<string, string[]>): string[] {
   if (!isNode(node)) return []
   if (node.type === 'Identifier') return named.get(String(node.name)) ?? []
@@ -86,7 +90,7 @@ function pathOf(node: unknown, named: ReadonlyMap<string, string[]>): string[] {
   return pathOf(node.object, named).map((path) => `${path}.${property}`)
 }
 
-/** Constants that stand for a part: where they are made nothing is read yet. */
+/** Constants for a part of the catalogue. Their declaration reads no text yet. */
 function namesIn(program: Node): Map<string, string[]> {
   const named = new Map([['texts', ['texts']]])
   for (const node of within(program)) {
@@ -125,11 +129,66 @@ function leavesOf(value: unknown, path: string): string[] {
 
 test('every text is used somewhere', () => {
   const read = new Set(files.flatMap(({ program }) => [...readIn(program, namesIn(program))]))
-  // What is handed on as a part, or looked up in it, may be read whole.
+  // A part that is passed on, or in which something is looked up, counts as read.
   const isRead = (leaf: string) =>
     leaf.split('.').some((_, index, parts) => read.has(parts.slice(0, index + 1).join('.')))
-  // Codes are looked up as they come (texts/index.ts).
+  // Errors are looked up by code (texts/index.ts).
   const leaves = leavesOf(texts, 'texts').filter((leaf) => !leaf.startsWith('texts.errors.byCode'))
   expect(leaves.length).toBeGreaterThan(500)
   expect(leaves.filter((leaf) => !isRead(leaf))).toEqual([])
+})
+
+/** Products, formats and keys, and the screens by their names. */
+const NAMES = `App Authorization Caddy Claude Cloakroom Code Crypto Deleted Details Discord End Enter Esc Git KiB PostgreSQL
+  Shift Slack Tab Web`
+const rules: Rules = {
+  maxWords: 12,
+  maxSentences: 2,
+  names: new Set([...NAMES.split(/\s+/), ...Object.values(texts.common.areas)]),
+  headings: new Set(['What changes', 'Who may use it']),
+}
+
+test('every text is short, in sentence case, has a subject, and shows no code', async () => {
+  const catalogue = join(WEB, 'texts', 'en')
+  const faults: string[] = []
+  let count = 0
+  for await (const name of new Bun.Glob('**/*.ts').scan(catalogue)) {
+    const found = textsIn(name, await Bun.file(join(catalogue, name)).text())
+    count += found.length
+    for (const text of found)
+      faults.push(...faultsOf(text, rules).map((fault) => `${name}: ${text}: ${fault}`))
+  }
+  expect(count).toBeGreaterThan(1_500)
+  expect([...new Set(faults)].sort()).toEqual([])
+})
+
+test('every error has at most three sentences together with its fix', () => {
+  const long = Object.entries(texts.errors.byCode).filter(
+    ([, { said = '', help = '' }]) => sentencesOf(`${said} ${help}`).length > 3,
+  )
+  expect(long.map(([code]) => code)).toEqual([])
+})
+
+test('the rules for texts find each kind of fault', () => {
+  const faults = (text: string) => faultsOf(text, rules).join()
+  expect(faults('One two three four five six seven eight nine ten eleven twelve thirteen.')).toBe(
+    'more than 12 words in a sentence',
+  )
+  expect(faults('One. Two. Three.')).toBe('more than 2 sentences')
+  expect(faults('It failed with not_found.')).toBe('a code or an ID')
+  expect(faults('The record 01a2059e-0000-7000 is gone.')).toBe('a code or an ID')
+  expect(faults('Who would rather look')).toBe('no subject')
+  expect(faults('What was signed is not acceptable here.')).toBe('no subject')
+  expect(faults('Create Token')).toBe('no sentence case')
+  expect(faults('it failed.')).toBe('no sentence case')
+  expect(faults('Forgot your password? Who can help?')).toBe('')
+  expect(faults('Enter to save · Tab for next · Esc to cancel')).toBe('')
+})
+
+test('a text with choices is read once for each choice', () => {
+  const source = "export const a = `@{n === 1 ? 'One' : 'Some'} of @{name()} left`".replaceAll(
+    '@',
+    '$',
+  )
+  expect(textsIn('a.ts', source)).toEqual(['One of x left', 'Some of x left'])
 })

@@ -1,7 +1,7 @@
 /** Shows the screens to a person who has unlocked, and the entrances to everyone else. */
 import { Outlet, useRouterState } from '@tanstack/react-router'
 import { lazy, Suspense, useEffect, useRef } from 'react'
-import { AGAIN_MS } from './away.ts'
+import { AGAIN_MS } from './availability.ts'
 import { LoadedFrame } from './frame/loaded.tsx'
 import { offerRecoveryKey, useRecoveryKey } from './frame/recovery_key.ts'
 import { AskError, ask } from './keys/ask.ts'
@@ -29,7 +29,7 @@ function Shown() {
   const recoveryKey = useRecoveryKey()
   useArrival(`${account?.kind} ${recoveryKey !== null}`)
   if (account === null) return <Loading />
-  if (account.kind === 'away') return <Away failure={account.failure} />
+  if (account.kind === 'unavailable') return <Unavailable failure={account.failure} />
   if (account.kind !== 'open') {
     return <Start account={account} />
   }
@@ -44,14 +44,14 @@ function Shown() {
   )
 }
 
-function Away({ failure }: { failure: Failure }) {
+function Unavailable({ failure }: { failure: Failure }) {
   const again = useCommand('accounts.state')
   useEffect(() => {
     const asking = setInterval(() => void ask('accounts.state', null).catch(() => {}), AGAIN_MS)
     return () => clearInterval(asking)
   }, [])
   return (
-    <EntryPage title={texts.start.away}>
+    <EntryPage title={texts.start.unavailable}>
       <FailureNote error={new AskError(failure)} />
       <Button isFull onPress={() => again.mutate(null)} isPending={again.isPending}>
         {texts.errors.tryAgain}

@@ -9,7 +9,7 @@ import {
   useQuery,
   useQueryClient,
 } from '@tanstack/react-query'
-import { watchAway } from './away.ts'
+import { watchAvailability } from './availability.ts'
 import { AskError, accountState, ask } from './keys/ask.ts'
 import type { CommandName, Input, Returned } from './keys/messages.ts'
 
@@ -30,7 +30,7 @@ export const queryClient = new QueryClient({
   },
 })
 
-watchAway(queryClient)
+watchAvailability(queryClient)
 
 let wasOpen = false
 // Later reports of a locked account leave the entrance, and what is typed there, in place.

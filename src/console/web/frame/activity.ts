@@ -15,7 +15,7 @@ export function keepUnlockedWhileUsed(): void {
     if (performance.now() - last < EVERY_MS) return
     last = performance.now()
     lastActivity.set(Date.now())
-    void ask('accounts.stir', null)
+    void ask('accounts.recordActivity', null)
   }
   for (const sign of ['pointerdown', 'keydown', 'wheel'] as const) {
     addEventListener(sign, record, { passive: true })

@@ -1,21 +1,21 @@
-/** States of the whole page: the server is away, the clocks differ, the keys lock soon. They float, so nothing moves. */
+/** States of the whole page: the server is unavailable, the clocks differ, the keys lock soon. They float, so nothing moves. */
 import { type ReactNode, useSyncExternalStore } from 'react'
 import { clockSentence } from '../../../client/http/clock_difference.ts'
 import { clockDifference, onClockDifference } from '../../../client/http/transport.browser.ts'
-import { useAway } from '../away.ts'
+import { useIsUnavailable } from '../availability.ts'
 import { Button } from '../parts/button.tsx'
 import { useAccountState, useCommand } from '../queries.ts'
 import { texts } from '../texts/index.ts'
 
 export function PageNotices() {
-  const isAway = useAway()
+  const isUnavailable = useIsUnavailable()
   const clocks = useClockSentence()
   return (
     <div
       role="status"
       className="pointer-events-none fixed inset-x-4 bottom-4 z-20 flex flex-col items-center gap-2 phone:bottom-20"
     >
-      {isAway ? <Notice>{texts.errors.away}</Notice> : null}
+      {isUnavailable ? <Notice>{texts.errors.unavailable}</Notice> : null}
       {clocks ? (
         <Notice>
           {clocks} {texts.errors.clocks}

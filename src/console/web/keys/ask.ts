@@ -5,7 +5,7 @@ import type { CommandName, FromWorker, Input, Returned, ToWorker } from './messa
 import { addNotice } from './notices.ts'
 import type { AccountState, Failure, Progress } from './reports.ts'
 
-/** A refusal, with its code, or what went wrong. */
+/** An error of a command, with its code. */
 export class AskError extends Error {
   readonly code: string
   readonly fields: Failure['fields']
@@ -28,7 +28,7 @@ type Pending = {
 
 const pending = new Map<number, Pending>()
 let lastId = 0
-/** Who works here; null until the worker has said it first. */
+/** The account's state. Null until the worker reports it. */
 export const accountState = shared<AccountState | null>(null)
 let worker: Worker | undefined
 
@@ -49,7 +49,7 @@ export function ask<N extends CommandName>(
 function start(): Worker {
   const url = document.querySelector<HTMLMetaElement>('meta[name=keys-worker]')?.content ?? ''
   const started = new Worker(scriptUrl(url), { type: 'module', name: 'keys' })
-  started.onmessage = ({ data }: MessageEvent<FromWorker>) => hear(data)
+  started.onmessage = ({ data }: MessageEvent<FromWorker>) => receive(data)
   started.onerror = () => {
     const failure = { code: 'worker_failed', message: '', fields: [], requestId: null }
     for (const { reject } of pending.values()) reject(new AskError(failure))
@@ -58,7 +58,7 @@ function start(): Worker {
   return started
 }
 
-function hear(message: FromWorker): void {
+function receive(message: FromWorker): void {
   if ('account' in message) {
     if (message.account.kind !== 'open') addNotice(null)
     accountState.set(message.account)

@@ -1,4 +1,4 @@
-/** What calls of the server fail with, in the form in which the page shows it; null for what is no failure of a call. */
+/** Turns an error of a call to the server into a failure for the page. Null for any other error. */
 import { AnswerError, ApiError } from '../../../client/http/api.ts'
 import { ClocksDiffer } from '../../../client/http/clock_difference.ts'
 import type { Failure } from './reports.ts'
@@ -10,7 +10,7 @@ export function callFailure(error: unknown): Failure | null {
   }
   if (error instanceof AnswerError) return failed('unusable_answer', error)
   if (error instanceof ClocksDiffer) return failed('clocks_differ', error)
-  // What fetch throws where nobody answers.
+  // fetch throws a TypeError if the server does not answer.
   if (error instanceof TypeError) return failed('unreachable', error)
   return null
 }

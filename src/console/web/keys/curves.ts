@@ -1,6 +1,6 @@
-/** X25519 and Ed25519, which not every browser's Web Crypto has: where one is missing, our own is loaded in its place. */
+/** Loads X25519 and Ed25519 from @noble/curves if the browser's Web Crypto lacks one of them. */
 
-/** Before anything else asks for a key. */
+/** Call this before any other use of keys. */
 export async function ensureCurves(): Promise<void> {
   const [x25519, ed25519] = await Promise.all([
     has('X25519', ['deriveBits']),

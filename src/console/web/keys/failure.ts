@@ -1,4 +1,4 @@
-/** Errors of the worker, in the form in which the page shows them. */
+/** Turns the worker's errors into failures for the page. */
 import { MalformedRecoveryKey, UnreadableCopy } from '../../../client/account/recovery.ts'
 import { Unstorable } from '../../../client/actions/set_secrets.ts'
 import { Unproven } from '../../../client/actions/stored_secrets.ts'
@@ -9,7 +9,7 @@ import { UntrustedKey } from '../../../client/workspace_key.ts'
 import { callFailure } from './call_failure.ts'
 import type { Failure } from './reports.ts'
 
-/** A refusal of our own: the page has the words for its code. */
+/** A refusal by the worker. The catalogue has a sentence for its code. */
 export class Refused extends Error {
   readonly code: string
 

@@ -1,11 +1,11 @@
-/** What limits a secret to the host that a person allows for it. */
+/** The policy change that limits a secret to the host that a user allows for it. */
 import type { RefusedCall } from '../../../client/agents/allowing.ts'
 import { type EnvironmentPlace, readSecrets } from '../../../client/environment.ts'
 import { domainMatches, parseDomain } from '../../../core/net/domain.ts'
 import type { Policy } from '../../../core/policy/policy.ts'
 import { summariseCalls } from '../../../features/audit/contract.ts'
-import type { HeldKeys } from './held.ts'
 import { environmentAt } from './places.ts'
+import type { UnlockedSession } from './unlocked_session.ts'
 
 /** Whether an entry of a list allows a host. Both have their port unless that is 443. */
 function covers(entry: string, host: string): boolean {
@@ -13,7 +13,7 @@ function covers(entry: string, host: string): boolean {
   return allowed !== null && wanted !== null && domainMatches(allowed, wanted.host, wanted.port)
 }
 
-/** The host list of the call's secret: what it is now, and with the new host. */
+/** The host list of the call's secret, before and after the change. */
 export type HostNarrowing = {
   projectId: string
   environment: string
@@ -23,15 +23,15 @@ export type HostNarrowing = {
   after: readonly string[]
 }
 
-/** A record can name any secret: one that is not stored there is not narrowed. */
+/** A record can name any secret, so a secret that is not stored is not narrowed. */
 export async function limitFor(
-  held: HeldKeys,
+  session: UnlockedSession,
   workspaceId: string,
   { project_id: projectId, environment, credential_ref: secret }: RefusedCall,
   host: string,
 ): Promise<{ narrowing: HostNarrowing | null; unlimited: number } | null> {
   if (!projectId || !environment) return null
-  const place = await environmentAt(held, { workspaceId, projectId, environment })
+  const place = await environmentAt(session, { workspaceId, projectId, environment })
   const secrets = await readSecrets(place)
   const hostsOf = ({ policy }: (typeof secrets)[number]) =>
     (policy as Policy | null)?.allowed_domains ?? null

@@ -1,43 +1,42 @@
 /**
- * What this browser remembers beyond a page, in IndexedDB: what was seen of chains and of keys of workspaces (hashes,
- * numbers, names: nothing secret), and the sealed seed of who chose to stay unlocked. Several tabs share it.
+ * The browser's memory in IndexedDB, shared by its tabs. It holds pins of chains, workspace keys and names (hashes and
+ * numbers, nothing secret), and the sealed seed of a user who chose to stay unlocked.
  */
 import type { NameLists } from '../../../client/known_names.ts'
 import type { KnownEntry } from '../../../client/signed/known_chains.ts'
 import type { KnownKey } from '../../../client/workspace_key.ts'
 
-/** Read at the start, with what other tabs wrote since. */
+/** Entries that were read at the start, updated when other tabs write. */
 type Remembered<V> = {
   of(id: string): V | undefined
-  /** Asks `change` with what is there; nothing is written where it returns undefined. */
+  /** Writes the result of `change`, or nothing if it returns undefined. */
   put(id: string, change: (before: V | undefined) => V | undefined): void
 }
 
-/** A seed under a key that no script can read, and that the browser keeps. */
-export type StayingKey = {
+/** A seed that is sealed under a key which no script can export. */
+export type RememberedKey = {
   key: CryptoKey
   nonce: Uint8Array<ArrayBuffer>
   sealed: ArrayBuffer
-  /** Of who it is: the server says so too, and both must be the same. */
+  /** The user's email. It must match the server's answer. */
   email: string
   /** Milliseconds since 1970. */
   until: number
-  /** The latest time at which somebody worked: an earlier one now is a clock that was put back. */
+  /** The time of the last activity. If the clock is behind it, someone has set the clock back. */
   seen: number
 }
 
 export type BrowserMemory = {
   chains: Remembered<KnownEntry>
   workspaceKeys: Remembered<KnownKey>
-  /** Of each user, what names stood for. */
+  /** Each user's pinned names. */
   names: Remembered<NameLists>
-  staying(userId: string): Promise<StayingKey | undefined>
-  /** Undefined takes it away. */
-  stay(userId: string, staying: StayingKey | undefined): Promise<void>
-  /** Of anybody: a profile has one session, and with it they end. Whether there were any. */
-  stayNobody(): Promise<boolean>
-  /** Somebody works. */
-  touch(userId: string): Promise<void>
+  rememberedKey(userId: string): Promise<RememberedKey | undefined>
+  /** Undefined removes the key. */
+  setRememberedKey(userId: string, key: RememberedKey | undefined): Promise<void>
+  /** Removes every user's key, because a profile has one session. Returns whether it had any key. */
+  forgetRememberedKeys(): Promise<boolean>
+  recordActivity(userId: string): Promise<void>
 }
 
 const NAME = 'cloakroom'
@@ -57,16 +56,16 @@ export async function openMemory(): Promise<BrowserMemory> {
     chains,
     workspaceKeys,
     names,
-    staying: (userId) => get<StayingKey>(database, 'staying', userId),
-    stay: (userId, staying) => write(database, 'staying', userId, () => staying),
-    stayNobody: async () => {
+    rememberedKey: (userId) => get<RememberedKey>(database, 'staying', userId),
+    setRememberedKey: (userId, key) => write(database, 'staying', userId, () => key),
+    forgetRememberedKeys: async () => {
       const store = database.transaction('staying', 'readwrite').objectStore('staying')
       const kept = await done(store.count())
       await done(store.clear())
       return kept > 0
     },
-    touch: (userId) =>
-      write<StayingKey>(database, 'staying', userId, (kept) =>
+    recordActivity: (userId) =>
+      write<RememberedKey>(database, 'staying', userId, (kept) =>
         kept ? { ...kept, seen: Math.max(kept.seen, Date.now()) } : kept,
       ),
   }
@@ -83,10 +82,10 @@ function openDatabase(): Promise<IDBDatabase> {
   return done(opening)
 }
 
-/** Milliseconds by which a clock is set right now and then. */
+/** Corrections of a clock that do not count as setting it back. */
 const CLOCK_SLACK_MS = 5 * 60_000
 
-/** Of anybody who stayed unlocked here, and by either clock. */
+/** Removes every user's key that has expired by either clock. */
 async function forgetExpired(database: IDBDatabase): Promise<void> {
   const store = database.transaction('staying', 'readwrite').objectStore('staying')
   const [ids, kept] = await Promise.all([done(store.getAllKeys()), done(store.getAll())])
@@ -112,7 +111,7 @@ async function openStore<V>(database: IDBDatabase, name: StoreName): Promise<Rem
       const next = change(known.get(id))
       if (next === undefined) return
       known.set(id, next)
-      // Another tab may know more by now: the change is made to what is there.
+      // Another tab may have written meanwhile, so apply the change to the stored entry.
       const written = write<V>(database, name, id, (before) => change(before) ?? before)
       void written.then(() => channel.postMessage(id))
     },

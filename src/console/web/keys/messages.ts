@@ -1,4 +1,4 @@
-/** The messages between page and worker. Types only: the page loads nothing of the commands. */
+/** The messages between page and worker. Types only, so that the page does not load the commands. */
 import type { commandAreas } from './commands/index.ts'
 import type { AccountState, Failure, Progress, WorkspaceNotice } from './reports.ts'
 
@@ -15,7 +15,7 @@ type Command<N extends CommandName> = N extends `${infer A extends keyof Areas}.
   : never
 
 export type Input<N extends CommandName> =
-  Command<N> extends (held: never, input: infer I, ...rest: never[]) => unknown ? I : never
+  Command<N> extends (session: never, input: infer I, ...rest: never[]) => unknown ? I : never
 export type Returned<N extends CommandName> =
   Command<N> extends (...all: never[]) => infer O ? Awaited<O> : never
 

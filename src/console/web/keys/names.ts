@@ -1,6 +1,6 @@
 /**
- * What names stood for when this browser saw them first. What is listed under a known name with another id is written
- * to, read and granted for only when the person has accepted it.
+ * Pinned names: the IDs that this browser first saw for each name. If a known name has another ID, nothing is read from
+ * it, written to it or granted for it until the user accepts the change.
  */
 
 import type { Api } from '../../../client/http/api.ts'
@@ -19,22 +19,22 @@ import type { Endpoint } from '../../../http/endpoint.ts'
 import type { BrowserMemory } from './memory.ts'
 import type { WorkspaceNotice } from './reports.ts'
 
-/** Of an endpoint's input, what says which place is meant. */
-type Sent = {
+/** The part of an endpoint's input that names a place. */
+type CallInput = {
   params?: Partial<Record<string, string>>
   query?: { workspace_id?: string }
   body?: { id?: string; name?: string; workspace_id?: string; project_id?: string }
 }
-type Heard = Sent & { workspaceId: string; answer: unknown }
+type Call = CallInput & { workspaceId: string; answer: unknown }
 
 export class SeenNames {
   readonly #known: KnownNames
   readonly #owner: () => string | null
   readonly #notify: (notice: WorkspaceNotice) => void
-  /** What is refused, by id. */
+  /** Blocked names by ID. */
   readonly #changed = new Map<string, ChangedName>()
 
-  /** Of the person who works, whom `owner` names; nothing is kept where nobody does. */
+  /** The pins of the user that `owner` returns. Without a user, nothing is stored. */
   constructor(
     { names }: BrowserMemory,
     owner: () => string | null,
@@ -51,19 +51,19 @@ export class SeenNames {
     })
   }
 
-  /** The calls, of which names are learned, and which write to nothing that is refused. */
-  over(api: Api): Api {
+  /** Wraps calls: learns names from answers, and rejects writes to blocked names. */
+  wrap(api: Api): Api {
     return {
       ...api,
       call: async (endpoint, input) => {
-        this.#demandPlaces(endpoint, input as Sent)
+        this.#demandPlaces(endpoint, input as CallInput)
         const answer = await api.call(endpoint, input)
-        this.#hear(endpoint, input as Sent, answer)
+        this.#learnFrom(endpoint, input as CallInput, answer)
         return answer
       },
       list: async (endpoint, input) => {
         const answer = await api.list(endpoint, input)
-        this.#hear(endpoint, input as Sent, answer)
+        this.#learnFrom(endpoint, input as CallInput, answer)
         return answer
       },
     }
@@ -75,7 +75,7 @@ export class SeenNames {
     if (fault) throw fault
   }
 
-  /** Those whose name stood for another are as refused as those whose key is not trusted. */
+  /** Blocks workspaces with a changed name, like those with an untrusted key. */
   ofWorkspaces(entries: readonly WorkspaceEntry[]): WorkspaceEntry[] {
     this.#learn(this.#workspaces(), 'workspace', entries.filter(isJoined))
     return entries.map((entry) => {
@@ -88,7 +88,7 @@ export class SeenNames {
     this.#note(this.#workspaces(), made)
   }
 
-  /** The person has given it this name. */
+  /** The user renamed it. */
   renamed({ id, name }: Named): void {
     const list = this.#workspaces()
     this.#known.accept(list, name, [id, ...this.#known.idsOf(list, name)])
@@ -98,7 +98,7 @@ export class SeenNames {
     return hiddenWorkspaces(this.#known, this.#workspaces(), shown.filter(isJoined))
   }
 
-  /** From now on the name stands for it alone. */
+  /** Pins the name to this ID alone. */
   accept(id: string): void {
     const fault = this.#changed.get(id)
     if (!fault) return
@@ -111,7 +111,7 @@ export class SeenNames {
     this.#changed.delete(id)
   }
 
-  /** Somebody else works. */
+  /** Another user signed in. */
   reset(): void {
     this.#changed.clear()
   }
@@ -132,45 +132,45 @@ export class SeenNames {
     }
   }
 
-  /** @throws ChangedName where it is something else that is known */
+  /** @throws ChangedName if the name or ID is pinned to something else */
   #note(list: NameList, made: Named): void {
     const fault = takenName(this.#known, list, made)
     if (fault && fault.before.length === 0) throw fault
-    // The person has just chosen the name for it; agents of one name may be in several projects.
+    // The user has just chosen this name. Agents in several projects may share a name.
     const before = list.startsWith('agents') ? this.#known.idsOf(list, made.name) : []
     this.#known.accept(list, made.name, [made.id, ...before])
   }
 
-  #demandPlaces({ method }: Endpoint, { params = {}, body }: Sent): void {
+  #demandPlaces({ method }: Endpoint, { params = {}, body }: CallInput): void {
     if (method === 'GET') return
     for (const id of [params.registration_id, ...projectsIn([params, body])]) this.demand(id)
   }
 
-  #hear({ name }: Endpoint, { params, query, body }: Sent, answer: unknown): void {
+  #learnFrom({ name }: Endpoint, { params, query, body }: CallInput, answer: unknown): void {
     const workspaceId = params?.workspace_id ?? query?.workspace_id ?? body?.workspace_id ?? ''
-    const heard = { params: params ?? {}, body: body ?? {}, workspaceId, answer }
-    if (Object.hasOwn(this.#hearing, name)) this.#hearing[name]?.(heard)
+    const learned = { params: params ?? {}, body: body ?? {}, workspaceId, answer }
+    if (Object.hasOwn(this.#learners, name)) this.#learners[name]?.(learned)
   }
 
-  /** By the name of the endpoint. */
-  readonly #hearing: Record<string, (heard: Heard) => void> = {
+  /** Learners by endpoint. */
+  readonly #learners: Record<string, (call: Call) => void> = {
     'projects.list': ({ workspaceId, answer }) =>
       this.#learn(`projects of ${workspaceId}`, 'project', answer as Named[]),
     'agents.list': ({ workspaceId, answer }) =>
       this.#learn(`agents of ${workspaceId}`, 'agent', answer as Named[]),
     'agents.get': ({ workspaceId, answer }) =>
       this.#learn(`agents of ${workspaceId}`, 'agent', [answer as Named]),
-    'projects.create': (heard) => this.#note(`projects of ${heard.workspaceId}`, madeOf(heard)),
-    'agents.register': (heard) => this.#note(`agents of ${heard.workspaceId}`, madeOf(heard)),
-    'agents.register_in_project': (heard) =>
-      this.#note(`agents of ${heard.workspaceId}`, madeOf(heard)),
+    'projects.create': (call) => this.#note(`projects of ${call.workspaceId}`, madeOf(call)),
+    'agents.register': (call) => this.#note(`agents of ${call.workspaceId}`, madeOf(call)),
+    'agents.register_in_project': (call) =>
+      this.#note(`agents of ${call.workspaceId}`, madeOf(call)),
     'agents.delete': ({ params }) => this.forget(params?.registration_id ?? ''),
     'workspaces.delete': ({ workspaceId }) => this.forget(workspaceId),
     'projects.delete_short': ({ params }) => this.forget(params?.project ?? ''),
   }
 }
 
-/** Wherever in the input they stand: keys are given in lists of places. */
+/** Project IDs anywhere in the input, also in lists of places. */
 function projectsIn(input: unknown): string[] {
   if (typeof input !== 'object' || input === null) return []
   return Object.entries(input).flatMap(([name, value]) =>
@@ -178,13 +178,13 @@ function projectsIn(input: unknown): string[] {
   )
 }
 
-/** A signed agent has the id that was signed. */
-function madeOf({ body, answer }: Heard): Named {
+/** A signed agent has the ID that was signed. */
+function madeOf({ body, answer }: Call): Named {
   const { agent = answer } = answer as { agent?: unknown }
   return { id: body?.id ?? (agent as Named).id, name: body?.name ?? '' }
 }
 
-/** The list is that of a workspace, or of all. */
+/** A list belongs to one workspace, or contains all workspaces. */
 function noticeOf({ list, named, before }: ChangedName): WorkspaceNotice {
   const isWorkspace = list.startsWith('workspaces')
   const workspaceId = isWorkspace ? named.id : (list.split(' of ')[1] ?? '')

@@ -1,6 +1,6 @@
 /**
- * X25519 and Ed25519 by @noble/curves, behind those calls of `crypto.subtle` that this product and its library for
- * HPKE make of them. Keys are numbers in the memory of the worker then, where the seed is too, and cannot be stored.
+ * X25519 and Ed25519 from @noble/curves, behind the calls of `crypto.subtle` that this product and its HPKE library make.
+ * The keys are then bytes in the worker's memory, like the seed, and cannot be stored.
  */
 import { ed25519, x25519 } from '@noble/curves/ed25519.js'
 import { sha512 } from '@noble/hashes/sha2.js'
@@ -10,7 +10,7 @@ const curves = { X25519: x25519, Ed25519: ed25519 }
 type CurveName = keyof typeof curves
 
 const KEY_BYTES = 32
-/** RFC 8410, section 7: what stands before the private key in its PKCS#8. */
+/** RFC 8410, section 7: the PKCS#8 prefix of a private key. */
 const PKCS8_PREFIX_BYTES = 16
 const { Point } = ed25519
 
@@ -52,21 +52,23 @@ const publicKeyOf = (key: CurveKey): Bytes =>
     ? CurveKey.bytesOf(key)
     : Uint8Array.from(curves[key.algorithm.name].getPublicKey(CurveKey.bytesOf(key)))
 
-/** Those that are missing; all other keys and algorithms go on to the browser. */
+/** Adds the missing curves. All other keys and algorithms stay with the browser. */
 export function addCurves(there: { x25519: boolean; ed25519: boolean }): void {
   const names = new Set<unknown>([
     ...(there.x25519 ? [] : ['X25519']),
     ...(there.ed25519 ? [] : ['Ed25519']),
   ])
-  const isOurs = (given: unknown): boolean => {
+  const usesNoble = (given: unknown): boolean => {
     if (given instanceof CurveKey) return true
     return names.has(typeof given === 'string' ? given : Object(given).name)
   }
   const { subtle } = crypto
-  for (const [method, ours] of Object.entries(calls)) {
-    const theirs: ((...given: unknown[]) => unknown) | undefined = Reflect.get(subtle, method)
+  for (const [method, replacement] of Object.entries(calls)) {
+    const original: ((...given: unknown[]) => unknown) | undefined = Reflect.get(subtle, method)
     const value = async (...given: unknown[]) =>
-      given.some(isOurs) ? Reflect.apply(ours, null, given) : theirs?.apply(subtle, given)
+      given.some(usesNoble)
+        ? Reflect.apply(replacement, null, given)
+        : original?.apply(subtle, given)
     Object.defineProperty(subtle, method, { value })
   }
 }
@@ -119,7 +121,7 @@ function publicHalf(key: CurveKey): CurveKey {
   return new CurveKey({ name, type: 'public', bytes: publicKeyOf(key), extractable: true, usages })
 }
 
-/** Without cofactor (RFC 8032, section 5.1.7), as browsers verify: the library's own way would accept more. */
+/** Verifies without the cofactor (RFC 8032, section 5.1.7), like browsers. The library's own check accepts more. */
 function isSignature(publicKey: Bytes, signature: Bytes, data: Bytes): boolean {
   const r = signature.slice(0, KEY_BYTES)
   const s = littleEndian(signature.subarray(KEY_BYTES))
@@ -131,7 +133,7 @@ function isSignature(publicKey: Bytes, signature: Bytes, data: Bytes): boolean {
     )
     return found.toBytes().every((byte, at) => byte === r[at])
   } catch {
-    // No point of the curve.
+    // Not a point on the curve.
     return false
   }
 }
@@ -141,5 +143,5 @@ function littleEndian(bytes: Uint8Array): bigint {
 }
 
 function unusable(name = 'DataError'): DOMException {
-  return new DOMException('this key cannot be used so', name)
+  return new DOMException('this key cannot be used like this', name)
 }

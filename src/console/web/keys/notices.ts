@@ -1,11 +1,11 @@
-/** What the worker has noticed of workspaces, until the person has read it; nothing of it outlasts the keys. */
+/** The worker's notices about workspaces, until the user dismisses them or the keys lock. */
 import { shared } from '../shared.ts'
 import type { WorkspaceNotice } from './reports.ts'
 
 const notices = shared<readonly WorkspaceNotice[]>([])
 export const useNotices = notices.useValue
 
-/** Null takes all of them away. */
+/** Null removes all notices. */
 export function addNotice(notice: WorkspaceNotice | null): void {
   if (notice === null) {
     notices.set([])

@@ -1,4 +1,4 @@
-/** What the worker reports to the page: account states, notices, progress and failures. */
+/** The worker's reports to the page: account states, notices, progress and failures. */
 import type { FieldFault } from '../../../core/fault.ts'
 
 /** Progress of a long command: the current step, and the finished share from 0 to 1 if known. */
@@ -15,7 +15,7 @@ export type AccountState =
   /** No one is signed in. `isEnded` if the server ended the last session. */
   | { kind: 'out'; isEnded: boolean }
   /** The server cannot be reached, so the session is unknown. */
-  | { kind: 'away'; failure: Failure }
+  | { kind: 'unavailable'; failure: Failure }
   /** Signed in, without keys. */
   | { kind: 'locked'; email: string; by: LockedBy }
   /**

@@ -1,4 +1,4 @@
-/** A password that is chosen, wherever that is: one that is easily guessed is taken nowhere. */
+/** Rejects weak passwords wherever a user chooses one. */
 import { inSentences, weaknessOf } from '../../../client/account/password_strength.ts'
 import { Refused } from './failure.ts'
 

@@ -1,19 +1,20 @@
-/** What the tabs of a browser say to each other of who works there: ids and times, nothing secret. */
+/** Messages between the tabs of a browser: IDs and times, nothing secret. */
 import type { LockedBy } from './reports.ts'
 
-type Said =
-  /** Their session is the browser's now. */
+type TabEvent =
+  /** This user signed in. */
   | { kind: 'in' }
   | { kind: 'out'; isEnded: boolean }
   | { kind: 'locked'; by: LockedBy }
-  | { kind: 'stirred' }
-  /** Another end of the time for which keys stay open; null for when nobody works. */
-  | { kind: 'stays'; until: number | null }
+  /** The user did something, so the idle timer restarts. */
+  | { kind: 'active' }
+  /** A new lock time. Null means the idle timer. */
+  | { kind: 'until'; until: number | null }
 
-export type Word = Said & { userId: string }
+export type TabMessage = TabEvent & { userId: string }
 
-export function openTabs(hear: (word: Word) => void): (word: Word) => void {
+export function openTabs(receive: (message: TabMessage) => void): (message: TabMessage) => void {
   const channel = new BroadcastChannel('cloakroom account')
-  channel.onmessage = ({ data }: MessageEvent<Word>) => hear(data)
-  return (word) => channel.postMessage(word)
+  channel.onmessage = ({ data }: MessageEvent<TabMessage>) => receive(data)
+  return (message) => channel.postMessage(message)
 }

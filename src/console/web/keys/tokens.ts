@@ -1,4 +1,4 @@
-/** Tokens and the environments that they are for, as commands read them. */
+/** Reads tokens and their environments for commands. */
 
 import type { TokenEnding } from '../../../client/actions/end_tokens.ts'
 import { listTokensOf, readTokens } from '../../../client/actions/read_tokens.ts'
@@ -8,8 +8,8 @@ import type { WorkspacePlace } from '../../../client/workspace.ts'
 import { listAgents } from '../../../features/agents/contract.ts'
 import { listEnvironments, listProjects } from '../../../features/projects/contract.ts'
 import { Refused } from './failure.ts'
-import type { HeldKeys } from './held.ts'
 import { type Place as EnvironmentOf, placeIn } from './places.ts'
+import type { UnlockedSession } from './unlocked_session.ts'
 
 export type TokensOwner = { workspaceId: string } & TokenOwner
 
@@ -21,45 +21,45 @@ export async function activeToken(place: WorkspacePlace, owner: TokenOwner, toke
   return found
 }
 
-export async function projectNamesOf({ api }: HeldKeys, workspace_id: string) {
+export async function projectNamesOf({ api }: UnlockedSession, workspace_id: string) {
   const projects = await api.list(listProjects, { query: { workspace_id } })
   return new Map(projects.map(({ id, name }) => [id, name]))
 }
 
-/** The environments of now whose keys a token of that scope gets. */
+/** Current environments within a token's scope. */
 export async function placesIn(
-  held: HeldKeys,
+  session: UnlockedSession,
   workspace_id: string,
   { projectId, environment }: { projectId: string | null; environment: string | null },
 ): Promise<Place[]> {
   const projects =
     projectId === null
-      ? await held.api.list(listProjects, { query: { workspace_id } })
+      ? await session.api.list(listProjects, { query: { workspace_id } })
       : [{ id: projectId }]
   const places = await Promise.all(
     projects.map(async (project) => {
-      const names = await environmentNames(held, project.id)
+      const names = await environmentNames(session, project.id)
       return names.map((name) => ({ projectId: project.id, environment: name }))
     }),
   )
   return places.flat().filter((place) => environment === null || place.environment === environment)
 }
 
-export async function environmentNames({ api }: HeldKeys, projectId: string) {
+export async function environmentNames({ api }: UnlockedSession, projectId: string) {
   const { environments } = await api.call(listEnvironments, { params: { project_id: projectId } })
   return Object.keys(environments)
 }
 
-/** Agents whose tokens are read for one secret: each is a request. */
+/** The most agents whose tokens are read for one secret. Each agent costs a request. */
 const MAX_AGENTS = 50
 
-/** Active tokens that may be used in an environment, the agents' and the project's own. */
+/** Active tokens of agents and of the project that cover an environment. */
 export async function tokensInScope(
-  held: HeldKeys,
+  session: UnlockedSession,
   { workspaceId, projectId, environment }: EnvironmentOf,
 ) {
-  const place = await placeIn(held, workspaceId)
-  const listed = await held.api.list(listAgents, { params: { workspace_id: workspaceId } })
+  const place = await placeIn(session, workspaceId)
+  const listed = await session.api.list(listAgents, { params: { workspace_id: workspaceId } })
   const agents = listed.filter(({ project_id: own }) => own === null || own === projectId)
   const owners: { name: string | null; owner: TokenOwner }[] = [
     ...agents.slice(0, MAX_AGENTS).map(({ id, name }) => ({ name, owner: { agentId: id } })),
@@ -87,9 +87,9 @@ export async function tokensInScope(
   return { tokens: read.flat(), isWhole: agents.length <= MAX_AGENTS }
 }
 
-/** Ends tokens, or what they belong to. Returns whether only the server's database says so: it took no link. */
+/** Revokes tokens, or deletes their owner. `isUnsigned` is true if the server stored no signed link for that. */
 export async function ending(
-  held: HeldKeys,
+  session: UnlockedSession,
   workspaceId: string,
   act: (ending: TokenEnding) => Promise<unknown>,
 ) {
@@ -97,6 +97,6 @@ export async function ending(
   const unsigned = () => {
     isUnsigned = true
   }
-  await act({ ...(await placeIn(held, workspaceId)), unsigned })
+  await act({ ...(await placeIn(session, workspaceId)), unsigned })
   return { isUnsigned }
 }

@@ -1,4 +1,4 @@
-/** What the worker knows of workspaces beforehand, and what it notices of them. */
+/** The worker's pins of workspaces, and its notices about changes. */
 import type { AccountKeys } from '../../../client/account/account_keys.ts'
 import type { Api } from '../../../client/http/api.ts'
 import { knownChains } from '../../../client/signed/known_chains.ts'
@@ -16,7 +16,7 @@ export async function identityFor({ seed }: AccountKeys) {
   throw new Refused('no_signing_key')
 }
 
-/** Changes of people and their keys, of which somebody should hear whoever signed them. */
+/** Changes of members and their keys. Each causes a notice, no matter who signed it. */
 const ABOUT_PEOPLE = new Set(['members.put', 'members.removed', 'keys.rotated'])
 
 export function trustOf(
@@ -36,8 +36,8 @@ export function trustOf(
       notify({ ...about(workspace), kind: 'met', fingerprint: hashInGroups(first) }),
     rekeyed: (workspace, epoch) => notify({ ...about(workspace), kind: 'rekeyed', epoch }),
     went: (workspace, links, before, seq) => {
-      const told = linksInWords(links, before)
-      const changes = told.filter((each, at) => {
+      const described = linksInWords(links, before)
+      const changes = described.filter((each, at) => {
         return each.seq > seq && ABOUT_PEOPLE.has(links[at]?.type ?? '')
       })
       if (changes.length > 0) notify({ ...about(workspace), kind: 'people', changes })

@@ -1,15 +1,14 @@
 /**
- * The only holder of keys: the seed of the account, and the keys of workspaces and environments, live in this
- * worker's memory. Nothing of them is in what it posts; a value leaves it by `secrets.reveal` alone, and a token that
- * was just made by `agents.newToken`.
+ * The worker that holds all keys: the account's seed, and the keys of workspaces and environments. Its messages contain
+ * no key. Only `secrets.reveal` returns a value, and only `agents.newToken` returns a new token.
  */
 
 import { accountsCommands } from './commands/accounts.ts'
 import { commandNamed } from './commands/index.ts'
 import { ensureCurves } from './curves.ts'
 import { failureFrom } from './failure.ts'
-import { openHeld } from './held.ts'
 import type { FromWorker, ToWorker } from './messages.ts'
+import { openSession } from './unlocked_session.ts'
 
 const post = (message: FromWorker) => postMessage(message)
 
@@ -17,23 +16,25 @@ const opening = open()
 
 async function open() {
   await ensureCurves()
-  const held = await openHeld(
+  const session = await openSession(
     (account) => post({ account }),
     (notice) => post({ notice }),
   )
-  // Who works here is known before anything else is asked.
+  // Load the user before the first command runs.
   await accountsCommands
-    .state(held, null)
-    .catch((error) => post({ account: { kind: 'away', failure: failureFrom(error) } }))
-  return held
+    .state(session, null)
+    .catch((error) => post({ account: { kind: 'unavailable', failure: failureFrom(error) } }))
+  return session
 }
 
 self.onmessage = async ({ data }: MessageEvent<ToWorker>) => {
   const { id, name, input } = data
   try {
-    const held = await opening
+    const session = await opening
     const run = await commandNamed(name)
-    const output = await held.while(() => run(held, input, (progress) => post({ id, progress })))
+    const output = await session.holdKeysDuring(() =>
+      run(session, input, (progress) => post({ id, progress })),
+    )
     post({ id, output })
   } catch (error) {
     post({ id, failure: failureFrom(error) })

@@ -8,7 +8,7 @@ import { waitingTexts } from './en/approvals/waiting.ts'
 import { audit } from './en/audit/index.ts'
 import { common } from './en/common.ts'
 import { connectTexts } from './en/connections/sheet.ts'
-import { errors } from './en/errors.ts'
+import { errors } from './en/errors/index.ts'
 import { firstSteps } from './en/first_steps.ts'
 import { historyTexts } from './en/history.ts'
 import { insecure } from './en/insecure.ts'
@@ -61,7 +61,7 @@ export const texts = {
   workspaces: workspaceTexts,
 }
 
-/** What a code means, and what helps. */
+/** The sentence and the fix for an error code. */
 export function helpFor(code: string): { said?: string; help?: string } {
   return texts.errors.byCode[code] ?? {}
 }

@@ -7,7 +7,7 @@ import { callAs } from '../seeds.ts'
 const LONG_URL = `https://api.github.com/search/code?q=${'cloakroom+'.repeat(36)}in:file`
 
 async function startAgent({ page, field }: Scene, name: string): Promise<void> {
-  await page.getByRole('region', { name: 'What this token can do' }).waitFor()
+  await page.getByRole('region', { name: 'Permissions of this token' }).waitFor()
   await field('Name').fill(name)
 }
 

@@ -1,4 +1,4 @@
-/** Coming in, unlocking and locking. */
+/** Creating an account, signing in, unlocking and locking. */
 import { unwrapKeys } from '../../../../client/account/account_keys.ts'
 import { authKey, userKey } from '../../../../client/account/keys.ts'
 import { signUp } from '../../../../client/account/log_in.ts'
@@ -15,10 +15,15 @@ import {
 } from '../../../../features/accounts/contract.ts'
 import { getInstance } from '../../../../features/instance/contract.ts'
 import { failureFrom, Refused } from '../failure.ts'
-import type { HeldKeys } from '../held.ts'
+import {
+  openAndRemember,
+  type RememberChoice,
+  rememberFor,
+  restoreUnlock,
+} from '../remembered_unlock.ts'
 import type { Progress } from '../reports.ts'
-import { openFor, type StayChoice, stayFor, stillUnlocked } from '../staying.ts'
 import { demandStrong } from '../strong.ts'
+import type { UnlockedSession } from '../unlocked_session.ts'
 
 export const accountsCommands = {
   state,
@@ -32,57 +37,57 @@ export const accountsCommands = {
   lock,
   logOut,
   stay,
-  stir,
+  recordActivity,
 }
 
 type Credentials = { email: string; password: string }
 type Report = (progress: Progress) => void
 
-/** Who works here, asked of the server; keys that were to stay are there again. */
-async function state(held: HeldKeys, _: null) {
-  if (held.state().kind === 'open') return held.state()
+/** Reads the user from the server, and restores a remembered unlock. */
+async function state(session: UnlockedSession, _: null) {
+  if (session.state().kind === 'open') return session.state()
   try {
-    const { id: userId, email } = await held.api.call(getMe, {})
+    const { id: userId, email } = await session.api.call(getMe, {})
     const person = { userId, email }
-    const staying = await stillUnlocked(held.memory, person)
-    if (staying) held.open(person, staying.keys, staying.until)
-    else held.meet(person)
+    const remembered = await restoreUnlock(session.memory, person)
+    if (remembered) session.open(person, remembered.keys, remembered.until)
+    else session.setUser(person)
   } catch (error) {
     if (failureFrom(error).code !== 'invalid_token') throw error
-    const wasThere = await held.memory.stayNobody()
-    if (wasThere) held.clear(true)
-    else held.clear()
+    const hadKeys = await session.memory.forgetRememberedKeys()
+    if (hadKeys) session.clear(true)
+    else session.clear()
   }
-  return held.state()
+  return session.state()
 }
 
-/** Whether the session is there still, and the time is not over: where it is not, all screens hear of it. */
-async function check(held: HeldKeys, _: null) {
-  held.expire()
-  const { id } = await held.api.call(getMe, {})
-  const now = held.state()
-  // Another port of the host can put its own cookies in the place of ours.
-  if (now.kind === 'open' && now.userId !== id) held.clear(true)
+/** Checks the lock time and the session. If either has ended, all screens are notified. */
+async function check(session: UnlockedSession, _: null) {
+  session.expire()
+  const { id } = await session.api.call(getMe, {})
+  const now = session.state()
+  // A server on another port of this host can replace our cookies.
+  if (now.kind === 'open' && now.userId !== id) session.clear(true)
 }
 
-/** What of this installation people meet before they have an account. */
-async function instance(_: HeldKeys, __: null) {
+/** The installation's public settings, such as whether registration is open. */
+async function instance(_: UnlockedSession, __: null) {
   return openApi(location.origin).call(getInstance, {})
 }
 
-/** Why a password is not good enough; null for one that is. */
-async function weakness(_: HeldKeys, { email, password }: Credentials) {
+/** Why a password is too weak, or null if it is strong. */
+async function weakness(_: UnlockedSession, { email, password }: Credentials) {
   const found = await weaknessOf(password, [email])
   return found && inSentences(found)
 }
 
 /**
- * Makes the account with its workspace; returns the recovery key, which is shown once.
+ * Creates the account and its workspace. Returns the recovery key, which is shown once.
  *
  * @throws ApiError `registration_closed`, `already_exists`, Refused `weak_password`
  */
 async function register(
-  held: HeldKeys,
+  session: UnlockedSession,
   { email, password, ownerCode }: Credentials & { ownerCode?: string },
   progress: Report,
 ) {
@@ -96,18 +101,18 @@ async function register(
     ownerCode,
   )
   if (known) {
-    held.memory.chains.put(workspaceId, (before) => before ?? { ...known, manifests: {} })
+    session.memory.chains.put(workspaceId, (before) => before ?? { ...known, manifests: {} })
   }
   return { recoveryKey, workspaceId }
 }
 
 /**
- * A new password by the recovery key; returns the next one, which is shown once.
+ * Sets a new password with the recovery key. Returns the next recovery key, which is shown once.
  *
  * @throws ApiError `invalid_credentials`, MalformedRecoveryKey, UnreadableCopy, Refused `weak_password`
  */
 async function recover(
-  _: HeldKeys,
+  _: UnlockedSession,
   { email, password, recoveryKey }: Credentials & { recoveryKey: string },
 ) {
   await demandStrong(password, email)
@@ -116,8 +121,8 @@ async function recover(
 
 /** @throws ApiError `invalid_credentials`, Refused `unreadable_keys`, `other_account` */
 async function logIn(
-  held: HeldKeys,
-  { email, password, ...staying }: Credentials & StayChoice,
+  session: UnlockedSession,
+  { email, password, ...remembering }: Credentials & RememberChoice,
   progress: Report,
 ) {
   progress({ step: 'keys' })
@@ -126,56 +131,56 @@ async function logIn(
   const body = { email, password: authKey(masterKey) }
   const answer = await openApi(location.origin).call(consoleLogin, { body })
   const { encrypted_private_key, user } = answer
-  // What is signed names this address: that which was typed, whatever the server says.
+  // Signed changes name this email, so it must be the typed one, not the server's.
   if (user.email !== email.toLowerCase()) throw new Refused('other_account')
   const keys = await unwrapKeys('account', userKey(masterKey), encrypted_private_key, user)
   masterKey.fill(0)
   if (!keys) throw new Refused('unreadable_keys')
-  await openFor(held, { email: user.email, userId: user.id }, keys, staying)
-  return held.state()
+  await openAndRemember(session, { email: user.email, userId: user.id }, keys, remembering)
+  return session.state()
 }
 
-/** A log-in with the address that is known, which takes the place of the session. */
+/** Signs in again with the known email, and revokes the previous session. */
 async function unlock(
-  held: HeldKeys,
-  { password, ...staying }: { password: string } & StayChoice,
+  session: UnlockedSession,
+  { password, ...remembering }: { password: string } & RememberChoice,
   progress: Report,
 ) {
-  const now = held.state()
+  const now = session.state()
   if (now.kind !== 'locked') throw new Refused('session_ended')
-  const sessions = await held.api.list(listSessions, {})
-  await logIn(held, { email: now.email, password, ...staying }, progress)
+  const sessions = await session.api.list(listSessions, {})
+  await logIn(session, { email: now.email, password, ...remembering }, progress)
   const before = sessions.find(({ current }) => current)
-  if (before) await held.api.call(revokeSession, { params: { session_id: before.id } })
+  if (before) await session.api.call(revokeSession, { params: { session_id: before.id } })
 }
 
-async function lock(held: HeldKeys, _: null) {
-  await locked(held)
+async function lock(session: UnlockedSession, _: null) {
+  await lockAndForget(session)
 }
 
-/** Keys are forgotten, whatever the server says to the end of the session. */
-async function logOut(held: HeldKeys, _: null) {
-  await locked(held)
+/** Forgets the keys even if the server cannot end the session. */
+async function logOut(session: UnlockedSession, _: null) {
+  await lockAndForget(session)
   try {
-    await held.api.call(logout, { body: {} })
+    await session.api.call(logout, { body: {} })
   } catch (error) {
-    if (failureFrom(error).code !== 'invalid_token') return held.lock('unreached')
+    if (failureFrom(error).code !== 'invalid_token') return session.lock('unreached')
   }
-  held.clear()
+  session.clear()
 }
 
-async function locked(held: HeldKeys): Promise<void> {
-  const now = held.state()
-  held.lock()
-  if (now.kind === 'open') await held.memory.stay(now.userId, undefined)
+async function lockAndForget(session: UnlockedSession): Promise<void> {
+  const now = session.state()
+  session.lock()
+  if (now.kind === 'open') await session.memory.setRememberedKey(now.userId, undefined)
 }
 
-/** How long the keys that are open stay so. */
-async function stay(held: HeldKeys, staying: StayChoice) {
-  await stayFor(held, staying)
+/** Changes how long unlocked keys are remembered. */
+async function stay(session: UnlockedSession, choice: RememberChoice) {
+  await rememberFor(session, choice)
 }
 
-/** A person did something: the time until it locks begins again. */
-async function stir(held: HeldKeys, _: null) {
-  held.stir()
+/** Restarts the idle timer. */
+async function recordActivity(session: UnlockedSession, _: null) {
+  session.recordActivity()
 }

@@ -1,6 +1,6 @@
 /**
- * Agents, their tokens, and those of workloads. A token is made here and stays here until somebody asks to see it, and
- * as long as the keys are held: the server has never seen it.
+ * Agents, and the tokens of agents and workloads. A new token stays in this worker until the user reveals it or the keys
+ * lock. The server never receives it.
  */
 import { endToken, removeAgent } from '../../../../client/actions/end_tokens.ts'
 import { giveKeys, lackingKeys } from '../../../../client/actions/grant.ts'
@@ -17,7 +17,6 @@ import type { TokenLimits } from '../../../../core/token_limits.ts'
 import { getAgent, listAgents } from '../../../../features/agents/contract.ts'
 import { getInstance } from '../../../../features/instance/contract.ts'
 import { Refused } from '../failure.ts'
-import type { HeldKeys } from '../held.ts'
 import { placeIn } from '../places.ts'
 import {
   activeToken,
@@ -28,6 +27,7 @@ import {
   type Token,
   type TokensOwner,
 } from '../tokens.ts'
+import type { UnlockedSession } from '../unlocked_session.ts'
 
 export const agentsCommands = {
   list,
@@ -46,14 +46,14 @@ export const agentsCommands = {
 
 type Of = { workspaceId: string }
 
-/** Tokens that were made and not put away yet, by the keys that were held then. */
+/** New tokens that the user has not dismissed yet, by session. */
 const made = new WeakMap<object, Map<string, string>>()
 
-/** Every agent, with the name of its project; null for one of the whole workspace. */
-async function list(held: HeldKeys, { workspaceId }: Of) {
+/** Every agent with its project's name. Null for an agent of the whole workspace. */
+async function list(session: UnlockedSession, { workspaceId }: Of) {
   const [agents, names] = await Promise.all([
-    held.api.list(listAgents, { params: { workspace_id: workspaceId } }),
-    projectNamesOf(held, workspaceId),
+    session.api.list(listAgents, { params: { workspace_id: workspaceId } }),
+    projectNamesOf(session, workspaceId),
   ])
   return agents.map((agent) => ({
     id: agent.id,
@@ -64,24 +64,24 @@ async function list(held: HeldKeys, { workspaceId }: Of) {
   }))
 }
 
-function environments(held: HeldKeys, { projectId }: { projectId: string }) {
-  return environmentNames(held, projectId)
+function environments(session: UnlockedSession, { projectId }: { projectId: string }) {
+  return environmentNames(session, projectId)
 }
 
-async function tokens(held: HeldKeys, owner: TokensOwner) {
+async function tokens(session: UnlockedSession, owner: TokensOwner) {
   const [place, names] = await Promise.all([
-    placeIn(held, owner.workspaceId),
-    projectNamesOf(held, owner.workspaceId),
+    placeIn(session, owner.workspaceId),
+    projectNamesOf(session, owner.workspaceId),
   ])
   return namedTokens(place, owner, names)
 }
 
 /** Every agent, and the containers and CI jobs of every project, with their tokens. */
-async function all(held: HeldKeys, { workspaceId }: Of) {
+async function all(session: UnlockedSession, { workspaceId }: Of) {
   const [place, names, agents] = await Promise.all([
-    placeIn(held, workspaceId),
-    projectNamesOf(held, workspaceId),
-    list(held, { workspaceId }),
+    placeIn(session, workspaceId),
+    projectNamesOf(session, workspaceId),
+    list(session, { workspaceId }),
   ])
   const [ofAgents, ofProjects] = await Promise.all([
     Promise.all(
@@ -109,12 +109,12 @@ async function namedTokens(
   const read = await readTokens(place, owner)
   return read.map(({ provisioned, projectId, ...token }) => ({
     ...token,
-    /** Of which it is by what was signed; undefined where the row is believed. */
+    /** The signed project. Undefined if the row is not signed. */
     project: projectId && (names.get(projectId) ?? projectId),
     keys: provisioned.map(({ project_id, environment, epoch }) => ({
       project: names.get(project_id) ?? null,
       environment,
-      isOfNow: epoch === place.workspace.epoch,
+      isCurrent: epoch === place.workspace.epoch,
     })),
   }))
 }
@@ -136,85 +136,96 @@ type Order = Of & {
 }
 
 /** Returns the new token's id; `newToken` returns its text. @throws ApiError, UntrustedChain */
-async function issue(held: HeldKeys, order: Order) {
+async function issue(session: UnlockedSession, order: Order) {
   const { workspaceId, holder, capabilities, days, label, limits } = order
-  const issuing = await placeIn(held, workspaceId)
+  const issuing = await placeIn(session, workspaceId)
   const terms = {
     capabilities,
     expires_in_days: days,
     ...(label === undefined ? {} : { label }),
     ...(limits === undefined ? {} : { limits }),
   }
-  const { id, text } = await issueTo(held, issuing, holder, terms)
-  const reader = held.reader()
+  const { id, text } = await issueTo(session, issuing, holder, terms)
+  const reader = session.reader()
   made.set(reader, (made.get(reader) ?? new Map()).set(id, text))
   return { id }
 }
 
-async function issueTo(held: HeldKeys, issuing: WorkspacePlace, holder: Holder, order: TokenOrder) {
+async function issueTo(
+  session: UnlockedSession,
+  issuing: WorkspacePlace,
+  holder: Holder,
+  order: TokenOrder,
+) {
   const { environment, projectId } = holder
   if (holder.kind === 'workload') {
     const { label } = holder
     const place = { projectId: holder.projectId, environment: holder.environment }
     return issueToWorkload(issuing, place, { ...order, label })
   }
-  const places = await placesIn(held, issuing.workspace.id, { projectId, environment })
+  const places = await placesIn(session, issuing.workspace.id, { projectId, environment })
   const terms = { environment, order, places }
   if (holder.kind === 'agent') return registerWithToken(issuing, holder, terms)
   return issueToAgent(issuing, { id: holder.agentId, project_id: projectId }, terms)
 }
 
-/** They go into files that people copy: nothing else than an address may stand in one. */
+/** Users copy addresses into files, so nothing else may be in one. */
 const ADDRESS = /^https?:\/\/[\w.:\-[\]]+(\/[\w.~%/-]*)?$/
 
-/** Where programs find the two listeners, as the operator has set it. */
-async function addresses({ api }: HeldKeys, _: null) {
+/** The addresses of the two listeners, as set by the operator. */
+async function addresses({ api }: UnlockedSession, _: null) {
   const {
     addresses: { server, resolver },
   } = await api.call(getInstance, {})
   const isUnset = (url: string) => URL.parse(url)?.hostname === 'localhost'
   for (const url of [server, resolver]) if (!ADDRESS.test(url)) throw new Refused('no_address')
   return {
-    // By `cloakroom console` the page comes from elsewhere than the server.
+    // The page of `cloakroom console` does not come from the server.
     server: isUnset(server) ? location.origin : server,
     resolver,
     isUnknown: isUnset(resolver) && location.hostname !== 'localhost',
   }
 }
 
-/** The text of a token that was just made, for somebody to take along. @throws Refused `not_found` */
-async function newToken(held: HeldKeys, { id }: { id: string }) {
-  const text = made.get(held.reader())?.get(id)
+/** Returns the text of a new token. @throws Refused `not_found` */
+async function newToken(session: UnlockedSession, { id }: { id: string }) {
+  const text = made.get(session.reader())?.get(id)
   if (text === undefined) throw new Refused('not_found')
   return text
 }
 
-/** The person has it, or does not want it: nobody sees it any more. */
-async function forgetToken(held: HeldKeys, { id }: { id: string }) {
-  made.get(held.reader())?.delete(id)
+/** Forgets a new token's text. Nobody can reveal it afterwards. */
+async function forgetToken(session: UnlockedSession, { id }: { id: string }) {
+  made.get(session.reader())?.delete(id)
 }
 
-function revoke(held: HeldKeys, { tokenId, ...owner }: TokensOwner & { tokenId: string }) {
-  return ending(held, owner.workspaceId, (by) => endToken(by, owner, tokenId))
+function revoke(
+  session: UnlockedSession,
+  { tokenId, ...owner }: TokensOwner & { tokenId: string },
+) {
+  return ending(session, owner.workspaceId, (by) => endToken(by, owner, tokenId))
 }
 
-function remove(held: HeldKeys, { workspaceId, agentId }: Of & { agentId: string }) {
-  return ending(held, workspaceId, (by) => removeAgent(by, agentId))
+function remove(session: UnlockedSession, { workspaceId, agentId }: Of & { agentId: string }) {
+  return ending(session, workspaceId, (by) => removeAgent(by, agentId))
 }
 
-/** Environments of a token's scope whose key it has not: a rekey left it behind, or they were made after it. */
-async function lacking(held: HeldKeys, { tokenId, ...owner }: TokensOwner & { tokenId: string }) {
-  const place = await placeIn(held, owner.workspaceId)
+/** Environments in a token's scope whose key it lacks, after a rekey or because they are newer than the token. */
+async function lacking(
+  session: UnlockedSession,
+  { tokenId, ...owner }: TokensOwner & { tokenId: string },
+) {
+  const place = await placeIn(session, owner.workspaceId)
   const token = await activeToken(place, owner, tokenId)
-  const places = await placesIn(held, owner.workspaceId, await scopeOf(place, owner, token))
-  const projects = await projectNamesOf(held, owner.workspaceId)
+  const places = await placesIn(session, owner.workspaceId, await scopeOf(place, owner, token))
+  const projects = await projectNamesOf(session, owner.workspaceId)
   return lackingKeys(place.workspace, token, places).map((place) => ({
     ...place,
     project: projects.get(place.projectId) ?? place.projectId,
   }))
 }
 
-/** By the token's grant; in a plain workspace by its row. */
+/** The scope in the token's grant, or in its row if the workspace is not signed. */
 async function scopeOf({ api, workspace }: WorkspacePlace, owner: TokensOwner, token: Token) {
   const { environment } = token
   const chain = await workspace.chain()
@@ -228,11 +239,11 @@ async function scopeOf({ api, workspace }: WorkspacePlace, owner: TokensOwner, t
   return { projectId: project_id, environment }
 }
 
-/** Gives a token the keys that `lacking` listed. @throws UntrustedChain where the grant does not hold */
+/** Gives a token the keys that `lacking` listed. @throws UntrustedChain if the grant does not verify */
 async function give(
-  held: HeldKeys,
+  session: UnlockedSession,
   { tokenId, places, ...owner }: TokensOwner & { tokenId: string; places: Place[] },
 ) {
-  const place = await placeIn(held, owner.workspaceId)
+  const place = await placeIn(session, owner.workspaceId)
   await giveKeys(place, owner, await activeToken(place, owner, tokenId), places)
 }

@@ -1,4 +1,4 @@
-/** Where agents may send: what was signed, where the workspace is, and what its rows say where it is not. */
+/** Allowed hosts: the signed ones, or the server's rows if the workspace is not signed. */
 import {
   allowHosts,
   callsAllowedBy,
@@ -9,16 +9,16 @@ import {
 } from '../../../../client/actions/allowlist.ts'
 import { getUsage } from '../../../../features/usage/contract.ts'
 import { Refused } from '../failure.ts'
-import type { HeldKeys } from '../held.ts'
 import { placeIn } from '../places.ts'
+import type { UnlockedSession } from '../unlocked_session.ts'
 
 export const allowlistCommands = { list, add, remove, calls, uses }
 
 type Of = { workspaceId: string }
 
-/** `seq` is the number of the link that allows it; null where nobody signs. */
-async function list(held: HeldKeys, { workspaceId }: Of) {
-  const place = await placeIn(held, workspaceId)
+/** `seq` is the number of the link that allows a host. Null in an unsigned workspace. */
+async function list(session: UnlockedSession, { workspaceId }: Of) {
+  const place = await placeIn(session, workspaceId)
   const { entries, ...misstated } = await readAllowlist(place)
   const listed = entries.map((entry): HostEntry => {
     const { domain, added_by_email: by, added_at: at } = entry
@@ -29,26 +29,26 @@ async function list(held: HeldKeys, { workspaceId }: Of) {
 
 export type HostEntry = { domain: string; by: string | null; at: string; seq: number | null }
 
-async function add(held: HeldKeys, { workspaceId, domain }: Of & { domain: string }) {
-  const added = await allowHosts(await placeIn(held, workspaceId), [domain])
+async function add(session: UnlockedSession, { workspaceId, domain }: Of & { domain: string }) {
+  const added = await allowHosts(await placeIn(session, workspaceId), [domain])
   return { isNew: added.length > 0 }
 }
 
-async function remove(held: HeldKeys, { workspaceId, domain }: Of & { domain: string }) {
-  await disallowHost(await placeIn(held, workspaceId), domain)
+async function remove(session: UnlockedSession, { workspaceId, domain }: Of & { domain: string }) {
+  await disallowHost(await placeIn(session, workspaceId), domain)
 }
 
-/** The calls of the last seven days that no other entry allows. */
-async function calls(held: HeldKeys, { workspaceId, domain }: Of & { domain: string }) {
-  const others = await knownHosts(await placeIn(held, workspaceId))
-  const found = await callsAllowedBy(held.api, workspaceId, domain, others)
+/** Calls of the last 7 days that no other entry allows. */
+async function calls(session: UnlockedSession, { workspaceId, domain }: Of & { domain: string }) {
+  const others = await knownHosts(await placeIn(session, workspaceId))
+  const found = await callsAllowedBy(session.api, workspaceId, domain, others)
   if (found === null) throw new Refused('not_found')
   return found
 }
 
-/** Calls of the last seven days by entry; entries without a call are left out. */
+/** Calls of the last 7 days by entry, without entries that have no call. */
 async function uses(
-  { api }: Pick<HeldKeys, 'api'>,
+  { api }: Pick<UnlockedSession, 'api'>,
   { workspaceId, domains }: Of & { domains: readonly string[] },
 ) {
   const params = { workspace_id: workspaceId }

@@ -1,6 +1,6 @@
 /**
- * What waits for a person: requests to use held secrets, and agents' proposals. A request that does not verify is
- * counted and never shown, because a server can invent it.
+ * Requests to use held secrets, and agents' proposals. A request that does not verify is counted and never shown, because
+ * a server can invent it.
  */
 import {
   denyApprovalRequest,
@@ -24,32 +24,32 @@ import { callMethods } from '../../../../core/policy/policy.ts'
 import { printable } from '../../../../core/printable.ts'
 import { getApproval } from '../../../../features/approvals/contract.ts'
 import { Refused } from '../failure.ts'
-import type { HeldKeys } from '../held.ts'
 import { placeIn } from '../places.ts'
 import { type ShownRequest, shownRequest } from '../shown_request.ts'
 import { projectNamesOf } from '../tokens.ts'
+import type { UnlockedSession } from '../unlocked_session.ts'
 
 export const approvalsCommands = { waiting, allow, status, deny, revoke }
 
 type Of = { workspaceId: string }
 type OfRequest = Of & { id: string }
 
-/** Requests that are verified and shown at most. */
+/** The most requests that are verified and shown. */
 const MAX_SHOWN = 50
 /** Requests that are verified at the same time. */
 const AT_ONCE = 8
 /** Milliseconds after which a request is verified again: its token, host or secret may have changed. */
 const FRESH_MS = 30_000
 
-/** Oldest requests first, so that a new one moves none of those that a person reads. */
-async function waiting(held: HeldKeys, { workspaceId }: Of) {
-  const place = serverPlace(held, workspaceId)
+/** Oldest requests first, so that a new request moves no other. */
+async function waiting(session: UnlockedSession, { workspaceId }: Of) {
+  const place = serverPlace(session, workspaceId)
   const [approvals, proposals] = await Promise.all([
     listedApprovals(place, ['pending', 'released']),
     readProposals(place, 'open'),
   ])
   const pending = approvals.filter(({ status: found }) => found === 'pending').reverse()
-  const checked = await checkedRequests(held, workspaceId, pending.slice(0, MAX_SHOWN))
+  const checked = await checkedRequests(session, workspaceId, pending.slice(0, MAX_SHOWN))
   const requests = checked.filter((request) => request !== null)
   return {
     requests,
@@ -60,10 +60,10 @@ async function waiting(held: HeldKeys, { workspaceId }: Of) {
   }
 }
 
-/** Without a key: lists are read often, and say nothing that a person believes. @throws Refused `locked` */
-function serverPlace(held: HeldKeys, workspaceId: string) {
-  held.reader()
-  return { api: held.api, workspace: { id: workspaceId } }
+/** A place without a key, because lists are read often and are not trusted. @throws Refused `locked` */
+function serverPlace(session: UnlockedSession, workspaceId: string) {
+  session.reader()
+  return { api: session.api, workspace: { id: workspaceId } }
 }
 
 function releasedOf({ id, agent, method, host, scope, secrets, expires_at }: ListedApproval) {
@@ -92,21 +92,21 @@ function proposedOf(proposal: Awaited<ReturnType<typeof readProposals>>[number])
 }
 
 type Checked = { at: number; request: ShownRequest | null }
-/** By the session's chains and the request's ID. */
+/** Verified requests, by the session's chains and the request's ID. */
 const checks = new WeakMap<object, Map<string, Checked>>()
 
 async function checkedRequests(
-  held: HeldKeys,
+  session: UnlockedSession,
   workspaceId: string,
   pending: readonly ListedApproval[],
 ): Promise<(ShownRequest | null)[]> {
-  const known = checksOf(held)
+  const known = checksOf(session)
   const isDue = ({ id }: ListedApproval) => Date.now() - (known.get(id)?.at ?? 0) > FRESH_MS
   const due = pending.filter(isDue)
   for (const [id, { at }] of known) if (Date.now() - at > FRESH_MS) known.delete(id)
   if (due.length > 0) {
-    const place = await placeIn(held, workspaceId)
-    const names = await projectNamesOf(held, workspaceId)
+    const place = await placeIn(session, workspaceId)
+    const names = await projectNamesOf(session, workspaceId)
     for (let from = 0; from < due.length; from += AT_ONCE)
       await Promise.all(
         due.slice(from, from + AT_ONCE).map(async ({ id }) => {
@@ -118,8 +118,8 @@ async function checkedRequests(
   return pending.map(({ id }) => known.get(id)?.request ?? null)
 }
 
-function checksOf(held: HeldKeys): Map<string, Checked> {
-  const { chains } = held.reader().trust
+function checksOf(session: UnlockedSession): Map<string, Checked> {
+  const { chains } = session.reader().trust
   const known = checks.get(chains) ?? new Map<string, Checked>()
   checks.set(chains, known)
   return known
@@ -138,15 +138,15 @@ async function verifiedOrNull(place: WorkspacePlace, id: string): Promise<Verifi
 type Window = { prefix: string; seconds: number }
 
 /**
- * Signs exactly the call that was shown, by its digest; with a window also later calls.
+ * Signs exactly the call that was shown, by its digest. A window also covers later calls.
  *
  * @throws ApiError, UntrustedChain, Refused `conflict` for another call, `unverified_request`
  */
 async function allow(
-  held: HeldKeys,
+  session: UnlockedSession,
   { workspaceId, id, digest, window }: OfRequest & { digest: string; window: Window | null },
 ) {
-  const place = await placeIn(held, workspaceId)
+  const place = await placeIn(session, workspaceId)
   try {
     const request = await verifiedRequest(place, id)
     if (request.approval.digest !== digest) throw new Refused('conflict')
@@ -155,11 +155,11 @@ async function allow(
     if (!(error instanceof UnverifiedRequest)) throw error
     throw new Refused('unverified_request', error.message)
   } finally {
-    checksOf(held).delete(id)
+    checksOf(session).delete(id)
   }
 }
 
-/** @throws Refused `conflict` for one that the policies do not permit, or that is not of this call */
+/** @throws Refused `conflict` for a window that the policies do not permit, or that belongs to another call */
 function windowOf(request: VerifiedRequest, { prefix, seconds }: Window): ReleaseWindow {
   const { call, held } = request
   const { prefixes } = shownRequest(request, new Map())
@@ -169,21 +169,21 @@ function windowOf(request: VerifiedRequest, { prefix, seconds }: Window): Releas
   return { host: new URL(call.target_url).host, methods: [method], path_prefix: prefix, seconds }
 }
 
-/** What became of a request. */
-async function status(held: HeldKeys, { workspaceId, id }: OfRequest) {
+/** The current status of a request. */
+async function status(session: UnlockedSession, { workspaceId, id }: OfRequest) {
   const params = { workspace_id: workspaceId, approval_id: id }
-  return (await held.api.call(getApproval, { params })).status
+  return (await session.api.call(getApproval, { params })).status
 }
 
-/** For an hour; with `muteSeconds` all requests of its token for these secrets. @throws ApiError `conflict` */
+/** Denies a request for 1 hour. `muteSeconds` denies all requests of its token for these secrets. @throws ApiError `conflict` */
 async function deny(
-  held: HeldKeys,
+  session: UnlockedSession,
   { workspaceId, id, muteSeconds }: OfRequest & { muteSeconds: number | null },
 ) {
-  await denyApprovalRequest(serverPlace(held, workspaceId), id, muteSeconds ?? undefined)
+  await denyApprovalRequest(serverPlace(session, workspaceId), id, muteSeconds ?? undefined)
 }
 
 /** @throws ApiError `conflict` */
-async function revoke(held: HeldKeys, { workspaceId, id }: OfRequest) {
-  await revokeApprovalRelease(serverPlace(held, workspaceId), id)
+async function revoke(session: UnlockedSession, { workspaceId, id }: OfRequest) {
+  await revokeApprovalRelease(serverPlace(session, workspaceId), id)
 }

@@ -1,6 +1,6 @@
-/** The first run of a workspace: what is there already, and one command that adds the rest. */
+/** The first run of a workspace: reads what exists, and adds the rest in one command. */
 import { listEnvironments, listProjects } from '../../../../features/projects/contract.ts'
-import type { HeldKeys } from '../held.ts'
+import type { UnlockedSession } from '../unlocked_session.ts'
 import { agentsCommands } from './agents.ts'
 import { allowlistCommands } from './allowlist.ts'
 import { projectsCommands } from './projects.ts'
@@ -16,16 +16,16 @@ const ENVIRONMENT = 'development'
 const PROJECT = 'my-project'
 const DAYS = 90
 
-/** The first of each. Everything is verified as elsewhere. @throws UntrustedChain */
-async function progress(held: HeldKeys, { workspaceId }: Of) {
+/** Returns the first project, secret and host. @throws UntrustedChain */
+async function progress(session: UnlockedSession, { workspaceId }: Of) {
   const [projects, { entries }] = await Promise.all([
-    held.api.list(listProjects, { query: { workspace_id: workspaceId } }),
-    allowlistCommands.list(held, { workspaceId }),
+    session.api.list(listProjects, { query: { workspace_id: workspaceId } }),
+    allowlistCommands.list(session, { workspaceId }),
   ])
   const [project] = projects
-  const environment = project ? await usedEnvironment(held, project.id) : ENVIRONMENT
+  const environment = project ? await usedEnvironment(session, project.id) : ENVIRONMENT
   const place = project && { workspaceId, projectId: project.id, environment }
-  const stored = place ? await secretsCommands.list(held, place) : []
+  const stored = place ? await secretsCommands.list(session, place) : []
   return {
     project: project ? { id: project.id, name: project.name } : null,
     environment,
@@ -34,8 +34,8 @@ async function progress(held: HeldKeys, { workspaceId }: Of) {
   }
 }
 
-/** The usual environment if it has secrets, or else the first that has. */
-async function usedEnvironment({ api }: HeldKeys, project_id: string): Promise<string> {
+/** The usual environment if it has secrets, otherwise the first environment with secrets. */
+async function usedEnvironment({ api }: UnlockedSession, project_id: string): Promise<string> {
   const { environments } = await api.call(listEnvironments, { params: { project_id } })
   const filled = Object.entries(environments).flatMap(([name, { secret_count }]) =>
     secret_count > 0 ? name : [],
@@ -44,7 +44,7 @@ async function usedEnvironment({ api }: HeldKeys, project_id: string): Promise<s
 }
 
 type Start = Of & {
-  /** Null if there is one. */
+  /** Null if the project already has a secret. */
   secret: { key: string; value: string } | null
   host: string | null
   /** The agent's name: it is registered, or gets a further token. */
@@ -52,26 +52,26 @@ type Start = Of & {
 }
 
 /**
- * Adds what is missing, and a token. What was added before a failure stays, and is not added again.
+ * Adds the missing parts and a token. After a failure, a retry adds only the rest.
  *
  * @returns the token's ID
  */
-async function start(held: HeldKeys, { workspaceId, secret, host, agent: name }: Start) {
-  const { environment, ...there } = await progress(held, { workspaceId })
+async function start(session: UnlockedSession, { workspaceId, secret, host, agent: name }: Start) {
+  const { environment, ...existing } = await progress(session, { workspaceId })
   const project =
-    there.project ?? (await projectsCommands.create(held, { workspaceId, name: PROJECT }))
+    existing.project ?? (await projectsCommands.create(session, { workspaceId, name: PROJECT }))
   const projectId = project.id
-  if (host !== null) await allowlistCommands.add(held, { workspaceId, domain: host })
-  if (secret !== null && there.secret !== secret.key) {
+  if (host !== null) await allowlistCommands.add(session, { workspaceId, domain: host })
+  if (secret !== null && existing.secret !== secret.key) {
     const typed = { ...secret, expectedVersion: 0, isSetting: false }
-    await secretsCommands.save(held, { workspaceId, projectId, environment, ...typed })
+    await secretsCommands.save(session, { workspaceId, projectId, environment, ...typed })
   }
-  const agents = await agentsCommands.list(held, { workspaceId })
+  const agents = await agentsCommands.list(session, { workspaceId })
   const agent = agents.find((one) => one.name === name && one.projectId === projectId)
   const holder = agent
     ? ({ kind: 'further', agentId: agent.id, projectId, environment } as const)
     : ({ kind: 'agent', name, projectId, environment } as const)
-  return agentsCommands.issue(held, {
+  return agentsCommands.issue(session, {
     ...{ workspaceId, holder, capabilities: ['use'], days: DAYS },
     ...(agent ? { label: 'first-run' } : {}),
   })

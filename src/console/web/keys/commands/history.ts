@@ -1,4 +1,4 @@
-/** What the members of a workspace have signed: in words, whether the server shows the same, and who could see what by it. */
+/** The signed history of a workspace in words, its verification, and who could read secrets by it. */
 import { readExposure } from '../../../../client/actions/exposure.ts'
 import { UntrustedChain } from '../../../../client/signed/chain.ts'
 import { linksInWords } from '../../../../client/signed/link_in_words.ts'
@@ -6,25 +6,25 @@ import { hashInGroups } from '../../../../client/signed/trust.ts'
 import { verifyWorkspace } from '../../../../client/signed/verified_workspace.ts'
 import { firstHash } from '../../../../sigchain/index.ts'
 import { Refused } from '../failure.ts'
-import type { HeldKeys } from '../held.ts'
 import { placeIn, workspaceOf, workspacesOf } from '../places.ts'
 import type { Progress } from '../reports.ts'
+import type { UnlockedSession } from '../unlocked_session.ts'
 
 export const historyCommands = { read, seen, verify }
 
 type In = { workspaceId: string }
 
-/** Also of a workspace that is not trusted: `fault` says why. Null for one that is not signed. */
-async function read(held: HeldKeys, { workspaceId }: In) {
-  const found = (await workspacesOf(held)).find(({ id }) => id === workspaceId)
+/** Reads the history of untrusted workspaces, too, with the reason as `fault`. Null for an unsigned workspace. */
+async function read(session: UnlockedSession, { workspaceId }: In) {
+  const found = (await workspacesOf(session)).find(({ id }) => id === workspaceId)
   if (!found) throw new Refused('not_found')
   const { chains } = found
   if (!chains) return null
   try {
     const chain = await chains.continued(found)
     const hashes = [...chain.positions.keys()]
-    const told = linksInWords(await chains.history(found))
-    const links = told.map((each, at) => ({ ...each, hash: hashes[at] ?? '' }))
+    const described = linksInWords(await chains.history(found))
+    const links = described.map((each, at) => ({ ...each, hash: hashes[at] ?? '' }))
     const fault = found.fault?.message ?? null
     return { name: found.name, fault, first: hashInGroups(firstHash(chain)), links }
   } catch (error) {
@@ -33,23 +33,23 @@ async function read(held: HeldKeys, { workspaceId }: In) {
   }
 }
 
-/** Who could have seen the secrets of an environment, or of all. @throws UntrustedChain, Refused `not_signed` */
+/** Lists who could read the secrets of one environment, or of all. @throws UntrustedChain, Refused `not_signed` */
 async function seen(
-  held: HeldKeys,
+  session: UnlockedSession,
   { workspaceId, environment }: In & { environment: string | null },
 ) {
-  const found = await readExposure(await placeIn(held, workspaceId), environment)
+  const found = await readExposure(await placeIn(session, workspaceId), environment)
   if (found === null) throw new Refused('not_signed')
   return found
 }
 
-/** Everything that a member can check. @throws UntrustedChain */
-async function verify(held: HeldKeys, at: In, progress: (progress: Progress) => void) {
-  const entry = await workspaceOf(held, at.workspaceId)
+/** Verifies everything that a member can check. @throws UntrustedChain */
+async function verify(session: UnlockedSession, at: In, progress: (progress: Progress) => void) {
+  const entry = await workspaceOf(session, at.workspaceId)
   progress({ step: 'verifying' })
   const { chains } = entry
   if (!chains) throw new Refused('not_signed')
-  const { chain, differences, ...checked } = await verifyWorkspace(held.api, entry.open, chains)
+  const { chain, differences, ...checked } = await verifyWorkspace(session.api, entry.open, chains)
   const { seq: links, epoch, members } = chain
   return { ...checked, faults: differences, links, epoch, members: members.size }
 }

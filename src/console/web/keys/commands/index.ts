@@ -1,8 +1,9 @@
-/** What the page can ask for. A command is `(held, input, progress?) => output`; its types are all there is of it. */
-import type { HeldKeys } from '../held.ts'
-import type { Progress } from '../reports.ts'
+/** The commands of the page. Each is a function `(session, input, progress?) => output`, and its types are its contract. */
 
-/** Each is loaded when it is first asked: the page begins without them. */
+import type { Progress } from '../reports.ts'
+import type { UnlockedSession } from '../unlocked_session.ts'
+
+/** Each area is loaded with its first command. */
 export const commandAreas = {
   accounts: async () => (await import('./accounts.ts')).accountsCommands,
   agents: async () => (await import('./agents.ts')).agentsCommands,
@@ -28,14 +29,18 @@ export const commandAreas = {
   workspaces: async () => (await import('./workspaces.ts')).workspacesCommands,
 }
 
-type Run = (held: HeldKeys, input: unknown, progress: (progress: Progress) => void) => unknown
+type Run = (
+  session: UnlockedSession,
+  input: unknown,
+  progress: (progress: Progress) => void,
+) => unknown
 
-/** @throws Error for one that there is not */
+/** @throws Error for an unknown command */
 export async function commandNamed(name: string): Promise<Run> {
   const [area = '', command = ''] = name.split('.')
   const load = Object.entries(commandAreas).find(([own]) => own === area)?.[1]
   const commands: Record<string, unknown> = { ...(await load?.()) }
   const run = Object.hasOwn(commands, command) ? commands[command] : undefined
-  if (typeof run !== 'function') throw new Error(`there is no command ${name}`)
+  if (typeof run !== 'function') throw new Error(`unknown command ${name}`)
   return run as Run
 }

@@ -1,4 +1,4 @@
-/** Refused calls: which hosts wait for a person, and the one change that lets a call through, shown before it is made. */
+/** Refused calls: the hosts that wait for a user, and the one change that lets a call through. */
 import { knownHosts } from '../../../../client/actions/allowlist.ts'
 import { giveKeys, isWithin, lackingKeys } from '../../../../client/actions/grant.ts'
 import { readRefusedHosts } from '../../../../client/actions/refused_hosts.ts'
@@ -15,11 +15,10 @@ import type { WorkspacePlace } from '../../../../client/workspace.ts'
 import type { Policy } from '../../../../core/policy/policy.ts'
 import { getAgent } from '../../../../features/agents/contract.ts'
 import { Refused } from '../failure.ts'
-import type { HeldKeys } from '../held.ts'
 import { type HostNarrowing, limitFor } from '../host_limit.ts'
 import { environmentAt, placeIn } from '../places.ts'
-
 import { activeToken, projectNamesOf } from '../tokens.ts'
+import type { UnlockedSession } from '../unlocked_session.ts'
 import { allowlistCommands } from './allowlist.ts'
 
 export const liveCommands = { refused, propose, allow }
@@ -28,9 +27,9 @@ type Of = { workspaceId: string }
 
 const REFUSED_SINCE = '24h'
 
-/** Hosts that agents were refused lately, and that are still not allowed. */
-async function refused(held: HeldKeys, { workspaceId }: Of) {
-  return readRefusedHosts(await placeIn(held, workspaceId), REFUSED_SINCE)
+/** Hosts that were refused in the last 24 hours and are still not allowed. */
+async function refused(session: UnlockedSession, { workspaceId }: Of) {
+  return readRefusedHosts(await placeIn(session, workspaceId), REFUSED_SINCE)
 }
 type Proposed = {
   change: Allowing
@@ -40,7 +39,7 @@ type Proposed = {
   /** The list that the change adds to, as it is now. */
   before: readonly string[] | null
   to: { label: string; agent: string; project: string; environment: string } | null
-  /** For a new host: what limits the secret to it, and other secrets in its environment that have no host limit. */
+  /** For a new host: the secret's new host limit, and the number of other secrets without one. */
   narrowing: HostNarrowing | null
   unlimited: number
 }
@@ -50,71 +49,71 @@ const NOTHING = {
   ...{ narrowing: null, unlimited: 0 },
 }
 
-/** Works out the change and what it is made to. Changes nothing. */
+/** Returns the change that would let the call through. Changes nothing. */
 async function propose(
-  held: HeldKeys,
+  session: UnlockedSession,
   { workspaceId, call }: Of & { call: RefusedCall },
 ): Promise<Proposed> {
   const change = allowingOf(call)
   if (change.kind === 'policy') {
-    const { policy, version } = await secretOf(held, workspaceId, change)
+    const { policy, version } = await secretOf(session, workspaceId, change)
     const isDone = widened(policy, change) === policy
     return { ...NOTHING, change, isDone, version, before: policy?.[change.rule] ?? null }
   }
-  const place = await placeIn(held, workspaceId)
-  if (change.kind === 'grant') return proposeGrant(held, place, change)
+  const place = await placeIn(session, workspaceId)
+  if (change.kind === 'grant') return proposeGrant(session, place, change)
   if (change.kind === 'none') return { ...NOTHING, change }
   const chain = await place.workspace.newestChain()
   const before = chain ? [...chain.allowlist] : await knownHosts(place)
   const isDone = before.includes(change.domain)
-  const limits = await limitFor(held, workspaceId, call, change.domain).catch(() => null)
+  const limits = await limitFor(session, workspaceId, call, change.domain).catch(() => null)
   return { ...NOTHING, ...limits, change, isDone, before, link: chain ? chain.seq + 1 : null }
 }
 
 type Order = Of & { change: Allowing; version: number | null; narrowing: HostNarrowing | null }
 
 /**
- * Makes exactly the change that was shown. The secret is limited before its host is allowed, so a failure between the
- * two allows nothing.
+ * Makes exactly the change that was shown. It limits the secret before it allows the host, so that a failure in between
+ * allows nothing.
  *
  * @throws ApiError `conflict` if the secret changed since
  */
-async function allow(held: HeldKeys, { workspaceId, change, version, narrowing }: Order) {
+async function allow(session: UnlockedSession, { workspaceId, change, version, narrowing }: Order) {
   if (change.kind === 'allowlist') {
     if (narrowing) {
       const { before: _before, after, version: seen, ...secret } = narrowing
-      await setPolicy(held, workspaceId, secret, seen, (policy) => ({
+      await setPolicy(session, workspaceId, secret, seen, (policy) => ({
         ...policy,
         allowed_domains: [...after],
       }))
     }
-    await allowlistCommands.add(held, { workspaceId, domain: change.domain })
+    await allowlistCommands.add(session, { workspaceId, domain: change.domain })
   }
-  if (change.kind === 'grant') await grant(held, workspaceId, change)
+  if (change.kind === 'grant') await grant(session, workspaceId, change)
   if (change.kind === 'policy')
-    await setPolicy(held, workspaceId, change, version, (policy) => widened(policy, change))
+    await setPolicy(session, workspaceId, change, version, (policy) => widened(policy, change))
 }
 
 type OfSecret = { projectId: string; environment: string; secret: string }
 
 /** Value and policy prove each other. @throws Unproven */
 async function secretOf(
-  held: HeldKeys,
+  session: UnlockedSession,
   workspaceId: string,
   { projectId, environment, secret }: OfSecret,
 ) {
-  const place = await environmentAt(held, { workspaceId, projectId, environment })
+  const place = await environmentAt(session, { workspaceId, projectId, environment })
   return { place, ...(await provenValue(place, secret)) }
 }
 
 async function setPolicy(
-  held: HeldKeys,
+  session: UnlockedSession,
   workspaceId: string,
   of: OfSecret,
   version: number | null,
   change: (policy: Policy | null) => Policy | null,
 ) {
-  const { place, version: expectedVersion, ...stored } = await secretOf(held, workspaceId, of)
+  const { place, version: expectedVersion, ...stored } = await secretOf(session, workspaceId, of)
   if (version !== expectedVersion) throw new Refused('conflict')
   const policy = change(stored.policy)
   await uploadSecrets(
@@ -126,8 +125,8 @@ async function setPolicy(
 
 type Granting = Extract<Allowing, { kind: 'grant' }>
 
-/** A record can name any token and environment: a key is proposed only if the token's signed grant has the environment. */
-async function proposeGrant(held: HeldKeys, place: WorkspacePlace, change: Granting) {
+/** A record can name any environment, so a key is proposed only within the token's signed grant. */
+async function proposeGrant(session: UnlockedSession, place: WorkspacePlace, change: Granting) {
   const { agentId, tokenId, environment } = change
   const { workspace } = place
   const token = await activeToken(place, { agentId }, tokenId)
@@ -137,8 +136,8 @@ async function proposeGrant(held: HeldKeys, place: WorkspacePlace, change: Grant
   }
   const params = { workspace_id: workspace.id, registration_id: agentId }
   const [projects, { name: agent }] = await Promise.all([
-    projectNamesOf(held, workspace.id),
-    held.api.call(getAgent, { params }),
+    projectNamesOf(session, workspace.id),
+    session.api.call(getAgent, { params }),
   ])
   const project = projects.get(change.projectId) ?? change.projectId
   const isDone = lackingKeys(workspace, token, [change]).length === 0
@@ -146,11 +145,11 @@ async function proposeGrant(held: HeldKeys, place: WorkspacePlace, change: Grant
 }
 
 async function grant(
-  held: HeldKeys,
+  session: UnlockedSession,
   workspaceId: string,
   { agentId, tokenId, projectId, environment }: Granting,
 ) {
-  const place = await placeIn(held, workspaceId)
+  const place = await placeIn(session, workspaceId)
   const token = await activeToken(place, { agentId }, tokenId)
   await giveKeys(place, { agentId }, token, [{ projectId, environment }])
 }

@@ -1,20 +1,21 @@
-/** Names that stand for something else than before, and workspaces that the server does not show any more. */
-import type { HeldKeys } from '../held.ts'
+/** Changed names, and workspaces that the server no longer lists. */
+
 import { forgetWorkspaces, workspacesOf } from '../places.ts'
+import type { UnlockedSession } from '../unlocked_session.ts'
 
 export const namesCommands = { accept, hidden, forget }
 
-/** From now on the name stands for this one. */
-async function accept(held: HeldKeys, { id }: { id: string }) {
-  held.names.accept(id)
-  forgetWorkspaces(held)
+/** Pins the name to this ID. */
+async function accept(session: UnlockedSession, { id }: { id: string }) {
+  session.names.accept(id)
+  forgetWorkspaces(session)
 }
 
-async function hidden(held: HeldKeys, _: null) {
-  return held.names.hidden(await workspacesOf(held))
+async function hidden(session: UnlockedSession, _: null) {
+  return session.names.hidden(await workspacesOf(session))
 }
 
-/** The person knows why it is not shown. */
-async function forget(held: HeldKeys, { id }: { id: string }) {
-  held.names.forget(id)
+/** Forgets a hidden workspace that the user left. */
+async function forget(session: UnlockedSession, { id }: { id: string }) {
+  session.names.forget(id)
 }

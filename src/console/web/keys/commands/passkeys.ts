@@ -1,6 +1,6 @@
 /**
- * Passkeys. The page asks the authenticator, since a worker cannot, and hands on what it gives: the output of its PRF
- * opens or seals a copy of the seed here, and is wiped.
+ * Passkeys. The page calls the authenticator, because a worker cannot, and passes on the output of its PRF. This worker
+ * opens or seals a copy of the seed with the output, and then wipes it.
  */
 import { type AccountKeys, identityBehind } from '../../../../client/account/account_keys.ts'
 import {
@@ -32,8 +32,8 @@ import {
 import type { InputOf } from '../../../../http/endpoint.ts'
 import type { ShownKeys } from '../../../../sigchain/index.ts'
 import { Refused } from '../failure.ts'
-import type { HeldKeys } from '../held.ts'
-import { openFor, type StayChoice } from '../staying.ts'
+import { openAndRemember, type RememberChoice } from '../remembered_unlock.ts'
+import type { UnlockedSession } from '../unlocked_session.ts'
 
 export const passkeysCommands = {
   list,
@@ -54,71 +54,71 @@ type One = { id: string; credentialId: string }
 type NewCredential = InputOf<typeof addPasskey, 'body'>['credential']
 type Assertion = InputOf<typeof consolePasskeyLogin, 'body'>['credential']
 
-async function list({ api }: HeldKeys, _: null) {
+async function list({ api }: UnlockedSession, _: null) {
   return api.list(listPasskeys, {})
 }
 
-/** What the authenticator is asked for a new passkey. @throws ApiError `validation_error` for a wrong password */
-async function begin(held: HeldKeys, { password }: { password: string }) {
-  const { email } = held.reader()
+/** Options for a new passkey. @throws ApiError `validation_error` for a wrong password */
+async function begin(session: UnlockedSession, { password }: { password: string }) {
+  const { email } = session.reader()
   const current_password = await proofOf({ server: location.origin, email }, password)
   const body = { current_password, origin: location.origin }
-  return { ...(await held.api.call(beginPasskey, { body })), email, prf: PRF_INPUT }
+  return { ...(await session.api.call(beginPasskey, { body })), email, prf: PRF_INPUT }
 }
 
-/** Returns the passkey, which unlocks where there was an output. */
+/** Returns the passkey. It unlocks if the authenticator returned a PRF output. */
 async function add(
-  held: HeldKeys,
+  session: UnlockedSession,
   { label, credential, output }: Prf & { label: string; credential: NewCredential },
 ) {
-  const sealed = output && (await sealSeed(held, credential.id, output))
+  const sealed = output && (await sealSeed(session, credential.id, output))
   const body = { label, credential, ...(sealed ? { encrypted_seed: sealed } : {}) }
-  return held.api.call(addPasskey, { body })
+  return session.api.call(addPasskey, { body })
 }
 
-async function rename({ api }: HeldKeys, { id, label }: { id: string; label: string }) {
+async function rename({ api }: UnlockedSession, { id, label }: { id: string; label: string }) {
   return api.call(renamePasskey, { params: { passkey_id: id }, body: { label } })
 }
 
-async function remove({ api }: HeldKeys, { id }: { id: string }) {
+async function remove({ api }: UnlockedSession, { id }: { id: string }) {
   await api.call(removePasskey, { params: { passkey_id: id } })
 }
 
-/** What an authenticator is asked where the server need not check the answer: for its PRF. */
-async function prf(_: HeldKeys, __: null) {
+/** Options for reading the PRF alone. The server does not check the answer. */
+async function prf(_: UnlockedSession, __: null) {
   return { input: PRF_INPUT }
 }
 
-/** Lets a passkey unlock that only logs in. @throws ApiError `validation_error` for a wrong password */
+/** Lets a passkey that only signs in also unlock. @throws ApiError `validation_error` for a wrong password */
 async function letUnlock(
-  held: HeldKeys,
+  session: UnlockedSession,
   { id, credentialId, output, password }: Prf & One & { password: string },
 ) {
-  const encrypted_seed = output && (await sealSeed(held, credentialId, output))
+  const encrypted_seed = output && (await sealSeed(session, credentialId, output))
   if (!encrypted_seed) throw new Refused('passkey_without_prf')
-  const { email } = held.reader()
+  const { email } = session.reader()
   const current_password = await proofOf({ server: location.origin, email }, password)
-  await held.api.call(setPasskeySeed, {
+  await session.api.call(setPasskeySeed, {
     params: { passkey_id: id },
     body: { current_password, encrypted_seed },
   })
 }
 
-/** What the authenticator is asked for a log-in; nobody is named. */
-async function beginLogIn(_: HeldKeys, __: null) {
+/** Options for signing in, without a user. */
+async function beginLogIn(_: UnlockedSession, __: null) {
   const body = { origin: location.origin }
   const begun = await openApi(location.origin).call(beginPasskeyLogin, { body })
   return { ...begun, prf: PRF_INPUT }
 }
 
 /**
- * Unlocked by a passkey that can; with another one the session waits for the password.
+ * Signs in, and unlocks if the passkey can. Otherwise the session waits for the password.
  *
  * @throws Refused `passkey_refused`, `other_account`
  */
 async function logIn(
-  held: HeldKeys,
-  { credential, output, ...staying }: Prf & StayChoice & { credential: Assertion },
+  session: UnlockedSession,
+  { credential, output, ...remembering }: Prf & RememberChoice & { credential: Assertion },
 ) {
   const { user, passkey } = await openApi(location.origin)
     .call(consolePasskeyLogin, { body: { credential } })
@@ -126,43 +126,43 @@ async function logIn(
       const isRefused = error instanceof ApiError && error.code === 'invalid_credentials'
       throw isRefused ? new Refused('passkey_refused') : error
     })
-  // Whose it is the authenticator says, whatever the server does.
+  // Trust the authenticator for the user, not the server.
   if (credential.user_handle !== toBase64Url(uuidToBytes(user.id))) {
     throw new Refused('other_account')
   }
   const person = { userId: user.id, email: user.email }
   const keys = await openSeed(user, credential.id, passkey.encrypted_seed, output)
-  if (keys) await openFor(held, person, keys, staying)
-  else held.meet(person)
-  return held.state()
+  if (keys) await openAndRemember(session, person, keys, remembering)
+  else session.setUser(person)
+  return session.state()
 }
 
 /** @throws Refused `passkey_cannot_unlock`, `other_account` */
 async function unlock(
-  held: HeldKeys,
-  { id, credentialId, output, ...staying }: Prf & One & StayChoice,
+  session: UnlockedSession,
+  { id, credentialId, output, ...remembering }: Prf & One & RememberChoice,
 ) {
   const [user, { encrypted_seed }] = await Promise.all([
-    held.api.call(getMe, {}),
-    held.api.call(getPasskeySeed, { params: { passkey_id: id } }),
+    session.api.call(getMe, {}),
+    session.api.call(getPasskeySeed, { params: { passkey_id: id } }),
   ])
   const keys = await openSeed(user, credentialId, encrypted_seed, output)
   if (!keys) throw new Refused('passkey_cannot_unlock')
-  await openFor(held, { userId: user.id, email: user.email }, keys, staying)
-  return held.state()
+  await openAndRemember(session, { userId: user.id, email: user.email }, keys, remembering)
+  return session.state()
 }
 
 /** Null in an account without a seed. */
 async function sealSeed(
-  held: HeldKeys,
+  session: UnlockedSession,
   credentialId: string,
   output: Bytes,
 ): Promise<string | null> {
-  const { seed, publicKey, userId } = held.reader()
+  const { seed, publicKey, userId } = session.reader()
   try {
     if (seed === null) return null
     const copy = { userId, credentialId: decoded(credentialId) }
-    // Awaited here: what comes of the authenticator is wiped below.
+    // Await here, because the output is wiped below.
     return await wrapForPasskey(output, copy, seed, await identityBehind(seed, publicKey))
   } finally {
     output.fill(0)

@@ -1,15 +1,15 @@
-/** Policies of secrets: changed with the value that is stored, and what they apply to. */
+/** Changes policies together with the stored values, and reads the calls and tokens that they affect. */
 import { uploadSecrets } from '../../../../client/actions/set_secrets.ts'
 import { provenValues } from '../../../../client/actions/stored_secrets.ts'
 import type { Policy } from '../../../../core/policy/policy.ts'
 import { summariseCalls } from '../../../../features/audit/contract.ts'
-import type { HeldKeys } from '../held.ts'
 import { environmentAt, type Place } from '../places.ts'
 import { tokensInScope } from '../tokens.ts'
+import type { UnlockedSession } from '../unlocked_session.ts'
 
 export const policiesCommands = { set, calls, tokens: tokensInScope }
 
-/** Absent fields stay, null removes a field. */
+/** An absent field stays. Null removes a field. */
 export type PolicyChange = { [name in Exclude<keyof Policy, 'kind'>]?: Policy[name] | null }
 
 type Order = Place & {
@@ -19,8 +19,8 @@ type Order = Place & {
 }
 
 /** @throws Unproven, ApiError `conflict` */
-async function set(held: HeldKeys, { change, versions, ...at }: Order) {
-  const place = await environmentAt(held, at)
+async function set(session: UnlockedSession, { change, versions, ...at }: Order) {
+  const place = await environmentAt(session, at)
   const known = await provenValues(place, Object.keys(versions))
   const entries = [...known].map(([key, { value, policy }]) => {
     const fields = Object.entries({ ...policy, ...change }).filter(
@@ -33,9 +33,12 @@ async function set(held: HeldKeys, { change, versions, ...at }: Order) {
 }
 
 /** Calls of the last 7 days, counted by where they went. */
-async function calls(held: HeldKeys, { workspaceId, projectId, environment, key }: OfSecret) {
+async function calls(
+  session: UnlockedSession,
+  { workspaceId, projectId, environment, key }: OfSecret,
+) {
   const query = { workspace_id: workspaceId, project_id: projectId, environment, credential: key }
-  return held.api.call(summariseCalls, { query })
+  return session.api.call(summariseCalls, { query })
 }
 
 type OfSecret = Place & { key: string }

@@ -1,4 +1,4 @@
-/** Projects and their environments, which are made without a key, and end with the tokens that belong to them. */
+/** Creates projects and environments, which needs no key, and deletes them with their tokens. */
 import {
   isNotFound,
   removeEnvironment,
@@ -12,9 +12,9 @@ import {
 } from '../../../../features/projects/contract.ts'
 import { callFailure } from '../call_failure.ts'
 import { Refused } from '../failure.ts'
-import type { HeldKeys } from '../held.ts'
 import { type Place, workspaceOf } from '../places.ts'
 import { ending, environmentNames, projectNamesOf } from '../tokens.ts'
+import type { UnlockedSession } from '../unlocked_session.ts'
 import { agentsCommands } from './agents.ts'
 
 export const projectsCommands = {
@@ -27,35 +27,37 @@ export const projectsCommands = {
 
 /** @throws ApiError `already_exists`, UntrustedChain */
 async function create(
-  held: HeldKeys,
+  session: UnlockedSession,
   { workspaceId, name }: { workspaceId: string; name: string },
 ) {
-  await workspaceOf(held, workspaceId)
-  const { id } = await held.api.call(createProject, { body: { name, workspace_id: workspaceId } })
+  await workspaceOf(session, workspaceId)
+  const { id } = await session.api.call(createProject, {
+    body: { name, workspace_id: workspaceId },
+  })
   return { id }
 }
 
 /** @throws ApiError `already_exists` */
 async function addEnvironment(
-  held: HeldKeys,
+  session: UnlockedSession,
   { projectId, name }: { projectId: string; name: string },
 ) {
-  await held.api.call(createEnvironment, { params: { project_id: projectId }, body: { name } })
+  await session.api.call(createEnvironment, { params: { project_id: projectId }, body: { name } })
 }
 
 type Project = Omit<Place, 'environment'>
 
-/** What goes with a project, by environment: secrets, and tokens by the name of their agent; those of workloads have none. */
-async function losses(held: HeldKeys, { workspaceId, projectId }: Project) {
+/** Secrets, agents and tokens that are deleted with a project. Tokens of workloads have no agent. */
+async function losses(session: UnlockedSession, { workspaceId, projectId }: Project) {
   const [{ environments }, agents] = await Promise.all([
-    held.api.call(listEnvironments, { params: { project_id: projectId } }),
-    agentsCommands.list(held, { workspaceId }),
+    session.api.call(listEnvironments, { params: { project_id: projectId } }),
+    agentsCommands.list(session, { workspaceId }),
   ])
   const owners = agents.filter((agent) => agent.projectId === projectId)
   const listed = await Promise.all([
-    agentsCommands.tokens(held, { workspaceId, projectId }).then((all) => ended(null, all)),
+    agentsCommands.tokens(session, { workspaceId, projectId }).then((all) => ended(null, all)),
     ...owners.map(async ({ id, name }) =>
-      ended(name, await agentsCommands.tokens(held, { workspaceId, agentId: id })),
+      ended(name, await agentsCommands.tokens(session, { workspaceId, agentId: id })),
     ),
   ])
   return {
@@ -76,48 +78,48 @@ function ended(agent: string | null, listed: Awaited<ReturnType<typeof agentsCom
 }
 
 /** @throws Refused `unfinished`, ApiError, UntrustedChain */
-function remove(held: HeldKeys, { workspaceId, projectId }: Project) {
+function remove(session: UnlockedSession, { workspaceId, projectId }: Project) {
   return removing(
-    held,
+    session,
     { workspaceId, projectId },
     {
       act: (by) => removeProject(by, projectId),
-      isThere: async () => (await projectNamesOf(held, workspaceId)).has(projectId),
+      isThere: async () => (await projectNamesOf(session, workspaceId)).has(projectId),
     },
   )
 }
 
 /** @throws Refused `unfinished`, ApiError, UntrustedChain */
-function removeOneEnvironment(held: HeldKeys, { environment, ...project }: Place) {
+function removeOneEnvironment(session: UnlockedSession, { environment, ...project }: Place) {
   const { projectId } = project
-  return removing(held, project, {
+  return removing(session, project, {
     act: (by) => removeEnvironment(by, { projectId, environment }),
-    isThere: async () => (await environmentNames(held, projectId)).includes(environment),
+    isThere: async () => (await environmentNames(session, projectId)).includes(environment),
   })
 }
 
 type Removal = { act(by: TokenEnding): Promise<unknown>; isThere(): Promise<boolean> }
 
-/** `wasGone` says that somebody else was faster. */
+/** `wasGone` is true if someone else deleted it first. */
 async function removing(
-  held: HeldKeys,
+  session: UnlockedSession,
   { workspaceId, projectId }: Project,
   { act, isThere }: Removal,
 ) {
-  held.names.demand(projectId)
+  session.names.demand(projectId)
   try {
-    return { wasGone: false, ...(await ending(held, workspaceId, act)) }
+    return { wasGone: false, ...(await ending(session, workspaceId, act)) }
   } catch (error) {
-    // What was sent last may be done, and what came before it is.
+    // The last request may have succeeded, and earlier ones have.
     if (UNANSWERED.includes(callFailure(error)?.code ?? '')) throw new Refused('unfinished')
-    if (!isNotFound(error) || (await orAbsent(isThere()))) throw error
+    if (!isNotFound(error) || (await isPresent(isThere()))) throw error
     return { wasGone: true, isUnsigned: false }
   }
 }
 
 const UNANSWERED = ['unreachable', 'unusable_answer']
 
-async function orAbsent(there: Promise<boolean>): Promise<boolean> {
+async function isPresent(there: Promise<boolean>): Promise<boolean> {
   return there.catch((error: unknown) => {
     if (isNotFound(error)) return false
     throw error

@@ -1,4 +1,4 @@
-/** New keys of the account, where the old ones may be known to others. */
+/** Replaces the account's keys, for example after someone else may have copied them. */
 import { writeRecoveryKey } from '../../../../client/account/recovery.ts'
 import {
   isTaken,
@@ -12,15 +12,15 @@ import {
 import type { OpenWorkspace } from '../../../../client/workspace.ts'
 import { isJoined } from '../../../../client/workspaces.ts'
 import { Refused } from '../failure.ts'
-import type { HeldKeys } from '../held.ts'
 import { forgetWorkspaces, workspacesOf } from '../places.ts'
 import type { Progress } from '../reports.ts'
+import type { UnlockedSession } from '../unlocked_session.ts'
 
 export const rotationCommands = { tokens, rotate }
 
-/** What ends with the keys, in all workspaces, but for what is kept. @throws UntrustedChain */
-async function tokens(held: HeldKeys, _: null) {
-  const { held: found, left } = await ownTokens(held.api, await openAll(held))
+/** The account's tokens in all workspaces. They end with the keys unless the user keeps them. @throws UntrustedChain */
+async function tokens(session: UnlockedSession, _: null) {
+  const { held: found, left } = await ownTokens(session.api, await openAll(session))
   return {
     found: found.map(({ token, grant, places }) => ({
       id: token.id,
@@ -32,33 +32,33 @@ async function tokens(held: HeldKeys, _: null) {
 }
 
 /**
- * Returns the next recovery key, which is shown once. Where the answer was lost it is valid if the server took the new
- * keys, which then come with the next log-in.
+ * Returns the next recovery key, which is shown once. If the answer was lost, the key is valid only if the server stored
+ * the new keys, and the next sign-in uses them.
  *
  * @throws ApiError `validation_error` for a wrong password, UntrustedChain, Refused `unreadable_workspace`
  */
 async function rotate(
-  held: HeldKeys,
+  session: UnlockedSession,
   { current, keep }: { current: string; keep: readonly string[] },
   progress: (progress: Progress) => void,
 ) {
-  const { userId, email } = held.reader()
+  const { userId, email } = session.reader()
   progress({ step: 'reading' })
-  const { held: found, left } = await ownTokens(held.api, await openAll(held))
+  const { held: found, left } = await ownTokens(session.api, await openAll(session))
   const kept = found.filter(({ token }) => keep.includes(token.id))
   const next = await newKeys()
-  const holder = { api: held.api, server: location.origin, email }
+  const holder = { api: session.api, server: location.origin, email }
   progress({ step: 'sealing' })
-  const work = rotateKeys(holder, current, next, () => openAll(held), kept)
+  const work = rotateKeys(holder, current, next, () => openAll(session), kept)
   const { rotated, isCertain } = await work.then(
     (all) => ({ rotated: all, isCertain: true }),
-    (error: unknown) => outcomeOf(held, next, error),
+    (error: unknown) => outcomeOf(session, next, error),
   )
   if (isCertain) {
-    // What stayed unlocked was the old seed.
-    await held.memory.stay(userId, undefined)
-    held.lockOthers()
-    held.open({ userId, email }, next.keys)
+    // The remembered unlock has the old seed.
+    await session.memory.setRememberedKey(userId, undefined)
+    session.lockOthers()
+    session.open({ userId, email }, next.keys)
   }
   return {
     isCertain,
@@ -69,9 +69,9 @@ async function rotate(
   }
 }
 
-/** What the server shows after a lost answer. */
+/** Asks the server for the outcome after a lost answer. */
 async function outcomeOf(
-  { api }: HeldKeys,
+  { api }: UnlockedSession,
   { keys }: NextKeys,
   error: unknown,
 ): Promise<{ rotated: Rotated[]; isCertain: boolean }> {
@@ -80,12 +80,12 @@ async function outcomeOf(
   return { rotated: error.rotated, isCertain }
 }
 
-/** Without invitations: anybody sends them. What else is left out could not be opened any more. */
-async function openAll(held: HeldKeys): Promise<OpenWorkspace[]> {
-  forgetWorkspaces(held)
-  const listed = await workspacesOf(held)
-  // A server that hides one would keep the old keys in force there.
-  if (held.names.hidden(listed).length > 0) throw new Refused('hidden_workspace')
+/** Opens all joined workspaces. A workspace that is left out could not be opened with the new keys. */
+async function openAll(session: UnlockedSession): Promise<OpenWorkspace[]> {
+  forgetWorkspaces(session)
+  const listed = await workspacesOf(session)
+  // If the server hides a workspace, the old keys would stay valid in it.
+  if (session.names.hidden(listed).length > 0) throw new Refused('hidden_workspace')
   const entries = listed.filter(isJoined)
   return entries.map(({ shown, fault }) => {
     if (fault) throw fault

@@ -1,4 +1,4 @@
-/** Secrets: shown without their values, of which one leaves the worker when somebody asks to see it. */
+/** Secrets. Lists have no values, and only `reveal` returns one. */
 
 import { compareEnvironments } from '../../../../client/actions/compare_environments.ts'
 import { openedValue, uploadSecrets } from '../../../../client/actions/set_secrets.ts'
@@ -8,15 +8,15 @@ import { fittingMark, policyFor } from '../../../../client/secrets/final_policy.
 import { renewalOf } from '../../../../client/secrets/renewal_state.ts'
 import type { Policy } from '../../../../core/policy/policy.ts'
 import { failureFrom, Refused } from '../failure.ts'
-import type { HeldKeys } from '../held.ts'
 import { environmentAt, type Place, placeIn } from '../places.ts'
 import type { Progress } from '../reports.ts'
+import type { UnlockedSession } from '../unlocked_session.ts'
 
 export const secretsCommands = { list, matrix, reveal, set, save, remove }
 
-/** In a signed workspace all of it is verified first. @throws UntrustedChain */
-async function list(held: HeldKeys, place: Place) {
-  const secrets = await readSecrets(await environmentAt(held, place))
+/** Verifies the list first if the workspace is signed. @throws UntrustedChain */
+async function list(session: UnlockedSession, place: Place) {
+  const secrets = await readSecrets(await environmentAt(session, place))
   return secrets.map(({ key, version, policy: shown, derived, updated_at }) => {
     const policy = (shown ?? null) as Policy | null
     return { key, version, policy, updatedAt: updated_at, renewal: renewalOf(policy, derived) }
@@ -24,12 +24,15 @@ async function list(held: HeldKeys, place: Place) {
 }
 
 /**
- * All secrets of a project by environment; values stay here. An environment that is not what members signed is named
- * with why, and nothing of it is shown.
+ * Compares a project's environments without returning values. An environment that differs from what members signed is
+ * listed with the reason, and without its secrets.
  */
-async function matrix(held: HeldKeys, { workspaceId, projectId }: Omit<Place, 'environment'>) {
-  const place = await placeIn(held, workspaceId)
-  held.names.demand(projectId)
+async function matrix(
+  session: UnlockedSession,
+  { workspaceId, projectId }: Omit<Place, 'environment'>,
+) {
+  const place = await placeIn(session, workspaceId)
+  session.names.demand(projectId)
   const { faults, ...compared } = await compareEnvironments(place, projectId)
   return {
     ...compared,
@@ -37,9 +40,9 @@ async function matrix(held: HeldKeys, { workspaceId, projectId }: Omit<Place, 'e
   }
 }
 
-/** One value, for somebody to look at. @throws Refused `unreadable_value` */
-async function reveal(held: HeldKeys, { key, ...at }: Place & { key: string }) {
-  const place = await environmentAt(held, at)
+/** Returns one value. @throws Refused `unreadable_value` */
+async function reveal(session: UnlockedSession, { key, ...at }: Place & { key: string }) {
+  const place = await environmentAt(session, at)
   const value = openedValue(place, await readSecret(place, key))
   if (value === null) throw new Refused('unreadable_value')
   return value
@@ -47,9 +50,9 @@ async function reveal(held: HeldKeys, { key, ...at }: Place & { key: string }) {
 
 type Change = { key: string; value: string; policy?: Policy | null; expectedVersion?: number }
 
-/** @throws Unstorable, ApiError `conflict` where another version is there by now */
-async function set(held: HeldKeys, { secrets, ...at }: Place & { secrets: Change[] }) {
-  const place = await environmentAt(held, at)
+/** @throws Unstorable, ApiError `conflict` if the version changed since */
+async function set(session: UnlockedSession, { secrets, ...at }: Place & { secrets: Change[] }) {
+  const place = await environmentAt(session, at)
   const entries = secrets.map(({ key, value, policy, expectedVersion }) => ({
     key,
     value,
@@ -62,13 +65,13 @@ async function set(held: HeldKeys, { secrets, ...at }: Place & { secrets: Change
 type Typed = { key: string; value: string; expectedVersion: number; isSetting: boolean }
 
 /**
- * One value that somebody typed, under the policy that is there.
+ * Stores one typed value under the existing policy.
  *
- * @throws Unstorable, Unproven, ApiError `conflict` where another version is there by now
+ * @throws Unstorable, Unproven, ApiError `conflict` if the version changed since
  */
-async function save(held: HeldKeys, { key, value, isSetting, ...at }: Place & Typed) {
+async function save(session: UnlockedSession, { key, value, isSetting, ...at }: Place & Typed) {
   const { expectedVersion, ...where } = at
-  const place = await environmentAt(held, where)
+  const place = await environmentAt(session, where)
   const before = (await provenValues(place, [key])).get(key)
   const candidate = { key, value, policy: before?.policy ?? undefined, expectedVersion }
   const choice = isSetting ? 'plain' : 'sensitive'
@@ -78,13 +81,13 @@ async function save(held: HeldKeys, { key, value, isSetting, ...at }: Place & Ty
 
 type Named = Place & { keys: readonly string[] }
 
-/** Each with its earlier versions; for 7 days they can be restored. Those before one that fails are deleted. */
+/** Deletes secrets with all their versions, and stops at the first failure. They can be restored for 7 days. */
 async function remove(
-  held: HeldKeys,
+  session: UnlockedSession,
   { keys, ...at }: Named,
   progress: (progress: Progress) => void,
 ) {
-  const place = await environmentAt(held, at)
+  const place = await environmentAt(session, at)
   for (const [done, key] of keys.entries()) {
     progress({ step: key, done: done / keys.length })
     try {

@@ -1,6 +1,6 @@
 /**
- * Many secrets at once: from a `.env` file, or from another environment. What would change is shown by name before
- * anything is stored, and what changed since it was shown is not replaced.
+ * Copies many secrets from a `.env` file or another environment. The preview lists each change by name. A secret that
+ * changed after the preview is not replaced.
  */
 import { type Entry, uploadSecrets } from '../../../../client/actions/set_secrets.ts'
 import {
@@ -17,8 +17,8 @@ import {
   policyFor,
 } from '../../../../client/secrets/final_policy.ts'
 import { isSensitive } from '../../../../core/policy/policy.ts'
-import type { HeldKeys } from '../held.ts'
 import { environmentAt, type Place } from '../places.ts'
+import type { UnlockedSession } from '../unlocked_session.ts'
 
 export const transfersCommands = { preview, store }
 
@@ -27,16 +27,16 @@ export type TransferSource = { text: string } | { from: Place; keys: readonly st
 type Transfer = { to: Place; source: TransferSource }
 
 export type Preview = {
-  /** Lines that cannot be read: then there is nothing else. */
+  /** Lines that cannot be read. With any of them, the preview has no rows. */
   problems: Dotenv['problems']
-  /** Names that the file has more than once, of which the last counts. */
+  /** Names that are repeated in the file. The last value counts. */
   repeated: string[]
   rows: { key: string; change: ValueChange; version: number; isSetting: boolean }[]
 }
 
-/** @throws Unproven for what is there already and does not open */
-async function preview(held: HeldKeys, { to, source }: Transfer): Promise<Preview> {
-  const { problems, repeated, compared, versions } = await transferOf(held, to, source)
+/** @throws Unproven for an existing secret that does not open */
+async function preview(session: UnlockedSession, { to, source }: Transfer): Promise<Preview> {
+  const { problems, repeated, compared, versions } = await transferOf(session, to, source)
   return {
     problems,
     repeated,
@@ -50,15 +50,15 @@ async function preview(held: HeldKeys, { to, source }: Transfer): Promise<Previe
 }
 
 /**
- * What the preview showed, and of it only the names that have a version here: the one that was shown.
+ * Stores the changes of the preview whose names are in `versions`, each with the version that was shown.
  *
  * @throws Unstorable, Unproven, ApiError `conflict`
  */
 async function store(
-  held: HeldKeys,
+  session: UnlockedSession,
   { to, source, versions }: Transfer & { versions: Record<string, number> },
 ) {
-  const { compared, place } = await transferOf(held, to, source)
+  const { compared, place } = await transferOf(session, to, source)
   const entries = compared.flatMap(({ entry, change }): Entry[] => {
     const expectedVersion = versions[entry.key]
     return change === 'same' || expectedVersion === undefined ? [] : [{ ...entry, expectedVersion }]
@@ -67,8 +67,8 @@ async function store(
   return { created, updated }
 }
 
-async function transferOf(held: HeldKeys, to: Place, source: TransferSource) {
-  const place = await environmentAt(held, to)
+async function transferOf(session: UnlockedSession, to: Place, source: TransferSource) {
+  const place = await environmentAt(session, to)
   const { values, problems, replaced } =
     'text' in source
       ? parseDotenv(source.text.replace(/^\ufeff/, ''))
@@ -76,7 +76,7 @@ async function transferOf(held: HeldKeys, to: Place, source: TransferSource) {
   const found =
     'text' in source
       ? null
-      : await provenEntries(await environmentAt(held, source.from), source.keys)
+      : await provenEntries(await environmentAt(session, source.from), source.keys)
   const names = found?.map(({ key }) => key) ?? [...values.keys()]
   const known = await provenValues(place, names)
   const entries = found ?? candidatesOf(values, known).map(classified)
@@ -90,7 +90,7 @@ async function transferOf(held: HeldKeys, to: Place, source: TransferSource) {
   }
 }
 
-/** A value of a file under the policy that is there, or the one that a new value gets. */
+/** A file's value under the existing policy, or under the policy of new values. */
 function classified(candidate: Candidate): Entry {
   return fittingMark({ ...candidate, policy: policyFor(candidate, 'by value') })
 }

@@ -1,4 +1,4 @@
-/** What a secret was before, and what was deleted: listed, looked at, brought back. */
+/** Lists, reveals and restores earlier versions and deleted secrets. */
 import { openedValue } from '../../../../client/actions/set_secrets.ts'
 import {
   provenDeleted,
@@ -11,16 +11,16 @@ import { policyInWords } from '../../../../client/secrets/policy_in_words.ts'
 import { isSamePolicy } from '../../../../core/crypto/secret_value.ts'
 import { listDeletedSecrets } from '../../../../features/secrets/contract.ts'
 import { Refused } from '../failure.ts'
-import type { HeldKeys } from '../held.ts'
 import { environmentAt, type Place } from '../places.ts'
+import type { UnlockedSession } from '../unlocked_session.ts'
 
 export const versionsCommands = { list, reveal, rollBack, deleted, restore }
 
 type OfSecret = Place & { key: string }
 
-/** Newest first; `value` says what a version has in common with the newest, and whether it opens at all. */
-async function list(held: HeldKeys, { key, ...at }: OfSecret) {
-  const place = await environmentAt(held, at)
+/** Versions, newest first, each compared with the current one. */
+async function list(session: UnlockedSession, { key, ...at }: OfSecret) {
+  const place = await environmentAt(session, at)
   const [versions, stored] = await Promise.all([versionsOf(place, key), storedValues(place, [key])])
   const now = stored.get(key)
   return versions.map((version) => {
@@ -40,16 +40,22 @@ async function list(held: HeldKeys, { key, ...at }: OfSecret) {
 }
 
 /** @throws Refused `not_found`, `unreadable_value` */
-async function reveal(held: HeldKeys, { key, version, ...at }: OfSecret & { version: number }) {
-  const place = await environmentAt(held, at)
+async function reveal(
+  session: UnlockedSession,
+  { key, version, ...at }: OfSecret & { version: number },
+) {
+  const place = await environmentAt(session, at)
   const value = openedValue(place, await versionOf(place, key, version))
   if (value === null) throw new Refused('unreadable_value')
   return value
 }
 
-/** With the policy of then. @throws Refused `not_found`, Unproven */
-async function rollBack(held: HeldKeys, { key, version, ...at }: OfSecret & { version: number }) {
-  const place = await environmentAt(held, at)
+/** Restores a version with its policy. @throws Refused `not_found`, Unproven */
+async function rollBack(
+  session: UnlockedSession,
+  { key, version, ...at }: OfSecret & { version: number },
+) {
+  const place = await environmentAt(session, at)
   await rollBackTo(place, await versionOf(place, key, version))
 }
 
@@ -59,15 +65,18 @@ async function versionOf(place: Parameters<typeof versionsOf>[0], key: string, v
   return { key, ...found }
 }
 
-async function deleted(held: HeldKeys, at: Place) {
-  const { api, projectId, environment } = await environmentAt(held, at)
+async function deleted(session: UnlockedSession, at: Place) {
+  const { api, projectId, environment } = await environmentAt(session, at)
   const params = { project_id: projectId }
   const found = await api.list(listDeletedSecrets, { params, query: { environment } })
   return found.map(({ key, version, deleted_at }) => ({ key, version, deletedAt: deleted_at }))
 }
 
 /** @throws Unproven, ApiError `already_exists` */
-async function restore(held: HeldKeys, { keys, ...at }: Place & { keys: readonly string[] }) {
-  const place = await environmentAt(held, at)
+async function restore(
+  session: UnlockedSession,
+  { keys, ...at }: Place & { keys: readonly string[] },
+) {
+  const place = await environmentAt(session, at)
   await restoreProven(place, await provenDeleted(place, keys))
 }

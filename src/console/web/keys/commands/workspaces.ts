@@ -1,4 +1,4 @@
-/** Workspaces as they are shown: what their chains say of them, and nothing of their keys; making and ending them. */
+/** Lists workspaces by their chains and without their keys, and creates, renames, joins and deletes them. */
 
 import { joinWorkspace } from '../../../../client/actions/members.ts'
 import {
@@ -15,8 +15,8 @@ import { listProjects } from '../../../../features/projects/contract.ts'
 import { renameWorkspace } from '../../../../features/workspaces/contract.ts'
 import { type Chain, firstHash, identityFingerprint } from '../../../../sigchain/index.ts'
 import { Refused } from '../failure.ts'
-import type { HeldKeys } from '../held.ts'
 import { forgetWorkspaces, workspaceOf, workspacesOf } from '../places.ts'
+import type { UnlockedSession } from '../unlocked_session.ts'
 
 export const workspacesCommands = {
   list,
@@ -33,9 +33,9 @@ export const workspacesCommands = {
 
 type In = { workspaceId: string }
 
-/** `fault` says why one is not used: its key, or its chain, is not what was signed or seen before. */
-async function list(held: HeldKeys, _: null) {
-  const entries = await workspacesOf(held)
+/** `fault` is the reason why a workspace is blocked: its key or chain differs from what was signed or pinned. */
+async function list(session: UnlockedSession, _: null) {
+  const entries = await workspacesOf(session)
   return Promise.all(
     entries.map(async (entry) => {
       const { id, name, type, status, role, epoch, shown, chains } = entry
@@ -50,7 +50,7 @@ async function list(held: HeldKeys, _: null) {
   )
 }
 
-/** A key that is known is trusted without the links; a person who looks should hear of those, too. */
+/** A pinned key is trusted without reading the links, so the list checks them separately. */
 async function chainFaultOf({ status, chain }: WorkspaceEntry) {
   if (status !== 'active') return null
   return chain().then(
@@ -62,57 +62,57 @@ async function chainFaultOf({ status, chain }: WorkspaceEntry) {
   )
 }
 
-async function projects(held: HeldKeys, { workspaceId }: In) {
-  return held.api.list(listProjects, { query: { workspace_id: workspaceId } })
+async function projects(session: UnlockedSession, { workspaceId }: In) {
+  return session.api.list(listProjects, { query: { workspace_id: workspaceId } })
 }
 
-/** A signed one; returns its id. */
-async function create(held: HeldKeys, { name }: { name: string }) {
-  const { publicKey, userId, email, identity } = held.reader()
+/** Creates a signed workspace and returns its ID. */
+async function create(session: UnlockedSession, { name }: { name: string }) {
+  const { publicKey, userId, email, identity } = session.reader()
   const founder = { userId, email, identity: await identity() }
-  const { id, known } = await createSignedWorkspace({ api: held.api, publicKey }, founder, name)
-  held.names.noteWorkspace({ id, name })
-  held.memory.chains.put(id, (before) => before ?? { ...known, manifests: {} })
-  forgetWorkspaces(held)
+  const { id, known } = await createSignedWorkspace({ api: session.api, publicKey }, founder, name)
+  session.names.noteWorkspace({ id, name })
+  session.memory.chains.put(id, (before) => before ?? { ...known, manifests: {} })
+  forgetWorkspaces(session)
   return { id }
 }
 
-async function rename(held: HeldKeys, { workspaceId, name }: In & { name: string }) {
-  await workspaceOf(held, workspaceId)
-  await held.api.call(renameWorkspace, { params: { workspace_id: workspaceId }, body: { name } })
-  held.names.renamed({ id: workspaceId, name })
-  forgetWorkspaces(held)
+async function rename(session: UnlockedSession, { workspaceId, name }: In & { name: string }) {
+  await workspaceOf(session, workspaceId)
+  await session.api.call(renameWorkspace, { params: { workspace_id: workspaceId }, body: { name } })
+  session.names.renamed({ id: workspaceId, name })
+  forgetWorkspaces(session)
 }
 
-/** What goes with one that is deleted. */
-function losses({ api }: HeldKeys, { workspaceId }: In) {
+/** Counts what is deleted with a workspace. */
+function losses({ api }: UnlockedSession, { workspaceId }: In) {
   return lossesOfWorkspace(api, workspaceId)
 }
 
-/** For good. @throws ApiError */
-async function remove(held: HeldKeys, { workspaceId }: In) {
-  await endWorkspace(held.api, await entryOf(held, workspaceId))
-  forgetWorkspaces(held)
+/** Deletes a workspace permanently. @throws ApiError */
+async function remove(session: UnlockedSession, { workspaceId }: In) {
+  await endWorkspace(session.api, await entryOf(session, workspaceId))
+  forgetWorkspaces(session)
 }
 
-async function entryOf(held: HeldKeys, workspaceId: string) {
-  const found = (await workspacesOf(held)).find(({ id }) => id === workspaceId)
+async function entryOf(session: UnlockedSession, workspaceId: string) {
+  const found = (await workspacesOf(session)).find(({ id }) => id === workspaceId)
   if (found) return found
   throw new Refused('not_found')
 }
 
-/** What a link of an invitation said: which history it is, and who sent it. */
+/** The contents of an invitation link: the history's first hash and the inviter. */
 type Expected = { first: string; inviter: string }
 
-/** An invitation as its links tell it, looked at without being believed yet. @throws UntrustedChain */
+/** Reads an invitation without trusting its chain yet. @throws UntrustedChain */
 async function invitation(
-  held: HeldKeys,
+  session: UnlockedSession,
   { workspaceId, expected }: In & { expected: Expected | null },
 ) {
-  const { userId, email, identity } = held.reader()
+  const { userId, email, identity } = session.reader()
   const own = { email, fingerprint: await identityFingerprint(await identity()) }
-  forgetWorkspaces(held)
-  const found = (await workspacesOf(held)).find(({ id }) => id === workspaceId)
+  forgetWorkspaces(session)
+  const found = (await workspacesOf(session)).find(({ id }) => id === workspaceId)
   if (!found) return { own, found: null }
   if (!found.chains) {
     if (expected) throw new Refused('other_workspace')
@@ -142,41 +142,44 @@ function requireExpected(chain: Chain, { first, inviter }: Expected): void {
 }
 
 /**
- * `seen` is the first link that was shown. One chain is compared with it and with the link, remembered, and has the key
- * of the workspace in it: whatever is read later must continue it.
+ * Accepts an invitation. `seen` is the hash that was shown. The chain must match it and the invitation link, and is then
+ * pinned: later reads must continue it.
  *
  * @throws UntrustedChain, Refused `other_workspace`, `unreadable_workspace`
  */
 async function accept(
-  held: HeldKeys,
+  session: UnlockedSession,
   { workspaceId, expected, seen }: In & { expected: Expected | null; seen: string | null },
 ) {
-  const found = await entryOf(held, workspaceId)
+  const found = await entryOf(session, workspaceId)
   const chain = await found.chains?.unremembering().of(found)
   if (chain && firstHash(chain) !== seen) throw new Refused('other_workspace')
   if (chain && expected) requireExpected(chain, expected)
   const compared = chain && {
     chain,
     pin: () =>
-      held.memory.chains.put(found.id, (before) => before ?? { ...knownOf(chain), manifests: {} }),
+      session.memory.chains.put(
+        found.id,
+        (before) => before ?? { ...knownOf(chain), manifests: {} },
+      ),
   }
-  if (!(await joinWorkspace(held.reader(), found, compared)))
+  if (!(await joinWorkspace(session.reader(), found, compared)))
     throw new Refused('unreadable_workspace')
-  // The person has seen whose it is; others of this name stay what they are.
-  held.names.renamed(found)
-  forgetWorkspaces(held)
+  // The user has checked this workspace. Other workspaces with the same name stay pinned.
+  session.names.renamed(found)
+  forgetWorkspaces(session)
 }
 
-async function decline(held: HeldKeys, { workspaceId }: In) {
-  await refuseInvitation(held.api, await entryOf(held, workspaceId))
-  forgetWorkspaces(held)
+async function decline(session: UnlockedSession, { workspaceId }: In) {
+  await refuseInvitation(session.api, await entryOf(session, workspaceId))
+  forgetWorkspaces(session)
 }
 
-/** What a link for invited people carries, none of it secret. @throws UntrustedChain */
-async function invitationLink(held: HeldKeys, { workspaceId }: In) {
-  const found = await entryOf(held, workspaceId)
+/** The contents of an invitation link, none of them secret. @throws UntrustedChain */
+async function invitationLink(session: UnlockedSession, { workspaceId }: In) {
+  const found = await entryOf(session, workspaceId)
   if (!found.chains) throw new Refused('not_signed')
   if (found.fault instanceof UntrustedChain) throw found.fault
   const first = firstHash(await found.chains.of(found))
-  return { workspace: workspaceId, first, by: held.reader().email, server: location.origin }
+  return { workspace: workspaceId, first, by: session.reader().email, server: location.origin }
 }

@@ -10,8 +10,8 @@ import { getUsage } from '../../../../features/usage/contract.ts'
 import { actions } from '../../../../http/recorder.ts'
 import { isRekeyDue } from '../../../../sigchain/index.ts'
 import { Refused } from '../failure.ts'
-import type { HeldKeys } from '../held.ts'
 import { placeIn, workspaceOf } from '../places.ts'
+import type { UnlockedSession } from '../unlocked_session.ts'
 import { tryRead } from './read_part.ts'
 
 export const overviewCommands = { read }
@@ -20,29 +20,29 @@ type In = { workspaceId: string }
 
 const LAST_DAY = '24h'
 const CHANGES = 8
-/** Names that are shown of what is missing. */
+/** The most missing names in the answer. */
 const SHOWN_NAMES = 20
 
-async function read(held: HeldKeys, at: In) {
-  const [waiting, activity] = await Promise.all([waitingFor(held, at), lastDay(held, at)])
+async function read(session: UnlockedSession, at: In) {
+  const [waiting, activity] = await Promise.all([waitingFor(session, at), lastDay(session, at)])
   return { ...waiting, ...activity }
 }
 
-async function waitingFor(held: HeldKeys, at: In) {
+async function waitingFor(session: UnlockedSession, at: In) {
   const params = { workspace_id: at.workspaceId }
-  const { api } = held
+  const { api } = session
   const [tokens, credentials, missing, people, rekey] = await Promise.all([
     tryRead(() => api.call(listExpiringTokens, { params })),
     tryRead(() => api.call(listLostCredentials, { params })),
-    tryRead(() => missingNames(held, at)),
-    tryRead(() => invitedPeople(held, at)),
-    tryRead(() => rekeyDue(held, at)),
+    tryRead(() => missingNames(session, at)),
+    tryRead(() => invitedPeople(session, at)),
+    tryRead(() => rekeyDue(session, at)),
   ])
   return { tokens, credentials, missing, invitations: people, rekey }
 }
 
-async function lastDay(held: HeldKeys, at: In) {
-  const { api } = held
+async function lastDay(session: UnlockedSession, at: In) {
+  const { api } = session
   const query = { workspace_id: at.workspaceId }
   const [calls, hours, changes, history] = await Promise.all([
     tryRead(() => api.call(summariseAudit, { query: { ...query, since: LAST_DAY } })),
@@ -53,15 +53,15 @@ async function lastDay(held: HeldKeys, at: In) {
     tryRead(() =>
       api.call(listAuditLogs, { query: { ...query, action: CHANGING, limit: CHANGES } }),
     ),
-    tryRead(() => signedHistory(held, at)),
+    tryRead(() => signedHistory(session, at)),
   ])
   return { calls, hours, changes, history }
 }
 
 const CHANGING = actions.filter((action) => action !== 'secret.read').join(',')
 
-/** Names that some environments of a project have and others have not. */
-async function missingNames({ api }: HeldKeys, { workspaceId }: In) {
+/** Names that some environments of a project lack. */
+async function missingNames({ api }: UnlockedSession, { workspaceId }: In) {
   const projects = await readSecretNames(api, workspaceId)
   return projects.flatMap(({ projectId, project, secrets }) => {
     const names = secrets.flatMap(({ key, missing }) => (missing.length > 0 ? [key] : []))
@@ -70,23 +70,23 @@ async function missingNames({ api }: HeldKeys, { workspaceId }: In) {
   })
 }
 
-async function invitedPeople(held: HeldKeys, { workspaceId }: In) {
-  const members = await readMembers(await placeIn(held, workspaceId))
+async function invitedPeople(session: UnlockedSession, { workspaceId }: In) {
+  const members = await readMembers(await placeIn(session, workspaceId))
   return members.flatMap(({ user_id, email, role, status }) =>
     status === 'invited' ? [{ userId: user_id, email, role }] : [],
   )
 }
 
-async function rekeyDue(held: HeldKeys, { workspaceId }: In): Promise<boolean> {
-  const entry = await workspaceOf(held, workspaceId)
+async function rekeyDue(session: UnlockedSession, { workspaceId }: In): Promise<boolean> {
+  const entry = await workspaceOf(session, workspaceId)
   const chain = await entry.chain()
   return entry.rekey_required || (chain !== null && isRekeyDue(chain))
 }
 
 /** Every link is verified as it is read; `history.verify` compares the server's lists too. */
-async function signedHistory(held: HeldKeys, { workspaceId }: In) {
+async function signedHistory(session: UnlockedSession, { workspaceId }: In) {
   const began = performance.now()
-  const chain = await (await workspaceOf(held, workspaceId)).newestChain()
+  const chain = await (await workspaceOf(session, workspaceId)).newestChain()
   if (chain === null) throw new Refused('not_signed')
   const { seq: links, epoch, members } = chain
   return { links, epoch, members: members.size, ms: Math.round(performance.now() - began) }

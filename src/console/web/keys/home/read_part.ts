@@ -1,4 +1,4 @@
-/** One of several answers: where it cannot be read, the others are shown all the same. */
+/** Reads one of several parts. If it fails, the others are still shown. */
 import { failureFrom } from '../failure.ts'
 
 /** `why` is the code of the failure, such as `forbidden`. */

@@ -3,23 +3,27 @@ import { knownHosts } from '../../../../client/actions/allowlist.ts'
 import { readMembers } from '../../../../client/actions/members.ts'
 import { readSecretNames } from '../../../../client/actions/secret_names.ts'
 import { agentsCommands } from '../commands/agents.ts'
-import type { HeldKeys } from '../held.ts'
 import { placeIn } from '../places.ts'
+import type { UnlockedSession } from '../unlocked_session.ts'
 import { tryRead } from './read_part.ts'
 
 export const searchCommands = { things }
 
-async function things(held: HeldKeys, at: { workspaceId: string }) {
-  const place = await placeIn(held, at.workspaceId)
+async function things(session: UnlockedSession, at: { workspaceId: string }) {
+  const place = await placeIn(session, at.workspaceId)
   const [secrets, agents, hosts, people] = await Promise.all([
     tryRead(async () =>
-      (await readSecretNames(held.api, at.workspaceId)).flatMap(
+      (await readSecretNames(session.api, at.workspaceId)).flatMap(
         ({ projectId, project, secrets: names }) =>
           names.map(({ key, environments }) => ({ projectId, project, key, environments })),
       ),
     ),
     tryRead(async () =>
-      (await agentsCommands.list(held, at)).map(({ id, name, project }) => ({ id, name, project })),
+      (await agentsCommands.list(session, at)).map(({ id, name, project }) => ({
+        id,
+        name,
+        project,
+      })),
     ),
     tryRead(() => knownHosts(place)),
     tryRead(async () =>

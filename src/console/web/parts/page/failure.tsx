@@ -1,6 +1,6 @@
-/** What failed and how to fix it. The code and the request ID are under "Details". */
+/** A failure and its fix. The error's own message, its code and the request ID are under "Details". */
 import { CircleAlert } from 'lucide-react'
-import { failureIn } from '../../away.ts'
+import { failureIn } from '../../availability.ts'
 import { helpFor, texts } from '../../texts/index.ts'
 import { Icon } from '../icon.tsx'
 import { Facts } from './facts.tsx'
@@ -12,6 +12,7 @@ export function FailureNote({ error }: { error: unknown }) {
   const failure = failureIn(error)
   const words: Words = failure ? helpFor(failure.code) : texts.errors.internal
   const { said = failure?.message, help } = words
+  const isReplaced = Boolean(failure?.message) && said !== failure?.message
   const ids = texts.parts
   return (
     <div role="alert" className="flex gap-2 rounded-control bg-red-soft px-3 py-2 text-red">
@@ -25,6 +26,7 @@ export function FailureNote({ error }: { error: unknown }) {
           <Proof>
             <Facts
               rows={[
+                ...(isReplaced ? [[ids.message, failure?.message] as const] : []),
                 [ids.code, <code key="code">{failure.code}</code>],
                 ...(failure.requestId ? [[ids.requestId, failure.requestId] as const] : []),
               ]}

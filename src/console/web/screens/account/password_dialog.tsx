@@ -1,6 +1,6 @@
 /** Asks for the password before a change to the account. Every such change uses this dialog. */
 import { type ReactNode, useState } from 'react'
-import { failureIn } from '../../away.ts'
+import { failureIn } from '../../availability.ts'
 import { Button } from '../../parts/button.tsx'
 import { TextField } from '../../parts/fields/text_field.tsx'
 import { FieldForm } from '../../parts/form.tsx'

@@ -1,6 +1,6 @@
 /** A form with email and password, and the fields that one entrance adds. */
 import { type ReactNode, useState } from 'react'
-import { failureIn } from '../../away.ts'
+import { failureIn } from '../../availability.ts'
 import { Button } from '../../parts/button.tsx'
 import { PasswordField } from '../../parts/fields/password_field.tsx'
 import { TextField } from '../../parts/fields/text_field.tsx'

@@ -17,7 +17,7 @@ export const account = {
   },
   sessions: {
     title: 'Sessions',
-    description: 'Where you’re signed in.',
+    description: 'Browsers and programs that are signed in.',
     current: 'This session',
     unknown: 'Unknown program',
     browser: (browser: string, system: string | null) =>

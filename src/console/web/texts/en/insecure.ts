@@ -2,7 +2,7 @@
 export const insecure = {
   title: 'The console needs HTTPS or localhost',
   why: (origin: string) =>
-    `At ${origin}, your browser offers no Web Crypto. Without it, the console cannot use your keys.`,
+    `Your browser offers no Web Crypto at ${origin}. The console can’t use your keys without it.`,
   https: 'Use HTTPS',
   httpsHow:
     'Ask the operator for the https address. With compose.yaml, Caddy gets the certificate (docs/containers.md).',
@@ -12,5 +12,5 @@ export const insecure = {
   local: 'http://localhost:8000/console/',
   commandLine: 'Use the command line',
   commandLineHow:
-    'This command serves the console on your machine. Use it on a network you trust: calls to the server stay unencrypted.',
+    'Serve the console on your machine. Calls to the server stay unencrypted, so trust the network.',
 }

@@ -7,10 +7,10 @@ const figure = new Intl.NumberFormat('en')
 export const live = {
   title: 'Live requests',
   states: { opening: 'Connecting', open: 'Live', waiting: 'Reconnecting', ended: 'Disconnected' },
-  reconnectHelp: 'Connection lost. Calls of the last hour are loaded when it is back.',
+  reconnectHelp: 'Connection lost. Missed calls are loaded when it’s back.',
   ended: 'The connection ended.',
   again: 'Reconnect',
-  gap: 'You were away for over an hour. Older calls are in the audit log.',
+  gap: 'The connection was lost for over an hour. Older calls are in the audit log.',
   toAudit: 'Open the audit log',
   pause: 'Pause',
   paused: 'Paused',
@@ -50,7 +50,7 @@ export const live = {
     `Placeholders not replaced: ${placeholders}. Allow their place in the secret’s policy.`,
   why: {
     notListed: (host: string) => `${host} is not an allowed host, so nothing was sent.`,
-    policy: (secret: string, what: string) => `The policy of ${secret} does not allow ${what}.`,
+    policy: (secret: string, what: string) => `The policy of ${secret} doesn’t allow ${what}.`,
     rules: {
       allowed_domains: (call: { host: string }) => `the host ${call.host}`,
       allowed_methods: (call: { method: string }) => `the method ${call.method}`,
@@ -113,8 +113,8 @@ export const live = {
     count === 0
       ? 'Every secret in this environment has a host limit.'
       : `${secretCount(count)} ${count === 1 ? 'has' : 'have'} no host limit and could be sent here.`,
-  isDone: 'Allowed by now. The next call goes through.',
-  whatHelps: 'What helps',
+  isDone: 'Already allowed. The next call goes through.',
+  whatHelps: 'Next step',
   nothing: {
     scope: 'A token’s scope can’t change. Create a new token.',
     rule: 'No single change allows this. Edit the secret’s policy.',

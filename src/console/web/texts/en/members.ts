@@ -42,7 +42,7 @@ export const members = {
     ownHelp: 'Others compare this with you when they invite you.',
     yesHelp: 'You compared it on this browser.',
     noHelp: 'Ask them for it on a call. Both must be the same.',
-    unusableHelp: 'Do not share secrets with them. Ask the server’s operator.',
+    unusableHelp: 'Don’t share secrets with them. Ask the server’s operator.',
     mark: 'It matches',
     marked: (email: string) => `Marked the fingerprint of ${email} as compared.`,
   },
@@ -58,7 +58,7 @@ export const members = {
   invite: {
     action: 'Invite member',
     title: 'Invite a member',
-    steps: ['Who', 'Compare', 'Send link'],
+    steps: ['Person', 'Compare', 'Send link'],
     step: (at: number, count: number) => `Step ${at} of ${count}`,
     next: 'Continue',
     compare: (email: string) => `Call ${email} and compare this fingerprint.`,
@@ -90,7 +90,7 @@ export const members = {
     withdrawing: (email: string) => `Withdraw the invitation of ${email}?`,
     leaving: 'Leave this workspace?',
     changing: (email: string) => `Change the role of ${email}?`,
-    changes: 'What you sign',
+    changes: 'You sign',
     line: (email: string, role: string) => `${email} · ${role}`,
     lost: (email: string) =>
       `${email} loses access now. Rekey afterwards, and replace what they have seen.`,
@@ -131,7 +131,7 @@ export const members = {
     sealing: 'Sealing everything under the new key',
     doneTitle: 'Workspace rekeyed',
     done: (people: number, tokens: number, count: number) =>
-      `A new key is in use for ${people === 1 ? 'one member' : `${people} members`}, ${tokens === 1 ? 'one token' : `${tokens} tokens`} and ${secrets(count)}.`,
+      `New key for ${people === 1 ? 'one member' : `${people} members`}, ${tokens === 1 ? 'one token' : `${tokens} tokens`} and ${secrets(count)}.`,
     epoch: 'Epoch',
     left: 'These tokens stopped working. Create new ones if you need them.',
     leftOne: (label: string, reason: string) => `${label}: ${reason}`,

@@ -1,4 +1,4 @@
-/** What the console noticed about workspaces. */
+/** Notices about workspaces. */
 export const notices = {
   read: 'Got it',
   met: (name: string) =>

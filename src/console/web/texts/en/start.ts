@@ -16,7 +16,7 @@ export const start = {
     tab: 'Locked in another tab.',
     unreached: 'Locked, but the server still has your session. Unlock, then sign out again.',
   },
-  away: 'The server is unavailable',
+  unavailable: 'The server is unavailable',
   closed: 'Registration is closed. Ask the operator to change REGISTRATION.',
   owner: 'This installation is new. The first account owns it.',
   ownerCode: 'Owner code',
@@ -36,7 +36,7 @@ export const start = {
   },
   kit: {
     title: 'Your recovery key',
-    why: 'Save this now. It’s shown once, and it’s the only way back in if you forget your password.',
+    why: 'Save this now. Without it, you can’t get back in if you forget your password.',
     account: 'Account',
     server: 'Server',
     made: 'Created',

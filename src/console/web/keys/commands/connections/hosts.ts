@@ -5,7 +5,7 @@ import type { EnvironmentPlace } from '../../../../../client/environment.ts'
 import type { Policy } from '../../../../../core/policy/policy.ts'
 import { failureFrom } from '../../failure.ts'
 
-/** The secret is stored already, so what fails here is no failure of the connection. */
+/** Runs after the secret is stored, so a failure here does not fail the connection. */
 export async function reviewHosts(
   place: EnvironmentPlace,
   root: string,

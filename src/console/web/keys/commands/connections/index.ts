@@ -1,6 +1,6 @@
 /**
- * Connections: the console of this machine runs the flow, and this worker seals what came of it. A server could read the
- * tokens of a flow that it ran, so the page of a server shows a command instead and waits for the secret.
+ * Connections. The local console runs the flow, and this worker seals its result. A server could read the tokens of a
+ * flow that it ran, so a server's page shows a command instead and waits for the secret.
  */
 import { uploadSecrets } from '../../../../../client/actions/set_secrets.ts'
 import { provenValue, provenValues } from '../../../../../client/actions/stored_secrets.ts'
@@ -17,8 +17,8 @@ import {
   startConnection,
 } from '../../../../connecting/contract.ts'
 import { Refused } from '../../failure.ts'
-import type { HeldKeys } from '../../held.ts'
 import { environmentAt, type Place } from '../../places.ts'
+import type { UnlockedSession } from '../../unlocked_session.ts'
 import { reviewHosts } from './hosts.ts'
 
 export const connectionsCommands = {
@@ -38,7 +38,7 @@ function isLocal(): boolean {
   return LOCAL.test(location.hostname)
 }
 
-/** With what the form of each needs. */
+/** Providers, with the fields that each one needs. */
 function providers() {
   const listed = Object.entries(presets).map(([name, preset]) => ({
     name,
@@ -55,15 +55,18 @@ function providers() {
 
 type Secret = Place & { key: string }
 
-/** A flow under way, with what its root will be stored as. The page hands it back as it is. */
+/** A running flow, and where its root will be stored. The page passes it back unchanged. */
 export type PendingConnection = Secret & { id: string; policy: Policy; expectedVersion: number }
 
 /** An existing secret of this name is replaced once the flow has succeeded. @throws Unproven, ApiError */
-async function start(held: HeldKeys, { choice, ...secret }: Secret & { choice: ConnectionChoice }) {
+async function start(
+  session: UnlockedSession,
+  { choice, ...secret }: Secret & { choice: ConnectionChoice },
+) {
   demandLocal()
-  const place = await environmentAt(held, secret)
+  const place = await environmentAt(session, secret)
   const before = (await provenValues(place, [secret.key])).get(secret.key)
-  const started = await begin(held, secret.key, { choice })
+  const started = await begin(session, secret.key, { choice })
   const policy: Policy = { kind: 'oauth2', allowed_domains: started.domains }
   return shown(
     { ...secret, id: started.id, policy, expectedVersion: before?.version ?? 0 },
@@ -73,13 +76,16 @@ async function start(held: HeldKeys, { choice, ...secret }: Secret & { choice: C
 
 type Again = { authorizeUrl?: string; issuer?: string; redirectUri?: string; device?: boolean }
 
-/** With the client, scope and policy that are stored. @throws Unproven, ApiError, Refused `not_connected` */
-async function reconnect(held: HeldKeys, { again, ...secret }: Secret & { again?: Again }) {
+/** Connects again with the stored client, scope and policy. @throws Unproven, ApiError, Refused `not_connected` */
+async function reconnect(
+  session: UnlockedSession,
+  { again, ...secret }: Secret & { again?: Again },
+) {
   demandLocal()
-  const place = await environmentAt(held, secret)
+  const place = await environmentAt(session, secret)
   const { value: root, policy, version } = await provenValue(place, secret.key)
   if (policy?.kind !== 'oauth2') throw new Refused('not_connected')
-  const started = await begin(held, secret.key, { stored: { root, ...again } })
+  const started = await begin(session, secret.key, { stored: { root, ...again } })
   return shown({ ...secret, id: started.id, policy, expectedVersion: version }, started)
 }
 
@@ -91,7 +97,7 @@ function demandLocal(): void {
 type Flow = { choice: ConnectionChoice } | { stored: { root: string } & Again }
 type Started = CallResult<typeof startConnection>
 
-function begin({ api }: HeldKeys, key: string, flow: Flow): Promise<Started> {
+function begin({ api }: UnlockedSession, key: string, flow: Flow): Promise<Started> {
   return api.call(startConnection, { body: { key, flow } })
 }
 
@@ -100,27 +106,27 @@ function shown(connection: PendingConnection, { url, device, expiresAt }: Starte
 }
 
 /**
- * Stores the root as soon as it is there; until then nothing is.
+ * Stores the root as soon as the flow returns it.
  *
- * @throws ApiError with a `connect_` code for a flow that failed and is over; any other may succeed when asked again
+ * @throws ApiError with a `connect_` code for a failed flow. After any other error, a retry can succeed
  */
 async function poll(
-  held: HeldKeys,
+  session: UnlockedSession,
   { connection, allow }: { connection: PendingConnection; allow: boolean },
 ) {
   const { id, key, policy, expectedVersion } = connection
-  const place = await environmentAt(held, connection)
-  const { root } = await held.api.call(readConnection, { params: { connection_id: id } })
+  const place = await environmentAt(session, connection)
+  const { root } = await session.api.call(readConnection, { params: { connection_id: id } })
   if (root === null) return { state: 'waiting' } as const
   await uploadSecrets(place, [{ key, value: root, policy, expectedVersion }], true)
-  // It ends by itself too.
-  await cancel(held, { connection }).catch(() => {})
+  // The flow also ends by itself.
+  await cancel(session, { connection }).catch(() => {})
   return { state: 'stored', key, ...(await reviewHosts(place, root, policy, allow)) } as const
 }
 
-/** Of a flow that is over nothing is left to end. */
+/** Ends a flow. A finished flow is ignored. */
 async function cancel(
-  { api }: HeldKeys,
+  { api }: UnlockedSession,
   { connection: { id } }: { connection: Pick<PendingConnection, 'id'> },
 ) {
   await api.call(endConnection, { params: { connection_id: id } })
@@ -132,14 +138,17 @@ type CommandInput = Typed & {
   choice: (Omit<ConnectionChoice, 'clientSecret' | 'clientAuth'> & { isPublic?: boolean }) | null
 }
 
-/** For a terminal on the person's machine, with names of workspace and project. */
-function command(_: HeldKeys, { choice, ...typed }: CommandInput) {
+/** The command for a terminal on the user's machine, with the names of workspace and project. */
+function command(_: UnlockedSession, { choice, ...typed }: CommandInput) {
   return { command: choice === null ? reconnectCommand(typed) : connectCommand(typed, choice) }
 }
 
 /** A version later than `after` (0 for a new secret), or null until one is stored. */
-async function arrived(held: HeldKeys, { key, after, ...at }: Secret & { after: number }) {
-  const secrets = await readSecrets(await environmentAt(held, at))
+async function arrived(
+  session: UnlockedSession,
+  { key, after, ...at }: Secret & { after: number },
+) {
+  const secrets = await readSecrets(await environmentAt(session, at))
   const found = secrets.find((secret) => secret.key === key && secret.version > after)
   if (found === undefined) return null
   const policy = (found.policy ?? null) as Policy | null

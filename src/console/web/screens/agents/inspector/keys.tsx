@@ -13,11 +13,11 @@ const words = texts.agents
 
 /** Shown only where the keys say more than the scope: several environments, none, or an old key. */
 export function keyRow({ keys, environment }: AgentToken): (readonly [string, string])[] {
-  const isExpected = keys.length === 1 && environment !== null && keys[0]?.isOfNow
+  const isExpected = keys.length === 1 && environment !== null && keys[0]?.isCurrent
   if (isExpected) return []
-  const places = keys.map(({ project, environment, isOfNow }) => {
+  const places = keys.map(({ project, environment, isCurrent }) => {
     const place = words.inPlace(project ?? words.deleted, environment)
-    return isOfNow ? place : words.oldKey(place)
+    return isCurrent ? place : words.oldKey(place)
   })
   return [[words.holds, places.length === 0 ? words.noKeys : places.join(', ')]]
 }

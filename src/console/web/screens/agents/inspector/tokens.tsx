@@ -87,7 +87,7 @@ function proofOf({ id, createdAt, by }: AgentToken) {
 /** A token of all environments lacks the keys of those that were created after it. */
 function mayLackKeys(token: AgentToken): boolean {
   const { keys, environment } = token
-  return isLive(token) && (environment === null || !keys.some(({ isOfNow }) => isOfNow))
+  return isLive(token) && (environment === null || !keys.some(({ isCurrent }) => isCurrent))
 }
 
 function TokenMenu({ token, row }: ItemProps) {

@@ -3,7 +3,7 @@ import { counter } from '../counts.ts'
 
 type Capabilities = readonly string[]
 
-/** What a token can do, after its holder's name. */
+/** A token's permissions, after its holder's name. */
 export const canDo = (capabilities: Capabilities) => {
   if (!capabilities.includes('read')) return 'can use secrets'
   return capabilities.includes('use') ? 'can use and read secrets' : 'can read secrets'
@@ -72,7 +72,7 @@ export const agentTexts = {
   makeToken: 'New token',
   makeFor: (name: string) => `New token for ${name}`,
   moreOf: (label: string) => `Actions for ${label}`,
-  doesNotHold: (why: string) => `This token can't do anything: ${why}.`,
+  doesNotHold: (why: string) => `This token can’t do anything: ${why}.`,
   differs: 'The server shows other terms. Only the signed terms shown here count.',
   noKeys: 'No keys yet, so it can’t use any secret.',
   oldKey: (place: string) => `${place} (old key)`,
@@ -95,7 +95,7 @@ export const agentTexts = {
     `With ${label}, ${owner} ${canDo(capabilities)}. Its calls stop within a second.`,
   noUndo: 'You can’t undo this. Create a new token if you need one.',
   revoked: (label: string) => `Revoked ${label}.`,
-  unsigned: 'The server took no signature for this. Its database alone records it.',
+  unsigned: 'The server stored no signature for this. Only its database records it.',
   remove: 'Delete agent',
   removeNamed: (name: string) => `Delete ${name}?`,
   removing: (name: string) => `${name} and all its tokens stop working. The audit log stays.`,

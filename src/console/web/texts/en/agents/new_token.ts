@@ -1,4 +1,4 @@
-/** A new token: the sentence that says what it can do, and the ways to set it up. */
+/** A new token: its permissions as a sentence, and the ways to set it up. */
 import { canDo } from './index.ts'
 
 export const wizard = {
@@ -7,7 +7,7 @@ export const wizard = {
   name: 'Name',
   label: 'Label',
   someone: 'This agent',
-  summary: 'What this token can do',
+  summary: 'Permissions of this token',
   project: 'Project',
   everyProject: 'all projects',
   environment: 'Environment',
@@ -44,7 +44,7 @@ export const newToken = {
   setUp: 'Set up',
   environment: 'Environment variables',
   unknown: 'Replace localhost with your resolver’s address.',
-  atMachine: 'Signed in to the command line? Run this. It needs no pasted token.',
+  atMachine: 'Run this if you use the command line. It needs no pasted token.',
   elsewhere: (file: string) => `On other machines, add this to ${file}.`,
   call: 'Send a placeholder in place of the key.',
   sdk: 'Set the base URL and the API key.',

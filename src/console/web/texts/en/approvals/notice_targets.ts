@@ -1,4 +1,4 @@
-/** Where notices are sent. */
+/** Notice targets: addresses that receive notices. */
 const events = {
   'approval.requested': 'An agent asks for approval',
   'approval.decided': 'Someone decides on a request',

@@ -1,4 +1,4 @@
-/** What waits for a person: requests to use held secrets, refused hosts, and agents' proposals. */
+/** Requests to use held secrets, refused hosts and agents' proposals that wait for a person. */
 import { callCount } from '../counts.ts'
 import { exactLength } from '../lengths.ts'
 
@@ -28,7 +28,7 @@ export const waitingTexts = {
   needsApproval: 'Needs approval',
   allowUse: (agent: string, secrets: string) => `Let ${agent} use ${secrets}?`,
   asks: (agent: string, token: string) => `${agent} (token ${token}) asks to make this call.`,
-  sent: 'What will be sent',
+  sent: 'Request to send',
   decision: 'Decision',
   reason: 'Reason',
   noReason: 'The agent gave no reason.',
@@ -40,8 +40,8 @@ export const waitingTexts = {
     `${type ?? 'no type'}, ${bytes.toLocaleString('en')} ${bytes === 1 ? 'byte' : 'bytes'}`,
   bodies: {
     none: 'No body',
-    stream: 'Not covered: the call opens a stream that may send anything.',
-    unshown: 'Not shown: it is not text, or larger than 64 KiB.',
+    stream: 'Not covered: this call opens a stream that may send anything.',
+    unshown: 'Not shown: it isn’t text, or exceeds 64 KiB.',
   },
   wholeBody: 'Show the whole body',
   secrets: 'Secrets',
@@ -98,7 +98,7 @@ export const waitingTexts = {
   rejected: 'Rejected. The same proposal stays rejected.',
   accepted: 'Accepted.',
   everyAgent: 'Every agent can call new hosts.',
-  hostsExist: 'All its hosts are allowed already.',
+  hostsExist: 'All its hosts are already allowed.',
   askAdmin: 'Only an owner or admin can allow a host.',
   project: 'Project',
   environment: 'Environment',

@@ -1,4 +1,4 @@
-/** What the audit log says was done. */
+/** The actions of the audit log, in words. */
 
 /** Several records of one action, such as an import. */
 type Words = { one: string; many?: string }

@@ -78,7 +78,7 @@ export const audit = {
   results: { signed: 'Signed', done: 'Done', read: 'Read' },
   otherAction: 'Changed something',
   actions: actionTexts,
-  needsRole: 'Their role does not allow this.',
+  needsRole: 'Their role doesn’t allow this.',
   event: 'Event',
   json: 'JSON',
   asJson: 'Record as JSON',
@@ -90,8 +90,8 @@ export const audit = {
   exported: (file: string) => `Saved ${file}.`,
   exportFailed: 'The export failed. Try again.',
   seen: {
-    open: 'Who could see it',
-    title: (secret: string) => `Who could see ${secret}`,
+    open: 'People and tokens with access',
+    title: (secret: string) => `Access to ${secret}`,
     members: 'People',
     from: (from: string) => `since ${from}`,
     between: (from: string, to: string) => `${from} – ${to}`,
@@ -106,8 +106,8 @@ export const audit = {
     after: (at: string) => `since ${at}`,
     until: (at: string) => `until ${at}`,
     invalidGrant: 'has no valid access',
-    limits: 'What this can’t know',
-    unknown: 'It can’t know who copied a value. It can’t know tokens that the server hides.',
+    limits: 'Limits of this list',
+    unknown: 'It doesn’t know who copied a value. Tokens that the server hides are missing.',
   },
 }
 

@@ -13,6 +13,7 @@ export const partTexts = {
   dayText: (day: string, figures: readonly string[]) => `${day}: ${figures.join(', ')}`,
   figure: (label: string, count: string) => `${label} ${count}`,
   brushHelp: 'Arrow keys move, Shift extends, Enter filters.',
+  message: 'Message',
   code: 'Code',
   requestId: 'Request ID',
   ago: {

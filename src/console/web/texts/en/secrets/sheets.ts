@@ -60,7 +60,7 @@ export const sheetTexts = {
   restore: 'Restore',
   restoreNamed: (key: string) => `Restore ${key}`,
   restored: (count: number) => `${secretCount(count)} restored.`,
-  notRestored: 'Not restored. Open Deleted secrets to retry.',
+  notRestored: 'Not restored. Open the deleted secrets to retry.',
 
   removeVerb: (count: number) => (count === 1 ? 'Delete secret' : 'Delete secrets'),
   removeFrom: (environment: string) => `Delete from ${environment}…`,

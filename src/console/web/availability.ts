@@ -1,6 +1,6 @@
 /**
- * A server that is away: what was read stays on the page, with what is typed there, and once somebody answers, all
- * that failed is asked for again.
+ * An unavailable server: data that was read and text that was typed stay on the page. Once the server answers, everything
+ * that failed is read again.
  */
 import type { QueryClient } from '@tanstack/react-query'
 import { AskError, ask } from './keys/ask.ts'
@@ -9,52 +9,52 @@ import type { Failure } from './keys/reports.ts'
 import { shared } from './shared.ts'
 
 const CODES = ['unreachable', 'unusable_answer', 'unavailable', 'internal_error']
-/** Between two questions whether somebody answers. */
+/** Between two checks of an unavailable server. */
 export const AGAIN_MS = 3_000
 
-const away = shared(false)
-export const useAway = away.useValue
+const unavailable = shared(false)
+export const useIsUnavailable = unavailable.useValue
 
 /** Null for an error that is no refusal: a defect of the page. */
 export function failureIn(error: unknown): Failure | null {
   return error instanceof AskError ? error : callFailure(error)
 }
 
-export function watchAway(client: QueryClient): void {
+export function watchAvailability(client: QueryClient): void {
   client.getQueryCache().subscribe((event) => {
     if (event.type !== 'updated' || event.action.type !== 'error') return
-    if (!isOfAway(event.action.error)) return
+    if (!isUnavailable(event.action.error)) return
     const { query } = event
-    // What was read is not taken away by a reading that failed.
+    // A failed read does not remove data that was read before.
     if (query.state.data !== undefined) query.setState({ status: 'success', error: null })
-    void untilBack(client)
+    void waitForServer(client)
   })
   client.getMutationCache().subscribe((event) => {
     if (event.type !== 'updated' || event.action.type !== 'error') return
-    if (isOfAway(event.action.error)) void untilBack(client)
+    if (isUnavailable(event.action.error)) void waitForServer(client)
   })
 }
 
-function isOfAway(error: unknown): boolean {
+function isUnavailable(error: unknown): boolean {
   return CODES.includes(failureIn(error)?.code ?? '')
 }
 
-async function untilBack(client: QueryClient): Promise<void> {
-  if (away.get()) return
-  away.set(true)
+async function waitForServer(client: QueryClient): Promise<void> {
+  if (unavailable.get()) return
+  unavailable.set(true)
   do {
     await new Promise((resolve) => setTimeout(resolve, AGAIN_MS))
-  } while (!(await answers()))
-  away.set(false)
+  } while (!(await checkServer()))
+  unavailable.set(false)
   await client.invalidateQueries()
 }
 
-/** Also where the session has ended: then all screens hear of that. */
-async function answers(): Promise<boolean> {
+/** Also true if the session has ended: the worker then reports that to all screens. */
+async function checkServer(): Promise<boolean> {
   try {
     await ask('accounts.check', null)
     return true
   } catch (error) {
-    return !isOfAway(error)
+    return !isUnavailable(error)
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Staying unlocked: the seed under an AES key that cannot be exported, which the browser keeps in IndexedDB until it
- * expires or somebody locks. Who can run code in this origin can use it as long, and not take it away.
+ * A remembered unlock. The browser keeps the seed in IndexedDB, sealed under an AES key that cannot be exported, until
+ * the time ends or the user locks. A script in this origin can use that key meanwhile, but cannot export it.
  */
 import type { AccountKeys } from '../../../client/account/account_keys.ts'
 import { utf8 } from '../../../core/crypto/encoding.ts'
@@ -8,33 +8,33 @@ import { randomBytes } from '../../../core/crypto/random.ts'
 import { getPublicKey } from '../../../features/accounts/contract.ts'
 import { identityOf, requireKeyProof } from '../../../sigchain/index.ts'
 import { Refused } from './failure.ts'
-import type { HeldKeys, SignedIn } from './held.ts'
 import type { BrowserMemory } from './memory.ts'
+import type { SignedIn, UnlockedSession } from './unlocked_session.ts'
 
 const HOUR_MS = 3_600_000
 
-/** Hours to stay unlocked for, in this browser; without them it locks when nobody works. */
-export type StayChoice = { stayHours?: number }
+/** Hours to stay unlocked in this browser. Without them, the idle timer locks the keys. */
+export type RememberChoice = { stayHours?: number }
 
 /**
- * Opens, and stays unlocked where that was chosen; what was chosen before is over.
+ * Unlocks the session, and remembers it if the user chose so. An earlier choice ends.
  *
  * @throws Refused `other_account`
  */
-export async function openFor(
-  held: HeldKeys,
+export async function openAndRemember(
+  session: UnlockedSession,
   person: SignedIn,
   keys: AccountKeys,
-  { stayHours }: StayChoice,
+  { stayHours }: RememberChoice,
 ): Promise<void> {
-  await requireOwnAddress(held, person, keys)
-  const until = await stay(held.memory, person, keys, stayHours)
-  held.open(person, keys, until)
+  await requireOwnAddress(session, person, keys)
+  const until = await remember(session.memory, person, keys, stayHours)
+  session.open(person, keys, until)
 }
 
-/** What is signed from now on names this address: its keys must have signed that it is theirs, which no server can. */
+/** Signed changes name this email. The account's own key proof must cover it, which a server cannot forge. */
 async function requireOwnAddress(
-  { api }: HeldKeys,
+  { api }: UnlockedSession,
   { email }: SignedIn,
   { seed }: AccountKeys,
 ): Promise<void> {
@@ -45,21 +45,24 @@ async function requireOwnAddress(
   })
 }
 
-/** Another time for keys that are open. @throws Refused `locked` */
-export async function stayFor(held: HeldKeys, { stayHours }: StayChoice): Promise<void> {
-  const { userId, email, ...keys } = held.reader()
-  held.stayUntil((await stay(held.memory, { userId, email }, keys, stayHours)) ?? null)
+/** Changes how long unlocked keys are remembered. @throws Refused `locked` */
+export async function rememberFor(
+  session: UnlockedSession,
+  { stayHours }: RememberChoice,
+): Promise<void> {
+  const { userId, email, ...keys } = session.reader()
+  session.setLockTime((await remember(session.memory, { userId, email }, keys, stayHours)) ?? null)
 }
 
-/** An account without a seed, whose keys are of before, does not stay. */
-async function stay(
+/** Stores the sealed seed and returns its end. An account without a seed is not remembered. */
+async function remember(
   memory: BrowserMemory,
   { userId, email }: SignedIn,
   { seed }: AccountKeys,
   hours: number | undefined,
 ): Promise<number | undefined> {
   if (hours === undefined || seed === null) {
-    await memory.stay(userId, undefined)
+    await memory.setRememberedKey(userId, undefined)
     return undefined
   }
   const key = await crypto.subtle.generateKey({ name: 'AES-GCM', length: 256 }, false, [
@@ -70,18 +73,18 @@ async function stay(
   const seen = Date.now()
   const until = seen + hours * HOUR_MS
   const sealed = await crypto.subtle.encrypt(parameters(nonce, { userId, email }, until), key, seed)
-  await memory.stay(userId, { key, nonce, sealed, email, until, seen })
+  await memory.setRememberedKey(userId, { key, nonce, sealed, email, until, seen })
   return until
 }
 
-/** Null where the person did not choose it, it has expired, or it is not for this address. */
-export async function stillUnlocked(
+/** Null if the user did not choose it, the time has ended, or it belongs to another email. */
+export async function restoreUnlock(
   memory: BrowserMemory,
   person: SignedIn,
 ): Promise<{ keys: AccountKeys; until: number } | null> {
-  const staying = await memory.staying(person.userId)
-  if (staying === undefined) return null
-  const { key, nonce, sealed, until } = staying
+  const remembered = await memory.rememberedKey(person.userId)
+  if (remembered === undefined) return null
+  const { key, nonce, sealed, until } = remembered
   const opened = await crypto.subtle
     .decrypt(parameters(nonce, person, until), key, sealed)
     .catch(() => null)

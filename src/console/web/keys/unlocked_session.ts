@@ -1,4 +1,4 @@
-/** What the worker holds, and for how long. Tabs of one browser lock together. */
+/** The worker's unlocked session: its keys and its idle timer. All tabs of a browser lock together. */
 import type { AccountKeys } from '../../../client/account/account_keys.ts'
 import type { Api } from '../../../client/http/api.ts'
 import type { WorkspaceReader } from '../../../client/workspaces.ts'
@@ -8,36 +8,36 @@ import { Refused } from './failure.ts'
 import { type BrowserMemory, openMemory } from './memory.ts'
 import { SeenNames } from './names.ts'
 import type { AccountState, LockedBy, WorkspaceNotice } from './reports.ts'
-import { openTabs, type Word } from './tabs.ts'
+import { openTabs, type TabMessage } from './tabs.ts'
 import { identityFor, trustOf } from './trust.ts'
 
 export type SignedIn = { userId: string; email: string }
 
-/** Until it locks, without a sign of a person. */
+/** The idle timer. */
 const IDLE_MS = 15 * 60_000
-/** Before it locks, it is said. */
+/** The page warns for this long before the keys lock. */
 const WARNING_MS = 60_000
-/** What a timer can count. */
+/** The longest timeout of `setTimeout`. */
 const LONGEST_MS = 2_147_483_647
 
 type Open = WorkspaceReader & SignedIn & AccountKeys & { until: number | null }
 
-export async function openHeld(
+export async function openSession(
   changed: (state: AccountState) => void,
   notify: (notice: WorkspaceNotice) => void,
-): Promise<HeldKeys> {
-  return new HeldKeys(await openMemory(), changed, notify)
+): Promise<UnlockedSession> {
+  return new UnlockedSession(await openMemory(), changed, notify)
 }
 
-export class HeldKeys {
+export class UnlockedSession {
   /** Calls of this session. */
   readonly api: Api
   readonly memory: BrowserMemory
-  /** What names stood for, for who works here. */
+  /** The IDs that this user first saw for each name. */
   readonly names: SeenNames
   readonly #notify: (notice: WorkspaceNotice) => void
   readonly #changed: (state: AccountState) => void
-  readonly #tellTabs: (word: Word) => void
+  readonly #postToTabs: (message: TabMessage) => void
   #person: SignedIn | null = null
   #open: Open | null = null
   #deadline: LockDeadline = deadlineIn(0)
@@ -46,7 +46,7 @@ export class HeldKeys {
   #lockedBy: LockedBy = null
   #timer: ReturnType<typeof setTimeout> | undefined
   #running = 0
-  /** Of what was locked while commands ran. */
+  /** Keys that were locked while commands ran. They are wiped when the last command ends. */
   #leftKeys: AccountKeys[] = []
 
   constructor(
@@ -58,20 +58,20 @@ export class HeldKeys {
     this.#changed = changed
     this.#notify = notify
     this.names = new SeenNames(memory, () => this.#open?.userId ?? null, notify)
-    this.#tellTabs = openTabs((word) => this.#hear(word))
+    this.#postToTabs = openTabs((message) => this.#onTabMessage(message))
     const calls = sessionCalls(() => this.#leave(this.#isEnded || this.#person !== null))
-    this.api = this.names.over(calls)
+    this.api = this.names.wrap(calls)
   }
 
-  /** Who works here, with their keys, and what they know of their workspaces. @throws Refused `locked` */
+  /** The user with their keys and trusted workspaces. @throws Refused `locked` */
   reader(): WorkspaceReader & SignedIn & AccountKeys {
     this.expire()
     if (this.#open) return this.#open
     throw new Refused('locked')
   }
 
-  /** Keys that a command holds are wiped when it is done: it would go on with zeros, and seal those. */
-  async while(command: () => unknown): Promise<unknown> {
+  /** Wipes locked keys only after the command ends. Otherwise the command would seal zeros. */
+  async holdKeysDuring(command: () => unknown): Promise<unknown> {
     this.#running += 1
     try {
       return await command()
@@ -81,7 +81,7 @@ export class HeldKeys {
     }
   }
 
-  /** In the place of what was held; without a time it locks when nobody works for a while. */
+  /** Replaces the session. Without `until`, the idle timer locks it. */
   open(person: SignedIn, keys: AccountKeys, until?: number): void {
     this.#forget()
     this.#isEnded = false
@@ -91,35 +91,35 @@ export class HeldKeys {
     const trust = trustOf(this.api, this.memory, person.userId, this.#notify)
     const { api } = this
     this.#open = { ...person, ...keys, api, trust, identity, until: until ?? null }
-    this.#tell({ kind: 'in' })
-    this.stayUntil(until ?? null)
+    this.#broadcast({ kind: 'in' })
+    this.setLockTime(until ?? null)
   }
 
-  /** Another end of the time; null for when nobody works. */
-  stayUntil(until: number | null): void {
-    this.#stayUntil(until)
-    this.#tell({ kind: 'stays', until })
+  /** Sets when the keys lock. Null means the idle timer. */
+  setLockTime(until: number | null): void {
+    this.#setLockTime(until)
+    this.#broadcast({ kind: 'until', until })
   }
 
-  /** The session is there, the keys are not. */
-  meet(person: SignedIn): void {
+  /** Sets the signed-in user, without keys. */
+  setUser(person: SignedIn): void {
     this.#isEnded = false
     this.#become(person)
-    this.#tell({ kind: 'in' })
+    this.#broadcast({ kind: 'in' })
   }
 
-  /** Forgets the keys, in all tabs; the session of the person goes on. */
+  /** Forgets the keys in all tabs. The user stays signed in. */
   lock(by: LockedBy = null): void {
     this.lockOthers(by)
     this.#become(this.#person, by)
   }
 
-  /** Other tabs, which may hold keys of before. */
+  /** Locks other tabs, which may hold previous keys. */
   lockOthers(by: LockedBy = null): void {
-    this.#tell({ kind: 'locked', by })
+    this.#broadcast({ kind: 'locked', by })
   }
 
-  /** Forgets all of it, in all tabs. */
+  /** Forgets the keys and the user in all tabs. */
   clear(isEnded = this.#isEnded && this.#person === null): void {
     this.#leave(isEnded)
   }
@@ -132,24 +132,24 @@ export class HeldKeys {
     return { kind: 'open', email, userId, until, isEnding: this.#isEnding }
   }
 
-  /** Somebody works: the time until it locks begins again, in all tabs, if it was not over. */
-  stir(): void {
+  /** Restarts the idle timer in all tabs, unless the keys have already locked. */
+  recordActivity(): void {
     this.expire()
     if (!this.#open) return
-    this.#stirred()
-    this.#tell({ kind: 'stirred' })
-    if (this.#open.until !== null) void this.memory.touch(this.#open.userId)
+    this.#restartIdleTimer()
+    this.#broadcast({ kind: 'active' })
+    if (this.#open.until !== null) void this.memory.recordActivity(this.#open.userId)
   }
 
-  /** Locks if the time is over: a timer does not run while a machine sleeps. */
+  /** Locks if the time is over. A timer does not run while a machine sleeps. */
   expire(): void {
     if (!this.#open || this.#deadline.left() > 0) return
     const { until, userId } = this.#open
-    if (until !== null) void this.memory.stay(userId, undefined)
+    if (until !== null) void this.memory.setRememberedKey(userId, undefined)
     this.lock(until === null ? 'idle' : 'time')
   }
 
-  #stayUntil(until: number | null): void {
+  #setLockTime(until: number | null): void {
     if (!this.#open) return
     this.#open.until = until
     this.#deadline = deadlineIn(until === null ? IDLE_MS : until - Date.now())
@@ -158,7 +158,7 @@ export class HeldKeys {
     this.#wait()
   }
 
-  #stirred(): void {
+  #restartIdleTimer(): void {
     if (this.#open?.until === null) this.#deadline = deadlineIn(IDLE_MS)
     this.#wait()
   }
@@ -177,8 +177,8 @@ export class HeldKeys {
   }
 
   #leave(isEnded: boolean): void {
-    if (this.#person) void this.memory.stay(this.#person.userId, undefined)
-    this.#tell({ kind: 'out', isEnded })
+    if (this.#person) void this.memory.setRememberedKey(this.#person.userId, undefined)
+    this.#broadcast({ kind: 'out', isEnded })
     this.#isEnded = isEnded
     this.#become(null)
   }
@@ -206,23 +206,23 @@ export class HeldKeys {
     }
   }
 
-  #tell(word: DistributiveOmit<Word, 'userId'>): void {
-    if (this.#person) this.#tellTabs({ ...word, userId: this.#person.userId })
+  #broadcast(message: DistributiveOmit<TabMessage, 'userId'>): void {
+    if (this.#person) this.#postToTabs({ ...message, userId: this.#person.userId })
   }
 
-  #hear(word: Word): void {
-    const isOurs = word.userId === this.#person?.userId
-    if (word.kind === 'in') {
-      // The cookies are those of somebody else now.
-      if (this.#person && !isOurs) this.#end(true)
+  #onTabMessage(message: TabMessage): void {
+    const isSameUser = message.userId === this.#person?.userId
+    if (message.kind === 'in') {
+      // The cookies now belong to another user.
+      if (this.#person && !isSameUser) this.#end(true)
       return
     }
-    if (!isOurs) return
-    if (word.kind === 'out') this.#end(word.isEnded)
+    if (!isSameUser) return
+    if (message.kind === 'out') this.#end(message.isEnded)
     if (!this.#open) return
-    if (word.kind === 'stirred') this.#stirred()
-    if (word.kind === 'stays') this.#stayUntil(word.until)
-    if (word.kind === 'locked') this.#become(this.#person, word.by ?? 'tab')
+    if (message.kind === 'active') this.#restartIdleTimer()
+    if (message.kind === 'until') this.#setLockTime(message.until)
+    if (message.kind === 'locked') this.#become(this.#person, message.by ?? 'tab')
   }
 
   #end(isEnded: boolean): void {

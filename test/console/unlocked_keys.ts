@@ -2,12 +2,12 @@
 import { type KnownEntry, knownChains } from '../../src/client/signed/known_chains.ts'
 import { chainsOf } from '../../src/client/signed/trust.ts'
 import { type KnownKey, knownWorkspaceKeys } from '../../src/client/workspace_key.ts'
-import type { HeldKeys } from '../../src/console/web/keys/held.ts'
+import type { UnlockedSession } from '../../src/console/web/keys/unlocked_session.ts'
 import type { SignedPerson } from '../support/signed.ts'
 import { memory } from './elsewhere.ts'
 
 /** A session of a person as the worker holds it. Names are accepted as they come. */
-export function keysOf({ api, identity, userId, email }: SignedPerson): HeldKeys {
+export function keysOf({ api, identity, userId, email }: SignedPerson): UnlockedSession {
   const { privateKey, public_key } = identity
   const chains = chainsOf(api, knownChains(memory<KnownEntry>()), { met() {}, rekeyed() {} })
   const workspaceKeys = knownWorkspaceKeys(memory<KnownKey>(), () => {})
@@ -19,5 +19,5 @@ export function keysOf({ api, identity, userId, email }: SignedPerson): HeldKeys
     ...{ privateKey, publicKey: Uint8Array.fromBase64(public_key) },
   }
   const names = { ofWorkspaces: <T>(listed: T) => listed, demand() {} }
-  return { api, names, reader: () => reader } as unknown as HeldKeys
+  return { api, names, reader: () => reader } as unknown as UnlockedSession
 }

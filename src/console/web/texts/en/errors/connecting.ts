@@ -1,4 +1,4 @@
-/** Why a secret was not connected, by code. */
+/** A sentence and a fix for each code of a failed connection. */
 import type { ConnectCode } from '../../../../../client/connect/provider_fetch.ts'
 
 type Code = `connect_${ConnectCode}` | 'connect_elsewhere' | 'connect_ended' | 'not_connected'
@@ -9,16 +9,16 @@ export const connectErrors: Record<Code, { said: string; help: string }> = {
     help: 'Nothing was stored. Connect again and approve the request.',
   },
   connect_address_refused: {
-    said: 'An address of the provider is not a valid https URL.',
+    said: 'The provider gave an address that isn’t a valid https URL.',
     help: 'Nothing was stored. Check the addresses with the provider.',
   },
   connect_answer_refused: {
-    said: "The provider's answer has no token.",
-    help: 'Nothing was stored. Retry later.',
+    said: 'The provider’s answer has no token.',
+    help: 'Nothing was stored. Retry later, or ask the provider.',
   },
   connect_cancelled: {
     said: 'The connection was cancelled.',
-    help: 'Nothing was stored. Connect again when you are ready.',
+    help: 'Nothing was stored. Connect again when you’re ready.',
   },
   connect_client_missing: {
     said: 'The provider needs a client that you register.',
@@ -29,23 +29,23 @@ export const connectErrors: Record<Code, { said: string; help: string }> = {
     help: 'Nothing was stored. Connect again.',
   },
   connect_elsewhere: {
-    said: 'This console cannot connect, because a server delivers it.',
-    help: 'Run the command at a terminal, or open the console with `cloakroom console`.',
+    said: 'A console that a server delivers can’t connect secrets.',
+    help: 'Run the command in a terminal, or run `cloakroom console`.',
   },
   connect_ended: {
     said: 'This connection has ended.',
     help: 'Connect again.',
   },
   connect_endpoint_missing: {
-    said: 'The provider does not offer this way to connect.',
-    help: 'Choose the other way, or enter the address of its endpoint.',
+    said: 'The provider doesn’t offer this way to connect.',
+    help: 'Choose another way, or enter the endpoint’s address.',
   },
   connect_hosts_missing: {
     said: 'The hosts of the API are missing.',
     help: 'Enter at least one host, such as api.example.com.',
   },
   connect_metadata_differs: {
-    said: "The provider's metadata is for another address.",
+    said: 'The provider’s metadata is for another address.',
     help: 'Nothing was stored. Check the address with the provider.',
   },
   connect_metadata_missing: {
@@ -54,10 +54,10 @@ export const connectErrors: Record<Code, { said: string; help: string }> = {
   },
   connect_other_flow: {
     said: 'The answer belongs to another connection.',
-    help: 'Nothing was stored. Connect again, and open only its own link.',
+    help: 'Nothing was stored. Connect again and open the new link.',
   },
   connect_pkce_missing: {
-    said: 'The provider does not support PKCE with S256.',
+    said: 'The provider doesn’t support PKCE with S256.',
     help: 'Nothing was stored. Ask the provider to support it.',
   },
   connect_port_taken: {
@@ -70,14 +70,14 @@ export const connectErrors: Record<Code, { said: string; help: string }> = {
   },
   connect_redirect_refused: {
     said: 'The redirect address must be http on 127.0.0.1, with a port.',
-    help: 'Example: http://127.0.0.1:8976/callback',
+    help: 'Enter an address like http://127.0.0.1:8976/callback.',
   },
   connect_refresh_token_missing: {
     said: 'The provider issued no refresh token, so access would end soon.',
-    help: 'Nothing was stored. Request lasting access, for example with the scope offline_access.',
+    help: 'Nothing was stored. Request a scope for lasting access.',
   },
   connect_registration_missing: {
-    said: 'The provider does not register clients automatically.',
+    said: 'The provider doesn’t register clients automatically.',
     help: 'Register a client at the provider and enter its ID.',
   },
   connect_registration_refused: {
@@ -86,7 +86,7 @@ export const connectErrors: Record<Code, { said: string; help: string }> = {
   },
   connect_request_refused: {
     said: 'The provider refused the request.',
-    help: "Nothing was stored. Check the scope and the client's settings at the provider.",
+    help: 'Nothing was stored. Check the scope and the client’s settings.',
   },
   connect_timed_out: {
     said: 'Nobody approved the request in time.',
@@ -105,11 +105,11 @@ export const connectErrors: Record<Code, { said: string; help: string }> = {
     help: 'Choose another one, or enter its address.',
   },
   connect_unreachable: {
-    said: 'The provider cannot be reached.',
+    said: 'The provider is unreachable.',
     help: 'Nothing was stored. Check the address and your connection.',
   },
   not_connected: {
-    said: 'This secret was not connected through a provider.',
+    said: 'This secret wasn’t connected through a provider.',
     help: 'Replace its value instead.',
   },
 }

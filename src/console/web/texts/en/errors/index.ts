@@ -1,46 +1,42 @@
-/**
- * A sentence and a fix for each error code. A code without a sentence here shows the server's own message.
- */
-import { connectErrors } from './connections/errors.ts'
+/** A sentence and a fix for each error code. Without a sentence here, the page shows the error's own message. */
+import { connectErrors } from './connecting.ts'
+import { serverErrors } from './server.ts'
 
 type Words = { said?: string; help?: string }
 
 const byCode: Record<string, Words> = {
   ...connectErrors,
+  ...serverErrors,
   unreachable: {
     said: 'The server is unreachable.',
-    help: 'Check your connection and try again. Nothing was changed.',
+    help: 'Check your connection, then retry.',
   },
   unusable_answer: {
-    said: 'This isn’t a Cloakroom server’s response.',
-    help: 'A gateway may have answered. Try again, or ask its operator.',
+    said: 'This isn’t a response from Cloakroom.',
+    help: 'A gateway may have answered. Retry, or ask its operator.',
   },
   locked: {
     said: 'Your keys are locked.',
     help: 'Unlock to continue.',
   },
   worker_failed: {
-    said: 'The worker that holds your keys stopped.',
+    said: 'The part that holds your keys stopped.',
     help: 'Reload the page. If it happens again, update your browser.',
   },
   session_ended: {
     said: 'Your session ended.',
     help: 'It expired, or was signed out elsewhere. Sign in again.',
   },
-  not_found: {
-    said: 'Not found, or you don’t have access.',
-    help: 'Go back and reload the list.',
-  },
   no_address: {
-    said: 'What the server gives as its address is none.',
-    help: 'Ask who runs it for its SERVICE_SERVER_URL and SERVICE_RESOLVER_URL.',
+    said: 'The server has no usable address.',
+    help: 'Ask its operator to check SERVICE_SERVER_URL and SERVICE_RESOLVER_URL.',
   },
   no_signing_key: {
     said: 'This account has no signing key.',
     help: 'Create one with: cloakroom account rotate-keys',
   },
   clocks_differ: {
-    help: 'Correct the wrong clock, reload this page, and try again.',
+    help: 'Correct the wrong clock, reload this page, and retry.',
   },
   unreadable_workspace: {
     said: 'Your keys don’t open this workspace.',
@@ -48,29 +44,33 @@ const byCode: Record<string, Words> = {
   },
   unreadable_value: {
     said: 'This value can’t be decrypted with the workspace key.',
-    help: 'It was altered or sealed under another key. Replace it.',
-  },
-  conflict: {
-    said: 'Someone else changed this first.',
-    help: 'Nothing was overwritten. Review their change and retry.',
+    help: 'It was altered, or encrypted with another key. Replace it.',
   },
   unfinished: {
-    said: 'The server went away before it was deleted.',
-    help: 'Tokens that end with it may have ended already. Do it again once the server is back: what is done stays done.',
+    said: 'The server became unavailable before the deletion finished.',
+    help: 'Some tokens may have ended already. Delete it again to finish.',
   },
   unproven_policy: {
-    help: 'Value or policy were altered in the database, or sealed under another key. Store the value again at a terminal, with the policy that it is to have.',
+    said: 'A stored value doesn’t match its policy.',
+    help: 'Nothing was stored. Set value and policy again in a terminal.',
   },
   unstorable: { help: 'Nothing was stored.' },
   changed_name: {
+    said: 'This name now belongs to something else.',
     help: 'Nothing was changed. Review the blocked name above.',
   },
   hidden_workspace: {
-    said: 'The server hides a workspace you were a member of. Your old keys would stay active there.',
+    said: 'The server hides a workspace you were a member of.',
     help: 'Nothing was changed. Open Workspaces and confirm that you left it.',
   },
-  untrusted_chain: { help: 'Nothing was changed. Compare fingerprints with another member.' },
-  untrusted_key: { help: 'Nothing was changed. Compare fingerprints with another member.' },
+  untrusted_chain: {
+    said: 'The server shows something other than what members signed.',
+    help: 'Nothing was changed. Compare fingerprints with another member.',
+  },
+  untrusted_key: {
+    said: 'The workspace key isn’t the one you saw before.',
+    help: 'Nothing was changed. Compare fingerprints with another member.',
+  },
   no_account: {
     said: 'No account uses this email.',
     help: 'Ask them to create an account on this server first.',
@@ -95,20 +95,13 @@ const byCode: Record<string, Words> = {
     said: 'This workspace isn’t signed.',
     help: 'Nothing was changed. Use a terminal, or create a new workspace.',
   },
-  last_owner: {
-    said: 'A workspace needs an owner.',
-    help: 'Make someone else an owner first.',
-  },
-  invalid_credentials: {
-    said: 'Email or password is wrong.',
-    help: 'Forgot it? Use your recovery key.',
-  },
   passkey_stopped: {
     said: 'No passkey was used.',
-    help: 'Try again. This device may have none for this address.',
+    help: 'Retry. This device may have none for this address.',
   },
   passkey_present: {
     said: 'This device already has one of your passkeys.',
+    help: 'Use that passkey, or remove it in Account first.',
   },
   passkey_failed: {
     said: 'This browser couldn’t use a passkey.',
@@ -144,7 +137,7 @@ const byCode: Record<string, Words> = {
   },
   unreadable_copy: {
     said: 'This recovery key doesn’t open your keys.',
-    help: 'Nothing was changed. Someone may have altered them: ask the server’s operator.',
+    help: 'Nothing was changed. If the key is right, ask the server’s operator.',
   },
   not_copied: {
     said: 'Your browser blocked copying.',
@@ -152,18 +145,18 @@ const byCode: Record<string, Words> = {
   },
   other_account: {
     said: 'The server answered for another account.',
-    help: 'Nothing was opened. Check the server’s address, and ask its operator.',
+    help: 'Nothing was opened. Check the server’s address, or ask its operator.',
   },
   unreadable_keys: {
     said: 'This password doesn’t open your keys.',
-    help: 'Nothing was used. Someone may have altered them: ask the server’s operator.',
+    help: 'Nothing was changed. If it’s right, ask the server’s operator.',
   },
 }
 
 export const errors = {
   byCode,
   internal: { said: 'Something went wrong in this page.' },
-  away: 'The server is unavailable. You see earlier data until it answers.',
+  unavailable: 'The server is unavailable. You see earlier data until it answers.',
   clocks: 'Correct the wrong clock. Expiry times may be off.',
   screenFailed: 'This screen failed to load',
   tryAgain: 'Try again',
