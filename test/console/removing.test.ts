@@ -126,7 +126,7 @@ test('deleting a project needs its name typed, and can be repeated after the ser
   const asked = (url: URL) => url.pathname === `/api/projects/${billing?.id}/`
   await page.route(asked, (route) => route.abort())
   await answer()
-  await dialog().getByText('The server went away before it was deleted.').waitFor()
+  await dialog().getByText('The server became unavailable before everything was deleted.').waitFor()
   await page.unroute(asked)
   await answer()
   await said('billing deleted.')

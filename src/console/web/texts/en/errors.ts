@@ -8,8 +8,16 @@ type Words = { said?: string; help?: string }
 const byCode: Record<string, Words> = {
   ...connectErrors,
   unreachable: {
-    said: 'The server is unreachable.',
-    help: 'Check your connection and try again. Nothing was changed.',
+    said: 'The server is unavailable.',
+    help: 'Check your connection and try again.',
+  },
+  unavailable: {
+    said: 'The server is unavailable.',
+    help: 'Try again in a moment.',
+  },
+  internal_error: {
+    said: 'The server failed to answer.',
+    help: 'Try again. If it fails again, ask the server’s operator.',
   },
   unusable_answer: {
     said: 'This isn’t a Cloakroom server’s response.',
@@ -32,8 +40,8 @@ const byCode: Record<string, Words> = {
     help: 'Go back and reload the list.',
   },
   no_address: {
-    said: 'What the server gives as its address is none.',
-    help: 'Ask who runs it for its SERVICE_SERVER_URL and SERVICE_RESOLVER_URL.',
+    said: 'The server has no valid address.',
+    help: 'Ask its operator to set SERVICE_SERVER_URL and SERVICE_RESOLVER_URL.',
   },
   no_signing_key: {
     said: 'This account has no signing key.',
@@ -55,18 +63,18 @@ const byCode: Record<string, Words> = {
     help: 'Nothing was overwritten. Review their change and retry.',
   },
   unfinished: {
-    said: 'The server went away before it was deleted.',
-    help: 'Tokens that end with it may have ended already. Do it again once the server is back: what is done stays done.',
+    said: 'The server became unavailable before everything was deleted.',
+    help: 'Some tokens may have ended already. Delete it again to finish.',
   },
   unproven_policy: {
-    help: 'Value or policy were altered in the database, or sealed under another key. Store the value again at a terminal, with the policy that it is to have.',
+    help: 'Someone may have altered them. Store the value again in a terminal.',
   },
   unstorable: { help: 'Nothing was stored.' },
   changed_name: {
     help: 'Nothing was changed. Review the blocked name above.',
   },
   hidden_workspace: {
-    said: 'The server hides a workspace you were a member of. Your old keys would stay active there.',
+    said: 'The server hides a workspace where your old keys stay active.',
     help: 'Nothing was changed. Open Workspaces and confirm that you left it.',
   },
   untrusted_chain: { help: 'Nothing was changed. Compare fingerprints with another member.' },
@@ -163,7 +171,7 @@ const byCode: Record<string, Words> = {
 export const errors = {
   byCode,
   internal: { said: 'Something went wrong in this page.' },
-  away: 'The server is unavailable. You see earlier data until it answers.',
+  away: 'The server is unavailable. This page may be out of date.',
   clocks: 'Correct the wrong clock. Expiry times may be off.',
   screenFailed: 'This screen failed to load',
   tryAgain: 'Try again',

@@ -11,6 +11,5 @@ export const insecure = {
   thenOpen: 'Then open',
   local: 'http://localhost:8000/console/',
   commandLine: 'Use the command line',
-  commandLineHow:
-    'This command serves the console on your machine. Use it on a network you trust: calls to the server stay unencrypted.',
+  commandLineHow: 'Use this on a network you trust. Calls to the server stay unencrypted.',
 }

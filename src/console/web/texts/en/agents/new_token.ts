@@ -44,7 +44,7 @@ export const newToken = {
   setUp: 'Set up',
   environment: 'Environment variables',
   unknown: 'Replace localhost with your resolver’s address.',
-  atMachine: 'Signed in to the command line? Run this. It needs no pasted token.',
+  atMachine: 'Signed in to the command line? Run this, without a pasted token.',
   elsewhere: (file: string) => `On other machines, add this to ${file}.`,
   call: 'Send a placeholder in place of the key.',
   sdk: 'Set the base URL and the API key.',

@@ -29,8 +29,8 @@ export const connectErrors: Record<Code, { said: string; help: string }> = {
     help: 'Nothing was stored. Connect again.',
   },
   connect_elsewhere: {
-    said: 'This console cannot connect, because a server delivers it.',
-    help: 'Run the command at a terminal, or open the console with `cloakroom console`.',
+    said: 'This console can’t connect, because a server delivers it.',
+    help: 'Run the command in a terminal, or open `cloakroom console`.',
   },
   connect_ended: {
     said: 'This connection has ended.',
@@ -105,7 +105,7 @@ export const connectErrors: Record<Code, { said: string; help: string }> = {
     help: 'Choose another one, or enter its address.',
   },
   connect_unreachable: {
-    said: 'The provider cannot be reached.',
+    said: 'The provider is unavailable.',
     help: 'Nothing was stored. Check the address and your connection.',
   },
   not_connected: {

@@ -23,8 +23,8 @@ export const removing = {
   tokens: (names: readonly string[]) =>
     names.length === 0 ? 'No tokens are revoked.' : `Revokes these tokens: ${listed(names)}.`,
   token: (label: string, agent: string | null) => (agent === null ? label : `${label} (${agent})`),
-  restoreProject: 'You can restore the project and its secrets for 7 days in a terminal:',
-  restoreEnvironment: 'You can restore its secrets for 7 days in a terminal:',
+  restoreProject: 'Restore the project and its secrets within 7 days in a terminal:',
+  restoreEnvironment: 'Restore its secrets within 7 days in a terminal:',
   done: (name: string) => `${name} deleted.`,
   doneTokensLeft: 'Its tokens are not in the signed history.',
   wasGone: (name: string) => `${name} was already deleted by someone else.`,
