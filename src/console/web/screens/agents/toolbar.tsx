@@ -31,7 +31,7 @@ export function AgentToolbar({ rows, find, setFind, chip, setChip }: Props) {
           <FilterChip
             key={id}
             label={words.chips[id]}
-            count={rows && rows.filter((row) => isInChip(id, row)).length}
+            count={rows?.filter((row) => isInChip(id, row)).length ?? null}
             isSelected={chip === id}
             {...(id === 'soon' ? { tone: 'amber' as const } : {})}
             onPress={() => setChip(id)}

@@ -148,7 +148,7 @@ export function MemberToolbar({ rows, find, onFind, kind, onKind }: ToolbarProps
           <FilterChip
             key={id}
             label={words.chips[id]}
-            count={rows && rows.filter(KINDS[id]).length}
+            count={rows?.filter(KINDS[id]).length ?? null}
             isSelected={kind === id}
             onPress={() => onKind(id)}
           />
