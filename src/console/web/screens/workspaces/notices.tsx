@@ -1,11 +1,9 @@
 /** What this browser noticed about workspaces, one line each above the content, until someone dismisses it. */
-import { Eye } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { ask } from '../../keys/ask.ts'
 import { dismissNotice, useNotices } from '../../keys/notices.ts'
 import type { WorkspaceNotice } from '../../keys/reports.ts'
 import { Button } from '../../parts/button.tsx'
-import { Icon } from '../../parts/icon.tsx'
 import { Proof } from '../../parts/page/proof.tsx'
 import { queryClient, useAsk } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
@@ -44,9 +42,6 @@ function Strip({ action, children }: { action: ReactNode; children: ReactNode })
       role="note"
       className="flex shrink-0 items-center gap-3 border-b border-line bg-surface-2 px-5 py-1.5 phone:px-4"
     >
-      <span className="flex h-5 items-center text-ink-3">
-        <Icon of={Eye} />
-      </span>
       <div className="flex min-w-0 flex-1 flex-wrap items-center gap-x-3 gap-y-1">{children}</div>
       {action}
     </div>
