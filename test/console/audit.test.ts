@@ -198,15 +198,44 @@ test('a phone has two-line rows, a full-page inspector and every filter in one m
   await page.setViewportSize({ width: 1280, height: 800 })
 })
 
-test('fourteen rows are whole at 1280 × 800, below a chart', async () => {
+test('thirteen rows of two days are whole at 1280 × 800, below a chart of 100 pixels', async () => {
   const { page, workspaceId } = ada
   await page.goto(`${stage.origin}/console/w/${workspaceId}/audit?actor=deploy-bot`)
   await page.getByText('70 calls').waitFor()
   await row('Yesterday, ').waitFor()
-  const bottoms = await grid()
+  const boxes = await grid()
     .locator('[data-row]:not([data-row="-1"])')
-    .evaluateAll((rows) => rows.map((each) => each.getBoundingClientRect().bottom))
-  expect(bottoms.filter((bottom) => bottom <= 800).length).toBeGreaterThanOrEqual(14)
+    .evaluateAll((rows) =>
+      rows.map((each) => each.getBoundingClientRect()).map(({ top, bottom }) => ({ top, bottom })),
+    )
+  expect(boxes[0]?.top).toBeLessThanOrEqual(347)
+  expect(boxes.filter(({ bottom }) => bottom <= 800).length).toBeGreaterThanOrEqual(13)
+  expect((await page.getByRole('slider').boundingBox())?.height).toBe(100)
+})
+
+test('the lines between rows reach the right edge, and a scrollbar moves no column', async () => {
+  const { page } = ada
+  await row('Yesterday, ').waitFor()
+  const measure = () =>
+    grid().evaluate((element) => {
+      const rightOf = (selector: string) =>
+        element.querySelector(selector)?.getBoundingClientRect().right ?? 0
+      const edge = element.getBoundingClientRect().left + element.clientWidth
+      return {
+        gap: edge - rightOf('[data-row="0"]'),
+        result: rightOf('[data-row="0"] > :last-child'),
+      }
+    })
+  const { gap, result } = await measure()
+  expect(gap).toBe(0)
+  // The browser of the tests draws no scrollbars: a border takes the same room.
+  await grid().evaluate((element) => {
+    element.style.borderRight = '8px solid'
+  })
+  expect(await measure()).toEqual({ gap: 0, result })
+  await grid().evaluate((element) => {
+    element.style.borderRight = ''
+  })
 })
 
 test('no table breaks a line within a word, at the widths of a laptop and a desktop', async () => {

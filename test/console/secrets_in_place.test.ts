@@ -156,7 +156,7 @@ test('a typed value stays in its field after a concurrent write or an unavailabl
   await page.keyboard.type(marked('away_'))
   await page.context().setOffline(true)
   await page.keyboard.press('Enter')
-  await page.getByText('The server is unreachable.').first().waitFor()
+  await page.getByText('The server is unavailable.', { exact: true }).first().waitFor()
   expect(await typed.inputValue()).toBe(marked('away_'))
   await page.context().setOffline(false)
   await typed.press('Enter')

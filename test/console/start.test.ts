@@ -168,7 +168,7 @@ test('an unavailable server is reported, and the same screen comes back with it'
       route.fulfill({ status: 502, contentType: 'text/html', body: '<p>Bad gateway</p>' }),
     )
   await page.reload()
-  await carol.sees('The server is unavailable')
+  await carol.sees('Can’t connect to the server')
   await carol.judge()
   await page.context().unroute('**/api/**')
   await press(page, 'Try again')

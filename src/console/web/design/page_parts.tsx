@@ -56,7 +56,7 @@ export function PageParts() {
       </Specimen>
       <Specimen
         of={['page/filter_chip', 'page/filter_menu']}
-        rule="Counts; amber for what needs someone."
+        rule="Counts; a placeholder until they are read; amber for what needs someone."
       >
         <Chips />
       </Specimen>
@@ -64,6 +64,7 @@ export function PageParts() {
         <div className="flex gap-8">
           <Stat value={128} label="calls, last hour" />
           <Stat value={5} label="refused" tone="red" />
+          <Stat value={null} label="median" />
         </div>
       </Specimen>
       <Specimen of={['page/empty_state']} rule="One line, one action, the command.">
@@ -127,6 +128,7 @@ function Chips() {
         isSelected={chosen === 'missing'}
         onPress={() => setChosen('missing')}
       />
+      <FilterChip label="Unused 30 d" count={null} isSelected={false} onPress={() => {}} />
       <FilterMenu
         label="Agent"
         anyLabel="Any agent"

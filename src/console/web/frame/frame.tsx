@@ -32,7 +32,7 @@ export default function Frame({ email, children }: Props) {
         {texts.common.toContent}
       </a>
       <Sidebar email={email} />
-      <div className="absolute top-2 left-3 z-1 desk:hidden">
+      <div className="absolute top-[9px] left-2.5 z-1 desk:hidden">
         <WorkspaceMenu isSmall />
       </div>
       <Content>{children}</Content>

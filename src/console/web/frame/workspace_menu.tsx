@@ -47,8 +47,8 @@ export function WorkspaceMenu({ isSmall = false }: { isSmall?: boolean }) {
       label={`${words.workspace}: ${name}`}
       choices={[...choices, all]}
       trigger={
-        <AriaButton className="flex min-w-0 items-center gap-2 rounded-control p-1.5 hovered:bg-hover">
-          <Avatar name={name} shape="square" />
+        <AriaButton className="relative flex min-w-0 items-center gap-2 rounded-control p-1.5 hovered:bg-hover phone:after:absolute phone:after:-inset-[5px]">
+          <Avatar name={name} shape="square" size={22} />
           {isSmall ? null : (
             <>
               <span className="truncate font-semibold">{name}</span>

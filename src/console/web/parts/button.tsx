@@ -32,15 +32,15 @@ const SIZES = {
 
 const PADDING = { normal: 'px-3', small: 'px-[9px]' }
 const SQUARE = {
-  normal: 'w-8 phone:w-10',
-  small: 'w-6.5 phone:w-8',
+  normal: 'w-8 phone:w-10 phone:after:-inset-x-[3px]',
+  small: 'w-6.5 phone:w-8 phone:after:-inset-x-[7px]',
 }
 
 /** A finger needs 44 px, which the pseudo-element adds around a smaller control. */
-const TOUCH = 'relative phone:after:absolute phone:after:inset-x-0'
+const TOUCH = 'relative phone:after:absolute'
 
 export function buttonClass({ kind = 'secondary', size = 'normal', isFull }: ButtonLook): string {
-  const width = isFull ? 'w-full' : 'w-fit'
+  const width = `phone:after:inset-x-0 ${isFull ? 'w-full' : 'w-fit'}`
   return `${lookOf(kind, size)} ${PADDING[size]} ${width}`
 }
 

@@ -24,7 +24,7 @@ export function SearchField({ label, placeholder, value, onChange, shortcut, isW
       aria-label={label}
       value={value}
       onChange={onChange}
-      className={`flex h-8 items-center gap-2 rounded-control border border-control bg-surface px-2.5 text-ink-3 focus-within:border-accent focus-within:ring-1 focus-within:ring-accent phone:h-10 phone:w-auto phone:min-w-40 phone:flex-1 ${isWide ? 'w-75' : 'w-55'}`}
+      className={`flex h-8 items-center gap-2 rounded-control border border-control bg-surface px-2.5 text-ink-3 focus-within:border-accent focus-within:ring-1 focus-within:ring-accent phone:h-10 phone:w-auto phone:min-w-47 phone:flex-1 ${isWide ? 'w-75' : 'w-55'}`}
     >
       <Icon of={Search} />
       <Input

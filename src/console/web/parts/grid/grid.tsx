@@ -17,7 +17,7 @@ export type { GridColumn, GridSelection } from './types.ts'
 
 const ROW_HEIGHT = 38
 const COMPACT_ROW_HEIGHT = 34
-const PHONE_ROW_HEIGHT = 60
+const PHONE_ROW_HEIGHT = 56
 
 export function DataGrid<Row extends object>(props: GridProps<Row>) {
   const { label, rows, idOf, sectionOf, empty, openId, onOpen, onJump, isCompact } = props
@@ -46,33 +46,35 @@ export function DataGrid<Row extends object>(props: GridProps<Row>) {
     phone: isPhone ? props.phone : undefined,
   }
   return (
-    // biome-ignore lint/a11y/useSemanticElements: a table element cannot leave out rows and keep its column widths.
-    <div
-      ref={scroller}
-      role="grid"
-      aria-label={label}
-      aria-rowcount={rows.length + 1}
-      aria-colcount={columns.length}
-      className="min-h-0 flex-1 overflow-auto overscroll-contain [scrollbar-gutter:stable] [scrollbar-width:thin] [scroll-padding-top:32px]"
-      onKeyDown={onKeyDown}
-      tabIndex={-1}
-    >
-      <GridHeader
-        columns={columns}
-        template={template}
-        sorting={sorting}
-        sortBy={sortBy}
-        isHidden={isPhone}
-      />
-      {/* biome-ignore lint/a11y/useSemanticElements: see above */}
-      <div role="rowgroup" style={{ paddingTop: layout.tops[from], height: layout.tops.at(-1) }}>
-        {layout.items.slice(from, to).map((item) => (
-          <GridRow
-            key={item.kind === 'row' ? idOf(item.row) : `section ${item.text}`}
-            item={item}
-            {...shown}
-          />
-        ))}
+    <div className="flex min-h-0 flex-1 flex-col @container">
+      {/* biome-ignore lint/a11y/useSemanticElements: a table element cannot leave out rows and keep its column widths. */}
+      <div
+        ref={scroller}
+        role="grid"
+        aria-label={label}
+        aria-rowcount={rows.length + 1}
+        aria-colcount={columns.length}
+        className="min-h-0 flex-1 overflow-auto overscroll-contain [scrollbar-width:thin] [scroll-padding-top:32px]"
+        onKeyDown={onKeyDown}
+        tabIndex={-1}
+      >
+        <GridHeader
+          columns={columns}
+          template={template}
+          sorting={sorting}
+          sortBy={sortBy}
+          isHidden={isPhone}
+        />
+        {/* biome-ignore lint/a11y/useSemanticElements: see above */}
+        <div role="rowgroup" style={{ paddingTop: layout.tops[from], height: layout.tops.at(-1) }}>
+          {layout.items.slice(from, to).map((item) => (
+            <GridRow
+              key={item.kind === 'row' ? idOf(item.row) : `section ${item.text}`}
+              item={item}
+              {...shown}
+            />
+          ))}
+        </div>
       </div>
     </div>
   )

@@ -1,5 +1,6 @@
 /** The column headers; a press on one sorts, a press on the sorted one turns the order around. */
 import { ArrowDown, ArrowUp } from 'lucide-react'
+import { SCROLLBAR_ROOM } from './layout.ts'
 import type { Sorting } from './sorting.ts'
 import type { GridColumn } from './types.ts'
 
@@ -12,7 +13,9 @@ type Props<Row> = {
 }
 
 export function GridHeader<Row>({ columns, template, sorting, sortBy, isHidden }: Props<Row>) {
-  const look = isHidden ? 'sr-only' : 'sticky top-0 z-1 grid h-8 min-w-fit items-center'
+  const look = isHidden
+    ? 'sr-only'
+    : `sticky top-0 z-1 grid h-8 min-w-fit items-center ${SCROLLBAR_ROOM}`
   return (
     // biome-ignore lint/a11y/useSemanticElements: see grid.tsx
     <div

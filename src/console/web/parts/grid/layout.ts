@@ -14,6 +14,12 @@ export type Layout<Row> = {
 
 export const HEADING_HEIGHT = 30
 
+/**
+ * Keeps 10 px free at the right, less the width of a scrollbar that takes room. So columns stay in place when the
+ * scrollbar appears, and the lines between rows reach the edge.
+ */
+export const SCROLLBAR_ROOM = 'pr-[max(0px,10px-(100cqw-100%))]'
+
 /** `sectionOf` names the section of a row; consecutive rows of one section share a heading. */
 export function layOutGrid<Row>(
   rows: readonly Row[],

@@ -1,6 +1,6 @@
 /** A row of a grid, or the heading of a section. */
 import type { MouseEvent, ReactNode } from 'react'
-import type { GridItem } from './layout.ts'
+import { type GridItem, SCROLLBAR_ROOM } from './layout.ts'
 import type { GridColumn } from './types.ts'
 
 export type RowProps<Row> = {
@@ -37,7 +37,7 @@ export function GridRow<Row>({
     if (!control || !currentTarget.contains(control)) onOpen?.(row)
   }
   const wideHeight = isCompact ? 'h-[34px]' : 'h-[38px]'
-  const height = phone ? 'min-h-15 px-4' : wideHeight
+  const size = phone ? 'h-14 px-4' : `${wideHeight} ${SCROLLBAR_ROOM}`
   const tone =
     isOpen || selected?.has(idOf(row))
       ? 'bg-accent-soft forced-colors:outline forced-colors:-outline-offset-1'
@@ -52,7 +52,7 @@ export function GridRow<Row>({
       data-row={index}
       aria-rowindex={index + 2}
       aria-selected={openId === undefined ? undefined : isOpen}
-      className={`grid min-w-fit items-center border-b border-line ${height} ${tone} ${onOpen ? 'cursor-default' : ''}`}
+      className={`grid min-w-fit items-center border-b border-line ${size} ${tone} ${onOpen ? 'cursor-default' : ''}`}
       style={{ gridTemplateColumns: phone ? 'minmax(0, 1fr)' : template }}
       onClick={press}
       tabIndex={-1}

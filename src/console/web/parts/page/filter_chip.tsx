@@ -4,10 +4,12 @@ import type { ReactNode } from 'react'
 import { Button, ToggleButton } from 'react-aria-components'
 import { texts } from '../../texts/index.ts'
 import { Icon } from '../icon.tsx'
+import { SkeletonFigure } from './skeleton.tsx'
 
 type Props = {
   label: string
-  count?: number
+  /** Null until it is read. */
+  count?: number | null
   isSelected: boolean
   tone?: 'amber'
   onPress(): void
@@ -19,10 +21,14 @@ export function FilterChip({ label, count, isSelected, tone, onPress }: Props) {
     <ToggleButton
       isSelected={isSelected}
       onChange={onPress}
-      className="inline-flex h-7 shrink-0 items-center gap-1.5 rounded-full border border-line px-2.5 text-body font-medium whitespace-nowrap text-ink-2 hover:bg-hover selected:border-surface-2 selected:bg-surface-2 selected:text-ink forced-colors:selected:outline-2 phone:h-8"
+      className="relative inline-flex h-7 shrink-0 items-center gap-1.5 rounded-full border border-line px-2.5 text-body font-medium whitespace-nowrap text-ink-2 hover:bg-hover selected:border-surface-2 selected:bg-surface-2 selected:text-ink forced-colors:selected:outline-2 phone:h-8 phone:after:absolute phone:after:inset-x-0 phone:after:-inset-y-1.5"
     >
       {label}
-      {count === undefined ? null : <span className={`tabular-nums ${color}`}>{count}</span>}
+      {count === undefined ? null : (
+        <span className={`-mr-0.5 min-w-[2ch] text-center tabular-nums ${color}`}>
+          {count ?? <SkeletonFigure />}
+        </span>
+      )}
     </ToggleButton>
   )
 }
@@ -33,7 +39,7 @@ export function FilterChips({ label, children }: { label: string; children: Reac
     <div
       role="group"
       aria-label={label}
-      className="flex min-w-0 gap-2 overflow-x-auto -mx-0.5 p-0.5 desk:flex-wrap desk:overflow-visible"
+      className="-mx-0.5 flex min-w-0 gap-2 overflow-x-auto p-0.5 desk:flex-wrap desk:overflow-visible phone:-my-2 phone:py-2"
     >
       {children}
     </div>

@@ -65,7 +65,7 @@ function TopBar({ title, crumb, switcher, state, primary, secondary = [], more =
   const menu = { label: texts.common.more, icon: MoreHorizontal }
   return (
     <header className="flex h-13 shrink-0 items-center gap-2 border-b border-line px-5 phone:px-4">
-      <div className="flex min-w-0 items-center gap-1.5 font-medium text-ink-2 phone:pl-10">
+      <div className="flex min-w-0 items-center gap-1.5 font-medium text-ink-2 phone:pl-8">
         {crumb ? (
           <>
             <span className="phone:hidden">{crumb}</span>
@@ -76,7 +76,9 @@ function TopBar({ title, crumb, switcher, state, primary, secondary = [], more =
         ) : null}
         <h1
           tabIndex={-1}
-          className={switcher ? 'sr-only' : 'truncate text-title font-semibold text-ink'}
+          className={
+            switcher ? 'sr-only' : 'truncate text-title font-semibold text-ink phone:text-[16px]'
+          }
         >
           {title}
         </h1>

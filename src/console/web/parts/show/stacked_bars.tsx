@@ -1,5 +1,6 @@
 /** Counts by day as stacked bars, for at most 90 days. Days can be chosen with a pointer or the arrow keys. */
 import { texts } from '../../texts/index.ts'
+import { SkeletonFigure } from '../page/skeleton.tsx'
 import { dayName, labelsFor, slotsFor, ticksFor } from './day_scale.ts'
 import { useBrush } from './use_brush.ts'
 
@@ -18,13 +19,13 @@ type Props = {
   days: readonly string[]
   /** From the bottom up. */
   series: readonly DaySeries[]
+  /** The legend has no figures yet. */
+  isLoading?: boolean
   /** How many dates fit below the chart. */
   labels?: number | undefined
   /** The other days are faint. */
   selected?: { from: string; to: string } | undefined
   onBrush?: ((from: string, to: string) => void) | undefined
-  /** Lower, above a list. */
-  isCompact?: boolean
 }
 
 const FILLS = {
@@ -35,27 +36,29 @@ const FILLS = {
 const SQUARES = { accent: 'bg-accent', red: 'bg-red-solid', amber: 'bg-amber-solid' }
 /** Of a slot, left and right of its bar. */
 const MARGIN = 0.22
+/** More do not fit on a phone. */
+const PHONE_LABELS = 7
 /** More slots are narrower than a date. */
-const LEAST_CENTRED = 10
+const LEAST_CENTRED = 14
 /** Percent of the height between two parts of a bar. */
 const GAP = 1.5
 
 const figures = new Intl.NumberFormat('en')
 
 export function StackedBars(props: Props) {
-  const { label, text, days, series, labels, selected, onBrush, isCompact = false } = props
+  const { label, text, days, series, isLoading = false, labels, selected, onBrush } = props
   const sums = days.map((_, at) => series.reduce((sum, { values }) => sum + (values[at] ?? 0), 0))
   const most = Math.max(0, ...sums)
   return (
     <figure aria-label={label} className="flex flex-col gap-2">
       <figcaption className="flex flex-wrap items-center gap-x-4 gap-y-1">
         <strong className="font-semibold">{text}</strong>
-        {series.length > 1 ? <Legend series={series} /> : null}
+        {series.length > 1 ? <Legend series={series} isLoading={isLoading} /> : null}
       </figcaption>
       {days.length === 0 ? null : (
         <div className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-2 gap-y-1 text-caption text-ink-3">
           <Ticks most={most} />
-          <Plot {...{ days, series, most, label, selected, onBrush, isCompact }} />
+          <Plot {...{ days, series, most, label, selected, onBrush }} />
           <span />
           <DayLabels days={days} most={labels} />
         </div>
@@ -64,11 +67,17 @@ export function StackedBars(props: Props) {
   )
 }
 
-function Legend({ series }: Pick<Props, 'series'>) {
+function Legend({ series, isLoading }: Pick<Props, 'series' | 'isLoading'>) {
   return series.map(({ label, values, tone }) => (
     <span key={label} className="inline-flex items-center gap-1.5 text-small text-ink-2">
       <i aria-hidden="true" className={`size-2 rounded-[2px] ${SQUARES[tone]}`} />
-      {texts.parts.figure(label, figures.format(values.reduce((sum, value) => sum + value, 0)))}
+      {isLoading ? (
+        <>
+          {label} <SkeletonFigure />
+        </>
+      ) : (
+        texts.parts.figure(label, figures.format(values.reduce((sum, value) => sum + value, 0)))
+      )}
     </span>
   ))
 }
@@ -101,7 +110,7 @@ function DayLabels({ days, most }: { days: readonly string[]; most: number | und
       {labelsFor(days, most).map(({ at, text }, index, all) => (
         <span
           key={at}
-          className={`absolute whitespace-nowrap ${isLast(at) ? 'right-0' : '-translate-x-1/2'} ${(all.length - 1 - index) % 2 ? 'phone:hidden' : ''}`}
+          className={`absolute whitespace-nowrap ${isLast(at) ? 'right-0' : '-translate-x-1/2'} ${all.length > PHONE_LABELS && (all.length - 1 - index) % 2 ? 'phone:hidden' : ''}`}
           style={isLast(at) ? undefined : { left: `${((at + 0.5) / slots) * 100}%` }}
         >
           {days[at] === today ? texts.parts.today : text}
@@ -113,10 +122,9 @@ function DayLabels({ days, most }: { days: readonly string[]; most: number | und
 
 type PlotProps = Pick<Props, 'days' | 'series' | 'label' | 'selected' | 'onBrush'> & {
   most: number
-  isCompact: boolean
 }
 
-function Plot({ days, series, most, label, selected, onBrush, isCompact }: PlotProps) {
+function Plot({ days, series, most, label, selected, onBrush }: PlotProps) {
   const slots = slotsFor(days.length)
   const nameOf = (at: number) => days[at] ?? ''
   const brush = useBrush(days.length, slots, (from, to) => onBrush?.(nameOf(from), nameOf(to)))
@@ -149,7 +157,7 @@ function Plot({ days, series, most, label, selected, onBrush, isCompact }: PlotP
   }
   return (
     <div
-      className={`relative touch-none border-b border-line select-none ${isCompact ? 'h-14 phone:h-10' : 'h-25'}`}
+      className="relative h-25 touch-none border-b border-line select-none"
       {...(onBrush ? slider : { 'aria-hidden': true })}
     >
       <svg aria-hidden="true" width="100%" height="100%" className="block overflow-visible">

@@ -5,7 +5,7 @@ export function UrlText({ method, host, path }: Props) {
   return (
     <span className="flex min-w-0 items-center" title={`${host}${path}`}>
       {method ? (
-        <span className="w-10 shrink-0 font-mono text-caption font-semibold text-ink-2">
+        <span className="w-10 shrink-0 font-mono text-caption font-medium text-ink-2">
           {method}
         </span>
       ) : null}

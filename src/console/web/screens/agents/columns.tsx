@@ -29,7 +29,8 @@ export function StateLabel({ state }: { state: AgentState }) {
   )
 }
 
-type UseOf = (row: AgentRow) => Use
+/** Null until the use is read. */
+type UseOf = (row: AgentRow) => Use | null
 
 /** Beside an inspector there is room for the first columns only. Their widths stay, so that nothing moves. */
 export function columnsFor(useOf: UseOf, isNarrow: boolean): GridColumn<AgentRow>[] {
@@ -64,7 +65,7 @@ export function columnsFor(useOf: UseOf, isNarrow: boolean): GridColumn<AgentRow
     },
     {
       ...{ id: 'days', header: heads.days, width: '88px' },
-      sortBy: (row) => sumOf(useOf(row).calls),
+      sortBy: (row) => sumOf(useOf(row)?.calls ?? []),
       cell: (row) => <Days use={useOf(row)} />,
     },
   ]
@@ -108,7 +109,9 @@ function Time({ at }: { at: string | null }): ReactNode {
   return <span className="text-ink-2">{at === null ? words.never : <Ago at={at} short />}</span>
 }
 
-function Days({ use: { calls, refused } }: { use: Use }) {
+function Days({ use }: { use: Use | null }) {
+  if (!use) return null
+  const { calls, refused } = use
   const total = sumOf(calls)
   if (total === 0) return <span className="text-ink-3">–</span>
   return <Sparkline values={calls} label={words.calls(total, sumOf(refused))} />
@@ -116,17 +119,19 @@ function Days({ use: { calls, refused } }: { use: Use }) {
 
 export function AgentPhoneRow({ row }: { row: AgentRow }) {
   return (
-    <div className="flex items-center gap-2">
+    <div className="flex items-center gap-3">
       <div className="min-w-0 flex-1">
         <div className="truncate font-medium">{row.name}</div>
-        <div className="flex items-center gap-2 text-small text-ink-2">
+        <div className="text-small text-ink-2">
           <ScopeLabel row={row} />
-          <span className="shrink-0 text-ink-3">
-            {row.lastUsedAt ? <Ago at={row.lastUsedAt} short /> : words.neverUsed}
-          </span>
         </div>
       </div>
-      <StateLabel state={row.state} />
+      <div className="flex shrink-0 flex-col items-end gap-1">
+        <StateLabel state={row.state} />
+        <span className="text-caption text-ink-3">
+          {row.lastUsedAt ? <Ago at={row.lastUsedAt} /> : words.neverUsed}
+        </span>
+      </div>
     </div>
   )
 }

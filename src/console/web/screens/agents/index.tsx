@@ -63,7 +63,7 @@ function ManagedAgents({ workspaceId }: { workspaceId: string }) {
       <Screen
         title={texts.common.areas.agents}
         primary={button}
-        toolbar={<AgentToolbar {...{ rows: rows ?? [], find, setFind, chip, setChip }} />}
+        toolbar={<AgentToolbar {...{ rows, find, setFind, chip, setChip }} />}
         inspector={
           shown ? <AgentInspector key={shown.id} row={shown} onClose={() => go({})} /> : null
         }

@@ -36,7 +36,8 @@ export function AgentList({ workspaceId, rows, find, chip, show, button }: Props
   const columns = useMemo(
     () =>
       columnsFor(
-        ({ id, kind, name }) => agentUse(usage, kind === 'agent' ? { id } : { name }),
+        ({ id, kind, name }) =>
+          usage ? agentUse(usage, kind === 'agent' ? { id } : { name }) : null,
         isNarrow,
       ),
     [usage, isNarrow],

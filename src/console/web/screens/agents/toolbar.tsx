@@ -8,7 +8,8 @@ import { type AgentRow, type Chip, chips, isInChip } from './rows.ts'
 const words = texts.agents
 
 type Props = {
-  rows: readonly AgentRow[]
+  /** Null until they are read. */
+  rows: readonly AgentRow[] | null
   find: string
   setFind(find: string): void
   chip: Chip
@@ -25,20 +26,18 @@ export function AgentToolbar({ rows, find, setFind, chip, setChip }: Props) {
         onChange={setFind}
         shortcut="/"
       />
-      <span className="contents phone:hidden">
-        <FilterChips label={words.show}>
-          {chips.map((id) => (
-            <FilterChip
-              key={id}
-              label={words.chips[id]}
-              count={rows.filter((row) => isInChip(id, row)).length}
-              isSelected={chip === id}
-              {...(id === 'soon' ? { tone: 'amber' as const } : {})}
-              onPress={() => setChip(id)}
-            />
-          ))}
-        </FilterChips>
-      </span>
+      <FilterChips label={words.show}>
+        {chips.map((id) => (
+          <FilterChip
+            key={id}
+            label={words.chips[id]}
+            count={rows?.filter((row) => isInChip(id, row)).length ?? null}
+            isSelected={chip === id}
+            {...(id === 'soon' ? { tone: 'amber' as const } : {})}
+            onPress={() => setChip(id)}
+          />
+        ))}
+      </FilterChips>
     </>
   )
 }

@@ -3,13 +3,13 @@ import type { useUsage } from '../../usage.ts'
 
 const WEEK = 7
 
-type Usage = ReturnType<typeof useUsage>
+type Usage = NonNullable<ReturnType<typeof useUsage>>
 export type Use = { days: readonly string[]; calls: readonly number[]; refused: readonly number[] }
 
 /** The last 7 days of an agent; zeros if it made no call. */
 export function agentUse(usage: Usage, find: { id: string } | { name: string }): Use {
-  const days = (usage?.days ?? []).slice(-WEEK)
-  const found = usage?.agents.find((one) =>
+  const days = usage.days.slice(-WEEK)
+  const found = usage.agents.find((one) =>
     'id' in find
       ? one.registration_id === find.id
       : one.registration_id === null && one.agent_id === find.name,

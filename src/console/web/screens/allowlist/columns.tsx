@@ -55,9 +55,13 @@ export function useHostColumns(manages: boolean, remove: (domain: string) => voi
   }, [manages, remove, uses])
 }
 
+/** In 7 days. */
+export function callsOf({ domain }: AllowedHost, uses: HostUses): number {
+  return uses?.get(domain)?.calls.reduce((sum, count) => sum + count, 0) ?? 0
+}
+
 function usageColumns(uses: HostUses): GridColumn<AllowedHost>[] {
-  const totalOf = ({ domain }: AllowedHost) =>
-    uses?.get(domain)?.calls.reduce((sum, count) => sum + count, 0) ?? 0
+  const totalOf = (entry: AllowedHost) => callsOf(entry, uses)
   return [
     {
       id: 'calls',

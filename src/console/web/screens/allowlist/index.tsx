@@ -18,7 +18,7 @@ import { Status } from '../../parts/show/status.tsx'
 import { useAsk } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
 import { AddHost } from './add.tsx'
-import { type AllowedHost, actionsOf, useHostColumns } from './columns.tsx'
+import { type AllowedHost, actionsOf, callsOf, type HostUses, useHostColumns } from './columns.tsx'
 import { RemoveHost } from './remove.tsx'
 
 const route = getRouteApi('/w/$workspaceId/allowlist')
@@ -119,7 +119,9 @@ function Hosts({ workspaceId, entries, find, manages, add }: HostsProps) {
         rows={rows}
         idOf={idOfEntry}
         empty={empty}
-        phone={(entry) => <PhoneRow entry={entry} menu={manages ? menuOf(entry) : null} />}
+        phone={(entry) => (
+          <PhoneRow entry={entry} uses={uses ?? null} menu={manages ? menuOf(entry) : null} />
+        )}
       />
       {removed === null ? null : (
         <RemoveHost workspaceId={workspaceId} domain={removed} onClose={() => setRemoved(null)} />
@@ -128,13 +130,23 @@ function Hosts({ workspaceId, entries, find, manages, add }: HostsProps) {
   )
 }
 
-function PhoneRow({ entry, menu }: { entry: AllowedHost; menu: ReactNode }) {
+type PhoneRowProps = { entry: AllowedHost; uses: HostUses; menu: ReactNode }
+
+function PhoneRow({ entry, uses, menu }: PhoneRowProps) {
+  const use = uses?.get(entry.domain)
+  const calls = callsOf(entry, uses)
   return (
     <div className="flex items-center gap-2">
       <div className="min-w-0 flex-1">
         <div className="truncate font-mono text-mono">{entry.domain}</div>
-        <div className="text-small text-ink-3">
-          <Ago at={entry.at} />
+        <div className="truncate text-small text-ink-3">
+          {uses ? words.callsInWeek(calls) : null}
+          {use ? (
+            <>
+              {' · '}
+              <Ago at={use.last_used_at} />
+            </>
+          ) : null}
         </div>
       </div>
       {menu}

@@ -33,8 +33,8 @@ export function Chart({ workspaceId }: { workspaceId: string }) {
     <StackedBars
       label={words.chart}
       text={data ? count(data.totals.requests, data.is_whole) : words.counting}
+      isLoading={!data}
       {...drawn}
-      isCompact
       onBrush={(from, to) => change({ since: from, until: to, period: undefined })}
     />
   )

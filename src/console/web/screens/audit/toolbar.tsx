@@ -37,7 +37,7 @@ export function Toolbar({ workspaceId, names, projects, filterChoices }: Props) 
     if (!filters[name]?.split(',').includes(value)) toggle(name, value)
   }
   return (
-    <div className="flex w-full min-w-0 flex-col gap-2.5">
+    <div className="-mb-1 flex w-full min-w-0 flex-col gap-2.5">
       <div className="flex items-center gap-2 phone:flex-wrap">
         <SuggestField
           label={words.search}

@@ -101,15 +101,14 @@ export function History() {
   )
 }
 
+/** A phone has room for the strip alone, which has the same verdict. */
 function Verdict({ isSound }: { isSound: boolean }) {
-  return isSound ? (
-    <Status tone="green" icon={ShieldCheck}>
-      {words.verified}
-    </Status>
-  ) : (
-    <Status tone="red" icon={ShieldAlert}>
-      {words.broken}
-    </Status>
+  return (
+    <span className="contents phone:hidden">
+      <Status tone={isSound ? 'green' : 'red'} icon={isSound ? ShieldCheck : ShieldAlert}>
+        {isSound ? words.verified : words.broken}
+      </Status>
+    </span>
   )
 }
 
@@ -119,12 +118,12 @@ function Strip({ read: { fault, first, links } }: { read: Read }) {
   return (
     <div
       role={isSound ? 'note' : 'alert'}
-      className={`mx-5 my-3 flex shrink-0 gap-2 rounded-card px-3 py-2.5 phone:mx-4 ${tone}`}
+      className={`flex shrink-0 gap-2 border-b border-line px-5 py-1.5 phone:px-4 ${tone}`}
     >
       <span className="flex h-5 items-center">
         <Icon of={isSound ? ShieldCheck : ShieldAlert} />
       </span>
-      <div className="flex min-w-0 flex-1 flex-col gap-1">
+      <div className="flex min-w-0 flex-1 flex-wrap items-center gap-x-4 gap-y-1 phone:gap-x-2">
         <p className="font-medium">
           {isSound ? words.verifiedStrip(links.length) : words.brokenStrip}
         </p>
@@ -180,7 +179,7 @@ const dayOfLink = ({ at }: SignedLink) => dayText(at)
 
 function PhoneRow({ what, by, at }: SignedLink) {
   return (
-    <div className="min-w-0 py-2">
+    <div className="min-w-0">
       <div className="truncate first-letter:uppercase">{what}</div>
       <div className="truncate text-small text-ink-3">
         {timeOf(at)} · {by}

@@ -27,7 +27,7 @@ export function useVerification(workspaceId: string) {
 export function VerificationResult({ result, error, isRunning }: Verification) {
   if (!isRunning && !error && !result) return null
   return (
-    <div className="mx-5 mb-3 shrink-0 phone:mx-4">
+    <div className="mx-5 my-3 shrink-0 phone:mx-4">
       {isRunning ? <ProgressMeter label={words.verifying} /> : null}
       {error ? <FailureNote error={error} /> : null}
       {result ? <Result {...result} /> : null}

@@ -22,7 +22,7 @@ const columns: readonly GridColumn<LiveCall>[] = [
     width: '86px',
     cell: (call) => <CallResultCell call={call} />,
   },
-  { id: 'agent', header: words.columns.agent, width: '112px', cell: agentOf },
+  { id: 'agent', header: words.columns.agent, width: '102px', cell: agentOf },
   {
     id: 'request',
     header: words.columns.request,
@@ -33,7 +33,7 @@ const columns: readonly GridColumn<LiveCall>[] = [
   {
     id: 'secret',
     header: words.columns.secret,
-    width: '164px',
+    width: '154px',
     cell: (call) => <Secrets call={call} />,
   },
 ]

@@ -56,7 +56,7 @@ function Stream({ workspaceId, again }: { workspaceId: string; again(): void }) 
   const [openId, setOpen] = useOpened()
   const { hasAttention, watching } = useAttention()
   const now = useMemo(() => ({ ...live, waiting }), [live, waiting])
-  const isReady = live.state !== 'opening' && isRead
+  const isReady = live.isRead && isRead
   const isHeld = isPaused || openId !== undefined || hasAttention
   const { shown, refresh } = useHeld(now, isHeld, isReady)
   const { filter, change, isFiltered } = useFilter()
@@ -78,7 +78,7 @@ function Stream({ workspaceId, again }: { workspaceId: string; again(): void }) 
       }
     >
       <StreamEnded live={live} again={again} />
-      <Figures hour={useLastHour(workspaceId, live.calls)} />
+      <Figures hour={useLastHour(workspaceId, live)} />
       <div className="flex min-h-0 flex-1 flex-col" {...watching}>
         {shown.isGap ? <Gap workspaceId={workspaceId} /> : null}
         {error && !shown.waiting ? <FailureNote error={error} /> : null}

@@ -4,7 +4,7 @@ import { useEffect, useState } from 'react'
 import { summariseAudit } from '../../../../features/audit/contract.ts'
 import { api } from '../../api.ts'
 import type { Bar } from './histogram.tsx'
-import { type LiveCall, MAX_KEPT } from './stream.ts'
+import { type LiveCall, type LiveFeedState, MAX_KEPT } from './stream.ts'
 import { isCall } from './words.ts'
 
 const HOUR_MS = 3_600_000
@@ -13,16 +13,19 @@ const BARS = 22
 const EVERY_MS = 10_000
 
 export type LastHour = {
-  calls: number
-  allowed: number
-  refused: number
-  /** Milliseconds, null without a call that was answered. */
-  median: number | null
+  /** Null until the calls are read. */
+  figures: {
+    calls: number
+    allowed: number
+    refused: number
+    /** Milliseconds, null without a call that was answered. */
+    median: number | null
+  } | null
   /** Oldest first. */
   bars: readonly Bar[]
 }
 
-export function useLastHour(workspaceId: string, all: readonly LiveCall[]): LastHour {
+export function useLastHour(workspaceId: string, { calls: all, isRead }: LiveFeedState): LastHour {
   const now = useNow()
   const calls = all.filter((call) => isCall(call) && now - Date.parse(call.timestamp) < HOUR_MS)
   const oldest = all.at(-1)
@@ -36,15 +39,15 @@ export function useLastHour(workspaceId: string, all: readonly LiveCall[]): Last
   const counted = isCut ? data?.totals : undefined
   const refused = calls.filter(({ decision }) => decision === 'blocked').length
   const allowed = calls.filter(({ decision }) => decision === 'allowed').length
-  return {
+  const figures = {
     calls: counted?.requests ?? calls.length,
     allowed: counted?.allowed ?? allowed,
     refused: counted?.blocked ?? refused,
     median: medianOf(
       calls.flatMap(({ decision, duration_ms: ms }) => (decision === 'allowed' ? (ms ?? []) : [])),
     ),
-    bars: barsOf(calls, now),
   }
+  return { figures: isRead ? figures : null, bars: barsOf(calls, now) }
 }
 
 /** The time, again every few seconds. */

@@ -15,6 +15,8 @@ export type LiveCall = z.output<typeof auditRecord>
 export type LiveFeedState = {
   /** Newest first. */
   calls: readonly LiveCall[]
+  /** The newest calls were read once. */
+  isRead: boolean
   state: 'opening' | 'open' | 'waiting' | 'ended'
   /** Why it ended or reconnects. */
   code: string | null
@@ -45,7 +47,10 @@ export function useLiveCalls(workspaceId: string): LiveFeedState {
 }
 
 class LiveFeed {
-  readonly state = shared<LiveFeedState>({ calls: [], state: 'opening', code: null, isGap: false })
+  readonly state = shared<LiveFeedState>({
+    ...{ calls: [], isRead: false, isGap: false },
+    ...{ state: 'opening', code: null },
+  })
   readonly #workspaceId: string
   #known = new Map<string, LiveCall>()
   #lastId: string | null = null
@@ -137,7 +142,7 @@ class LiveFeed {
     const newest = [...this.#known.values()].sort((one, other) => (one.id < other.id ? 1 : -1))
     const kept = newest.slice(0, MAX_KEPT)
     this.#known = new Map(kept.map((call) => [call.id, call]))
-    this.#update({ calls: kept })
+    this.#update({ calls: kept, isRead: true })
   }
 
   #update(changed: Partial<LiveFeedState>): void {

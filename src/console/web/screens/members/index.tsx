@@ -48,7 +48,12 @@ export function Members() {
       primary={manages ? <InviteButton onPress={at.openInvite} /> : null}
       more={rekeys ? [more] : []}
       toolbar={
-        <MemberToolbar rows={rows} find={find} onFind={at.find} kind={kind} onKind={setKind} />
+        <MemberToolbar
+          rows={list ? rows : null}
+          {...{ find, kind }}
+          onFind={at.find}
+          onKind={setKind}
+        />
       }
       inspector={
         list && open ? (

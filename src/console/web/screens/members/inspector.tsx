@@ -146,11 +146,13 @@ function Signed({ workspaceId, email }: { workspaceId: string; email: string }) 
   const shown = named.slice(0, MOST_CHANGES)
   return (
     <InspectorSection title={words.history.title}>
-      {shown.length === 0 ? <p className="text-ink-2">{words.history.none}</p> : null}
+      {data !== undefined && shown.length === 0 ? (
+        <p className="text-ink-2">{words.history.none}</p>
+      ) : null}
       <ul className="flex flex-col gap-2">
         {shown.map(({ seq, at, by, what, hash }) => (
           <li key={seq}>
-            <p className="wrap-anywhere">{what}</p>
+            <p className="wrap-anywhere first-letter:uppercase">{what}</p>
             <p className="text-small text-ink-3">
               <Ago at={at} /> · {by}
             </p>

@@ -124,7 +124,8 @@ export function MemberGrid({ rows, isAlone, openId, onOpen, onClear }: Props) {
 }
 
 type ToolbarProps = {
-  rows: readonly MemberRow[]
+  /** Null until they are read. */
+  rows: readonly MemberRow[] | null
   find: string
   onFind(text: string): void
   kind: MemberKind
@@ -137,7 +138,7 @@ export function MemberToolbar({ rows, find, onFind, kind, onKind }: ToolbarProps
     <>
       <SearchField
         label={words.filterLabel}
-        placeholder={words.filter(rows.length)}
+        placeholder={rows ? words.filter(rows.length) : words.filterLabel}
         value={find}
         onChange={onFind}
         shortcut="/"
@@ -147,7 +148,7 @@ export function MemberToolbar({ rows, find, onFind, kind, onKind }: ToolbarProps
           <FilterChip
             key={id}
             label={words.chips[id]}
-            count={rows.filter(KINDS[id]).length}
+            count={rows?.filter(KINDS[id]).length ?? null}
             isSelected={kind === id}
             onPress={() => onKind(id)}
           />

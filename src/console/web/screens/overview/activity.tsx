@@ -57,15 +57,16 @@ export function LastDay({ workspaceId, overview: { calls, hours } }: Props) {
 
 export function ActiveAgents({ workspaceId, overview: { calls } }: Props) {
   const agents = calls.data?.by_agent ?? []
+  const isRead = calls.data !== null
   const link = { to: '/w/$workspaceId/agents', params: { workspaceId } } as const
   return (
     <Block
       title={words.activeAgents}
-      note={String(agents.length)}
+      {...(isRead ? { note: String(agents.length) } : {})}
       link={link}
       linkLabel={words.openAgents}
     >
-      {agents.length === 0 ? <Nothing text={words.noAgents} /> : null}
+      {agents.length === 0 ? <Nothing text={isRead ? words.noAgents : words.notRead} /> : null}
       <ul aria-label={words.activeAgents}>
         {agents.slice(0, MAX_AGENTS).map(({ agent_id: name, count, last_used_at: at }) => (
           <li key={name} className="flex h-9.5 items-center gap-2.5 border-t border-line px-3">
@@ -87,7 +88,9 @@ export function RecentChanges({ workspaceId, overview: { changes } }: Props) {
   const link = { to: '/w/$workspaceId/audit', params: { workspaceId } } as const
   return (
     <Block title={words.changes} link={link} linkLabel={words.openAudit}>
-      {records.length === 0 ? <Nothing text={words.noChanges} /> : null}
+      {records.length === 0 ? (
+        <Nothing text={changes.data ? words.noChanges : words.notRead} />
+      ) : null}
       <ul aria-label={words.changes}>
         {records.map(({ id, action, resource, agent_id: who, environment, timestamp }) => (
           <li key={id} className="flex h-9.5 items-center gap-2.5 border-t border-line px-3">

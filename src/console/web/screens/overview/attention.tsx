@@ -27,19 +27,20 @@ export function WaitingRows({ workspaceId, overview, items }: Props) {
   const [showsAll, setShowsAll] = useState(false)
   const shown = showsAll ? rows : rows.slice(0, FIRST_ROWS)
   const more = rows.length - shown.length
+  const unread = unreadParts(overview)
   return (
     <Block title={texts.waiting.title} {...(rows.length > 0 ? { note: String(rows.length) } : {})}>
-      {rows.length === 0 ? (
-        <p className="flex items-center gap-2 border-t border-line px-3 py-3 text-ink-2">
-          <Icon of={CircleCheck} />
-          {words.nothingWaits}
-        </p>
-      ) : (
+      {rows.length > 0 ? (
         <ul aria-label={texts.waiting.title}>
           {shown.map((row) => (
             <Row key={row.id} row={row} />
           ))}
         </ul>
+      ) : unread.length > 0 ? null : (
+        <p className="flex items-center gap-2 border-t border-line px-3 py-3 text-ink-2">
+          <Icon of={CircleCheck} />
+          {words.nothingWaits}
+        </p>
       )}
       {more > 0 ? (
         <div className="border-t border-line px-1 py-1">
@@ -48,7 +49,7 @@ export function WaitingRows({ workspaceId, overview, items }: Props) {
           </Button>
         </div>
       ) : null}
-      <Unread overview={overview} />
+      <Unread parts={unread} />
     </Block>
   )
 }
@@ -74,8 +75,7 @@ function Row({ row: { icon, title, detail, action, link } }: { row: AttentionRow
   )
 }
 
-function Unread({ overview }: { overview: OverviewData }) {
-  const parts = unreadParts(overview)
+function Unread({ parts }: { parts: ReturnType<typeof unreadParts> }) {
   if (parts.length === 0) return null
   return (
     <div className="flex flex-col gap-1 border-t border-line px-3 py-2 text-amber">

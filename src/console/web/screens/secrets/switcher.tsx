@@ -15,7 +15,7 @@ export function ProjectSwitcher({ projects, chosen }: { projects: Projects; chos
     <MenuAround
       label={texts.matrix.project(name)}
       trigger={
-        <AriaButton className="-mx-1.5 inline-flex min-w-0 items-center gap-1.5 rounded-control px-1.5 py-1 font-semibold text-ink hover:bg-hover">
+        <AriaButton className="-mx-1.5 inline-flex min-w-0 items-center gap-1.5 rounded-control px-1.5 py-1 font-semibold text-ink hover:bg-hover phone:text-[16px]">
           <span className="truncate">{name}</span>
           <span className="text-ink-3">
             <Icon of={ChevronsUpDown} />

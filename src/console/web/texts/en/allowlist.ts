@@ -3,6 +3,8 @@ export const allowlist = {
   host: 'Host',
   calls: 'Calls, 7 days',
   callsOf: (domain: string, total: number) => `${domain}: ${total} calls in 7 days`,
+  callsInWeek: (total: number) =>
+    total === 0 ? 'No calls in 7 days' : `${total === 1 ? '1 call' : `${total} calls`} in 7 days`,
   lastUsed: 'Last used',
   noCalls: '0',
   never: 'Not in 7 days',

@@ -8,7 +8,7 @@ const byCode: Record<string, Words> = {
   ...connectErrors,
   ...serverErrors,
   unreachable: {
-    said: 'The server is unreachable.',
+    said: 'The server is unavailable.',
     help: 'Check your connection, then retry.',
   },
   unusable_answer: {
