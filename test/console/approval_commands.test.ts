@@ -106,21 +106,30 @@ test('a request whose secret was replaced after it was shown releases nothing', 
   expect(await approvalsCommands.status(keys, order)).not.toBe('released')
 })
 
-test('a window has the method of the call and a prefix of its path, and is revoked', async () => {
+test('a window includes the method and path of its call, takes other methods, and is revoked', async () => {
   await project.request(call())
   const order = await shown()
   for (const window of [
-    { prefix: '/v1/charges', seconds: 901 },
-    { prefix: '/v2', seconds: 300 },
+    { methods: ['POST'], prefix: '/v1/charges', seconds: 901 },
+    { methods: ['POST'], prefix: '/v2', seconds: 300 },
+    { methods: ['GET'], prefix: '/v1/charges', seconds: 300 },
+    { methods: ['POST', 'TRACE'], prefix: '/v1/charges', seconds: 300 },
+    { methods: [], prefix: '/v1/charges', seconds: 300 },
   ])
     await expect(approvalsCommands.allow(keys, { ...order, window })).rejects.toMatchObject({
       code: 'conflict',
     })
-  await approvalsCommands.allow(keys, { ...order, window: { prefix: '/v1', seconds: 300 } })
+  const methods = ['PUT', 'POST']
+  await approvalsCommands.allow(keys, {
+    ...order,
+    window: { methods, prefix: '/v1', seconds: 300 },
+  })
   const host = stage.authorityOf()
-  const window = { methods: ['POST'], host, prefix: '/v1' }
+  const window = { methods: ['POST', 'PUT'], host, prefix: '/v1' }
   expect((await waiting()).released).toMatchObject([{ id: order.id, window }])
   expect(await project.resolve(call({ body: 'other' }))).toMatchObject({ status: 200 })
+  expect(await project.resolve(call({ method: 'PUT' }))).toMatchObject({ status: 200 })
+  expect(await project.resolve(call({ method: 'PATCH' }))).toMatchObject({ status: 403 })
   await approvalsCommands.revoke(keys, order)
   expect(await project.resolve(call({ body: 'third' }))).toMatchObject({ status: 403 })
 })

@@ -96,7 +96,7 @@ test('a denied request is refused, and its row is removed', async () => {
   expect(await call()).toMatchObject({ status: 403, body: { error_code: 'approval_denied' } })
 })
 
-test('a window is the narrowest one unless changed, warns, lets other bodies through, and is revoked', async () => {
+test('a window is the narrowest one unless changed, covers other bodies and chosen methods, and is revoked', async () => {
   const { ada, page, call, world } = approver
   await call({ body: '{"amount":3000}' })
   const request = await review('{"amount":3000}')
@@ -108,14 +108,19 @@ test('a window is the narrowest one unless changed, warns, lets other bodies thr
   await page.setViewportSize({ width: 390, height: 844 })
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390)
   await page.setViewportSize({ width: 1280, height: 800 })
+  const methods = request.getByRole('group', { name: 'Also allow' })
+  expect(await methods.getByRole('checkbox', { checked: true }).count()).toBe(0)
+  await methods.getByText('PUT', { exact: true }).click()
+  await request.getByText(`POST, PUT ${world.url('/v1/charges')}, with any query`).waitFor()
   await button('Sign and allow').click()
   await request.getByText('Allowed for 5 minutes.').waitFor()
   expect(await call({ body: '{"amount":4000}' })).toMatchObject({ status: 200 })
-  expect(await call({ body: '{"amount":5000}', method: 'PUT' })).toMatchObject({ status: 403 })
+  expect(await call({ body: '{"amount":5000}', method: 'PUT' })).toMatchObject({ status: 200 })
+  expect(await call({ body: '{"amount":5000}', method: 'PATCH' })).toMatchObject({ status: 403 })
   await close()
   await page.getByText('Allowed now').first().waitFor()
   await ada.judge()
-  await button(/^Revoke deploy-bot: POST/).click()
+  await button(/^Revoke deploy-bot: POST, PUT/).click()
   await page.getByText('Revoked. The next call needs a new approval.').first().waitFor()
   expect(await call({ body: '{"amount":6000}' })).toMatchObject({ status: 403 })
 })

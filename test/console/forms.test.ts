@@ -65,6 +65,10 @@ const opening = (name: string) => async (page: Page) => {
   await page.getByRole('alertdialog').waitFor({ state: 'detached' })
   await press(page, name)
 }
+const chooseProvider = (name: string) => async (page: Page) => {
+  await page.getByRole('button', { name: /Provider$/ }).click()
+  await page.getByRole('option', { name }).click()
+}
 const choosing = (menu: string, choice: string) => async (page: Page) => {
   await opening(menu)(page)
   await page.getByRole('menuitem', { name: choice }).click()
@@ -125,6 +129,28 @@ const inside: Form[] = [
   {
     ...{ file: 'secrets/connect/connect_form.tsx', path: 'w/W/secrets?pane=connect' },
     ...{ verb: 'Show command', fields: ['Name', 'MCP server URL'] },
+  },
+  {
+    ...{ file: 'secrets/connect/connect_form.tsx', path: 'w/W/secrets?pane=connect' },
+    verb: 'Show command',
+    fields: ['Name', 'Issuer URL', 'Client ID', 'Hosts that may use it', 'Redirect address'],
+    open: async (page) => {
+      await chooseProvider('Other OAuth provider')(page)
+      await label(page, 'Redirect address').fill('')
+    },
+  },
+  {
+    ...{ file: 'secrets/connect/connect_form.tsx', path: 'w/W/secrets?pane=connect' },
+    verb: 'Show command',
+    fields: ['Name', 'Client ID', 'Hosts that may use it'],
+    open: async (page) => {
+      await chooseProvider('GitHub')(page)
+      await press(page, 'Remove api.github.com')
+    },
+  },
+  {
+    ...{ file: 'secrets/transfers/importing.tsx', path: 'w/W/secrets?pane=import' },
+    ...{ verb: 'Preview changes', fields: ['Lines such as NAME=value'] },
   },
   {
     ...{

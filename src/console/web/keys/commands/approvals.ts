@@ -134,8 +134,8 @@ async function verifiedOrNull(place: WorkspacePlace, id: string): Promise<Verifi
   }
 }
 
-/** Later calls with the method of this one, below `prefix`. */
-type Window = { prefix: string; seconds: number }
+/** Later calls below `prefix`. The methods include that of this call. */
+type Window = { methods: readonly string[]; prefix: string; seconds: number }
 
 /**
  * Signs exactly the call that was shown, by its digest. A window also covers later calls.
@@ -160,13 +160,15 @@ async function allow(
 }
 
 /** @throws Refused `conflict` for a window that the policies do not permit, or that belongs to another call */
-function windowOf(request: VerifiedRequest, { prefix, seconds }: Window): ReleaseWindow {
+function windowOf(request: VerifiedRequest, window: Window): ReleaseWindow {
   const { call, held } = request
+  const { prefix, seconds } = window
   const { prefixes } = shownRequest(request, new Map())
-  const [method] = callMethods.filter((known) => known === call.method)
-  if (!method || seconds > longestWindow(held) || !prefixes.includes(prefix))
+  const methods = callMethods.filter((known) => window.methods.includes(known))
+  const includesCall = methods.some((method) => method === call.method) && prefixes.includes(prefix)
+  if (!includesCall || methods.length < window.methods.length || seconds > longestWindow(held))
     throw new Refused('conflict')
-  return { host: new URL(call.target_url).host, methods: [method], path_prefix: prefix, seconds }
+  return { host: new URL(call.target_url).host, methods, path_prefix: prefix, seconds }
 }
 
 /** The current status of a request. */

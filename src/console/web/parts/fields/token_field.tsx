@@ -3,6 +3,7 @@ import { X } from 'lucide-react'
 import { type KeyboardEvent, useRef, useState } from 'react'
 import { ComboBox, FieldError, Input, Label } from 'react-aria-components'
 import { texts } from '../../texts/index.ts'
+import { useRequired } from '../form.tsx'
 import { Icon } from '../icon.tsx'
 import { BOX, ERROR, FIELD, FIELD_LABEL } from './field_class.ts'
 import { OptionList } from './options.tsx'
@@ -17,11 +18,14 @@ type Props = {
   /** Such as the host of a URL. */
   normalize?(text: string): string
   placeholder?: string
+  isRequired?: boolean
 }
 
 export function TokenField(props: Props) {
-  const { label, values, onChange, suggestions = [], placeholder } = props
-  const { text, setText, error, add, onKeyDown } = useTokens(props)
+  const { label, values, onChange, suggestions = [], placeholder, isRequired = false } = props
+  const { text, setText, error: wrong, add, onKeyDown } = useTokens(props)
+  const { mark, isMarked } = useRequired(isRequired, values.length === 0)
+  const error = wrong ?? (isMarked ? texts.common.required(label) : null)
   const input = useRef<HTMLInputElement>(null)
   const remove = (value: string) => {
     onChange(values.filter((other) => other !== value))
@@ -35,6 +39,7 @@ export function TokenField(props: Props) {
       allowsCustomValue
       menuTrigger="focus"
       validationBehavior="aria"
+      isRequired={isRequired}
       isInvalid={error !== null}
       defaultItems={open.map((id) => ({ id, label: id }))}
       inputValue={text}
@@ -42,6 +47,7 @@ export function TokenField(props: Props) {
       selectedKey={null}
       onSelectionChange={(key) => key !== null && add(String(key))}
       onBlur={() => add(text)}
+      {...mark}
     >
       <Label className={FIELD_LABEL}>{label}</Label>
       <span

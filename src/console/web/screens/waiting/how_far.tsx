@@ -1,4 +1,6 @@
 /** How far a signature goes: this call alone, or later calls for as long as the policies of the secrets permit. */
+import { callMethods } from '../../../../core/policy/policy.ts'
+import { Choices } from '../../parts/fields/checkbox.tsx'
 import { RadioCards } from '../../parts/fields/radio_cards.tsx'
 import { Select } from '../../parts/fields/select.tsx'
 import { texts } from '../../texts/index.ts'
@@ -10,30 +12,31 @@ const words = texts.waiting
 const LENGTHS = [300, 900, 3_600, 28_800, 86_400]
 
 /** A window, or null for this call alone. */
-export type Extent = { prefix: string; seconds: number } | null
+export type Extent = { methods: readonly string[]; prefix: string; seconds: number } | null
 
 /** The narrowest that a request permits. */
 export function firstExtent(request: WaitingRequest): Extent {
   return request.isSingle ? null : narrowestWindow(request)
 }
 
-function narrowestWindow({ prefixes, mostSeconds }: WaitingRequest): Extent {
+function narrowestWindow({ method, prefixes, mostSeconds }: WaitingRequest): Extent {
   const [prefix] = prefixes
   if (prefix === undefined || mostSeconds <= 0) return null
-  return { prefix, seconds: Math.min(mostSeconds, LENGTHS[0] ?? mostSeconds) }
+  const seconds = Math.min(mostSeconds, LENGTHS[0] ?? mostSeconds)
+  return { methods: [method], prefix, seconds }
 }
 
 type Props = { request: WaitingRequest; value: Extent; onChange(extent: Extent): void }
 
 export function HowFar({ request, value, onChange }: Props) {
-  const { isSingle, method, origin } = request
+  const { isSingle, origin } = request
   const window = value ?? narrowestWindow(request)
   const length = words.length(window?.seconds ?? 0)
   const once = { id: 'once', title: words.once, help: words.onceHelp } as const
   const later = {
     id: 'window',
     title: words.forTime(length),
-    help: words.window(method, `${origin}${window?.prefix ?? ''}`),
+    help: words.window(window?.methods ?? [], `${origin}${window?.prefix ?? ''}`),
   } as const
   const options = [...(isSingle ? [once] : []), ...(window ? [later] : [])]
   if (options.length === 0) return null
@@ -52,8 +55,11 @@ export function HowFar({ request, value, onChange }: Props) {
 
 type FieldsProps = Props & { value: NonNullable<Extent> }
 
-function WindowFields({ request: { prefixes, mostSeconds }, value, onChange }: FieldsProps) {
+/** The method of the call itself is always allowed. */
+function WindowFields({ request, value, onChange }: FieldsProps) {
+  const { method, prefixes, mostSeconds } = request
   const lengths = [...new Set([...LENGTHS.filter((each) => each < mostSeconds), mostSeconds])]
+  const others = callMethods.filter((other) => other !== method)
   return (
     <div className="grid grid-cols-2 gap-3">
       <Select
@@ -68,6 +74,17 @@ function WindowFields({ request: { prefixes, mostSeconds }, value, onChange }: F
         value={String(value.seconds)}
         onChange={(seconds) => onChange({ ...value, seconds: Number(seconds) })}
       />
+      <div className="col-span-2">
+        <Choices
+          label={words.otherMethods}
+          options={others.map((id) => ({ id, label: id }))}
+          value={value.methods.filter((chosen) => chosen !== method)}
+          onChange={(chosen) => {
+            const methods = callMethods.filter((each) => each === method || chosen.includes(each))
+            onChange({ ...value, methods })
+          }}
+        />
+      </div>
     </div>
   )
 }

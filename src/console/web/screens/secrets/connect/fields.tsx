@@ -45,6 +45,7 @@ export function ProviderFields({ draft, onChange, providers, hasSecretField }: P
       {isMcp ? null : (
         <TokenField
           label={words.hosts}
+          isRequired
           values={draft.domains}
           onChange={(domains) => put({ domains })}
           normalize={hostOf}

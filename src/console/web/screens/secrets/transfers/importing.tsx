@@ -5,6 +5,8 @@ import { FileTrigger } from 'react-aria-components'
 import { Button } from '../../../parts/button.tsx'
 import { Checkbox } from '../../../parts/fields/checkbox.tsx'
 import { TextArea } from '../../../parts/fields/text_area.tsx'
+import { FieldForm } from '../../../parts/form.tsx'
+import { SHEET_FORM, SheetFooter } from '../../../parts/overlays/sheet.tsx'
 import { texts } from '../../../texts/index.ts'
 import { type PaneProps, useEnvironment, useGo } from '../place.ts'
 import { EnvironmentSelect } from '../sheets/environment_select.tsx'
@@ -32,32 +34,25 @@ export function Importing({ place, matrix, file }: PaneProps & { file: File | nu
     onDone: done,
   })
   const isWriting = order === null || problems.length > 0
+  const back = (
+    <Button kind="ghost" isDisabled={isPending} onPress={() => source.preview(null)}>
+      {words.back}
+    </Button>
+  )
   return (
     <Pane
       title={words.importTitle}
       footer={
-        isWriting ? (
-          <Button
-            kind="primary"
-            isDisabled={text.trim() === ''}
-            onPress={() => source.preview(text)}
-          >
-            {words.preview}
-          </Button>
-        ) : (
+        isWriting ? null : (
           <>
-            <Button kind="ghost" isDisabled={isPending} onPress={() => source.preview(null)}>
-              {words.back}
-            </Button>
+            {back}
             {button}
           </>
         )
       }
     >
       <EnvironmentSelect matrix={matrix} />
-      {isWriting ? <SourceFields source={source} /> : null}
-      {problems.length > 0 ? <Problems problems={problems} /> : null}
-      {isWriting ? null : list}
+      {isWriting ? <SourceForm source={source} problems={problems} /> : list}
     </Pane>
   )
 }
@@ -88,15 +83,18 @@ function useSource(file: File | null) {
   return { text, previewed, preview, isBad, read, write }
 }
 
-function SourceFields({ source }: { source: ReturnType<typeof useSource> }) {
-  const { text, isBad, read, write } = source
+type SourceProps = ProblemsProps & { source: ReturnType<typeof useSource> }
+
+function SourceForm({ source, problems }: SourceProps) {
+  const { text, isBad, read, write, preview } = source
   const [isShown, setShown] = useState(false)
   return (
-    <>
+    <FieldForm className={SHEET_FORM} onSubmit={() => preview(text)}>
       <TextArea
         label={words.importText}
         help={words.importHelp}
         rows={12}
+        isRequired
         isHidden={!isShown}
         value={text}
         onChange={write}
@@ -108,7 +106,13 @@ function SourceFields({ source }: { source: ReturnType<typeof useSource> }) {
       <FileTrigger onSelect={(files) => files?.[0] && void read(files[0])}>
         <Button icon={Upload}>{words.chooseFile}</Button>
       </FileTrigger>
-    </>
+      {problems.length > 0 ? <Problems problems={problems} /> : null}
+      <SheetFooter>
+        <Button type="submit" kind="primary">
+          {words.preview}
+        </Button>
+      </SheetFooter>
+    </FieldForm>
   )
 }
 

@@ -53,10 +53,11 @@ export const waitingTexts = {
   once: 'Only this call',
   onceHelp: 'Exactly what is shown above, once.',
   forTime: (length: string) => `Calls for ${length}`,
-  window: (methods: string, address: string) =>
-    `${methods} ${address}, with any query, headers and body.`,
+  window: (methods: readonly string[], address: string) =>
+    `${methods.join(', ')} ${address}, with any query, headers and body.`,
   prefix: 'Paths that begin with',
   seconds: 'How long',
+  otherMethods: 'Also allow',
   length: exactLength,
   deny: 'Deny',
   denyAndMute: 'Deny and mute for 1 hour',
