@@ -4,11 +4,14 @@
  * page (keys that stay open, passkeys, cookies) belongs to its host name, so each server has one of its own. Cookies go to
  * every port of it: those of this console carry its port in their names, and no others are handed on.
  */
+
 import { createHash } from 'node:crypto'
 import { networkInterfaces } from 'node:os'
 import { openProviderFetch } from '../client/connect/provider_fetch.ts'
 import { serverTrust } from '../client/http/trust.ts'
+import { isNotConnected } from '../core/net/not_connected.ts'
 import { ATTRIBUTES, consoleCookies } from '../http/console_cookies.ts'
+import { causeOf } from '../outbound/connection/fetch.ts'
 import { LocalConnections } from './connecting/local_connections.ts'
 import { answerConnection, refusal } from './connecting/routes.ts'
 import { openConsole } from './serve.ts'
@@ -82,6 +85,9 @@ export async function openLocalConsole(
 }
 
 type Listener = Bun.Server<unknown>
+/** The page's code for a change that the server may have made. */
+const LOST = 'lost_answer'
+
 type Respond = (request: Request, listener: Listener) => Promise<Response>
 
 /**
@@ -125,7 +131,8 @@ async function handOn(request: Request, server: string, suffix: string): Promise
     })
     if (!DATA.test(answer.headers.get('content-type') ?? 'application/json')) {
       await answer.body?.cancel()
-      return refusal(502, 'unavailable', `${server} sent what is no answer of Cloakroom's.`)
+      const code = request.method === 'GET' ? 'unavailable' : LOST
+      return refusal(502, code, `${server} did not answer as Cloakroom does.`)
     }
     const returned = only(answer.headers, RESPONSE_HEADERS)
     returned.set('x-content-type-options', 'nosniff')
@@ -135,8 +142,13 @@ async function handOn(request: Request, server: string, suffix: string): Promise
       returned.append('set-cookie', `${name}${suffix}=${value}; ${ATTRIBUTES}; Max-Age=${seconds}`)
     }
     return new Response(answer.body, { status: answer.status, headers: returned })
-  } catch {
-    return refusal(503, 'unavailable', `${server} cannot be reached from this machine.`)
+  } catch (error) {
+    const isSent = request.method !== 'GET' && !isNotConnected(causeOf(error).code)
+    return refusal(
+      503,
+      isSent ? LOST : 'unavailable',
+      `${server} is unreachable from this machine.`,
+    )
   }
 }
 

@@ -10,6 +10,7 @@ import type { BodyMemory } from '../core/body_memory.ts'
 import { Fault } from '../core/fault.ts'
 import { PLACEHOLDER_PREFIX } from '../core/names/secret_name.ts'
 import { type Domain, domainMatches, parseDomain } from '../core/net/domain.ts'
+import { isNotConnected } from '../core/net/not_connected.ts'
 import { STRICT_HEADER } from '../core/policy/unfilled.ts'
 import { causeOf } from '../outbound/connection/fetch.ts'
 import { headersPassedOn, isHandshake, isHopByHop } from '../outbound/headers.ts'
@@ -173,7 +174,7 @@ async function send(
   } catch (cause) {
     const fault = new Fault('unavailable', { message: 'The resolver cannot be reached.', cause })
     const { code } = causeOf(cause)
-    throw mayRepeat(init.method) || code === 'ConnectionRefused' ? fault : withoutRetry(fault)
+    throw mayRepeat(init.method) || isNotConnected(code) ? fault : withoutRetry(fault)
   }
 }
 

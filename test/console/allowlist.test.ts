@@ -143,6 +143,21 @@ test('a change that an unavailable server refuses shows the error and leaves the
   await page.unroute('**/allowlist/**')
 })
 
+test('a change whose answer is lost is not reported as failed, and appears once the server answers', async () => {
+  const { page } = employer
+  await page.route('**/allowlist/', async (route) => {
+    if (route.request().method() !== 'POST') return route.continue()
+    await route.fetch()
+    await route.abort()
+  })
+  await add('lost.example.com')
+  const dialog = page.getByRole('dialog')
+  await dialog.getByText('The server didn’t answer, so your change may have been saved.').waitFor()
+  await page.unroute('**/allowlist/')
+  await dialog.getByRole('button', { name: 'Cancel' }).click()
+  await rowOf('lost.example.com').waitFor()
+})
+
 test.each([
   { typed: 'not a host', said: 'Enter a host like api.example.com.' },
   { typed: '', said: 'Host: this field is required.' },

@@ -305,7 +305,30 @@ test('the local console does not listen on other loopback addresses', async () =
   await expect(fetch(`http://127.0.0.2:${port}/console/`)).rejects.toThrow()
 })
 
-test('the local console reports that the server cannot be reached', async () => {
+test('the local console tells a change that was sent from one that was not', async () => {
+  const silent = Bun.listen({
+    hostname: '127.0.0.1',
+    port: 0,
+    socket: { data: (socket) => void socket.terminate() },
+  })
+  const cut = await openLocalConsole(`http://127.0.0.1:${silent.port}`, 0)
+  const codeOf = async (origin: string, method: string) => {
+    const answer = await ask(`${new URL(origin).origin}/api/users/me/keys/`, {
+      method,
+      headers: ofConsole(),
+    })
+    return (await answer.json()).error_code
+  }
+  expect(await codeOf(cut.url, 'POST')).toBe('lost_answer')
+  expect(await codeOf(cut.url, 'GET')).toBe('unavailable')
+  await cut.close()
+  silent.stop(true)
+  const absent = await openLocalConsole('http://127.0.0.1:1', 0)
+  expect(await codeOf(absent.url, 'POST')).toBe('unavailable')
+  await absent.close()
+})
+
+test('the local console reports that the server is unreachable', async () => {
   const away = await openLocalConsole('http://127.0.0.1:1', 0)
   const answer = await ask(`${new URL(away.url).origin}/api/users/me/`, { headers: ofConsole() })
   expect([answer.status, (await answer.json()).error_code]).toEqual([503, 'unavailable'])

@@ -8,7 +8,14 @@ import { callFailure } from './keys/call_failure.ts'
 import type { Failure } from './keys/reports.ts'
 import { shared } from './shared.ts'
 
-const CODES = ['unreachable', 'unusable_answer', 'unavailable', 'internal_error']
+const CODES = [
+  'unreachable',
+  'lost_answer',
+  'lost_token',
+  'unusable_answer',
+  'unavailable',
+  'internal_error',
+]
 /** Between two checks of an unavailable server. */
 export const AGAIN_MS = 3_000
 

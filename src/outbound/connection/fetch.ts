@@ -3,9 +3,11 @@
  * with name, certificate and Host of the real host. Nothing of the environment can bend it: proxies,
  * extra certificate files and debug switches are all overridden.
  */
+
 import { constants } from 'node:crypto'
 import { checkServerIdentity, type PeerCertificate, rootCertificates } from 'node:tls'
 import { Fault } from '../../core/fault.ts'
+import { isNotConnected } from '../../core/net/not_connected.ts'
 import { bytesOf, type CallBody } from '../call.ts'
 import type { CallDeadline } from '../deadline.ts'
 import type { HeaderPair } from '../headers.ts'
@@ -118,8 +120,6 @@ const TLS_CODES =
   /^(EPROTO|CERT_|ERR_TLS_|ERR_SSL_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|INVALID_CA|PATH_LENGTH_EXCEEDED|INVALID_PURPOSE|HOSTNAME_MISMATCH|CRL_)/
 /** An authority of one's own, which an operator can name. */
 const UNKNOWN_ISSUER = /^(UNABLE_TO_GET_ISSUER|UNABLE_TO_VERIFY_LEAF|SELF_SIGNED_|DEPTH_ZERO_SELF)/
-const UNREACHABLE_CODES =
-  /^(ECONNREFUSED|ENETUNREACH|EHOSTUNREACH|ETIMEDOUT|EADDRNOTAVAIL|ENOTFOUND|DNS_|FailedToOpenSocket)/
 
 /** What an error of `fetch` means. */
 export function upstreamFault(error: unknown): Fault {
@@ -130,7 +130,7 @@ export function upstreamFault(error: unknown): Fault {
     const fix = UNKNOWN_ISSUER.test(cause.code) ? { setting: 'RESOLVER_CA_FILE' } : undefined
     return new Fault('upstream_tls_error', { cause, fix })
   }
-  if (UNREACHABLE_CODES.test(cause.code)) return new Fault('upstream_unreachable', { cause })
+  if (isNotConnected(cause.code)) return new Fault('upstream_unreachable', { cause })
   return new Fault('upstream_protocol_error', { cause })
 }
 

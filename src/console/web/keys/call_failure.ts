@@ -1,6 +1,7 @@
 /** Turns an error of a call to the server into a failure for the page. Null for any other error. */
 import { AnswerError, ApiError } from '../../../client/http/api.ts'
 import { ClocksDiffer } from '../../../client/http/clock_difference.ts'
+import { LostAnswer } from '../lost_answer.ts'
 import type { Failure } from './reports.ts'
 
 export function callFailure(error: unknown): Failure | null {
@@ -10,6 +11,7 @@ export function callFailure(error: unknown): Failure | null {
   }
   if (error instanceof AnswerError) return failed('unusable_answer', error)
   if (error instanceof ClocksDiffer) return failed('clocks_differ', error)
+  if (error instanceof LostAnswer) return failed('lost_answer', error)
   // fetch throws a TypeError if the server does not answer.
   if (error instanceof TypeError) return failed('unreachable', error)
   return null

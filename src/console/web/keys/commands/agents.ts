@@ -1,19 +1,10 @@
-/**
- * Agents, and the tokens of agents and workloads. A new token stays in this worker until the user reveals it or the keys
- * lock. The server never receives it.
- */
+/** Agents, and the tokens of agents and workloads. */
 import { endToken, removeAgent } from '../../../../client/actions/end_tokens.ts'
 import { giveKeys, lackingKeys } from '../../../../client/actions/grant.ts'
-import {
-  issueToAgent,
-  issueToWorkload,
-  registerWithToken,
-} from '../../../../client/actions/issue_token.ts'
 import { readTokens } from '../../../../client/actions/read_tokens.ts'
-import { grantTo, type TokenOrder, type TokenOwner } from '../../../../client/agents/tokens.ts'
+import { grantTo, type TokenOwner } from '../../../../client/agents/tokens.ts'
 import type { Place } from '../../../../client/signed/statements.ts'
 import type { WorkspacePlace } from '../../../../client/workspace.ts'
-import type { TokenLimits } from '../../../../core/token_limits.ts'
 import { getAgent, listAgents } from '../../../../features/agents/contract.ts'
 import { getInstance } from '../../../../features/instance/contract.ts'
 import { Refused } from '../failure.ts'
@@ -28,16 +19,15 @@ import {
   type TokensOwner,
 } from '../tokens.ts'
 import type { UnlockedSession } from '../unlocked_session.ts'
+import { newTokenCommands } from './new_tokens.ts'
 
 export const agentsCommands = {
+  ...newTokenCommands,
   list,
   all,
   environments,
   tokens,
-  issue,
   addresses,
-  newToken,
-  forgetToken,
   revoke,
   remove,
   lacking,
@@ -45,9 +35,6 @@ export const agentsCommands = {
 }
 
 type Of = { workspaceId: string }
-
-/** New tokens that the user has not dismissed yet, by session. */
-const made = new WeakMap<object, Map<string, string>>()
 
 /** Every agent with its project's name. Null for an agent of the whole workspace. */
 async function list(session: UnlockedSession, { workspaceId }: Of) {
@@ -119,56 +106,6 @@ async function namedTokens(
   }))
 }
 
-/** The owner of a new token; null means every project or environment. */
-type Holder =
-  | { kind: 'agent'; name: string; projectId: string | null; environment: string | null }
-  | { kind: 'further'; agentId: string; projectId: string | null; environment: string | null }
-  | { kind: 'workload'; label: string; projectId: string; environment: string }
-
-type Order = Of & {
-  holder: Holder
-  capabilities: NonNullable<TokenOrder['capabilities']>
-  /** Null never expires. */
-  days: number | null
-  /** The label of a further token. */
-  label?: string
-  limits?: TokenLimits
-}
-
-/** Returns the new token's id; `newToken` returns its text. @throws ApiError, UntrustedChain */
-async function issue(session: UnlockedSession, order: Order) {
-  const { workspaceId, holder, capabilities, days, label, limits } = order
-  const issuing = await placeIn(session, workspaceId)
-  const terms = {
-    capabilities,
-    expires_in_days: days,
-    ...(label === undefined ? {} : { label }),
-    ...(limits === undefined ? {} : { limits }),
-  }
-  const { id, text } = await issueTo(session, issuing, holder, terms)
-  const reader = session.reader()
-  made.set(reader, (made.get(reader) ?? new Map()).set(id, text))
-  return { id }
-}
-
-async function issueTo(
-  session: UnlockedSession,
-  issuing: WorkspacePlace,
-  holder: Holder,
-  order: TokenOrder,
-) {
-  const { environment, projectId } = holder
-  if (holder.kind === 'workload') {
-    const { label } = holder
-    const place = { projectId: holder.projectId, environment: holder.environment }
-    return issueToWorkload(issuing, place, { ...order, label })
-  }
-  const places = await placesIn(session, issuing.workspace.id, { projectId, environment })
-  const terms = { environment, order, places }
-  if (holder.kind === 'agent') return registerWithToken(issuing, holder, terms)
-  return issueToAgent(issuing, { id: holder.agentId, project_id: projectId }, terms)
-}
-
 /** Users copy addresses into files, so nothing else may be in one. */
 const ADDRESS = /^https?:\/\/[\w.:\-[\]]+(\/[\w.~%/-]*)?$/
 
@@ -185,18 +122,6 @@ async function addresses({ api }: UnlockedSession, _: null) {
     resolver,
     isUnknown: isUnset(resolver) && location.hostname !== 'localhost',
   }
-}
-
-/** Returns the text of a new token. @throws Refused `not_found` */
-async function newToken(session: UnlockedSession, { id }: { id: string }) {
-  const text = made.get(session.reader())?.get(id)
-  if (text === undefined) throw new Refused('not_found')
-  return text
-}
-
-/** Forgets a new token's text. Nobody can reveal it afterwards. */
-async function forgetToken(session: UnlockedSession, { id }: { id: string }) {
-  made.get(session.reader())?.delete(id)
 }
 
 function revoke(

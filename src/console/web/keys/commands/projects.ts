@@ -117,7 +117,7 @@ async function removing(
   }
 }
 
-const UNANSWERED = ['unreachable', 'unusable_answer']
+const UNANSWERED = ['unreachable', 'lost_answer', 'unusable_answer']
 
 async function isPresent(there: Promise<boolean>): Promise<boolean> {
   return there.catch((error: unknown) => {

@@ -11,6 +11,14 @@ const byCode: Record<string, Words> = {
     said: 'The server is unavailable.',
     help: 'Check your connection, then retry.',
   },
+  lost_answer: {
+    said: 'The server didn’t answer, so your change may have been saved.',
+    help: 'Check your connection, and look before you retry.',
+  },
+  lost_token: {
+    said: 'The server didn’t answer, so the token may exist.',
+    help: 'If it’s in the list, revoke it and create another.',
+  },
   unusable_answer: {
     said: 'This isn’t a response from Cloakroom.',
     help: 'A gateway may have answered. Retry, or ask its operator.',
