@@ -1,6 +1,6 @@
 /**
- * Calls of the session that the browser keeps in cookies: no script reads them, the worker of the keys as little as
- * the page. When its tokens have expired they are renewed, once for all tabs.
+ * Calls with the session's cookies. Neither the page nor the keys' worker can read the cookies. Expired tokens are
+ * renewed once for all tabs.
  */
 import { type Api, ApiError, callsWithin, openApi } from '../../client/http/api.ts'
 import { consoleRefresh, getMe } from '../../features/accounts/contract.ts'
@@ -9,7 +9,7 @@ const LOCK = 'cloakroom-session'
 
 const direct = openApi(location.origin)
 
-/** `ended` is called where the session cannot be renewed. */
+/** Calls `ended` if the session cannot be renewed. */
 export function sessionCalls(ended: () => void): Api {
   return callsWithin(direct, async (call) => {
     try {
@@ -27,7 +27,7 @@ export function sessionCalls(ended: () => void): Api {
   })
 }
 
-/** Another tab may have done it, while this one waited. */
+/** Checks first, because another tab may have renewed the session meanwhile. */
 async function renew(): Promise<void> {
   try {
     await direct.call(getMe, {})
