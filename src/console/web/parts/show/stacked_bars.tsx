@@ -33,7 +33,7 @@ const FILLS = {
   amber: 'fill-amber-solid',
 }
 const SQUARES = { accent: 'bg-accent', red: 'bg-red-solid', amber: 'bg-amber-solid' }
-/** Of a slot, left and right of its bar. */
+/** The share of a slot left and right of its bar. */
 const MARGIN = 0.22
 /** More slots are narrower than a date. */
 const LEAST_CENTRED = 10

@@ -1,4 +1,4 @@
-/** How far a signature goes: this call alone, or later calls for as long as the policies of the secrets permit. */
+/** The scope of a signature: this call alone, or later calls for as long as the secrets' policies permit. */
 import { RadioCards } from '../../parts/fields/radio_cards.tsx'
 import { Select } from '../../parts/fields/select.tsx'
 import { texts } from '../../texts/index.ts'
