@@ -1,8 +1,8 @@
 /**
- * The console from this machine: a person need not trust the server for code. The files are this executable's, on
- * loopback; calls of their page, and of no other, are handed on to the server as they are. What the browser keeps of a
- * page (keys that stay open, passkeys, cookies) belongs to its host name, so each server has one of its own. Cookies go to
- * every port of it: those of this console carry its port in their names, and no others are handed on.
+ * The local console, so that a user need not trust the server for code. It serves this executable's files on loopback,
+ * and forwards only its own page's calls to the server. A browser stores remembered keys, passkeys and cookies by host
+ * name, so each server has a separate host name. Cookies are shared by all ports of a host name, so this console's cookies
+ * have its port in their names, and it forwards no others.
  */
 
 import { createHash } from 'node:crypto'
@@ -18,7 +18,7 @@ import { openConsole } from './serve.ts'
 
 export type LocalConsole = { url: string; hash: string; close(): Promise<void> }
 
-/** What a page of ours sends, and what it has use for. */
+/** Headers of the console's page, and headers of the server that the page needs. */
 const REQUEST_HEADERS = [
   'accept',
   'content-type',
@@ -35,18 +35,18 @@ const RESPONSE_HEADERS = [
   'x-request-id',
 ]
 const COOKIE = /^__Host-cloakroom-(access|refresh)/
-/** Of the two that the server sets: name, value and seconds. All else that it may ask of a browser is not its own to ask. */
+/** Name, value and lifetime of the server's two cookies. No other attribute is passed on. */
 const SET_COOKIE = /^(__Host-cloakroom-(?:access|refresh))=([\w.~+/=-]*);.*Max-Age=(\d+)$/
-/** What the page reads; a page or a script of the server's would be one of this origin. */
+/** Content types that the page reads. A page or script from the server would run in this origin. */
 const DATA = /^(application\/(json|x-ndjson)|text\/event-stream)(;|$)/
 
-/** The name on loopback (RFC 6761, section 6.3) of the console for the server at an origin. */
+/** The loopback host name (RFC 6761, section 6.3) of the console for a server. */
 function localName(server: string): string {
   return `cloakroom-${createHash('sha256').update(server).digest('hex').slice(0, 32)}.localhost`
 }
 
 /**
- * For the server at an origin.
+ * Opens the console for the server at an origin.
  *
  * @param send makes requests to providers that the page connects
  * @throws Error with `code` EADDRINUSE
@@ -61,7 +61,7 @@ export async function openLocalConsole(
   const name = localName(server)
   const listeners = listenOnLoopback(port, async (request, listener) => {
     const own = `${name}:${listener.port}`
-    // A name of somebody else's that leads here is no name of ours.
+    // Another host name may resolve to this address, for example by DNS rebinding.
     if (request.headers.get('host') !== own) return new Response(null, { status: 421 })
     const { pathname } = new URL(request.url)
     if (pathname.startsWith('/console')) return files(request, respond)
@@ -69,7 +69,7 @@ export async function openLocalConsole(
     if (!/^\/(api|v1|local)\//.test(pathname)) return new Response(null, { status: 404 })
     if (!consoleCookies(request.headers))
       return refusal(403, 'forbidden', 'Only its page may call this.')
-    // A stream lasts as long as both ends want it to.
+    // Streams have no time limit.
     listener.timeout(request, 0)
     if (pathname.startsWith('/local/')) return answerConnection(request, connections)
     return handOn(request, server, `-${listener.port}`)
@@ -91,9 +91,10 @@ const LOST = 'lost_answer'
 type Respond = (request: Request, listener: Listener) => Promise<Response>
 
 /**
- * On both addresses of loopback: browsers try ::1 first, and who listened there alone would be the console to them.
+ * Listens on both loopback addresses. Browsers try ::1 first, so another program that listened there could pose as the
+ * console.
  *
- * @throws Error with `code` EADDRINUSE where another program has one of them
+ * @throws Error with `code` EADDRINUSE if another program uses one of them
  */
 function listenOnLoopback(port: number, fetch: Respond): Listener[] {
   const first = Bun.serve({ hostname: '127.0.0.1', port, fetch })
@@ -152,7 +153,7 @@ async function handOn(request: Request, server: string, suffix: string): Promise
   }
 }
 
-/** Those of this port, by the names that the server gave them. */
+/** This port's cookies, under the server's names. */
 function ownCookies(header: string, suffix: string): string {
   const cookies = header.split(/; ?/).map((cookie) => {
     const [, name, rest] = /^([^=]*)(=.*)$/.exec(cookie) ?? []

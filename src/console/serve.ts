@@ -6,7 +6,7 @@ import zlib from 'node:zlib'
 import { onceWithRetry } from '../core/async/once.ts'
 import { buildConsoleOnDemand, runsFromSource } from './build_on_demand.ts'
 
-/** Below /console/; every address there that is no file is a route of the page. */
+/** Every path below /console/ that is not a file is a route of the page. */
 const PATH = '/console/'
 const INDEX = 'index.html'
 const SUMS = 'SHA256SUMS'
@@ -74,9 +74,9 @@ export function mediaTypeOf(name: string): string {
 }
 
 export type Console = {
-  /** SHA-256 of its SHA256SUMS: what a release publishes. */
+  /** SHA-256 of its SHA256SUMS, as published with a release. */
   hash: string
-  /** To GET and HEAD of an address below /console/. */
+  /** Answers GET and HEAD of a path below /console/. */
   respond(request: Request): Response
 }
 
@@ -95,7 +95,7 @@ const RETRY_MS = 10_000
 /** Opens the console once. After a failure, calls retry ten seconds later. @throws ConsoleNotBuilt if it runs from source */
 export const openConsole = onceWithRetry(open, RETRY_MS)
 
-/** `null` from source: a start does not wait for the build, and no release publishes its hash. */
+/** Null if it runs from source: startup does not wait for the build, and no release publishes its hash. */
 export async function embeddedConsoleHash(): Promise<string | null> {
   return runsFromSource ? null : (await openConsole()).hash
 }
@@ -109,7 +109,7 @@ async function open(): Promise<Console> {
     const { pathname } = new URL(request.url)
     const name = pathname.slice(PATH.length)
     const file = files.get(name)
-    // What the page loads must not be taken for the page.
+    // A missing asset must not be answered with the page.
     if (!file && name.startsWith('assets/'))
       return new Response(null, { status: 404, headers: CONSOLE_HEADERS })
     const index = files.get(INDEX)
@@ -145,7 +145,7 @@ function send(request: Request, { br, gz, plain, etag, type }: Served, name: str
     etag,
     'content-type': type,
     vary: 'accept-encoding',
-    // A name with a hash never means anything else.
+    // The contents of a name with a hash never change.
     'cache-control': name.startsWith('assets/')
       ? 'public, max-age=31536000, immutable'
       : 'no-cache',

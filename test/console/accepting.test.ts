@@ -37,8 +37,8 @@ async function person(name: string) {
   return elsewhere(app.controlPlane, email)
 }
 
-/** What the console's worker holds, with what it remembers. `read` stands for the server's list of links. */
-function heldBy(
+/** The worker's unlocked session, with its pins. `read` replaces the server's list of links. */
+function sessionOf(
   { api, reader, email }: Awaited<ReturnType<typeof person>>,
   userId: string,
   read: (links: SignedText[], workspaceId?: string) => SignedText[],
@@ -81,7 +81,7 @@ test('the console pins the history that was compared, whatever the server shows 
   const { id: workspaceId, key } = bob.workspace
   const genuine = await bob.chains.continued(bob.workspace)
 
-  // Of the same workspace and key, founded by the server under Bob's address.
+  // A history with the same workspace and key, which the server founded under Bob's email.
   const forger = await identityOf(new Uint8Array(32).fill(9))
   const { signing_key, public_key } = forger
   const [signer = ''] = [...genuine.members.keys()]
@@ -102,7 +102,7 @@ test('the console pins the history that was compared, whatever the server shows 
   }
 
   let reads = 0
-  const { held, chains, trust } = heldBy(ada, found.user_id, (links, id) => {
+  const { held, chains, trust } = sessionOf(ada, found.user_id, (links, id) => {
     if (id !== workspaceId) return links
     reads += 1
     return reads <= 2 ? links : forged
@@ -124,7 +124,7 @@ test('an invitation without a link accepts exactly the history that was shown', 
   if (!found) throw new Error('there is no such account')
   await invitePeople({ api: cyd.api, workspace: cyd.workspace }, [found], 'member', new Set())
   const { id: workspaceId } = cyd.workspace
-  const { held } = heldBy(dan, found.user_id, (links) => links)
+  const { held } = sessionOf(dan, found.user_id, (links) => links)
   const other = accept(held, { workspaceId, expected: null, seen: 'A'.repeat(43) })
   expect(other).rejects.toMatchObject({ code: 'other_workspace' })
   const shown = await invitation(held, { workspaceId, expected: null })
@@ -142,7 +142,7 @@ test('an invitation that was sealed to replaced keys is called unreadable, and n
   const { privateKey, public_key } = await identityOf(seed)
   const publicKey = Buffer.from(public_key, 'base64')
   const replaced = { ...hal.reader, privateKey, publicKey, identity: () => identityOf(seed) }
-  const { held, chains } = heldBy({ ...hal, reader: replaced }, found.user_id, (links) => links)
+  const { held, chains } = sessionOf({ ...hal, reader: replaced }, found.user_id, (links) => links)
   const seen = firstHash(await gil.chains.of(gil.workspace))
   const refused = accept(held, { workspaceId, expected: null, seen })
   expect(refused).rejects.toMatchObject({ code: 'unreadable_workspace' })
@@ -162,7 +162,7 @@ test('declining an invitation pins nothing, and also works for an invalid histor
     invitePeople({ api: eve.api, workspace: eve.workspace }, [found], 'member', new Set())
   for (const read of [(links: SignedText[]) => links, (links: SignedText[]) => links.slice(1)]) {
     await invited()
-    const { held, chains } = heldBy(fay, found.user_id, read)
+    const { held, chains } = sessionOf(fay, found.user_id, read)
     await decline(held, { workspaceId })
     expect(chains.of(workspaceId)).toBeUndefined()
     expect((await invitation(held, { workspaceId, expected: null })).found).toBeNull()

@@ -1,5 +1,5 @@
 // tier: all
-/** The hosts that agents may reach, in a real browser: who signed each, and what a server says otherwise. */
+/** Allowed hosts in a real browser: their signers, and a server that shows something else. */
 import { expect } from 'bun:test'
 import { allowHosts, disallowHost } from '../../src/client/actions/allowlist.ts'
 import { registerWithToken } from '../../src/client/actions/issue_token.ts'
@@ -129,12 +129,12 @@ test('a change that an unavailable server refuses shows the error and leaves the
       ? route.fulfill({ status: 503, body: '' })
       : route.continue(),
   )
-  await add('away.example.com')
+  await add('failing.example.com')
   const dialog = page.getByRole('dialog')
   await dialog.getByRole('alert').waitFor()
-  expect(await dialog.getByLabel('Host', { exact: true }).inputValue()).toBe('away.example.com')
+  expect(await dialog.getByLabel('Host', { exact: true }).inputValue()).toBe('failing.example.com')
   await dialog.getByRole('button', { name: 'Cancel' }).click()
-  expect(await rowOf('away.example.com').count()).toBe(0)
+  expect(await rowOf('failing.example.com').count()).toBe(0)
   await remove('second.example.com')
   await answer('Remove host')
   await page.getByRole('alertdialog').getByRole('alert').waitFor()

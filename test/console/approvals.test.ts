@@ -72,7 +72,7 @@ test('a refused call is shown whole, and one signature lets the next call throug
   expect(await call()).toMatchObject({ status: 403, body: { error_code: 'approval_required' } })
 })
 
-test('a call that waits goes on by itself after a signature, and a later failure changes nothing', async () => {
+test('a waiting call continues after a signature, and a later failure changes nothing', async () => {
   const { call, page } = approver
   const answer = call({ body: '{"amount":2000}', approval_wait_ms: 110_000 })
   const request = await review('{"amount":2000}')

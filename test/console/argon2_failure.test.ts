@@ -1,6 +1,6 @@
 // tier: quick
 /**
- * The worker that derives keys from a password in a browser. A browser tells nobody about an error in the worker's
+ * The worker that derives keys from a password in a browser. A browser does not report an error in the worker's
  * async handler, so the worker must post it, or the caller waits for ever.
  */
 import { expect, test } from 'bun:test'

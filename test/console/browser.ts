@@ -3,7 +3,7 @@
  * a request to another origin, or leaks a secret: the password and the stored values carry the canary's mark
  * (test/support/canary.ts), and requests, storage, messages and the page are searched for it.
  *
- * A test process has one Chromium, and one server for all tests that need no settings of their own. Each visitor has a
+ * A test process has one Chromium, and one server for all tests without special settings. Each visitor has a
  * browser context, so nothing of one test is left for the next one.
  */
 import { join } from 'node:path'
@@ -293,7 +293,7 @@ function hasHeading(name: string): boolean {
   )
 }
 
-/** Other tests keep the machine busy; a test that ends before says nothing of the page. */
+/** Other tests keep the machine busy, so a shorter limit would fail for reasons outside the page. */
 const PATIENCE_MS = Number(process.env.PATIENCE ?? 90_000)
 
 export type VisitorOptions = {
@@ -368,7 +368,7 @@ function watch(page: Page, wrong: string[]): void {
       /^Failed to load resource: (the server responded with a status|net::ERR_(INTERNET_DISCONNECTED|CONNECTION_REFUSED|CONNECTION_RESET|EMPTY_RESPONSE|INCOMPLETE_CHUNKED_ENCODING))/.test(
         message.text(),
       )
-    // At a plain http address, where the page only says why it does not start.
+    // A page at a plain http address only explains why it does not start.
     const isInsecure = message.text().startsWith(COOP_IGNORED)
     if (/^(error|warning|assert)$/.test(message.type()) && !isRefusal && !isInsecure) {
       wrong.push(`${message.type()}: ${message.text()}`)

@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => stage.close())
 
-test('the console says which clock is ahead, and nothing while they agree', async () => {
+test('the console reports which clock is ahead, and shows nothing while the clocks agree', async () => {
   const ada = await stage.person('ada')
   const said = ada.page.getByText('Correct the wrong clock.')
   await ada.sees('Overview')

@@ -89,7 +89,7 @@ async function connect(name: string) {
   await on(page).sheet().waitFor({ state: 'detached' })
 }
 
-/** As a resolver reports it when the provider answers `invalid_grant`. */
+/** The report of a resolver whose provider answers `invalid_grant`. */
 async function refuseRenewal(key: string) {
   const projectId = /([0-9a-f-]{36})(?!.*[0-9a-f-]{36})/.exec(place)?.[1] ?? ''
   await stage.app.connection.sql`insert into derived_states

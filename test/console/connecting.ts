@@ -36,7 +36,7 @@ export async function openConnections(limitMs?: number) {
     fetch: (request) => answerConnection(request, connections),
   })
   const local = openApi(machine.url.origin)
-  /** What the worker sent to the server. */
+  /** Requests of the worker to the server. */
   const sent: string[] = []
   const calls = (name: 'call' | 'list' | 'whole') => (endpoint: Endpoint, input: object) => {
     if (endpoint.path.startsWith('/local/')) return local.call(endpoint, input as never)

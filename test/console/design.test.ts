@@ -113,7 +113,7 @@ test('a finger hits small buttons within 44 px', async () => {
       button.scrollIntoView({ block: 'center' })
       const { left, top, height } = button.getBoundingClientRect()
       const middle = top + height / 2
-      const hits = [-21, 21].map((away) => document.elementFromPoint(left + 8, middle + away))
+      const hits = [-21, 21].map((offset) => document.elementFromPoint(left + 8, middle + offset))
       return hits.map((hit) => button.contains(hit))
     }),
   )
@@ -130,7 +130,7 @@ test('radii and the height of rows are those of the scale', async () => {
   }).toEqual({ control: '7px', tag: '5px', card: '10px', row: 38, skeleton: 38 })
 })
 
-/** Of each chart: its days, its labels, and whether all bars and labels lie within it, none over another. */
+/** Each chart's days and labels, and whether all bars and labels are inside it without overlaps. */
 function drawnCharts() {
   return specimen('show/stacked_bars')
     .getByRole('figure')

@@ -25,7 +25,7 @@ type Form = {
   verb: string
   /** Labels of the fields that are marked, in order. */
   fields: readonly string[]
-  /** What shows the form, or empties it. */
+  /** Opens the form, or empties it. */
   open?(page: Page): Promise<unknown>
 }
 

@@ -1,5 +1,5 @@
 // tier: quick
-/** Where a grid's rows are, so that only those in view are in the page. */
+/** The positions of a grid's rows, so that only rows in view are in the page. */
 import { expect, test } from 'bun:test'
 import { itemAt, layOutGrid, windowOf } from '../../src/console/web/parts/grid/layout.ts'
 

@@ -1,5 +1,5 @@
 // tier: quick
-/** What the worker reads for the overview and the palette, without a browser. */
+/** Commands of the overview and the palette, without a browser. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { uploadSecrets } from '../../src/client/actions/set_secrets.ts'
 import { liveCommands } from '../../src/console/web/keys/commands/live.ts'

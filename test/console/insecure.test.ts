@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => stage.close())
 
-test('each address says why the console cannot start there, and names three ways out', async () => {
+test('the console explains at each insecure address why it cannot start, and lists three solutions', async () => {
   const { port } = new URL(stage.origin)
   const origin = `http://${LAN_NAME}:${port}`
   for (const path of ['', 'login', 'invitation#server=x', 'w/01a2059e/secrets']) {

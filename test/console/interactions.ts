@@ -1,7 +1,7 @@
-/** What presses in a page cost until they are painted, as the browser measures it. */
+/** Measures the time from a press to its paint in the browser. */
 import type { Page } from 'playwright-core'
 
-/** Runs in the page. Events below 16 ms are not told by the browser. */
+/** Runs in the page. Browsers do not report events below 16 ms. */
 export function observe(): void {
   const times: number[] = []
   Reflect.set(globalThis, 'interactions', times)

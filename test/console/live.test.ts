@@ -47,7 +47,7 @@ async function showAll() {
   await employer.page.mouse.move(0, 0)
 }
 
-/** The pointer leaves the list and the inspector closes, so the list goes on. */
+/** Closes the inspector and moves the pointer off the list, so that the list updates again. */
 async function close() {
   await employer.page.keyboard.press('Escape')
   await employer.page.mouse.move(0, 0)
@@ -109,7 +109,7 @@ test('a change that is about to be signed does not move while calls arrive', asy
   expect(await page.getByText(/^\d+ new$/).count()).toBe(0)
 })
 
-test('the list holds while someone points at it or has scrolled it, and shows new calls on a press', async () => {
+test('the list stays still under the pointer or after scrolling, and shows new calls on a press', async () => {
   const { page, button, call } = employer
   await showAll()
   const review = button('Review moving.example')

@@ -1,5 +1,5 @@
 // tier: all
-/** What an admin, a developer and somebody in a workspace that is not signed can do about a refused call. */
+/** Refused calls for an admin, a developer, and a member of an unsigned workspace. */
 import { expect } from 'bun:test'
 import { registerWithToken } from '../../src/client/actions/issue_token.ts'
 import { createProject } from '../../src/features/projects/contract.ts'

@@ -25,7 +25,7 @@ afterAll(async () => {
   await local.close()
 })
 
-/** As a browser does, whatever else on this machine resolves such names. */
+/** Resolves names like a browser, independent of this machine's resolver. */
 function ask(
   url: string,
   { headers = {}, ...init }: RequestInit & { headers?: Record<string, string> } = {},
@@ -46,7 +46,7 @@ test('the local console has one name per server, and browsers treat each name as
   ])
   expect(new URL(local.url).hostname).toMatch(/^cloakroom-[0-9a-f]{32}\.localhost$/)
   expect(new URL(same.url).hostname).toBe(new URL(local.url).hostname)
-  // SHA-256 of the server's origin, so that whoever runs the server can work it out.
+  // SHA-256 of the server's origin, so that the server's operator can compute it.
   expect(new URL(other.url).hostname).toBe('cloakroom-740fb1a54f2c48896751269cd2e2d140.localhost')
   await Promise.all([same.close(), other.close()])
 })
@@ -63,7 +63,7 @@ test('the local console listens on both loopback addresses, or on none', async (
     code: 'EADDRINUSE',
   })
   await squatter.stop(true)
-  // Nothing of the one that failed is left on the other address.
+  // The failed console does not keep listening on the other address.
   const opened = await openLocalConsole(app.controlPlane, taken)
   await opened.close()
 })
@@ -329,8 +329,9 @@ test('the local console tells a change that was sent from one that was not', asy
 })
 
 test('the local console reports that the server is unreachable', async () => {
-  const away = await openLocalConsole('http://127.0.0.1:1', 0)
-  const answer = await ask(`${new URL(away.url).origin}/api/users/me/`, { headers: ofConsole() })
+  const unreachable = await openLocalConsole('http://127.0.0.1:1', 0)
+  const address = `${new URL(unreachable.url).origin}/api/users/me/`
+  const answer = await ask(address, { headers: ofConsole() })
   expect([answer.status, (await answer.json()).error_code]).toEqual([503, 'unavailable'])
-  await away.close()
+  await unreachable.close()
 })

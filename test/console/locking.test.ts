@@ -54,7 +54,7 @@ async function unlock(on: Page): Promise<void> {
   await isOpen(on)
 }
 
-/** Starts a new worker, whose clock is the machine's again. */
+/** Starts a new worker with the machine's clock. */
 async function restartWorker(): Promise<void> {
   await page.reload()
   await ada.sees('Unlock')

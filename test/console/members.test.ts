@@ -123,7 +123,7 @@ test('someone who is not invited yet sees the fingerprint to send, and checks ag
   await jon.page.getByText('You’re invited as a read-only member.').waitFor({ timeout: 30_000 })
   await jon.page.getByRole('button', { name: 'Accept invitation' }).click()
   await jon.page.waitForURL(/\/overview$/)
-  // A read-only member changes nobody, and may leave.
+  // A read-only member cannot change members, and may leave.
   await openArea(jon.page, 'Members')
   await jon.page.getByRole('grid', { name: 'Members' }).waitFor()
   expect(await jon.page.getByRole('button', { name: 'Invite member' }).count()).toBe(0)

@@ -31,7 +31,7 @@ test('a workspace under the name of another one is refused with both ids until s
   await ada.judge()
   await page.goto(`${stage.origin}/console/w/${other}/members`)
   await page.getByText('Review the blocked name above.').waitFor()
-  // The other one has another name, and goes on.
+  // The other workspace has another name, and stays usable.
   await page.goto(`${stage.origin}/console/w/${acme}/members`)
   await page.getByText('You’re the only member.').waitFor()
   await strip.getByRole('button', { name: 'Review…' }).click()

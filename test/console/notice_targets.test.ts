@@ -18,7 +18,7 @@ afterAll(async () => {
   await stage.close()
 })
 
-test('an owner adds a webhook, whose key is shown once and whose URL never, tests it and removes it', async () => {
+test('an owner adds a webhook, sees its key once and its URL never again, tests it and removes it', async () => {
   const { page } = ada
   const button = (name: string) => page.getByRole('button', { name, exact: true })
   await page.goto(`${stage.origin}/console/w/${ada.workspaceId}/settings`)
@@ -47,7 +47,7 @@ test('an owner adds a webhook, whose key is shown once and whose URL never, test
   await page.reload()
   await list.getByText('An agent asks for approval').waitFor()
   expect(await list.getByText('An agent proposes a host or a secret').count()).toBe(0)
-  // The server knows the URL, and never shows it again.
+  // The server stores the URL, and never returns it.
   expect(await page.content()).not.toContain('unguessable')
   expect(await page.getByText('be able to see it again').count()).toBe(0)
   await button('Actions for Webhook at hooks.example.com').click()

@@ -117,7 +117,7 @@ test('a passkey with a PRF is added, signs in and unlocks without the password, 
   await page.reload()
   await ada.sees('Account')
 
-  // As after new keys of the account.
+  // Like after a replacement of the account's keys.
   await stage.app.connection.sql`update passkeys set encrypted_seed = null`
   await chooseInAccount(page, 'Lock')
   await ada.sees('Unlock')

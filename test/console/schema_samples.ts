@@ -13,7 +13,7 @@ const statements = new Set(texts.filter((text) => text.startsWith('{"')))
 const objects: unknown[] = [...statements].map((text) => JSON.parse(text))
 const parts = new Set(textsIn(objects))
 
-/** Of the console of a person's machine, which no vector has. */
+/** Samples of the local console, which no vector has. */
 const connection_id = '0'.repeat(43)
 const started = { id: connection_id, url: null, device: null, domains: ['api.example.com'] }
 const connections = [{ connection_id }, { ...started, expiresAt: '2026-03-14T09:26:53.589Z' }]

@@ -136,7 +136,7 @@ function watchFocus(): void {
   const look = ({ target }: FocusEvent) => {
     if (!(target instanceof HTMLElement)) return
     reached.add(target)
-    // Of a control that is drawn by its label, the label shows the focus.
+    // If a label draws the control, the label shows the focus.
     const shown = target.closest<HTMLElement>('label') ?? target
     if (!isMarked(target, shown)) wrong.push(`no focus to be seen: ${target.outerHTML}`)
     const { left, top, width, height } = shown.getBoundingClientRect()
@@ -171,7 +171,7 @@ test('the skip link leads to the content, and the palette, menus and dialogs ret
   expect(await page.evaluate(() => document.activeElement?.id)).toBe('content')
   await page.keyboard.press('Tab')
   await focusIsOn(page, 'Invite member')
-  // The same with Caps Lock.
+  // Caps Lock makes no difference.
   await page.keyboard.press('Control+K')
   await page.getByRole('dialog').waitFor()
   await page.keyboard.press('Escape')
@@ -287,7 +287,7 @@ describe('an unavailable server', () => {
   ])('a server that answers $status $contentType loses nothing that was read', async (answer) => {
     const { page } = await open(named('members'))
     await page.route('**/api/**', (route) => route.fulfill(answer))
-    // What was read is old enough to be read again.
+    // Cached data is now old enough to be read again.
     await page.clock.install({ time: Date.now() + 60_000 })
     await open(named('audit'))
     await open(named('members'))

@@ -43,7 +43,7 @@ async function more(choice: string) {
   await page.getByRole('menuitem', { name: choice }).click()
 }
 
-/** As a file manager drops it on the page. */
+/** Drops a file on the page like a file manager. */
 async function drop(text: string) {
   const dropped = await page.evaluateHandle((content) => {
     const transfer = new DataTransfer()
@@ -122,7 +122,7 @@ test('an environment that refuses a new secret keeps its value in the sheet', as
   await cell(/^TWICE in development: v1/).waitFor()
 })
 
-test('chips filter by what a cell says, with counts, and the address keeps the filter', async () => {
+test('chips filter cells by state, with counts, and the address keeps the filter', async () => {
   expect(await chip(/^Missing/).textContent()).toMatch(/Missing\s*2/)
   await chip(/^Missing/).click()
   await page.waitForURL(/show=missing/)

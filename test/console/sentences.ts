@@ -8,7 +8,7 @@ const isNode = (value: unknown): value is Node =>
 
 /** Replaces a part that is known at run time only, such as a name. */
 const VALUE = 'x'
-/** Nodes whose strings nobody reads. */
+/** Nodes with strings that are not texts. */
 const UNREAD = /^(Import|Export(All|Named)Declaration$|TS(Type|Interface|Union|Literal))/
 
 /** Every text of a file. A text with a choice is listed once for each choice. */
@@ -73,7 +73,7 @@ export type Rules = {
 export function faultsOf(text: string, rules: Rules): string[] {
   const sentences = sentencesOf(text)
   const isHeadless =
-    /^(?:Who|Whose|Whoever|What|Where|Which|Of|Those|The same(?=,| (?:as|is|for|in)))\b\s(?!.*\?)/
+    /^(?:Who(?:se|ever)?|What|Where|Which|Of|Those|The same(?=,| (?:as|is|for|in)))\b\s(?!.*\?)/
   return [
     sentences.flatMap(itemsOf).some((item) => countWords(item) > rules.maxWords) &&
       `more than ${rules.maxWords} words in a sentence`,

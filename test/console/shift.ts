@@ -1,4 +1,4 @@
-/** Layout shift of a screen's controls: which of them moved although nobody acted on the screen. */
+/** Layout shift: the controls that moved although nobody used the screen. */
 import type { Page } from 'playwright-core'
 
 type Box = { label: string; x: number; y: number; width: number; height: number }
@@ -9,7 +9,7 @@ const TOLERANCE = 0.5
 
 /**
  * Compares the boxes of all visible controls and rows before `act` with those afterwards. Controls that disappear or
- * appear are no shift by themselves: what they push away is.
+ * appear are not a shift, but controls that they push are.
  *
  * @param act lets data arrive or time pass, and returns when the screen has it
  * @returns each control that moved or changed its size

@@ -1,5 +1,5 @@
 // tier: all
-/** Nothing moves that a person aims at: a tour of the main screens measures the shift of every control. */
+/** Controls stay in place: a tour of the main screens measures the shift of every control. */
 import { expect } from 'bun:test'
 import type { Page, Request, Route } from 'playwright-core'
 import { requires } from '../support/requires.ts'

@@ -1,4 +1,4 @@
-/** The clock of the worker of the keys, as a test wants it: time goes by, a machine sleeps, or somebody sets its clock. */
+/** Moves the clocks of the keys' worker: time passes, the machine sleeps, or someone sets the clock. */
 import type { Page } from 'playwright-core'
 
 export type Shift = {
@@ -64,7 +64,7 @@ export async function shift(page: Page, by: Shift): Promise<void> {
 
 export const pass = (page: Page, ms: number) => shift(page, { wall: ms, running: ms })
 
-/** What the worker says to a command, whoever asks: past the page, as a script of it could ask. */
+/** Sends a command to the worker directly, like a script in the page could. Returns the error's code or `done`. */
 export async function askWorker(page: Page, name: string, input: unknown = null): Promise<string> {
   const worker = await keysOf(page)
   return worker.evaluate(

@@ -22,7 +22,7 @@ const OWN_SOURCE = /^(?!.*node_modules\/)(.*\/)?src\//
 const MOST_SAMPLES = 4
 /** Names of `z` that are types only. */
 const TYPES = /^(input|output|infer|Zod\w+|RefinementCtx|core\.\$\w+)$/
-/** Where a method that the page calls may come from besides zod. */
+/** Other sources than zod for a method that the page calls. */
 const BUILT_IN = [Array, String, Promise, Map, Set, Response, TextEncoder, TextDecoder, RegExp]
 
 type Issue = { code: string; path: PropertyKey[] }

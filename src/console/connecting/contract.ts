@@ -1,13 +1,13 @@
 /**
- * What the console of this machine does for its page: it runs the flow of a connection, since a page may reach its own
- * origin only. A server has none of these endpoints, so neither codes nor verifiers nor tokens pass through one.
+ * Endpoints of the local console. It runs a connection's flow for its page, because the page can reach only its own origin.
+ * A server has none of these endpoints, so it never receives codes, verifiers or tokens.
  */
 import { z } from 'zod'
 import { parseDomain } from '../../core/net/domain.ts'
 import { line, timestamp } from '../../core/validation/validate.ts'
 import { defineEndpoint } from '../../http/endpoint.ts'
 
-/** Bytes: a stored root, which is at most 64 KiB, as JSON in JSON. */
+/** Bytes of a stored root, at most 64 KiB, as JSON in JSON. */
 export const CONNECTION_BODY_LIMIT = 262_144
 
 const url = line(2048).optional()
@@ -36,7 +36,7 @@ const choice = z.strictObject({
   clientAuth: z.enum(['basic', 'post']).optional(),
   /** Scopes to request, with a space between them. */
   scope: line(2048).optional(),
-  /** Hosts that may use the credential; required where neither `provider` nor `url` names them. */
+  /** Hosts that may use the credential; required unless `provider` or `url` names them. */
   domains: z.array(host).min(1).max(100).optional(),
 })
 export type ConnectionChoice = z.input<typeof choice>
@@ -49,7 +49,7 @@ const stored = z.strictObject({
 
 const access = { kind: 'public', console: true } as const
 const path = '/local/connections/{connection_id}/'
-/** Nobody who cannot read the page's answers can guess it. */
+/** Random, so that only a reader of the page's answers knows it. */
 const connectionId = z.string().regex(/^[\w-]{43}$/)
 const params = z.object({ connection_id: connectionId })
 
@@ -60,7 +60,7 @@ export const startConnection = defineEndpoint({
   path: '/local/connections/',
   access,
   body: z.strictObject({
-    /** The secret that is to hold the root. */
+    /** The secret that will contain the root. */
     key: line(200),
     flow: z.union([z.strictObject({ choice }), z.strictObject({ stored })]),
   }),
@@ -68,7 +68,7 @@ export const startConnection = defineEndpoint({
     id: connectionId,
     /** For the person's browser. */
     url: z.string().nullable(),
-    /** Of the device flow. */
+    /** Only for the device flow. */
     device: z.object({ userCode: z.string(), verificationUrl: z.string() }).nullable(),
     /** Hosts that may use the credential; empty for a stored root, whose policy has them. */
     domains: z.array(z.string()),
@@ -83,7 +83,7 @@ export const readConnection = defineEndpoint({
   path,
   access,
   params,
-  /** The root's JSON; null while the provider or the person is waited for. */
+  /** The root's JSON. Null while the flow waits for the provider or the user. */
   result: z.object({ root: z.string().nullable() }),
 })
 

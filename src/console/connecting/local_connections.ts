@@ -1,4 +1,4 @@
-/** Connections that the page of this machine's console started: their flows, and their roots until the page stored them. */
+/** The local console's connections: running flows, and roots until the page has stored them. */
 import { randomBytes } from 'node:crypto'
 import { chooseClient, chooseProvider, chooseScope } from '../../client/connect/choice.ts'
 import { type ConnectDraft, type ConnectFlow, startFlow } from '../../client/connect/flow.ts'
@@ -9,10 +9,10 @@ import type { ConnectionChoice, startConnection } from './contract.ts'
 
 type Order = InputOf<typeof startConnection, 'body'>
 
-/** Milliseconds to wait for the browser, and for which a root is kept. */
+/** Milliseconds to wait for the browser, and to keep a root. */
 const LIMIT_MS = 600_000
 const ID_BYTES = 32
-/** More flows than a person has at a time; each listens on a port. */
+/** More flows than a user runs at the same time. Each listens on a port. */
 const MAX_FLOWS = 8
 
 type Kept = {
@@ -34,7 +34,7 @@ export class LocalConnections {
     this.#limitMs = limitMs
   }
 
-  /** In the place of a flow that waits at the same registered address. @throws ConnectFault */
+  /** Starts a flow. It replaces a flow that waits at the same redirect address. @throws ConnectFault */
   async start({ key, flow: order }: Order) {
     if (this.#kept.size + this.#starting >= MAX_FLOWS) throw tooMany()
     this.#starting += 1
@@ -55,7 +55,7 @@ export class LocalConnections {
     }
   }
 
-  /** The root once it is there; null for an id that is not known. @throws ConnectFault for a flow that failed */
+  /** The root when the flow has it. Null for an unknown ID. @throws ConnectFault for a failed flow */
   read(id: string): { root: string | null } | null {
     const kept = this.#kept.get(id)
     if (kept === undefined) return null
@@ -79,7 +79,7 @@ export class LocalConnections {
     for (const id of this.#kept.keys()) this.end(id)
   }
 
-  /** A page that was reloaded leaves its flow behind, which would keep the port. */
+  /** Ends the flow of a reloaded page, which would keep the port. */
   async #free(redirectUri: string | undefined): Promise<void> {
     const waiting = [...this.#kept].filter(
       ([, kept]) => kept.root === null && kept.redirectUri === redirectUri,
@@ -92,7 +92,7 @@ export class LocalConnections {
 
   #keep(flow: ConnectFlow, redirectUri: string | undefined): string {
     const id = randomBytes(ID_BYTES).toString('base64url')
-    // Twice: the page also needs time to fetch what came of it.
+    // Twice the time, because the page also needs to fetch the root.
     const timer = setTimeout(() => this.end(id), 2 * this.#limitMs)
     const kept: Kept = { flow, redirectUri, root: null, fault: null, timer }
     this.#kept.set(id, kept)

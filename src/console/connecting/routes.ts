@@ -1,4 +1,4 @@
-/** Requests of the page to the console of this machine. */
+/** Routes of the local console for its page. */
 import { ConnectFault } from '../../client/connect/provider_fetch.ts'
 import { piecesOf } from '../../core/async/streams.ts'
 import { readUtf8 } from '../../core/crypto/encoding.ts'

@@ -1,6 +1,6 @@
-/** Calls of the page itself, for what is only listed and needs no key: by the same contracts, with the session's cookie. */
+/** The page's own calls, for lists that need no key. They use the same contracts, with the session's cookie. */
 import { ask } from './keys/ask.ts'
 import { sessionCalls } from './session.ts'
 
-/** Where the session has ended the worker finds out too, and says so to all screens. */
+/** If the session has ended, the worker checks it and notifies all screens. */
 export const api = sessionCalls(() => void ask('accounts.check', null).catch(() => {}))

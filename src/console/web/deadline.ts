@@ -1,7 +1,7 @@
-/** Time that runs out by the clock that says so first: one stands still while a machine sleeps, the other can be put back. */
+/** A deadline by two clocks: one stops while the machine sleeps, and a user can set the other back. The first to expire counts. */
 export type LockDeadline = { left(): number }
 
-/** In milliseconds. */
+/** A deadline in this many milliseconds. */
 export function deadlineIn(ms: number): LockDeadline {
   const [wall, running] = [Date.now(), performance.now()]
   return { left: () => ms - Math.max(Date.now() - wall, performance.now() - running) }

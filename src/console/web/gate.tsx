@@ -60,7 +60,7 @@ function Unavailable({ failure }: { failure: Failure }) {
   )
 }
 
-/** Moves the focus to the heading of a new screen. `state` tells screens at one address apart; the heading may come late. */
+/** Moves the focus to the heading of a new screen. `state` distinguishes screens at the same address. The heading may render later. */
 function useArrival(state: string): void {
   const path = useRouterState({ select: ({ resolvedLocation }) => resolvedLocation?.pathname })
   const isFirst = useRef(true)

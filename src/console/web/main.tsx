@@ -1,4 +1,4 @@
-/** The page: starts the worker of the keys and shows the screen of the address, or why it cannot. */
+/** The page: starts the keys' worker and shows the screen of the address, or the reason why it can't. */
 import './styles/index.css'
 import { QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
@@ -17,7 +17,7 @@ applyTheme()
 const root = document.getElementById('root')
 if (root) createRoot(root).render(isSecureContext ? startConsole() : <Insecure />)
 
-/** Starts the worker of the keys, which needs Web Crypto, and returns the page. */
+/** Starts the keys' worker, which needs Web Crypto, and returns the page. */
 function startConsole() {
   keepUnlockedWhileUsed()
   checkSessionWhileSeen()
@@ -32,7 +32,7 @@ function startConsole() {
   )
 }
 
-/** Asks whether the session was ended elsewhere, whenever the page is seen again and at this interval. */
+/** Checks at this interval, and when the page becomes visible, whether the session was ended elsewhere. */
 function checkSessionWhileSeen(everyMs = 60_000): void {
   const check = () => {
     if (document.visibilityState !== 'visible' || accountState.get()?.kind !== 'open') return

@@ -1,15 +1,15 @@
-/** What the person is in a workspace; the server has the last word, and judges by the same matrix of roles. */
+/** The user's role in a workspace. The server checks the same matrix of roles again. */
 import type { Permission } from '../../core/grant.ts'
 import { permits } from '../../core/roles.ts'
 import { useAsk } from './queries.ts'
 
-/** Whether they are in such a workspace at all. */
+/** Whether the user is a member of the workspace. */
 export function useIsMember(workspaceId: string): boolean | null {
   const { data } = useAsk('workspaces.list', null)
   return data?.some(({ id }) => id === workspaceId) ?? null
 }
 
-/** Whether their role lets them do what needs the permission; null as long as it is not known. */
+/** Whether the user's role has the permission. Null until the role is known. */
 export function useMay(workspaceId: string, permission: Permission): boolean | null {
   const { data } = useAsk('workspaces.list', null)
   if (data === undefined) return null

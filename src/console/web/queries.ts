@@ -1,6 +1,6 @@
 /**
- * What the page has read, by workspace and area. Commands return nothing secret but for a reveal, which does not come
- * here; all of it is forgotten when the keys are.
+ * The page's cache of command results. No result here is secret, because revealed values are not cached. The cache is
+ * cleared when the keys lock.
  */
 import {
   QueryClient,
@@ -17,15 +17,15 @@ const STALE_MS = 15_000
 
 export const queryClient = new QueryClient({
   defaultOptions: {
-    // A refusal stays one; a server that was away may be back.
+    // Retry only an unreachable server. A refusal does not change.
     queries: {
-      // The server may be on this machine, and what cannot be reached is said instead of waited for.
+      // The server may be on this machine. An unreachable server fails immediately instead of pausing the query.
       networkMode: 'always',
       staleTime: STALE_MS,
       retry: (tries, error) =>
         error instanceof AskError && error.code === 'unreachable' && tries < 2,
     },
-    // What was sent may be a value that somebody typed.
+    // The input may be a typed value.
     mutations: { networkMode: 'always', retry: false, gcTime: 0 },
   },
 })
@@ -33,7 +33,7 @@ export const queryClient = new QueryClient({
 watchAvailability(queryClient)
 
 let wasOpen = false
-// Later reports of a locked account leave the entrance, and what is typed there, in place.
+// Clear only when the keys lock, so that later reports keep the text in the entrance's form.
 accountState.subscribe(() => {
   const isOpen = accountState.get()?.kind === 'open'
   if (wasOpen && !isOpen) queryClient.clear()
@@ -42,7 +42,7 @@ accountState.subscribe(() => {
 
 export const useAccountState = accountState.useValue
 
-/** What a command returns, kept under its name and input; with a time of 0 it is read again where it is shown. */
+/** A command's result, cached by name and input. With a stale time of 0, each component reads it again. */
 export function useAsk<N extends CommandName>(
   name: N,
   input: Input<N>,
@@ -57,7 +57,7 @@ export function useAsk<N extends CommandName>(
   })
 }
 
-/** The same, read again at this interval while the page is visible. */
+/** A command's result, read again at this interval while the page is visible. */
 export function useRepeatedAsk<N extends CommandName>(
   name: N,
   input: Input<N>,
@@ -76,7 +76,7 @@ export function queryKey<N extends CommandName>(name: N, input: Input<N>): Query
   return [name, input]
 }
 
-/** What is shown at once, before the server has taken it; it is as before where the server refuses. */
+/** An update that is shown before the server answers, and rolled back if the server refuses. */
 export type Optimistic<I> = { key: QueryKey; update(before: never, input: I): unknown }
 
 type Options<N extends CommandName> = {

@@ -1,6 +1,6 @@
 /**
- * The addresses of the page. Each area is loaded when it is first shown; filters are in the address, and nothing
- * secret is. Who is not logged in, or has not unlocked, is asked for it at the address that they came to.
+ * The page's addresses. Each area is loaded when it is first shown. Filters are in the address, secrets never are.
+ * A user who is signed out or locked signs in at the address that they opened.
  */
 import {
   createRootRoute,
@@ -48,9 +48,9 @@ const workspaces = createRoute({
   component: lazyRouteComponent(() => import('./screens/workspaces/index.tsx'), 'Workspaces'),
 })
 
-/** Who came by the link of an invitation goes on to it. */
+/** Opens the invitation if the user came by an invitation link. */
 function Entered() {
-  // By itself: who is drawn again by each change of the address would go on for ever.
+  // Select the hash alone. A render for each change of the address would navigate without end.
   const hash = useLocation({ select: (location) => location.hash })
   return readInvitationLink(hash) ? (
     <Navigate to="/invitation" hash={hash} replace />
@@ -59,7 +59,7 @@ function Entered() {
   )
 }
 
-/** The gate shows these to who is not logged in; who is has nothing to do there. */
+/** The gate shows these addresses to signed-out users, and redirects everyone else. */
 const entrances = (['/login', '/register', '/recover'] as const).map((path) =>
   createRoute({
     getParentRoute: () => root,
@@ -116,7 +116,7 @@ const secrets = createRoute({
   component: lazyRouteComponent(() => import('./screens/secrets/index.tsx'), 'Secrets'),
 })
 
-/** What is looked at: names and no values. */
+/** The open project, environment and secret, by name. */
 type SecretsSearch = {
   [name in 'project' | 'environment' | 'key' | 'find' | 'show' | 'pane']?: string
 }
@@ -152,7 +152,7 @@ const instance = createRoute({
   component: lazyRouteComponent(() => import('./screens/instance/index.tsx'), 'Instance'),
 })
 
-/** What a link of an invitation carries stands behind its `#`. */
+/** An invitation link has its contents after the `#`. */
 const invitation = createRoute({
   getParentRoute: () => root,
   path: '/invitation',
@@ -183,7 +183,7 @@ const live = createRoute({
   component: lazyRouteComponent(() => import('./screens/live/index.tsx'), 'Live'),
 })
 
-/** The filter, and what the inspector shows: a call's ID, or the ID of something that waits. */
+/** The filters, and the ID of the call or waiting item in the inspector. */
 type LiveSearch = { [name in 'show' | 'agent' | 'host' | 'secret' | 'open']?: string }
 
 const allowlist = createRoute({
@@ -192,7 +192,7 @@ const allowlist = createRoute({
   component: lazyRouteComponent(() => import('./screens/allowlist/index.tsx'), 'Allowlist'),
 })
 
-/** A search parameter that is text, or none. */
+/** A search parameter if it is text, otherwise nothing. */
 function texted<N extends string>(name: N, search: Record<string, unknown>) {
   const value = search[name]
   return (typeof value === 'string' ? { [name]: value } : {}) as { [key in N]?: string }

@@ -1,6 +1,6 @@
 /**
- * Calls of the session that the browser keeps in cookies: no script reads them, the worker of the keys as little as
- * the page. When its tokens have expired they are renewed, once for all tabs.
+ * Calls with the session's cookies. Neither the page nor the keys' worker can read the cookies. Expired tokens are
+ * renewed once for all tabs.
  */
 import { type Api, ApiError, callsWithin, openApi } from '../../client/http/api.ts'
 import { consoleRefresh, getMe } from '../../features/accounts/contract.ts'
@@ -29,7 +29,7 @@ export function sessionCalls(ended: () => void): Api {
   })
 }
 
-/** Another tab may have done it, while this one waited. */
+/** Checks first, because another tab may have renewed the session meanwhile. */
 async function renew(): Promise<void> {
   try {
     await direct.call(getMe, {})

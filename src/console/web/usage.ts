@@ -1,4 +1,4 @@
-/** How much a workspace's secrets, agents and hosts were used in the last 30 days. */
+/** The use of a workspace's secrets, agents and hosts in the last 30 days. */
 import { useQuery } from '@tanstack/react-query'
 import { getUsage } from '../../features/usage/contract.ts'
 import { api } from './api.ts'

@@ -1,4 +1,4 @@
-/** What waits for a person in a workspace: one list for the screen, the overview and the number in the sidebar. */
+/** Items that wait for a user in a workspace: one list for the screen, the overview and the sidebar's badge. */
 import { useMemo } from 'react'
 import type { Returned } from './keys/messages.ts'
 import { useManages } from './manages.ts'
@@ -74,7 +74,7 @@ function itemOf(kind: WaitingItem['kind'], id: string, ignoredAs: string, rest: 
   return { kind, id: `${kind}.${id}`, ignoredAs, ...rest }
 }
 
-/** How an address names a refused host without its prefix. */
+/** A refused host's ID in an address, without its prefix. */
 export const hostId = (agent: string, host: string) => `${agent}.${host}`
 
 const KEY = 'ignored'
@@ -86,12 +86,12 @@ function readIgnored(): string[] {
   return (localStorage.getItem(KEY) ?? '').split(' ').filter(Boolean)
 }
 
-/** Whether it was ignored: a list that stands still shows it until it goes on. */
+/** Whether an item was ignored. A paused list still shows it. */
 export function useIsIgnored({ ignoredAs }: WaitingItem): boolean {
   return ignoredIds.useValue().includes(ignoredAs)
 }
 
-/** Hides it until it happens again. Returns what shows it again. */
+/** Hides an item until it happens again. Returns a function that shows it again. */
 export function ignore({ ignoredAs }: WaitingItem): () => void {
   keepIgnored([...ignoredIds.get(), ignoredAs].slice(-MAX_IGNORED))
   return () => keepIgnored(ignoredIds.get().filter((id) => id !== ignoredAs))

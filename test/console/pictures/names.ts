@@ -15,7 +15,7 @@ const SECRETS =
   STRIPE_KEY STRIPE_REFUND_KEY STRIPE_WEBHOOK_SECRET SUPABASE_KEY TWILIO_ACCOUNT_SID TWILIO_AUTH_TOKEN
   VERCEL_TOKEN WEBHOOK_URL ZENDESK_TOKEN`.split(/\s+/)
 
-/** As many secret names as asked for: known ones first, among them the long one. */
+/** Returns `count` secret names: known names first, including a long one. */
 export function listSecretNames(count: number): string[] {
   const known = [...SECRETS.slice(0, 30), LONG_NAME, ...SECRETS.slice(30)]
   const more = Array.from({ length: Math.max(0, count - known.length) }, (_, index) => {

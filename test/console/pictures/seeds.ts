@@ -41,7 +41,7 @@ export async function openWorld(): Promise<World> {
       return seed
     },
   }
-  // The first account owns the instance, whose screen is in the pictures, too.
+  // The first account owns the installation, so the pictures include the Instance screen.
   await world.seedOf('team')
   return world
 }

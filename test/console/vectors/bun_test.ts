@@ -1,4 +1,4 @@
-/** As much of `bun:test` as the tests of the vectors use, for a browser: they run there as they are. */
+/** The part of `bun:test` that the vector tests use, for a browser. The tests run there unchanged. */
 type Run = (...given: unknown[]) => unknown
 export type Outcome = { title: string; failure: string | null }
 

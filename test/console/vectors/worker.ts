@@ -22,7 +22,7 @@ import { expect, runAll, test } from './bun_test.ts'
 
 const hex = (text: string) => Uint8Array.fromHex(text)
 
-test('what those who need node:crypto look at: published envelopes open, and X25519 is that of RFC 7748', async () => {
+test('published envelopes open, and X25519 matches RFC 7748, without node:crypto', async () => {
   const { envelope: member, ...place } = member_envelope
   const { recipient_private_key: private_key, recipient_public_key: public_key } = place
   const keys = { private_key, public_key }
@@ -35,7 +35,7 @@ test('what those who need node:crypto look at: published envelopes open, and X25
   expect(shared.toHex()).toBe(rfc7748.shared_secret)
 })
 
-test('a signature that holds with the cofactor alone is refused', async () => {
+test('a signature that verifies only with the cofactor is rejected', async () => {
   const torsion = ed25519.Point.fromHex(
     '26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05',
   )
@@ -53,7 +53,7 @@ test('a signature that holds with the cofactor alone is refused', async () => {
   expect(await verifyEd25519(publicKey, data, signature)).toBe(false)
 })
 
-test('both halves make the same signature and know it', async () => {
+test('@noble/curves and the product make the same signature, and the product verifies it', async () => {
   for (let each = 0; each < 20; each += 1) {
     const secret = crypto.getRandomValues(new Uint8Array(32))
     const data = crypto.getRandomValues(new Uint8Array(each * 7))
@@ -69,7 +69,7 @@ function littleEndian(bytes: Uint8Array): bigint {
   return BigInt(`0x${bytes.toReversed().toHex()}`)
 }
 
-/** Tells how often the browser itself was asked for one of them. */
+/** Counts the browser's own calls for these curves. */
 function watchCurves(isWithout: boolean): () => number {
   let asked = 0
   const names = ['X25519', 'Ed25519']

@@ -1,4 +1,4 @@
-/** What opens over the screen. */
+/** Parts that open over the screen. */
 import { Download, FileJson, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import { Button } from '../parts/button.tsx'

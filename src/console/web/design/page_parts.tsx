@@ -1,4 +1,4 @@
-/** What screens are built from. */
+/** Parts that screens are built from. */
 import { ShieldCheck } from 'lucide-react'
 import { useState } from 'react'
 import { AskError } from '../keys/ask.ts'

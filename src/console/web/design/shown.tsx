@@ -1,4 +1,4 @@
-/** What shows a value, a state or a figure. */
+/** Parts that show a value, a state or a figure. */
 import { Ban } from 'lucide-react'
 import { Ago } from '../parts/show/ago.tsx'
 import { Avatar } from '../parts/show/avatar.tsx'
@@ -76,7 +76,7 @@ export function ShownParts() {
       </Specimen>
       <Specimen
         of={['show/url', 'show/sparkline']}
-        rule="The host stands out; a line of bars is 7 days."
+        rule="The host has the darkest text. A line of bars is 7 days."
       >
         <UrlText method="GET" host="api.github.com" path="/repos/acme/api/pulls" />
         <Sparkline values={[12, 20, 16, 30, 26, 38, 44]} label="186 calls in 7 days" />

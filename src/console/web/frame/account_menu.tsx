@@ -1,4 +1,4 @@
-/** Who is signed in, how long the keys stay unlocked, and what can be done about either. */
+/** The account menu: the user, the time until the keys lock, and actions for both. */
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { Ellipsis, Lock, LogOut, Server, SunMoon, UserRound } from 'lucide-react'
@@ -63,7 +63,7 @@ function UnlockedFor() {
   )
 }
 
-/** The choice of the theme shows the current one, and turns to the next. */
+/** Shows the current theme, and switches to the next one. */
 export function useAccountChoices() {
   const navigate = useNavigate()
   const { mutate } = useCommand('accounts.lock')

@@ -1,4 +1,4 @@
-/** When someone last used this page: the worker locks the keys after 15 idle minutes, and the sidebar counts down. */
+/** The time of the last activity. The worker locks the keys after 15 idle minutes, and the sidebar counts down. */
 import { ask } from '../keys/ask.ts'
 import { shared } from '../shared.ts'
 

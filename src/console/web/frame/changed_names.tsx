@@ -1,4 +1,4 @@
-/** What blocks a workspace on every screen: a name that now means something else, or a history that doesn't verify. */
+/** The reason for a blocked workspace on every screen: a changed name, or a history that doesn't verify. */
 import { useMatch } from '@tanstack/react-router'
 import { ShieldAlert } from 'lucide-react'
 import { useState } from 'react'

@@ -1,4 +1,4 @@
-/** What surrounds every screen: the sidebar, or tabs on a phone, with the palette, shortcuts and notices. */
+/** The frame of every screen: the sidebar, or tabs on a phone, with the palette, shortcuts and notices. */
 import { useNavigate } from '@tanstack/react-router'
 import { lazy, type ReactNode, Suspense, useMemo, useRef } from 'react'
 import { useLandmark } from 'react-aria/useLandmark'

@@ -1,4 +1,4 @@
-/** The frame, whose file loads while the worker starts. What `lazy` suspends, React holds back for 300 ms. */
+/** The frame, whose file loads while the worker starts. React delays components behind `lazy` by 300 ms. */
 import type { ComponentProps } from 'react'
 import { Loading } from '../parts/page/loading.tsx'
 import { shared } from '../shared.ts'

@@ -1,4 +1,4 @@
-/** States of the whole page: the server is unavailable, the clocks differ, the keys lock soon. They float, so nothing moves. */
+/** Notices of the whole page: the server is unavailable, the clocks differ, or the keys lock soon. They float, so nothing moves. */
 import { type ReactNode, useSyncExternalStore } from 'react'
 import { clockSentence } from '../../../client/http/clock_difference.ts'
 import { clockDifference, onClockDifference } from '../../../client/http/transport.browser.ts'

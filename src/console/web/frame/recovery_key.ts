@@ -1,4 +1,4 @@
-/** The recovery key of an account that was just made: in memory until the person has kept it, and shown before all else. */
+/** A new account's recovery key. It stays in memory, and is shown before any screen, until the user has saved it. */
 import { shared } from '../shared.ts'
 
 const key = shared<string | null>(null)

@@ -1,4 +1,4 @@
-/** Counts what waits for a decision. It is a component of its own, so that a new count does not render the frame. */
+/** Counts the items that wait for a decision. A separate component, so that a new count does not render the frame. */
 import { texts } from '../texts/index.ts'
 import { useWaiting } from '../waiting.ts'
 

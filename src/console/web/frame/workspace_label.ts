@@ -1,4 +1,4 @@
-/** What a workspace is called in a menu, where another one may have the same name. */
+/** A workspace's label in a menu, where another workspace may have the same name. */
 import type { Returned } from '../keys/messages.ts'
 import { texts } from '../texts/index.ts'
 

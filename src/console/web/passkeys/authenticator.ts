@@ -1,6 +1,6 @@
 /**
- * The browser's half of a passkey: it asks the authenticator. What its PRF gives goes on to the worker of the keys, and
- * is in nothing that is sent: of the answer only the named fields are taken.
+ * The browser's part of a passkey: it calls the authenticator. The PRF's output goes to the keys' worker only. Requests
+ * contain only the named fields of the authenticator's answer.
  */
 import { startAuthentication, startRegistration } from '@simplewebauthn/browser'
 import { AskError } from '../keys/ask.ts'
@@ -15,7 +15,7 @@ type Asked = { challenge: string; rp_id: string; prf: Uint8Array<ArrayBuffer> }
 const ALGORITHMS = [-8, -7, -257]
 const TIMEOUT_MS = 300_000
 
-/** Whether this browser has passkeys at all: not over plain HTTP, nor at an address without a name. */
+/** Whether this browser supports passkeys here. It does not over plain HTTP or at an IP address. */
 export const hasPasskeys = () => typeof PublicKeyCredential === 'function'
 
 /** @throws AskError `passkey_stopped`, `passkey_present`, `passkey_failed` */
@@ -46,12 +46,12 @@ export async function createPasskey(begun: Returned<'passkeys.begin'>): Promise<
       attestation_object: response.attestationObject,
       transports: response.transports ?? [],
     },
-    // Some give the output only to who uses the passkey.
+    // Some authenticators return the output only when the passkey is used.
     output: output ?? (enabled ? (await evaluate({ rp_id, prf }, [known])).output : null),
   }
 }
 
-/** One of the person's passkeys, or of those that are named. @throws AskError as `createPasskey` */
+/** Uses any of the user's passkeys, or one of the listed ones. @throws AskError like `createPasskey` */
 export async function getPasskey(
   { challenge, rp_id, prf }: Asked,
   known: readonly Known[] = [],
@@ -81,7 +81,7 @@ export async function getPasskey(
   }
 }
 
-/** For the output alone: nobody checks the signature, so the challenge is any. */
+/** Reads the PRF's output alone. Nothing checks the signature, so any challenge works. */
 export function evaluate(asked: Omit<Asked, 'challenge'>, known: readonly Known[]): Promise<Used> {
   const challenge = crypto.getRandomValues(new Uint8Array(32))
   return getPasskey({ ...asked, challenge: challenge.toBase64({ alphabet: 'base64url' }) }, known)

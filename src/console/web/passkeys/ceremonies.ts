@@ -1,4 +1,4 @@
-/** What is done with a passkey from beginning to end, between the server, the authenticator and the worker of the keys. */
+/** Complete passkey flows between the server, the authenticator and the keys' worker. */
 import { ask } from '../keys/ask.ts'
 import type { Input, Returned } from '../keys/messages.ts'
 import { createPasskey, evaluate, getPasskey } from './authenticator.ts'
@@ -16,7 +16,7 @@ export async function enterByPasskey(staying: PasskeyStay) {
   return handing(used, (given) => ask('passkeys.logIn', { ...given, ...staying }))
 }
 
-/** By one of those that can, which were made for this host name. */
+/** Unlocks with one of the passkeys that can, created for this host name. */
 export async function unlockByPasskey(passkeys: readonly OwnPasskey[], staying: PasskeyStay) {
   const { credential, output } = await evaluated(passkeys)
   const id = passkeys.find((one) => one.credential_id === credential.id)?.id ?? ''
@@ -24,7 +24,7 @@ export async function unlockByPasskey(passkeys: readonly OwnPasskey[], staying: 
   return handing(input, (given) => ask('passkeys.unlock', { ...given, ...staying }))
 }
 
-/** For one that only logs in. */
+/** Lets a passkey that only signs in also unlock. */
 export async function letPasskeyUnlock(passkey: OwnPasskey, password: string) {
   const { credential, output } = await evaluated([passkey])
   const input = { id: passkey.id, credentialId: credential.id, output, password }
@@ -36,7 +36,7 @@ async function evaluated(passkeys: readonly OwnPasskey[]) {
   return evaluate({ rp_id: location.hostname, prf }, passkeys)
 }
 
-/** The worker has a copy as soon as it is asked: that of the page is wiped at once. */
+/** Wipes the page's copy immediately, because the worker receives its own copy. */
 function handing<I extends Pick<Input<'passkeys.add'>, 'output'>, T>(
   given: I,
   hand: (given: I) => Promise<T>,

@@ -1,4 +1,4 @@
-/** Whether the browser may ask for a passkey by itself: not after the person pressed Lock, and only in a page in front. */
+/** Whether the browser may prompt for a passkey without a press: only in a visible page, and not after Lock. */
 let isLockedByHand = false
 
 export function recordLock(): void {

@@ -1,4 +1,4 @@
-/** The button that signs in or unlocks with a passkey. It comes first, and the browser asks at once where it can. */
+/** The button that signs in or unlocks with a passkey. It comes first, and the browser prompts immediately if it can. */
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Fingerprint } from 'lucide-react'
 import { useEffect, useRef } from 'react'
@@ -13,7 +13,7 @@ import { mayPrompt } from './prompting.ts'
 type Props = {
   isLocked: boolean
   staying: PasskeyStay
-  /** The button appears or goes. */
+  /** Called when the button appears or disappears. */
   onShown(isShown: boolean): void
 }
 
@@ -31,7 +31,7 @@ export default function UsePasskey({ isLocked, staying, onShown }: Props) {
   )
 }
 
-/** Nothing for an account without a passkey that can unlock. */
+/** Renders nothing if no passkey of the account can unlock. */
 function Unlock({ staying, onShown }: Omit<Props, 'isLocked'>) {
   const { data = [] } = useQuery({
     queryKey: ['passkeys.toUnlock'],
@@ -51,7 +51,7 @@ function Unlock({ staying, onShown }: Omit<Props, 'isLocked'>) {
 
 type CeremonyProps = Pick<Props, 'onShown'> & {
   words: string
-  /** The browser asks without a press, once. */
+  /** Prompts once without a press. */
   isPrompted: boolean
   run(): Promise<unknown>
 }
@@ -93,7 +93,7 @@ function Ceremony({ words, isPrompted, onShown, run }: CeremonyProps) {
   )
 }
 
-/** Someone who closes a prompt that they did not ask for wants the password. */
+/** A user who closes an automatic prompt wants the password. */
 function isStopped(error: unknown): boolean {
   return error instanceof AskError && error.code === 'passkey_stopped'
 }

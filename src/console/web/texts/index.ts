@@ -1,4 +1,4 @@
-/** All that people read, in one language: another one is another object of this type. */
+/** All texts of the console in one language. Another language is another object of this type. */
 import { account } from './en/account.ts'
 import { agentTexts, limitTexts } from './en/agents/index.ts'
 import { newToken, wizard } from './en/agents/new_token.ts'

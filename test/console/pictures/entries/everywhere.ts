@@ -97,7 +97,7 @@ export const everywhere: Entry[] = [
     },
   },
   {
-    name: 'server-away',
+    name: 'server-unavailable',
     seed: 'team',
     path: 'secrets',
     prepare: async ({ page }) => {

@@ -97,7 +97,7 @@ function Content({ things, workspaceId, recent }: ContentProps) {
         />
         <Kbd>{words.escape}</Kbd>
       </TextField>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: items have no focus of their own, so keys scroll the list. */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: items never have the focus, so keys scroll the list. */}
       <div className="max-h-[min(420px,60vh)] overflow-auto -outline-offset-2" tabIndex={0}>
         <Menu
           aria-label={words.results}

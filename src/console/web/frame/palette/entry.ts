@@ -1,4 +1,4 @@
-/** What the palette lists. */
+/** Entries of the palette. */
 import type { LucideIcon } from 'lucide-react'
 
 /** An address in the workspace that is open. */
@@ -11,7 +11,7 @@ export type PaletteEntry = {
   hint?: string
   icon?: LucideIcon
   isMono?: boolean
-  /** What happens on Enter: an action, or the address of a thing. `parts` is what was typed. */
+  /** Runs on Enter: an action, or opening an address. `parts` is the typed text. */
   act?(): void
   open?(parts: readonly string[]): Address
   /** Filters of the audit log that list its calls. */

@@ -6,7 +6,7 @@ export function partsOf(query: string): string[] {
   return query.toLowerCase().split(/\s+/).filter(Boolean)
 }
 
-/** The best first, at most `most` of them; `count` is how many match. */
+/** Returns at most `most` entries, the best first. `count` is the number of matches. */
 export function findMatches<T extends Searchable>(
   entries: readonly T[],
   parts: readonly string[],
@@ -28,7 +28,7 @@ export function findMatches<T extends Searchable>(
 const WITHIN_WORD = 2
 const WITHIN_HINT = 4
 
-/** Null unless each part occurs; less is better. */
+/** The rank, where less is better. Null unless each part occurs. */
 function rankOf({ label, hint }: Searchable, parts: readonly string[]): number | null {
   const name = label.toLowerCase()
   let sum = 0

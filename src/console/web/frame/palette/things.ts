@@ -6,7 +6,7 @@ import type { Address, PaletteEntry, PaletteGroup } from './entry.ts'
 import { findMatches } from './match.ts'
 
 const words = texts.palette
-/** More are found by typing more. */
+/** The most entries of a kind. Typing more narrows the results. */
 const MOST = 8
 
 export type Things = Returned<'search.things'>
@@ -76,7 +76,7 @@ function personEntry({
   return { id: `person ${userId}`, label: email, hint: name, icon: UserRound, open }
 }
 
-/** What matches, with the calls of the best matches. */
+/** Matching entries, with the calls of the best ones. */
 export function findThings(
   groups: readonly PaletteGroup[],
   parts: readonly string[],

@@ -15,7 +15,7 @@ type Props = {
   onChange(isSelected: boolean): void
   /** In place of a text beside it. */
   name?: string
-  /** Some of what it stands for is selected. */
+  /** Some rows of the group are selected. */
   isIndeterminate?: boolean
   children?: ReactNode
 }

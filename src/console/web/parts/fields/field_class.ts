@@ -1,4 +1,4 @@
-/** How fields look. Below 720 px inputs have 16 px text, because phones zoom in on smaller text. */
+/** Styles of fields. Below 720 px inputs have 16 px text, because phones zoom in on smaller text. */
 export const FIELD = 'flex min-w-0 flex-col gap-1'
 export const FIELD_LABEL = 'text-body font-medium'
 export const BOX =

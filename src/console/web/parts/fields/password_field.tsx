@@ -1,4 +1,4 @@
-/** A password that is chosen: it says why one is too easy to guess, as the command line does. */
+/** A new password. The field explains why a weak password is rejected, like the command line. */
 import { useEffect, useState } from 'react'
 import { ask } from '../../keys/ask.ts'
 import { texts } from '../../texts/index.ts'
@@ -12,7 +12,7 @@ type Props = {
   email: string
   value: string
   onChange(value: string): void
-  /** Told with each judgement; null for one that is not judged yet. */
+  /** Called with each result. Null until the password is judged. */
   onJudged(isStrong: boolean | null): void
 }
 

@@ -7,7 +7,7 @@ type Props<Id extends string> = {
   options: readonly { id: Id; title: string; help: string }[]
   value: Id
   onChange(id: Id): void
-  /** Where a heading says the same. */
+  /** For a field below a heading with the same text. */
   isLabelHidden?: boolean
   /** Beside one another where there is room. */
   isRow?: boolean

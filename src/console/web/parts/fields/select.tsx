@@ -12,7 +12,7 @@ type Props<Id extends string> = {
   options: readonly FieldOption<Id>[]
   value: Id | null
   onChange(id: Id): void
-  /** Where a heading says the same. */
+  /** For a field below a heading with the same text. */
   isLabelHidden?: boolean
   isDisabled?: boolean
   isRequired?: boolean

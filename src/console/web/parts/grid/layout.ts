@@ -1,4 +1,4 @@
-/** Where rows and section headings of a grid are, in pixels: each kind has one height, so nothing is measured. */
+/** The layout of a grid in pixels. All rows have one height and all section headings another, so nothing is measured. */
 
 export type GridItem<Row> =
   | { kind: 'row'; row: Row; index: number }

@@ -9,7 +9,7 @@ export type RowProps<Row> = {
   template: string
   idOf(row: Row): string
   openId: string | undefined
-  /** Rows whose box is ticked. */
+  /** Rows with a ticked box. */
   selected: ReadonlySet<string> | undefined
   onOpen: ((row: Row) => void) | undefined
   phone: ((row: Row) => ReactNode) | undefined

@@ -1,4 +1,4 @@
-/** What a grid shows, and what it calls. */
+/** The columns, rows and callbacks of a grid. */
 import type { ReactNode } from 'react'
 
 export type GridColumn<Row> = {

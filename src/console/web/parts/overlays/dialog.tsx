@@ -38,7 +38,7 @@ export function Dialog({ title, isOpen, onClose, children, footer, isAlert = fal
   )
 }
 
-/** For a form within a dialog, whose buttons belong to the form. */
+/** The buttons of a form in a dialog. They belong to the form. */
 export function DialogFooter({ children }: { children: ReactNode }) {
   return <div className="flex flex-wrap justify-end gap-2 pt-1">{children}</div>
 }

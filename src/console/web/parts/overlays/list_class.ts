@@ -1,4 +1,4 @@
-/** How lists that pop up look: menus, options and suggestions. */
+/** Styles of lists that pop up: menus, options and suggestions. */
 export const POPOVER =
   'min-w-44 max-h-80 overflow-auto rounded-card bg-surface shadow-pop outline-none'
 export const LIST = 'flex flex-col p-1 outline-none'

@@ -20,9 +20,9 @@ import { ITEM, LIST, POPOVER } from './list_class.ts'
 export type MenuChoice = {
   id: string
   label: string
-  /** Not called for a choice with choices of its own. */
+  /** Ignored if `choices` is set. */
   act?(): void
-  /** Opens beside it. */
+  /** The choices of a submenu. */
   choices?: readonly MenuChoice[]
   icon?: LucideIcon
   isDanger?: boolean
@@ -61,7 +61,7 @@ type IconMenuProps = {
   size?: ButtonLook['size']
 }
 
-/** The same behind an icon, such as ⋯ at the end of a row. */
+/** A menu behind an icon, such as ⋯ at the end of a row. */
 export function IconMenu({ choices, label, icon = Ellipsis, size }: IconMenuProps) {
   const name = label ?? texts.parts.more
   return (

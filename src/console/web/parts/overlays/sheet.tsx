@@ -56,7 +56,7 @@ export function Sheet({ title, isOpen, onClose, children, footer, ...props }: Pr
   )
 }
 
-/** For a form that fills a sheet, whose buttons belong to the form. */
+/** The buttons of a form that fills a sheet. They belong to the form. */
 export function SheetFooter({ children }: { children: ReactNode }) {
   return (
     <footer className="sticky -bottom-5 z-1 -mx-5 mt-auto -mb-5 flex justify-end gap-2 border-t border-line bg-surface px-5 py-3">

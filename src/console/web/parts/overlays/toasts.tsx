@@ -1,5 +1,5 @@
 /**
- * Says what was done, with a way to undo it where there is one. At most three float in the corner, above the buttons of
+ * Reports what was done, with an undo button if there is one. At most three float in the corner, above the buttons of
  * sheets. A toast stays while it is pointed at or has the focus; F6 leads to it and back.
  */
 import { X } from 'lucide-react'

@@ -11,7 +11,7 @@ type Props = {
   title: string
   /** Secrets and hosts are set in the fixed-width font. */
   isMono?: boolean
-  /** Takes the place of the title, which then has lines of its own below: the state of a thing that asks something. */
+  /** Replaces the title, which is then below: the state of an item that needs a decision. */
   status?: ReactNode
   /** Beside the title: an environment, a status, a time. */
   badge?: ReactNode

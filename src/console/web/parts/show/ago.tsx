@@ -1,4 +1,4 @@
-/** How long ago something happened, or how long it is until then. The whole date and time is its title. */
+/** The time since an event, or until it. The full date and time is in the title. */
 import { texts } from '../../texts/index.ts'
 
 const UNITS = [

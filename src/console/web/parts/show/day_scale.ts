@@ -1,4 +1,4 @@
-/** Where days and counts are in a chart. */
+/** Positions of days and counts in a chart. */
 
 /** Fewer days would be drawn as a wall. */
 const LEAST_SLOTS = 7

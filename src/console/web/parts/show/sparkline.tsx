@@ -1,6 +1,6 @@
 /** Counts of a few days as bars. The label says what they show. */
 const HEIGHTS = { row: 'h-4 w-16', panel: 'h-11 w-full' }
-/** Of the drawing, which is stretched to its place. */
+/** The size of the drawing, which is stretched to its place. */
 const SLOT = 10
 /** Many bars need a wider gap, or it is less than a pixel. */
 const MANY = 10

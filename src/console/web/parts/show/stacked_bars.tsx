@@ -34,7 +34,7 @@ const FILLS = {
   amber: 'fill-amber-solid',
 }
 const SQUARES = { accent: 'bg-accent', red: 'bg-red-solid', amber: 'bg-amber-solid' }
-/** Of a slot, left and right of its bar. */
+/** The share of a slot left and right of its bar. */
 const MARGIN = 0.22
 /** More do not fit on a phone. */
 const PHONE_LABELS = 7

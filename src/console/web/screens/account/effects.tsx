@@ -1,4 +1,4 @@
-/** What a change ends, in a dialog. */
+/** A list of things that a change ends, in a dialog. */
 type Props = { title: string; effects: readonly string[] }
 
 export function Effects({ title, effects }: Props) {

@@ -11,7 +11,7 @@ import { texts } from '../../texts/index.ts'
 type FormProps = {
   verb: string
   isDanger?: boolean
-  /** What the change does. */
+  /** The effects of the change. */
   note?: ReactNode
   onClose(): void
   /** Errors are shown in the dialog. */

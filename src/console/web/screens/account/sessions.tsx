@@ -1,4 +1,4 @@
-/** Where the account is signed in. Sessions that are signed out here stay listed, so that no row moves. */
+/** The account's sessions. Sessions that are signed out here stay listed, so that no row moves. */
 import { Monitor, Smartphone, Terminal } from 'lucide-react'
 import { useState } from 'react'
 import type { Returned } from '../../keys/messages.ts'

@@ -1,4 +1,4 @@
-/** What is left of a token's limits, in words. */
+/** A token's remaining limits, in words. */
 import { limitNames, type TokenLimits, type TokenSpending } from '../../../../core/token_limits.ts'
 import { texts } from '../../texts/index.ts'
 

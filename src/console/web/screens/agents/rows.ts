@@ -80,7 +80,7 @@ export function isInChip(chip: Chip, { state, expiresAt }: AgentRow): boolean {
   return true
 }
 
-/** Where the active tokens of a row can be used; the first, and how many more. */
+/** The first place of a row's active tokens, and the number of other places. */
 export function agentScope({ tokens, project }: AgentRow) {
   const live = tokens.filter(isLive)
   const places = new Map(

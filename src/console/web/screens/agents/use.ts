@@ -1,4 +1,4 @@
-/** How much each agent was used lately. */
+/** The recent use of each agent. */
 import type { useUsage } from '../../usage.ts'
 
 const WEEK = 7

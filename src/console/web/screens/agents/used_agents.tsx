@@ -1,4 +1,4 @@
-/** What members and read-only members see: agents that made calls. Their tokens are for owners and admins. */
+/** Agents that made calls, for members and read-only members. Only owners and admins see tokens. */
 import { Bot } from 'lucide-react'
 import { DataGrid, type GridColumn } from '../../parts/grid/grid.tsx'
 import { EmptyState } from '../../parts/page/empty_state.tsx'

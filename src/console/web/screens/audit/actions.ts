@@ -85,7 +85,7 @@ function namesIn(records: readonly ListedRecord[]): number {
   return names.length
 }
 
-/** What was done, or the method of a call. */
+/** The action in words, or the method of a call. */
 export function whatOf({ records: [first, ...others] }: RecordGroup): string {
   return first.action === null
     ? (first.method ?? '')
@@ -94,7 +94,7 @@ export function whatOf({ records: [first, ...others] }: RecordGroup): string {
 
 type Result = { text: string; tone: 'green' | 'amber' | 'red' | 'neutral' }
 
-/** How something that is no call ended. */
+/** The result of an event that is not a call. */
 export function resultOf({ action, decision }: ListedRecord): Result {
   if (decision === 'blocked') return { text: words.decisions.blocked, tone: 'red' }
   if (decision === 'error') return { text: words.decisions.error, tone: 'amber' }

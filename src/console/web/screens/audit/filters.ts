@@ -22,7 +22,7 @@ export const filterNamesOf = (filters: AuditFilters, name: FilterName): string[]
 export const isFiltered = (filters: AuditFilters): boolean =>
   filterNames.some((name) => filters[name] !== undefined)
 
-/** As the server names them, without the order. */
+/** The server's filter parameters, without the order. */
 export function recordFilters(workspaceId: string, filters: AuditFilters) {
   const { actor, domain, credential, action, method, project, environment, decision } = filters
   const actions = action && isActionGroup(action) ? actionGroups[action].join() : action

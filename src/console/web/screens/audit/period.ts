@@ -42,7 +42,7 @@ const dayText = (day: string | undefined) => (isDay(day) ? dayName(day) : (day ?
 const isDay = (text: string | undefined): text is string => /^\d{4}-\d\d-\d\d$/.test(text ?? '')
 const dayOf = (moment: number) => new Date(moment).toISOString().slice(0, 10)
 
-/** As the server takes it: its `until` is not part of the range. */
+/** The range for the server, which excludes `until`. */
 export function rangeOf(chosen: Chosen): { since?: string; until?: string } {
   const period = periodOf(chosen)
   if (period) return { since: startOf(period) }

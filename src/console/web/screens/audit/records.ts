@@ -27,7 +27,7 @@ export function useRecords(workspaceId: string, filters: AuditFilters) {
   })
 }
 
-/** A function of its own, so that the same pages are the same list. */
+/** Defined outside the component, so that equal pages give the same list. */
 function recordsOf({ pages }: { pages: readonly { data: ListedRecord[] }[] }): ListedRecord[] {
   return pages.flatMap(({ data }) => data)
 }

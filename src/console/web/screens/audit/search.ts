@@ -12,7 +12,7 @@ const others = ['period', 'since', 'until', 'order', 'open'] as const
 export type FilterName = (typeof filterNames)[number]
 export type AuditFilters = { [name in FilterName | (typeof others)[number]]?: string }
 
-/** What the address holds, without anything unknown. */
+/** The known parameters of the address. */
 export function auditSearch(search: Record<string, unknown>): AuditFilters {
   const known = [...filterNames, ...others].flatMap((name) => {
     const value = search[name]

@@ -1,4 +1,4 @@
-/** Who could see the secret that is filtered by: people and tokens that had a key to it. */
+/** People and tokens that had a key to the secret in the filter. */
 
 import type { Returned } from '../../keys/messages.ts'
 import { Facts } from '../../parts/page/facts.tsx'

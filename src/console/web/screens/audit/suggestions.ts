@@ -1,4 +1,4 @@
-/** What the search field offers: known agents, hosts, secrets and actions, and what was typed. */
+/** Suggestions of the search field: known agents, hosts, secrets and actions, and the typed text. */
 import type { Suggestion } from '../../parts/fields/suggest_field.tsx'
 import { texts } from '../../texts/index.ts'
 import { actionGroups, actionText, knownActions } from './actions.ts'
@@ -8,7 +8,7 @@ const words = texts.audit
 type Names = Record<'actor' | 'domain' | 'credential', readonly string[]>
 type Kind = keyof Names | 'action'
 
-/** Of each kind. */
+/** The most suggestions of each kind. */
 const MOST = 5
 
 const HOST = /^[\w*-]+(\.[\w-]+)+(:\d+)?$/
@@ -34,7 +34,7 @@ export function suggestionsFor(typed: string, names: Names | undefined): Suggest
   return [...listed, ...ownOf(text).filter(({ id }) => !listed.some((other) => other.id === id))]
 }
 
-/** What was typed, as a name of each kind that it can be. */
+/** The typed text, as a name of each kind that it fits. */
 function ownOf(text: string): Suggestion[] {
   return [
     ...(HOST.test(text) ? [suggestion('domain', text.toLowerCase())] : []),

@@ -1,4 +1,4 @@
-/** What the members of a workspace signed, newest first, and whether it holds. */
+/** The signed changes of a workspace, newest first, and their verdict. */
 import { getRouteApi } from '@tanstack/react-router'
 import { ShieldAlert, ShieldCheck } from 'lucide-react'
 import { useCallback, useDeferredValue, useMemo, useState } from 'react'
@@ -196,7 +196,7 @@ function Opened({ links }: Pick<Read, 'links'>) {
   return <LinkInspector link={link} onClose={() => void navigate({ search: {} })} />
 }
 
-/** By its words, its signer, its number, or the beginning of its hash. */
+/** Matches a change by its words, its signer, its number, or the beginning of its hash. */
 function isFound({ seq, by, what, hash }: SignedLink, sought: string): boolean {
   if (String(seq) === sought) return true
   if (`${by} ${what}`.toLowerCase().includes(sought)) return true

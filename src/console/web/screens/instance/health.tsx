@@ -1,4 +1,4 @@
-/** What the server needs to work, checked every 15 seconds. */
+/** The server's health, checked every 15 seconds. */
 import { useQuery } from '@tanstack/react-query'
 import { getHealth } from '../../../../features/health/contract.ts'
 import { api } from '../../api.ts'

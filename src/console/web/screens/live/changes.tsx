@@ -1,4 +1,4 @@
-/** What a signature changes, line by line. */
+/** The change of a signature, line by line. */
 import { useCurrentWorkspace } from '../../frame/current_workspace.ts'
 import type { Returned } from '../../keys/messages.ts'
 import { Proof } from '../../parts/page/proof.tsx'
@@ -29,7 +29,7 @@ export function Changes({ proposed, isNarrow }: { proposed: Proposed; isNarrow: 
   )
 }
 
-/** Which link or version it becomes. */
+/** The number of the new link or version. */
 function Signing({ proposed: { link, version } }: { proposed: Proposed }) {
   if (link === null && version === null) return null
   return (

@@ -1,6 +1,6 @@
 /**
- * Nothing moves that a person aims at. A list keeps its state while someone pauses it, reads in the inspector, scrolls,
- * or points at it; new entries wait behind a counter.
+ * Keeps a list still while the user pauses it, reads in the inspector, scrolls, or points to it. New entries wait behind
+ * a counter.
  */
 import { type PointerEvent, type UIEvent, useState } from 'react'
 

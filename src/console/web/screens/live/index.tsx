@@ -39,7 +39,7 @@ export function Live() {
   )
 }
 
-/** What is open is in the address. */
+/** The address has the ID of the open item. */
 function useOpened() {
   const { open } = route.useSearch()
   const navigate = route.useNavigate()

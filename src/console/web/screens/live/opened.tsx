@@ -23,7 +23,7 @@ type Props = {
 export function OpenedCall({ openId, shown, ...props }: Props) {
   const item = shown.waiting?.items.find(({ id }) => id === openId)
   const call = shown.calls.find(({ id }) => id === openId)
-  // What was decided here stays open, although it does not wait any more.
+  // A decided item stays open, although it no longer waits.
   const [kept, setKept] = useState({ item, call })
   if ((item && item !== kept.item) || (call && call !== kept.call)) setKept({ item, call })
   if (kept.item) return <ItemInspector {...props} item={kept.item} />

@@ -44,7 +44,7 @@ type Props = {
   refused?: WaitingHost
 }
 
-/** What was signed, and the newest call before that. */
+/** The signed decision, and the newest call before it. */
 type Signed = { proposed: Proposed; lastId: string }
 
 export function RefusedInspector(props: Props) {

@@ -31,7 +31,7 @@ export const callHostOf = ({ target_url, target_domain }: LiveCall) =>
 export const secretsOf = ({ credential_ref }: LiveCall) =>
   credential_ref ? [...new Set(credential_ref.split(','))] : []
 
-/** What follows the host in the address of a call. */
+/** The part of a call's URL after the host. */
 export function callPathOf({ target_url, target_path }: LiveCall): string {
   const url = URL.parse(target_url ?? '')
   return url ? `${url.pathname}${url.search}` : (target_path ?? '')

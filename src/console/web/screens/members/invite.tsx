@@ -26,7 +26,7 @@ const WAITING_MS = 5_000
 type Person = Returned<'members.person'>
 type Who = { email: string; role: Role }
 type Props = { workspaceId: string; list: MemberList; onClose(): void }
-/** What is known so far decides the step. */
+/** The step follows from the data that is known so far. */
 type Draft = { who: Who; person: Person | null; isSigned: boolean }
 
 export function InviteSheet({ workspaceId, list, onClose }: Props) {

@@ -1,4 +1,4 @@
-/** What the screen shows, in its address: the open member, the invitation sheet and the filter. */
+/** The parameters of the screen's address: the open member, the invitation sheet and the filter. */
 import { getRouteApi } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import { NEW } from '../../frame/navigation.ts'

@@ -79,7 +79,7 @@ export function CellField({ row, environment, edits, edit }: Props) {
   )
 }
 
-/** What the keys and the button of the field do. */
+/** The actions of the field's keys and button. */
 function useFieldActions(
   { row, environment, edits, edit }: Pick<Props, 'row' | 'environment' | 'edits' | 'edit'>,
   { shown, show }: ReturnType<typeof useShown>,

@@ -1,4 +1,4 @@
-/** What is typed into cells of the matrix. It outlives a row that scrolls out of view, and a refusal. */
+/** Text that is typed into cells of the matrix. It survives scrolling out of view, and a refusal. */
 import { useCallback, useMemo, useRef, useState } from 'react'
 import { AskError } from '../../keys/ask.ts'
 import { say } from '../../parts/overlays/toasts.tsx'

@@ -31,7 +31,7 @@ export function isNew(row: MatrixRow): boolean {
   )
 }
 
-/** How many rows each filter has. */
+/** The number of rows for each filter. */
 export function countFilters(rows: readonly MatrixRow[], context: Context) {
   const counts = Object.fromEntries(filterIds.map((id) => [id, 0])) as Record<FilterId, number>
   for (const row of rows) {

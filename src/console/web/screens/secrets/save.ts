@@ -33,7 +33,7 @@ export function useSave(place: Project) {
   })
 }
 
-/** Until the values are compared it is none of the others. */
+/** A number that no other value in the row has, until the values are compared. */
 function nextNumber({ rows }: Matrix, key: string): number {
   const cells = Object.values(rows.find((row) => row.key === key)?.cells ?? {})
   return Math.max(-1, ...cells.map(({ value }) => value ?? -1)) + 1

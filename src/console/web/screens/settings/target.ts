@@ -1,4 +1,4 @@
-/** What a notice target is called, what it can be, and where the list of them is cached. */
+/** Names and types of notice targets, and the cache key of their list. */
 import type { CallResult } from '../../../../client/http/api.ts'
 import type {
   listNoticeTargets,

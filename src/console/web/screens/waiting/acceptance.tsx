@@ -21,7 +21,7 @@ type Props = {
   missing: readonly string[]
   /** Whether the person can accept it. */
   isOpen: boolean
-  /** Of the form, whose button is elsewhere. */
+  /** The form's ID. Its button is outside the form. */
   id: string
   onSubmit(stored: Stored | null): void
 }

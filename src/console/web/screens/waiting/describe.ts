@@ -1,4 +1,4 @@
-/** What waits, in a title and short facts. */
+/** Describes a waiting item with a title and short facts. */
 import { texts } from '../../texts/index.ts'
 import type { WaitingItem } from '../../waiting.ts'
 

@@ -1,4 +1,4 @@
-/** How far a signature goes: this call alone, or later calls for as long as the policies of the secrets permit. */
+/** The scope of a signature: this call alone, or later calls for as long as the secrets' policies permit. */
 import { callMethods } from '../../../../core/policy/policy.ts'
 import { Choices } from '../../parts/fields/checkbox.tsx'
 import { RadioCards } from '../../parts/fields/radio_cards.tsx'

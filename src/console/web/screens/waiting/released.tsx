@@ -1,4 +1,4 @@
-/** What is allowed now, as the server lists it. Each can be revoked. */
+/** Current approvals from the server's list. Each can be revoked. */
 import { useMay } from '../../manages.ts'
 import { Button } from '../../parts/button.tsx'
 import { say } from '../../parts/overlays/toasts.tsx'

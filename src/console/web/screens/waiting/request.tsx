@@ -32,7 +32,7 @@ type Props = {
   onClose(): void
 }
 
-/** What was signed, and the newest call before that. */
+/** The signed decision, and the newest call before it. */
 type Signed = { extent: Extent; lastId: string }
 
 export function RequestInspector({ workspaceId, request, item, calls, onClose }: Props) {
@@ -102,7 +102,7 @@ type OpenProps = ReturnType<typeof useRights> & {
   onChange(extent: Extent): void
 }
 
-/** What a person can decide, or why not. */
+/** The decisions that the user can make, or the reason why there are none. */
 function Open({ request, decides, mayAllow, extent, error, onChange }: OpenProps) {
   return (
     <>

@@ -1,10 +1,10 @@
-/** The link of an invitation: what the invited person's first sight of the workspace is held against. */
+/** An invitation link. The invited user's first view of the workspace must match it. */
 
-/** `first` is the hash of its first link, `by` the address of who invites. */
+/** `first` is the hash of the workspace's first signed change, and `by` is the inviter's email. */
 export type InvitationLink = { server: string; workspace: string; first: string; by: string }
 
 const FIELDS = ['server', 'workspace', 'first', 'by'] as const
-/** What is shown of a link is no sentence that somebody wrote into it. */
+/** The formats keep a link from showing a sentence that someone wrote into it. */
 const FORMS: InvitationLinkForms = {
   server: (text) => URL.parse(text)?.origin === text,
   workspace: (text) => /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/.test(text),
@@ -18,7 +18,7 @@ export function linkOf(link: InvitationLink): string {
   return `${new URL(link.server).origin}/console/invitation#${fields}`
 }
 
-/** Null for one that is not whole, or not of this form. */
+/** Null for an incomplete or malformed link. */
 export function readInvitationLink(fragment: string): InvitationLink | null {
   const fields = new URLSearchParams(fragment.replace(/^#/, ''))
   const [server, workspace, first, by] = FIELDS.map((name) => fields.get(name) || null)

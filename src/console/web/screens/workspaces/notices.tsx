@@ -1,4 +1,4 @@
-/** What this browser noticed about workspaces, one line each above the content, until someone dismisses it. */
+/** Notices about workspaces, one line each above the content, until the user dismisses them. */
 import { Eye, EyeOff } from 'lucide-react'
 import { ask } from '../../keys/ask.ts'
 import { dismissNotice, useNotices } from '../../keys/notices.ts'

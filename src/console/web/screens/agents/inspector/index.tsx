@@ -20,7 +20,7 @@ import { Tokens } from './tokens.tsx'
 
 const words = texts.agents
 const { columns: heads } = words
-/** What fits below the chart. */
+/** The dates that fit below the chart. */
 const LABELS = 4
 
 type Props = { row: AgentRow; onClose(): void }

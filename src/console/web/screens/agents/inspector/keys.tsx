@@ -1,4 +1,4 @@
-/** Which environments a token has the keys of, and adding those that it lacks. */
+/** The environments whose keys a token has, and a button that adds missing keys. */
 import type { Input } from '../../../keys/messages.ts'
 import { Button } from '../../../parts/button.tsx'
 import { Dialog, DialogFooter } from '../../../parts/overlays/dialog.tsx'

@@ -14,7 +14,7 @@ export type TokenHolder =
   | { kind: 'new' }
   | { kind: 'agent'; agent: Pick<AllAgents['agents'][number], 'id' | 'name' | 'projectId'> }
 
-/** What was created, without the token itself. */
+/** The created token, without its text. */
 export type MadeToken = {
   id: string
   kind: TokenDraft['kind']
@@ -26,7 +26,7 @@ export type MadeToken = {
 
 export type ProjectChoice = { id: string; name: string }
 
-/** Stands for every project or environment among choices. */
+/** The choice of every project or environment. */
 export const ALL = '*'
 
 const USUAL_ENVIRONMENT = 'development'

@@ -1,4 +1,4 @@
-/** What the token can do, as a sentence whose words are menus. */
+/** The token's permissions as a sentence. Each word is a menu. */
 import { WordMenu } from '../../../parts/overlays/sentence_word.tsx'
 import { texts } from '../../../texts/index.ts'
 import type { DraftProps } from './draft.ts'

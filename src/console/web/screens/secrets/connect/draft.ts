@@ -1,4 +1,4 @@
-/** What is typed to connect a provider. */
+/** The typed fields for connecting a provider. */
 import type { Input, Returned } from '../../../keys/messages.ts'
 
 type Choice = Input<'connections.start'>['choice']

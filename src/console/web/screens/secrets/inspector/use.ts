@@ -1,4 +1,4 @@
-/** How a secret was used, and by what name people know a member. */
+/** The use of a secret, and the display name of a member. */
 import { useAsk } from '../../../queries.ts'
 import { useUsage } from '../../../usage.ts'
 import type { SecretsPlace } from '../place.ts'

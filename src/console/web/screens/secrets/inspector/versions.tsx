@@ -1,4 +1,4 @@
-/** What a secret was before: shown, compared with the current version, and restored. */
+/** Earlier versions of a secret: shown, compared with the current version, and restored. */
 import { useState } from 'react'
 import { ask } from '../../../keys/ask.ts'
 import type { Returned } from '../../../keys/messages.ts'

@@ -1,4 +1,4 @@
-/** What is done with the selected secrets in one environment. */
+/** Actions on the selected secrets in one environment. */
 import { texts } from '../../../texts/index.ts'
 import { Policies } from '../inspector/policies.tsx'
 import { type PaneProps, useEnvironment, useGo } from '../place.ts'

@@ -1,4 +1,4 @@
-/** What a transfer would change, asked again when its source or target changes. */
+/** The changes of a transfer, read again when its source or target changes. */
 import { useCallback, useEffect, useState } from 'react'
 import { ask } from '../../../keys/ask.ts'
 import type { Input, Returned } from '../../../keys/messages.ts'
@@ -13,7 +13,7 @@ const NONE: State = { order: null, data: null, error: null }
 export function usePreview(order: TransferOrder | null) {
   const [state, setState] = useState<State>(NONE)
   const [count, setCount] = useState(0)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the count asks again.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the count triggers another read.
   useEffect(() => {
     if (!order) return
     let isLate = false

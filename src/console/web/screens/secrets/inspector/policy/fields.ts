@@ -67,7 +67,7 @@ function differ(before: Policy, after: Policy, field: keyof Policy): boolean {
   return JSON.stringify(before[field]) !== JSON.stringify(after[field])
 }
 
-/** What is sent: of one secret the fields that differ, of several all limits. */
+/** The fields to send: the changed fields of one secret, or all limits for several secrets. */
 export function changeOf(before: Policy, after: Policy, isBulk: boolean): Change {
   const fields = isBulk
     ? lists

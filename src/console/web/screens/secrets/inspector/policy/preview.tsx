@@ -1,4 +1,4 @@
-/** How many of the last 7 days' calls a policy would still allow, and those that it would refuse. */
+/** The number of the last 7 days' calls that a policy would still allow, and the calls that it would refuse. */
 import { CircleCheck, TriangleAlert } from 'lucide-react'
 import { useMemo } from 'react'
 import { judgeCalls } from '../../../../../../client/secrets/judged_calls.ts'

@@ -87,7 +87,7 @@ function More({ isBulk, ...part }: PartProps & { isBulk: boolean }) {
   )
 }
 
-/** What describes one value. */
+/** Fields that belong to one value. */
 function Single({ policy, onChange }: PartProps) {
   const { read_only, references, sensitive, description, ...rest } = policy
   const put = (name: keyof typeof policy, value: unknown) => {

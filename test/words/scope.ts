@@ -1,0 +1,31 @@
+/** The files whose words are checked, and lines that are excepted. */
+
+/** Globs. To check more, add a path. */
+export const paths: readonly string[] = [
+  'src/console/**',
+  'test/console/**',
+  'docs/console.md',
+  'docs/approvals.md',
+  'docs/connections.md',
+  'docs/notices.md',
+]
+
+/** Globs of the files whose comments, test titles and headings need a subject. */
+export const subjectPaths: readonly string[] = paths
+
+/** Globs of files that nobody here wrote as prose, with the reason. */
+export const excluded: readonly { glob: string; reason: string }[] = [
+  { glob: '**/*.{png,gz,ico,woff2,db,wasm}', reason: 'binary' },
+  { glob: 'test/vectors/**', reason: 'published test vectors' },
+  { glob: 'test/words/*.ts', reason: 'the phrases themselves' },
+]
+
+export type Exception = {
+  path: string
+  /** A part of the line. Of a phrase that goes over two lines, the first line counts. */
+  line: string
+  reason: string
+}
+
+/** Quotations, and vocabulary of a standard. An exception that excepts nothing fails the check. */
+export const exceptions: readonly Exception[] = []
