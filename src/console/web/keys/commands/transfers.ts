@@ -9,6 +9,12 @@ import {
   provenValues,
   type ValueChange,
 } from '../../../../client/actions/stored_secrets.ts'
+import {
+  type StoredVersion,
+  type Undone,
+  undoStored,
+  versionsAfter,
+} from '../../../../client/actions/undo_store.ts'
 import { type Dotenv, parseDotenv } from '../../../../client/secrets/dotenv.ts'
 import {
   type Candidate,
@@ -20,7 +26,7 @@ import { isSensitive } from '../../../../core/policy/policy.ts'
 import type { HeldKeys } from '../held.ts'
 import { environmentAt, type Place } from '../places.ts'
 
-export const transfersCommands = { preview, store }
+export const transfersCommands = { preview, store, undo }
 
 /** The text of a `.env` file, or names of another environment of the workspace. */
 export type TransferSource = { text: string } | { from: Place; keys: readonly string[] }
@@ -50,7 +56,8 @@ async function preview(held: HeldKeys, { to, source }: Transfer): Promise<Previe
 }
 
 /**
- * What the preview showed, and of it only the names that have a version here: the one that was shown.
+ * Stores what the preview showed: only the names that have a version here, which is the one that was shown. `stored` is
+ * for {@link undo}, or null if it can't be read.
  *
  * @throws Unstorable, Unproven, ApiError `conflict`
  */
@@ -64,7 +71,16 @@ async function store(
     return change === 'same' || expectedVersion === undefined ? [] : [{ ...entry, expectedVersion }]
   })
   const { created, updated } = await uploadSecrets(place, entries, true)
-  return { created, updated }
+  const stored = await versionsAfter(place, entries).catch(() => null)
+  return { created, updated, stored }
+}
+
+/** Leaves secrets that someone changed since. @throws Unproven, ApiError, UntrustedChain */
+async function undo(
+  held: HeldKeys,
+  { to, stored }: { to: Place; stored: readonly StoredVersion[] },
+): Promise<Undone> {
+  return undoStored(await environmentAt(held, to), stored)
 }
 
 async function transferOf(held: HeldKeys, to: Place, source: TransferSource) {
