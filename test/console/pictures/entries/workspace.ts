@@ -23,10 +23,14 @@ async function compareFingerprint(scene: Scene, email: string): Promise<void> {
   await scene.button('It matches, invite').waitFor()
 }
 
-/** Reviews what waits for the person, and waits until it can be signed. */
-async function review({ page, button }: Scene, what: RegExp): Promise<void> {
-  await page.getByRole('button', { name: what }).first().click()
-  await button('Sign and allow').waitFor()
+/** Reviews what waits for the person, and waits until it can be signed. Only the first rows are shown at first. */
+async function review({ page, button }: Scene, what: RegExp, sign = 'Sign and allow') {
+  const wanted = page.getByRole('button', { name: what }).first()
+  const more = page.getByRole('button', { name: /^Show \d+ more$/ })
+  await wanted.or(more).first().waitFor()
+  if (!(await wanted.isVisible())) await more.click()
+  await wanted.click()
+  await button(sign).waitFor()
 }
 
 const agents: Entry[] = [
@@ -100,10 +104,7 @@ const live: Entry[] = [
     name: 'live-proposal',
     seed: 'team',
     path: 'live',
-    prepare: async ({ page, button }) => {
-      await page.getByRole('button', { name: /^Review .*(ci-release|discord|Discord)/ }).click()
-      await button('Sign and accept').waitFor()
-    },
+    prepare: (scene) => review(scene, /^Review .*discord/, 'Sign and accept'),
   },
   {
     name: 'live-allowed',
