@@ -58,7 +58,9 @@ export type Visitor = {
   judge(options?: { reveals?: boolean; only?: 'colors' }): Promise<void>
   /** Writes docs/images/console/<name>.png for docs/console.md if CONSOLE_PICTURES is set. */
   picture(name: string): Promise<void>
-  /** @throws Error with everything that went wrong in this context */
+  /** @throws Error with everything that went wrong in this context since the last report */
+  report(): void
+  /** Reports, too. */
   close(): Promise<void>
 }
 
@@ -331,9 +333,13 @@ export async function openVisitor(
     if (!reveals) search('browser', 'the page', await contentOf(page))
     search('browser', 'storage', await storedIn(page))
   }
+  const report = () => {
+    if (wrong.length > 0) throw new Error(wrong.splice(0).join('\n'))
+  }
   return {
     page,
     tools,
+    report,
     judge: async ({ reveals = false, only } = {}) => {
       await look(reveals)
       wrong.push(...(await inaccessible(page, tools, only)))
@@ -352,7 +358,7 @@ export async function openVisitor(
     close: async () => {
       search('browser', 'storage', await storedIn(page))
       await context.close()
-      if (wrong.length > 0) throw new Error(wrong.join('\n'))
+      report()
     },
   }
 }

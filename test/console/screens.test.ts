@@ -7,6 +7,7 @@ import { uploadSecrets } from '../../src/client/actions/set_secrets.ts'
 import { createProject } from '../../src/features/projects/contract.ts'
 import { marked } from '../support/canary.ts'
 import { requires } from '../support/requires.ts'
+import { brokenRules } from './bars.ts'
 import { type OwnStage, openOwnStage, type Person, type Visitor } from './browser.ts'
 import { elsewhere } from './elsewhere.ts'
 
@@ -96,6 +97,7 @@ describe.each(screens)('$route', (screen) => {
       await judge()
       await page.emulateMedia({ colorScheme: 'light' })
       await judge({ only: 'colors' })
+      expect(await brokenRules(page)).toEqual([])
       expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width)
       const content = page.locator('#content, main').first()
       expect(await content.evaluate((main) => main.scrollWidth - main.clientWidth)).toBe(0)

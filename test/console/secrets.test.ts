@@ -210,7 +210,11 @@ test('selected secrets are copied to another environment, deleted, undone and re
     .getByRole('button', { name: /^Delete secret/ })
     .click()
   await cell(/^DATABASE_URL in production: Missing/).waitFor()
-  await page.getByRole('button', { name: /^Undo/ }).first().click()
+  await page
+    .locator('[data-toast]', { hasText: '1 secret deleted from production.' })
+    .getByRole('button', { name: /^Undo/ })
+    .click()
+  await said('1 secret restored.')
   await cell(/^DATABASE_URL in production: same as staging/).waitFor()
   await tick.click()
   await bar.getByRole('button', { name: 'Delete…' }).click()
@@ -225,6 +229,21 @@ test('selected secrets are copied to another environment, deleted, undone and re
   await ada.judge()
   await page.keyboard.press('Escape')
   await closed()
+})
+
+test('the undo of an import restores the changed secret and deletes the new one, and says how many', async () => {
+  await drop('SMTP_PORT=25\nAWS_REGION=us-east-1\n')
+  await button('Import 2 secrets').click()
+  await said('production: 1 added, 1 changed.')
+  await closed()
+  await cell(/^AWS_REGION in production: v2/).waitFor()
+  await page
+    .locator('[data-toast]', { hasText: 'production: 1 added, 1 changed.' })
+    .getByRole('button', { name: /^Undo/ })
+    .click()
+  await said('production: 1 deleted, 1 restored.')
+  await cell(/^AWS_REGION in production: same as dev/).waitFor()
+  await grid().getByRole('rowheader', { name: 'SMTP_PORT' }).waitFor({ state: 'detached' })
 })
 
 test('environments are compared by value without showing one', async () => {

@@ -1,5 +1,6 @@
 /** What is stored of some names, opened, and what is done to it: taken away, put back, made the newest again. */
 
+import { toBase64Url } from '../../core/crypto/encoding.ts'
 import { isSamePolicy } from '../../core/crypto/secret_value.ts'
 import { Fault } from '../../core/fault.ts'
 import type { Policy } from '../../core/policy/policy.ts'
@@ -10,6 +11,7 @@ import {
   restoreSecretsEndpoint,
   rollBackSecret,
 } from '../../features/secrets/contract.ts'
+import type { Rows } from '../../sigchain/index.ts'
 import {
   deleting,
   type EnvironmentPlace,
@@ -19,6 +21,7 @@ import {
   readSecrets,
   storing,
 } from '../environment.ts'
+import { ApiError } from '../http/api.ts'
 import { type Entry, openedValue, type SealedRow } from './set_secrets.ts'
 
 export type StoredValue = {
@@ -150,14 +153,30 @@ export function changedOf(compared: readonly Compared[]): Entry[] {
   return compared.flatMap(({ entry, change }) => (change === 'same' ? [] : entry))
 }
 
-/** Each with its earlier versions; for 7 days it can be restored. @throws ApiError `not_found` */
-export async function deleteStored(place: EnvironmentPlace, key: string): Promise<void> {
+/**
+ * Deletes a secret with its earlier versions; for 7 days it can be restored. With `hash`, only while the signed
+ * manifest names that value. Plain workspaces have no hashes.
+ *
+ * @throws ApiError `not_found`, and `conflict` for another value
+ */
+export async function deleteStored(
+  place: EnvironmentPlace,
+  key: string,
+  hash?: string | null,
+): Promise<void> {
   const { api, projectId, environment } = place
   const params = { project_id: projectId, key }
-  await openWriter(place)(deleting([key]), (manifest) =>
+  const edit = (rows: Rows) => {
+    const row = rows.get(key)
+    if (hash && row && toBase64Url(row) !== hash) throw new ApiError(409, CONFLICT)
+    return deleting([key])(rows)
+  }
+  await openWriter(place)(edit, (manifest) =>
     api.call(deleteSecret, { params, query: { environment }, body: { manifest } }),
   )
 }
+
+const CONFLICT = { error_code: 'conflict' }
 
 /** Newest first, with their ciphertexts. */
 export async function versionsOf({ api, projectId, environment }: EnvironmentPlace, key: string) {

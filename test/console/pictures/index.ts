@@ -11,11 +11,7 @@ import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { removePlaces } from '../../support/places.ts'
 import { sharedBrowser } from '../browser.ts'
-import { entrances } from './entries/entrances.ts'
-import { everywhere } from './entries/everywhere.ts'
-import { firstRun } from './entries/first_run.ts'
-import { secretScreens } from './entries/secrets.ts'
-import { workspaceScreens } from './entries/workspace.ts'
+import { allEntries } from './entries/index.ts'
 import { writeGallery } from './gallery.ts'
 import { render } from './render.ts'
 import { openWorld } from './seeds.ts'
@@ -36,8 +32,7 @@ async function takePictures(): Promise<number> {
   const started = Date.now()
   const folder = resolve(values.out)
   mkdirSync(folder, { recursive: true })
-  const all = [...entrances, ...firstRun, ...secretScreens, ...workspaceScreens, ...everywhere]
-  const entries = all.filter(
+  const entries = allEntries.filter(
     ({ name }) => words.length === 0 || words.some((word) => name.includes(word)),
   )
   const world = await openWorld()

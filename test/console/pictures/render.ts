@@ -6,11 +6,11 @@ import { settle, watchRequests } from '../settle.ts'
 import { type Entry, sceneOf } from './entry.ts'
 import type { Seed, World } from './seeds.ts'
 
-const SIZES = [
+export const SIZES = [
   { width: 1280, height: 800 },
   { width: 390, height: 844 },
 ] as const
-const SCHEMES = ['light', 'dark'] as const
+export const SCHEMES = ['light', 'dark'] as const
 /** Milliseconds for a control to appear: a missing one should not hold the others up, and a busy machine is slow. */
 const PATIENCE_MS = 30_000
 
@@ -18,33 +18,47 @@ export const shots = SIZES.flatMap(({ width }) => SCHEMES.map((scheme) => `${wid
 
 /** @throws Error if a control that the entry needs is missing, or if the page violates its policy */
 export async function render(entry: Entry, world: World, folder: string): Promise<void> {
-  const seed = await world.seedOf(entry.seed ?? 'empty')
-  const visitor = await enter(entry, world, seed)
-  const { page } = visitor
-  const pending = watchRequests(visitor)
+  const visitor = await enter(entry, world)
   try {
-    page.setDefaultTimeout(PATIENCE_MS)
-    await page.setViewportSize(SIZES[0])
-    await settle(page, pending)
-    await entry.prepare?.(sceneOf(visitor, world, seed))
-    if (entry.hasForcedColors) await page.emulateMedia({ forcedColors: 'active' })
-    for (const size of SIZES) await takeBothSchemes(entry, { ...visitor, pending }, size, folder)
+    await prepareScene(entry, world, visitor)
+    if (entry.hasForcedColors) await visitor.page.emulateMedia({ forcedColors: 'active' })
+    for (const size of SIZES) await takeBothSchemes(entry, visitor, size, folder)
   } finally {
     await visitor.close()
   }
 }
 
-function enter({ seed: name, role, path }: Entry, { stage }: World, seed: Seed): Promise<Visitor> {
-  const address = path.startsWith('/') ? path.slice(1) : `w/${seed.workspaceId}/${path}`
-  if (name === undefined) return stage.visitor(address)
+export type Watched = Visitor & { pending: ReadonlySet<Request> }
+
+/** A visitor of the entry's own, at its address. */
+export async function enter(entry: Entry, world: World): Promise<Watched> {
+  const seed = await world.seedOf(entry.seed ?? 'empty')
+  const address = addressOf(entry, seed)
   const reader = seed.colleagues.at(-1)
-  if (role === 'read_only' && !reader) throw new Error(`the seed ${name} has no read-only member`)
-  return stage.enter(role === 'read_only' && reader ? reader : seed.account, address)
+  const isReader = entry.role === 'read_only'
+  if (isReader && !reader) throw new Error(`the seed ${entry.seed} has no read-only member`)
+  const account = isReader && reader ? reader : seed.account
+  const { stage } = world
+  const visitor = await (entry.seed ? stage.enter(account, address) : stage.visitor(address))
+  visitor.page.setDefaultTimeout(PATIENCE_MS)
+  return { ...visitor, pending: watchRequests(visitor) }
+}
+
+/** Below /console/. */
+export function addressOf({ path }: Entry, { workspaceId }: Seed): string {
+  return path.startsWith('/') ? path.slice(1) : `w/${workspaceId}/${path}`
+}
+
+/** Brings the page at the entry's address into its state, at the first size. */
+export async function prepareScene(entry: Entry, world: World, visitor: Watched): Promise<void> {
+  const { page, pending } = visitor
+  const seed = await world.seedOf(entry.seed ?? 'empty')
+  await page.setViewportSize(SIZES[0])
+  await settle(page, pending)
+  await entry.prepare?.(sceneOf(visitor, world, seed))
 }
 
 type Size = (typeof SIZES)[number]
-
-type Watched = Visitor & { pending: ReadonlySet<Request> }
 
 async function takeBothSchemes(entry: Entry, visitor: Watched, size: Size, folder: string) {
   const { page, pending } = visitor

@@ -16,6 +16,7 @@ const CHOICES = [
   { id: 'json', label: 'Export as JSON', icon: FileJson, act: nothing, shortcut: 'J' },
   { id: 'delete', label: 'Delete…', icon: Trash2, act: nothing, isDanger: true },
 ]
+const UNDO = { act: async () => 'Import undone.', failed: 'Not undone.' }
 const WORDS = ['production', 'staging'].map((id) => ({
   id,
   label: id,
@@ -63,7 +64,7 @@ export function Overlays() {
         <OpenSheet />
       </Specimen>
       <Specimen of={['overlays/toasts']} rule="Bottom right, at most three, 8 seconds, with Undo.">
-        <Button onPress={() => say('Imported 59 secrets.', nothing)}>Show a toast</Button>
+        <Button onPress={() => say('Imported 59 secrets.', UNDO)}>Show a toast</Button>
       </Specimen>
     </SpecimenGroup>
   )

@@ -1,14 +1,14 @@
 /** `?` lists the keys that work on this page. */
 import { useMemo, useState } from 'react'
 import { Dialog } from '../parts/overlays/dialog.tsx'
+import { useAllShortcuts, useShortcuts } from '../shortcuts.ts'
 import { texts } from '../texts/index.ts'
-import { useAllShortcuts, useShortcuts } from './shortcuts.ts'
 
 const words = texts.common.shortcuts
 
-/** Keys of every list. */
+/** Keys of every list, besides J and K. */
 const LIST_KEYS = [
-  { keys: '↑ ↓ J K', label: words.move },
+  { keys: '↑ ↓', label: words.move },
   { keys: 'Enter', label: words.open },
   { keys: 'Esc', label: words.close },
 ]

@@ -18,7 +18,7 @@ export const entrances: Entry[] = [
     path: '/login',
     prepare: async (scene) => {
       await submit(scene, 'Sign in', 'ada.lovelace@acme.example', 'not her password at all')
-      await scene.page.getByRole('alert').first().waitFor()
+      await scene.page.locator('[data-field-error]').first().waitFor()
     },
   },
   { name: 'create-account', path: '/register' },

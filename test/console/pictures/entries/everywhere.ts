@@ -1,10 +1,19 @@
 /** Pictures of the screens beyond one workspace, the palette, and what can happen on any screen. */
+import type { Locator } from 'playwright-core'
 import { type Entry, lengthenTexts, type Scene } from '../entry.ts'
 
 async function search({ page }: Scene, text: string): Promise<void> {
   await page.keyboard.press('ControlOrMeta+K')
   await page.getByRole('dialog', { name: 'Search' }).waitFor()
   await page.keyboard.type(text)
+}
+
+/** Of the last icon button that is shown there. */
+async function showTooltip({ page }: Scene, place: Locator): Promise<void> {
+  // A pointer that has not moved yet shows none.
+  await page.mouse.move(1, 1)
+  await place.locator('header').getByRole('button').last().hover()
+  await page.getByRole('tooltip').waitFor()
 }
 
 const lengthen = ({ page }: Scene) => page.evaluate(lengthenTexts)
@@ -83,6 +92,18 @@ export const everywhere: Entry[] = [
       await page.keyboard.press('?')
       await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor()
     },
+  },
+  {
+    name: 'tooltip',
+    seed: 'team',
+    path: 'secrets',
+    prepare: (scene) => showTooltip(scene, scene.page.getByRole('main')),
+  },
+  {
+    name: 'tooltip-in-sheet',
+    seed: 'team',
+    path: 'secrets?pane=new',
+    prepare: (scene) => showTooltip(scene, scene.page.getByRole('dialog')),
   },
   {
     name: 'toasts',

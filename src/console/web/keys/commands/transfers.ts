@@ -9,6 +9,12 @@ import {
   provenValues,
   type ValueChange,
 } from '../../../../client/actions/stored_secrets.ts'
+import {
+  type StoredVersion,
+  type Undone,
+  undoStored,
+  versionsAfter,
+} from '../../../../client/actions/undo_store.ts'
 import { type Dotenv, parseDotenv } from '../../../../client/secrets/dotenv.ts'
 import {
   type Candidate,
@@ -20,7 +26,7 @@ import { isSensitive } from '../../../../core/policy/policy.ts'
 import { environmentAt, type Place } from '../places.ts'
 import type { UnlockedSession } from '../unlocked_session.ts'
 
-export const transfersCommands = { preview, store }
+export const transfersCommands = { preview, store, undo }
 
 /** The text of a `.env` file, or names of another environment of the workspace. */
 export type TransferSource = { text: string } | { from: Place; keys: readonly string[] }
@@ -50,7 +56,8 @@ async function preview(session: UnlockedSession, { to, source }: Transfer): Prom
 }
 
 /**
- * Stores the changes of the preview whose names are in `versions`, each with the version that was shown.
+ * Stores the changes of the preview whose names are in `versions`, each with the version that was shown. `stored` is for
+ * {@link undo}, or null if it can't be read.
  *
  * @throws Unstorable, Unproven, ApiError `conflict`
  */
@@ -64,7 +71,16 @@ async function store(
     return change === 'same' || expectedVersion === undefined ? [] : [{ ...entry, expectedVersion }]
   })
   const { created, updated } = await uploadSecrets(place, entries, true)
-  return { created, updated }
+  const stored = await versionsAfter(place, entries).catch(() => null)
+  return { created, updated, stored }
+}
+
+/** Leaves secrets that someone changed since. @throws Unproven, ApiError, UntrustedChain */
+async function undo(
+  session: UnlockedSession,
+  { to, stored }: { to: Place; stored: readonly StoredVersion[] },
+): Promise<Undone> {
+  return undoStored(await environmentAt(session, to), stored)
 }
 
 async function transferOf(session: UnlockedSession, to: Place, source: TransferSource) {

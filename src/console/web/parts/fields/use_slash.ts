@@ -1,21 +1,12 @@
 /** `/` leads to the field that searches a screen. */
-import { type RefObject, useEffect } from 'react'
+import { type RefObject, useMemo } from 'react'
+import { NO_SHORTCUTS, useShortcuts } from '../../shortcuts.ts'
+import { texts } from '../../texts/index.ts'
 
 export function useSlash(input: RefObject<HTMLInputElement | null>, isOn = true): void {
-  useEffect(() => {
-    if (!isOn) return
-    const onKey = (event: KeyboardEvent) => {
-      if (event.key !== '/' || isTyping(event.target)) return
-      event.preventDefault()
-      input.current?.focus()
-    }
-    addEventListener('keydown', onKey)
-    return () => removeEventListener('keydown', onKey)
+  const shortcuts = useMemo(() => {
+    const { filter } = texts.common.shortcuts
+    return isOn ? [{ keys: '/', label: filter, act: () => input.current?.focus() }] : NO_SHORTCUTS
   }, [input, isOn])
-}
-
-function isTyping(target: EventTarget | null): boolean {
-  return (
-    target instanceof HTMLElement && target.closest('input, textarea, [role="dialog"]') !== null
-  )
+  useShortcuts(shortcuts)
 }

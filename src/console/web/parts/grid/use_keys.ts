@@ -1,5 +1,7 @@
 /** Moves the focus inside a grid, and keeps the grid one Tab stop. */
-import { type KeyboardEvent, type RefObject, useEffect, useRef } from 'react'
+import { type KeyboardEvent, type RefObject, useEffect, useMemo, useRef } from 'react'
+import { useShortcuts } from '../../shortcuts.ts'
+import { texts } from '../../texts/index.ts'
 import {
   elementOf,
   isTyping,
@@ -34,6 +36,7 @@ export function useGridKeys<Row>({ scroller, layout, rowHeight, onOpen, onJump }
     if (stop.row >= 0) scrollToRow(grid, layout, stop.row, rowHeight)
     focusWhenShown(grid, stop, FRAMES)
   }
+  useEntrance(() => moveTo(active.current))
   const moveRows = (from: Stop, by: number) =>
     moveTo({ ...from, row: Math.min(last, Math.max(-1, from.row + by)) })
   const openUnlessControl = (target: Element, { row }: Stop): boolean => {
@@ -62,6 +65,23 @@ export function useGridKeys<Row>({ scroller, layout, rowHeight, onOpen, onJump }
     const from = stopAt(event.target as Element) ?? active.current
     if (handle(grid, event, from)) event.preventDefault()
   }
+}
+
+/** J and K lead to the grid from elsewhere on the screen. Inside, they move between its rows. */
+function useEntrance(enter: () => void): void {
+  const latest = useRef(enter)
+  useEffect(() => {
+    latest.current = enter
+  })
+  const shortcuts = useMemo(() => {
+    const { next, previous } = texts.common.shortcuts
+    const act = () => latest.current()
+    return [
+      { keys: 'j', label: next, act },
+      { keys: 'k', label: previous, act },
+    ]
+  }, [])
+  useShortcuts(shortcuts)
 }
 
 const SIDEWAYS: Record<string, number> = { ArrowLeft: -1, ArrowRight: 1 }

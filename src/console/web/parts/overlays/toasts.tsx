@@ -15,19 +15,36 @@ import { texts } from '../../texts/index.ts'
 import { Button } from '../button.tsx'
 import { IconButton } from '../icon_button.tsx'
 
-type Said = { text: string; undo?: (() => void) | undefined }
+type Undo = {
+  /** @returns what was done, for another toast */
+  act(): Promise<string>
+  /** Shown if it fails. */
+  failed: string
+}
+/** A function can't fail, and what it does is seen. */
+type AnyUndo = Undo | (() => void)
+type Said = { text: string; undo?: AnyUndo | undefined }
 
 const SHOWN_MS = 8_000
 const queue = new ToastQueue<Said>({ maxVisibleToasts: 3 })
 
-/** `undo` is offered as long as the toast is shown. */
-export function say(text: string, undo?: () => void): void {
+/** `undo` is offered as long as the toast is shown, which may outlive the part that it belongs to. */
+export function say(text: string, undo?: AnyUndo): void {
   queue.add({ text, undo }, { timeout: SHOWN_MS })
 }
 
 /** Screen readers read a button's name alone, so no two toasts have the same one. */
 function placeOf(key: string): number {
   return queue.visibleToasts.findIndex((toast) => toast.key === key) + 1
+}
+
+async function run(undo: AnyUndo | undefined): Promise<void> {
+  if (typeof undo !== 'object') undo?.()
+  else
+    await undo.act().then(
+      (done) => say(done),
+      () => say(undo.failed),
+    )
 }
 
 export function Toasts() {
@@ -58,7 +75,7 @@ export function Toasts() {
               size="small"
               aria-label={texts.common.undoOf(placeOf(toast.key))}
               onPress={() => {
-                toast.content.undo?.()
+                void run(toast.content.undo)
                 queue.close(toast.key)
               }}
             >

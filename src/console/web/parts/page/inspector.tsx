@@ -42,6 +42,7 @@ export function Inspector(props: Props) {
   )
   return (
     <section
+      data-inspector
       aria-labelledby={id}
       className="flex w-[372px] shrink-0 flex-col overflow-hidden border-l border-line bg-surface max-wide:absolute max-wide:inset-y-0 max-wide:right-0 max-wide:z-10 max-wide:shadow-pop phone:fixed phone:inset-0 phone:z-30 phone:w-full phone:border-0"
     >

@@ -2,7 +2,7 @@
 import { getRouteApi } from '@tanstack/react-router'
 import { Globe, Plus } from 'lucide-react'
 import { type ReactNode, useDeferredValue, useMemo, useState } from 'react'
-import { useShortcuts } from '../../frame/shortcuts.ts'
+import { useShortcuts } from '../../shortcuts.ts'
 import type { Returned } from '../../keys/messages.ts'
 import { useManages } from '../../manages.ts'
 import { Button } from '../../parts/button.tsx'

@@ -20,7 +20,13 @@ export function RemoveHost({ workspaceId, domain, onClose }: Props) {
       // Someone else removed it meanwhile.
       if (error.code !== 'not_found') throw error
     })
-    say(words.removed(domain), () => add.mutate({ workspaceId, domain }))
+    say(words.removed(domain), {
+      act: async () => {
+        await add.mutateAsync({ workspaceId, domain })
+        return words.isAdded(domain)
+      },
+      failed: words.notAdded(domain),
+    })
   }
   return (
     <ConfirmDialog

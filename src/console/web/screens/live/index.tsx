@@ -2,7 +2,7 @@
 import { getRouteApi } from '@tanstack/react-router'
 import { Pause, Play } from 'lucide-react'
 import { useEffect, useMemo, useState } from 'react'
-import { useShortcuts } from '../../frame/shortcuts.ts'
+import { useShortcuts } from '../../shortcuts.ts'
 import { Button } from '../../parts/button.tsx'
 import { FailureNote } from '../../parts/page/failure.tsx'
 import { Screen } from '../../parts/page/screen.tsx'

@@ -1,7 +1,7 @@
 /** The members of a workspace: roles, fingerprints, invitations and removal. */
 import { KeyRound, UserPlus } from 'lucide-react'
 import { type ComponentProps, useMemo, useState } from 'react'
-import { useShortcuts } from '../../frame/shortcuts.ts'
+import { useShortcuts } from '../../shortcuts.ts'
 import type { AskError } from '../../keys/ask.ts'
 import { Button } from '../../parts/button.tsx'
 import { FailureNote } from '../../parts/page/failure.tsx'

@@ -35,11 +35,13 @@ export function RemoveDialog({ place, keys, onDone, isOpen, onClose, children }:
   const act = async () => {
     const { removed, failure } = await remove.mutateAsync({ ...place, keys })
     const count = removed.length
-    const undo = () =>
-      restore.mutate(
-        { ...place, keys: removed },
-        { onSuccess: () => say(words.restored(count)), onError: () => say(words.notRestored) },
-      )
+    const undo = {
+      act: async () => {
+        await restore.mutateAsync({ ...place, keys: removed })
+        return words.restored(count)
+      },
+      failed: words.notRestored,
+    }
     if (count > 0) say(words.removed(count, environment), undo)
     if (failure) throw new AskError(failure)
     onDone?.()

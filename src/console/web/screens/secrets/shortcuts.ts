@@ -1,6 +1,6 @@
 /** Keys of the secrets screen. E and C act on the cell that has the focus, or on the one in the inspector. */
 import { useMemo } from 'react'
-import { type Shortcut, useShortcuts } from '../../frame/shortcuts.ts'
+import { type Shortcut, useShortcuts } from '../../shortcuts.ts'
 import { ask } from '../../keys/ask.ts'
 import { say } from '../../parts/overlays/toasts.tsx'
 import { helpFor, texts } from '../../texts/index.ts'

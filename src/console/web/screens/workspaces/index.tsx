@@ -2,7 +2,7 @@
 import { Link } from '@tanstack/react-router'
 import { Building2, ChevronRight, Mail, Plus } from 'lucide-react'
 import { useMemo, useState } from 'react'
-import { useShortcuts } from '../../frame/shortcuts.ts'
+import { useShortcuts } from '../../shortcuts.ts'
 import { workspaceLabel } from '../../frame/workspace_label.ts'
 import type { Returned } from '../../keys/messages.ts'
 import { Button } from '../../parts/button.tsx'

@@ -21,6 +21,7 @@ export const allowlist = {
   shortened: (domain: string) => `Adds ${domain}.`,
   addWhat: 'Every agent can then send it any secret whose policy permits it.',
   isAdded: (domain: string) => `Added ${domain}.`,
+  notAdded: (domain: string) => `Not undone. Add ${domain} again.`,
   present: (domain: string) => `${domain} is already allowed.`,
   none: 'No allowed hosts yet. Every call is refused.',
   noneFound: (text: string) => `No hosts match “${text}”.`,

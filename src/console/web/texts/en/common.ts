@@ -39,6 +39,9 @@ export const common = {
   shortcuts: {
     title: 'Keyboard shortcuts',
     list: 'List shortcuts',
+    filter: 'Filter',
+    next: 'Next row',
+    previous: 'Previous row',
     move: 'Move',
     open: 'Open',
     close: 'Close',

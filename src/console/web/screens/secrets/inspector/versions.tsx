@@ -133,11 +133,13 @@ function comparedRows(current: Version, other: Version) {
 
 function useRestore(place: OfSecret, version: number, current: number) {
   const rollBack = useCommand('versions.rollBack', { changes: CHANGED })
-  const undo = () =>
-    rollBack.mutate(
-      { ...place, version: current },
-      { onSuccess: () => say(words.restored(place.key, current)) },
-    )
+  const undo = {
+    act: async () => {
+      await rollBack.mutateAsync({ ...place, version: current })
+      return words.restored(place.key, current)
+    },
+    failed: words.notRestored,
+  }
   const restore = (close: () => void) =>
     rollBack.mutate(
       { ...place, version },

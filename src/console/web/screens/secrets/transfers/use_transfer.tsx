@@ -20,6 +20,7 @@ export function useTransfer(order: TransferOrder | null, { verb, onDone }: Optio
   const { data, error, isPending, again } = usePreview(order)
   const [omitted, setOmitted] = useState({ order, keys: NONE })
   const store = useCommand('transfers.store', { changes: CHANGED })
+  const undo = useCommand('transfers.undo', { changes: CHANGED })
   const left = omitted.order === order ? omitted.keys : NONE
   const changing = data?.problems.length === 0 ? data.rows.filter(isChange) : []
   const wanted = changing.filter(({ key }) => !left.has(key))
@@ -29,8 +30,12 @@ export function useTransfer(order: TransferOrder | null, { verb, onDone }: Optio
     store.mutate(
       { ...order, versions },
       {
-        onSuccess: ({ created, updated }) => {
-          say(words.imported(created, updated, order.to.environment))
+        onSuccess: ({ created, updated, stored }) => {
+          const { to } = order
+          const act = async () =>
+            words.undone(to.environment, await undo.mutateAsync({ to, stored: stored ?? [] }))
+          const text = words.imported(created, updated, to.environment)
+          say(text, stored ? { act, failed: words.notUndone } : undefined)
           onDone()
         },
         onError: again,

@@ -1,6 +1,8 @@
 /** Sheets and dialogs of the secrets screen. */
 import { listed, secretCount } from '../counts.ts'
 
+type Undone = 'restored' | 'deleted' | 'changed'
+
 export const sheetTexts = {
   environment: 'Environment',
   name: 'Name',
@@ -37,6 +39,15 @@ export const sheetTexts = {
   copy: (count: number) => `Copy ${secretCount(count)}`,
   imported: (created: number, updated: number, environment: string) =>
     `${environment}: ${created} added, ${updated} changed.`,
+  undone: (
+    environment: string,
+    { restored, deleted, changed }: Record<Undone, readonly string[]>,
+  ) =>
+    [
+      `${environment}: ${deleted.length} deleted, ${restored.length} restored.`,
+      ...(changed.length > 0 ? [`Changed since, so kept: ${listed(changed)}.`] : []),
+    ].join(' '),
+  notUndone: 'Not undone. Open a secret’s versions to restore it.',
 
   copyTitle: (count: number) => `Copy ${secretCount(count)}`,
   from: 'From',

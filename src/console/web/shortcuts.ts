@@ -3,8 +3,8 @@
  * or a dialog is open (WCAG 2.1.4 asks for that).
  */
 import { useEffect } from 'react'
-import { shared } from '../shared.ts'
-import { isPaletteOpen } from './palette_state.ts'
+import { shared } from './shared.ts'
+import { isPaletteOpen } from './frame/palette_state.ts'
 
 export type Shortcut = {
   /** A key, or `g` and a key, such as `n` or `g s`. */
@@ -12,6 +12,8 @@ export type Shortcut = {
   label: string
   act(): void
 }
+
+export const NO_SHORTCUTS: readonly Shortcut[] = []
 
 const registered = shared<readonly (readonly Shortcut[])[]>([])
 /** After `g`, the next key must come in this many milliseconds. */
