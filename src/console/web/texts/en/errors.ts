@@ -9,7 +9,7 @@ const byCode: Record<string, Words> = {
   ...connectErrors,
   unreachable: {
     said: 'The server is unavailable.',
-    help: 'Check your connection and try again.',
+    help: 'Check your connection and try again. A change may already be saved.',
   },
   unavailable: {
     said: 'The server is unavailable.',
