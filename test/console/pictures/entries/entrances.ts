@@ -18,7 +18,7 @@ export const entrances: Entry[] = [
     path: '/login',
     prepare: async (scene) => {
       await submit(scene, 'Sign in', 'ada.lovelace@acme.example', 'not her password at all')
-      await scene.page.getByRole('alert').first().waitFor()
+      await scene.page.getByText('Email or password is wrong.').waitFor()
     },
   },
   { name: 'create-account', path: '/register' },

@@ -6,7 +6,7 @@ import { NEW } from '../../frame/navigation.ts'
 import { usePaletteCommands } from '../../frame/palette_state.ts'
 import { useShortcuts } from '../../frame/shortcuts.ts'
 import { Button } from '../../parts/button.tsx'
-import { FailureNote } from '../../parts/page/failure.tsx'
+import { ScreenFailure } from '../../parts/page/failure.tsx'
 import { NotFound } from '../../parts/page/not_found.tsx'
 import { Screen } from '../../parts/page/screen.tsx'
 import { SkeletonRows } from '../../parts/page/skeleton.tsx'
@@ -68,7 +68,7 @@ function ManagedAgents({ workspaceId }: { workspaceId: string }) {
           shown ? <AgentInspector key={shown.id} row={shown} onClose={() => go({})} /> : null
         }
       >
-        {error ? <FailureNote error={error} /> : null}
+        {error ? <ScreenFailure error={error} /> : null}
         {rows ? (
           <AgentList {...{ workspaceId, rows, find, chip, show: shown?.id, button }} />
         ) : error ? null : (

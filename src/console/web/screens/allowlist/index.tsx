@@ -10,7 +10,7 @@ import { SearchField } from '../../parts/fields/search_field.tsx'
 import { DataGrid } from '../../parts/grid/grid.tsx'
 import { Banner } from '../../parts/page/banner.tsx'
 import { EmptyState } from '../../parts/page/empty_state.tsx'
-import { FailureNote } from '../../parts/page/failure.tsx'
+import { ScreenFailure } from '../../parts/page/failure.tsx'
 import { Screen } from '../../parts/page/screen.tsx'
 import { SkeletonRows } from '../../parts/page/skeleton.tsx'
 import { Ago } from '../../parts/show/ago.tsx'
@@ -58,7 +58,7 @@ export function Allowlist() {
         />
       }
     >
-      {error ? <FailureNote error={error} /> : null}
+      {error ? <ScreenFailure error={error} /> : null}
       {data ? (
         <>
           <Misstated listed={data} />

@@ -20,7 +20,7 @@ const byCode: Record<string, Words> = {
     help: 'Try again. If it fails again, ask the server’s operator.',
   },
   unusable_answer: {
-    said: 'This isn’t a Cloakroom server’s response.',
+    said: 'This response isn’t from a Cloakroom server.',
     help: 'A gateway may have answered. Try again, or ask its operator.',
   },
   locked: {
