@@ -16,7 +16,7 @@ export function Block({ title, note, link, linkLabel, children }: Props) {
   return (
     <section
       aria-labelledby={id}
-      className="flex min-w-0 flex-col overflow-hidden rounded-card border border-line-2 bg-surface shadow-control"
+      className="flex min-w-0 flex-col overflow-hidden rounded-card border border-line-2 shadow-control"
     >
       <div className="flex h-9 shrink-0 items-center gap-2 bg-canvas px-3">
         <h2 id={id} className="min-w-0 truncate font-semibold">
