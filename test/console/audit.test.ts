@@ -214,7 +214,6 @@ test('thirteen rows of two days are whole at 1280 × 800, below a chart of 100 p
 })
 
 test('the lines between rows reach the right edge, and a scrollbar moves no column', async () => {
-  const { page } = ada
   await row('Yesterday, ').waitFor()
   const measure = () =>
     grid().evaluate((element) => {

@@ -8,7 +8,7 @@
  */
 import { join } from 'node:path'
 import type { Result } from 'axe-core'
-import type { Browser, BrowserContext, CDPSession, Locator, Page, Request } from 'playwright-core'
+import type { Browser, CDPSession, Locator, Page, Request } from 'playwright-core'
 import { ensureConsole } from '../../src/dev/console.ts'
 import { freshEmail, sharedApp, startTestApp, type TestApp } from '../support/app.ts'
 import { search } from '../support/canary.ts'

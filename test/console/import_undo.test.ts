@@ -6,16 +6,16 @@ import { deleteStored, provenValues, versionsOf } from '../../src/client/actions
 import { undoStored, versionsAfter } from '../../src/client/actions/undo_store.ts'
 import type { EnvironmentPlace } from '../../src/client/environment.ts'
 import { transfersCommands } from '../../src/console/web/keys/commands/transfers.ts'
-import type { HeldKeys } from '../../src/console/web/keys/held.ts'
+import type { UnlockedSession } from '../../src/console/web/keys/unlocked_session.ts'
 import { sharedApp } from '../support/app.ts'
 import { openEnvironment } from '../support/signed_environment.ts'
 import { type SignedProject, signedProject } from '../support/statements.ts'
-import { keysOf } from './held_keys.ts'
+import { keysOf } from './unlocked_keys.ts'
 
 const LIMITED = { allowed_domains: ['api.stripe.com'] }
 
 let project: SignedProject
-let keys: HeldKeys
+let keys: UnlockedSession
 let to: { workspaceId: string; projectId: string; environment: string }
 
 beforeAll(async () => {
@@ -101,7 +101,11 @@ test.each([
     const theirs = [{ key: race.key, value: 'theirs', policy: LIMITED }]
     const place = interrupted(here, race.endpoint, () => put(theirs))
     const { restored, deleted } = race
-    expect(await undoStored(place, imported)).toEqual({ restored, deleted, changed: [race.key] })
+    expect(await undoStored(place, imported)).toEqual({
+      restored: [...restored],
+      deleted: [...deleted],
+      changed: [race.key],
+    })
     expect((await stored())[race.key]?.value).toBe('theirs')
   },
 )

@@ -13,7 +13,7 @@ export function PageNotices() {
   return (
     <div
       role="status"
-      className="pointer-events-none fixed inset-x-4 bottom-4 z-20 flex flex-col items-center gap-2 phone:bottom-20"
+      className="pointer-events-none fixed inset-x-4 bottom-4 z-20 flex flex-col desk:left-60 items-center gap-2 phone:bottom-20"
     >
       {isUnavailable ? <Notice>{texts.errors.unavailable}</Notice> : null}
       {clocks ? (

@@ -47,7 +47,7 @@ export function WordPanel({ children, ...word }: WordProps & { children: ReactNo
 
 /** A finger needs 44 px, which the pseudo-element adds around the word. */
 const LOOK =
-  'relative inline-flex min-h-6.5 max-w-full items-center gap-1 rounded-tag px-1.5 text-left align-middle font-medium transition-colors duration-120 phone:min-h-8 phone:after:absolute phone:after:-inset-y-1.5 phone:after:inset-x-0'
+  'relative inline-flex min-h-6.5 max-w-full items-center gap-1 rounded-tag px-1.5 text-left align-middle leading-5 font-medium transition-colors duration-120 phone:min-h-8 phone:after:absolute phone:after:-inset-y-1.5 phone:after:inset-x-0'
 
 function drawn({ text, tone }: WordProps) {
   return {

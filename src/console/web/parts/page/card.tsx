@@ -12,7 +12,7 @@ export function Card({ title, description, action, children }: Props) {
     >
       <div className="flex items-start gap-4 phone:flex-col phone:gap-3">
         <div className="min-w-0 flex-1">
-          <h2 id={id} className="text-body font-semibold">
+          <h2 id={id} className="font-semibold">
             {title}
           </h2>
           {description ? <p className="text-ink-2">{description}</p> : null}

@@ -8,6 +8,15 @@ import { Proof } from './proof.tsx'
 
 type Words = ReturnType<typeof helpFor>
 
+/** Above the content of a screen, or in its place. */
+export function ScreenFailure({ error }: { error: unknown }) {
+  return (
+    <div className="shrink-0 px-5 py-3 phone:px-4">
+      <FailureNote error={error} />
+    </div>
+  )
+}
+
 export function FailureNote({ error }: { error: unknown }) {
   const failure = failureIn(error)
   const words: Words = failure ? helpFor(failure.code) : texts.errors.internal

@@ -29,7 +29,7 @@ export function Inspector(props: Props) {
   useEscape(onClose)
   const place = status
     ? 'px-4 pb-1 text-title wrap-anywhere has-[+:empty]:pb-3.5'
-    : 'min-w-0 truncate text-body'
+    : 'min-w-0 truncate'
   const headingLine = (
     <h2
       id={id}

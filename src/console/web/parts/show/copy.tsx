@@ -24,22 +24,26 @@ export function CopyButton({ text, name, isShown = true, isSecret = false, verb 
     )
   return (
     <span className="inline-flex max-w-full flex-wrap items-center gap-1">
-      {isShown ? (
-        <code className="rounded-tag bg-surface-2 px-1.5 py-0.5 wrap-anywhere">{text}</code>
-      ) : null}
-      {verb ? (
-        <Button kind="primary" icon={Copy} onPress={copy}>
-          {verb}
-        </Button>
-      ) : (
-        <IconButton
-          icon={Copy}
-          label={words.copyNamed(name)}
-          tip={words.copy}
-          size="small"
-          onPress={copy}
-        />
-      )}
+      <span className="inline-flex max-w-full items-center gap-1">
+        {isShown ? (
+          <code className="min-w-0 rounded-tag bg-surface-2 px-1.5 py-0.5 wrap-anywhere">
+            {text}
+          </code>
+        ) : null}
+        {verb ? (
+          <Button kind="primary" icon={Copy} onPress={copy}>
+            {verb}
+          </Button>
+        ) : (
+          <IconButton
+            icon={Copy}
+            label={words.copyNamed(name)}
+            tip={words.copy}
+            size="small"
+            onPress={copy}
+          />
+        )}
+      </span>
       <span role="status" className="text-small text-ink-2">
         {said}
       </span>

@@ -4,12 +4,13 @@ const HEIGHTS = { row: 'h-4 w-16', panel: 'h-11 w-full' }
 const SLOT = 10
 /** Many bars need a wider gap, or it is less than a pixel. */
 const MANY = 10
+const GAPS = { row: 2, panel: 0.8 }
 
 type Props = { values: readonly number[]; label: string; size?: keyof typeof HEIGHTS }
 
 export function Sparkline({ values, label, size = 'row' }: Props) {
   const most = Math.max(1, ...values)
-  const gap = values.length > MANY ? 4.5 : 2
+  const gap = values.length > MANY ? 4.5 : GAPS[size]
   return (
     <svg
       role="img"

@@ -129,7 +129,13 @@ export function AgentPhoneRow({ row }: { row: AgentRow }) {
       <div className="flex shrink-0 flex-col items-end gap-1">
         <StateLabel state={row.state} />
         <span className="text-caption text-ink-3">
-          {row.lastUsedAt ? <Ago at={row.lastUsedAt} /> : words.neverUsed}
+          {row.lastUsedAt ? (
+            <>
+              {words.used} <Ago at={row.lastUsedAt} />
+            </>
+          ) : (
+            words.neverUsed
+          )}
         </span>
       </div>
     </div>

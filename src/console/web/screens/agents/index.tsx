@@ -3,15 +3,15 @@ import { Bot, Plus } from 'lucide-react'
 import { type ReactNode, useMemo, useState } from 'react'
 import { NEW } from '../../frame/navigation.ts'
 import { usePaletteCommands } from '../../frame/palette_state.ts'
-import { useShortcuts } from '../../shortcuts.ts'
 import { useIsMember, useManages } from '../../manages.ts'
 import { Button } from '../../parts/button.tsx'
-import { FailureNote } from '../../parts/page/failure.tsx'
+import { ScreenFailure } from '../../parts/page/failure.tsx'
 import { NotFound } from '../../parts/page/not_found.tsx'
 import { Screen } from '../../parts/page/screen.tsx'
 import { SkeletonRows } from '../../parts/page/skeleton.tsx'
 import { Status } from '../../parts/show/status.tsx'
 import { useAsk } from '../../queries.ts'
+import { useShortcuts } from '../../shortcuts.ts'
 import { texts } from '../../texts/index.ts'
 import { AgentInspector } from './inspector/index.tsx'
 import { AgentList } from './list.tsx'
@@ -68,7 +68,7 @@ function ManagedAgents({ workspaceId }: { workspaceId: string }) {
           shown ? <AgentInspector key={shown.id} row={shown} onClose={() => go({})} /> : null
         }
       >
-        {error ? <FailureNote error={error} /> : null}
+        {error ? <ScreenFailure error={error} /> : null}
         {rows ? (
           <AgentList {...{ workspaceId, rows, find, chip, show: shown?.id, button }} />
         ) : error ? null : (

@@ -2,7 +2,6 @@
 import { getRouteApi } from '@tanstack/react-router'
 import { Globe, Plus } from 'lucide-react'
 import { type ReactNode, useDeferredValue, useMemo, useState } from 'react'
-import { useShortcuts } from '../../shortcuts.ts'
 import type { Returned } from '../../keys/messages.ts'
 import { useManages } from '../../manages.ts'
 import { Button } from '../../parts/button.tsx'
@@ -10,12 +9,13 @@ import { SearchField } from '../../parts/fields/search_field.tsx'
 import { DataGrid } from '../../parts/grid/grid.tsx'
 import { Banner } from '../../parts/page/banner.tsx'
 import { EmptyState } from '../../parts/page/empty_state.tsx'
-import { FailureNote } from '../../parts/page/failure.tsx'
+import { ScreenFailure } from '../../parts/page/failure.tsx'
 import { Screen } from '../../parts/page/screen.tsx'
 import { SkeletonRows } from '../../parts/page/skeleton.tsx'
 import { Ago } from '../../parts/show/ago.tsx'
 import { Status } from '../../parts/show/status.tsx'
 import { useAsk } from '../../queries.ts'
+import { useShortcuts } from '../../shortcuts.ts'
 import { texts } from '../../texts/index.ts'
 import { AddHost } from './add.tsx'
 import { type AllowedHost, actionsOf, callsOf, type HostUses, useHostColumns } from './columns.tsx'
@@ -58,7 +58,7 @@ export function Allowlist() {
         />
       }
     >
-      {error ? <FailureNote error={error} /> : null}
+      {error ? <ScreenFailure error={error} /> : null}
       {data ? (
         <>
           <Misstated listed={data} />

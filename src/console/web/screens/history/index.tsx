@@ -9,7 +9,7 @@ import { DataGrid, type GridColumn } from '../../parts/grid/grid.tsx'
 import { opensColumn } from '../../parts/grid/opens.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { EmptyState } from '../../parts/page/empty_state.tsx'
-import { FailureNote } from '../../parts/page/failure.tsx'
+import { ScreenFailure } from '../../parts/page/failure.tsx'
 import { Proof } from '../../parts/page/proof.tsx'
 import { Screen } from '../../parts/page/screen.tsx'
 import { SkeletonRows } from '../../parts/page/skeleton.tsx'
@@ -87,7 +87,7 @@ export function History() {
       }
       inspector={data ? <Opened links={data.links} /> : null}
     >
-      {error ? <FailureNote error={error} /> : null}
+      {error ? <ScreenFailure error={error} /> : null}
       {data === undefined && !error ? <SkeletonRows count={12} hasHeader /> : null}
       {data === null ? <EmptyState icon={ShieldAlert} title={words.notSigned} /> : null}
       {data ? (

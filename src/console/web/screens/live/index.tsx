@@ -2,11 +2,11 @@
 import { getRouteApi } from '@tanstack/react-router'
 import { Pause, Play } from 'lucide-react'
 import { useEffect, useMemo, useState } from 'react'
-import { useShortcuts } from '../../shortcuts.ts'
 import { Button } from '../../parts/button.tsx'
-import { FailureNote } from '../../parts/page/failure.tsx'
+import { ScreenFailure } from '../../parts/page/failure.tsx'
 import { Screen } from '../../parts/page/screen.tsx'
 import { queryClient } from '../../queries.ts'
+import { useShortcuts } from '../../shortcuts.ts'
 import { texts } from '../../texts/index.ts'
 import { useWaiting } from '../../waiting.ts'
 import { WaitingPanel } from '../waiting/panel.tsx'
@@ -81,7 +81,7 @@ function Stream({ workspaceId, again }: { workspaceId: string; again(): void }) 
       <Figures hour={useLastHour(workspaceId, live)} />
       <div className="flex min-h-0 flex-1 flex-col" {...watching}>
         {shown.isGap ? <Gap workspaceId={workspaceId} /> : null}
-        {error && !shown.waiting ? <FailureNote error={error} /> : null}
+        {error && !shown.waiting ? <ScreenFailure error={error} /> : null}
         {shown.waiting ? (
           <WaitingPanel {...{ workspaceId, openId, onOpen: setOpen }} waiting={shown.waiting} />
         ) : null}

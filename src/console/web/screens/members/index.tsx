@@ -1,13 +1,13 @@
 /** The members of a workspace: roles, fingerprints, invitations and removal. */
 import { KeyRound, UserPlus } from 'lucide-react'
 import { type ComponentProps, useMemo, useState } from 'react'
-import { useShortcuts } from '../../shortcuts.ts'
 import type { AskError } from '../../keys/ask.ts'
 import { Button } from '../../parts/button.tsx'
-import { FailureNote } from '../../parts/page/failure.tsx'
+import { ScreenFailure } from '../../parts/page/failure.tsx'
 import { Screen } from '../../parts/page/screen.tsx'
 import { SkeletonRows } from '../../parts/page/skeleton.tsx'
 import { useAsk } from '../../queries.ts'
+import { useShortcuts } from '../../shortcuts.ts'
 import { texts } from '../../texts/index.ts'
 import { WorkspaceNotices } from '../workspaces/notices.tsx'
 import { useCompared } from './compared.ts'
@@ -96,11 +96,7 @@ function rightsIn(list: MemberList | undefined) {
 /** A page notice says that the server is unavailable; what was read stays. */
 function Failed({ error, isRead }: { error: AskError | null; isRead: boolean }) {
   if (error === null || (isRead && error.code === 'unreachable')) return null
-  return (
-    <div className="px-5 py-3 phone:px-4">
-      <FailureNote error={error} />
-    </div>
-  )
+  return <ScreenFailure error={error} />
 }
 
 type ListProps = Omit<ComponentProps<typeof MemberGrid>, 'isAlone'> & {

@@ -16,13 +16,13 @@ export function Block({ title, note, link, linkLabel, children }: Props) {
   return (
     <section
       aria-labelledby={id}
-      className="flex min-w-0 flex-col overflow-hidden rounded-card border border-line-2 bg-surface shadow-control"
+      className="flex min-w-0 flex-col overflow-hidden rounded-card border border-line-2 shadow-control"
     >
       <div className="flex h-9 shrink-0 items-center gap-2 bg-canvas px-3">
-        <h2 id={id} className="shrink-0 font-semibold">
+        <h2 id={id} className="min-w-0 truncate font-semibold">
           {title}
         </h2>
-        {note ? <span className="truncate text-ink-3">{note}</span> : null}
+        {note ? <span className="shrink-0 text-ink-3">{note}</span> : null}
         {link ? (
           <Link {...link} className="ml-auto shrink-0 font-medium text-accent-ink hover:underline">
             {linkLabel}

@@ -6,7 +6,7 @@ import { useMay } from '../../manages.ts'
 import { Button } from '../../parts/button.tsx'
 import { IconButton } from '../../parts/icon_button.tsx'
 import { EmptyState } from '../../parts/page/empty_state.tsx'
-import { FailureNote } from '../../parts/page/failure.tsx'
+import { FailureNote, ScreenFailure } from '../../parts/page/failure.tsx'
 import { Screen } from '../../parts/page/screen.tsx'
 import { SkeletonRows } from '../../parts/page/skeleton.tsx'
 import { Status } from '../../parts/show/status.tsx'
@@ -57,11 +57,7 @@ export function ProjectScreen({ workspaceId, projectId, projects }: Props) {
 
 function Unread({ error }: { error: unknown }) {
   if (error) {
-    return (
-      <div className="p-5">
-        <FailureNote error={error} />
-      </div>
-    )
+    return <ScreenFailure error={error} />
   }
   return (
     <>

@@ -30,7 +30,7 @@ export function WaitingPanel({ workspaceId, waiting, openId, onOpen }: Props) {
   return (
     <section
       aria-labelledby="waiting"
-      className="mx-5 mt-3.5 mb-1 flex max-h-[45%] shrink-0 flex-col overflow-hidden rounded-card border border-line-2 bg-surface shadow-control phone:mx-4"
+      className="mx-5 mt-3.5 mb-1 flex max-h-[45%] shrink-0 flex-col overflow-hidden rounded-card border border-line-2 shadow-control phone:mx-4"
     >
       <h2
         id="waiting"

@@ -54,7 +54,7 @@ export const members = {
   leave: 'Leave',
   leaveMore: 'Leave workspace…',
   alone: 'You’re the only member.',
-  aloneCommand: 'cloakroom workspace invite ada@example.com --role member',
+  aloneCommand: 'cloakroom workspace invite grace@example.com',
   invite: {
     action: 'Invite member',
     title: 'Invite a member',

@@ -22,7 +22,7 @@ export function Importing({ place, matrix, file }: PaneProps & { file: File | nu
   const go = useGo()
   const environment = useEnvironment(matrix)
   const source = useSource(file)
-  const { text, previewed } = source
+  const { previewed } = source
   const order = useMemo(
     (): TransferOrder | null =>
       previewed === null ? null : { to: { ...place, environment }, source: { text: previewed } },

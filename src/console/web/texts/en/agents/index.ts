@@ -55,6 +55,7 @@ export const agentTexts = {
   noTokens: 'No tokens. Create one to let this agent make calls.',
   never: 'Never',
   neverUsed: 'Never used',
+  used: 'Used',
   noLimits: 'No limits',
   calls: (count: number, refused: number) =>
     `${counter('call')(count)} in 7 days, ${refused} refused`,
