@@ -2,6 +2,7 @@
 /** The worker's commands about approvals and proposals, without a browser: what the page is shown, and what is signed. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { readSecrets } from '../../src/client/environment.ts'
+import { ChangedName } from '../../src/client/known_names.ts'
 import { approvalsCommands } from '../../src/console/web/keys/commands/approvals.ts'
 import {
   type PolicyChange,
@@ -9,12 +10,13 @@ import {
 } from '../../src/console/web/keys/commands/policies.ts'
 import { proposalsCommands } from '../../src/console/web/keys/commands/proposals.ts'
 import type { UnlockedSession } from '../../src/console/web/keys/unlocked_session.ts'
+import { listAgents, registerAgent } from '../../src/features/agents/contract.ts'
 import { type Stage, sharedStage } from '../support/agent.ts'
 import { HELD, type HeldStage, heldStage } from '../support/approvals.ts'
 import { marked } from '../support/canary.ts'
 import { openEnvironment } from '../support/signed_environment.ts'
 import { answerOf } from '../support/upstream.ts'
-import { keysOf } from './unlocked_keys.ts'
+import { keysOf, pinningNames } from './unlocked_keys.ts'
 
 const VALUE = marked('held_worker_')
 
@@ -83,6 +85,29 @@ test('a request that does not verify is counted, and nothing of it reaches the p
   const found = await waiting()
   expect(found).toMatchObject({ requests: [], hidden: 1 })
   expect(JSON.stringify(found)).not.toContain('evil.example')
+})
+
+test('an agent is shown by its pinned name, and a request under a changed name is hidden', async () => {
+  const { sql } = stage.app.connection
+  const params = { workspace_id: workspaceId }
+  await keys.api.call(registerAgent, { params, body: { name: 'ceo-bot' } })
+  const pinned = pinningNames(keys)
+  const agents = await pinned.api.list(listAgents, { params })
+  const id = await project.request(call())
+  await sql`update approvals set agent = 'ceo-bot' where id = ${id}`
+  const { requests } = await approvalsCommands.waiting(pinned, { workspaceId })
+  const names = agents.map(({ name }) => name).filter((name) => name !== 'ceo-bot')
+  expect(requests.map(({ agent }) => agent)).toEqual(names)
+  await sql`delete from agents where workspace_id = ${workspaceId} and name = 'ceo-bot'`
+  await sql`update agents set name = 'ceo-bot' where workspace_id = ${workspaceId}`
+  const order = { workspaceId, id, digest: requests[0]?.digest ?? '', window: null }
+  await approvalsCommands.waiting(pinned, { workspaceId })
+  await expect(approvalsCommands.allow(pinned, order)).rejects.toThrow(ChangedName)
+  expect(await approvalsCommands.waiting(pinned, { workspaceId })).toMatchObject({
+    requests: [],
+    hidden: 1,
+  })
+  await sql`update agents set name = ${names[0] ?? ''} where workspace_id = ${workspaceId}`
 })
 
 test('a press allows only the call that was shown', async () => {

@@ -1,7 +1,10 @@
 /** The keys of a person as commands of the worker get them, without a browser. */
+import type { NameLists } from '../../src/client/known_names.ts'
 import { type KnownEntry, knownChains } from '../../src/client/signed/known_chains.ts'
 import { chainsOf } from '../../src/client/signed/trust.ts'
 import { type KnownKey, knownWorkspaceKeys } from '../../src/client/workspace_key.ts'
+import type { BrowserMemory } from '../../src/console/web/keys/memory.ts'
+import { SeenNames } from '../../src/console/web/keys/names.ts'
 import type { UnlockedSession } from '../../src/console/web/keys/unlocked_session.ts'
 import type { SignedPerson } from '../support/signed.ts'
 import { memory } from './elsewhere.ts'
@@ -20,4 +23,23 @@ export function keysOf({ api, identity, userId, email }: SignedPerson): Unlocked
   }
   const names = { ofWorkspaces: <T>(listed: T) => listed, demand() {} }
   return { api, names, reader: () => reader } as unknown as UnlockedSession
+}
+
+/** The same keys with names pinned to the IDs that they are first seen with. */
+export function pinningNames(keys: UnlockedSession): UnlockedSession {
+  const lists = new Map<string, NameLists>()
+  const store = {
+    of: (id: string) => lists.get(id),
+    put: (id: string, change: (before: NameLists | undefined) => NameLists | undefined) => {
+      const after = change(lists.get(id))
+      if (after) lists.set(id, after)
+    },
+  }
+  const names = new SeenNames(
+    { names: store } as unknown as BrowserMemory,
+    () => 'user',
+    () => {},
+  )
+  const { api, reader } = keys
+  return { api: names.wrap(api), names, reader } as unknown as UnlockedSession
 }

@@ -12,13 +12,16 @@ import { isReleasePath } from '../../../sigchain/index.ts'
 export type ShownRequest = ReturnType<typeof shownRequest>
 
 /** Host and path are ASCII, as they are sent; queries are decoded. */
-export function shownRequest(request: VerifiedRequest, projects: ReadonlyMap<string, string>) {
+/** Names by ID. Agent names come from the agent list, where pinned names are checked, and not from the request. */
+export type ShownNames = Record<'projects' | 'agents', ReadonlyMap<string, string>>
+
+export function shownRequest(request: VerifiedRequest, { projects, agents }: ShownNames) {
   const { approval, call, reason, grant, held } = request
   const { origin, pathname, searchParams } = new URL(call.target_url)
   return {
     id: approval.id,
     digest: approval.digest,
-    agent: printable(approval.agent),
+    agent: printable(agentName(grant, agents)),
     token: printable(grant.label),
     reason: reason === null ? null : printable(reason),
     method: call.method,
@@ -37,10 +40,15 @@ export function shownRequest(request: VerifiedRequest, projects: ReadonlyMap<str
     /** Whether this call can be allowed alone: a stream may send anything, so only a window releases it. */
     isSingle: call.body_sha256 !== null,
     mostSeconds: longestWindow(held),
-    prefixes: prefixesOf(pathname),
+    prefixes: windowPrefixes(pathname),
     requestedAt: approval.requested_at,
     expiresAt: approval.expires_at,
   }
+}
+
+/** The agent in the token's grant. A workload has no agent, so its token's label names it. */
+function agentName({ agent_id, label }: VerifiedRequest['grant'], agents: ShownNames['agents']) {
+  return agent_id === null ? label : (agents.get(agent_id) ?? agent_id)
 }
 
 function printablePair([name, value]: readonly [string, string]) {
@@ -58,7 +66,7 @@ function bodyOf({ approval, call, body }: VerifiedRequest) {
 }
 
 /** Beginnings of the path that a window can have, the narrowest first. */
-function prefixesOf(path: string): string[] {
+export function windowPrefixes(path: string): string[] {
   const found: string[] = []
   for (let prefix = path; prefix !== ''; prefix = prefix.slice(0, prefix.lastIndexOf('/')))
     if (isReleasePath(prefix) && policyPathMatches(prefix, path)) found.push(prefix)

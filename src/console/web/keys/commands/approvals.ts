@@ -8,6 +8,7 @@ import {
   listedApprovals,
   revokeApprovalRelease,
 } from '../../../../client/actions/approvals.ts'
+import { isNotFound } from '../../../../client/actions/end_tokens.ts'
 import { readProposals } from '../../../../client/actions/proposals.ts'
 import {
   longestWindow,
@@ -19,13 +20,20 @@ import {
   type VerifiedRequest,
   verifiedRequest,
 } from '../../../../client/approvals/verify.ts'
+import { ChangedName } from '../../../../client/known_names.ts'
 import type { WorkspacePlace } from '../../../../client/workspace.ts'
 import { callMethods } from '../../../../core/policy/policy.ts'
 import { printable } from '../../../../core/printable.ts'
+import { listAgents } from '../../../../features/agents/contract.ts'
 import { getApproval } from '../../../../features/approvals/contract.ts'
 import { Refused } from '../failure.ts'
 import { placeIn } from '../places.ts'
-import { type ShownRequest, shownRequest } from '../shown_request.ts'
+import {
+  type ShownNames,
+  type ShownRequest,
+  shownRequest,
+  windowPrefixes,
+} from '../shown_request.ts'
 import { projectNamesOf } from '../tokens.ts'
 import type { UnlockedSession } from '../unlocked_session.ts'
 
@@ -49,14 +57,17 @@ async function waiting(session: UnlockedSession, { workspaceId }: Of) {
     readProposals(place, 'open'),
   ])
   const pending = approvals.filter(({ status: found }) => found === 'pending').reverse()
-  const checked = await checkedRequests(session, workspaceId, pending.slice(0, MAX_SHOWN))
-  const requests = checked.filter((request) => request !== null)
+  const isEmpty = approvals.length + proposals.length === 0
+  const names = isEmpty ? NO_NAMES : await namesIn(session, workspaceId)
+  const checked = await checkedRequests(session, workspaceId, pending.slice(0, MAX_SHOWN), names)
   return {
-    requests,
-    hidden: checked.length - requests.length,
+    requests: checked.filter((request) => request !== null && request !== ENDED),
+    hidden: checked.filter((request) => request === null).length,
     more: Math.max(0, pending.length - MAX_SHOWN),
-    released: approvals.filter(({ status: found }) => found === 'released').map(releasedOf),
-    proposals: proposals.map(proposedOf).reverse(),
+    released: approvals
+      .filter(({ status: found }) => found === 'released')
+      .map((one) => releasedOf(one, names)),
+    proposals: proposals.map((one) => proposedOf(one, names)).reverse(),
   }
 }
 
@@ -66,22 +77,26 @@ function serverPlace(session: UnlockedSession, workspaceId: string) {
   return { api: session.api, workspace: { id: workspaceId } }
 }
 
-function releasedOf({ id, agent, method, host, scope, secrets, expires_at }: ListedApproval) {
+function releasedOf(approval: ListedApproval, { agents }: ShownNames) {
+  const { id, method, host, scope, secrets, expires_at } = approval
   const window = scope && { methods: scope.methods, host: scope.host, prefix: scope.path_prefix }
   return {
     id,
-    agent: printable(agent),
+    agent: printable(listedAgent(approval, agents)),
     ...{ method, host, window },
     secrets: secrets.map(({ key }) => key),
     expiresAt: expires_at,
   }
 }
 
-function proposedOf(proposal: Awaited<ReturnType<typeof readProposals>>[number]) {
-  const { id, agent, reason, hosts, secrets } = proposal
+function proposedOf(
+  proposal: Awaited<ReturnType<typeof readProposals>>[number],
+  { agents }: ShownNames,
+) {
+  const { id, reason, hosts, secrets } = proposal
   return {
     id,
-    agent: printable(agent),
+    agent: printable(listedAgent(proposal, agents)),
     reason: printable(reason),
     hosts,
     secrets: secrets.map(({ key, description }) => ({
@@ -91,7 +106,29 @@ function proposedOf(proposal: Awaited<ReturnType<typeof readProposals>>[number])
   }
 }
 
-type Checked = { at: number; request: ShownRequest | null }
+/** A row that is not signed names its agent by ID too. Its name comes from the checked list of agents. */
+function listedAgent(
+  { agent, registration_id: id }: { agent: string; registration_id: string | null },
+  agents: ShownNames['agents'],
+): string {
+  return id === null ? agent : (agents.get(id) ?? agent)
+}
+
+const NO_NAMES: ShownNames = { projects: new Map(), agents: new Map() }
+
+async function namesIn(session: UnlockedSession, workspaceId: string): Promise<ShownNames> {
+  const [projects, agents] = await Promise.all([
+    projectNamesOf(session, workspaceId),
+    session.api.list(listAgents, { params: { workspace_id: workspaceId } }),
+  ])
+  return { projects, agents: new Map(agents.map(({ id, name }) => [id, name])) }
+}
+
+/** A request that ended after it was listed. */
+const ENDED = 'ended'
+/** Null for a request that does not verify. */
+type Check = ShownRequest | typeof ENDED | null
+type Checked = { at: number; request: Check }
 /** Verified requests, by the session's chains and the request's ID. */
 const checks = new WeakMap<object, Map<string, Checked>>()
 
@@ -99,19 +136,19 @@ async function checkedRequests(
   session: UnlockedSession,
   workspaceId: string,
   pending: readonly ListedApproval[],
-): Promise<(ShownRequest | null)[]> {
+  names: ShownNames,
+): Promise<Check[]> {
   const known = checksOf(session)
   const isDue = ({ id }: ListedApproval) => Date.now() - (known.get(id)?.at ?? 0) > FRESH_MS
   const due = pending.filter(isDue)
   for (const [id, { at }] of known) if (Date.now() - at > FRESH_MS) known.delete(id)
   if (due.length > 0) {
     const place = await placeIn(session, workspaceId)
-    const names = await projectNamesOf(session, workspaceId)
     for (let from = 0; from < due.length; from += AT_ONCE)
       await Promise.all(
         due.slice(from, from + AT_ONCE).map(async ({ id }) => {
-          const found = await verifiedOrNull(place, id)
-          known.set(id, { at: Date.now(), request: found && shownRequest(found, names) })
+          const request = await checkedRequest(session, place, id, names)
+          known.set(id, { at: Date.now(), request })
         }),
       )
   }
@@ -125,13 +162,26 @@ function checksOf(session: UnlockedSession): Map<string, Checked> {
   return known
 }
 
-async function verifiedOrNull(place: WorkspacePlace, id: string): Promise<VerifiedRequest | null> {
+async function checkedRequest(
+  session: UnlockedSession,
+  place: WorkspacePlace,
+  id: string,
+  names: ShownNames,
+): Promise<Check> {
   try {
-    return await verifiedRequest(place, id)
+    return shownRequest(await requestOf(session, place, id), names)
   } catch (error) {
-    if (error instanceof UnverifiedRequest) return null
+    if (isNotFound(error)) return ENDED
+    if (error instanceof UnverifiedRequest || error instanceof ChangedName) return null
     throw error
   }
+}
+
+/** A verified request of an agent whose pinned name did not change. @throws UnverifiedRequest, ChangedName, ApiError */
+async function requestOf(session: UnlockedSession, place: WorkspacePlace, id: string) {
+  const request = await verifiedRequest(place, id)
+  session.names.demand(request.grant.agent_id ?? undefined)
+  return request
 }
 
 /** Later calls below `prefix`. The methods include that of this call. */
@@ -140,7 +190,7 @@ type Window = { methods: readonly string[]; prefix: string; seconds: number }
 /**
  * Signs exactly the call that was shown, by its digest. A window also covers later calls.
  *
- * @throws ApiError, UntrustedChain, Refused `conflict` for another call, `unverified_request`
+ * @throws ApiError, UntrustedChain, ChangedName, Refused `conflict` for another call, `unverified_request`
  */
 async function allow(
   session: UnlockedSession,
@@ -148,7 +198,7 @@ async function allow(
 ) {
   const place = await placeIn(session, workspaceId)
   try {
-    const request = await verifiedRequest(place, id)
+    const request = await requestOf(session, place, id)
     if (request.approval.digest !== digest) throw new Refused('conflict')
     return await releaseRequest(place, request, window && windowOf(request, window))
   } catch (error) {
@@ -163,7 +213,7 @@ async function allow(
 function windowOf(request: VerifiedRequest, window: Window): ReleaseWindow {
   const { call, held } = request
   const { prefix, seconds } = window
-  const { prefixes } = shownRequest(request, new Map())
+  const prefixes = windowPrefixes(new URL(call.target_url).pathname)
   const methods = callMethods.filter((known) => window.methods.includes(known))
   const includesCall = methods.some((method) => method === call.method) && prefixes.includes(prefix)
   if (!includesCall || methods.length < window.methods.length || seconds > longestWindow(held))
