@@ -140,6 +140,9 @@ export class ChangeRecords {
 
 type Row = ReturnType<typeof rowOf>
 
+/** Resources that are named by one secret, or by several with commas between them. A filter by secret finds them. */
+const NAMING_SECRETS: readonly string[] = ['secret', 'approval']
+
 /** Under the names of the columns. */
 function rowOf(actor: Actor, { action, resource, registrationId, projectId, environment }: Change) {
   return {
@@ -151,7 +154,7 @@ function rowOf(actor: Actor, { action, resource, registrationId, projectId, envi
     user_id: actor.userId,
     project_id: projectId,
     environment,
-    credential_ref: resource.type === 'secret' ? resource.name : null,
+    credential_ref: NAMING_SECRETS.includes(resource.type) ? resource.name : null,
     action,
     resource,
   }

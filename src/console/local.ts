@@ -85,8 +85,11 @@ export async function openLocalConsole(
 }
 
 type Listener = Bun.Server<unknown>
-/** The page's code for a change that the server may have made. */
-const LOST = 'lost_answer'
+
+/** A request without a usable answer: the server may have made the change that it asks for. */
+function codeFor({ method }: Request) {
+  return method === 'GET' ? 'unavailable' : 'lost_answer'
+}
 
 type Respond = (request: Request, listener: Listener) => Promise<Response>
 
@@ -132,8 +135,7 @@ async function handOn(request: Request, server: string, suffix: string): Promise
     })
     if (!DATA.test(answer.headers.get('content-type') ?? 'application/json')) {
       await answer.body?.cancel()
-      const code = request.method === 'GET' ? 'unavailable' : LOST
-      return refusal(502, code, `${server} did not answer as Cloakroom does.`)
+      return refusal(502, codeFor(request), `${server} did not answer as Cloakroom does.`)
     }
     const returned = only(answer.headers, RESPONSE_HEADERS)
     returned.set('x-content-type-options', 'nosniff')
@@ -144,12 +146,8 @@ async function handOn(request: Request, server: string, suffix: string): Promise
     }
     return new Response(answer.body, { status: answer.status, headers: returned })
   } catch (error) {
-    const isSent = request.method !== 'GET' && !isNotConnected(causeOf(error).code)
-    return refusal(
-      503,
-      isSent ? LOST : 'unavailable',
-      `${server} is unreachable from this machine.`,
-    )
+    const code = isNotConnected(causeOf(error).code) ? 'unavailable' : codeFor(request)
+    return refusal(503, code, `${server} is unreachable from this machine.`)
   }
 }
 

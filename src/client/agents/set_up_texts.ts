@@ -3,6 +3,7 @@
  * docs/delivery.md. No text holds a token: it is in `SERVICE_TOKEN`, or beside the session.
  */
 import { type Program, programFile } from './agent_setup.ts'
+import { shellWord } from './shell_word.ts'
 
 export type ProgramAddresses = { server: string; resolver: string }
 
@@ -15,17 +16,16 @@ export function fileFor(program: Program, resolver: string): string | null {
   return programFile(program, program.entry(['cloakroom', 'mcp', '--resolver', resolver]))
 }
 
-/** One word of a shell. */
-export function shellWord(text: string): string {
-  return /^[\w.@%+:,/-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
-}
-
-/** For a machine where somebody is logged in. */
-export function commandFor(id: string, { project, environment, ...holder }: Holder): string {
+/** For a machine with a session. `complete` may add options to a command. */
+export function commandFor(
+  id: string,
+  { project, environment, ...holder }: Holder,
+  complete: (command: string) => string = (command) => command,
+): string {
   const name = shellWord(holder.name)
   const at = [project && `-p ${shellWord(project)}`, environment && `-e ${shellWord(environment)}`]
   const issue = [`cloakroom token issue ${name}`, ...at, `--label ${id} --save`]
-  return `${issue.filter(Boolean).join(' ')}\ncloakroom agent setup ${id} --agent ${name}\n`
+  return `${complete(issue.filter(Boolean).join(' '))}\ncloakroom agent setup ${id} --agent ${name}\n`
 }
 
 export function variables({ server, resolver }: ProgramAddresses): string {

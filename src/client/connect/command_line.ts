@@ -1,5 +1,5 @@
 /** The command that connects a secret at a terminal, for people whose console a server delivers. */
-import { shellWord } from '../agents/set_up_texts.ts'
+import { shellWord } from '../agents/shell_word.ts'
 
 type CommandPlace = { workspace: string; project: string; environment: string; key: string }
 

@@ -4,7 +4,7 @@
  */
 import { type Api, ApiError, callsWithin, openApi } from '../../client/http/api.ts'
 import { consoleRefresh, getMe } from '../../features/accounts/contract.ts'
-import { isUnanswered, LostAnswer } from './lost_answer.ts'
+import { rejectLost } from './lost_answer.ts'
 
 const LOCK = 'cloakroom-session'
 
@@ -12,11 +12,11 @@ const direct = openApi(location.origin)
 
 /** `ended` is called if the session cannot be renewed. @throws LostAnswer for a change without an answer */
 export function sessionCalls(ended: () => void): Api {
-  return callsWithin(direct, async (call, { method }) => {
+  return callsWithin(direct, async (send, { method }) => {
+    const call = () => (method === 'GET' ? send() : send().catch(rejectLost))
     try {
       return await call()
     } catch (error) {
-      if (method !== 'GET' && isUnanswered(error)) throw new LostAnswer(error.message)
       if (!isExpired(error)) throw error
     }
     try {

@@ -3,6 +3,7 @@ import { Ban } from 'lucide-react'
 import { Ago } from '../parts/show/ago.tsx'
 import { Avatar } from '../parts/show/avatar.tsx'
 import { CodeBlock } from '../parts/show/code_block.tsx'
+import { Command } from '../parts/show/command.tsx'
 import { CopyButton } from '../parts/show/copy.tsx'
 import { DiffBlock } from '../parts/show/diff_block.tsx'
 import { EnvironmentLabel } from '../parts/show/environment_label.tsx'
@@ -47,13 +48,14 @@ export function ShownParts() {
         <Ago at={Date.now() - DAY_MS / 12} short />
       </Specimen>
       <Specimen
-        of={['show/secret_value', 'show/copy']}
+        of={['show/secret_value', 'show/copy', 'show/command']}
         rule="Masked; hides after 30 seconds. Copying does not show it."
       >
         <div className="w-full">
           <SecretValue name="GITHUB_TOKEN" read={async () => 'sample value'} onError={() => {}} />
         </div>
-        <CopyButton text="cloakroom secrets list" name="the command" />
+        <CopyButton text="svc_agt_…" name="Token ID" />
+        <Command text="cloakroom secrets list" />
       </Specimen>
       <Specimen
         of={['show/code_block', 'show/diff_block']}

@@ -1,10 +1,12 @@
 /** The frame of every screen: the sidebar, or tabs on a phone, with the palette, shortcuts and notices. */
 import { useNavigate } from '@tanstack/react-router'
-import { lazy, type ReactNode, Suspense, useMemo, useRef } from 'react'
+import { lazy, type ReactNode, Suspense, useEffect, useMemo, useRef } from 'react'
 import { useLandmark } from 'react-aria/useLandmark'
 import { Toasts } from '../parts/overlays/toasts.tsx'
 import { ErrorBoundary } from '../parts/page/error_boundary.tsx'
+import { useAsk } from '../queries.ts'
 import { useShortcutKeys, useShortcuts } from '../shortcuts.ts'
+import { setTerminalWorkspace } from '../terminal.ts'
 import { texts } from '../texts/index.ts'
 import { useCurrentWorkspace } from './current_workspace.ts'
 import { allAreas, begun, everywhere } from './navigation.ts'
@@ -22,6 +24,7 @@ const Refusals = lazy(() => import('./changed_names.tsx'))
 
 export default function Frame({ email, children }: Props) {
   useAreaCommands()
+  useTerminalWorkspace()
   useShortcutKeys()
   return (
     <div className="flex h-full min-w-0 phone:flex-col">
@@ -63,6 +66,14 @@ function Content({ children }: { children: ReactNode }) {
       <ErrorBoundary>{children}</ErrorBoundary>
     </main>
   )
+}
+
+/** Commands for a terminal name this workspace if there are others. */
+function useTerminalWorkspace(): void {
+  const { data } = useAsk('workspaces.list', null)
+  const current = useCurrentWorkspace()?.workspace.name ?? null
+  const name = data && data.length > 1 ? current : null
+  useEffect(() => setTerminalWorkspace(name), [name])
 }
 
 /** Areas by palette and by `G` with a letter. */

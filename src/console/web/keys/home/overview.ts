@@ -4,6 +4,7 @@
  */
 import { readMembers } from '../../../../client/actions/members.ts'
 import { readSecretNames } from '../../../../client/actions/secret_names.ts'
+import { permits } from '../../../../core/roles.ts'
 import { listExpiringTokens, listLostCredentials } from '../../../../features/attention/contract.ts'
 import { listAuditLogs, summariseAudit } from '../../../../features/audit/contract.ts'
 import { getUsage } from '../../../../features/usage/contract.ts'
@@ -32,7 +33,7 @@ async function waitingFor(session: UnlockedSession, at: In) {
   const params = { workspace_id: at.workspaceId }
   const { api } = session
   const [tokens, credentials, missing, people, rekey] = await Promise.all([
-    tryRead(() => api.call(listExpiringTokens, { params })),
+    tryRead(() => expiringTokens(session, at)),
     tryRead(() => api.call(listLostCredentials, { params })),
     tryRead(() => missingNames(session, at)),
     tryRead(() => invitedPeople(session, at)),
@@ -59,6 +60,13 @@ async function lastDay(session: UnlockedSession, at: In) {
 }
 
 const CHANGING = actions.filter((action) => action !== 'secret.read').join(',')
+
+/** Empty for roles that cannot manage tokens: the audit log records a request without the permission. */
+async function expiringTokens(session: UnlockedSession, { workspaceId }: In) {
+  const { role } = await workspaceOf(session, workspaceId)
+  if (!permits(role, 'agent.manage')) return []
+  return session.api.call(listExpiringTokens, { params: { workspace_id: workspaceId } })
+}
 
 /** Names that some environments of a project lack. */
 async function missingNames({ api }: UnlockedSession, { workspaceId }: In) {

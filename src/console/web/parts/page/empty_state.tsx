@@ -3,7 +3,7 @@ import type { LucideIcon } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { texts } from '../../texts/index.ts'
 import { Icon } from '../icon.tsx'
-import { CopyButton } from '../show/copy.tsx'
+import { Command } from '../show/command.tsx'
 
 type Props = {
   title: string
@@ -26,7 +26,7 @@ export function EmptyState({ title, icon, action, command, children }: Props) {
       {action}
       {command ? (
         <p className="text-small text-ink-2">
-          {texts.common.atTerminal} <CopyButton text={command} name={texts.common.theCommand} />
+          {texts.common.atTerminal} <Command text={command} />
         </p>
       ) : null}
     </div>

@@ -1,10 +1,7 @@
 /** One block to paste at a terminal: it takes the token without showing it, and makes the first call. */
 import { programs } from '../../../../client/agents/agent_setup.ts'
-import {
-  fileFor,
-  type ProgramAddresses,
-  shellWord,
-} from '../../../../client/agents/set_up_texts.ts'
+import { fileFor, type ProgramAddresses } from '../../../../client/agents/set_up_texts.ts'
+import { shellWord } from '../../../../client/agents/shell_word.ts'
 import { placeholderOf } from '../../../../core/names/secret_name.ts'
 import { texts } from '../../texts/index.ts'
 import { providerOfName } from './providers.ts'

@@ -8,7 +8,7 @@ import { Screen } from '../../parts/page/screen.tsx'
 import { queryClient } from '../../queries.ts'
 import { useShortcuts } from '../../shortcuts.ts'
 import { texts } from '../../texts/index.ts'
-import { useWaiting } from '../../waiting.ts'
+import { useWaiting, type Waiting } from '../../waiting.ts'
 import { WaitingPanel } from '../waiting/panel.tsx'
 import { Calls } from './calls.tsx'
 import { Figures } from './figures.tsx'
@@ -88,7 +88,11 @@ function Stream({ workspaceId, again }: { workspaceId: string; again(): void }) 
         {isReady ? (
           <div className="flex shrink-0 items-center gap-2 px-5 py-1.5 phone:px-4">
             <Filters calls={calls} filter={filter} onChange={change} />
-            <NewCalls count={countNew(live.calls, shown.calls)} onPress={refresh} />
+            <NewItems
+              calls={countNew(live.calls, shown.calls)}
+              waiting={countWaiting(waiting, shown.waiting)}
+              onPress={refresh}
+            />
           </div>
         ) : null}
         <div className="flex min-h-0 flex-1 flex-col border-t border-line">
@@ -111,17 +115,24 @@ function countNew(now: readonly LiveCall[], shown: readonly LiveCall[]): number 
   return now.filter((call) => isCall(call) && !known.has(call.id)).length
 }
 
+function countWaiting(now: Waiting | null, shown: Waiting | null): number {
+  const known = new Set(shown?.items.map(({ id }) => id))
+  return now?.items.filter(({ id }) => !known.has(id)).length ?? 0
+}
+
+type NewProps = { calls: number; waiting: number; onPress(): void }
+
 /** Its place is always there, so that a number moves nothing. */
-function NewCalls({ count, onPress }: { count: number; onPress(): void }) {
+function NewItems({ calls, waiting, onPress }: NewProps) {
   const show = () => {
     onPress()
     document.querySelector('[role="grid"]')?.scrollTo(0, 0)
   }
   return (
     <span role="status" className="ml-auto flex h-7 shrink-0 items-center">
-      {count > 0 ? (
+      {calls + waiting > 0 ? (
         <Button size="small" onPress={show}>
-          {words.newCalls(count)}
+          {words.newItems(calls, waiting)}
         </Button>
       ) : null}
     </span>

@@ -9,7 +9,7 @@ import { FailureNote } from '../../parts/page/failure.tsx'
 import { Inspector } from '../../parts/page/inspector.tsx'
 import { InspectorSection } from '../../parts/page/section.tsx'
 import { SkeletonRows } from '../../parts/page/skeleton.tsx'
-import { CopyButton } from '../../parts/show/copy.tsx'
+import { Command } from '../../parts/show/command.tsx'
 import { useAsk, useCommand } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
 import { DECIDED, type WaitingHost, type WaitingItem } from '../../waiting.ts'
@@ -169,7 +169,7 @@ function Answer({ proposed: { change, isDone }, manages, workspaceId, isSigned }
       : 'cloakroom token grant'
   return (
     <InspectorSection title={words.askAdmin}>
-      <CopyButton text={command} name={texts.common.theCommand} />
+      <Command text={command} />
     </InspectorSection>
   )
 }

@@ -12,7 +12,7 @@ import { Icon } from '../../parts/icon.tsx'
 import { Sheet } from '../../parts/overlays/sheet.tsx'
 import { Banner } from '../../parts/page/banner.tsx'
 import { FailureNote } from '../../parts/page/failure.tsx'
-import { CopyButton } from '../../parts/show/copy.tsx'
+import { Command } from '../../parts/show/command.tsx'
 import { useCommand, useRepeatedAsk } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
 import { markCompared } from './compared.ts'
@@ -132,6 +132,11 @@ function WhoStep({
   )
 }
 
+/** The text and not the button: a second Enter must not confirm a fingerprint that nobody compared. */
+function focusNow(element: HTMLElement | null): void {
+  element?.focus()
+}
+
 type CompareProps = StepProps & { person: Person; onBack(): void; onSigned(): void }
 
 function CompareStep({ workspaceId, list, who, person, onBack, onSigned }: CompareProps) {
@@ -158,11 +163,12 @@ function CompareStep({ workspaceId, list, who, person, onBack, onSigned }: Compa
   }
   return (
     <>
-      <p className="font-medium">{words.compare(email)}</p>
+      <p ref={focusNow} tabIndex={-1} className="font-medium outline-none">
+        {words.compare(email)}
+      </p>
       <Fingerprint text={fingerprint} />
       <p className="text-ink-2">
-        {words.compareHelp}{' '}
-        <CopyButton text={words.compareCommand} name={texts.common.theCommand} />
+        {words.compareHelp} <Command text={words.compareCommand} />
       </p>
       {invite.error ? <FailureNote error={invite.error} /> : null}
       <div className="flex flex-col gap-2">
@@ -170,7 +176,6 @@ function CompareStep({ workspaceId, list, who, person, onBack, onSigned }: Compa
           kind="primary"
           icon={ShieldCheck}
           isFull
-          autoFocus
           isPending={invite.isPending}
           onPress={send}
         >

@@ -47,7 +47,7 @@ function NoProjects() {
     <EmptyState
       icon={FolderPlus}
       title={words.noProjects}
-      command="cloakroom projects create billing"
+      command="cloakroom project create billing"
       action={
         mayMake ? (
           <Button kind="primary" onPress={() => go({ pane: 'project' })}>

@@ -3,7 +3,7 @@ import { Shield } from 'lucide-react'
 import { useState } from 'react'
 import { Button } from '../../parts/button.tsx'
 import { Icon } from '../../parts/icon.tsx'
-import { CopyButton } from '../../parts/show/copy.tsx'
+import { Command } from '../../parts/show/command.tsx'
 import { texts } from '../../texts/index.ts'
 import { useIsIgnored, type Waiting, type WaitingItem } from '../../waiting.ts'
 import { describeItem } from './describe.ts'
@@ -117,8 +117,7 @@ function Unshown({ hidden, more }: Pick<Waiting, 'hidden' | 'more'>) {
       {more > 0 ? <p>{words.more(more)}</p> : null}
       {hidden > 0 ? (
         <p>
-          {words.hidden(hidden)} {words.hiddenHelp}{' '}
-          <CopyButton text={words.hiddenCommand} name={texts.common.theCommand} />
+          {words.hidden(hidden)} {words.hiddenHelp} <Command text={words.hiddenCommand} />
         </p>
       ) : null}
     </div>

@@ -15,7 +15,8 @@ export const live = {
   pause: 'Pause',
   paused: 'Paused',
   resume: 'Resume',
-  newCalls: (count: number) => `${count} new`,
+  newItems: (calls: number, waiting: number) =>
+    [waiting && `${waiting} waiting`, calls && `${calls} new`].filter(Boolean).join(' · '),
   number: (count: number) => figure.format(count),
   isAllowed: 'Allowed',
   figures: { calls: 'calls, last hour', allowed: 'allowed', refused: 'refused', median: 'median' },

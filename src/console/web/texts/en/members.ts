@@ -62,7 +62,7 @@ export const members = {
     step: (at: number, count: number) => `Step ${at} of ${count}`,
     next: 'Continue',
     compare: (email: string) => `Call ${email} and compare this fingerprint.`,
-    compareHelp: 'They see theirs on the invitation page, or run:',
+    compareHelp: 'They see theirs under Account, or run:',
     compareCommand: 'cloakroom whoami',
     same: 'It matches, invite',
     other: 'It’s different',

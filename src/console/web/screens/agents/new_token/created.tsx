@@ -21,6 +21,7 @@ import { SkeletonRows } from '../../../parts/page/skeleton.tsx'
 import { CodeBlock } from '../../../parts/show/code_block.tsx'
 import { SecretValue } from '../../../parts/show/secret_value.tsx'
 import { useAsk } from '../../../queries.ts'
+import { useTerminalCommand } from '../../../terminal.ts'
 import { texts } from '../../../texts/index.ts'
 import type { MadeToken } from './draft.ts'
 
@@ -48,12 +49,13 @@ export function CreatedToken({ made }: { made: MadeToken }) {
 type Props = { made: MadeToken; addresses: ProgramAddresses & { isUnknown: boolean } }
 
 function SetUp({ made, addresses }: Props) {
+  const complete = useTerminalCommand()
   const ofJobs = jobTabs(made, addresses)
-  const ofCalls = made.may.includes('use') ? callTabs(made) : []
+  const ofCalls = made.may.includes('use') ? callTabs(made, complete) : []
   const tabs =
     made.kind === 'workload'
       ? [...ofJobs, ...ofCalls]
-      : [...(ofCalls.length > 0 ? mcpTabs(made, addresses) : []), ...ofCalls, ...ofJobs]
+      : [...(ofCalls.length > 0 ? mcpTabs(made, addresses, complete) : []), ...ofCalls, ...ofJobs]
   const [chosen, setChosen] = useState(tabs[0]?.id ?? '')
   return (
     <>
@@ -69,23 +71,32 @@ function SetUp({ made, addresses }: Props) {
   )
 }
 
-function mcpTabs(made: MadeToken, { resolver }: ProgramAddresses) {
+function mcpTabs(
+  made: MadeToken,
+  { resolver }: ProgramAddresses,
+  complete: (command: string) => string,
+) {
   return Object.entries(programs).map(([id, program]) => ({
     id,
     label: program.title,
     content: (
       <div className="flex flex-col gap-3">
-        <Block text={commandFor(id, made)} why={words.atMachine} />
+        <Block text={commandFor(id, made, complete)} why={words.atMachine} />
         <File path={program.project[0] ?? ''} text={fileFor(program, resolver)} />
       </div>
     ),
   }))
 }
 
-function callTabs({ kind, name }: MadeToken) {
+function callTabs({ kind, name }: MadeToken, complete: (command: string) => string) {
   const sdk = sdks.map(({ id, label, text }) => (
     <div key={id} className="flex flex-col gap-3">
-      {kind === 'agent' ? <Block text={narrowedTokenFor(text, name)} why={words.narrowed} /> : null}
+      {kind === 'agent' ? (
+        <Block
+          text={`${complete(narrowedTokenFor(text, name).trimEnd())}\n`}
+          why={words.narrowed}
+        />
+      ) : null}
       <Block text={text} why={label} />
     </div>
   ))

@@ -6,7 +6,7 @@ import { ConfirmDialog } from '../../../parts/overlays/confirm.tsx'
 import { say } from '../../../parts/overlays/toasts.tsx'
 import { FailureNote } from '../../../parts/page/failure.tsx'
 import { Loading } from '../../../parts/page/loading.tsx'
-import { CopyButton } from '../../../parts/show/copy.tsx'
+import { Command } from '../../../parts/show/command.tsx'
 import { useAsk, useCommand } from '../../../queries.ts'
 import { texts } from '../../../texts/index.ts'
 import { CHANGED, type Project, secretsRoute, useGo } from '../place.ts'
@@ -94,7 +94,7 @@ export function RemoveEnvironment({ place, name }: Props) {
 function Restore({ text, command }: { text: string; command: string }) {
   return (
     <p className="text-small text-ink-2">
-      {text} <CopyButton text={command} name={texts.common.theCommand} />
+      {text} <Command text={command} />
     </p>
   )
 }
