@@ -307,7 +307,9 @@ test('the local console does not listen on other loopback addresses', async () =
 
 test('the local console reports an unreachable server', async () => {
   const unreachable = await openLocalConsole('http://127.0.0.1:1', 0)
-  const answer = await ask(`${new URL(unreachable.url).origin}/api/users/me/`, { headers: ofConsole() })
+  const answer = await ask(`${new URL(unreachable.url).origin}/api/users/me/`, {
+    headers: ofConsole(),
+  })
   expect([answer.status, (await answer.json()).error_code]).toEqual([503, 'unavailable'])
   await unreachable.close()
 })
