@@ -1,4 +1,4 @@
-/** A figure and what it counts. */
+/** A figure and its unit. */
 const TONES = { red: 'text-red', amber: 'text-amber', green: 'text-green' }
 
 type Props = { value: string | number; label: string; tone?: keyof typeof TONES | undefined }
